@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+// Starts the command line: from source in a checkout, else from what was built. Plain JavaScript, so that an old Node can say what it lacks.
+import { existsSync } from 'node:fs'
+import * as nodeModule from 'node:module'
+import process from 'node:process'
+
+const [major] = process.versions.node.split('.')
+if (Number(major) < 24) {
+  console.error(
+    `witan needs Node 24 or newer; this is ${process.version}.\n` +
+      'Inside a clone, after "npm ci", "npx witan" brings the right Node by itself; elsewhere install it from https://nodejs.org.',
+  )
+  process.exit(78)
+}
+
+if (existsSync(new URL('../src/main.ts', import.meta.url))) {
+  resolveToSource()
+  await import('../src/main.ts')
+} else {
+  await import('../dist/main.js')
+}
+
+/** Makes `@witan/…` mean the source also where Node was started without `--conditions=witan-source`. */
+function resolveToSource() {
+  const condition = 'witan-source'
+  nodeModule.registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier.startsWith('@witan/')
+        ? next(specifier, { ...context, conditions: [...(context.conditions ?? []), condition] })
+        : next(specifier, context),
+  })
+}

@@ -1,0 +1,75 @@
+/** Reads the words of a command line against a command. */
+import { parseArgs } from 'node:util'
+import type { Command, Given, Option } from './command.ts'
+import { UsageError } from './exit.ts'
+
+/** Everything after the command's name. Throws `UsageError` that names what is wrong. */
+export function readArguments(command: Command, words: readonly string[]): Given {
+  const options = command.options ?? {}
+  const hint = `witan ${command.name} --help shows what it takes.`
+  const { values, positionals } = parse(words, options, hint)
+  const wanted = command.operands ?? []
+  const missing = wanted.find((operand, index) => !operand.optional && positionals[index] === undefined)
+  if (missing) throw new UsageError(`witan ${command.name} needs ${missing.name}.`, hint)
+  const extra = positionals[wanted.length]
+  if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many for witan ${command.name}.`, hint)
+  return {
+    operands: positionals,
+    text: (name) => textsOf(values[name]).at(-1),
+    texts: (name) => textsOf(values[name]),
+    has: (name) => values[name] !== undefined,
+  }
+}
+
+/** A parameter as `--param name=value` gives it. */
+export interface ParameterWords {
+  readonly name: string
+  readonly value: string
+}
+
+/** Splits `name=value` at the first `=`. */
+export function readParameterWords(words: string): ParameterWords {
+  const at = words.indexOf('=')
+  if (at < 1) throw new UsageError(`--param "${words}" is not name=value.`, 'Write --param userId=employees/3.')
+  return { name: words.slice(0, at), value: words.slice(at + 1) }
+}
+
+/** A whole number from 1, or undefined where the option was not given. */
+export function readCount(given: Given, name: string, most: number): number | undefined {
+  const text = given.text(name)
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value
+  throw new UsageError(`--${name} "${text}" is not a whole number from 1 to ${most}.`, `Write --${name} ${Math.min(20, most)}.`)
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+function parse(words: readonly string[], options: Readonly<Record<string, Option>>, hint: string) {
+  const table = Object.entries(options).map(([name, option]) => [
+    name,
+    {
+      type: option.value === undefined ? ('boolean' as const) : ('string' as const),
+      multiple: option.multiple ?? false,
+      ...(option.short === undefined ? {} : { short: option.short }),
+    },
+  ])
+  try {
+    const parsed = parseArgs({ args: [...words], options: Object.fromEntries(table), allowPositionals: true, strict: true })
+    return { values: parsed.values as Values, positionals: parsed.positionals }
+  } catch (error) {
+    throw new UsageError(firstSentence(error), hint)
+  }
+}
+
+/** Node's own message goes on to explain `--`; its first sentence names the option. */
+function firstSentence(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const sentence = message.split(/\.(?:\s|$)/)[0] ?? message
+  return `${sentence.replaceAll("'", '"')}.`
+}
+
+function textsOf(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}

@@ -1,0 +1,95 @@
+/** The command line: finds the command, runs it, and turns whatever happens into an exit code. */
+import { readArguments } from './arguments.ts'
+import type { Command } from './command.ts'
+import { agentCommands } from './commands/agents.ts'
+import { chatCommand } from './commands/chat.ts'
+import { checkCommand } from './commands/check.ts'
+import { conversationCommands } from './commands/conversations.ts'
+import { devCommand } from './commands/dev.ts'
+import { runCommand } from './commands/run.ts'
+import { serveCommand } from './commands/serve.ts'
+import type { ExitCode } from './exit.ts'
+import { exitCodeOf, exitCodes, UsageError } from './exit.ts'
+import { printFailure } from './failure.ts'
+import { commandHelp, programHelp } from './help.ts'
+import type { Terminal } from './terminal.ts'
+import { print } from './terminal.ts'
+import { version } from './version.ts'
+
+const commands: readonly Command[] = [
+  devCommand,
+  serveCommand,
+  runCommand,
+  chatCommand,
+  checkCommand,
+  ...agentCommands,
+  ...conversationCommands,
+]
+
+/** Commands of the contract that come with later work. */
+const notBuiltYet = ['work', 'tasks', 'interruptions', 'export', 'import', 'doctor', 'keys']
+
+/** Runs one command line, without the program's name. Never throws: an error is printed and becomes the exit code. */
+export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  try {
+    return await dispatch(words, terminal)
+  } catch (error) {
+    printFailure(terminal, error)
+    return exitCodeOf(error)
+  }
+}
+
+async function dispatch(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const [first] = words
+  if (first === '--version' || first === '-v' || first === 'version') return say(terminal, version())
+  if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
+    const about = words.slice(1).filter((word) => !word.startsWith('-'))
+    if (about.length === 0) return say(terminal, programHelp(commands))
+    return say(terminal, helpFor(about))
+  }
+  const { command, rest } = find(words)
+  const end = rest.indexOf('--')
+  const asked = (end < 0 ? rest : rest.slice(0, end)).some((word) => word === '--help' || word === '-h')
+  if (asked) return say(terminal, commandHelp(command))
+  return await command.run(readArguments(command, rest), terminal)
+}
+
+function helpFor(words: readonly string[]): string {
+  const group = commands.filter((command) => command.name.split(' ')[0] === words[0])
+  return words.length === 1 && group.length > 1 ? programHelp(group) : commandHelp(find(words).command)
+}
+
+function find(words: readonly string[]): { readonly command: Command; readonly rest: readonly string[] } {
+  const [first = '', second = ''] = words
+  const one = commands.find((command) => command.name === first)
+  if (one) return { command: one, rest: words.slice(1) }
+  const two = commands.find((command) => command.name === `${first} ${second}`)
+  if (two) return { command: two, rest: words.slice(2) }
+  const group = commands.filter((command) => command.name.startsWith(`${first} `))
+  if (group.length > 0) {
+    const names = group.map((command) => command.name.slice(first.length + 1)).join(', ')
+    if (second === '--help' || second === '-h') return { command: overview(first, group), rest: ['--help'] }
+    const what = second === '' ? `witan ${first} needs one more word.` : `There is no witan ${first} ${second}.`
+    throw new UsageError(what, `One of: ${names}.`)
+  }
+  if (notBuiltYet.includes(first)) {
+    throw new UsageError(`witan ${first} is not built yet.`, `What there is: ${names()}.`)
+  }
+  throw new UsageError(`There is no command "${first}".`, `One of: ${names()}. witan --help tells more.`)
+}
+
+/** `witan agents --help`: the group as a command that only has a help text. */
+function overview(name: string, group: readonly Command[]): Command {
+  const words = group.map((command) => command.name.slice(name.length + 1)).join('|')
+  const summary = group.map((command) => `witan ${command.name}: ${command.summary}`).join('\n')
+  return { name: `${name} ${words}`, summary, run: () => Promise.resolve(exitCodes.usage) }
+}
+
+function names(): string {
+  return [...new Set(commands.map((command) => command.name.split(' ')[0]))].join(', ')
+}
+
+function say(terminal: Terminal, text: string): ExitCode {
+  print(terminal.output, text)
+  return exitCodes.done
+}

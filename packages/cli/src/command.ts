@@ -1,0 +1,53 @@
+/** What a command is: its words, its options, and what it does. */
+import type { ExitCode } from './exit.ts'
+import type { Terminal } from './terminal.ts'
+
+/** One option. `value` is the placeholder of a text option; without it the option is a switch. */
+export interface Option {
+  readonly help: string
+  readonly value?: string
+  readonly short?: string
+  readonly multiple?: boolean
+}
+
+/** One word that must or may follow the command's name. */
+export interface Operand {
+  readonly name: string
+  readonly optional?: boolean
+}
+
+/** Options and operands as they were given. */
+export interface Given {
+  readonly operands: readonly string[]
+  text(name: string): string | undefined
+  texts(name: string): readonly string[]
+  has(name: string): boolean
+}
+
+/** One command. Its name may have two words. */
+export interface Command {
+  readonly name: string
+  readonly summary: string
+  readonly operands?: readonly Operand[]
+  readonly options?: Readonly<Record<string, Option>>
+  /** A line or two of examples for its help. */
+  readonly examples?: readonly string[]
+  run(given: Given, terminal: Terminal): Promise<ExitCode>
+}
+
+/** Which configuration. */
+export const configOption: Readonly<Record<string, Option>> = {
+  config: { value: 'FILE', help: 'The configuration; else witan.config.ts or .json is looked for from here upwards.' },
+}
+
+/** Which server is spoken to. */
+export const connectionOptions: Readonly<Record<string, Option>> = {
+  ...configOption,
+  url: { value: 'URL', help: 'Speak to the server there instead.' },
+  token: { value: 'TOKEN', help: 'Its token; WITAN_TOKEN does the same.' },
+}
+
+/** Output for programs. */
+export const jsonOption: Readonly<Record<string, Option>> = {
+  json: { help: 'Print JSON for a program.' },
+}

@@ -1,0 +1,90 @@
+/** `witan chat`: a conversation in the terminal, one line a message. */
+import { createInterface } from 'node:readline'
+import type { Command } from '../command.ts'
+import { connectionOptions } from '../command.ts'
+import { connect } from '../connect.ts'
+import type { Stage } from '../conversing.ts'
+import { converse, takeUp } from '../conversing.ts'
+import type { ExitCode } from '../exit.ts'
+import { exitCodes } from '../exit.ts'
+import { printFailure } from '../failure.ts'
+import { parameterOptions, readParameters } from '../parameters.ts'
+import type { Terminal } from '../terminal.ts'
+import { painter, print } from '../terminal.ts'
+import { scriptNotice } from '../welcome.ts'
+
+export const chatCommand: Command = {
+  name: 'chat',
+  summary: 'Talk with an agent, one line a message.',
+  operands: [{ name: 'AGENT' }],
+  options: {
+    ...parameterOptions,
+    id: { value: 'ID', help: 'The conversation to go on with; what it waits for is asked first.' },
+    ...connectionOptions,
+  },
+  examples: ['witan chat company-assistant-agent --param userId=employees/3'],
+  run: async (given, terminal) => {
+    const [agent = ''] = given.operands
+    const connection = await connect(given, terminal)
+    try {
+      const parameters = await readParameters(given, agent, connection.client)
+      const id = given.text('id')
+      const chat = connection.client.conversation(agent, { parameters, ...(id === undefined ? {} : { id }) })
+      const notice = await scriptNotice(connection.client, agent)
+      const stage: Stage = { terminal, connection, chat }
+      const paint = painter(terminal)
+      if (notice !== null) print(terminal.output, paint([{ text: `! ${notice}`, tone: 'wait' }]))
+      const before = id?.match(/\/./) ? await takeUp(stage) : null
+      if (before === exitCodes.waits) return before
+      return await talk(stage)
+    } finally {
+      await connection.close()
+    }
+  },
+}
+
+/** Ends with the input, with `/exit`, or on a pipe at the first message that did not go well. */
+async function talk(stage: Stage): Promise<ExitCode> {
+  const { terminal } = stage
+  const alone = terminal.input.isTTY !== true
+  for (;;) {
+    const said = await nextLine(terminal)
+    if (said === null || said === '/exit' || said === '/quit') return exitCodes.done
+    if (said === '') continue
+    const code = await answerOne(stage, said)
+    if (alone && code !== exitCodes.done) return code
+    print(terminal.output)
+  }
+}
+
+/** A refused message is no reason to end the conversation. */
+async function answerOne(stage: Stage, said: string): Promise<ExitCode> {
+  try {
+    return await converse(stage, said)
+  } catch (error) {
+    if (stage.terminal.input.isTTY !== true) throw error
+    printFailure(stage.terminal, error)
+    return exitCodes.failed
+  }
+}
+
+const piped = new WeakMap<object, AsyncIterator<string>>()
+
+/** The next line without its ends, or null when there is none. On a terminal the reader is closed between lines, so that an action may be asked for. */
+async function nextLine(terminal: Terminal): Promise<string | null> {
+  if (terminal.input.isTTY !== true) {
+    const lines = piped.get(terminal.input) ?? createInterface({ input: terminal.input })[Symbol.asyncIterator]()
+    piped.set(terminal.input, lines)
+    const next = await lines.next()
+    return next.done ? null : next.value.trim()
+  }
+  const reader = createInterface({ input: terminal.input, output: terminal.output as NodeJS.WritableStream, terminal: true })
+  const ended = Promise.withResolvers<string | null>()
+  reader.once('close', () => ended.resolve(null))
+  reader.once('SIGINT', () => reader.close())
+  reader.question('› ', (line) => ended.resolve(line.trim()))
+  const line = await ended.promise
+  reader.close()
+  if (line === null) print(terminal.output)
+  return line
+}

@@ -1,0 +1,26 @@
+/** `witan serve`: a server until it is told to stop. */
+import { startServer } from '@witan/server'
+import type { Command } from '../command.ts'
+import { configOption } from '../command.ts'
+import { readConfig } from '../connect.ts'
+import { exitCodes, StartError } from '../exit.ts'
+import { untilStopped } from '../stopping.ts'
+import { print } from '../terminal.ts'
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'Serve the agents over HTTP, with the Studio.',
+  options: configOption,
+  run: async (given, terminal) => {
+    const config = await readConfig(given, terminal)
+    const server = await startServer(config).catch((error: unknown) => {
+      throw new StartError(error)
+    })
+    const { url, pageUrl } = server
+    const line = terminal.output.isTTY ? `witan serves ${pageUrl}` : JSON.stringify({ type: 'ready', url, pageUrl, pid: process.pid })
+    print(terminal.output, line)
+    await untilStopped()
+    await server.close()
+    return exitCodes.done
+  },
+}

@@ -1,0 +1,35 @@
+/** Prints a list as a table, or as JSON for a program. */
+import type { Given } from './command.ts'
+import type { Column } from './table.ts'
+import { tableLines } from './table.ts'
+import type { Terminal } from './terminal.ts'
+import { painter, print } from './terminal.ts'
+
+/** What is listed, and what stands in the table's cells. */
+export interface Listing<Item> {
+  readonly items: readonly Item[]
+  readonly columns: readonly Column[]
+  readonly cells: (item: Item) => readonly string[]
+  readonly none: string
+}
+
+/** With `--json` one item a line. */
+export function printList<Item>(terminal: Terminal, given: Given, listing: Listing<Item>): void {
+  const { items, columns, cells, none } = listing
+  if (given.has('json')) {
+    for (const item of items) print(terminal.output, JSON.stringify(item))
+    return
+  }
+  if (items.length === 0) {
+    print(terminal.errors, none)
+    return
+  }
+  const paint = painter(terminal)
+  const width = terminal.output.isTTY ? (terminal.output.columns ?? 80) : Number.POSITIVE_INFINITY
+  for (const line of tableLines(columns, items.map(cells), width)) print(terminal.output, paint(line))
+}
+
+/** A value as indented JSON. */
+export function printJson(terminal: Terminal, value: unknown): void {
+  print(terminal.output, JSON.stringify(value, null, 2))
+}

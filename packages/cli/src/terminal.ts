@@ -1,0 +1,73 @@
+/** The terminal as the command line sees it: two streams, a width, colours or none. */
+import { styleText } from 'node:util'
+import type { Line, Tone } from './tree/lines.ts'
+
+/** What is written to. `columns` and `isTTY` are missing on a pipe. */
+export interface Output {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+}
+
+/** Streams and environment of one command; tests hand in their own. */
+export interface Terminal {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
+  readonly output: Output
+  readonly errors: Output
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly folder: string
+}
+
+/** The terminal of this process. */
+export function processTerminal(): Terminal {
+  return {
+    input: process.stdin,
+    output: process.stdout,
+    errors: process.stderr,
+    environment: process.env,
+    folder: process.cwd(),
+  }
+}
+
+type Style = Parameters<typeof styleText>[0]
+
+const styles: Readonly<Record<Tone, Style>> = {
+  plain: [],
+  strong: 'bold',
+  faint: 'dim',
+  quote: 'italic',
+  busy: 'cyan',
+  good: 'green',
+  bad: 'red',
+  wait: 'yellow',
+}
+
+/** Turns lines into text: with colours on a terminal, without on a pipe, as NO_COLOR and FORCE_COLOR say. */
+export function painter(terminal: Terminal, to: Output = terminal.output): (line: Line) => string {
+  if (!wantsColour(terminal, to)) return (line) => line.map((span) => span.text).join('').trimEnd()
+  return (line) => line.map(({ text, tone }) => paint(tone, text)).join('').trimEnd()
+}
+
+/** Writes one line and its end. */
+export function print(to: Output, text = ''): void {
+  to.write(`${text}\n`)
+}
+
+/** Whether the picture may be redrawn in place. */
+export function canRedraw(terminal: Terminal): boolean {
+  return terminal.output.isTTY === true && terminal.environment.TERM !== 'dumb'
+}
+
+function paint(tone: Tone, text: string): string {
+  const style = styles[tone]
+  return style.length === 0 ? text : styleText(style, text, { validateStream: false })
+}
+
+/** FORCE_COLOR beats NO_COLOR, as in Node itself; any value but `0` and `false` forces. */
+function wantsColour(terminal: Terminal, to: Output): boolean {
+  const { FORCE_COLOR: force, NO_COLOR: none, NODE_DISABLE_COLORS: off, TERM: kind } = terminal.environment
+  if (force !== undefined) return force !== '0' && force !== 'false'
+  if ((none !== undefined && none !== '') || (off !== undefined && off !== '')) return false
+  return to.isTTY === true && kind !== 'dumb'
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Event } from '@witan/protocol'
+import { momentOf, tell, type Told, wholeRun } from '../testing/events.ts'
+import { createTree, takeEvent } from './fold.ts'
+import type { Line } from './lines.ts'
+import { drawTree } from './lines.ts'
+import { plainLines } from './plain.ts'
+import { textWidth } from './width.ts'
+
+const textOf = (line: Line) => line.map((span) => span.text).join('').trimEnd()
+
+function draw(told: readonly Told[], columns = 70): string[] {
+  const events = tell(...told)
+  const tree = createTree()
+  for (const event of events) takeEvent(tree, event)
+  return tree.runs.flatMap((root) => drawTree(root, { columns, now: momentOf(events) })).map(textOf)
+}
+
+function log(events: readonly Event[]): string[] {
+  const tree = createTree()
+  return events.flatMap((event) => plainLines(tree, event)).map(textOf)
+}
+
+describe('the tree of a run', () => {
+  test('shows agents, tools, bound names, results, last words, time and tokens', () => {
+    assert.deepEqual(draw(wholeRun), [
+      '✓ front-desk  Who am I?                              1.1 s   1,125 tok',
+      '└─ ✓ clerk  Who is it?                              800 ms   1,005 tok',
+      '   ├─ ✓ get-me  full: true, $userId  → { name: "…   100 ms',
+      '   ├─ ✓ Stamp  as: "paid"  → done                   300 ms',
+      '   └─ It is Janet.',
+    ])
+  })
+
+  test('marks what runs, with the end of what it is writing', () => {
+    const words = 'Once upon a time there was a very long answer that goes on and on'
+    const lines = draw([...wholeRun.slice(0, 2), { type: 'delta', callId: 'root', content: { text: words, attempt: 0 } }], 40)
+    assert.match(lines[0] ?? '', /^⠋ front-desk {2}Who am I\?/)
+    assert.match(lines[1] ?? '', /^└─ ….*goes on and on▍$/)
+  })
+
+  test('a higher attempt and a snapshot replace the text', () => {
+    const delta = (text: string, attempt: number, more = {}) => ({ type: 'delta' as const, callId: 'root', content: { text, attempt, ...more } })
+    const start = wholeRun.slice(0, 2)
+    assert.equal(draw([...start, delta('half', 0), delta('whole', 1), delta('late', 0)])[1], '└─ whole▍')
+    assert.equal(draw([...start, delta('half', 0), delta('all so far', 0, { snapshot: true })])[1], '└─ all so far▍')
+  })
+
+  test('marks what waits, fails and is cancelled, and what a person should know', () => {
+    const waiting = draw(wholeRun.slice(0, 8))
+    assert.match(waiting.join('\n'), /◆ Stamp {2}as: "paid" {2}waits for an answer +waits/)
+    const failed = draw([
+      ...wholeRun.slice(0, 4),
+      { type: 'notice', callId: 'clerk', content: { code: 'DELEGATE_UNAVAILABLE', detail: 'no userId' } },
+      { type: 'error', kind: 'agent', callId: 'clerk', content: { code: 'MODEL_CALL_FAILED', detail: 'gone' } },
+      { type: 'end', kind: 'agent', callId: 'root', content: { text: '', finishReason: 'cancelled' } },
+    ])
+    assert.match(failed.join('\n'), /⊘ front-desk[^]*✗ clerk {2}MODEL_CALL_FAILED {2}gone[^]*! DELEGATE_UNAVAILABLE: no userId/)
+  })
+
+  test('a cancelled run leaves nothing that runs or waits', () => {
+    const lines = draw([...wholeRun.slice(0, 8), { type: 'error', kind: 'agent', callId: 'root', content: { code: 'RUN_CANCELLED', detail: 'by anna' } }])
+    assert.doesNotMatch(lines.join('\n'), /[⠋◆]/)
+  })
+
+  test('a repeated event changes nothing', () => {
+    const events = tell(...wholeRun)
+    const tree = createTree()
+    for (const event of [...events, ...events]) takeEvent(tree, event)
+    assert.equal(tree.runs.length, 1)
+    assert.equal(tree.nodes.get('root')?.tokens, 120)
+  })
+
+  test('no line is wider than the terminal, with wide letters, at any width', () => {
+    const wide: Told[] = [...wholeRun.slice(0, 2), { type: 'start', kind: 'tool', callId: 't', parentCallId: 'root', content: { name: '検索', arguments: { q: '寿司 🍣 and 👩‍👩‍👧 é' }, bound: [] } }]
+    for (let columns = 8; columns < 120; columns += 1) {
+      for (const line of [...draw(wide, columns), ...draw(wholeRun, columns)]) assert.ok(textWidth(line) <= columns, `${columns}: ${line}`)
+    }
+  })
+
+  test('what a model or tool wrote cannot move the cursor or colour the screen', () => {
+    const evil = '\u001b[2J\u001b]0;title\u0007red\u001b[31m\r\nnext\u202e'
+    const lines = draw([...wholeRun.slice(0, 2), { type: 'start', kind: 'agent', callId: 'c', parentCallId: 'root', agentPath: 'front-desk/c', content: { message: evil } }])
+    assert.match(lines[1] ?? '', /^└─ ⠋ c {2}red next/)
+  })
+})
+
+describe('the tree in a pipe', () => {
+  test('prints each line once, when it is final', () => {
+    assert.deepEqual(log(tell(...wholeRun)), [
+      'front-desk  Who am I?',
+      '│ clerk  Who is it?',
+      '│ │ ✓ get-me  full: true, $userId  → { name: "Janet" }  100 ms',
+      '│ │ ◆ Stamp  as: "paid"  waits for an answer',
+      '│ │ ✓ Stamp  as: "paid"  → done  300 ms',
+      '│ ✓ clerk  It is Janet.  800 ms  1,005 tok',
+      '✓ front-desk  1.1 s  1,125 tok',
+    ])
+  })
+
+  test('says whose tool it is where several agents work at once', () => {
+    const both = log(tell(
+      ...wholeRun.slice(1, 4),
+      { type: 'start', kind: 'agent', callId: 'other', parentCallId: 'root', agentPath: 'front-desk/other', content: { message: 'And?' } },
+      ...wholeRun.slice(4, 6),
+    ))
+    assert.match(both.at(-1) ?? '', /✓ clerk\/get-me/)
+  })
+})

@@ -1,0 +1,25 @@
+/** The lines above a run: who is asked what, and whether a script answers instead of a model. */
+import type { Client } from '@witan/client'
+import type { Stage } from './conversing.ts'
+import { painter, print } from './terminal.ts'
+import { cutText, oneLine } from './tree/width.ts'
+
+/** Prints the prompt and, where it is so, that no language model is called. */
+export async function printWelcome({ terminal, connection, chat }: Stage, prompt: string): Promise<void> {
+  const paint = painter(terminal)
+  const columns = terminal.output.columns ?? 100
+  const notice = await scriptNotice(connection.client, chat.agent)
+  if (notice !== null) print(terminal.output, paint([{ text: '! ', tone: 'wait' }, { text: notice, tone: 'wait' }]))
+  print(terminal.output, paint([{ text: '› ', tone: 'busy' }, { text: cutText(oneLine(prompt), columns - 3), tone: 'strong' }]))
+  print(terminal.output)
+}
+
+/** One sentence if any agent below this one has a scripted model, else null. */
+export async function scriptNotice(client: Client, agent: string): Promise<string | null> {
+  const { nodes } = await client.agents.graph(agent)
+  const agents = await Promise.all(nodes.filter(({ kind }) => kind === 'agent').map(({ id }) => client.agents.get(id)))
+  const scripted = agents.filter(({ model }) => model === 'scripted' || model.startsWith('scripted/'))
+  if (scripted.length === 0) return null
+  const who = scripted.length === agents.length ? 'The agents answer' : `${scripted.map(({ id }) => id).join(', ')} answer`
+  return `${who} by rules of a script: no language model is called.`
+}

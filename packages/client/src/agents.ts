@@ -1,0 +1,66 @@
+/** Agents over HTTP: list, read, save, check, draw. */
+import type { AgentInput, CheckReport, StoredAgent } from '@witan/protocol'
+import { eachItem, type Page, type PageQuery } from './page.ts'
+import { segment, type Transport } from './transport.ts'
+
+/** What is reachable from one agent, as a drawing shows it. */
+export interface AgentGraph {
+  readonly nodes: readonly { readonly id: string; readonly name: string; readonly kind: string }[]
+  readonly edges: readonly {
+    readonly from: string
+    readonly to: string
+    readonly kind: string
+    readonly description: string
+  }[]
+}
+
+/** An agent to save. A stored agent may be sent back as it is: its `revision`, `source` and `warnings` are ignored. */
+export type AgentToSave = AgentInput & Partial<Pick<StoredAgent, 'revision' | 'source' | 'warnings'>>
+
+/** The agents of the database that the token picks. */
+export interface Agents {
+  /** One page. */
+  list(query?: PageQuery): Promise<Page<StoredAgent>>
+  /** Every agent, page after page. */
+  all(query?: PageQuery): AsyncGenerator<StoredAgent, void, undefined>
+  get(id: string): Promise<StoredAgent>
+  /** Creates or replaces. With `ifMatch` only if the stored revision is that one, else `REVISION_MISMATCH`. Never sent twice. */
+  save(agent: AgentToSave, options?: { readonly ifMatch?: number }): Promise<StoredAgent>
+  /** Creates; `AGENT_EXISTS` if the id is taken. */
+  create(agent: AgentInput): Promise<StoredAgent>
+  /** Deletes; `AGENT_REFERENCED` while others list it, unless `force`. */
+  delete(id: string, options?: { readonly force?: boolean }): Promise<void>
+  /** Saves all or none, so that agents may list each other. */
+  batch(agents: readonly AgentToSave[]): Promise<readonly StoredAgent[]>
+  /** Checks the stored agents together with the given ones; saves nothing. */
+  check(agents?: readonly AgentToSave[]): Promise<CheckReport>
+  /** The tree below one agent. */
+  graph(id: string): Promise<AgentGraph>
+}
+
+/** The agent calls over one transport. */
+export function agentCalls(transport: Transport): Agents {
+  const list = (query: PageQuery = {}): Promise<Page<StoredAgent>> =>
+    transport.json('GET', '/api/v1/agents', { query: { ...query } })
+  const at = (id: string) => `/api/v1/agents/${segment(id)}`
+  return {
+    list,
+    all: (query) => eachItem(list, query),
+    get: (id) => transport.json('GET', at(id)),
+    save: (agent, { ifMatch } = {}) =>
+      transport.json('PUT', at(agent.id), {
+        body: agent,
+        headers: ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` },
+      }),
+    create: (agent) => transport.json('POST', '/api/v1/agents', { body: agent }),
+    delete: (id, { force } = {}) => transport.json('DELETE', at(id), { query: force ? { force: true } : {} }),
+    batch: async (agents) => {
+      const saved = await transport.json<{ agents: readonly StoredAgent[] }>('POST', '/api/v1/agents/batch', {
+        body: { agents },
+      })
+      return saved.agents
+    },
+    check: (agents) => transport.json('POST', '/api/v1/check', { body: agents ? { agents } : {} }),
+    graph: (id) => transport.json('GET', `${at(id)}/graph`),
+  }
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { errorTable, isWitanError, MissingAgentParameterError, problem } from '@witan/protocol'
+import { type Client, createClient } from './client.ts'
+import { fastTiming } from './testing/fast-timing.ts'
+
+interface Reply {
+  readonly status: number
+  readonly body: unknown
+  readonly type?: string
+}
+
+describe('the calls of a client', () => {
+  const seen: { line: string; headers: IncomingHttpHeaders; body: string }[] = []
+  const replies: Reply[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const piece of request) body += piece
+    seen.push({ line: `${request.method} ${request.url}`, headers: request.headers, body })
+    const reply = replies.shift() ?? { status: 200, body: { items: [], nextCursor: null } }
+    response.writeHead(reply.status, { 'content-type': reply.type ?? 'application/json' })
+    response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body))
+  })
+  let witan: Client
+  let url = ''
+  before(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    witan = createClient({ url: `${url}/behind/`, timing: fastTiming() })
+  })
+  beforeEach(() => {
+    seen.length = 0
+    replies.length = 0
+  })
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  const agent = { id: 'a', model: 'local/m', instructions: 'Help.' }
+
+  it('keeps the path in front of the API, and escapes what stands in a path', async () => {
+    await witan.agents.get('a/../b?')
+    await witan.conversations.get('chats/7')
+    await witan.documents.get('chats/7/profile', { limit: 5, detail: 'simple' })
+    await witan.runs.cancel('c_1', { tasks: true })
+    await witan.conversations.events('chats/7', { from: 3, verbose: true, limit: 2 })
+    assert.deepEqual(
+      seen.map(({ line }) => line.replace('/behind/api/v1', '')),
+      [
+        'GET /agents/a%2F..%2Fb%3F',
+        'GET /conversations/chats:7',
+        'GET /documents/chats/7/profile?limit=5&detail=simple',
+        'POST /runs/c_1/cancel',
+        'GET /conversations/chats:7/events?from=3&verbose=true&limit=2',
+      ],
+    )
+  })
+
+  it('saves with If-Match, and gives only posts a key', async () => {
+    await witan.agents.save(agent, { ifMatch: 3 })
+    await witan.agents.create(agent)
+    replies.push({ status: 204, body: '' })
+    await witan.agents.delete('a', { force: true })
+    replies.push({ status: 200, body: { agents: [agent] } })
+    assert.deepEqual(await witan.agents.batch([agent]), [agent])
+    assert.deepEqual(
+      seen.map(({ line }) => line),
+      [
+        'PUT /behind/api/v1/agents/a',
+        'POST /behind/api/v1/agents',
+        'DELETE /behind/api/v1/agents/a?force=true',
+        'POST /behind/api/v1/agents/batch',
+      ],
+    )
+    assert.equal(seen[0]?.headers['if-match'], '"3"')
+    assert.deepEqual(
+      seen.map(({ headers }) => 'idempotency-key' in headers),
+      [false, true, false, true],
+    )
+    assert.equal(seen[0]?.headers.authorization, undefined)
+  })
+
+  it('walks a list page by page, with its filters on every page', async () => {
+    replies.push({ status: 200, body: { items: [1, 2], nextCursor: 'x y' } })
+    replies.push({ status: 200, body: { items: [3], nextCursor: null } })
+    const items: unknown[] = []
+    for await (const item of witan.conversations.all({ agent: 'a', limit: 2 })) items.push(item)
+    assert.deepEqual(items, [1, 2, 3])
+    assert.deepEqual(
+      seen.map(({ line }) => line),
+      [
+        'GET /behind/api/v1/conversations?agent=a&limit=2',
+        'GET /behind/api/v1/conversations?agent=a&limit=2&cursor=x+y',
+      ],
+    )
+  })
+
+  it('gives every problem of the table as its error, with hint and path', async () => {
+    for (const [code, { status }] of Object.entries(errorTable)) {
+      const body = {
+        ...problem(code as keyof typeof errorTable, 'Why.', { path: 'a.b', hint: 'Do.' }),
+        requestId: 'r1',
+      }
+      replies.push({ status, body, type: 'application/problem+json' })
+      await assert.rejects(witan.agents.get('a'), (error: unknown) => {
+        assert.ok(isWitanError(error))
+        assert.deepEqual([error.code, error.message, error.path, error.hint], [code, 'Why.', 'a.b', 'Do.'])
+        assert.deepEqual(error.details, { status, requestId: 'r1' })
+        assert.equal(error instanceof MissingAgentParameterError, code === 'MISSING_AGENT_PARAMETER')
+        return true
+      })
+    }
+    assert.equal(seen.length, Object.keys(errorTable).length, 'a refusal is never repeated')
+  })
+
+  it('keeps a code it does not know beside the nearest one it does', async () => {
+    replies.push({ status: 404, body: { code: 'PEER_UNKNOWN', detail: 'No such peer.' } })
+    await assert.rejects(witan.agents.get('a'), {
+      code: 'NOT_FOUND',
+      message: 'No such peer.',
+      details: { status: 404, code: 'PEER_UNKNOWN' },
+    })
+  })
+
+  it("says when a reply is not Witan's", async () => {
+    replies.push({ status: 200, body: '<html>', type: 'text/html' })
+    await assert.rejects(witan.agents.get('a'), { code: 'REPLY_INVALID', name: 'ClientError' })
+    replies.push({ status: 404, body: '<html>', type: 'text/html' })
+    await assert.rejects(witan.agents.get('a'), { code: 'REPLY_INVALID', message: /status 404, text\/html/ })
+    replies.push({ status: 200, body: { events: [] } })
+    await assert.rejects(witan.events('chats/7').next(), { code: 'REPLY_INVALID' })
+  })
+
+  it('repeats a get behind a proxy that has no server, and never a put', async () => {
+    replies.push({ status: 502, body: '<html>', type: 'text/html' })
+    await witan.agents.get('a')
+    assert.equal(seen.length, 2)
+    replies.push({ status: 502, body: '<html>', type: 'text/html' })
+    await assert.rejects(witan.agents.save(agent), { code: 'SERVER_UNREACHABLE', message: /a proxy said 502/ })
+    assert.equal(seen.length, 3)
+  })
+
+  it('refuses an address that is none, without repeating it', () => {
+    for (const bad of ['', 'localhost:4747', 'ftp://x', 'http://user:secret@x']) {
+      assert.throws(
+        () => createClient({ url: bad }),
+        (error: Error) => !error.message.includes('secret') && 'code' in error && error.code === 'URL_INVALID',
+      )
+    }
+  })
+})

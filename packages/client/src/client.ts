@@ -1,0 +1,83 @@
+/** The client of one Witan server. */
+import type { Event } from '@witan/protocol'
+import { isWitanError } from '@witan/protocol'
+import { type Agents, agentCalls } from './agents.ts'
+import type { Chat, ChatOptions } from './chat.ts'
+import { createChat } from './conversation.ts'
+import {
+  type Conversations,
+  conversationCalls,
+  type Documents,
+  documentCalls,
+  type EventQuery,
+  type Interruptions,
+  interruptionCalls,
+  type Runs,
+  runCalls,
+} from './conversations.ts'
+import { followEvents } from './events.ts'
+import { realTiming, type Timing } from './timing.ts'
+import { createTransport } from './transport.ts'
+
+/** Where the server is and who asks. */
+export interface ClientOptions {
+  /** The server's address without `/api/v1`; a path in front of it is kept. */
+  readonly url: string
+  readonly token?: string
+  /** The platform's `fetch` by default. */
+  readonly fetch?: typeof globalThis.fetch
+  /** For tests: another clock. */
+  readonly timing?: Partial<Timing>
+}
+
+/** Everything a server offers. Errors are `WitanError` where the server refused, `ClientError` where it was not reached. */
+export interface Client {
+  readonly url: string
+  readonly agents: Agents
+  readonly conversations: Conversations
+  readonly documents: Documents
+  readonly runs: Runs
+  readonly interruptions: Interruptions
+  /** Talks with an agent. Sends nothing yet. */
+  conversation(agent: string, options?: ChatOptions): Chat
+  /** The events of a conversation, stored and then live, without gap or repeat over lost connections. Ends on abort, and when the conversation is deleted. */
+  events(
+    conversationId: string,
+    options?: EventQuery & { readonly signal?: AbortSignal },
+  ): AsyncGenerator<Event, void, undefined>
+  /** Whether the server says it is well; a `ClientError` where none answers. */
+  health(): Promise<boolean>
+  /** Ends every request and stream of this client. Runs on the server go on. */
+  close(): void
+}
+
+/** Makes a client. Nothing is sent before the first call. */
+export function createClient(options: ClientOptions): Client {
+  const transport = createTransport({
+    url: options.url,
+    ...(options.token === undefined ? {} : { token: options.token }),
+    // Looked up at each call: a browser's `fetch` refuses to be called as another object's method.
+    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    timing: { ...realTiming, ...options.timing },
+  })
+  return {
+    url: options.url,
+    agents: agentCalls(transport),
+    conversations: conversationCalls(transport),
+    documents: documentCalls(transport),
+    runs: runCalls(transport),
+    interruptions: interruptionCalls(transport),
+    conversation: (agent, chat) => createChat(transport, agent, chat),
+    events: (conversationId, query) => followEvents(transport, conversationId, query),
+    health: async () => {
+      try {
+        await transport.open('GET', '/healthz').then((response) => response.body?.cancel())
+        return true
+      } catch (error) {
+        if (isWitanError(error)) return false
+        throw error
+      }
+    },
+    close: transport.close,
+  }
+}

@@ -1,0 +1,79 @@
+/** The loop of a client: send, let the handlers answer, send the answers. */
+import type { Event, RunResult } from '@witan/protocol'
+import type { ChatOptions, ChatRunOptions } from './chat.ts'
+import { ClientError } from './error.ts'
+import type { ActionResponse, Actions } from './handlers.ts'
+import { followRun, isResult, type Reading, type RunReply, streamRun } from './stream.ts'
+import { conversationSegment, type Transport } from './transport.ts'
+
+/** What one conversation keeps between its calls. */
+export interface ChatState {
+  readonly transport: Transport
+  readonly agent: string
+  readonly options: ChatOptions
+  readonly actions: Actions
+  id: string | null
+  starting: Promise<string> | null
+  lastSeq: number
+}
+
+/** What is sent first: a prompt, answers, or nothing because the run is only followed. */
+export type Turn = { readonly body: Readonly<Record<string, unknown>> } | { readonly runId: string }
+
+/** How a turn is sent. `streamed` is the only difference between reading a run and waiting for it. */
+export interface Manner {
+  readonly streamed: boolean
+  readonly options: ChatRunOptions
+}
+
+/** Sends the first turn and every answer the handlers give, until the run ends or nothing is left to send [Rb50]. */
+export async function* drive(
+  state: ChatState,
+  first: Turn,
+  manner: Manner,
+): AsyncGenerator<Event, RunResult, undefined> {
+  const { signal, verbose = false, onDisconnect } = manner.options
+  const conversationId = idOf(state)
+  const reading: Reading = { conversationId, verbose, signal, lastSeq: state.lastSeq }
+  const constant = { verbose, ...(onDisconnect ? { onDisconnect } : {}) }
+  let turn = first
+  for (;;) {
+    const isFollowed = 'runId' in turn
+    const result: RunResult =
+      'runId' in turn
+        ? yield* followRun(state.transport, reading, turn.runId)
+        : yield* send(state, reading, { body: { ...turn.body, ...constant }, streamed: manner.streamed })
+    state.lastSeq = Math.max(state.lastSeq, reading.lastSeq)
+    const { responses, isStale } = await state.actions.answer(result, signal)
+    if (responses.length > 0) turn = { body: responseBody(responses) }
+    else if (isStale && !isFollowed) turn = { runId: result.runId }
+    else return result
+  }
+}
+
+/** Posts one turn; the answers in it count as given once the server has taken the request. */
+async function* send(
+  state: ChatState,
+  reading: Reading,
+  { body, streamed }: { readonly body: Readonly<Record<string, unknown>>; readonly streamed: boolean },
+): AsyncGenerator<Event, RunResult, undefined> {
+  const path = `/api/v1/conversations/${conversationSegment(reading.conversationId)}/runs`
+  const reply: RunReply = streamed
+    ? yield* streamRun(state.transport, reading, body)
+    : await state.transport.json('POST', path, { body, signal: reading.signal })
+  if (Array.isArray(body.actionResponses)) state.actions.taken(body.actionResponses)
+  return isResult(reply) ? reply : yield* followRun(state.transport, reading, reply.runId)
+}
+
+/** The turn that answers open actions. */
+export function responseBody(actionResponses: readonly ActionResponse[]): Readonly<Record<string, unknown>> {
+  return { actionResponses }
+}
+
+/** The conversation's id, or an error before there is one [Rb34]. */
+export function idOf(state: ChatState): string {
+  if (state.id !== null) return state.id
+  throw new ClientError('CONVERSATION_NOT_STARTED', `The conversation with "${state.agent}" has no id yet.`, {
+    hint: 'The server gives the id with the first run; or name a whole id when you make the conversation.',
+  })
+}

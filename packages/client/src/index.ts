@@ -1,0 +1,32 @@
+/** The client of a Witan server, for browsers and Node. */
+
+// client
+export type { Client, ClientOptions } from './client.ts'
+export { createClient } from './client.ts'
+export type { Timing } from './timing.ts'
+
+// conversation
+export type { Chat, ChatOptions, ChatResult, ChatRunOptions } from './chat.ts'
+export type { ActionHandler, ActionReceiver, ActionRequest, HandlerErrors } from './handlers.ts'
+export type { RunStream } from './stream.ts'
+
+// resources
+export type { AgentGraph, Agents, AgentToSave } from './agents.ts'
+export type {
+  AnswerBody,
+  ConversationLine,
+  Conversations,
+  DocumentQuery,
+  Documents,
+  EventQuery,
+  InterruptionQuery,
+  Interruptions,
+  Runs,
+  StartRequest,
+} from './conversations.ts'
+export type { Page, PageQuery } from './page.ts'
+
+// errors
+export type { ClientErrorCode } from './error.ts'
+export { ClientError } from './error.ts'
+export { isWitanError, WitanError } from '@witan/protocol'

@@ -1,0 +1,56 @@
+/** The check: everything that can be known of a set of agents before anything runs. */
+import type { AgentData, CheckReport, Finding } from '@witan/protocol'
+import type { QuerySource } from '../../tool/source.ts'
+import { type AgentSet, cyclesThrough, listedBy, pathsFrom } from './graph.ts'
+import { checkNames, type Surroundings } from './names.ts'
+import { checkParameters, matrixOf } from './parameters.ts'
+import { checkQueries } from './queries.ts'
+
+/** What a check looks at beside the agents. */
+export interface CheckContext extends Surroundings {
+  readonly querySources: ReadonlyMap<string, QuerySource>
+}
+
+/** Findings about one agent within its set: what refuses its save, and what is kept with it. */
+export async function checkAgent(agent: AgentData, agents: AgentSet, context: CheckContext): Promise<Finding[]> {
+  const cycles = cyclesThrough(agent, agents).map((cycle): Finding => cycleFinding(agent, cycle))
+  return [...checkNames(agent, agents, context), ...(await checkQueries(agent, context.querySources)), ...checkParameters(agent, agents), ...cycles]
+}
+
+function cycleFinding(agent: AgentData, cycle: readonly string[]): Finding {
+  const { maxDepth, maxModelCalls } = agent.limits
+  return {
+    code: 'AGENT_CYCLE',
+    severity: 'warning',
+    agent: agent.id,
+    path: 'subAgents',
+    detail: `Cycle: ${cycle.join(' → ')}. Runs are bounded by maxDepth ${maxDepth} and maxModelCalls ${maxModelCalls}.`,
+    hint: 'A cycle is allowed; every re-entry is a fresh call.',
+  }
+}
+
+/** The whole report: findings of `checked`, and the matrix and handler paths of every root among them. */
+export async function checkAll(checked: readonly AgentData[], agents: AgentSet, context: CheckContext): Promise<CheckReport> {
+  const findings: Finding[] = []
+  const seen = new Set<string>()
+  for (const agent of checked) {
+    for (const finding of await checkAgent(agent, agents, context)) {
+      const key = JSON.stringify(finding)
+      if (!seen.has(key)) findings.push(finding)
+      seen.add(key)
+    }
+  }
+  const roots = checked.filter((agent) => listedBy(agent.id, agents).length === 0)
+  const shown = roots.length > 0 ? roots : checked
+  return {
+    errors: findings.filter(({ severity }) => severity === 'error'),
+    warnings: findings.filter(({ severity }) => severity === 'warning'),
+    matrix: shown.flatMap((root) => matrixOf(root, agents)),
+    handlers: [...new Set(shown.flatMap((root) => handlersOf(root, agents)))],
+  }
+}
+
+/** The paths that a client must register handlers for [R26, R27]. */
+function handlersOf(root: AgentData, agents: AgentSet): string[] {
+  return pathsFrom(root, agents).flatMap((at) => at.agent.actions.map(({ name }) => [...at.path.split('/').slice(1), name].join('/')))
+}

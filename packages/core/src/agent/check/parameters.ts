@@ -1,0 +1,84 @@
+/** Checks of parameters along the edges: types that clash, values that leak upwards, trusted values nobody can give; and the matrix. */
+import type { AgentData, Finding, MatrixRow, Parameter } from '@witan/protocol'
+import { type AgentPath, type AgentSet, pathsFrom } from './graph.ts'
+import { errorAt } from './names.ts'
+
+/** Findings about the parameters of `root` and everything below it. */
+export function checkParameters(root: AgentData, agents: AgentSet): Finding[] {
+  const findings = new Map<string, Finding>()
+  const add = (finding: Finding) => findings.set(`${finding.code} ${finding.agent} ${finding.path} ${finding.detail}`, finding)
+  for (const at of pathsFrom(root, agents)) {
+    for (const [index, parameter] of at.agent.parameters.entries()) {
+      for (const finding of findingsOf(at, parameter, `parameters.${index}`)) add(finding)
+    }
+  }
+  return [...findings.values()]
+}
+
+function findingsOf(at: AgentPath, parameter: Parameter, path: string): Finding[] {
+  const findings: Finding[] = []
+  const { agent } = at
+  const warn = (code: string, detail: string, hint: string) => findings.push({ code, severity: 'warning', agent: agent.id, path, detail, hint })
+  if (!parameter.sendToModel && parameter.policy === null) {
+    warn('PARAM_HIDDEN_GENERATABLE', `\`${parameter.name}\` is hidden from the model but a parent's model may generate it.`, 'Set `policy: "forbidModelGeneration"` or `sendToModel: true`.')
+  }
+  const source = sourceOf(at, parameter)
+  if (source !== null && source.type !== parameter.type && source.type !== 'any' && parameter.type !== 'any') {
+    findings.push(errorAt(agent, path, {
+      code: 'PARAM_TYPE_CLASH',
+      detail: `\`${parameter.name}\` is \`${parameter.type}\` in \`${agent.id}\` but \`${source.type}\` in \`${at.parent?.agent.id}\`, which hands it down.`,
+      hint: 'Give both the same type, or map another name on the edge.',
+    }))
+  }
+  if (!parameter.sendToModel) {
+    const shower = exposer(at, parameter)
+    if (shower !== null) {
+      warn('PARAM_EXPOSED_UPSTREAM', `\`${parameter.name}\` is hidden in \`${agent.id}\` but shown to \`${shower}\`, which can repeat it in text.`, `Set \`sendToModel: false\` in \`${shower}\` too.`)
+    }
+  }
+  if (boundFrom(at, parameter) === 'missing') {
+    warn('DELEGATE_UNAVAILABLE', `\`${at.path}\` can never be called: nobody can give \`${parameter.name}\`, and no model may.`, 'Map the name on the edge, or declare it on the parent.')
+  }
+  return findings
+}
+
+/** The parent's declaration that hands this parameter down, or null. */
+function sourceOf(at: AgentPath, parameter: Parameter): Parameter | null {
+  const name = mappedName(at, parameter)
+  return name === null ? null : (at.parent?.agent.parameters.find((one) => one.name === name) ?? null)
+}
+
+function mappedName(at: AgentPath, parameter: Parameter): string | null {
+  if (at.edge === null) return null
+  return Object.hasOwn(at.edge.map, parameter.name) ? (at.edge.map[parameter.name] ?? null) : parameter.name
+}
+
+/** The nearest ancestor whose model sees the very value that this agent hides. */
+function exposer(at: AgentPath, parameter: Parameter): string | null {
+  const source = sourceOf(at, parameter)
+  if (source === null || at.parent === null) return null
+  return source.sendToModel ? at.parent.agent.id : exposer(at.parent, source)
+}
+
+function boundFrom(at: AgentPath, parameter: Parameter): MatrixRow['boundFrom'] {
+  if (at.parent === null) return 'conversation'
+  const trusted = parameter.policy === 'forbidModelGeneration'
+  const source = sourceOf(at, parameter)
+  if (source !== null && !(trusted && boundFrom(at.parent, source) === 'model')) return boundFrom(at.parent, source) === 'missing' ? 'missing' : 'parent'
+  if (!trusted) return 'model'
+  return mappedName(at, parameter) === null ? 'missing' : 'conversation'
+}
+
+/** Agent by parameter on every path from `root`: where a value comes from, whether a model sees it, whether one may make it. */
+export function matrixOf(root: AgentData, agents: AgentSet): MatrixRow[] {
+  return pathsFrom(root, agents).flatMap((at) =>
+    at.agent.parameters.map((parameter) => ({
+      path: at.path,
+      agent: at.agent.id,
+      parameter: parameter.name,
+      boundFrom: boundFrom(at, parameter),
+      shown: parameter.sendToModel,
+      mayGenerate: at.parent !== null && parameter.policy === null && sourceOf(at, parameter) === null,
+    })),
+  )
+}

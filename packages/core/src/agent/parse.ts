@@ -1,0 +1,93 @@
+/** From whatever somebody sent to a checked agent, or to the first thing that is wrong with it. */
+import { type AgentData, type ErrorCode, reservedParameterNames, WitanError } from '@witan/protocol'
+import { agentSchema } from '@witan/protocol/schemas'
+import { z } from 'zod'
+import { nearest } from './nearest.ts'
+
+/** Parses an agent; defaults are filled in and the value is frozen. Throws `UNKNOWN_KEY`, `ID_INVALID`, `LIMIT_INVALID`, `PARAM_NAME_RESERVED` or `AGENT_INVALID`. */
+export function parseAgent(input: unknown): AgentData {
+  refuseReserved(input)
+  const parsed = agentSchema.safeParse(input)
+  if (!parsed.success) throw toError(parsed.error, input)
+  const agent = parsed.data
+  return freeze({ ...agent, outputSchema: agent.outputSchema ?? sampleSchema(agent.outputSample) })
+}
+
+/** The JSON Schema of a sample; a schema wins over a sample [Rb41]. */
+export function sampleSchema(sample: unknown): Record<string, unknown> | null {
+  if (sample === undefined) return null
+  if (Array.isArray(sample)) return { type: 'array', items: sampleSchema(sample[0]) ?? {} }
+  if (typeof sample !== 'object' || sample === null) return { type: sample === null ? 'null' : typeof sample }
+  const properties: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(sample)) properties[name] = sampleSchema(value) ?? {}
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+}
+
+function refuseReserved(input: unknown): void {
+  const parameters = (input as { parameters?: unknown } | null)?.parameters
+  if (!Array.isArray(parameters)) return
+  for (const [index, parameter] of parameters.entries()) {
+    const name = (parameter as { name?: unknown } | null)?.name
+    if (typeof name === 'string' && reservedParameterNames.has(name)) {
+      throw new WitanError('PARAM_NAME_RESERVED', `Parameter name \`${name}\` is reserved.`, {
+        path: `parameters.${index}.name`,
+        hint: 'Names that mean something in a tool call or to JavaScript cannot be parameters; choose another.',
+      })
+    }
+  }
+}
+
+function toError(error: z.ZodError, input: unknown): WitanError {
+  const issue = error.issues[0] as z.core.$ZodIssue
+  const path = issue.path.join('.')
+  const id = (input as { id?: unknown } | null)?.id
+  const who = typeof id === 'string' ? `Agent \`${id.slice(0, 80)}\`` : 'The agent'
+  if (issue.code === 'unrecognized_keys') return unknownKey(who, issue)
+  if (path === 'id') {
+    return new WitanError('ID_INVALID', `${typeof id === 'string' ? `Agent id \`${id.slice(0, 80)}\`` : 'The agent id'}: use a-z, 0-9 and \`-\`, at most 64.`, { path, hint: 'Ids appear in paths and as tool names.' })
+  }
+  if (path.startsWith('limits.')) return new WitanError('LIMIT_INVALID', `${path} ${bounds(issue)}.`, { path, hint: 'Leave a limit out to take its default.' })
+  const code: ErrorCode = 'AGENT_INVALID'
+  return new WitanError(code, `${who}: \`${path || 'body'}\` is not valid: ${issue.message}.`, { path, hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.' })
+}
+
+/** The allowed range of a limit, from the schema itself. */
+function bounds(issue: z.core.$ZodIssue): string {
+  const node = issue.path.slice(1).reduce<unknown>((at, key) => (at as { properties?: Record<string, unknown> })?.properties?.[String(key)], limitsJson())
+  const one = (node as { anyOf?: unknown[] })?.anyOf?.[0] ?? node
+  const { minimum, maximum } = (one ?? {}) as { minimum?: number; maximum?: number }
+  return minimum === undefined ? issue.message : `must be an integer ${minimum}–${maximum}`
+}
+
+let limits: unknown
+function limitsJson(): unknown {
+  limits ??= z.toJSONSchema(agentSchema, { io: 'input', unrepresentable: 'any' }).properties?.['limits']
+  return limits
+}
+
+function unknownKey(who: string, issue: z.core.$ZodIssueUnrecognizedKeys): WitanError {
+  const key = issue.keys[0] ?? ''
+  const path = [...issue.path, key].join('.')
+  const known = knownKeys(issue.path)
+  const near = nearest(key, known)
+  return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path.slice(0, 200)}\`.`, {
+    path,
+    hint: near === null ? `Known keys: ${known.join(', ')}. A key of a feature that this version does not have is refused too.` : `Did you mean \`${near}\`?`,
+  })
+}
+
+function knownKeys(path: readonly PropertyKey[]): string[] {
+  let node: unknown = z.toJSONSchema(agentSchema, { io: 'input', unrepresentable: 'any' })
+  for (const step of path) {
+    const at = node as { properties?: Record<string, unknown>; items?: unknown }
+    node = typeof step === 'number' ? at.items : at.properties?.[String(step)]
+  }
+  return Object.keys((node as { properties?: object } | undefined)?.properties ?? {})
+}
+
+function freeze<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const inner of Object.values(value)) freeze(inner)
+  return value
+}

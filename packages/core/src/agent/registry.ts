@@ -1,0 +1,67 @@
+/** The agents of a process: current ones and pinned revisions, looked up without waiting once they are loaded. */
+import type { AgentData } from '@witan/protocol'
+import type { AgentRecords, AgentRow } from './records.ts'
+
+/** A cache over the records. Saves go through it, so what it holds is what the store holds. */
+export class Registry {
+  readonly #records: AgentRecords
+  readonly #databases = new Map<string, Map<string, AgentRow>>()
+  readonly #loading = new Map<string, Promise<void>>()
+  readonly #revisions = new Map<string, AgentData>()
+
+  constructor(records: AgentRecords) {
+    this.#records = records
+  }
+
+  /** Loads the agents of a database once. */
+  async ensure(database: string): Promise<void> {
+    if (this.#databases.has(database)) return
+    const loading = this.#loading.get(database) ?? this.#load(database)
+    this.#loading.set(database, loading)
+    await loading
+  }
+
+  async #load(database: string): Promise<void> {
+    const rows = await this.#records.listAgents(database)
+    this.#databases.set(database, new Map(rows.map((row) => [row.id, row])))
+    for (const row of rows) this.#remember(row)
+    this.#loading.delete(database)
+  }
+
+  #remember(row: AgentRow): void {
+    this.#revisions.set(revisionKey(row.database, row.id, row.revision), row.data)
+  }
+
+  /** The current rows of a loaded database by id. */
+  rows(database: string): ReadonlyMap<string, AgentRow> {
+    return this.#databases.get(database) ?? new Map()
+  }
+
+  /** Takes in what was just stored. */
+  put(database: string, id: string, row: AgentRow | null): void {
+    if (row === null) this.#databases.get(database)?.delete(id)
+    else {
+      this.#databases.get(database)?.set(id, row)
+      this.#remember(row)
+    }
+  }
+
+  /** A pinned revision; it must have been loaded by `ensureRevision` or be current. Throws where it was not. */
+  revision(database: string, id: string, revision: number): AgentData {
+    const data = this.#revisions.get(revisionKey(database, id, revision))
+    if (data === undefined) throw new Error(`revision ${revision} of agent ${id} is not loaded`)
+    return data
+  }
+
+  /** Loads a revision that a log names. Throws where the store has it no more. */
+  async ensureRevision(database: string, id: string, revision: number): Promise<void> {
+    if (this.#revisions.has(revisionKey(database, id, revision))) return
+    const row = await this.#records.getAgentRevision(database, id, revision)
+    if (row === null) throw new Error(`revision ${revision} of agent ${id} is gone`)
+    this.#remember(row)
+  }
+}
+
+function revisionKey(database: string, id: string, revision: number): string {
+  return `${database}\n${id}\n${revision}`
+}

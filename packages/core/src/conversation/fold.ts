@@ -1,0 +1,270 @@
+/** The fold: takes one entry into the state. Pure but for the state it is given, and the only code that changes it. */
+import type {
+  AgentData,
+  AgentEndBody,
+  AgentStartBody,
+  CallPlace,
+  Entry,
+  ErrorBody,
+  ModelEndBody,
+  ResolvedBody,
+  ToolStartBody,
+  UsageCounters,
+} from '@witan/protocol'
+import { addCounters, addModelCall, emptyCounters } from '@witan/protocol'
+import { bind, documentKey, withGenerated } from '../parameter/bind.ts'
+import type { AgentCall, ConversationState, DocumentState, RunState, Slot } from './state.ts'
+
+/** The pinned definition of an agent; every revision that the log names is known before folding [C8]. */
+export type AgentLookup = (id: string, revision: number) => AgentData
+
+/** An empty conversation. */
+export function emptyState(about: Pick<ConversationState, 'database' | 'id' | 'rootAgent' | 'given' | 'maxModelIterationsPerCall'>): ConversationState {
+  return { ...about, documents: new Map(), ordinals: new Map(), run: null, seq: 0 }
+}
+
+/** Takes `entry` into `state`. An entry for a call that is not live changes nothing. */
+export function fold(state: ConversationState, entry: Entry, agents: AgentLookup): void {
+  if (entry.seq > state.seq) state.seq = entry.seq
+  switch (entry.type) {
+    case 'message':
+      return foldMessage(state, entry.place, entry.body.text)
+    case 'start':
+      return entry.kind === 'agent' ? foldAgentStart(state, entry, agents) : foldToolStart(state, entry)
+    case 'end':
+      return foldEnd(state, entry)
+    case 'error':
+      return entry.kind === 'agent' ? foldAgentOver(state, entry.place, entry.body) : foldToolOver(state, entry.place, errorText(entry.body))
+    case 'action_required': {
+      const slot = state.run?.slots.get(entry.place.call)
+      if (slot === undefined) return
+      slot.interruption = entry.body
+      slot.state = 'waiting'
+      return
+    }
+    case 'resolved':
+      return foldResolved(state, entry.place, entry.body)
+    case 'cancel':
+      if (state.run?.root.place.call === entry.place.run) state.run.cancelled = true
+      return
+    case 'notice':
+      return
+    default:
+      return assertNever(entry)
+  }
+}
+
+function foldMessage(state: ConversationState, place: CallPlace, text: string): void {
+  documentAt(state, place.document, place.document).inbox.push({ text })
+}
+
+function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentStartBody }, agents: AgentLookup): void {
+  const { place, body } = entry
+  const agent = agents(body.agent, body.revision)
+  const parent = place.parentCall === null ? null : (state.run?.calls.get(place.parentCall) ?? null)
+  const binding = bind(agent.parameters, { parent: parent?.parameters ?? null, given: state.given, map: body.map })
+  const parameters = withGenerated(binding, body.generated)
+  const key = parent === null ? place.document : documentKey(childPath(parent.document.path, body.agent), parameters)
+  const document = documentAt(state, key, place.document)
+  const call: AgentCall = {
+    place,
+    agent,
+    revision: body.revision,
+    parent,
+    toolCallId: body.toolCallId,
+    message: body.message,
+    depth: parent === null ? 0 : parent.depth + 1,
+    parameters,
+    document,
+    startedAt: entry.at,
+    firstMessage: body.history === 'isolated' ? -1 : 0,
+    active: false,
+    iterations: 0,
+    failures: 0,
+    calledTool: false,
+    slots: [],
+    final: null,
+    usage: new Map(),
+  }
+  document.calls.push(call)
+  if (parent === null) state.run = newRun(call)
+  else joinRun(state.run as RunState, call, parent)
+  if (document.calls.length === 1) activate(call)
+}
+
+function joinRun(run: RunState, call: AgentCall, parent: AgentCall): void {
+  run.calls.set(call.place.call, call)
+  run.invocations.set(baseInvocation(parent, call.agent.id), 1 + (run.invocations.get(baseInvocation(parent, call.agent.id)) ?? 0))
+  const slot = parent.slots.find((one) => one.asked.id === call.toolCallId)
+  if (slot === undefined) return
+  slot.state = 'child'
+  slot.place = call.place
+}
+
+/** The invocation id of a child before it is numbered [K19]. */
+export function baseInvocation(parent: AgentCall, agent: string): string {
+  return `${parent.place.invocation}.sub.${agent}`
+}
+
+/** The path of a child's document before it is numbered. */
+export function childPath(parentPath: string, agent: string): string {
+  return `${parentPath}/${agent}`
+}
+
+function newRun(root: AgentCall): RunState {
+  return {
+    root,
+    calls: new Map([[root.place.call, root]]),
+    slots: new Map(),
+    modelCalls: 0,
+    toolIterations: 0,
+    tokens: 0,
+    invocations: new Map(),
+    cancelled: false,
+    failure: null,
+  }
+}
+
+function activate(call: AgentCall): void {
+  call.active = true
+  if (call.firstMessage === -1) call.firstMessage = call.document.messages.length
+  if (call.parent !== null) call.document.inbox.push({ text: call.message })
+}
+
+function documentAt(state: ConversationState, key: string, path: string): DocumentState {
+  const known = state.documents.get(key)
+  if (known !== undefined) return known
+  const document: DocumentState = { path, messages: [], inbox: [], calls: [] }
+  state.documents.set(key, document)
+  const base = path.replace(/~\d+$/, '')
+  state.ordinals.set(base, 1 + (state.ordinals.get(base) ?? 0))
+  return document
+}
+
+function foldToolStart(state: ConversationState, entry: Entry & { body: ToolStartBody }): void {
+  const call = state.run?.calls.get(entry.place.parentCall ?? '')
+  const slot = call?.slots.find((one) => one.asked.id === entry.body.toolCallId)
+  if (call === undefined) return
+  countersOf(call).toolCalls += 1
+  if (slot === undefined) return
+  slot.state = 'started'
+  slot.place = entry.place
+  slot.name = entry.body.name
+  slot.epoch = entry.epoch
+  state.run?.slots.set(entry.place.call, slot)
+}
+
+function foldEnd(state: ConversationState, entry: Entry & { type: 'end' }): void {
+  if (entry.kind === 'model') return foldReply(state, entry.place, entry.body)
+  if (entry.kind === 'tool') return foldToolOver(state, entry.place, contentOf(entry.body.result))
+  return foldAgentOver(state, entry.place, entry.body)
+}
+
+function foldReply(state: ConversationState, place: CallPlace, body: ModelEndBody): void {
+  const run = state.run
+  const call = run?.calls.get(place.call)
+  if (run === undefined || run === null || call === undefined) return
+  run.modelCalls += 1
+  if (body.offered) run.toolIterations += 1
+  run.tokens += (body.usage?.inputTokens ?? 0) + (body.usage?.outputTokens ?? 0)
+  call.iterations += 1
+  addModelCall(countersOf(call), body.usage)
+  const asks = body.offered ? body.toolCalls : []
+  const { messages, inbox } = call.document
+  if (!body.accepted) call.failures += 1
+  if (!body.accepted && body.text === '') return
+  const seen = inbox.splice(0, body.taken)
+  if (seen.length > 0) messages.push({ role: 'user', content: seen.map((one) => one.text).join('\n\n') })
+  messages.push(asks.length === 0 ? { role: 'assistant', content: body.text } : { role: 'assistant', content: body.text, toolCalls: asks })
+  if (asks.length > 0) {
+    call.calledTool = true
+    call.final = null
+    call.slots = asks.map((asked) => newSlot(asked, call))
+  } else if (body.accepted) {
+    call.final = { text: body.text, finishReason: body.finishReason, offered: body.offered }
+  }
+}
+
+function newSlot(asked: Slot['asked'], owner: AgentCall): Slot {
+  return { asked, owner, state: 'asked', place: null, name: asked.name, interruption: null, answer: null, content: '', epoch: 0 }
+}
+
+function foldToolOver(state: ConversationState, place: CallPlace, content: string): void {
+  const slot = state.run?.slots.get(place.call)
+  if (slot === undefined) return
+  state.run?.slots.delete(place.call)
+  settle(slot, content)
+}
+
+function foldResolved(state: ConversationState, place: CallPlace, body: ResolvedBody): void {
+  const slot = state.run?.slots.get(place.call)
+  if (slot === undefined) return
+  slot.state = 'answered'
+  slot.interruption = null
+  slot.answer = answerOf(body)
+}
+
+function answerOf(body: ResolvedBody): Slot['answer'] {
+  if (body.state === 'cancelled') return { error: 'cancelled by the user' }
+  if (body.state === 'expired') return { error: 'nobody answered in time' }
+  return body.answer as Slot['answer']
+}
+
+function foldAgentOver(state: ConversationState, place: CallPlace, body: AgentEndBody | ErrorBody): void {
+  const run = state.run
+  const call = run?.calls.get(place.call)
+  if (run === undefined || run === null || call === undefined) return
+  run.calls.delete(place.call)
+  const { calls } = call.document
+  calls.splice(calls.indexOf(call), 1)
+  const next = calls[0]
+  if (next !== undefined && !next.active) activate(next)
+  if (call.parent === null) {
+    state.run = null
+    return
+  }
+  mergeUsage(call.parent.usage, call.usage)
+  const slot = call.parent.slots.find((one) => one.place === call.place || one.asked.id === call.toolCallId)
+  if (slot !== undefined) settle(slot, 'code' in body ? errorText(body) : body.output === null ? body.text : contentOf(body.output))
+}
+
+/** When all calls of a step are settled, their results stand in call order, whatever order they came in [C14]. */
+function settle(slot: Slot, content: string): void {
+  slot.state = 'settled'
+  slot.content = content
+  const call = slot.owner
+  if (call.slots.some((one) => one.state !== 'settled')) return
+  for (const { asked, content: text } of call.slots) call.document.messages.push({ role: 'tool', toolCallId: asked.id, name: asked.name, content: text })
+  call.slots = []
+}
+
+/** What a model reads of a tool's value: text as it is, or else JSON. */
+export function contentOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')
+}
+
+function errorText(body: ErrorBody): string {
+  return JSON.stringify({ error: body.detail })
+}
+
+function countersOf(call: AgentCall): UsageCounters {
+  const path = call.place.agentPath
+  const known = call.usage.get(path)
+  if (known !== undefined) return known
+  const fresh = emptyCounters()
+  call.usage.set(path, fresh)
+  return fresh
+}
+
+/** Adds the counters of `from` to `into`, path by path. */
+export function mergeUsage(into: Map<string, UsageCounters>, from: ReadonlyMap<string, UsageCounters>): void {
+  for (const [path, counters] of from) {
+    const known = into.get(path)
+    if (known === undefined) into.set(path, { ...counters })
+    else addCounters(known, counters)
+  }
+}
+
+function assertNever(entry: never): never {
+  throw new Error(`unknown entry type ${JSON.stringify((entry as Entry).type)}`)
+}

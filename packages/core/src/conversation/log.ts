@@ -1,0 +1,45 @@
+/** The warm fold of one conversation: the only way the engine appends to it, and where what others append arrives. */
+import type { Entry } from '@witan/protocol'
+import type { Append, AppendResult } from '../store/store.ts'
+import { type AgentLookup, fold } from './fold.ts'
+import type { ConversationState } from './state.ts'
+
+/** Stores an append and tells the readers of the conversation. */
+export type Appender = (append: Append) => Promise<AppendResult>
+
+/** One warm conversation. Entries of its own job are folded as they are recorded; everything else once it is stored. */
+export class ConversationLog {
+  readonly state: ConversationState
+  readonly #append: Appender
+  readonly #agents: AgentLookup
+  /** Called after entries of others were folded: the job that is at work looks again. */
+  onChange: () => void = () => {}
+
+  constructor(state: ConversationState, append: Appender, agents: AgentLookup) {
+    this.state = state
+    this.#append = append
+    this.#agents = agents
+  }
+
+  /** Folds entries that are the job's own, before they are stored. */
+  take(entries: readonly Entry[]): void {
+    for (const entry of entries) fold(this.state, entry, this.#agents)
+  }
+
+  /** Stores what was taken before. A refusal is told to the caller; the state is then of no use any more. */
+  async write(append: Append): Promise<AppendResult> {
+    const result = await this.#append(append)
+    if (result.ok && result.lastSeq > this.state.seq) this.state.seq = result.lastSeq
+    return result
+  }
+
+  /** Stores first and then folds `fresh`, the entries of the append that were not taken before: for everything that may be refused. */
+  async propose(append: Append, fresh: readonly Entry[] = append.entries): Promise<AppendResult> {
+    const result = await this.#append(append)
+    if (!result.ok) return result
+    this.take(fresh)
+    if (result.lastSeq > this.state.seq) this.state.seq = result.lastSeq
+    this.onChange()
+    return result
+  }
+}

@@ -1,0 +1,109 @@
+/** What the fold knows of a conversation: its documents, and the calls that are live. */
+import type { AgentData, CallPlace, Interruption, LoggedToolCall, Problem, UsageCounters } from '@witan/protocol'
+import type { ModelMessage } from '../model/message.ts'
+import type { Bound, GivenParameters } from '../parameter/parameter.ts'
+import type { Answer } from '../tool/tool.ts'
+
+/** What a tool call of the current step has come to. */
+export type SlotState =
+  /** The model asked for it; nothing is recorded yet. */
+  | 'asked'
+  /** Its intent is in the log. */
+  | 'started'
+  /** A child call answers it. */
+  | 'child'
+  /** Somebody outside is asked. */
+  | 'waiting'
+  /** Somebody answered; the tool turns the answer into its outcome. */
+  | 'answered'
+  | 'settled'
+
+/** One tool call of a step. */
+export interface Slot {
+  readonly asked: LoggedToolCall
+  readonly owner: AgentCall
+  state: SlotState
+  /** The tool call's or child's own place, once it has one. */
+  place: CallPlace | null
+  name: string
+  interruption: Interruption | null
+  answer: Answer | null
+  /** What the model reads. */
+  content: string
+  /** The epoch its intent was written in: a later owner cannot know whether the effect happened. */
+  epoch: number
+}
+
+/** A live activation of an agent. */
+export interface AgentCall {
+  readonly place: CallPlace
+  readonly agent: AgentData
+  readonly revision: number
+  readonly parent: AgentCall | null
+  readonly toolCallId: string | null
+  readonly message: string
+  readonly depth: number
+  readonly parameters: Bound
+  readonly document: DocumentState
+  readonly startedAt: number
+  /** Index of the first message of the document that its model sees. */
+  firstMessage: number
+  /** False while an earlier call on the same document is live [C14]. */
+  active: boolean
+  iterations: number
+  /** Empty replies and answers off their schema so far; one is forgiven [E28]. */
+  failures: number
+  calledTool: boolean
+  slots: readonly Slot[]
+  /** The reply that ends the call, once it is there. */
+  final: { readonly text: string; readonly finishReason: string; readonly offered: boolean } | null
+  /** Counters by agent path of this call and everything below it that has ended or called a model. */
+  readonly usage: Map<string, UsageCounters>
+}
+
+/** Somebody's words that no model has seen yet. */
+export interface WaitingMessage {
+  readonly text: string
+}
+
+/** The messages of one agent on one path. */
+export interface DocumentState {
+  readonly path: string
+  readonly messages: ModelMessage[]
+  readonly inbox: WaitingMessage[]
+  /** Live calls on this document in call order; the first is the active one. */
+  readonly calls: AgentCall[]
+}
+
+/** The live run of a conversation. */
+export interface RunState {
+  readonly root: AgentCall
+  /** Live agent calls, parents before children. */
+  readonly calls: Map<string, AgentCall>
+  /** Live tool calls and waiting ones by their call id. */
+  readonly slots: Map<string, Slot>
+  modelCalls: number
+  toolIterations: number
+  tokens: number
+  /** How often an agent was called under one invocation id [E73]. */
+  readonly invocations: Map<string, number>
+  cancelled: boolean
+  /** Why the whole run must fail. */
+  failure: Problem | null
+}
+
+/** The folded log of a conversation. Changed only by `fold`. */
+export interface ConversationState {
+  readonly database: string
+  readonly id: string
+  readonly rootAgent: string
+  readonly given: GivenParameters
+  readonly maxModelIterationsPerCall: number | null
+  /** Documents by path and bound values [C7]. */
+  readonly documents: Map<string, DocumentState>
+  /** How many documents share a path. */
+  readonly ordinals: Map<string, number>
+  run: RunState | null
+  /** The last seq that is folded and stored. */
+  seq: number
+}

@@ -1,0 +1,94 @@
+/** Warm conversations: folds kept in memory, least recently used go first, cold ones are read from the log. */
+import { type Entry, WitanError } from '@witan/protocol'
+import { readGiven } from '../parameter/parameter.ts'
+import type { ConversationRow, Store } from '../store/store.ts'
+import { type AgentLookup, emptyState, fold } from './fold.ts'
+import { type Appender, ConversationLog } from './log.ts'
+
+/** What loading a conversation needs. */
+export interface WarmContext {
+  readonly store: Store
+  readonly append: Appender
+  /** Makes sure that a revision can be looked up. */
+  ensureRevision(database: string, id: string, revision: number): Promise<void>
+  lookup(database: string): AgentLookup
+  /** How many are kept at most; those with live work stay. */
+  readonly capacity: number
+}
+
+const pageSize = 2000
+
+/** The warm conversations of a process. */
+export class WarmConversations {
+  readonly #context: WarmContext
+  readonly #logs = new Map<string, ConversationLog>()
+  readonly #loading = new Map<string, Promise<ConversationLog>>()
+
+  constructor(context: WarmContext) {
+    this.#context = context
+  }
+
+  /** The warm log, read from the store if need be. Throws `NOT_FOUND`. */
+  async get(database: string, id: string): Promise<ConversationLog> {
+    const key = keyOf(database, id)
+    const warm = this.#logs.get(key)
+    if (warm !== undefined) {
+      this.#logs.delete(key)
+      this.#logs.set(key, warm)
+      return warm
+    }
+    const loading = this.#loading.get(key) ?? this.#load(database, id).finally(() => this.#loading.delete(key))
+    this.#loading.set(key, loading)
+    return loading
+  }
+
+  /** A log for a conversation that is just being made; kept once `keep` is called. */
+  fresh(row: ConversationRow): ConversationLog {
+    const { database, id, agent, maxModelIterationsPerCall } = row
+    const given = readGiven(Object.fromEntries(Object.entries(row.parameters).map(([name, [value, hidden]]) => [name, { value, sendToModel: !hidden }])))
+    const state = emptyState({ database, id, rootAgent: agent, given, maxModelIterationsPerCall })
+    return new ConversationLog(state, this.#context.append, this.#context.lookup(database))
+  }
+
+  keep(log: ConversationLog): void {
+    this.#logs.set(keyOf(log.state.database, log.state.id), log)
+    for (const [key, old] of this.#logs) {
+      if (this.#logs.size <= this.#context.capacity) return
+      if (old.state.run === null) this.#logs.delete(key)
+    }
+  }
+
+  /** Forgets a log whose state is of no use any more. */
+  drop(database: string, id: string): void {
+    this.#logs.delete(keyOf(database, id))
+  }
+
+  async #load(database: string, id: string): Promise<ConversationLog> {
+    const { store } = this.#context
+    const row = await store.getConversation(database, id)
+    if (row === null) throw new WitanError('NOT_FOUND', `There is no conversation \`${id.slice(0, 200)}\`.`, { hint: 'GET /api/v1/conversations lists them.' })
+    const log = this.fresh(row)
+    for await (const entry of entriesOf(store, database, id)) {
+      if (entry.type === 'start' && entry.kind === 'agent') await this.#context.ensureRevision(database, entry.body.agent, entry.body.revision)
+      fold(log.state, entry, this.#context.lookup(database))
+    }
+    this.keep(log)
+    return log
+  }
+}
+
+/** All entries of a conversation in order, page by page. */
+export async function* entriesOf(store: Store, database: string, conversation: string, from = 0): AsyncGenerator<Entry, void, void> {
+  let after = from
+  for (;;) {
+    const page = await store.readEntries(database, conversation, { after, limit: pageSize })
+    yield* page
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageSize) return
+    after = last.seq
+  }
+}
+
+function keyOf(database: string, id: string): string {
+  return `${database}\n${id}`
+}

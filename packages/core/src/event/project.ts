@@ -1,0 +1,53 @@
+/** From an entry to the event that readers see, by the reader table alone. */
+import type { Entry, Event } from '@witan/protocol'
+import { readersOf } from '@witan/protocol'
+
+/** The event of a stored entry. `actions` and branches are for edges that do not exist yet. */
+export function toEvent(entry: Entry, conversationId: string): Event {
+  const { place } = entry
+  return {
+    seq: entry.seq,
+    type: entry.type,
+    kind: entry.kind,
+    callId: place.call,
+    parentCallId: place.parentCall,
+    rootCallId: place.run,
+    conversationId,
+    document: place.document,
+    author: place.author,
+    agentPath: place.agentPath,
+    invocationId: place.invocation,
+    branch: null,
+    branchPath: [],
+    at: new Date(entry.at).toISOString(),
+    content: contentOf(entry),
+    actions: {},
+  }
+}
+
+function contentOf(entry: Entry): Record<string, unknown> {
+  const content: Record<string, unknown> = {}
+  const body = entry.body as unknown as Record<string, unknown>
+  for (const field of readersOf(entry.type, entry.kind).event) content[field] = body[field] ?? null
+  return content
+}
+
+/** Which entries a reader wants. */
+export interface EntryFilter {
+  readonly verbose: boolean
+  /** Only this call and what is below it. */
+  readonly call: string | null
+}
+
+/** Follows which calls are below the wanted one; entries must be shown to it in order, from the call's start on. */
+export function entryFilter(filter: EntryFilter): (entry: Entry) => boolean {
+  const inside = new Set<string>(filter.call === null ? [] : [filter.call])
+  return (entry) => {
+    const { call, parentCall, run } = entry.place
+    if (filter.call !== null && !inside.has(call)) {
+      if (parentCall === null || !inside.has(parentCall)) return false
+      inside.add(call)
+    }
+    return filter.verbose || call === run || readersOf(entry.type, entry.kind).terse
+  }
+}

@@ -1,0 +1,135 @@
+/** The tail of a conversation: stored events after a cursor, then live ones, without a gap or a repeat. */
+import type { Entry, Event } from '@witan/protocol'
+import type { Delta, LiveHub } from './live.ts'
+import { type EntryFilter, entryFilter, toEvent } from './project.ts'
+
+/** Where a tail reads from. */
+export interface TailSource {
+  readonly conversation: string
+  readonly channel: string
+  readonly hub: LiveHub
+  /** Stored entries after a seq, in order. */
+  read(after: number, limit: number): Promise<readonly Entry[]>
+}
+
+export interface TailOptions extends EntryFilter {
+  /** Exclusive. */
+  readonly from: number
+  readonly signal: AbortSignal
+}
+
+const pageSize = 500
+
+/** Follows a conversation until the signal aborts or it is deleted. Joins the hub before it reads, so nothing falls between. */
+export async function* tail(source: TailSource, options: TailOptions): AsyncGenerator<Event, void, void> {
+  const inbox = new Inbox(options.signal)
+  const leave = source.hub.join(source.channel, inbox)
+  const wanted = entryFilter(options)
+  const shows = deltaFilter(options, wanted)
+  let seen = options.from
+  try {
+    for await (const entry of history(source, options)) {
+      seen = entry.seq
+      if (wanted(entry) && entry.seq > options.from) yield toEvent(entry, source.conversation)
+    }
+    const texts = source.hub.texts(source.channel)
+    inbox.dropDeltas()
+    for (const delta of texts) if (shows(delta)) yield deltaEvent(delta, source.conversation, true)
+    for (let item = await inbox.next(); item !== null; item = await inbox.next()) {
+      if ('attempt' in item) {
+        if (shows(item)) yield deltaEvent(item, source.conversation, false)
+      } else if (item.seq > seen) {
+        seen = item.seq
+        if (wanted(item)) yield toEvent(item, source.conversation)
+      }
+    }
+  } finally {
+    leave()
+  }
+}
+
+/** A filter by call must see the calls from their start; without one the history begins at the cursor. */
+async function* history(source: TailSource, options: TailOptions): AsyncGenerator<Entry, void, void> {
+  let after = options.call === null ? options.from : 0
+  for (;;) {
+    const page = await source.read(after, pageSize)
+    yield* page
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageSize) return
+    after = last.seq
+  }
+}
+
+function deltaFilter(options: TailOptions, wanted: (entry: Entry) => boolean): (delta: Delta) => boolean {
+  return ({ place }) => wanted({ type: 'notice', kind: null, place } as Entry) && (options.verbose || place.call === place.run)
+}
+
+function deltaEvent(delta: Delta, conversationId: string, snapshot: boolean): Event {
+  const { place } = delta
+  return {
+    type: 'delta',
+    kind: 'agent',
+    callId: place.call,
+    parentCallId: place.parentCall,
+    rootCallId: place.run,
+    conversationId,
+    document: place.document,
+    author: place.author,
+    agentPath: place.agentPath,
+    invocationId: place.invocation,
+    branch: null,
+    branchPath: [],
+    at: new Date(delta.at).toISOString(),
+    content: snapshot ? { text: delta.text, attempt: delta.attempt, snapshot: true } : { text: delta.text, attempt: delta.attempt },
+    actions: {},
+  }
+}
+
+/** What arrived and was not read yet. Deltas of one call that queue up are joined, so a slow reader costs little memory. */
+class Inbox {
+  #items: (Entry | Delta)[] = []
+  #head = 0
+  #wake: (() => void) | null = null
+  #ended = false
+
+  constructor(signal: AbortSignal) {
+    if (signal.aborted) this.#ended = true
+    else signal.addEventListener('abort', () => this.gone(), { once: true })
+  }
+
+  entries(entries: readonly Entry[]): void {
+    for (const entry of entries) this.#items.push(entry)
+    this.#wake?.()
+  }
+
+  delta(delta: Delta): void {
+    const last = this.#items.at(-1)
+    if (this.#items.length > 64 && last !== undefined && 'attempt' in last && last.place === delta.place && last.attempt === delta.attempt) {
+      this.#items[this.#items.length - 1] = { ...delta, text: last.text + delta.text }
+    } else this.#items.push(delta)
+    this.#wake?.()
+  }
+
+  gone(): void {
+    this.#ended = true
+    this.#wake?.()
+  }
+
+  /** Forgets the deltas that a snapshot just covered. */
+  dropDeltas(): void {
+    this.#items = this.#items.filter((item) => !('attempt' in item))
+  }
+
+  async next(): Promise<Entry | Delta | null> {
+    while (this.#head >= this.#items.length) {
+      if (this.#ended) return null
+      this.#items = []
+      this.#head = 0
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+      this.#wake = null
+    }
+    return this.#items[this.#head++] ?? null
+  }
+}

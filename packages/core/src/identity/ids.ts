@@ -1,0 +1,39 @@
+/** Fresh ids. Random in front, counted behind: unique over processes, cheap within one. */
+import { randomBytes } from 'node:crypto'
+
+/** Where ids come from; tests hand in a counted one. */
+export interface Ids {
+  /** A call id such as `c_k3v9x0a1b2_1`. */
+  call(): string
+  /** An interruption id. */
+  interruption(): string
+  /** The second half of a conversation id; sorts by time of making. */
+  conversation(at: number): string
+  /** Who owns jobs: one per runtime. */
+  owner(): string
+}
+
+/** Ids of one runtime: 80 random bits of its own, then a counter. */
+export function randomIds(): Ids {
+  const own = BigInt(`0x${randomBytes(10).toString('hex')}`).toString(36)
+  let count = 0
+  const next = () => (++count).toString(36)
+  return {
+    call: () => `c_${own}_${next()}`,
+    interruption: () => `i_${own}_${next()}`,
+    conversation: (at) => `${at.toString(36).padStart(9, '0')}-${own.slice(0, 8)}${next()}`,
+    owner: () => `w_${own}`,
+  }
+}
+
+/** Counted ids for tests: `c_1`, `c_2`, … */
+export function countedIds(): Ids {
+  let count = 0
+  const next = () => String(++count)
+  return {
+    call: () => `c_${next()}`,
+    interruption: () => `i_${next()}`,
+    conversation: () => next().padStart(4, '0'),
+    owner: () => 'w_1',
+  }
+}

@@ -1,0 +1,18 @@
+/** Who asks. */
+import type { DatabaseId } from '@witan/protocol'
+
+export type Role = 'admin' | 'run' | 'answer' | 'read'
+
+/** A caller within one database. `id` is such as `user:anna` or `key:ab12`. */
+export interface Principal {
+  readonly database: DatabaseId
+  readonly id: string
+  readonly roles: readonly Role[]
+}
+
+/** The one principal of local and unauthenticated use: every role on the database `default`. */
+export const localPrincipal: Principal = Object.freeze({
+  database: 'default' as DatabaseId,
+  id: 'user:local',
+  roles: Object.freeze(['admin', 'run', 'answer', 'read'] as const),
+})

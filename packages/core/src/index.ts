@@ -1,0 +1,42 @@
+/** Witan, the library: agents, tools, models, stores, and the runtime that joins them. */
+
+// the runtime
+export type {
+  AcceptedRun,
+  AgentDesk,
+  AgentGraph,
+  Chat,
+  EventFilter,
+  IdempotencyDesk,
+  IdempotencyScope,
+  OpenedConversation,
+  Page,
+  PageOptions,
+  Runtime,
+  SavedAgent,
+  Witan,
+} from './runtime-contract.ts'
+export type { Connection, RuntimeOptions, Source } from './runtime-wiring.ts'
+export { createRuntime } from './runtime.ts'
+export type { Principal, Role } from './identity/principal.ts'
+export { localPrincipal } from './identity/principal.ts'
+
+// agents and tools
+export type { Agent, AgentDefinition } from './agent/define.ts'
+export { defineAgent } from './agent/define.ts'
+export { nearest } from './agent/nearest.ts'
+export type { FunctionContext, FunctionTool, FunctionToolDefinition, StandardSchema } from './tool/define.ts'
+export { defineTool } from './tool/define.ts'
+export type { QuerySource } from './tool/source.ts'
+export { createSqliteSource } from './tool/kinds/sqlite-source.ts'
+
+// models
+export type { Model, ModelCallOptions, ModelPart, ModelReply, ModelRequest, ModelTool } from './model/model.ts'
+export { ModelCallError } from './model/model.ts'
+export type { ModelMessage, ModelToolCall } from './model/message.ts'
+export { aiSdkModel } from './model/adapters/ai-sdk.ts'
+export { openaiCompatible } from './model/adapters/openai-compatible.ts'
+
+// stores
+export type { Store } from './store/store.ts'
+export { memoryStore } from './store/drivers/memory.ts'

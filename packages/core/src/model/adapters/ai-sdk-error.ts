@@ -1,0 +1,48 @@
+/** Turns what an AI SDK model threw or sent into a `ModelCallError`, without the request that its errors carry along. */
+import { ModelCallError } from '../model.ts'
+import { isRetryableStatus, readRetryAfter } from '../retry.ts'
+
+type Loose = Readonly<Record<string, unknown>>
+
+/** Codes of a connection that was not made or broke. */
+const networkCodes = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|UND_ERR_)/
+
+/** The error of a call. It is not the cause of the new one: it holds the whole conversation, and a log would print it. */
+export function toCallError(error: unknown): ModelCallError {
+  if (error instanceof ModelCallError) return error
+  const loose = isObject(error) ? error : {}
+  const status = toStatus(loose.statusCode ?? loose.status ?? loose.code)
+  const retryAfterMs = isObject(loose.responseHeaders) ? retryAfter(loose.responseHeaders) : null
+  return new ModelCallError(`The model call failed: ${describe(error)}`, {
+    ...(status === undefined ? {} : { status }),
+    retryable: isRetryable(error, loose, status),
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+  })
+}
+
+function isRetryable(error: unknown, loose: Loose, status: number | undefined): boolean {
+  if (typeof loose.isRetryable === 'boolean') return loose.isRetryable
+  if (status !== undefined) return isRetryableStatus(status)
+  const inner = isObject(loose.cause) ? loose.cause : loose
+  if (typeof inner.code === 'string' && networkCodes.test(inner.code)) return true
+  // An error object of the provider in the middle of a stream passes in general; an exception is a bug or a wrong setting.
+  return !(error instanceof Error) && loose.type !== 'invalid_request_error'
+}
+
+function retryAfter(headers: Loose): number | null {
+  return readRetryAfter((name) => (typeof headers[name] === 'string' ? headers[name] : null))
+}
+
+function toStatus(value: unknown): number | undefined {
+  const status = typeof value === 'string' ? Number(value) : value
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599 ? status : undefined
+}
+
+function describe(error: unknown): string {
+  const message = isObject(error) ? (isObject(error.error) ? error.error.message : error.message) : error
+  return typeof message === 'string' && message !== '' ? message.slice(0, 500) : 'no details'
+}
+
+function isObject(value: unknown): value is Loose {
+  return typeof value === 'object' && value !== null
+}

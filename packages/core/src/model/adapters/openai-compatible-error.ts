@@ -1,0 +1,127 @@
+/** Turns what a server answered in place of a reply into a `ModelCallError` that says what to do and never repeats a secret. */
+import { ModelCallError } from '../model.ts'
+import { isRetryableStatus, readRetryAfter } from '../retry.ts'
+
+const longestDetail = 500
+/** An error body is read no further than this. */
+const longestBody = 64 * 1024
+
+/** Who was called, in words for messages, and what must not appear in them. */
+export interface Called {
+  readonly name: string
+  readonly secrets: readonly string[]
+}
+
+/** The error for an answer whose status is not 2xx. Reads the body as far as it is needed. */
+export async function errorOfResponse(response: Response, called: Called): Promise<ModelCallError> {
+  const { status } = response
+  if (status >= 300 && status < 400) {
+    await response.body?.cancel()
+    const hint = 'Redirects are not followed; set "baseUrl" to where it points.'
+    return new ModelCallError(`${called.name} answered ${status}. ${hint}`, { status, retryable: false })
+  }
+  const detail = clean(describe(await readStart(response)), called)
+  const retryAfterMs = readRetryAfter((name) => response.headers.get(name))
+  return new ModelCallError(`${called.name} answered ${status}${detail === '' ? '' : `: ${detail}`}`, {
+    status,
+    retryable: isRetryableStatus(status),
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+  })
+}
+
+/** The error for an error object inside a reply. */
+export function errorOfObject(error: unknown, called: Called): ModelCallError {
+  const status = statusOf(error)
+  const refused = isObject(error) && error.type === 'invalid_request_error'
+  const detail = clean(describe(error), called)
+  return new ModelCallError(`${called.name} reported an error in its reply: ${detail === '' ? 'no details' : detail}`, {
+    ...(status === undefined ? {} : { status }),
+    retryable: status === undefined ? !refused : isRetryableStatus(status),
+  })
+}
+
+/** The error for a reply that is no chat completion. */
+export function errorOfText(text: string, called: Called): ModelCallError {
+  if (text.trimStart().startsWith('<')) {
+    const message = `${called.name} answered with a web page. Is "baseUrl" right, such as ending in /v1?`
+    return new ModelCallError(message, { retryable: false })
+  }
+  return new ModelCallError(`${called.name} sent something that is no JSON: ${clean(text, called)}`, {
+    retryable: true,
+  })
+}
+
+/** The error for a reply that ended before the server named a finish reason. */
+export function errorOfEnd(called: Called): ModelCallError {
+  return new ModelCallError(`${called.name} ended its reply in the middle.`, { retryable: true })
+}
+
+/** The error for a reply that is too large. */
+export function errorOfSize(maxBytes: number, called: Called): ModelCallError {
+  return new ModelCallError(`${called.name} sent more than ${maxBytes} bytes in one reply.`, { retryable: false })
+}
+
+/** The error for a connection that could not be made or broke. Its cause is named by code only: the text may hold a header. */
+export function errorOfNetwork(error: unknown, called: Called): ModelCallError {
+  const inner = error instanceof Error && error.cause !== undefined ? error.cause : error
+  const code = isObject(inner) && typeof inner.code === 'string' ? inner.code : undefined
+  const reason = code ?? (inner instanceof Error ? clean(inner.message, called) : 'unknown reason')
+  return new ModelCallError(`${called.name} could not be reached, or the connection broke (${reason}).`, {
+    retryable: true,
+  })
+}
+
+/** The same error after its reader has seen text: another try would say it twice. */
+export function afterText(error: ModelCallError): ModelCallError {
+  if (!error.retryable) return error
+  return new ModelCallError(error.message, {
+    ...(error.status === null ? {} : { status: error.status }),
+    retryable: false,
+  })
+}
+
+async function readStart(response: Response): Promise<unknown> {
+  let text = ''
+  try {
+    const decoder = new TextDecoder()
+    for await (const bytes of response.body ?? []) {
+      text += decoder.decode(bytes, { stream: true })
+      if (text.length > longestBody) break
+    }
+  } catch {
+    // The status is known; what is missing of the body would only have explained it.
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text.trimStart().startsWith('<') ? '' : text
+  }
+}
+
+/** The text of an error in the forms that servers use: `{error: {message}}`, `{error}`, `{message}`, `{detail}`, or plain text. */
+function describe(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return value
+  if (!isObject(value) || depth > 4) return ''
+  for (const key of ['error', 'message', 'detail', 'msg', '0']) {
+    const text = describe(value[key], depth + 1)
+    if (text !== '') return text
+  }
+  return ''
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (!isObject(error)) return undefined
+  const number = Number(error.code ?? error.status)
+  return Number.isInteger(number) && number >= 400 && number <= 599 ? number : undefined
+}
+
+function clean(text: string, { secrets }: Called): string {
+  let shown = text
+  for (const secret of secrets) shown = shown.replaceAll(secret, '[secret]')
+  shown = shown.replace(/\s+/g, ' ').trim()
+  return shown.length > longestDetail ? `${shown.slice(0, longestDetail)}…` : shown
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,101 @@
+/** Reads the body of a reply chunk by chunk until it is whole, or finds why it never will be. */
+import type { ModelRequest } from '../model.ts'
+import { ModelCallError } from '../model.ts'
+import type { Called } from './openai-compatible-error.ts'
+import { errorOfEnd, errorOfNetwork, errorOfObject, errorOfSize, errorOfText } from './openai-compatible-error.ts'
+import type { ReplySoFar } from './openai-compatible-reply.ts'
+import { addDocument, emptyReply } from './openai-compatible-reply.ts'
+import type { ReplyDocument } from './openai-compatible-stream.ts'
+import { createDocumentReader } from './openai-compatible-stream.ts'
+import type { CallWatch } from './openai-compatible-watch.ts'
+
+/** A reply that is larger ends the call: no honest one comes near. */
+const maxReplyBytes = 10 * 1024 * 1024
+/** How long to wait for usage and the end of the stream once the server has named its finish reason. */
+const tailMs = 5_000
+/** How long the connection may take to end after the reply did; then it is given up instead of being used again. */
+const drainMs = 1_000
+
+/** What a reader needs to know of the call. */
+export interface ReadContext {
+  readonly request: ModelRequest
+  readonly called: Called
+  readonly watch: CallWatch
+}
+
+/** How far a reply has come: more is expected, all is there, or it failed. */
+export type ReadState = 'open' | 'whole' | ModelCallError
+
+/** Reads one body. After each `advance` the text that came lies in `reply`, also when the call has failed with it. */
+export interface ReplyReader {
+  readonly reply: ReplySoFar
+  /** Waits for the next chunk and takes it in. It never rejects. */
+  advance(): Promise<ReadState>
+  /** Calls off a reply that is not whole. A whole one may end by itself, so that the next call can use its connection. */
+  close(): void
+}
+
+/** Begins to read. The reader must be closed. */
+export function createReplyReader(stream: ReadableStream<Uint8Array>, context: ReadContext): ReplyReader {
+  const { called, watch } = context
+  const body = stream.getReader()
+  const reply = emptyReply()
+  const progress: { state: ReadState; bytes: number; ended: boolean } = { state: 'open', bytes: 0, ended: false }
+  const documents = createDocumentReader((document) => {
+    if (progress.state === 'open') progress.state = takeDocument(reply, document, context)
+  })
+  const take = (bytes: Uint8Array): void => {
+    progress.bytes += bytes.byteLength
+    if (progress.bytes > maxReplyBytes) {
+      progress.state = errorOfSize(maxReplyBytes, called)
+      return
+    }
+    const unfinished = reply.finishReason === null
+    documents.push(bytes)
+    if (unfinished && reply.finishReason !== null) watch.shorten(tailMs)
+  }
+  // With its finish reason a reply is whole: only usage may be missing, and usage is allowed to be unknown.
+  const end = (failure: ModelCallError): void => {
+    progress.ended = true
+    if (progress.state === 'open') progress.state = reply.finishReason === null ? failure : 'whole'
+  }
+  const advance = async (): Promise<ReadState> => {
+    try {
+      watch.wait()
+      const { value } = await body.read()
+      watch.pause()
+      if (value !== undefined) take(value)
+      else {
+        documents.end()
+        end(errorOfEnd(called))
+      }
+    } catch (error) {
+      end(error instanceof ModelCallError ? error : errorOfNetwork(error, called))
+    }
+    return progress.state
+  }
+  const close = (): void => {
+    watch.close()
+    if (progress.ended) return
+    if (progress.state === 'whole') drain(body, watch)
+    else watch.abort()
+  }
+  return { reply, advance, close }
+}
+
+function takeDocument(reply: ReplySoFar, document: ReplyDocument, { called, request }: ReadContext): ReadState {
+  if (document.type === 'done') return 'whole'
+  if (document.type === 'broken') return errorOfText(document.text, called)
+  addDocument(reply, document.value, request)
+  return reply.error === undefined ? 'open' : errorOfObject(reply.error, called)
+}
+
+function drain(body: ReadableStreamDefaultReader<Uint8Array>, watch: CallWatch): void {
+  const timer = setTimeout(() => watch.abort(), drainMs)
+  const readOn = async (): Promise<void> => {
+    while (!(await body.read()).done);
+  }
+  readOn()
+    .catch(() => undefined)
+    .finally(() => clearTimeout(timer))
+}

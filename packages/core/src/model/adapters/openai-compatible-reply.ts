@@ -1,0 +1,139 @@
+/** Gathers the documents of one reply, streamed or plain, into a `ModelReply`. */
+import type { ModelUsage } from '@witan/protocol'
+import type { ModelMessage } from '../message.ts'
+import type { ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
+import type { ToolCallCollector } from './openai-compatible-tool-calls.ts'
+import { createToolCallCollector } from './openai-compatible-tool-calls.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A reply so far. `fresh` is text that nobody took yet; `finishReason` is null until the server gave one. */
+export interface ReplySoFar {
+  text: string
+  fresh: string
+  finishReason: ReplyFinish | null
+  /** The error object that the server sent in place of a reply or in the middle of it; undefined where there is none. */
+  error: unknown
+  calls: ToolCallCollector | null
+  usage: ModelUsage | null
+  model: string | null
+  refused: boolean
+}
+
+/** A reply of which nothing has come yet. */
+export function emptyReply(): ReplySoFar {
+  return {
+    text: '',
+    fresh: '',
+    finishReason: null,
+    error: undefined,
+    calls: null,
+    usage: null,
+    model: null,
+    refused: false,
+  }
+}
+
+/** Takes in one document: a chunk of a stream or a whole completion, which differ only in `delta` and `message`. */
+export function addDocument(reply: ReplySoFar, document: unknown, { messages }: ModelRequest): void {
+  const value: unknown = Array.isArray(document) ? document[0] : document
+  if (!isObject(value)) return
+  const failed = value.error ?? (value.object === 'error' ? value : undefined)
+  if (failed !== undefined) {
+    reply.error ??= failed
+    return
+  }
+  if (typeof value.model === 'string' && value.model !== '') reply.model = value.model
+  if (isObject(value.usage)) reply.usage = readUsage(value.usage)
+  const choice: unknown = Array.isArray(value.choices) ? value.choices[0] : undefined
+  if (!isObject(choice)) return
+  const reason = readFinish(choice.finish_reason)
+  if (reason !== null) reply.finishReason = reason
+  const said = choice.delta ?? choice.message
+  if (!isObject(said)) return
+  addText(reply, readText(said.content))
+  if (typeof said.refusal === 'string' && said.refusal !== '') {
+    reply.refused = true
+    addText(reply, said.refusal)
+  }
+  if (!Array.isArray(said.tool_calls)) return
+  reply.calls ??= createToolCallCollector((position) => freshId(messages, position))
+  for (const piece of said.tool_calls) reply.calls.add(piece)
+}
+
+/** Takes the fresh text away. */
+export function takeFresh(reply: ReplySoFar): string {
+  const { fresh } = reply
+  reply.fresh = ''
+  return fresh
+}
+
+/** The whole reply. A server that ended properly but named no reason is taken to have said all it wanted. */
+export function finishReply({ text, calls, usage, model, refused, ...reply }: ReplySoFar): ModelReply {
+  const toolCalls = calls?.finish() ?? []
+  let finishReason = reply.finishReason ?? 'stop'
+  if (finishReason === 'stop' || finishReason === 'tool_calls')
+    finishReason = toolCalls.length > 0 ? 'tool_calls' : 'stop'
+  if (finishReason === 'stop' && refused) finishReason = 'content_filter'
+  return { text, toolCalls, finishReason, usage, model }
+}
+
+function addText(reply: ReplySoFar, text: string): void {
+  reply.text += text
+  reply.fresh += text
+}
+
+/** Text, or the text among content parts. */
+function readText(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  let text = ''
+  for (const part of content)
+    if (isObject(part) && part.type === 'text' && typeof part.text === 'string') text += part.text
+  return text
+}
+
+const finishes: Readonly<Record<string, ReplyFinish>> = {
+  stop: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  content_filter: 'content_filter',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  error: 'error',
+}
+
+function readFinish(reason: unknown): ReplyFinish | null {
+  if (typeof reason !== 'string' || reason === '') return null
+  return Object.hasOwn(finishes, reason) ? (finishes[reason] ?? 'stop') : 'stop'
+}
+
+function readUsage(usage: Json): ModelUsage {
+  const input = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+  const output = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
+  return {
+    inputTokens: count(usage.prompt_tokens),
+    outputTokens: count(usage.completion_tokens),
+    cachedInputTokens: count(input.cached_tokens) ?? 0,
+    reasoningTokens: count(output.reasoning_tokens) ?? 0,
+  }
+}
+
+function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+/** An id that no call of the conversation has, and the same one each time: a reply does not depend on chance. */
+function freshId(messages: readonly ModelMessage[], position: number): string {
+  const taken = new Set<string>()
+  for (const message of messages) {
+    if (message.role === 'assistant') for (const call of message.toolCalls ?? []) taken.add(call.id)
+  }
+  let number = taken.size + position
+  while (taken.has(`call_${number}`)) number += 1
+  return `call_${number}`
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null
+}

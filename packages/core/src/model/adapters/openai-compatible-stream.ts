@@ -1,0 +1,125 @@
+/** Splits the bytes of a reply into its JSON documents: one for a plain reply, one for each `data` line of an event stream. */
+
+/** What a document was: JSON, the mark that no more comes, or text that is neither. */
+export type ReplyDocument =
+  | { readonly type: 'json'; readonly value: unknown }
+  | { readonly type: 'done' }
+  | { readonly type: 'broken'; readonly text: string }
+
+/** Takes bytes as they come and hands over every document in order; `end` hands over what the last line held. */
+export interface DocumentReader {
+  push(bytes: Uint8Array): void
+  end(): void
+}
+
+type OnDocument = (document: ReplyDocument) => void
+
+/** Reads text, one piece after another, until it ends. */
+interface TextReader {
+  take(text: string): void
+  end(): void
+}
+
+/**
+ * Reads a reply in either form. The first character tells which it is, as servers mislabel both: no event stream begins with a
+ * bracket. Bytes may be cut anywhere, also inside a character.
+ */
+export function createDocumentReader(onDocument: OnDocument): DocumentReader {
+  const decoder = new TextDecoder()
+  let reader: TextReader | undefined
+  const take = (text: string): void => {
+    const begun = reader === undefined ? text.trimStart() : text
+    if (begun === '') return
+    reader ??= /^[{[<]/.test(begun) ? plainReader(onDocument) : eventReader(onDocument)
+    reader.take(begun)
+  }
+  return {
+    push: (bytes) => take(decoder.decode(bytes, { stream: true })),
+    end: () => {
+      take(decoder.decode())
+      reader?.end()
+    },
+  }
+}
+
+/** A plain reply is one document, and whole when it parses. */
+function plainReader(onDocument: OnDocument): TextReader {
+  let all = ''
+  return {
+    take: (text) => {
+      all += text
+    },
+    end: () => {
+      const value = parse(all)
+      if (value === undefined) return onDocument({ type: 'broken', text: all })
+      onDocument({ type: 'json', value })
+      onDocument({ type: 'done' })
+    },
+  }
+}
+
+/**
+ * Server-sent events, tolerantly: CR, LF and CRLF, comments, other fields, a missing last line end, JSON over several `data`
+ * lines, and documents of one line each with no empty line between them.
+ */
+function eventReader(onDocument: OnDocument): TextReader {
+  let rest = ''
+  /** Whether `rest` ends in a CR that may be half of a CRLF. */
+  let halfEnd = false
+  let held: string[] = []
+  const flush = (): void => {
+    if (held.length === 0) return
+    const text = held.join('\n')
+    held = []
+    const value = parse(text)
+    if (value !== undefined) onDocument({ type: 'json', value })
+    else if (text.trim() !== '') onDocument({ type: 'broken', text })
+  }
+  const data = (text: string): void => {
+    const value = held.length === 0 ? parse(text) : undefined
+    if (value !== undefined) onDocument({ type: 'json', value })
+    else if (text.trim() === '[DONE]') {
+      flush()
+      onDocument({ type: 'done' })
+    } else held.push(text)
+  }
+  const line = (text: string): void => {
+    if (text === '') flush()
+    else if (text.startsWith('data:')) data(text.charCodeAt(5) === 32 ? text.slice(6) : text.slice(5))
+  }
+  const take = (text: string): void => {
+    const mayEndLine = halfEnd || text.includes('\n') || text.includes('\r')
+    halfEnd = text.endsWith('\r')
+    // Only new text is looked at: a very long line must not be read again with each of its chunks.
+    rest = mayEndLine ? eachLine(rest + text, line) : rest + text
+  }
+  return { take, end: () => take('\n\n') }
+}
+
+/** Calls `onLine` for every whole line and returns what is left. */
+function eachLine(text: string, onLine: (line: string) => void): string {
+  let normal = text
+  let kept = ''
+  if (text.includes('\r')) {
+    // A CR at the very end may be half of a CRLF: it waits for the next chunk.
+    if (text.endsWith('\r')) kept = '\r'
+    normal = text.slice(0, text.length - kept.length).replace(/\r\n?/g, '\n')
+  }
+  let from = 0
+  for (let to = normal.indexOf('\n'); to !== -1; to = normal.indexOf('\n', from)) {
+    onLine(normal.slice(from, to))
+    from = to + 1
+  }
+  return normal.slice(from) + kept
+}
+
+/** JSON, or undefined. What does not end in a bracket is no whole document, and trying would cost an exception. */
+function parse(text: string): unknown {
+  const last = text.trimEnd().at(-1)
+  if (last !== '}' && last !== ']') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,106 @@
+/** Puts tool calls together from the pieces of a stream, also from servers that number or name them badly. */
+import type { ModelToolCall } from '../message.ts'
+
+/** Collects pieces in the order they come; `finish` gives the calls in the order they began. */
+export interface ToolCallCollector {
+  add(piece: unknown): void
+  finish(): readonly ModelToolCall[]
+}
+
+interface Call {
+  id: string
+  name: string
+  arguments: string
+}
+
+interface Piece {
+  readonly index: number | null
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
+/** `freshId` names the calls that a server left without an id, or gave the id of another one. */
+export function createToolCallCollector(freshId: (position: number) => string): ToolCallCollector {
+  const calls: Call[] = []
+  const byIndex = new Map<number, Call>()
+  const find = (piece: Piece): Call | undefined => {
+    if (piece.index !== null) return continued(byIndex.get(piece.index), piece)
+    const named = piece.id === '' ? undefined : calls.findLast((call) => call.id === piece.id)
+    if (named !== undefined) return continued(named, piece)
+    // Neither index nor a known id: a name begins a call, anything else belongs to the last one.
+    return piece.name === '' ? calls.at(-1) : undefined
+  }
+  return {
+    add: (raw) => {
+      const piece = readPiece(raw)
+      if (piece === null) return
+      let call = find(piece)
+      if (call === undefined) {
+        call = { id: piece.id, name: piece.name, arguments: piece.arguments }
+        calls.push(call)
+      } else extend(call, piece)
+      if (piece.index !== null) byIndex.set(piece.index, call)
+    },
+    finish: () => finished(calls, freshId),
+  }
+}
+
+/** The call at the piece's place, unless the piece is the start of another call that the server put in the same place. */
+function continued(call: Call | undefined, piece: Piece): Call | undefined {
+  if (call === undefined || piece.name === '' || call.name === '') return call
+  const otherId = piece.id !== '' && call.id !== '' && piece.id !== call.id
+  if (call.arguments === '') return otherId ? undefined : call
+  if (piece.name !== call.name) return undefined
+  // The name again: a server that repeats it with every piece, or, once the arguments are whole, the next call of the same tool.
+  const startsOver = otherId || piece.arguments.trimStart().startsWith('{')
+  return startsOver && isWhole(call.arguments) ? undefined : call
+}
+
+function extend(call: Call, piece: Piece): void {
+  if (call.id === '') call.id = piece.id
+  // Names may come in pieces, but only before the arguments; the same name again is a repetition.
+  if (call.name === '' || (call.arguments === '' && piece.name !== call.name)) call.name += piece.name
+  call.arguments += piece.arguments
+}
+
+function readPiece(raw: unknown): Piece | null {
+  if (!isObject(raw)) return null
+  const called = isObject(raw.function) ? raw.function : {}
+  const given = called.arguments
+  return {
+    index: typeof raw.index === 'number' ? raw.index : null,
+    id: typeof raw.id === 'string' ? raw.id : '',
+    name: typeof called.name === 'string' ? called.name : '',
+    arguments: typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : '',
+  }
+}
+
+function finished(calls: readonly Call[], freshId: (position: number) => string): readonly ModelToolCall[] {
+  const taken = new Set<string>()
+  const whole: ModelToolCall[] = []
+  for (const call of calls) {
+    // An empty entry: some servers send one beside a text.
+    if (call.name === '' && call.arguments === '') continue
+    let { id } = call
+    for (let position = whole.length; id === '' || taken.has(id); position += 1) id = freshId(position)
+    taken.add(id)
+    whole.push({ id, name: call.name, arguments: call.arguments.trim() === '' ? '{}' : call.arguments })
+  }
+  return whole
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+/** Whether the text is JSON. Long texts are not tried: a server that repeats itself could make that very slow. */
+function isWhole(text: string): boolean {
+  if (text.length > 100_000 || !text.trimEnd().endsWith('}')) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

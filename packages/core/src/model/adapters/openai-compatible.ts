@@ -1,0 +1,139 @@
+/** A model behind any server that speaks OpenAI's chat completions: hosted ones, gateways, and local servers. */
+import { WitanError } from '@witan/protocol'
+import type { Model, ModelCallOptions, ModelPart, ModelRequest } from '../model.ts'
+import { ModelCallError } from '../model.ts'
+import type { Called } from './openai-compatible-error.ts'
+import { afterText, errorOfEnd, errorOfNetwork, errorOfResponse } from './openai-compatible-error.ts'
+import type { ReadState, ReplyReader } from './openai-compatible-read.ts'
+import { createReplyReader } from './openai-compatible-read.ts'
+import { finishReply, takeFresh } from './openai-compatible-reply.ts'
+import { requestBody } from './openai-compatible-request.ts'
+import { watchCall } from './openai-compatible-watch.ts'
+
+/** Where a model is and how to call it. */
+export interface OpenAICompatibleOptions {
+  /** The address before `/chat/completions`, such as `http://localhost:11434/v1`. */
+  readonly baseUrl: string
+  /** The name the server knows the model by. */
+  readonly model: string
+  /** Sent as a bearer token; without it no `Authorization` header is sent. It never appears in an error. */
+  readonly apiKey?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** How long the server may stay silent, before its reply and in it. Default 300 000: a local server may read a long prompt slowly. */
+  readonly timeoutMs?: number
+  /** The name in logs and usage. Default: `<host>/<model>`. */
+  readonly id?: string
+  /** What makes the request, such as one that refuses private addresses [D21]. Default: the platform's `fetch`. */
+  readonly fetch?: typeof fetch
+}
+
+/**
+ * Calls `POST {baseUrl}/chat/completions` with `stream: true` and takes a streamed or a plain reply. It needs no package and
+ * never retries. Throws `CONFIG_INVALID` here for an address or a header that can never work.
+ */
+export function openaiCompatible(options: OpenAICompatibleOptions): Model {
+  const connection = connect(options)
+  return { id: connection.id, stream: (request, call) => converse(connection, request, call) }
+}
+
+interface Connection {
+  readonly id: string
+  readonly url: string
+  readonly model: string
+  readonly headers: Headers
+  readonly called: Called
+  readonly timeoutMs: number
+  readonly fetch: typeof fetch
+}
+
+function connect(options: OpenAICompatibleOptions): Connection {
+  const { baseUrl, model, apiKey = '', timeoutMs = 300_000 } = options
+  if (!URL.canParse(baseUrl) || !/^https?:/i.test(baseUrl)) {
+    throw new WitanError('CONFIG_INVALID', `"${baseUrl}" is no http or https address.`, { path: 'baseUrl' })
+  }
+  const url = new URL(baseUrl)
+  if (url.username !== '' || url.password !== '') {
+    throw new WitanError('CONFIG_INVALID', 'An address must not hold a user name or password.', { path: 'baseUrl' })
+  }
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/chat/completions`
+  const secrets = [apiKey, ...Object.values(options.headers ?? {})].filter((secret) => secret.length >= 6)
+  return {
+    id: options.id ?? `${url.host}/${model}`,
+    url: url.href,
+    model,
+    headers: requestHeaders(options.headers ?? {}, apiKey),
+    called: { name: `The model server ${url.host}`, secrets },
+    timeoutMs,
+    fetch: options.fetch ?? fetch,
+  }
+}
+
+function requestHeaders(given: Readonly<Record<string, string>>, apiKey: string): Headers {
+  const headers = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream, application/json' })
+  const all = apiKey === '' ? given : { authorization: `Bearer ${apiKey}`, ...given }
+  for (const [name, value] of Object.entries(all)) {
+    try {
+      headers.set(name, value)
+    } catch {
+      // Without a cause: the platform's own message repeats the value.
+      const hint = 'Look for a line end or a letter outside Latin-1.'
+      throw new WitanError('CONFIG_INVALID', `The value of the header "${name}" cannot be sent.`, {
+        path: 'headers',
+        hint,
+      })
+    }
+  }
+  return headers
+}
+
+async function* converse(
+  connection: Connection,
+  request: ModelRequest,
+  call: ModelCallOptions,
+): AsyncGenerator<ModelPart> {
+  const { signal, deltas } = call
+  signal.throwIfAborted()
+  const reader = await open(connection, request, signal)
+  let given = false
+  try {
+    for (let state: ReadState = 'open'; state === 'open'; ) {
+      state = await reader.advance()
+      signal.throwIfAborted()
+      // What came in one chunk is one delta: nobody can tell the difference, and each delta has its price.
+      const text = takeFresh(reader.reply)
+      if (deltas && text !== '') {
+        given = true
+        yield { type: 'delta', text }
+      }
+      if (typeof state === 'object') throw given ? afterText(state) : state
+    }
+  } finally {
+    reader.close()
+  }
+  yield { type: 'reply', reply: finishReply(reader.reply) }
+}
+
+/** Sends the request and returns the reader of its reply. */
+async function open(connection: Connection, request: ModelRequest, signal: AbortSignal): Promise<ReplyReader> {
+  const { called, headers, url } = connection
+  const watch = watchCall(signal, connection.timeoutMs)
+  const body = requestBody(connection.model, request)
+  try {
+    watch.wait()
+    const response = await connection.fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers,
+      body,
+      signal: watch.signal,
+    })
+    if (!response.ok) throw await errorOfResponse(response, called)
+    watch.pause()
+    if (response.body === null) throw errorOfEnd(called)
+    return createReplyReader(response.body, { request, called, watch })
+  } catch (error) {
+    watch.close()
+    signal.throwIfAborted()
+    throw error instanceof ModelCallError ? error : errorOfNetwork(error, called)
+  }
+}

@@ -1,0 +1,69 @@
+/** The contract of a model: one method. */
+import type { FinishReason, ModelUsage } from '@witan/protocol'
+import type { ModelMessage, ModelToolCall } from './message.ts'
+
+/** A tool as a model sees it. `parameters` is a JSON Schema of type object. */
+export interface ModelTool {
+  readonly name: string
+  readonly description: string
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
+/** Everything one model call depends on. An adapter never changes it and may cache by the identity of its parts. */
+export interface ModelRequest {
+  /** The first is the system message; the list is never changed after the call. */
+  readonly messages: readonly ModelMessage[]
+  readonly tools: readonly ModelTool[]
+  /** `required` and `none` bind; with no tools it is `none` [T12]. */
+  readonly toolChoice: 'auto' | 'required' | 'none'
+  readonly temperature: number | null
+  /** A JSON Schema that the final answer must fit, or null for free text. */
+  readonly output: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> } | null
+}
+
+/** How a reply ended, in the terms providers share. */
+export type ReplyFinish = Extract<FinishReason, 'stop' | 'length' | 'content_filter' | 'error'> | 'tool_calls'
+
+/** A whole reply. `usage` is null where the provider said nothing: unknown is never 0 [E83]. */
+export interface ModelReply {
+  readonly text: string
+  readonly toolCalls: readonly ModelToolCall[]
+  readonly finishReason: ReplyFinish
+  readonly usage: ModelUsage | null
+  /** The model that really answered, where the provider says it. */
+  readonly model: string | null
+}
+
+/** What a stream is made of: pieces of text as they come, then exactly one `reply`, always last, that holds the whole. */
+export type ModelPart = { readonly type: 'delta'; readonly text: string } | { readonly type: 'reply'; readonly reply: ModelReply }
+
+/** Circumstances of one call. `deltas` is false when nobody reads them: an adapter may then use its provider's plain call. */
+export interface ModelCallOptions {
+  readonly signal: AbortSignal
+  readonly deltas: boolean
+}
+
+/**
+ * A language model. `stream` yields deltas and then one reply, or throws a `ModelCallError`; it never retries, never logs,
+ * and stops at the signal by throwing the signal's reason. The runtime retries what is retryable before the first delta [D23].
+ */
+export interface Model {
+  /** How the model is named in logs and usage, such as `local/qwen3`. */
+  readonly id: string
+  stream(request: ModelRequest, options: ModelCallOptions): AsyncIterable<ModelPart>
+}
+
+/** Why a model call failed. `retryable` says whether the same request may succeed later; `retryAfterMs` is the provider's own wish. */
+export class ModelCallError extends Error {
+  readonly status: number | null
+  readonly retryable: boolean
+  readonly retryAfterMs: number | null
+
+  constructor(message: string, options: { status?: number; retryable: boolean; retryAfterMs?: number; cause?: unknown }) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'ModelCallError'
+    this.status = options.status ?? null
+    this.retryable = options.retryable
+    this.retryAfterMs = options.retryAfterMs ?? null
+  }
+}

@@ -1,0 +1,115 @@
+/** Tests of tries, waits and the provider's wish. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import type { ModelPart, ModelRequest } from './model.ts'
+import { ModelCallError } from './model.ts'
+import type { RetryOptions } from './retry.ts'
+import { readRetryAfter, withRetries } from './retry.ts'
+
+const request: ModelRequest = { messages: [], tools: [], toolChoice: 'none', temperature: null, output: null }
+const busy = (more: { retryAfterMs?: number } = {}) =>
+  new ModelCallError('busy', { status: 429, retryable: true, ...more })
+
+function failing(errors: readonly Error[], options: Partial<RetryOptions> = {}) {
+  const waits: number[] = []
+  const left = [...errors]
+  const inner = scriptedModel(() => left.shift() ?? 'Fine.')
+  const sleep = async (ms: number) => void waits.push(ms)
+  return { inner, waits, model: withRetries(inner, { random: () => 0.5, sleep, ...options }) }
+}
+
+async function collect(
+  model: ReturnType<typeof withRetries>,
+  signal = new AbortController().signal,
+): Promise<ModelPart[]> {
+  const parts: ModelPart[] = []
+  for await (const part of model.stream(request, { signal, deltas: true })) parts.push(part)
+  return parts
+}
+
+test('a call that fails four times succeeds at the fifth, with waits that double [D23]', async () => {
+  const { model, inner, waits } = failing([busy(), busy(), busy(), busy()])
+  const parts = await collect(model)
+  assert.deepEqual(
+    parts.map(({ type }) => type),
+    ['delta', 'reply'],
+  )
+  assert.equal(inner.requests.length, 5)
+  assert.deepEqual(waits, [375, 750, 1500, 3000])
+})
+
+test('the fifth failure is thrown as it is', async () => {
+  const last = busy()
+  const { model, inner } = failing([busy(), busy(), busy(), busy(), last])
+  await assert.rejects(collect(model), (error) => error === last)
+  assert.equal(inner.requests.length, 5)
+})
+
+test('the jitter stays between half the wait and the whole of it, and the wait below its cap', async () => {
+  const least = failing([busy(), busy(), busy()], { random: () => 0, maxDelayMs: 800 })
+  await collect(least.model)
+  assert.deepEqual(least.waits, [250, 400, 400])
+  const most = failing([busy(), busy(), busy()], { random: () => 1, maxDelayMs: 800 })
+  await collect(most.model)
+  assert.deepEqual(most.waits, [500, 800, 800])
+})
+
+test('a wish of the provider lengthens the wait; one beyond the cap ends the call', async () => {
+  const longer = failing([busy({ retryAfterMs: 9_000 }), busy({ retryAfterMs: 1 })])
+  await collect(longer.model)
+  assert.deepEqual(longer.waits, [9_000, 750])
+  const tooLong = failing([busy({ retryAfterMs: 60_001 })])
+  await assert.rejects(collect(tooLong.model), /busy/)
+  assert.deepEqual(tooLong.waits, [])
+})
+
+test('what is not retryable is not retried, nor what is no failure of a call', async () => {
+  for (const error of [new ModelCallError('bad', { status: 400, retryable: false }), new TypeError('bug')]) {
+    const { model, inner } = failing([error])
+    await assert.rejects(
+      collect(model),
+      (thrown) => thrown instanceof ModelCallError && thrown.message === error.message,
+    )
+    assert.equal(inner.requests.length, 1)
+  }
+})
+
+test('after the first delta nothing is retried', async () => {
+  const inner = scriptedModel(() => ({ deltas: ['Half'], error: busy() }))
+  const model = withRetries(inner, { random: () => 0, sleep: async () => undefined })
+  await assert.rejects(collect(model), /busy/)
+  assert.equal(inner.requests.length, 1)
+})
+
+test('an abort ends the wait at once, also where the sleep does not listen', async () => {
+  const controller = new AbortController()
+  const reason = new Error('stop')
+  const { model, inner } = failing([busy()], {
+    sleep: () => new Promise(() => undefined),
+    onRetry: () => setImmediate(() => controller.abort(reason)),
+  })
+  await assert.rejects(collect(model, controller.signal), (error) => error === reason)
+  assert.equal(inner.requests.length, 1)
+})
+
+test('who asks is told of each retry', async () => {
+  const told: unknown[] = []
+  const { model } = failing([busy(), busy()], { onRetry: ({ attempt, delayMs }) => told.push([attempt, delayMs]) })
+  await collect(model)
+  assert.deepEqual(told, [
+    [1, 375],
+    [2, 750],
+  ])
+})
+
+test('Retry-After is read as seconds, as a date by the clock of the server, and in milliseconds', () => {
+  const read = (headers: Record<string, string>) => readRetryAfter((name) => headers[name])
+  assert.equal(read({ 'retry-after': '2' }), 2_000)
+  assert.equal(read({ 'retry-after': '0.5' }), 500)
+  assert.equal(read({ 'retry-after-ms': '150', 'retry-after': '2' }), 150)
+  assert.equal(read({ 'retry-after': 'Wed, 21 Oct 2015 07:28:30 GMT', date: 'Wed, 21 Oct 2015 07:28:00 GMT' }), 30_000)
+  assert.equal(read({ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }), 0)
+  for (const wish of ['', 'soon', '-1', 'NaN']) assert.equal(read({ 'retry-after': wish }) ?? 0, 0)
+  assert.equal(read({}), null)
+})

@@ -1,0 +1,118 @@
+/** When a failed model call is tried again [D23]: which failures pass, how long to wait, and a model that does it. */
+import type { Model, ModelCallOptions, ModelPart, ModelRequest } from './model.ts'
+import { ModelCallError } from './model.ts'
+
+/** What is about to be tried again: `attempt` is the one that failed, counted from 1. */
+export interface Retry {
+  readonly attempt: number
+  readonly delayMs: number
+  readonly error: ModelCallError
+}
+
+/** Clock and randomness are handed in. The defaults suit a person who waits; a nightly batch may want longer ones. */
+export interface RetryOptions {
+  /** A number in [0, 1), such as `Math.random`. */
+  readonly random: () => number
+  /** Resolves after so many milliseconds; it may reject early when the signal aborts. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  /** Told before each wait; it must not throw. */
+  readonly onRetry?: (retry: Retry) => void
+  /** All tries together, the first included. Default 5. */
+  readonly tries?: number
+  /** The first wait; each further one is twice as long. Default 500. */
+  readonly baseMs?: number
+  /** The longest wait of our own making. Default 30 000. */
+  readonly maxDelayMs?: number
+  /** The longest wait a provider may ask for. If it asks for more, the error is thrown at once. Default 60 000. */
+  readonly maxRetryAfterMs?: number
+}
+
+interface Plan extends Required<Omit<RetryOptions, 'onRetry'>> {
+  readonly onRetry: ((retry: Retry) => void) | undefined
+}
+
+// The thesis waits 5·2ⁿ s: 75 s in sum before a run that somebody watches gives up. Most refusals pass within a second and a
+// server that needs longer says so in Retry-After, so we start at 0.5 s (7.5 s in sum) and let the provider's wish lengthen it.
+const defaults = { tries: 5, baseMs: 500, maxDelayMs: 30_000, maxRetryAfterMs: 60_000 }
+
+/**
+ * The same model, tried again when a call fails in a way that may pass. Only before the first part: once a reader has seen
+ * text, the error stands. The last error is thrown as it is; while it waits, an abort ends the call with the signal's reason.
+ */
+export function withRetries(model: Model, options: RetryOptions): Model {
+  const plan: Plan = { ...defaults, onRetry: undefined, ...options }
+  return {
+    id: model.id,
+    stream: (request, call) => ({ [Symbol.asyncIterator]: () => retrying(model, { request, call, plan }) }),
+  }
+}
+
+/** Statuses after which the same request may succeed: time-out, conflict, too early, too many, and the server's own trouble. */
+export function isRetryableStatus(status: number): boolean {
+  return status === 408 || status === 409 || status === 425 || status === 429 || (status >= 500 && status <= 599)
+}
+
+/** The provider's own wish in milliseconds, from `retry-after-ms` or `retry-after` (seconds or a date), or null. */
+export function readRetryAfter(header: (name: string) => string | null | undefined): number | null {
+  const exact = Number.parseFloat(header('retry-after-ms') ?? '')
+  if (exact >= 0) return Math.round(exact)
+  const wish = header('retry-after')?.trim() ?? ''
+  if (/^\d+(\.\d+)?$/.test(wish)) return Math.round(Number(wish) * 1000)
+  const until = Date.parse(wish)
+  if (Number.isNaN(until)) return null
+  // Against the server's own clock where it tells it: its date means nothing to a clock that runs differently.
+  const sent = Date.parse(header('date') ?? '')
+  return Math.max(0, until - (Number.isNaN(sent) ? Date.now() : sent))
+}
+
+interface Exchange {
+  readonly request: ModelRequest
+  readonly call: ModelCallOptions
+  readonly plan: Plan
+}
+
+// Written by hand: after the first part nothing may stand between the reader and the model, as every delta would pay for it.
+function retrying(model: Model, exchange: Exchange): AsyncIterator<ModelPart> {
+  let inner: AsyncIterator<ModelPart> | undefined
+  let started = false
+  const first = async (): Promise<IteratorResult<ModelPart>> => {
+    for (let attempt = 1; ; attempt += 1) {
+      inner = model.stream(exchange.request, exchange.call)[Symbol.asyncIterator]()
+      try {
+        const result = await inner.next()
+        started = true
+        return result
+      } catch (error) {
+        await waitBeforeRetry(error, attempt, exchange)
+      }
+    }
+  }
+  return {
+    next: () => (started && inner !== undefined ? inner.next() : first()),
+    return: async () => (await inner?.return?.()) ?? { done: true, value: undefined },
+  }
+}
+
+/** Returns when the next try may start; throws what ends the call. */
+async function waitBeforeRetry(error: unknown, attempt: number, { call, plan }: Exchange): Promise<void> {
+  call.signal.throwIfAborted()
+  if (!(error instanceof ModelCallError) || !error.retryable || attempt >= plan.tries) throw error
+  if (error.retryAfterMs !== null && error.retryAfterMs > plan.maxRetryAfterMs) throw error
+  const ceiling = Math.min(plan.maxDelayMs, plan.baseMs * 2 ** (attempt - 1))
+  // Half of it is fixed so that a wait is never nothing; the other half spreads callers that failed together.
+  const jittered = ceiling / 2 + (ceiling / 2) * plan.random()
+  const delayMs = Math.round(Math.max(jittered, error.retryAfterMs ?? 0))
+  plan.onRetry?.({ attempt, delayMs, error })
+  await sleepOrAbort(plan, delayMs, call.signal)
+}
+
+function sleepOrAbort(plan: Plan, delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    plan
+      .sleep(delayMs, signal)
+      .then(resolve, (error: unknown) => reject(signal.aborted ? signal.reason : error))
+      .finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,0 +1,31 @@
+/** The box that keeps a bound value out of every serializer, inspector and template [D15]. */
+import type { ParameterValue } from '@witan/protocol'
+
+const shown = '[bound value]'
+
+/** Holds one value. Printing, inspecting, spreading or serialising the box shows a placeholder; only `reveal` opens it. */
+export class Boxed {
+  readonly #value: ParameterValue
+
+  constructor(value: ParameterValue) {
+    this.#value = value
+    Object.freeze(this)
+  }
+
+  /** The value itself: for executors, for the document key, and for a view whose gates are open. */
+  reveal(): ParameterValue {
+    return this.#value
+  }
+
+  toJSON(): string {
+    return shown
+  }
+
+  toString(): string {
+    return shown
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return shown
+  }
+}

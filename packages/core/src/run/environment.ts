@@ -1,0 +1,38 @@
+/** What a run is given from outside: time, ids, models, tools and agents. The engine names no provider, edge or database. */
+import type { AgentData } from '@witan/protocol'
+import type { Clock } from '../identity/clock.ts'
+import type { Ids } from '../identity/ids.ts'
+import type { LiveHub } from '../event/live.ts'
+import type { Model } from '../model/model.ts'
+import type { Caller, Toolset } from '../tool/tool.ts'
+
+/** The pinned revision of an agent. */
+export interface PinnedAgent {
+  readonly data: AgentData
+  readonly revision: number
+}
+
+/** Ceilings of the configuration; an agent only lowers them. */
+export interface Ceilings {
+  readonly maxDepth: number
+  readonly maxModelCalls: number
+}
+
+/** Handed in by the runtime. */
+export interface Environment {
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Who owns the jobs of this process. */
+  readonly owner: string
+  readonly leaseMs: number
+  readonly ceilings: Ceilings
+  readonly hub: LiveHub
+  /** The model of that name, or null; retries are its own. */
+  model(name: string): Model | null
+  /** All tools of an agent call, edges included. */
+  toolset(caller: Caller): Toolset
+  /** The current revision of an agent that is not disabled, or null. */
+  pin(database: string, id: string): PinnedAgent | null
+  /** Problems inside that no caller hears of. */
+  report(error: unknown): void
+}

@@ -1,0 +1,137 @@
+/** Thinking: one model call of one agent, within its budget, and its reply into the log. */
+import { problem, type UsageCounters } from '@witan/protocol'
+import { type Circumstances, spend } from '../budget/budget.ts'
+import { mergeUsage } from '../conversation/fold.ts'
+import type { AgentCall } from '../conversation/state.ts'
+import { modelView } from '../conversation/view.ts'
+import { type Model, ModelCallError, type ModelReply, type ModelRequest, type ModelTool } from '../model/model.ts'
+import { outputProblem } from '../model/output.ts'
+import type { Toolset } from '../tool/tool.ts'
+import { toolsOf } from './caller.ts'
+import { failRun, type Job, record } from './job.ts'
+import { failCall } from './rest.ts'
+
+/** Calls the model of `call` once and records its reply. What goes wrong is an event of the call, never an exception. */
+export async function think(call: AgentCall, job: Job, signal: AbortSignal): Promise<void> {
+  const allowance = spend(job.run, call, circumstances(job))
+  if (allowance.kind === 'refused') return failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}`, { hint: allowance.hint }))
+  const model = job.env.model(call.agent.model)
+  if (model === null) return failCall(call, job, { code: 'MODEL_UNKNOWN', detail: `Agent \`${call.agent.id}\` wants model \`${call.agent.model}\`, which this runtime does not have.` })
+  const { toolset } = toolsOf(call, job)
+  if (call.iterations === 0) tellNotices(call, job, toolset)
+  const { messages, taken } = modelView(call)
+  const startedAt = job.env.clock.now()
+  const offered = allowance.kind === 'tools'
+  let reply: ModelReply
+  try {
+    reply = await ask(model, { ...requestOf(call, toolset, offered), messages }, { call, job, signal })
+  } catch (error) {
+    if (signal.aborted) return
+    return failCall(call, job, { code: 'MODEL_CALL_FAILED', detail: failureText(error, model) })
+  }
+  if (signal.aborted) return
+  const off = reply.toolCalls.length > 0 && offered ? null : outputProblem(call.agent, reply.text, offered)
+  record(job, call.place, {
+    type: 'end',
+    kind: 'model',
+    body: {
+      model: reply.model ?? model.id,
+      usage: reply.usage,
+      finishReason: offered ? reply.finishReason : 'iteration_limit',
+      text: reply.text,
+      toolCalls: withOwnIds(reply.toolCalls),
+      taken,
+      startedAt,
+      offered,
+      accepted: off === null,
+    },
+  })
+  if (!offered && reply.toolCalls.length > 0) refuseLate(call, job, reply)
+  if (off !== null) askAgain(call, job, off)
+}
+
+function circumstances(job: Job): Circumstances {
+  let thinking = -1
+  for (const id of job.busy.keys()) if (job.run.calls.has(id)) thinking += 1
+  const { maxModelIterationsPerCall } = job.log.state
+  return { maxModelCalls: job.env.ceilings.maxModelCalls, maxModelIterationsPerCall, now: job.env.clock.now(), thinking }
+}
+
+/** Who made the model calls, in words. */
+function spenders(job: Job): string {
+  const sum = new Map<string, UsageCounters>()
+  for (const call of job.run.calls.values()) mergeUsage(sum, call.usage)
+  return `(${[...sum].map(([path, counters]) => `${path} ${counters.modelCalls}`).join(', ')})`
+}
+
+/** Some servers give two calls of one reply the same id; results are matched by it, so each gets its own. */
+function withOwnIds(calls: ModelReply['toolCalls']): ModelReply['toolCalls'] {
+  const seen = new Set(calls.map(({ id }) => id))
+  if (seen.size === calls.length) return calls
+  const used = new Set<string>()
+  return calls.map((call, index) => {
+    const id = used.has(call.id) ? `${call.id}-${index}` : call.id
+    used.add(id)
+    return { ...call, id }
+  })
+}
+
+/** A tool called although all tools were off is not run; one error says so [E26]. */
+function refuseLate(call: AgentCall, job: Job, reply: ModelReply): void {
+  const [first] = reply.toolCalls
+  if (first === undefined) return
+  const place = { ...call.place, call: job.env.ids.call(), parentCall: call.place.call }
+  record(job, place, { type: 'start', kind: 'tool', body: { name: first.name, toolCallId: first.id, arguments: null, bound: [] } })
+  record(job, place, { type: 'error', kind: 'tool', body: { code: 'BUDGET_EXCEEDED', detail: 'The iteration limit is reached: tools are off in the last answer, and nothing was run.' } })
+}
+
+/** An empty reply or one off its schema is forgiven once [E28]. */
+function askAgain(call: AgentCall, job: Job, off: { readonly detail: string; readonly message: string | null }): void {
+  if (call.failures > 1) return failCall(call, job, { code: 'MODEL_REPLY_INVALID', detail: off.detail })
+  if (off.message === null) return
+  record(job, { ...call.place, author: 'witan' }, { type: 'message', kind: null, body: { author: 'witan', text: `[from @witan to @${call.agent.id}] ${off.message}` } })
+}
+
+function tellNotices(call: AgentCall, job: Job, toolset: Toolset): void {
+  for (const { notice } of toolset.values()) {
+    if (notice !== null) record(job, call.place, { type: 'notice', kind: null, body: { code: 'DELEGATE_UNAVAILABLE', detail: notice } })
+  }
+}
+
+const offers = new WeakMap<Toolset, readonly ModelTool[]>()
+
+function offersOf(toolset: Toolset): readonly ModelTool[] {
+  const known = offers.get(toolset)
+  if (known !== undefined) return known
+  const made = [...toolset.values()].flatMap((tool) => (tool.offer === null ? [] : [tool.offer]))
+  offers.set(toolset, made)
+  return made
+}
+
+function requestOf(call: AgentCall, toolset: Toolset, offered: boolean): Omit<ModelRequest, 'messages'> {
+  const { agent } = call
+  const tools = offersOf(toolset)
+  const forced = agent.toolMode === 'force' && !call.calledTool
+  return {
+    tools,
+    toolChoice: tools.length === 0 || !offered || agent.toolMode === 'none' ? 'none' : forced ? 'required' : 'auto',
+    temperature: agent.temperature,
+    output: agent.outputSchema === null ? null : { name: agent.id, schema: agent.outputSchema },
+  }
+}
+
+async function ask(model: Model, request: ModelRequest, at: { readonly call: AgentCall; readonly job: Job; readonly signal: AbortSignal }): Promise<ModelReply> {
+  const { call, job, signal } = at
+  const channel = `${job.log.state.database}\n${job.log.state.id}`
+  const attempt = call.iterations + job.identity.epoch
+  for await (const part of model.stream(request, { signal, deltas: job.env.hub.isRead(channel) })) {
+    if (part.type === 'reply') return part.reply
+    job.env.hub.delta(channel, { place: call.place, text: part.text, attempt, at: job.env.clock.now() })
+  }
+  throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
+}
+
+function failureText(error: unknown, model: Model): string {
+  const words = error instanceof Error ? error.message : 'unknown trouble'
+  return `Model \`${model.id}\` could not be called: ${words}`
+}

@@ -1,0 +1,152 @@
+/** The public face of a runtime: what the library, the server and the command line call. */
+import type {
+  AgentData,
+  AgentInput,
+  CheckReport,
+  Conversation,
+  ConversationRequest,
+  DetailLevel,
+  Document,
+  Event,
+  EventPage,
+  Interruption,
+  Prompt,
+  RunRequest,
+  RunResult,
+  RunState,
+  StoredAgent,
+} from '@witan/protocol'
+import type { Principal } from './identity/principal.ts'
+
+/** One page of a list; `nextCursor` is null on the last one. */
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  readonly nextCursor: string | null
+}
+
+/** Which page: `limit` 1 to 200, default 50; `cursor` from the page before. */
+export interface PageOptions {
+  readonly limit?: number
+  readonly cursor?: string | null
+}
+
+/** A saved agent, and whether it was new. */
+export interface SavedAgent {
+  readonly agent: StoredAgent
+  readonly created: boolean
+}
+
+/** A run that was accepted: its message is stored. `result` settles when the run ends or waits for somebody; it never rejects for what a model, tool or person did. */
+export interface AcceptedRun {
+  readonly runId: string
+  readonly conversationId: string
+  /** The last seq before this run's first entry: where a reader of just this run starts. */
+  readonly fromSeq: number
+  readonly result: Promise<RunResult>
+}
+
+/** A started conversation; `created` is false where the id existed and goes on; `run` is null without a prompt. */
+export interface OpenedConversation {
+  readonly id: string
+  readonly agent: string
+  readonly created: boolean
+  readonly run: AcceptedRun | null
+}
+
+/** Which events: after `from` (exclusive, default 0), `verbose` or the root's own only [F34], of one `call` and what is below it. */
+export interface EventFilter {
+  readonly from?: number
+  readonly verbose?: boolean
+  readonly call?: string
+}
+
+/** Agents as data. Every save is checked; errors refuse it, warnings are kept. */
+export interface AgentDesk {
+  list(options?: PageOptions): Promise<Page<StoredAgent>>
+  /** Throws `NOT_FOUND`. */
+  get(id: string): Promise<StoredAgent>
+  /** Creates or replaces. `ifRevision` that is not the stored one throws `REVISION_MISMATCH`; `create: true` throws `AGENT_EXISTS` where it exists. */
+  save(agent: unknown, options?: { ifRevision?: number | null; create?: boolean }): Promise<SavedAgent>
+  /** Saves several at once, all or nothing, so that they may list each other. */
+  saveAll(agents: readonly unknown[]): Promise<readonly SavedAgent[]>
+  /** Throws `AGENT_REFERENCED` while others list it, unless forced. */
+  delete(id: string, options?: { force?: boolean; ifRevision?: number | null }): Promise<void>
+  /** Checks these agents together with the stored ones; without any, the stored ones. Never throws for a bad agent. */
+  check(agents?: readonly unknown[]): Promise<CheckReport>
+  graph(id: string): Promise<AgentGraph>
+}
+
+/** What can be reached from one agent. */
+export interface AgentGraph {
+  readonly nodes: readonly { readonly id: string; readonly name: string; readonly kind: string }[]
+  readonly edges: readonly { readonly from: string; readonly to: string; readonly kind: string; readonly description: string }[]
+}
+
+/** A conversation held by library code. */
+export interface Chat {
+  /** The id; throws before the first run [Rb34]. */
+  readonly id: string
+  /** One handler per path such as `user-info-agent/ChangeUserName` [R28]; a second registration throws. */
+  handle(path: string, handler: (args: Record<string, unknown>) => unknown): Chat
+  /** Runs until done, or until an action has no handler: then the result waits. */
+  run(prompt: Prompt): Promise<RunResult>
+}
+
+/** Everything one principal can do. All methods throw `WitanError` for refused input; foreign and missing things are both `NOT_FOUND`. */
+export interface Witan {
+  readonly principal: Principal
+  readonly agents: AgentDesk
+  /** The names that agents may use as `model` and `tools` entries. */
+  readonly models: readonly string[]
+  conversation(agent: string, options?: Partial<Omit<ConversationRequest, 'agent' | 'prompt'>>): Chat
+  start(request: unknown): Promise<OpenedConversation>
+  /** Accepts a prompt, or responses that resume the waiting run. */
+  run(conversationId: string, request: unknown): Promise<AcceptedRun>
+  getConversation(id: string): Promise<Conversation>
+  listConversations(options?: PageOptions & { agent?: string }): Promise<Page<Omit<Conversation, 'interruptions' | 'tasks' | 'runs'>>>
+  deleteConversation(id: string): Promise<void>
+  /** `before` and `after` are exclusive dates (ISO), not both. */
+  getDocument(path: string, options?: { before?: string; after?: string; limit?: number; detail?: DetailLevel }): Promise<Document>
+  getRun(runId: string): Promise<RunState>
+  /** Resolves when the cancel is stored; throws `RUN_FINISHED` where the run has ended. */
+  cancelRun(runId: string): Promise<void>
+  /** One page of stored events. Throws `EVENT_ID_AHEAD`. */
+  readEvents(conversationId: string, filter?: EventFilter & { limit?: number }): Promise<EventPage>
+  /** Stored events after `from`, then live ones with deltas, without a gap or a repeat; ends when the signal aborts or the conversation is deleted. */
+  followEvents(conversationId: string, filter: EventFilter & { signal: AbortSignal }): AsyncIterable<Event>
+  listInterruptions(options?: PageOptions & { state?: string; addressee?: string }): Promise<Page<Interruption>>
+  /** `answer` is the body of the answer call: `{ answer }` or `{ error }`. Resolves when it is stored; the run goes on by itself. */
+  answerInterruption(id: string, answer: unknown): Promise<Interruption>
+}
+
+/** A runtime: its own principal's `Witan`, others by `as`, and an end. */
+export interface Runtime extends Witan {
+  /** The same runtime for another principal. */
+  as(principal: Principal): Witan
+  /** Resolves when code agents are stored and interrupted jobs are taken up; rejects when the store or an agent refuses. */
+  readonly ready: Promise<void>
+  /** Hands its jobs on and closes the store. Runs under way stop where they are and go on at the next start. */
+  close(): Promise<void>
+  /** Remembers a reply under an idempotency key, or gives the remembered one. */
+  readonly idempotency: IdempotencyDesk
+}
+
+/** Replies remembered for 24 hours by (database, principal, method, path, key). */
+export interface IdempotencyDesk {
+  /** `fresh`: yours to do, then `finish`; `done`: replay; throws `IN_PROGRESS` or `IDEMPOTENCY_KEY_REUSED`. */
+  begin(scope: IdempotencyScope): Promise<{ readonly state: 'fresh' } | { readonly state: 'done'; readonly status: number; readonly body: string }>
+  finish(scope: IdempotencyScope, reply: { readonly status: number; readonly body: string }): Promise<void>
+  /** Forgets a `fresh` one whose request failed before anything was stored. */
+  abandon(scope: IdempotencyScope): Promise<void>
+}
+
+/** What makes two requests the same; `digest` is a hash of the body. */
+export interface IdempotencyScope {
+  readonly principal: Principal
+  readonly method: string
+  readonly path: string
+  readonly key: string
+  readonly digest: string
+}
+
+export type { AgentData, AgentInput, Interruption, RunRequest }

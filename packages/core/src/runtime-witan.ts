@@ -1,0 +1,186 @@
+/** What one principal can do: each method waits until the runtime is ready, then hands over to its room. */
+import { type Prompt, type RunResult, WitanError } from '@witan/protocol'
+import { conversationRequestSchema, runRequestSchema } from '@witan/protocol/schemas'
+import type { z } from 'zod'
+import { checkAgents, deleteAgent, getAgent, graphOf, saveAgents, toStored } from './agent/desk.ts'
+import { nearest } from './agent/nearest.ts'
+import type { Principal } from './identity/principal.ts'
+import { type Accepted, acceptFirst, acceptNext, type CommandContext } from './run/accept.ts'
+import { answerAll, answerOne, cancelRun, joinRun } from './run/inbox.ts'
+import { createChat } from './runtime-chat.ts'
+import type { AcceptedRun, AgentDesk, OpenedConversation, Witan } from './runtime-contract.ts'
+import { newConversation } from './runtime-start.ts'
+import { followEvents, getConversation, getDocument, getRun, listConversations, listInterruptions, pageOf, present, presentInterruption, readEvents } from './runtime-views.ts'
+import type { Parts } from './runtime-wiring.ts'
+import type { Answer } from './tool/tool.ts'
+
+/** The door for one principal. */
+export function createWitan(parts: Parts, principal: Principal, ready: Promise<void>): Witan {
+  const { database } = principal
+  const view = { parts, database }
+  const witan: Witan = {
+    principal,
+    agents: agentDesk(parts, principal, ready),
+    get models() {
+      return parts.check.modelNames
+    },
+    conversation: (agent, options = {}) => createChat(witan, agent, options),
+    start: async (request) => start(parts, principal, (await ready, request)),
+    run: async (id, request) => run({ parts, principal }, id, (await ready, request)),
+    getConversation: async (id) => getConversation(view, (await ready, id)),
+    listConversations: async (options = {}) => listConversations(view, (await ready, options)),
+    async deleteConversation(id) {
+      await ready
+      const { activeRunId } = await getConversation(view, id)
+      if (activeRunId !== null) await (await cancelRun(parts, database, { run: activeRunId, by: principal.id })).result.catch(() => null)
+      await parts.store.deleteConversation(database, id)
+      parts.warm.drop(database, id)
+      parts.hub.gone(`${database}\n${id}`)
+    },
+    getDocument: async (path, options = {}) => getDocument(view, (await ready, path), options),
+    getRun: async (id) => getRun(view, (await ready, id)),
+    async cancelRun(id) {
+      await ready
+      await cancelRun(parts, database, { run: id, by: principal.id })
+    },
+    readEvents: async (id, filter = {}) => readEvents(view, (await ready, id), filter),
+    followEvents: (id, filter) => followEvents({ ...view, ready }, id, filter),
+    listInterruptions: async (options = {}) => listInterruptions(view, (await ready, options)),
+    async answerInterruption(id, body) {
+      await ready
+      const answer = readAnswer(body)
+      return presentInterruption(await answerOne(parts, database, { id, answer, by: principal.id }))
+    },
+  }
+  return witan
+}
+
+function agentDesk(parts: Parts, principal: Principal, ready: Promise<void>): AgentDesk {
+  const desk = parts.deskOf(principal.database)
+  return {
+    async list(options = {}) {
+      await ready
+      await parts.registry.ensure(desk.database)
+      const rows = [...parts.registry.rows(desk.database).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+      return pageOf(rows.map(toStored), options, (agent) => agent.id)
+    },
+    get: async (id) => toStored(await getAgent(desk, (await ready, id))),
+    async save(agent, options = {}) {
+      await ready
+      const [saved] = await saveAgents(desk, [agent], options)
+      return saved as NonNullable<typeof saved>
+    },
+    saveAll: async (agents) => saveAgents(desk, (await ready, agents)),
+    delete: async (id, options = {}) => deleteAgent(desk, (await ready, id), options),
+    check: async (agents) => checkAgents(desk, (await ready, agents)),
+    graph: async (id) => graphOf(desk, (await ready, id)),
+  }
+}
+
+/** Parses a body; the first issue becomes an error that names the place and the nearest known key. */
+export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0] as z.core.$ZodIssue
+  const path = issue.path.join('.')
+  if (issue.code !== 'unrecognized_keys') {
+    throw new WitanError('BODY_INVALID', `\`${path || 'body'}\` is not valid: ${issue.message}.`, { path, hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.' })
+  }
+  const key = issue.keys[0] ?? ''
+  const known = Object.keys((schema as unknown as { shape?: object }).shape ?? {})
+  const near = nearest(key, known)
+  throw new WitanError('UNKNOWN_KEY', `Unknown key \`${[...issue.path, key].join('.').slice(0, 200)}\`.`, { path: [...issue.path, key].join('.'), hint: near === null ? `Known keys: ${known.join(', ')}.` : `Did you mean \`${near}\`?` })
+}
+
+async function start(parts: Parts, principal: Principal, body: unknown): Promise<OpenedConversation> {
+  const request = parseBody(conversationRequestSchema, body)
+  await parts.registry.ensure(principal.database)
+  const { row, exists } = await newConversation(parts, principal, request)
+  const { id, agent } = row
+  const prompt = request.prompt
+  if (exists) {
+    const run = prompt === undefined ? null : await say({ parts, principal }, id, { ...sayDefaults, text: textOf(prompt) })
+    return { id, agent, created: false, run }
+  }
+  if (prompt === undefined) {
+    const stored = await parts.store.append({ database: principal.database, conversation: id, create: row, entries: [] })
+    if (!stored.ok) return start(parts, principal, body)
+    return { id, agent, created: true, run: null }
+  }
+  const accepted = await acceptFirst(parts, row, { text: textOf(prompt), ifLastSeq: null })
+  if (accepted === null) return start(parts, principal, body)
+  return { id, agent, created: true, run: presented({ parts, principal }, accepted) }
+}
+
+interface Door {
+  readonly parts: Parts
+  readonly principal: Principal
+}
+
+function presented({ parts, principal }: Door, accepted: Accepted): AcceptedRun {
+  const result = accepted.result.then((told: RunResult) => present({ parts, database: principal.database }, told))
+  result.catch(() => {})
+  return { ...accepted, result }
+}
+
+async function run(door: Door, id: string, body: unknown): Promise<AcceptedRun> {
+  const request = parseBody(runRequestSchema, body)
+  const answers = [
+    ...request.actionResponses.map((one) => ({ id: one.id, answer: { value: one.response } as Answer })),
+    ...request.answers.map((one) => ({ id: one.id, answer: { value: one.answer } as Answer })),
+  ]
+  if ((request.prompt === undefined) === (answers.length === 0)) {
+    throw new WitanError('RUN_INPUT_INVALID', request.prompt === undefined ? 'A run needs `prompt`, or responses to what waits.' : 'Send either `prompt` or responses, not both.', { path: 'prompt', hint: 'A prompt starts a run; actionResponses and answers resume the waiting one.' })
+  }
+  await door.parts.registry.ensure(door.principal.database)
+  if (request.prompt !== undefined) return say(door, id, { ...request, text: textOf(request.prompt) })
+  const log = await door.parts.warm.get(door.principal.database, id)
+  return presented(door, await answerAll(door.parts, log, { answers, by: door.principal.id, ifLastSeq: request.ifLastSeq }))
+}
+
+interface Saying {
+  readonly text: string
+  readonly ifLastSeq: number | null
+  readonly cancelPendingActions: boolean
+  readonly onActive: 'enqueue' | 'reject' | 'interrupt'
+}
+const sayDefaults = { ifLastSeq: null, cancelPendingActions: false, onActive: 'enqueue' } as const
+
+/** Says something in a conversation: a new run, or the live one as `onActive` wants [D12]. */
+async function say(door: Door, id: string, message: Saying): Promise<AcceptedRun> {
+  const { parts, principal } = door
+  const log = await parts.warm.get(principal.database, id)
+  const next = await acceptNext(parts, log, message)
+  if ('runId' in next) return presented({ parts, principal }, next)
+  if (message.onActive === 'reject') {
+    throw new WitanError('RUN_ACTIVE', `Run \`${next.id}\` is active.`, { path: 'onActive', hint: 'Send onActive enqueue or interrupt, or wait.' })
+  }
+  if (message.onActive === 'interrupt') await interrupt(parts, door, next.id)
+  else {
+    const joined = await joinRun(parts, log, message)
+    if (joined !== null) return presented({ parts, principal }, joined)
+  }
+  return say(door, id, message)
+}
+
+async function interrupt(context: CommandContext, door: Door, runId: string): Promise<void> {
+  try {
+    const cancelled = await cancelRun(context, door.principal.database, { run: runId, by: door.principal.id })
+    await cancelled.result
+  } catch (error) {
+    if ((error as WitanError).code !== 'RUN_FINISHED') throw error
+  }
+}
+
+function textOf(prompt: Prompt): string {
+  return typeof prompt === 'string' ? prompt : prompt.map((part) => part.text).join('\n')
+}
+
+function readAnswer(body: unknown): Answer {
+  const given = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
+  const keys = Object.keys(given)
+  if (keys.length === 1 && Object.hasOwn(given, 'answer')) return { value: given['answer'] }
+  if (keys.length === 1 && typeof given['error'] === 'string') return { error: given['error'] }
+  throw new WitanError('ANSWER_INVALID', 'An answer is `{ "answer": … }`, or `{ "error": "…" }` with the error in words.', { path: 'answer', hint: 'Send exactly one of the two keys.' })
+}
+

@@ -1,0 +1,49 @@
+/** `createRuntime`: the one place where the parts become a runtime. */
+import { localPrincipal, type Principal } from './identity/principal.ts'
+import { saveAgents } from './agent/desk.ts'
+import type { Runtime } from './runtime-contract.ts'
+import { idempotencyDesk } from './runtime-idempotency.ts'
+import { createWitan } from './runtime-witan.ts'
+import { type Parts, type RuntimeOptions, wire } from './runtime-wiring.ts'
+
+/**
+ * Makes a runtime. It opens its store, stores its code agents and takes up interrupted runs by itself; every method waits for
+ * that, and `ready` tells how it went. Close it to hand its jobs on.
+ */
+export function createRuntime(options: RuntimeOptions = {}): Runtime {
+  const parts = wire(options)
+  const ready = start(parts)
+  ready.catch(() => {})
+  const as = (principal: Principal) => createWitan(parts, principal, ready)
+  let closing: Promise<void> | null = null
+  return {
+    ...as(localPrincipal),
+    as,
+    ready,
+    idempotency: idempotencyDesk(parts, ready),
+    close: () => {
+      closing ??= stop(parts, ready)
+      return closing
+    },
+  }
+}
+
+/** Code agents are stored, as `source: code`, before any work is taken up [F10]. */
+async function start(parts: Parts): Promise<void> {
+  await parts.store.open()
+  const desk = parts.deskOf(localPrincipal.database)
+  await parts.registry.ensure(desk.database)
+  const agents = parts.agents.map((agent) => ('data' in agent ? agent.data : agent))
+  if (agents.length > 0) await saveAgents(desk, agents, { source: 'code' })
+  await parts.worker.open()
+}
+
+async function stop(parts: Parts, ready: Promise<void>): Promise<void> {
+  const opened = await ready.then(
+    () => true,
+    () => false,
+  )
+  if (opened) await parts.worker.close()
+  for (const source of parts.sources.values()) await source.close()
+  await parts.store.close()
+}

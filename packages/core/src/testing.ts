@@ -1,0 +1,13 @@
+/** What users need to test their own agents: a scripted model, counted ids, a clock that is moved by hand. */
+export type {
+  Rule,
+  ScriptedAnswer,
+  ScriptedCall,
+  ScriptedModel,
+  ScriptedModelOptions,
+  ScriptedReply,
+} from './testing/scripted-model.ts'
+export { call, lastUserMessage, scriptedModel, systemText, toolResults, turns, when } from './testing/scripted-model.ts'
+export type { Ids } from './identity/ids.ts'
+export { countedIds } from './identity/ids.ts'
+export type { Clock } from './identity/clock.ts'

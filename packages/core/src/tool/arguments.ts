@@ -1,0 +1,74 @@
+/** From the text a model wrote to the arguments a tool may use: bound names and unlisted ones are dropped and recorded. */
+import type { NoticeBody } from '@witan/protocol'
+import type { Tool } from './tool.ts'
+
+/** What became of a model's arguments. `raw` is what the model wrote, parsed: for the log, never for an executor. */
+export type PreparedArguments =
+  | {
+      readonly ok: true
+      readonly raw: unknown
+      readonly arguments: Readonly<Record<string, unknown>>
+      readonly notices: readonly NoticeBody[]
+    }
+  | { readonly ok: false; readonly raw: unknown; readonly detail: string; readonly notices: readonly NoticeBody[] }
+
+/** Parses, filters and checks. A bound value always wins over what a model writes, in every spelling [C19, P4]. */
+export function prepareArguments(tool: Tool, text: string): PreparedArguments {
+  const raw = parse(text)
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    return { ok: false, raw: text, detail: 'The arguments must be one JSON object.', notices: [] }
+  }
+  const listed = listedNames(tool)
+  const kept: Record<string, unknown> = {}
+  const notices: NoticeBody[] = []
+  for (const name of Object.keys(raw)) {
+    if (listed === null || listed.has(name)) kept[name] = (raw as Record<string, unknown>)[name]
+    else notices.push(dropped(tool, name))
+  }
+  const checked = tool.check(kept)
+  if (checked.ok) return { ok: true, raw, arguments: checked.arguments, notices }
+  return { ok: false, raw, detail: checked.issues.slice(0, 5).join('; '), notices }
+}
+
+function parse(text: string): unknown {
+  if (text.trim() === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const listed = new WeakMap<object, ReadonlySet<string> | null>()
+
+/** The property names of the tool's schema; null where the schema takes any. */
+function listedNames(tool: Tool): ReadonlySet<string> | null {
+  const schema = tool.offer?.parameters
+  if (schema === undefined) return null
+  const known = listed.get(schema)
+  if (known !== undefined) return known
+  const properties = schema['properties']
+  const open = properties === undefined && schema['additionalProperties'] !== false
+  const names = open ? null : new Set(Object.keys((properties ?? {}) as object))
+  listed.set(schema, names)
+  return names
+}
+
+function dropped(tool: Tool, name: string): NoticeBody {
+  const plain = fold(name)
+  const bound = tool.bound.find((one) => fold(one) === plain)
+  if (bound === undefined) return { code: 'ARGUMENT_UNKNOWN_DROPPED', detail: `\`${tool.name}\` has no argument \`${clip(name)}\`; it was dropped.` }
+  return {
+    code: 'ARGUMENT_OVERRIDE_IGNORED',
+    detail: `\`${bound}\` is bound for \`${tool.name}\`; what the model wrote was dropped.`,
+  }
+}
+
+/** Spellings that look alike to a reader: case, compatibility forms, zero-width characters. */
+function fold(name: string): string {
+  return name.normalize('NFKC').replace(/\p{Cf}/gu, '').toLowerCase()
+}
+
+function clip(name: string): string {
+  return name.length > 64 ? `${name.slice(0, 64)}…` : name
+}

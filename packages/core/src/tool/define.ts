@@ -1,0 +1,97 @@
+/** Function tools as code: a name, a schema, and a function. */
+import { WitanError, toolNamePattern } from '@witan/protocol'
+import { z } from 'zod'
+import type { ArgumentCheck, Effect } from './tool.ts'
+
+/** Any Standard Schema: zod, valibot, arktype and others. */
+export interface StandardSchema<Output = unknown> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined
+  }
+}
+type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string; readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined }[] }
+
+/** What a function tool may know of its call. */
+export interface FunctionContext {
+  /** Unique per call: the idempotency key of a `keyed` effect. */
+  readonly callId: string
+  readonly conversationId: string
+  readonly agent: string
+  readonly agentPath: string
+  /** The bound values of the parameters that the agent declares, hidden ones included. */
+  readonly parameters: Readonly<Record<string, unknown>>
+  /** Aborts at cancel and at the time-out. */
+  readonly signal: AbortSignal
+}
+
+/** A tool as it is defined. */
+export interface FunctionToolDefinition<Arguments> {
+  readonly name: string
+  readonly description: string
+  /** What the model must give: a zod schema, or another Standard Schema together with `jsonSchema`. */
+  readonly parameters: StandardSchema<Arguments>
+  /** The JSON Schema that the model sees; made from a zod schema by itself. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>>
+  /** Default `once`: never repeated after a crash [D1]. */
+  readonly effect?: Effect
+  /** Default 60,000. */
+  readonly timeoutMs?: number
+  execute(args: Arguments, context: FunctionContext): unknown
+}
+
+/** A defined function tool. */
+export interface FunctionTool {
+  readonly name: string
+  readonly description: string
+  readonly jsonSchema: Readonly<Record<string, unknown>>
+  readonly effect: Effect
+  readonly timeoutMs: number
+  check(args: Readonly<Record<string, unknown>>): ArgumentCheck
+  execute(args: unknown, context: FunctionContext): unknown
+}
+
+/** Defines a tool that runs in the process. Throws `ID_INVALID` for a name that providers refuse, `AGENT_INVALID` for a schema that cannot be shown to a model. */
+export function defineTool<Arguments>(definition: FunctionToolDefinition<Arguments>): FunctionTool {
+  if (!toolNamePattern.test(definition.name)) {
+    throw new WitanError('ID_INVALID', `Tool name \`${definition.name}\`: use letters, digits, \`_\` and \`-\`, at most 64.`, { path: 'name', hint: 'Providers refuse other names.' })
+  }
+  const { name, description, effect = 'once', timeoutMs = 60_000, parameters } = definition
+  return Object.freeze({
+    name,
+    description,
+    effect,
+    timeoutMs,
+    jsonSchema: definition.jsonSchema ?? zodJsonSchema(name, parameters),
+    check: (args: Readonly<Record<string, unknown>>) => checkWith(parameters, args),
+    execute: (args: unknown, context: FunctionContext) => definition.execute(args as Arguments, context),
+  })
+}
+
+function zodJsonSchema(name: string, schema: StandardSchema): Readonly<Record<string, unknown>> {
+  if (schema['~standard'].vendor !== 'zod') {
+    throw new WitanError('AGENT_INVALID', `Tool \`${name}\`: give \`jsonSchema\` beside a schema of \`${schema['~standard'].vendor}\`.`, {
+      path: 'jsonSchema',
+      hint: 'Only zod schemas are turned into JSON Schema by themselves.',
+    })
+  }
+  const { $schema: _, ...json } = z.toJSONSchema(schema as unknown as z.ZodType, { io: 'input' })
+  return Object.freeze(json)
+}
+
+function checkWith(schema: StandardSchema, args: Readonly<Record<string, unknown>>): ArgumentCheck {
+  const checked = schema['~standard'].validate(args)
+  if (checked instanceof Promise) return { ok: false, issues: ['this tool has an asynchronous schema, which cannot check arguments'] }
+  if (checked.issues === undefined) return { ok: true, arguments: checked.value as Readonly<Record<string, unknown>> }
+  return {
+    ok: false,
+    issues: checked.issues.map(({ message, path }) => {
+      const where = (path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
+      return where === '' ? message : `\`${where}\`: ${message}`
+    }),
+  }
+}

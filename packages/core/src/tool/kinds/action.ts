@@ -1,0 +1,29 @@
+/** Action tools: typed requests that the client answers; the runtime never executes them [R25]. */
+import type { Action } from '@witan/protocol'
+import { failed, pending, result } from '../outcome.ts'
+import { checkSchema, noArguments, perBinding, withoutBound } from '../schema.ts'
+import type { Caller, ImmediateTool, Tool } from '../tool.ts'
+
+/** The actions of an agent as tools. */
+export function actionTools(caller: Caller): readonly Tool[] {
+  if (caller.agent.actions.length === 0) return []
+  return caller.agent.actions.map((action) => toolOf(action, caller.parameters.keys()))
+}
+
+const toolOf = perBinding((action: Action, bound): ImmediateTool => {
+  const parameters = withoutBound(action.parametersSchema ?? noArguments, bound)
+  return {
+    name: action.name,
+    offer: { name: action.name, description: action.description, parameters },
+    notice: null,
+    effect: 'once',
+    bound: [...bound],
+    immediate: true,
+    check: (args) => checkSchema(parameters, args),
+    invoke(request, _caller, verbs) {
+      verbs.interrupt({ kind: 'action', name: action.name, arguments: { ...request.arguments } })
+      return pending
+    },
+    resume: (answer) => ('error' in answer ? failed('TOOL_FAILED', answer.error) : result(answer.value)),
+  }
+})

@@ -1,0 +1,224 @@
+/** The child process of a SQLite query source: opens one file so that it cannot write, and answers one query at a time. */
+import { statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { constants, DatabaseSync } from 'node:sqlite'
+import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { isMainThread, Worker, workerData } from 'node:worker_threads'
+
+/** What the child is started with, as JSON in its only argument. */
+export interface SqliteProcessSettings {
+  readonly file: string
+  readonly timeoutMs: number
+  readonly maxRows: number
+  readonly maxBytes: number
+}
+
+/** A value ready for SQLite: lists are JSON text by now, and booleans 0 or 1. */
+export type SqliteInput = string | number | null
+
+/** One question to the child; `statement` is a single statement without anything around it. */
+export interface SqliteRequest {
+  readonly kind: 'check' | 'run'
+  readonly statement: string
+  readonly bindings: readonly (readonly [name: string, value: SqliteInput])[]
+}
+
+/** The child's answer: rows as lists in the order of `columns`, or a problem. `denied` means that the query would write. */
+export type SqliteReply =
+  | {
+      readonly kind: 'rows'
+      readonly columns: readonly string[]
+      readonly rows: readonly (readonly unknown[])[]
+      readonly truncated: boolean
+    }
+  | {
+      readonly kind: 'problem'
+      readonly problem: 'denied' | 'invalid' | 'unavailable'
+      readonly detail: string
+    }
+
+/** What the child sends: `ready` once, then one reply for each question. */
+export type SqliteMessage = 'ready' | SqliteReply
+
+const WATCH_GRACE_MS = 500
+const WATCH_PULSE_MS = 50
+const MAX_MEMORY_BYTES = 512 * 1024 * 1024
+const DENIED_FUNCTIONS = new Set(['load_extension', 'readfile', 'writefile', 'edit', 'fts3_tokenizer'])
+const SQLITE_ERROR = 1
+const SQLITE_AUTH = 23
+
+interface OpenFile {
+  readonly database: DatabaseSync
+  readonly identity: string
+}
+
+const settings = readSettings()
+const pulse = isMainThread ? new Int32Array(new SharedArrayBuffer(4)) : (workerData as Int32Array)
+let open: OpenFile | undefined
+let denied = ''
+
+if (isMainThread) serve()
+else watch()
+
+function readSettings(): SqliteProcessSettings {
+  return JSON.parse(process.argv[2] ?? '{}') as SqliteProcessSettings
+}
+
+function serve(): void {
+  process.on('disconnect', () => process.exit())
+  process.on('SIGINT', () => undefined) // an interrupt at the terminal is the parent's to handle; its end ends this process
+  process.on('message', (request: SqliteRequest) => {
+    Atomics.add(pulse, 0, 1)
+    Atomics.notify(pulse, 0)
+    const reply = answer(request)
+    Atomics.add(pulse, 0, 1)
+    Atomics.notify(pulse, 0)
+    process.send?.(reply satisfies SqliteMessage)
+  })
+  process.send?.('ready' satisfies SqliteMessage)
+  new Worker(new URL(import.meta.url), { workerData: pulse, argv: process.argv.slice(2) }).unref()
+}
+
+/**
+ * Runs beside the database, in a thread of its own: a running statement holds the main thread, which then neither sees
+ * that the parent is gone nor how much memory it has taken. The pulse is odd while a question is being answered.
+ */
+function watch(): void {
+  for (;;) {
+    const seen = Atomics.load(pulse, 0)
+    if (seen % 2 === 0) {
+      Atomics.wait(pulse, 0, seen)
+      continue
+    }
+    let pulsesLeft = (settings.timeoutMs + WATCH_GRACE_MS) / WATCH_PULSE_MS
+    while (Atomics.wait(pulse, 0, seen, WATCH_PULSE_MS) === 'timed-out') {
+      pulsesLeft -= 1
+      if (pulsesLeft < 0 || process.memoryUsage.rss() > MAX_MEMORY_BYTES) process.kill(process.pid, 'SIGKILL')
+    }
+  }
+}
+
+function answer({ kind, statement, bindings }: SqliteRequest): SqliteReply {
+  denied = ''
+  try {
+    const prepared = prepare(statement)
+    if (kind === 'check') return { kind: 'rows', columns: [], rows: [], truncated: false }
+    return { kind: 'rows', ...collect(prepared, bindings) }
+  } catch (error) {
+    return { kind: 'problem', ...explain(error) }
+  }
+}
+
+function prepare(statement: string): StatementSync {
+  const prepared = database().prepare(statement)
+  if (prepared.sourceSQL !== statement) {
+    denied = 'Only one SELECT is allowed; the database found a second statement.'
+    throw new Error(denied)
+  }
+  prepared.setReadBigInts(true)
+  prepared.setReturnArrays(true)
+  prepared.setAllowBareNamedParameters(false)
+  return prepared
+}
+
+/** The open file; opened anew when another file has taken its place. */
+function database(): DatabaseSync {
+  const { dev, ino } = statSync(settings.file, { bigint: true })
+  const identity = `${dev}:${ino}`
+  if (open?.identity !== identity) {
+    close()
+    open = { database: openReadOnly(), identity }
+  }
+  return open.database
+}
+
+function close(): void {
+  open?.database.close()
+  open = undefined
+}
+
+function openReadOnly(): DatabaseSync {
+  const database = new DatabaseSync(settings.file, {
+    readOnly: true,
+    allowExtension: false,
+    defensive: true,
+    enableDoubleQuotedStringLiterals: false,
+    timeout: settings.timeoutMs,
+  })
+  database.exec('pragma query_only = on; pragma trusted_schema = off; pragma temp_store = memory')
+  database.setAuthorizer(authorize)
+  return database
+}
+
+/**
+ * Allows what reads. Full-text tables ask for the pragma `data_version` themselves whenever they are read; it is the one
+ * allowed. The tables `pragma_…` are refused by name, since SQLite itself would ask only when they run.
+ */
+function authorize(action: number, first: string | null, second: string | null): number {
+  const allowed =
+    action === constants.SQLITE_SELECT ||
+    action === constants.SQLITE_RECURSIVE ||
+    (action === constants.SQLITE_READ && !first?.toLowerCase().startsWith('pragma_')) ||
+    (action === constants.SQLITE_FUNCTION && !DENIED_FUNCTIONS.has(second?.toLowerCase() ?? '')) ||
+    (action === constants.SQLITE_PRAGMA && first === 'data_version' && second === null)
+  if (allowed) return constants.SQLITE_OK
+  if (action === constants.SQLITE_FUNCTION) denied = `The function \`${second}\` is not allowed in a query.`
+  else if (action === constants.SQLITE_PRAGMA || action === constants.SQLITE_READ)
+    denied = `A query may only read; the pragma \`${first}\` is not allowed.`
+  else denied = `A query may only read; this one would change ${first === null ? 'something' : `\`${first}\``}.`
+  return constants.SQLITE_DENY
+}
+
+function collect(statement: StatementSync, bindings: SqliteRequest['bindings']) {
+  const names: Record<string, SQLInputValue> = Object.create(null)
+  for (const [name, value] of bindings)
+    names[`$${name}`] = Number.isSafeInteger(value) ? BigInt(value as number) : value
+  const columns = distinct(statement.columns().map((column) => column.name))
+  const keyBytes = columns.reduce((sum, column) => sum + Buffer.byteLength(JSON.stringify(column)) + 1, 0)
+  const rows: unknown[][] = []
+  let bytes = 2
+  // With setReturnArrays(true) a row is a list, which the types do not know.
+  for (const row of statement.iterate(names) as Iterable<unknown> as Iterable<SQLOutputValue[]>) {
+    const cells = row.map(plain)
+    bytes += Buffer.byteLength(JSON.stringify(cells)) + keyBytes + (rows.length > 0 ? 1 : 0)
+    if (rows.length === settings.maxRows || bytes > settings.maxBytes) return { columns, rows, truncated: true }
+    rows.push(cells)
+  }
+  return { columns, rows, truncated: false }
+}
+
+/** Two columns of one name would fall into one key: the later becomes `name_2`. */
+function distinct(names: readonly string[]): string[] {
+  const taken = new Set<string>()
+  return names.map((name) => {
+    let unique = name
+    for (let count = 2; taken.has(unique); count += 1) unique = `${name}_${count}`
+    taken.add(unique)
+    return unique
+  })
+}
+
+/** A value as JSON carries it: integers beyond 2^53 and infinities as text, bytes as base64. */
+function plain(value: SQLOutputValue): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+  if (value instanceof Uint8Array)
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
+  return value
+}
+
+function explain(error: unknown): { problem: 'denied' | 'invalid' | 'unavailable'; detail: string } {
+  if (denied !== '') return { problem: 'denied', detail: denied }
+  const { message = String(error), errcode, syscall, code } = error as Partial<Record<string, string | number>>
+  if (errcode === SQLITE_AUTH) return { problem: 'denied', detail: String(message) }
+  const isFileFault = syscall !== undefined || open === undefined
+  if (!isFileFault && (errcode === undefined || errcode === SQLITE_ERROR)) {
+    return { problem: 'invalid', detail: String(message) }
+  }
+  close()
+  const reason = code === 'ENOENT' ? 'it does not exist' : syscall !== undefined ? code : message
+  return {
+    problem: 'unavailable',
+    detail: `The database file \`${basename(settings.file)}\` cannot be read: ${reason}.`,
+  }
+}

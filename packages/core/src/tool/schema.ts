@@ -1,0 +1,55 @@
+/** JSON Schemas of tools: what a model is asked for, without the names that are bound for it. */
+import { issueWords, validatorOf } from '../model/json-schema.ts'
+import type { ArgumentCheck } from './tool.ts'
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** A tool that takes nothing. */
+export const noArguments: JsonSchema = Object.freeze({ type: 'object', properties: {}, additionalProperties: false })
+
+/** The schema without its bound properties: they are neither shown nor asked for [P5]. Returns the very schema where none is bound. */
+export function withoutBound(schema: JsonSchema, bound: ReadonlySet<string>): JsonSchema {
+  const properties = (schema['properties'] ?? {}) as Record<string, unknown>
+  if (!Object.keys(properties).some((name) => bound.has(name))) return schema
+  const kept = Object.fromEntries(Object.entries(properties).filter(([name]) => !bound.has(name)))
+  const required = Array.isArray(schema['required']) ? schema['required'].filter((name) => !bound.has(String(name))) : undefined
+  return Object.freeze({ ...schema, properties: kept, ...(required === undefined ? {} : { required }) })
+}
+
+/** The property names of a schema. */
+export function propertyNames(schema: JsonSchema): readonly string[] {
+  return Object.keys((schema['properties'] ?? {}) as object)
+}
+
+/** The bound values that a schema asks for by name: they go to the executor beside what the model wrote. */
+export function boundArguments(schema: JsonSchema, values: ReadonlyMap<string, { readonly box: { reveal(): unknown } }>): Record<string, unknown> {
+  const bound: Record<string, unknown> = {}
+  for (const name of propertyNames(schema)) {
+    const value = values.get(name)
+    if (value !== undefined) bound[name] = value.box.reveal()
+  }
+  return bound
+}
+
+/** Makes something once per agent definition and set of bound names. */
+export function perBinding<Key extends object, Made>(make: (key: Key, bound: ReadonlySet<string>) => Made): (key: Key, bound: Iterable<string>) => Made {
+  const cache = new WeakMap<Key, Map<string, Made>>()
+  return (key, bound) => {
+    const names = [...bound]
+    const signature = names.join(' ')
+    const known = cache.get(key) ?? new Map<string, Made>()
+    cache.set(key, known)
+    const found = known.get(signature)
+    if (found !== undefined) return found
+    const made = make(key, new Set(names))
+    known.set(signature, made)
+    return made
+  }
+}
+
+/** Checks arguments against a JSON Schema. */
+export function checkSchema(schema: Readonly<Record<string, unknown>>, args: Readonly<Record<string, unknown>>): ArgumentCheck {
+  const parsed = validatorOf(schema).safeParse(args)
+  if (parsed.success) return { ok: true, arguments: args }
+  return { ok: false, issues: issueWords(parsed.error) }
+}

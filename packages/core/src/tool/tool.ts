@@ -1,0 +1,108 @@
+/** The contract of a tool: everything an agent can do, edges included, is one of these. */
+import type { AgentData, Interruption } from '@witan/protocol'
+import type { ModelTool } from '../model/model.ts'
+import type { Bound, GivenParameters } from '../parameter/parameter.ts'
+import type { Outcome } from './outcome.ts'
+
+/**
+ * What a crash may do to a call [D1]. `none`: a read, repeated freely. `keyed`: at least once, `callId` is its idempotency key.
+ * `once`: never repeated; after a crash the model reads "outcome unknown".
+ */
+export type Effect = 'none' | 'keyed' | 'once'
+
+/** One call as the engine hands it to a tool. `arguments` passed the tool's check and holds no bound name. */
+export interface ToolRequest {
+  readonly callId: string
+  readonly toolCallId: string
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
+/** The agent call that makes a tool call: what a tool may know of it. */
+export interface Caller {
+  readonly callId: string
+  readonly database: string
+  readonly agent: AgentData
+  readonly agentPath: string
+  readonly conversationId: string
+  readonly document: string
+  readonly depth: number
+  /** How deep this run may go; the root is 0 [C2]. */
+  readonly maxDepth: number
+  /** This agent's bound values: for executors, never for a model. */
+  readonly parameters: Bound
+  /** What the caller of the conversation gave: edges bind from it. */
+  readonly given: GivenParameters
+  /** Live agent calls above this one, root first, itself last. */
+  readonly lineage: readonly { readonly agent: string; readonly message: string }[]
+}
+
+/** What a spawned child is told. */
+export interface Spawn {
+  readonly agent: string
+  readonly message: string
+  /** What the calling model supplied for the child's parameters. */
+  readonly generated: Readonly<Record<string, unknown>> | null
+  readonly map: Readonly<Record<string, string | null>>
+  readonly history: 'agent' | 'isolated'
+}
+
+/** The prompt part of an interruption, without what the engine fills in. */
+export type InterruptionDraft = Pick<Interruption, 'kind' | 'name' | 'arguments'>
+
+/** The verbs that an immediate tool may use; what they record rides in the append of the model's reply. */
+export interface Verbs {
+  /** Starts a child call that answers this one. */
+  spawn(child: Spawn): void
+  /** Asks somebody outside; the call waits for the answer. */
+  interrupt(draft: InterruptionDraft): void
+}
+
+/** What a tool that runs in the process gets. */
+export interface ToolContext {
+  readonly caller: Caller
+  /** Aborts at cancel and at the tool's time-out. */
+  readonly signal: AbortSignal
+}
+
+/** What somebody outside answered: a value, or an error in words. */
+export type Answer = { readonly value: unknown } | { readonly error: string }
+
+interface ToolBase {
+  readonly name: string
+  /** What the model sees, or null for a name that is not offered now but is answered when called all the same. */
+  readonly offer: ModelTool | null
+  /** Why it is not offered, told once as a notice when a call begins; null where there is nothing to tell. */
+  readonly notice: string | null
+  readonly effect: Effect
+  /** Names that are bound for this tool: dropped from a model's arguments and recorded [C19]. */
+  readonly bound: readonly string[]
+  /** Checks the arguments that remain; at most 5 issues in words that name no bound or hidden name [P5]. */
+  check(args: Readonly<Record<string, unknown>>): ArgumentCheck
+}
+
+export type ArgumentCheck =
+  | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly issues: readonly string[] }
+
+/** A tool without effects of its own: it is called inside the append of the reply and only uses verbs. */
+export interface ImmediateTool extends ToolBase {
+  readonly immediate: true
+  invoke(request: ToolRequest, caller: Caller, verbs: Verbs): Outcome
+  /** Turns the answer to an interruption into the call's outcome. */
+  resume?(answer: Answer): Outcome
+}
+
+/** A tool that runs in the process, after its intent is in the log. It may throw: the model reads a failure. */
+export interface RunningTool extends ToolBase {
+  readonly immediate: false
+  readonly timeoutMs: number
+  invoke(request: ToolRequest, context: ToolContext): Outcome | Promise<Outcome>
+}
+
+export type Tool = ImmediateTool | RunningTool
+
+/** The tools of one agent call by name. */
+export type Toolset = ReadonlyMap<string, Tool>
+
+/** Where an agent's tools of one kind come from; one per kind of tool and edge. */
+export type ToolSource = (caller: Caller) => readonly Tool[]

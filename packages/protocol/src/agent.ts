@@ -1,0 +1,123 @@
+/** An agent as data: the one schema that code, files and the API share. */
+import { z } from 'zod'
+import { agentIdPattern, parameterNamePattern, toolNamePattern } from './id.ts'
+import { parameterSchema } from './parameter.ts'
+
+const jsonSchema = z.record(z.string(), z.unknown())
+const text = z.string().max(100_000)
+const toolName = z.string().regex(toolNamePattern)
+const agentId = z.string().regex(agentIdPattern)
+const cap = (most: number) => z.number().int().min(1).max(most)
+
+/** A typed read-only query on a named source [R49, Rb40–Rb42]. */
+export const querySchema = z.strictObject({
+  name: toolName,
+  description: text.default(''),
+  source: z.string().min(1).max(64),
+  query: text.min(1),
+  parametersSchema: jsonSchema.nullable().default(null),
+})
+export type Query = z.infer<typeof querySchema>
+
+/** A typed request to the client: the runtime never executes it [R25]. A schema wins over a sample [Rb41]. */
+export const actionSchema = z.strictObject({
+  name: toolName,
+  description: text.default(''),
+  parametersSchema: jsonSchema.nullable().default(null),
+  parametersSample: z.unknown().optional(),
+})
+export type Action = z.infer<typeof actionSchema>
+
+/** An edge to a sub-agent that is called as a tool [R02]. `map` names the parent's parameter for a child's, or `null` for none [E17]. */
+export const subAgentEdgeSchema = z.strictObject({
+  agent: agentId,
+  description: text.default(''),
+  style: z.literal('delegate').default('delegate'),
+  blocking: z.literal('always').default('always'),
+  history: z.enum(['agent', 'isolated']).default('agent'),
+  collect: z.literal('final').default('final'),
+  map: z.record(z.string().regex(parameterNamePattern), z.string().regex(parameterNamePattern).nullable()).default({}),
+})
+export type SubAgentEdge = z.infer<typeof subAgentEdgeSchema>
+
+/** What an agent may spend; a ceiling of the configuration is only ever lowered. */
+export const limitsSchema = z.strictObject({
+  /** Model calls with tools in one activation of this agent. */
+  maxIterations: cap(1000).default(16),
+  /** Model calls with tools in the whole tree for one user message; read on the root [R17]. */
+  maxModelIterationsPerCall: cap(100_000).nullable().default(null),
+  maxDepth: cap(1000).default(8),
+  maxModelCalls: cap(100_000).default(500),
+  maxTokens: cap(1_000_000_000).nullable().default(null),
+  maxSeconds: cap(31_536_000).nullable().default(null),
+  maxParallel: cap(1000).default(8),
+})
+export type Limits = z.infer<typeof limitsSchema>
+
+/** The tool mode of an agent's model calls [T12]: `force` holds until the model has called a tool once. */
+export const toolModes = ['auto', 'force', 'none'] as const
+export type ToolMode = (typeof toolModes)[number]
+
+/** A whole agent. Unknown keys are refused, also those of features that are not built yet. */
+export const agentSchema = z.strictObject({
+  id: agentId,
+  name: z.string().min(1).max(200).optional(),
+  description: text.default(''),
+  model: z.string().min(1).max(200),
+  instructions: text,
+  parameters: z.array(parameterSchema).max(100).default([]),
+  queries: z.array(querySchema).max(200).default([]),
+  actions: z.array(actionSchema).max(200).default([]),
+  subAgents: z.array(subAgentEdgeSchema).max(200).default([]),
+  tools: z.array(toolName).max(200).default([]),
+  toolMode: z.enum(toolModes).default('auto'),
+  temperature: z.number().min(0).max(2).nullable().default(null),
+  outputSchema: jsonSchema.nullable().default(null),
+  outputSample: z.unknown().optional(),
+  limits: limitsSchema.prefault({}),
+  onExhausted: z.enum(['answer', 'error']).default('answer'),
+  disabled: z.boolean().default(false),
+})
+/** A checked agent: every default filled in. */
+export type AgentData = z.infer<typeof agentSchema>
+/** An agent as somebody writes it: only `id`, `model` and `instructions` are needed. */
+export type AgentInput = z.input<typeof agentSchema>
+
+/** One finding of a check. Errors refuse a save; warnings are kept with the agent. */
+export const findingSchema = z.object({
+  code: z.string(),
+  severity: z.enum(['error', 'warning']),
+  agent: z.string(),
+  path: z.string(),
+  detail: z.string(),
+  hint: z.string(),
+})
+export type Finding = z.infer<typeof findingSchema>
+
+/** Where a parameter of an agent comes from on one path, and what its model may do with it. */
+export const matrixRowSchema = z.object({
+  path: z.string(),
+  agent: z.string(),
+  parameter: z.string(),
+  boundFrom: z.enum(['parent', 'conversation', 'model', 'missing']),
+  shown: z.boolean(),
+  mayGenerate: z.boolean(),
+})
+export type MatrixRow = z.infer<typeof matrixRowSchema>
+
+/** What `check` finds out before anything runs. */
+export const checkReportSchema = z.object({
+  errors: z.array(findingSchema),
+  warnings: z.array(findingSchema),
+  matrix: z.array(matrixRowSchema),
+  handlers: z.array(z.string()),
+})
+export type CheckReport = z.infer<typeof checkReportSchema>
+
+/** An agent as it is stored: its data, its revision, and what the check said. */
+export const storedAgentSchema = agentSchema.extend({
+  revision: z.number().int(),
+  source: z.enum(['code', 'data']),
+  warnings: z.array(findingSchema),
+})
+export type StoredAgent = z.infer<typeof storedAgentSchema>

@@ -1,0 +1,182 @@
+/** Conversations, runs and documents as they cross the wire. */
+import { z } from 'zod'
+import { finishReasons } from './event.ts'
+import { interruptionSchema } from './interruption.ts'
+import { taskSchema } from './task.ts'
+import { usageCountersSchema, usageSchema } from './usage.ts'
+
+/** A part of a prompt. Text is the only type so far. */
+export const promptPartSchema = z.strictObject({ type: z.literal('text'), text: z.string() })
+/** What a person says: text, or parts that are joined in order. */
+export const promptSchema = z.union([z.string().min(1), z.array(promptPartSchema).min(1)])
+export type Prompt = z.infer<typeof promptSchema>
+
+const cap = z.number().int().min(1).max(100_000)
+
+/** The body that starts, or goes on with, a conversation. */
+export const conversationRequestSchema = z.strictObject({
+  agent: z.string(),
+  id: z.string().default('chats/'),
+  parameters: z.record(z.string(), z.unknown()).default({}),
+  expiresInSeconds: z.null().default(null),
+  maxModelIterationsPerCall: cap.nullable().default(null),
+  prompt: promptSchema.optional(),
+})
+export type ConversationRequest = z.infer<typeof conversationRequestSchema>
+
+/** One answer to an open action. */
+export const actionResponseSchema = z.strictObject({ id: z.string(), response: z.unknown() })
+export const answerSchema = z.strictObject({ id: z.string(), answer: z.unknown() })
+
+/** The body of a run: exactly one of a prompt, or responses that resume the waiting run. */
+export const runRequestSchema = z.strictObject({
+  prompt: promptSchema.optional(),
+  actionResponses: z.array(actionResponseSchema).max(1000).default([]),
+  answers: z.array(answerSchema).max(1000).default([]),
+  ifLastSeq: z.number().int().nonnegative().nullable().default(null),
+  cancelPendingActions: z.boolean().default(false),
+  onActive: z.enum(['enqueue', 'reject', 'interrupt']).default('enqueue'),
+  onDisconnect: z.enum(['continue', 'cancel']).default('continue'),
+  wait: z.boolean().default(true),
+  verbose: z.boolean().default(false),
+})
+export type RunRequest = z.infer<typeof runRequestSchema>
+
+/** The error of a run, as data. */
+export const problemSchema = z.object({
+  type: z.string(),
+  code: z.string(),
+  title: z.string(),
+  detail: z.string(),
+  path: z.string().nullable(),
+  hint: z.string().nullable(),
+  requestId: z.string().optional(),
+})
+
+export const runStatuses = ['completed', 'waiting', 'failed', 'cancelled'] as const
+
+/** What a run came to, or what it waits for. `usage` is the sum over the whole tree and the whole run. */
+export const runResultSchema = z.object({
+  runId: z.string(),
+  conversationId: z.string(),
+  status: z.enum(runStatuses),
+  text: z.string(),
+  output: z.unknown(),
+  finishReason: z.enum(finishReasons),
+  interruptions: z.array(interruptionSchema),
+  tasks: z.array(taskSchema),
+  usage: usageSchema,
+  elapsedMs: z.number(),
+  error: problemSchema.nullable(),
+})
+export type RunResult = z.infer<typeof runResultSchema>
+
+/** A conversation after it was started. */
+export const startedConversationSchema = z.object({ id: z.string(), agent: z.string(), run: runResultSchema.nullable() })
+export type StartedConversation = z.infer<typeof startedConversationSchema>
+
+/** One line of a conversation's list of runs. */
+export const runLineSchema = z.object({
+  runId: z.string(),
+  status: z.enum([...runStatuses, 'running']),
+  hidden: z.boolean(),
+  originRunId: z.string().nullable(),
+  startedAt: z.string(),
+  endedAt: z.string().nullable(),
+})
+export type RunLine = z.infer<typeof runLineSchema>
+
+/** What a second client reads before it follows the stream from `lastSeq`. */
+export const conversationSchema = z.object({
+  id: z.string(),
+  agent: z.string(),
+  createdAt: z.string(),
+  lastMessageAt: z.string(),
+  expiresAt: z.string().nullable(),
+  lastSeq: z.number().int(),
+  activeRunId: z.string().nullable(),
+  status: z.enum(['idle', 'running', 'waiting']),
+  interruptions: z.array(interruptionSchema),
+  tasks: z.array(taskSchema),
+  runs: z.array(runLineSchema),
+})
+export type Conversation = z.infer<typeof conversationSchema>
+
+/** A node of a run's call tree. */
+export interface CallNode {
+  readonly callId: string
+  readonly kind: 'agent' | 'tool'
+  readonly name: string
+  readonly document: string
+  readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled'
+  readonly startedAt: string
+  readonly endedAt: string | null
+  readonly usage: z.infer<typeof usageCountersSchema>
+  readonly children: readonly CallNode[]
+}
+export const callNodeSchema: z.ZodType<CallNode> = z.lazy(() =>
+  z.object({
+    callId: z.string(),
+    kind: z.enum(['agent', 'tool']),
+    name: z.string(),
+    document: z.string(),
+    status: z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled']),
+    startedAt: z.string(),
+    endedAt: z.string().nullable(),
+    usage: usageCountersSchema,
+    children: z.array(callNodeSchema),
+  }),
+)
+
+/** The state of a run, with its call tree; `result` is null while it runs. */
+export const runStateSchema = z.object({
+  runId: z.string(),
+  conversationId: z.string(),
+  status: z.enum([...runStatuses, 'running']),
+  startedAt: z.string(),
+  endedAt: z.string().nullable(),
+  result: runResultSchema.nullable(),
+  tree: callNodeSchema,
+})
+export type RunState = z.infer<typeof runStateSchema>
+
+/** A tool call as a document shows it: the model's own arguments, never the bound values. */
+export const documentToolCallSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  arguments: z.unknown(),
+  result: z.unknown(),
+  document: z.string().nullable(),
+})
+export const documentMessageSchema = z.object({
+  seq: z.number().int(),
+  role: z.enum(['user', 'assistant']),
+  author: z.string(),
+  to: z.string().nullable(),
+  text: z.string(),
+  parts: z.array(promptPartSchema),
+  toolCalls: z.array(documentToolCallSchema),
+  date: z.string(),
+  usage: usageCountersSchema.nullable(),
+})
+export type DocumentMessage = z.infer<typeof documentMessageSchema>
+
+/** The part of the log that belongs to one agent on one path, folded [R18–R22, Rb37]. */
+export const documentSchema = z.object({
+  id: z.string(),
+  agent: z.string(),
+  parameters: z.record(z.string(), z.object({ value: z.unknown().optional(), sendToModel: z.boolean() })),
+  messages: z.array(documentMessageSchema),
+  linkedConversations: z.array(z.string()),
+  openCalls: z.array(interruptionSchema),
+  totalUsage: usageCountersSchema,
+  createdAt: z.string(),
+  lastMessageAt: z.string(),
+  expiresAt: z.string().nullable(),
+  hasMore: z.boolean(),
+})
+export type Document = z.infer<typeof documentSchema>
+
+/** How much of each message a reader wants: `simple` leaves the tool calls out. */
+export const detailLevels = ['simple', 'detailed', 'full'] as const
+export type DetailLevel = (typeof detailLevels)[number]

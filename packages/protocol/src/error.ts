@@ -1,0 +1,160 @@
+/** Every error Witan reports: one closed table from code to HTTP status and retry advice, and the one class that carries it. */
+
+/** What a code means to a transport: its HTTP status, and whether the same request may succeed later. */
+export interface ErrorMeaning {
+  readonly status: number
+  readonly retryable?: boolean
+  readonly title: string
+}
+
+const table = {
+  AGENT_DISABLED: { status: 409, title: 'The agent is disabled' },
+  AGENT_EXISTS: { status: 409, title: 'The agent exists already' },
+  AGENT_INVALID: { status: 422, title: 'The agent is not valid' },
+  AGENT_REFERENCED: { status: 409, title: 'Other agents list this agent' },
+  AGENT_REF_UNKNOWN: { status: 422, title: 'An agent lists something that does not exist' },
+  AGENT_SELF_REFERENCE: { status: 422, title: 'An agent lists itself' },
+  ACTIONS_PENDING: { status: 409, title: 'Actions wait for their answer' },
+  ACTION_NOT_FOUND: { status: 404, title: 'No such open action' },
+  ALREADY_ANSWERED: { status: 409, title: 'Answered already' },
+  ANSWER_INVALID: { status: 422, title: 'The answer does not fit the question' },
+  BODY_INVALID: { status: 422, title: 'The body does not fit its schema' },
+  BODY_TOO_LARGE: { status: 413, title: 'The body is too large' },
+  BUDGET_EXCEEDED: { status: 409, title: 'The budget of the run is spent' },
+  CONFIG_INVALID: { status: 500, title: 'The configuration is not valid' },
+  CONTENT_TYPE_UNSUPPORTED: { status: 415, title: 'The content type is not supported' },
+  CONVERSATION_AGENT_MISMATCH: { status: 409, title: 'The conversation belongs to another agent' },
+  CONVERSATION_BUSY: { status: 409, retryable: true, title: 'The conversation is being written elsewhere' },
+  DEPTH_EXCEEDED: { status: 409, title: 'Delegation is too deep' },
+  EVENT_ID_AHEAD: { status: 409, title: 'That event does not exist yet' },
+  EVENT_ID_INVALID: { status: 400, title: 'The event id is not valid' },
+  FENCED: { status: 409, retryable: true, title: 'Another worker owns this job' },
+  HOST_NOT_ALLOWED: { status: 403, title: 'The host or origin is not allowed' },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The idempotency key was used with another body' },
+  ID_INVALID: { status: 422, title: 'The id is not valid' },
+  INTERNAL: { status: 500, title: 'Something broke inside' },
+  IN_PROGRESS: { status: 409, retryable: true, title: 'The first request with this key is under way' },
+  JSON_INVALID: { status: 400, title: 'The body is not JSON' },
+  JSON_TOO_DEEP: { status: 400, title: 'The JSON is nested too deeply' },
+  LIMIT_INVALID: { status: 422, title: 'A limit is not valid' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'The method is not allowed here' },
+  MISSING_AGENT_PARAMETER: { status: 422, title: 'A trusted parameter is missing' },
+  MODEL_CALL_FAILED: { status: 502, retryable: true, title: 'The model could not be called' },
+  MODEL_REPLY_INVALID: { status: 502, title: 'The model gave no usable reply' },
+  MODEL_UNKNOWN: { status: 422, title: 'No such model' },
+  NAME_TAKEN: { status: 422, title: 'Two things share a name' },
+  NOT_FOUND: { status: 404, title: 'Not found' },
+  OUTCOME_UNKNOWN: { status: 500, title: 'Nobody knows whether the effect happened' },
+  PARAM_MISSING: { status: 422, title: 'A parameter is missing' },
+  PARAM_NAME_RESERVED: { status: 422, title: 'The parameter name is reserved' },
+  PARAM_TYPE: { status: 422, title: 'A parameter has the wrong type' },
+  PARAM_TYPE_CLASH: { status: 422, title: 'Two agents give one parameter different types' },
+  PARAM_UNKNOWN: { status: 422, title: 'No agent declares this parameter' },
+  QUERY_FAILED: { status: 422, title: 'The query failed' },
+  QUERY_NOT_READ_ONLY: { status: 422, title: 'The query is not a single SELECT' },
+  QUERY_PARAM_UNCOVERED: { status: 422, title: 'A placeholder of the query has no value' },
+  QUERY_TIMEOUT: { status: 422, title: 'The query took too long' },
+  QUESTION_EXPIRED: { status: 410, title: 'The question has expired' },
+  REVISION_MISMATCH: { status: 412, title: 'Somebody changed it meanwhile' },
+  RUN_ACTIVE: { status: 409, title: 'A run is active' },
+  RUN_CANCELLED: { status: 409, title: 'The run was cancelled' },
+  RUN_FINISHED: { status: 409, title: 'The run has ended' },
+  RUN_INPUT_INVALID: { status: 400, title: 'The input of the run is not valid' },
+  RUN_QUARANTINED: { status: 500, title: 'The run broke its worker too often' },
+  SCHEMA_TOO_NEW: { status: 500, title: 'The store was written by a newer version' },
+  SOURCE_UNKNOWN: { status: 422, title: 'No such source' },
+  STORE_LOCKED: { status: 503, title: 'Another process uses the store' },
+  STORE_UNAVAILABLE: { status: 503, retryable: true, title: 'The store cannot be written' },
+  STORE_UNREACHABLE: { status: 503, retryable: true, title: 'The store cannot be reached' },
+  TOOL_ARGS_INVALID: { status: 422, title: 'The arguments of the tool are not valid' },
+  TOOL_FAILED: { status: 500, title: 'The tool failed' },
+  TOOL_TIMEOUT: { status: 504, title: 'The tool took too long' },
+  TOOL_UNKNOWN: { status: 422, title: 'No such tool' },
+  UNAUTHENTICATED: { status: 401, title: 'No valid token' },
+  UNKNOWN_KEY: { status: 422, title: 'Unknown key' },
+} as const satisfies Record<string, ErrorMeaning>
+
+/** The closed set of codes. */
+export type ErrorCode = keyof typeof table
+
+/** What each code means; the only place that knows a status. */
+export const errorTable: Readonly<Record<ErrorCode, ErrorMeaning>> = table
+
+/** The shape of an error over HTTP (RFC 9457) and inside results; `path` points into the input, `hint` says what to do next. */
+export interface Problem {
+  readonly type: string
+  readonly code: ErrorCode
+  readonly title: string
+  readonly detail: string
+  readonly path: string | null
+  readonly hint: string | null
+  readonly requestId?: string
+}
+
+/** Everything about an error but its code and detail. */
+export interface ErrorOptions {
+  /** Where in the input, such as `limits.maxIterations`. */
+  readonly path?: string
+  /** The next step for whoever reads it. */
+  readonly hint?: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly cause?: unknown
+}
+
+const mark = Symbol.for('witan.error')
+
+/** The one public error: expected trouble is data, this is thrown for refused input and broken infrastructure. Never carries a hidden value. */
+export class WitanError extends Error {
+  readonly code: ErrorCode
+  readonly path: string | null
+  readonly hint: string | null
+  readonly details: Readonly<Record<string, unknown>>
+  readonly [mark] = true
+
+  constructor(code: ErrorCode, detail: string, options: ErrorOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'WitanError'
+    this.code = code
+    this.path = options.path ?? null
+    this.hint = options.hint ?? null
+    this.details = options.details ?? {}
+  }
+
+  /** Whether the same request may succeed later without a change. */
+  get retryable(): boolean {
+    return errorTable[this.code].retryable ?? false
+  }
+}
+
+/** A trusted parameter has no value that a caller or author gave [R42]. */
+export class MissingAgentParameterError extends WitanError {
+  constructor(detail: string, options: ErrorOptions = {}) {
+    super('MISSING_AGENT_PARAMETER', detail, options)
+    this.name = 'MissingAgentParameterError'
+  }
+}
+
+/** A delegation went deeper than `maxDepth` allows [F36]. */
+export class MaxSubAgentDepthError extends WitanError {
+  constructor(detail: string, options: ErrorOptions = {}) {
+    super('DEPTH_EXCEEDED', detail, options)
+    this.name = 'MaxSubAgentDepthError'
+  }
+}
+
+/** Recognises a `WitanError` of any copy of this package. */
+export function isWitanError(value: unknown): value is WitanError {
+  return typeof value === 'object' && value !== null && mark in value
+}
+
+/** The error as data; what is not a `WitanError` becomes `INTERNAL` without its text. */
+export function toProblem(error: unknown): Problem {
+  if (!isWitanError(error)) return problem('INTERNAL', 'An unexpected error happened; the log of the server has it.')
+  return problem(error.code, error.message, { path: error.path, hint: error.hint })
+}
+
+/** Builds a problem from a code and a detail. */
+export function problem(code: ErrorCode, detail: string, at: { path?: string | null; hint?: string | null } = {}): Problem {
+  const type = `https://witan.dev/errors/${code.toLowerCase().replaceAll('_', '-')}`
+  return { type, code, title: errorTable[code].title, detail, path: at.path ?? null, hint: at.hint ?? null }
+}

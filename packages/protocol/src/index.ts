@@ -1,0 +1,67 @@
+/** The words of log and wire: types, ids, errors. The schemas that validate them are in `@witan/protocol/schemas`. */
+
+// ids
+export type { CallId, ConversationId, DatabaseId, InterruptionId } from './id.ts'
+export { agentIdPattern, conversationIdPattern, conversationPrefixPattern, parameterNamePattern, toolNamePattern } from './id.ts'
+
+// errors
+export type { ErrorCode, ErrorMeaning, ErrorOptions, Problem } from './error.ts'
+export { errorTable, isWitanError, MaxSubAgentDepthError, MissingAgentParameterError, problem, toProblem, WitanError } from './error.ts'
+
+// agents and parameters
+export type {
+  Action,
+  AgentData,
+  AgentInput,
+  CheckReport,
+  Finding,
+  Limits,
+  MatrixRow,
+  Query,
+  StoredAgent,
+  SubAgentEdge,
+  ToolMode,
+} from './agent.ts'
+export type { GivenParameter, Parameter } from './parameter.ts'
+export type { ParameterType, ParameterValue } from './parameter-type.ts'
+export { fitsType, reservedParameterNames, typeToJsonSchema } from './parameter-type.ts'
+
+// conversations, runs, documents
+export type {
+  CallNode,
+  Conversation,
+  ConversationRequest,
+  DetailLevel,
+  Document,
+  DocumentMessage,
+  Prompt,
+  RunLine,
+  RunRequest,
+  RunResult,
+  RunState,
+  StartedConversation,
+} from './conversation.ts'
+export type { Interruption, InterruptionState } from './interruption.ts'
+export type { Task } from './task.ts'
+
+// the log
+export type {
+  AgentEndBody,
+  AgentStartBody,
+  CallPlace,
+  Entry,
+  EntryContent,
+  ErrorBody,
+  LoggedToolCall,
+  ModelEndBody,
+  NoticeBody,
+  ResolvedBody,
+  ToolStartBody,
+} from './entry.ts'
+export { readersOf } from './entry.ts'
+
+// events and usage
+export type { EntryKind, EntryType, Event, EventPage, FinishReason, NoticeCode } from './event.ts'
+export type { Usage, UsageCounters } from './usage.ts'
+export type { ModelUsage } from './counters.ts'
+export { addCounters, addModelCall, emptyCounters } from './counters.ts'

@@ -1,0 +1,35 @@
+/** The schemas that validate what crosses the wire, and from which the OpenAPI document is made. */
+
+// agents
+export {
+  actionSchema,
+  agentSchema,
+  checkReportSchema,
+  findingSchema,
+  limitsSchema,
+  matrixRowSchema,
+  querySchema,
+  storedAgentSchema,
+  subAgentEdgeSchema,
+} from './agent.ts'
+export { givenParameterSchema, parameterSchema } from './parameter.ts'
+
+// conversations, runs, documents
+export {
+  callNodeSchema,
+  conversationRequestSchema,
+  conversationSchema,
+  detailLevels,
+  documentSchema,
+  problemSchema,
+  runRequestSchema,
+  runResultSchema,
+  runStateSchema,
+  startedConversationSchema,
+} from './conversation.ts'
+export { interruptionSchema, interruptionStates } from './interruption.ts'
+export { taskSchema } from './task.ts'
+
+// events and usage
+export { eventPageSchema, eventSchema } from './event.ts'
+export { usageCountersSchema, usageSchema } from './usage.ts'

@@ -1,0 +1,55 @@
+/** The HTTP application over a runtime: checks who asks, mounts the routes, and answers every error as a problem. */
+import { randomUUID } from 'node:crypto'
+import { WitanError } from '@witan/protocol'
+import { Hono } from 'hono'
+import type { App, AppEnv, AppOptions } from './app-options.ts'
+import { checkHost, checkOrigin } from './host.ts'
+import type { Log } from './log.ts'
+import { createMount } from './mount.ts'
+import { problemReply } from './problem.ts'
+import { allRoutes } from './routes.ts'
+import { studioResponse } from './studio.ts'
+
+/** The application; give its `fetch` requests. It never listens by itself. */
+export function createApp(options: AppOptions): App {
+  const { auth, hosts, log } = options
+  const app = new Hono<AppEnv>()
+  app.use(async (c, next) => {
+    const requestId = randomUUID()
+    const started = performance.now()
+    c.set('requestId', requestId)
+    checkHost(c.req.header('host') ?? new URL(c.req.url).host, hosts)
+    await next()
+    c.res.headers.set('x-request-id', requestId)
+    const elapsedMs = Math.round(performance.now() - started)
+    log('debug', 'request', { requestId, method: c.req.method, path: c.req.path, status: c.res.status, elapsedMs })
+  })
+  const mount = createMount(options)
+  for (const route of allRoutes(options)) mount.add(app, route)
+  mount.refuseOtherMethods(app)
+  app.all('/api/*', async (c) => {
+    checkOrigin(c.req.raw, hosts)
+    auth.check(c.req.raw)
+    throw notFound(c.req.path)
+  })
+  app.on(['GET', 'HEAD'], '*', async (c) => {
+    const redirect = auth.exchange(new URL(c.req.url))
+    return redirect ?? (await studioResponse(options.studio, c.req.path)) ?? Promise.reject(notFound(c.req.path))
+  })
+  app.notFound((c) => problem(notFound(c.req.path), c.get('requestId'), log))
+  app.onError((error, c) => problem(error, c.get('requestId') ?? randomUUID(), log))
+  return app
+}
+
+/** An error as a response. */
+export function problem(error: unknown, requestId: string, log: Log): Response {
+  const { status, body, headers } = problemReply(error, requestId, log)
+  const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': requestId }
+  return new Response(body, { status, headers: { ...headers, ...always } })
+}
+
+function notFound(path: string): WitanError {
+  const shown = path.slice(0, 200).replace(/[^\w./:%~-]/g, '?')
+  const hint = 'GET /api/v1/openapi.json lists what there is.'
+  return new WitanError('NOT_FOUND', `There is nothing at \`${shown}\`.`, { hint })
+}

@@ -1,0 +1,91 @@
+/** The token, its cookie, and where a server may listen. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isWitanError } from '@witan/protocol'
+import { authModes, checkBinding, createAuth } from './auth.ts'
+
+const base = 'http://127.0.0.1:4747'
+const auth = createAuth('local', () => 4747)
+const token = auth.token ?? ''
+
+function request(headers: Record<string, string>): Request {
+  return new Request(`${base}/api/v1/agents`, { headers })
+}
+
+function isUnauthenticated(act: () => unknown): void {
+  assert.throws(
+    act,
+    (error) => isWitanError(error) && error.code === 'UNAUTHENTICATED' && !error.message.includes(token),
+  )
+}
+
+test('each start has a token of its own, long enough', () => {
+  assert.match(token, /^[\w-]{43}$/)
+  assert.notEqual(createAuth('local', () => 1).token, token)
+})
+
+test('the token opens, anything else does not', () => {
+  auth.check(request({ authorization: `Bearer ${token}` }))
+  auth.check(request({ authorization: `bearer  ${token}` }))
+  const wrong = [
+    '',
+    'Bearer',
+    'Bearer ',
+    `Basic ${token}`,
+    token,
+    `Bearer ${token}x`,
+    `Bearer ${token.slice(1)}`,
+    'Bearer null',
+  ]
+  for (const authorization of wrong) isUnauthenticated(() => auth.check(request({ authorization })))
+  isUnauthenticated(() => auth.check(request({})))
+})
+
+test('a page with the token is sent on without it and gets a cookie that opens', () => {
+  const response = auth.exchange(new URL(`${base}/conversations/x?a=1&token=${token}&b=2`))
+  assert.equal(response?.status, 303)
+  assert.equal(response?.headers.get('location'), '/conversations/x?a=1&b=2')
+  const cookie = response?.headers.get('set-cookie') ?? ''
+  assert.match(cookie, /^witan_4747=[\w-]+; Path=\/; HttpOnly; SameSite=Strict$/)
+  assert.equal(cookie.includes(token), false, 'other servers of this machine see the cookie')
+  const [pair = ''] = cookie.split(';')
+  auth.check(request({ cookie: `other=1; ${pair}; more=2` }))
+  isUnauthenticated(() => auth.check(request({ cookie: `${pair}x` })))
+  isUnauthenticated(() => auth.check(request({ cookie: pair.replace('4747', '4748') })))
+  isUnauthenticated(() => auth.check(request({ cookie: pair, authorization: 'Bearer wrong' })))
+  isUnauthenticated(() => createAuth('local', () => 4747).check(request({ cookie: pair })))
+})
+
+test('a redirect never leaves the server', () => {
+  for (const path of ['//evil.test/', '/\\evil.test/', '///evil.test']) {
+    const url = new URL(base)
+    url.pathname = path
+    url.search = `?token=${token}`
+    assert.match(auth.exchange(url)?.headers.get('location') ?? '', /^\/[^/\\]/)
+  }
+})
+
+test('a wrong token in a page address is refused; none is no matter', () => {
+  isUnauthenticated(() => auth.exchange(new URL(`${base}/?token=wrong`)))
+  assert.equal(auth.exchange(new URL(`${base}/?a=1`)), null)
+})
+
+test('mode none asks for nothing', () => {
+  const open = createAuth('none', () => 4747)
+  open.check(request({}))
+  assert.equal(open.token, null)
+  assert.equal(open.exchange(new URL(`${base}/?token=x`)), null)
+})
+
+test('no mode binds an address that others reach [D18]', () => {
+  for (const mode of authModes) {
+    checkBinding('127.0.0.1', mode)
+    checkBinding('localhost', mode)
+    for (const host of ['0.0.0.0', '::', '192.168.0.7', 'bots.example.com']) {
+      assert.throws(
+        () => checkBinding(host, mode),
+        (error) => isWitanError(error) && error.code === 'CONFIG_INVALID' && error.message.includes(host),
+      )
+    }
+  }
+})

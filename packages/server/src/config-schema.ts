@@ -1,0 +1,121 @@
+/** What a configuration may hold. Keys of features that are not built yet are refused by name. */
+import type { AiSdkLanguageModel, FunctionTool, Model } from '@witan/core'
+import { WitanError } from '@witan/protocol'
+import { z } from 'zod'
+import { authModes } from './auth.ts'
+import { validate } from './validate.ts'
+
+const name = z.string().regex(/^[a-z0-9-]{1,64}$/)
+const port = z.number().int().min(0).max(65_535)
+const has = (value: unknown, ...keys: readonly string[]): boolean =>
+  typeof value === 'object' && value !== null && keys.every((key) => key in value)
+const agent = z.custom<object>(
+  (value) => has(value) && !Array.isArray(value),
+  'must be an agent: an object, or what `defineAgent` gives',
+)
+const tool = z.custom<FunctionTool>(
+  (value) => has(value, 'name', 'execute'),
+  'must be a tool, as `defineTool` gives it',
+)
+const model = z.custom<Model | AiSdkLanguageModel>(
+  (value) => has(value, 'stream') || has(value, 'specificationVersion', 'doGenerate'),
+  'must be a model: one of Witan, or of an AI SDK provider such as `openai("…")`',
+)
+
+/** A named place that speaks the OpenAI-compatible protocol: its models are `<name>/<model>`. */
+export const connectionSchema = z.strictObject({
+  kind: z.literal('openai-compatible'),
+  baseUrl: z.url({ protocol: /^https?$/ }),
+  apiKeyEnv: z.string().min(1).max(200).optional(),
+})
+export type ConnectionConfig = z.output<typeof connectionSchema>
+
+/** A named database that queries read. */
+export const sourceSchema = z.strictObject({ kind: z.literal('sqlite'), file: z.string().min(1) })
+export type SourceConfig = z.output<typeof sourceSchema>
+
+/** The file as somebody writes it: every key may be left out. */
+export const configSchema = z.strictObject({
+  server: z
+    .strictObject({
+      host: z.string().min(1).max(253).default('127.0.0.1'),
+      port: port.default(4747),
+      allowedHosts: z.array(z.string().min(1).max(260)).max(100).default([]),
+    })
+    .prefault({}),
+  store: z.strictObject({ url: z.string().min(1).default('file:./.witan/witan.db') }).prefault({}),
+  auth: z.strictObject({ mode: z.enum(authModes).default('local') }).prefault({}),
+  connections: z.record(name, connectionSchema).default({}),
+  sources: z.record(name, sourceSchema).default({}),
+  limits: z
+    .strictObject({
+      maxDepth: z.union([z.number().int().min(1).max(1000), z.literal(Number.POSITIVE_INFINITY)]).optional(),
+      maxModelCalls: z.number().int().min(1).max(100_000).optional(),
+    })
+    .prefault({}),
+  agents: z.array(agent).max(1000).default([]),
+  models: z.record(z.string().min(1).max(200), model).default({}),
+  tools: z.array(tool).max(1000).default([]),
+})
+
+/** Values that this version knows of and cannot do yet, by where they stand. */
+const unbuiltKeys: Readonly<Record<string, string>> = {
+  telemetry: 'telemetry',
+  'server.domain': 'federation between servers',
+}
+
+/** Checks a configuration and fills in defaults. Throws `UNKNOWN_KEY` or `CONFIG_INVALID`, naming the place. */
+export function parseConfig(value: unknown): z.output<typeof configSchema> {
+  refuseUnbuilt(value)
+  return validate(configSchema, value, { what: 'configuration', code: 'CONFIG_INVALID' })
+}
+
+function refuseUnbuilt(config: unknown): void {
+  for (const [path, feature] of Object.entries(unbuiltKeys)) {
+    if (at(config, path) === undefined) continue
+    throw unbuilt('UNKNOWN_KEY', path, `\`${path}\`: ${feature} is not built in this version.`)
+  }
+  refuseValues(config)
+}
+
+function refuseValues(config: unknown): void {
+  const url = at(config, 'store.url')
+  if (typeof url === 'string' && /^postgres(ql)?:/.test(url)) {
+    throw unbuilt(
+      'CONFIG_INVALID',
+      'store.url',
+      '`store.url`: PostgreSQL is not built in this version; use `file:` or `memory:`.',
+    )
+  }
+  const mode = at(config, 'auth.mode')
+  if (mode === 'keys' || mode === 'jwt') {
+    throw unbuilt(
+      'CONFIG_INVALID',
+      'auth.mode',
+      `\`auth.mode\` "${mode}" is not built in this version; use "local" or "none".`,
+    )
+  }
+  for (const [source, kind] of kindsOf(at(config, 'sources'))) {
+    if (kind !== 'postgres') continue
+    const path = `sources.${source}.kind`
+    throw unbuilt('CONFIG_INVALID', path, `\`${path}\`: PostgreSQL is not built in this version; use "sqlite".`)
+  }
+}
+
+function kindsOf(entries: unknown): [string, unknown][] {
+  if (typeof entries !== 'object' || entries === null) return []
+  return Object.entries(entries).map(([key, entry]) => [key, at(entry, 'kind')])
+}
+
+function at(value: unknown, path: string): unknown {
+  let found = value
+  for (const step of path.split('.')) {
+    if (typeof found !== 'object' || found === null) return undefined
+    found = Reflect.get(found, step)
+  }
+  return found
+}
+
+function unbuilt(code: 'UNKNOWN_KEY' | 'CONFIG_INVALID', path: string, detail: string): WitanError {
+  return new WitanError(code, detail, { path, hint: 'Remove it.' })
+}

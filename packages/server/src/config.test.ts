@@ -1,0 +1,164 @@
+/** The configuration: found, checked, overridden. */
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { isWitanError } from '@witan/protocol'
+import { apiKeyOf, defineConfig, loadConfig, storeFile } from './config.ts'
+import { parseConfig } from './config-schema.ts'
+
+describe('a configuration', () => {
+  let folder: string
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'witan-config-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  async function place(name: string, files: Record<string, string>): Promise<string> {
+    const at = join(folder, name)
+    await mkdir(join(at, 'deep', 'deeper'), { recursive: true })
+    for (const [file, text] of Object.entries(files)) await writeFile(join(at, file), text)
+    return at
+  }
+
+  test('without a file there are defaults, relative to the working directory', async () => {
+    const cwd = await place('empty', {})
+    const config = await loadConfig({ cwd, env: {} })
+    assert.equal(config.file, null)
+    assert.deepEqual(config.server, { host: '127.0.0.1', port: 4747, allowedHosts: [] })
+    assert.equal(storeFile(config), join(cwd, '.witan', 'witan.db'))
+    assert.equal(config.auth.mode, 'local')
+    assert.equal(config.logLevel, 'info')
+  })
+
+  test('a file is found upwards; its paths are relative to it; TypeScript goes before JSON', async () => {
+    const text = JSON.stringify({
+      store: { url: 'file:data/x.db' },
+      sources: { shop: { kind: 'sqlite', file: './shop.db' } },
+    })
+    const at = await place('upwards', { 'witan.config.json': text })
+    const config = await loadConfig({ cwd: join(at, 'deep', 'deeper'), env: {} })
+    assert.equal(config.file, join(at, 'witan.config.json'))
+    assert.equal(storeFile(config), join(at, 'data', 'x.db'))
+    assert.equal(config.sources.shop?.file, join(at, 'shop.db'))
+    await writeFile(
+      join(at, 'witan.config.ts'),
+      'const port: number = 5\nexport default { server: { port }, tools: [{ name: "live", execute: () => 1 }] }\n',
+    )
+    const live = await loadConfig({ cwd: at, env: {} })
+    assert.equal(live.server.port, 5)
+    assert.equal(live.tools[0]?.execute({}, {} as never), 1)
+  })
+
+  test('the environment goes before the file', async () => {
+    const at = await place('environment', {
+      'witan.config.json': '{"server":{"port":1,"allowedHosts":["a"]},"limits":{"maxModelCalls":7}}',
+    })
+    const env = {
+      WITAN_CONFIG: join(at, 'witan.config.json'),
+      WITAN_STORE_URL: 'memory:',
+      WITAN_PORT: '0',
+      WITAN_HOST: 'localhost',
+      WITAN_AUTH_MODE: 'none',
+      WITAN_LOG_LEVEL: 'debug',
+      MAX_SUB_AGENT_DEPTH: '3',
+    }
+    const config = await loadConfig({ cwd: folder, env })
+    assert.deepEqual(config.server, { host: 'localhost', port: 0, allowedHosts: ['a'] })
+    assert.equal(storeFile(config), null)
+    assert.deepEqual([config.auth.mode, config.logLevel], ['none', 'debug'])
+    assert.deepEqual(config.limits, { maxDepth: 3, maxModelCalls: 7 })
+    const endless = await loadConfig({ cwd: folder, env: { ...env, MAX_SUB_AGENT_DEPTH: 'Infinity', WITAN_PORT: '' } })
+    assert.deepEqual([endless.limits.maxDepth, endless.server.port], [Number.POSITIVE_INFINITY, 1])
+  })
+
+  test('a key comes from the environment that its connection names', () => {
+    const connection = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1/v1', apiKeyEnv: 'KEY' } as const
+    assert.equal(apiKeyOf(connection, { KEY: 'k' }), 'k')
+    assert.equal(apiKeyOf(connection, {}), null)
+  })
+
+  const wrong: [name: string, config: unknown, code: string, path: string, hint: RegExp][] = [
+    ['a mistyped key', { severs: {} }, 'UNKNOWN_KEY', 'severs', /`server`/],
+    ['a mistyped inner key', { server: { prot: 1 } }, 'UNKNOWN_KEY', 'server.prot', /`port`/],
+    [
+      'an unknown key near nothing',
+      { server: { zzzzzz: 1 } },
+      'UNKNOWN_KEY',
+      'server.zzzzzz',
+      /host, port, allowedHosts/,
+    ],
+    [
+      'an inner key of a record',
+      { connections: { a: { kind: 'openai-compatible', baseURL: 'http://x/' } } },
+      'UNKNOWN_KEY',
+      'connections.a.baseURL',
+      /`baseUrl`/,
+    ],
+    ['telemetry', { telemetry: {} }, 'UNKNOWN_KEY', 'telemetry', /Remove/],
+    ['a domain', { server: { domain: 'x.example' } }, 'UNKNOWN_KEY', 'server.domain', /Remove/],
+    ['keys', { auth: { mode: 'keys' } }, 'CONFIG_INVALID', 'auth.mode', /./],
+    ['jwt', { auth: { mode: 'jwt' } }, 'CONFIG_INVALID', 'auth.mode', /./],
+    ['PostgreSQL as a store', { store: { url: 'postgres://x' } }, 'CONFIG_INVALID', 'store.url', /./],
+    [
+      'PostgreSQL as a source',
+      { sources: { crm: { kind: 'postgres', urlEnv: 'X' } } },
+      'CONFIG_INVALID',
+      'sources.crm.kind',
+      /./,
+    ],
+    ['another store', { store: { url: 'mysql://x' } }, 'CONFIG_INVALID', 'store.url', /./],
+    ['a port too high', { server: { port: 70_000 } }, 'CONFIG_INVALID', 'server.port', /./],
+    [
+      'a base URL that is none',
+      { connections: { a: { kind: 'openai-compatible', baseUrl: 'secret' } } },
+      'CONFIG_INVALID',
+      'connections.a.baseUrl',
+      /./,
+    ],
+    ['a limit of 0', { limits: { maxDepth: 0 } }, 'CONFIG_INVALID', 'limits.maxDepth', /./],
+    ['a tool that is none', { tools: ['lookup'] }, 'CONFIG_INVALID', 'tools.0', /./],
+    ['a model that is none', { models: { big: 'gpt' } }, 'CONFIG_INVALID', 'models.big', /./],
+    ['no object', [], 'CONFIG_INVALID', '', /./],
+  ]
+
+  for (const [name, config, code, path, hint] of wrong) {
+    test(`refused with its place: ${name}`, async () => {
+      const at = await place('wrong', { 'witan.config.json': JSON.stringify(config) })
+      await assert.rejects(loadConfig({ cwd: at, env: {} }), (error) => {
+        assert.ok(isWitanError(error), String(error))
+        assert.equal(error.code, code, error.message)
+        assert.equal(error.path ?? '', path)
+        assert.match(error.hint ?? '', hint)
+        assert.ok(path === '' || error.message.includes(path.split('.').at(-1) ?? ''), error.message)
+        assert.equal(error.message.includes('secret'), false)
+        return true
+      })
+    })
+  }
+
+  test('a file that is missing, broken or empty is named', async () => {
+    const at = await place('broken', {
+      'witan.config.json': '{\n  "a": 1,\n}',
+      'none.ts': 'export const config = {}\n',
+      'x.yaml': '',
+    })
+    const fails = (file: string, message: RegExp) =>
+      assert.rejects(
+        loadConfig({ cwd: at, file, env: {} }),
+        (error) => isWitanError(error) && error.code === 'CONFIG_INVALID' && message.test(error.message),
+      )
+    await fails('missing.json', /missing\.json does not exist/)
+    await fails('witan.config.json', /line 3, column 1/)
+    await fails('none.ts', /none\.ts exports no configuration/)
+    await fails('x.yaml', /x\.yaml/)
+    await assert.rejects(loadConfig({ cwd: folder, env: { WITAN_PORT: 'many' } }), /WITAN_PORT/)
+    await assert.rejects(loadConfig({ cwd: folder, env: { WITAN_LOG_LEVEL: 'loud' } }), /WITAN_LOG_LEVEL/)
+  })
+
+  test('a helper gives the types and changes nothing', () => {
+    const config = defineConfig({ server: { port: 0 } })
+    assert.equal(parseConfig(config).server.port, 0)
+  })
+})

@@ -1,0 +1,178 @@
+/** Finds, reads and checks the configuration, and lets the environment override it. */
+import { access, readFile, stat } from 'node:fs/promises'
+import { dirname, extname, join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { isWitanError, WitanError } from '@witan/protocol'
+import type { z } from 'zod'
+import { type ConnectionConfig, type configSchema, parseConfig } from './config-schema.ts'
+import { type LogLevel, logLevels } from './log.ts'
+
+/** A configuration as `witan.config.ts` exports it by default. */
+export type ConfigInput = z.input<typeof configSchema>
+
+/** A checked configuration: defaults filled in, environment applied, paths absolute. */
+export interface Config extends z.output<typeof configSchema> {
+  /** Null where there is no file. */
+  readonly file: string | null
+  /** What relative paths were resolved against. */
+  readonly folder: string
+  readonly logLevel: LogLevel
+  /** The environment that keys of connections are read from. */
+  readonly env: Environment
+}
+
+/** Variables by name; an empty one counts as unset. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Where to look. `file` (or `WITAN_CONFIG`) must exist; without one, the file is looked for upwards from `cwd`. */
+export interface ConfigLocation {
+  readonly file?: string
+  readonly cwd?: string
+  readonly env?: Environment
+}
+
+const fileNames = ['witan.config.ts', 'witan.config.json']
+
+/** Gives the types of the configuration to an editor; returns it as it is. */
+export function defineConfig(config: ConfigInput): ConfigInput {
+  return config
+}
+
+/** Loads the configuration; without any file, the defaults. Throws `CONFIG_INVALID` or `UNKNOWN_KEY`, naming file and place. */
+export async function loadConfig(location: ConfigLocation = {}): Promise<Config> {
+  const env = location.env ?? process.env
+  const cwd = resolve(location.cwd ?? process.cwd())
+  const named = location.file ?? readVariable(env, 'WITAN_CONFIG')
+  const file = named === undefined ? await findUpwards(cwd) : resolve(cwd, named)
+  const written = file === null ? {} : await readConfigFile(file)
+  const folder = file === null ? cwd : dirname(file)
+  try {
+    return finish(parseConfig(override(written, env)), { file, folder, env })
+  } catch (error) {
+    if (!isWitanError(error) || file === null) throw error
+    const options = {
+      ...(error.path === null ? {} : { path: error.path }),
+      ...(error.hint === null ? {} : { hint: error.hint }),
+    }
+    throw new WitanError(error.code, `${file}: ${error.message}`, options)
+  }
+}
+
+/** The key that a connection sends, from the environment; null where none is set. */
+export function apiKeyOf(connection: ConnectionConfig, env: Environment): string | null {
+  return connection.apiKeyEnv === undefined ? null : (readVariable(env, connection.apiKeyEnv) ?? null)
+}
+
+/** The path of a `file:` store; null for `memory:`. */
+export function storeFile(config: { readonly store: { readonly url: string } }): string | null {
+  const { url } = config.store
+  return url.startsWith('file:') ? url.slice('file:'.length) : null
+}
+
+async function findUpwards(from: string): Promise<string | null> {
+  for (let folder = from; ; folder = dirname(folder)) {
+    for (const name of fileNames) {
+      const file = join(folder, name)
+      const exists = await access(file).then(
+        () => true,
+        () => false,
+      )
+      if (exists) return file
+    }
+    if (dirname(folder) === folder) return null
+  }
+}
+
+async function readConfigFile(file: string): Promise<unknown> {
+  const found = await stat(file).catch(() => null)
+  if (found === null)
+    throw invalid(`${file} does not exist.`, 'Give the path of a witan.config.ts or witan.config.json.')
+  if (extname(file) === '.json') return parseFile(file, await readFile(file, 'utf8'))
+  if (!/\.[mc]?[jt]s$/.test(file)) throw invalid(`${file} is neither TypeScript nor JSON.`, 'Use a .ts or .json file.')
+  const loaded: { readonly default?: unknown } = await import(`${pathToFileURL(file).href}?at=${found.mtimeMs}`)
+  const { default: config } = loaded
+  if (typeof config === 'object' && config !== null) return config
+  throw invalid(`${file} exports no configuration.`, 'Write `export default defineConfig({ … })`.')
+}
+
+function parseFile(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const at = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
+    const before = text.slice(0, at === undefined ? text.length : Number(at)).split('\n')
+    const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+    throw invalid(
+      `${file} is not JSON: see ${place}.`,
+      'JSON has no comments and no trailing commas; a .ts file may have both.',
+    )
+  }
+}
+
+/** The environment's values in their places, before anything is checked. */
+function override(written: unknown, env: Environment): unknown {
+  const host = readVariable(env, 'WITAN_HOST')
+  const port = readVariable(env, 'WITAN_PORT')
+  const url = readVariable(env, 'WITAN_STORE_URL')
+  const mode = readVariable(env, 'WITAN_AUTH_MODE')
+  const depth = readVariable(env, 'MAX_SUB_AGENT_DEPTH')
+  let config = written
+  if (host !== undefined) config = put(config, ['server', 'host'], host)
+  if (port !== undefined) config = put(config, ['server', 'port'], integer('WITAN_PORT', port))
+  if (url !== undefined) config = put(config, ['store', 'url'], url)
+  if (mode !== undefined) config = put(config, ['auth', 'mode'], mode)
+  if (depth !== undefined) config = put(config, ['limits', 'maxDepth'], integer('MAX_SUB_AGENT_DEPTH', depth))
+  return config
+}
+
+function put(config: unknown, [group, key]: readonly [string, string], value: unknown): unknown {
+  const outer = typeof config === 'object' && config !== null ? config : {}
+  const inner: unknown = Reflect.get(outer, group)
+  return { ...outer, [group]: { ...(typeof inner === 'object' ? inner : {}), [key]: value } }
+}
+
+function integer(variable: string, text: string): number {
+  if (/^\d{1,9}$/.test(text) || (variable === 'MAX_SUB_AGENT_DEPTH' && text === 'Infinity')) return Number(text)
+  throw invalid(`The environment variable ${variable} must be a whole number.`, `Unset ${variable} or correct it.`)
+}
+
+function finish(
+  config: z.output<typeof configSchema>,
+  found: { readonly file: string | null; readonly folder: string; readonly env: Environment },
+): Config {
+  const { folder, env } = found
+  const sources = Object.fromEntries(
+    Object.entries(config.sources).map(([name, source]) => [name, { ...source, file: resolve(folder, source.file) }]),
+  )
+  return { ...config, ...found, store: { url: storeUrl(config.store.url, folder) }, sources, logLevel: logLevelOf(env) }
+}
+
+function storeUrl(url: string, folder: string): string {
+  if (url === 'memory:') return url
+  if (url.startsWith('file://')) return `file:${fileURLToPath(url)}`
+  if (url.startsWith('file:') && url.length > 'file:'.length)
+    return `file:${resolve(folder, url.slice('file:'.length))}`
+  throw invalid(
+    '`store.url` must be `file:` and a path, or `memory:`.',
+    'Such as `file:./.witan/witan.db`.',
+    'store.url',
+  )
+}
+
+function logLevelOf(env: Environment): LogLevel {
+  const given = readVariable(env, 'WITAN_LOG_LEVEL') ?? 'info'
+  const level = logLevels.find((one) => one === given)
+  if (level !== undefined) return level
+  throw invalid(
+    `The environment variable WITAN_LOG_LEVEL must be one of ${logLevels.join(', ')}.`,
+    'Unset it or correct it.',
+  )
+}
+
+function readVariable(env: Environment, name: string): string | undefined {
+  return env[name] === '' ? undefined : env[name]
+}
+
+function invalid(detail: string, hint: string, path?: string): WitanError {
+  return new WitanError('CONFIG_INVALID', detail, { hint, ...(path === undefined ? {} : { path }) })
+}

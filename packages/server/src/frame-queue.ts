@@ -1,0 +1,83 @@
+/** What stands between a source of frames and a reader that may be slower: bounded, in order, by bytes. */
+
+/** Frames in, chunks out. */
+export interface FrameQueue {
+  /** Adds a frame at once; a promise says that the queue is full and resolves when there is room again. */
+  push(frame: string): Promise<void> | undefined
+  /** Everything queued, in pieces of about 64 kB; waits for the next frame; null when closed and empty. */
+  take(): Promise<Buffer<ArrayBuffer> | null>
+  /** No more frames; what is queued is still handed out. */
+  close(): void
+  /** Drops what is queued and closes with one last frame. */
+  cut(last: string): void
+  /** The reader waits for a frame. */
+  hungry(): boolean
+  full(): boolean
+  empty(): boolean
+  /** Bytes handed out so far. */
+  takenBytes(): number
+}
+
+const CHUNK_BYTES = 65_536
+
+/** A queue that is full from `maxBytes` on: whoever pushes has to wait; nothing is refused. */
+export function createFrameQueue(maxBytes: number): FrameQueue {
+  let frames: Buffer<ArrayBuffer>[] = []
+  let [queued, taken, closed] = [0, 0, false]
+  let reader: (() => void) | null = null
+  let room = Promise.withResolvers<void>()
+  const wakeReader = (): void => {
+    reader?.()
+    reader = null
+  }
+  const add = (frame: string): void => {
+    const bytes = Buffer.from(frame)
+    frames.push(bytes)
+    queued += bytes.byteLength
+    wakeReader()
+  }
+  const openRoom = (): void => {
+    room.resolve()
+    room = Promise.withResolvers<void>()
+  }
+  return {
+    push(frame) {
+      if (closed) return undefined
+      add(frame)
+      return queued > maxBytes ? room.promise : undefined
+    },
+    async take() {
+      if (frames.length === 0 && !closed) await new Promise<void>((resolve) => (reader = resolve))
+      if (frames.length === 0) return null
+      const chunk = Buffer.concat(frames.splice(0, countFor(frames, CHUNK_BYTES)))
+      queued -= chunk.byteLength
+      taken += chunk.byteLength
+      if (queued <= maxBytes) openRoom()
+      return chunk
+    },
+    close() {
+      closed = true
+      wakeReader()
+      openRoom()
+    },
+    cut(last) {
+      ;[frames, queued, closed] = [[], 0, true]
+      add(last)
+      openRoom()
+    },
+    hungry: () => reader !== null,
+    full: () => queued > maxBytes,
+    empty: () => frames.length === 0,
+    takenBytes: () => taken,
+  }
+}
+
+/** How many frames from the front make about `bytes`; at least one. */
+function countFor(frames: readonly Buffer[], bytes: number): number {
+  let total = 0
+  for (const [index, frame] of frames.entries()) {
+    total += frame.byteLength
+    if (total >= bytes) return index + 1
+  }
+  return frames.length
+}

@@ -1,0 +1,89 @@
+/** One effect for one `Idempotency-Key`, however often its request is sent. */
+import { createHash } from 'node:crypto'
+import type { IdempotencyDesk, IdempotencyScope, Principal } from '@witan/core'
+import { errorTable, isWitanError } from '@witan/protocol'
+import type { Log } from './log.ts'
+import { badRequest, type Reply } from './route.ts'
+
+/** A reply as it is sent: JSON text, or a stream. */
+export type SentReply = SentText | Extract<Reply, { readonly frames: unknown }>
+
+export interface SentText {
+  readonly status: number
+  readonly text: string | null
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What a key speaks of. `path` is the concrete one, its parameters decoded. */
+export interface KeyedRequest {
+  readonly principal: Principal
+  readonly method: string
+  readonly path: string
+  readonly body: Uint8Array
+  readonly requestId: string
+}
+
+/** Where replies are remembered, and how a failure is answered. */
+export interface Idempotency {
+  readonly desk: IdempotencyDesk
+  readonly log: Log
+  readonly failure: (error: unknown) => SentText
+}
+
+const MAX_KEY_LENGTH = 255
+
+/** The scope of the request's key; null without a key. */
+export function keyScope(headers: Headers, request: KeyedRequest): IdempotencyScope | null {
+  const key = headers.get('idempotency-key')
+  if (key === null) return null
+  if (key === '' || key.length > MAX_KEY_LENGTH) {
+    const detail = `\`Idempotency-Key\` has ${key.length} characters; 1 to ${MAX_KEY_LENGTH} are allowed.`
+    throw badRequest(detail, { path: 'Idempotency-Key', hint: 'Use a UUID.' })
+  }
+  const digest = createHash('sha256').update(request.body).digest('base64url')
+  const { principal, method, path } = request
+  return { principal, method, path, key, digest }
+}
+
+/**
+ * Acts once per scope; a repeat gets the remembered status and body with `Idempotency-Replayed: true`. A refusal is forgotten,
+ * since nothing was stored; an unexpected failure is remembered, since something may have been. A stream is remembered as its outcome.
+ */
+export async function actOnce(
+  scope: IdempotencyScope,
+  act: () => Promise<SentReply>,
+  { desk, log, failure }: Idempotency,
+): Promise<SentReply> {
+  const begun = await desk.begin(scope)
+  if (begun.state === 'done') {
+    const text = begun.body === '' ? null : begun.body
+    return { status: begun.status, text, headers: { 'idempotency-replayed': 'true' } }
+  }
+  const finish = (reply: { readonly status: number; readonly body: string }): Promise<void> =>
+    desk.finish(scope, reply).catch((error: unknown) => log('error', 'a reply could not be remembered', { error }))
+  try {
+    const reply = await act()
+    if ('frames' in reply) {
+      reply.outcome?.().then(({ status, body }) => finish({ status, body: JSON.stringify(body) }), ignore)
+    } else await finish({ status: reply.status, body: reply.text ?? '' })
+    return reply
+  } catch (error) {
+    if (wasRefused(error)) {
+      await desk.abandon(scope)
+      throw error
+    }
+    const reply = failure(error)
+    await finish({ status: reply.status, body: reply.text ?? '' })
+    return reply
+  }
+}
+
+/** Refused before anything was stored, or worth another try as it is. */
+function wasRefused(error: unknown): boolean {
+  if (!isWitanError(error)) return false
+  const { status, retryable } = errorTable[error.code]
+  return status < 500 || retryable === true
+}
+
+/** A run that broke with its process is taken up at the next start; the key stays in progress until it expires. */
+function ignore(): void {}

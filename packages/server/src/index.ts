@@ -1,0 +1,24 @@
+/** The HTTP server over a runtime, and the configuration it starts from. */
+
+// configuration
+export type { Config, ConfigInput, ConfigLocation, Environment } from './config.ts'
+export { defineConfig, loadConfig, storeFile } from './config.ts'
+export type { ConnectionConfig, SourceConfig } from './config-schema.ts'
+
+// serving
+export type { WitanServer } from './serve.ts'
+export { startServer } from './serve.ts'
+export { openRuntime } from './open-runtime.ts'
+export type { RunningServer } from './server-file.ts'
+export { findServer } from './server-file.ts'
+
+// parts, for a server of one's own
+export type { App, AppOptions, StopSignals } from './app-options.ts'
+export { createApp } from './app.ts'
+export type { Auth, AuthMode } from './auth.ts'
+export { createAuth } from './auth.ts'
+export type { HostPolicy } from './host.ts'
+export type { Log, LogLevel } from './log.ts'
+export { createLog } from './log.ts'
+export { openApiDocument } from './openapi.ts'
+export { apiRoutes } from './routes.ts'

@@ -1,0 +1,104 @@
+/** Reads the JSON body of a request within its limits: type, size, encoding, depth. */
+import { WitanError } from '@witan/protocol'
+
+/** The most bytes a body may have: 1 MB. */
+export const MAX_BODY_BYTES = 1_048_576
+/** The most containers a value may lie in. */
+export const MAX_JSON_DEPTH = 64
+
+/** The bytes of a body and what they say; `value` is undefined for an empty one. */
+export interface JsonBody {
+  readonly bytes: Uint8Array
+  readonly value: unknown
+}
+
+/** Throws `CONTENT_TYPE_UNSUPPORTED`, `BODY_TOO_LARGE`, `JSON_TOO_DEEP` or `JSON_INVALID`. An empty body needs no type. */
+export async function readJsonBody(request: Request): Promise<JsonBody> {
+  const length = request.headers.get('content-length')
+  if (length !== null && Number(length) > MAX_BODY_BYTES) throw tooLarge(`${length} bytes`)
+  const typed = request.headers.get('content-type')
+  if (typed !== null) checkType(request, typed)
+  const bytes = length === null ? await readUnknownLength(request) : new Uint8Array(await request.arrayBuffer())
+  if (bytes.byteLength > MAX_BODY_BYTES) throw tooLarge(`${bytes.byteLength} bytes`)
+  if (bytes.byteLength === 0) return { bytes, value: undefined }
+  checkType(request, typed)
+  return { bytes, value: parseJson(bytes) }
+}
+
+/** Parses UTF-8 JSON of at most {@link MAX_JSON_DEPTH}. Messages give the place of a mistake, never the text around it. */
+export function parseJson(bytes: Uint8Array): unknown {
+  const depth = jsonDepth(bytes)
+  if (depth > MAX_JSON_DEPTH) {
+    const detail = `The body is nested ${depth} deep; the limit is ${MAX_JSON_DEPTH}.`
+    throw new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })
+  }
+  const text = decode(bytes)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const at = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
+    const place = at === undefined ? 'its end' : `character ${at}`
+    throw new WitanError('JSON_INVALID', `The body is not JSON: it stops making sense at ${place}.`, {
+      hint: 'Send one JSON value.',
+    })
+  }
+}
+
+/** How deep brackets outside strings nest. One pass over the bytes, before anything is parsed. */
+export function jsonDepth(bytes: Uint8Array): number {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index]
+    if (inString) {
+      if (byte === 0x5c) index++
+      else if (byte === 0x22) inString = false
+    } else if (byte === 0x22) inString = true
+    else if (byte === 0x5b || byte === 0x7b) {
+      depth++
+      if (depth > deepest) deepest = depth
+    } else if (byte === 0x5d || byte === 0x7d) depth--
+  }
+  return deepest
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new WitanError('JSON_INVALID', 'The body is not valid UTF-8.', { hint: 'Encode the JSON as UTF-8.' })
+  }
+}
+
+/** Only plain JSON: a page of another origin cannot send that type without asking first. */
+function checkType(request: Request, type: string | null): void {
+  const encoding = request.headers.get('content-encoding')
+  const fits = type !== null && /^\s*application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i.test(type)
+  if (fits && (encoding === null || encoding === 'identity')) return
+  const hint = 'Send `Content-Type: application/json` and no `Content-Encoding`.'
+  const named = `\`${type?.replace(/[^\w/+.;= -]/g, '').slice(0, 80)}\``
+  const got = fits ? 'an encoded body' : type === null ? 'none' : named
+  throw new WitanError(
+    'CONTENT_TYPE_UNSUPPORTED',
+    `The content type must be \`application/json\` in UTF-8; got ${got}.`,
+    { hint },
+  )
+}
+
+async function readUnknownLength(request: Request): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let total = 0
+  if (request.body === null) return new Uint8Array()
+  for await (const part of request.body) {
+    total += part.byteLength
+    if (total > MAX_BODY_BYTES) throw tooLarge(`at least ${total} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
+
+function tooLarge(actual: string): WitanError {
+  const hint = 'Send less in one request.'
+  return new WitanError('BODY_TOO_LARGE', `The body has ${actual}; the limit is ${MAX_BODY_BYTES} bytes.`, { hint })
+}

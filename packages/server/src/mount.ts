@@ -1,0 +1,161 @@
+/** Puts defined routes on the application: validates what comes in, runs the handler, writes what goes out. */
+import { WitanError } from '@witan/protocol'
+import type { Context } from 'hono'
+import { wantsStream } from './accept.ts'
+import type { App, AppEnv, AppOptions } from './app-options.ts'
+import { checkOrigin } from './host.ts'
+import { actOnce, keyScope, type SentReply, type SentText } from './idempotency.ts'
+import { type JsonBody, readJsonBody } from './json-body.ts'
+import { problemReply } from './problem.ts'
+import { readQuery } from './query.ts'
+import { resultFrame } from './run-frames.ts'
+import type { Call, Reply, Route, StreamReply } from './route.ts'
+import { streamResponse } from './sse.ts'
+import { validate } from './validate.ts'
+
+type RouteContext = Context<AppEnv>
+
+/** Adds routes one by one, then answers 405 on their paths for every other method. */
+export interface Mount {
+  add(app: App, route: Route): void
+  refuseOtherMethods(app: App): void
+}
+
+/** A mount that remembers which methods each path has. */
+export function createMount(options: AppOptions): Mount {
+  const methods = new Map<string, string[]>()
+  return {
+    add(app, route) {
+      const path = honoPath(route.path)
+      methods.set(path, [...(methods.get(path) ?? []), route.method])
+      app.on(route.method, path, (c) => answer(c, route, options))
+    },
+    refuseOtherMethods(app) {
+      for (const [path, known] of methods) {
+        const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : [])].join(', ')
+        app.all(path, async (c) => {
+          const detail = `${c.req.method} is not allowed here. Allowed: ${allow}.`
+          throw new WitanError('METHOD_NOT_ALLOWED', detail, { details: { allow } })
+        })
+      }
+    },
+  }
+}
+
+async function answer(c: RouteContext, route: Route, options: AppOptions): Promise<Response> {
+  const request = c.req.raw
+  if (route.open !== true) {
+    checkOrigin(request, options.hosts)
+    options.auth.check(request)
+  }
+  const body = takesBody(route) ? await readJsonBody(request) : null
+  const act = async (): Promise<SentReply> => sent(await route.handle(callOf(c, { route, body, options })))
+  const { runtime, log } = options
+  const requestId = c.get('requestId')
+  const scope =
+    body === null || route.method !== 'POST'
+      ? null
+      : keyScope(request.headers, {
+          principal: runtime.principal,
+          method: 'POST',
+          path: fullPath(c, route),
+          body: body.bytes,
+          requestId,
+        })
+  const failure = (error: unknown): SentText => {
+    const { status, body: text, headers } = problemReply(error, requestId, log)
+    return { status, text, headers }
+  }
+  const reply = scope === null ? await act() : await actOnce(scope, act, { desk: runtime.idempotency, log, failure })
+  return respond(c, { reply, route, options })
+}
+
+function callOf(
+  c: RouteContext,
+  at: { route: Route; body: JsonBody | null; options: AppOptions },
+): Call<unknown, unknown> {
+  const { route, body, options } = at
+  const { searchParams } = new URL(c.req.url)
+  return {
+    witan: options.runtime,
+    params: c.req.param(),
+    query: route.query === undefined ? undefined : readQuery(route.query, searchParams),
+    body: route.body === undefined || body === null ? undefined : checkBody(route, body),
+    headers: c.req.raw.headers,
+    get gone() {
+      return c.req.raw.signal
+    },
+    halt: options.stop.waits,
+    log: options.log,
+  }
+}
+
+function checkBody(route: Route, body: JsonBody): unknown {
+  const value = body.value === undefined && route.bodyOptional === true ? {} : body.value
+  if (route.body === undefined) return undefined
+  const code = (path: string) => (/(^|\.)(limits\.|max[A-Z])/.test(path) ? 'LIMIT_INVALID' : 'BODY_INVALID')
+  return validate(route.body, value, { what: 'body', code })
+}
+
+/** Reads a body also where none is wanted, so that a POST without one still has its limits. */
+function takesBody(route: Route): boolean {
+  return route.method === 'POST' || route.method === 'PUT'
+}
+
+function sent(reply: Reply): SentReply {
+  if ('frames' in reply) return reply
+  const text = reply.body === undefined ? null : JSON.stringify(reply.body)
+  return { status: reply.status, text, headers: reply.headers ?? {} }
+}
+
+function respond(c: RouteContext, at: { reply: SentReply; route: Route; options: AppOptions }): Response {
+  const { reply, route, options } = at
+  if ('frames' in reply) return stream(c, reply, options)
+  const { status, text, headers } = reply
+  const replayed = headers['idempotency-replayed'] !== undefined
+  if (
+    replayed &&
+    status === 200 &&
+    text !== null &&
+    route.answers[200]?.stream &&
+    wantsStream(c.req.raw.headers, 'json')
+  ) {
+    const response = stream(c, { frames: () => once(resultFrame(text)) }, options)
+    response.headers.set('idempotency-replayed', 'true')
+    return response
+  }
+  const type = status < 400 ? 'application/json' : 'application/problem+json'
+  const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+  return new Response(text, {
+    status,
+    headers: { ...(text === null ? {} : { 'content-type': type }), ...always, ...headers },
+  })
+}
+
+async function* once(frame: string): AsyncGenerator<string> {
+  yield frame
+}
+
+function stream(c: RouteContext, reply: StreamReply, options: AppOptions): Response {
+  const { log } = options
+  const requestId = c.get('requestId')
+  return streamResponse(reply.frames, {
+    stop: options.stop.streams,
+    destroy: () => c.env?.outgoing?.destroy(),
+    onEnd: (end, error) => {
+      if (end === 'failed') log('error', 'a stream failed', { requestId, error })
+      if (end === 'slow') log('warn', 'a reader was too slow for its stream', { requestId })
+      reply.onEnd?.(end)
+    },
+  })
+}
+
+/** `{id}` as Hono writes it; `{path+}` takes the rest. */
+function honoPath(path: string): string {
+  return path.replace(/\{(\w+)\+\}$/, ':$1{.+}').replace(/\{(\w+)\}/g, ':$1')
+}
+
+function fullPath(c: RouteContext, route: Route): string {
+  const params: Readonly<Record<string, string>> = c.req.param()
+  return route.path.replace(/\{(\w+)\+?\}/g, (_, name: string) => (params[name] ?? '').replace(':', '/'))
+}

@@ -1,0 +1,55 @@
+/** From a configuration to a runtime that is ready. */
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { aiSdkModel, createRuntime, type Runtime, type RuntimeOptions, sqliteStore } from '@witan/core'
+import { apiKeyOf, type Config, storeFile } from './config.ts'
+import type { Log } from './log.ts'
+
+/** Opens the store, wires the runtime and waits until it is ready. Throws what the store or an agent refuses; nothing is left open then. */
+export async function openRuntime(config: Config, log: Log): Promise<Runtime> {
+  const runtime = createRuntime(await runtimeOptions(config, log))
+  try {
+    await runtime.ready
+    return runtime
+  } catch (error) {
+    await runtime.close().catch(() => undefined)
+    throw error
+  }
+}
+
+async function runtimeOptions(config: Config, log: Log): Promise<RuntimeOptions> {
+  const connections = Object.entries(config.connections).map(([name, connection]) => {
+    const apiKey = apiKeyOf(connection, config.env)
+    const { kind, baseUrl } = connection
+    return [name, { kind, baseUrl, ...(apiKey === null ? {} : { apiKey }) }] as const
+  })
+  const { maxDepth, maxModelCalls } = config.limits
+  return {
+    ...(await storeOption(config)),
+    connections: Object.fromEntries(connections),
+    models: modelsOf(config),
+    sources: config.sources,
+    tools: config.tools,
+    agents: config.agents,
+    limits: {
+      ...(maxDepth === undefined ? {} : { maxDepth }),
+      ...(maxModelCalls === undefined ? {} : { maxModelCalls }),
+    },
+    report: (error) => log('error', 'something broke inside', { error }),
+  }
+}
+
+async function storeOption(config: Config): Promise<Pick<RuntimeOptions, 'store'>> {
+  const file = storeFile(config)
+  if (file === null) return {}
+  await mkdir(dirname(file), { recursive: true })
+  return { store: sqliteStore({ file }) }
+}
+
+/** A live model as it is, or an AI SDK model in our clothes. */
+function modelsOf(config: Config): NonNullable<RuntimeOptions['models']> {
+  const entries = Object.entries(config.models).map(([name, model]) => {
+    return [name, 'specificationVersion' in model ? aiSdkModel(model, { id: name }) : model] as const
+  })
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,96 @@
+/** The document is whole: every reference resolves, every schema is one, every parameter of a path is described. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { z } from 'zod'
+import { openApiDocument } from './openapi.ts'
+import { apiRoutes } from './routes.ts'
+
+const document = openApiDocument(apiRoutes)
+const json: unknown = JSON.parse(JSON.stringify(document))
+
+function walk(value: unknown, visit: (key: string, inner: unknown) => void): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, inner] of Object.entries(value)) {
+    visit(key, inner)
+    walk(inner, visit)
+  }
+}
+
+function resolve(ref: string): unknown {
+  return ref
+    .slice('#/'.length)
+    .split('/')
+    .reduce<unknown>((at, step) => (typeof at === 'object' && at !== null ? Reflect.get(at, step) : undefined), json)
+}
+
+test('it is OpenAPI 3.1 and all its references resolve', () => {
+  assert.match(document.openapi, /^3\.1\.\d$/)
+  const refs: string[] = []
+  walk(json, (key, inner) => {
+    if (key === '$ref' && typeof inner === 'string') refs.push(inner)
+  })
+  assert.ok(refs.length > 40)
+  for (const ref of refs) assert.ok(ref.startsWith('#/components/schemas/') && resolve(ref) !== undefined, ref)
+})
+
+test('every operation has an id of its own, a summary, answers and its path parameters', () => {
+  const ids = new Set<string>()
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const operation of Object.values(item)) {
+      const { operationId, summary, responses, parameters } = operation as Record<string, unknown>
+      assert.ok(typeof operationId === 'string' && !ids.has(operationId), path)
+      ids.add(operationId)
+      assert.ok(typeof summary === 'string' && summary.endsWith('.'), path)
+      assert.ok(
+        Object.keys(responses as object).some((status) => /^2\d\d$/.test(status)) && 'default' in (responses as object),
+        path,
+      )
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
+      const described = (parameters as { name: string; in: string }[])
+        .filter((one) => one.in === 'path')
+        .map((one) => one.name)
+      assert.deepEqual(described, named, path)
+      assert.equal(path.includes('+'), false)
+    }
+  }
+  assert.equal(ids.size, apiRoutes.length)
+})
+
+test('every component is a JSON Schema that can be read back', () => {
+  const { schemas } = document.components as { schemas: Record<string, object> }
+  const definitions = JSON.parse(JSON.stringify(schemas).replaceAll('#/components/schemas/', '#/$defs/'))
+  for (const name of Object.keys(schemas)) {
+    assert.match(name, /^[A-Za-z0-9]+$/)
+    const schema = { $ref: `#/$defs/${name}`, $defs: definitions }
+    assert.ok(z.fromJSONSchema(schema), name)
+    assert.equal(JSON.stringify(schemas[name]).includes('$schema'), false)
+  }
+  const agent = z.fromJSONSchema({ $ref: '#/$defs/Agent', $defs: definitions })
+  assert.equal(agent.safeParse({ id: 'a', model: 'm', instructions: 'i' }).success, true)
+  assert.equal(agent.safeParse({ id: 'a', model: 'm', instructions: 'i', unknown: 1 }).success, false)
+})
+
+test('the paths are those of the contract that this version has', () => {
+  const found = apiRoutes.map((route) => `${route.method} ${route.path}`).sort()
+  assert.deepEqual(found, [
+    'DELETE /api/v1/agents/{id}',
+    'DELETE /api/v1/conversations/{id}',
+    'GET /api/v1/agents',
+    'GET /api/v1/agents/{id}',
+    'GET /api/v1/agents/{id}/graph',
+    'GET /api/v1/conversations',
+    'GET /api/v1/conversations/{id}',
+    'GET /api/v1/conversations/{id}/events',
+    'GET /api/v1/documents/{path+}',
+    'GET /api/v1/interruptions',
+    'GET /api/v1/runs/{id}',
+    'POST /api/v1/agents',
+    'POST /api/v1/agents/batch',
+    'POST /api/v1/check',
+    'POST /api/v1/conversations',
+    'POST /api/v1/conversations/{id}/runs',
+    'POST /api/v1/interruptions/{id}/answer',
+    'POST /api/v1/runs/{id}/cancel',
+    'PUT /api/v1/agents/{id}',
+  ])
+})

@@ -1,0 +1,170 @@
+/** The OpenAPI 3.1 document, made from the very schemas that validate. */
+import {
+  actionSchema,
+  agentSchema,
+  callNodeSchema,
+  checkReportSchema,
+  conversationRequestSchema,
+  conversationSchema,
+  documentSchema,
+  eventPageSchema,
+  eventSchema,
+  findingSchema,
+  interruptionSchema,
+  limitsSchema,
+  matrixRowSchema,
+  parameterSchema,
+  problemSchema,
+  querySchema,
+  runRequestSchema,
+  runResultSchema,
+  runStateSchema,
+  startedConversationSchema,
+  storedAgentSchema,
+  subAgentEdgeSchema,
+  taskSchema,
+  usageCountersSchema,
+  usageSchema,
+} from '@witan/protocol/schemas'
+import { z } from 'zod'
+import type { Answer, Route } from './route.ts'
+
+type Json = Record<string, unknown>
+
+/** The document, as JSON. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.1'
+  readonly info: Json
+  readonly paths: Readonly<Record<string, Json>>
+  readonly components: Json
+  readonly security: readonly Json[]
+}
+
+const requestNames: Readonly<Record<string, z.ZodType>> = {
+  Agent: agentSchema,
+  Parameter: parameterSchema,
+  Query: querySchema,
+  Action: actionSchema,
+  SubAgentEdge: subAgentEdgeSchema,
+  Limits: limitsSchema,
+  ConversationRequest: conversationRequestSchema,
+  RunRequest: runRequestSchema,
+}
+const answerNames: Readonly<Record<string, z.ZodType>> = {
+  StoredAgent: storedAgentSchema,
+  Finding: findingSchema,
+  MatrixRow: matrixRowSchema,
+  CheckReport: checkReportSchema,
+  Conversation: conversationSchema,
+  StartedConversation: startedConversationSchema,
+  RunResult: runResultSchema,
+  RunState: runStateSchema,
+  CallNode: callNodeSchema,
+  Document: documentSchema,
+  Event: eventSchema,
+  EventPage: eventPageSchema,
+  Interruption: interruptionSchema,
+  Task: taskSchema,
+  Usage: usageSchema,
+  UsageCounters: usageCountersSchema,
+  Problem: problemSchema,
+}
+
+/** Schemas by name; `io` says whether defaults may be left out (requests) or are always there (answers). */
+interface Shelf {
+  ref(schema: z.ZodType, name: string): Json
+  schemas(): Json
+}
+
+/** Documents these routes. */
+export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
+  const requests = createShelf('input', requestNames)
+  const answers = createShelf('output', answerNames)
+  const paths: Record<string, Json> = {}
+  for (const route of routes) {
+    const path = route.path.replace('+}', '}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, requests, answers) }
+  }
+  const bearer = { type: 'http', scheme: 'bearer', description: 'The token that the server printed at its start.' }
+  return {
+    openapi: '3.1.1',
+    info: { title: 'Witan', version: 'v1', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    paths,
+    components: { schemas: { ...requests.schemas(), ...answers.schemas() }, securitySchemes: { bearer } },
+    security: [{ bearer: [] }],
+  }
+}
+
+function operation(route: Route, requests: Shelf, answers: Shelf): Json {
+  const body = route.bodyDocument ?? route.body
+  const title = route.name.replace(/^./, (first) => first.toUpperCase())
+  const problem = { 'application/problem+json': { schema: answers.ref(problemSchema, 'Problem') } }
+  const responses: Json = { default: { description: 'What went wrong, and what to do.', content: problem } }
+  for (const [status, answer] of Object.entries(route.answers)) {
+    responses[status] = { description: answer.description, ...content(answer, `${title}${status}`, answers) }
+  }
+  return {
+    operationId: route.name,
+    tags: [route.tag],
+    summary: route.summary,
+    parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
+    ...(body === undefined ? {} : { requestBody: requestBody(route, requests.ref(body, `${title}Request`)) }),
+    responses,
+    ...(route.open === true ? { security: [] } : {}),
+  }
+}
+
+function content(answer: Answer, name: string, answers: Shelf): Json {
+  if (answer.schema === null) return {}
+  const stream = { 'text/event-stream': { schema: { type: 'string' } } }
+  const json = { 'application/json': { schema: answers.ref(answer.schema, name) } }
+  return { content: answer.stream === true ? { ...json, ...stream } : json }
+}
+
+function requestBody(route: Route, schema: Json): Json {
+  return { required: route.bodyOptional !== true, content: { 'application/json': { schema } } }
+}
+
+function pathParameters(route: Route): Json[] {
+  const slash = 'A slash in it is written `%2F` or `:`.'
+  return [...route.path.matchAll(/\{(\w+)(\+?)\}/g)].map(([, name, rest]) => {
+    const description = rest === '+' ? 'Slashes stand as they are.' : slash
+    return { name, in: 'path', required: true, description, schema: { type: 'string' } }
+  })
+}
+
+function queryParameters(route: Route): Json[] {
+  if (route.query === undefined) return []
+  const { properties = {} } = z.toJSONSchema(route.query, { io: 'input' })
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }))
+}
+
+function headerParameters(route: Route): Json[] {
+  const header = (name: string, description: string): Json => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  })
+  if (route.method === 'POST') return [header('Idempotency-Key', 'At most 255 characters; one effect in 24 hours.')]
+  if (route.name === 'followEvents') return [header('Last-Event-ID', 'Resumes after this seq.')]
+  const guarded = route.name === 'saveAgent' || route.name === 'deleteAgent'
+  return guarded ? [header('If-Match', 'Only over the revision of this ETag.')] : []
+}
+
+function createShelf(io: 'input' | 'output', named: Readonly<Record<string, z.ZodType>>): Shelf {
+  const registry = z.registry<{ id: string }>()
+  const uri = (id: string): string => `#/components/schemas/${id}`
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
+  return {
+    ref(schema, name) {
+      if (!registry.has(schema)) registry.add(schema, { id: name })
+      return { $ref: uri(registry.get(schema)?.id ?? name) }
+    },
+    schemas() {
+      const made = z.toJSONSchema(registry, { io, uri }).schemas
+      return Object.fromEntries(Object.entries(made).map(([id, { $schema: _s, $id: _i, ...schema }]) => [id, schema]))
+    },
+  }
+}

@@ -1,0 +1,91 @@
+/** One definition of a route: what mounts it, what validates it, and what documents it. */
+import type { Witan } from '@witan/core'
+import { WitanError } from '@witan/protocol'
+import type { z } from 'zod'
+import type { Log } from './log.ts'
+import type { StreamEnd } from './sse.ts'
+
+/** What a handler works with. `params` are decoded; `query` and `body` fit the route's schemas. */
+export interface Call<Query, Body> {
+  readonly witan: Witan
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Query
+  readonly body: Body
+  readonly headers: Headers
+  /** Aborts when the client has gone. */
+  readonly gone: AbortSignal
+  /** Aborts when the server stops and no longer waits. */
+  readonly halt: AbortSignal
+  readonly log: Log
+}
+
+/** An answer as JSON (`body` undefined: none), or as a stream of frames. */
+export type Reply = JsonReply | StreamReply
+
+export interface JsonReply {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** `outcome` is what an idempotency key remembers of it: the JSON that the same request without a stream would have got. */
+export interface StreamReply {
+  readonly frames: (signal: AbortSignal) => AsyncIterable<string>
+  readonly onEnd?: (end: StreamEnd) => void
+  readonly outcome?: () => Promise<{ readonly status: number; readonly body: unknown }>
+}
+
+/** One documented answer; `schema` null is an empty body. */
+export interface Answer {
+  readonly description: string
+  readonly schema: z.ZodType | null
+  /** The route may answer with server-sent events instead. */
+  readonly stream?: boolean
+}
+
+/** A route. `{name}` in the path is a segment; `{name+}` at its end is the rest with its slashes. */
+export interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  /** The operation's id in OpenAPI. */
+  readonly name: string
+  readonly tag: string
+  readonly summary: string
+  readonly query?: Query
+  readonly body?: Body
+  /** Documents the body more closely than `body` checks it, where the runtime itself holds it against this schema. */
+  readonly bodyDocument?: z.ZodType
+  /** An absent body counts as `{}`. */
+  readonly bodyOptional?: boolean
+  /** Open to everybody who reaches the server. */
+  readonly open?: boolean
+  readonly answers: Readonly<Record<number, Answer>>
+  handle(call: Call<z.output<Query>, z.output<Body>>): Promise<Reply>
+}
+
+/** A route whose schemas are no longer told apart by type. */
+export type Route = RouteSpec<z.ZodType, z.ZodType>
+
+/** Gives the handler the types of its schemas. */
+export function defineRoute<Query extends z.ZodType = z.ZodUndefined, Body extends z.ZodType = z.ZodUndefined>(
+  spec: RouteSpec<Query, Body>,
+): Route {
+  return spec
+}
+
+/** A request that is wrong in its query or headers. */
+export function badRequest(detail: string, options: { path?: string; hint: string }): WitanError {
+  return new WitanError('RUN_INPUT_INVALID', detail, options)
+}
+
+/** A parameter of the path; the route's own path guarantees it. */
+export function param(call: { readonly params: Readonly<Record<string, string>> }, name: string): string {
+  const value = call.params[name]
+  if (value === undefined) throw new Error(`the route has no {${name}}`)
+  return value
+}
+
+/** A conversation's id from a path segment, where its slash may be written `:` . */
+export function conversationId(call: { readonly params: Readonly<Record<string, string>> }): string {
+  return param(call, 'id').replace(':', '/')
+}

@@ -1,0 +1,96 @@
+/** Starts a server from a configuration, and stops it in order. */
+import { setMaxListeners } from 'node:events'
+import { studioFolder } from '@witan/studio'
+import { createApp } from './app.ts'
+import { checkBinding, createAuth } from './auth.ts'
+import { type Config, storeFile } from './config.ts'
+import { listen } from './listen.ts'
+import { createLog } from './log.ts'
+import { openRuntime } from './open-runtime.ts'
+import { announce } from './server-file.ts'
+
+/** A running server. `token` is null in mode `none`; `pageUrl` is what a browser opens first. */
+export interface WitanServer {
+  readonly url: string
+  readonly pageUrl: string
+  readonly token: string | null
+  readonly port: number
+  /** Streams end at once, requests have five seconds, then runs stop where they are and the store closes. A second call waits for the first. */
+  close(): Promise<void>
+}
+
+const GRACE_MS = 5_000
+const WAIT_MS = 4_000
+
+/** Opens the runtime, then listens. Throws `CONFIG_INVALID`, `STORE_LOCKED`, `SCHEMA_TOO_NEW` or what an agent is refused for; nothing is left open then. */
+export async function startServer(config: Config): Promise<WitanServer> {
+  const { host } = config.server
+  checkBinding(host, config.auth.mode)
+  const log = createLog(config.logLevel)
+  const runtime = await openRuntime(config, log)
+  try {
+    let port = config.server.port
+    const hosts = { port: () => port, allowed: config.server.allowedHosts }
+    const auth = createAuth(config.auth.mode, () => port)
+    const stop = createStop()
+    const app = createApp({ runtime, auth, hosts, log, stop, studio: studioFolder })
+    const listening = await listen(app, { host, port, log })
+    port = listening.port
+    const url = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
+    const file = storeFile(config)
+    const unannounce = file === null ? async () => undefined : await announce(file, { url, token: auth.token })
+    log('info', 'listening', { url })
+    const close = once(async () => {
+      await unannounce()
+      stop.begin()
+      await listening.close(GRACE_MS)
+      stop.end()
+      await runtime.close()
+    })
+    return {
+      url,
+      pageUrl: auth.token === null ? `${url}/` : `${url}/?token=${auth.token}`,
+      token: auth.token,
+      port,
+      close,
+    }
+  } catch (error) {
+    await runtime.close()
+    throw error
+  }
+}
+
+interface Stop {
+  readonly streams: AbortSignal
+  readonly waits: AbortSignal
+  begin(): void
+  end(): void
+}
+
+/** Streams first, then, a little before connections are cut, the requests that still wait. */
+function createStop(): Stop {
+  const streams = new AbortController()
+  const waits = new AbortController()
+  for (const { signal } of [streams, waits]) setMaxListeners(0, signal)
+  let timer: NodeJS.Timeout | undefined
+  return {
+    streams: streams.signal,
+    waits: waits.signal,
+    begin() {
+      streams.abort()
+      timer = setTimeout(() => waits.abort(), WAIT_MS)
+    },
+    end() {
+      clearTimeout(timer)
+      waits.abort()
+    },
+  }
+}
+
+function once(act: () => Promise<void>): () => Promise<void> {
+  let acting: Promise<void> | null = null
+  return () => {
+    acting ??= act()
+    return acting
+  }
+}

@@ -1,0 +1,139 @@
+/** The encoder against a parser written by others, and what happens to slow readers. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import fc from 'fast-check'
+import { encodeComment, encodeFrame, type StreamEnd, streamResponse } from './sse.ts'
+
+function parse(chunks: readonly string[]): EventSourceMessage[] {
+  const messages: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: (event) => messages.push(event) })
+  for (const chunk of chunks) parser.feed(chunk)
+  return messages
+}
+
+const lines = fc.array(
+  fc.constantFrom('\r', '\n', '\r\n', ' ', ':', '\0', '\ufeff', '\ud800', 'data: x', 'é', '😀', '\u2028', 'a'),
+)
+
+test('any data survives the encoder, line breaks as LF, whatever the chunks', () => {
+  fc.assert(
+    fc.property(fc.array(lines, { minLength: 1 }), fc.integer({ min: 1, max: 7 }), (texts, size) => {
+      const whole = texts
+        .map((text, index) => encodeFrame({ id: String(index), event: 'start', data: text.join('') }))
+        .join(encodeComment('ping'))
+      const chunks = whole.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
+      const messages = parse(chunks)
+      const wanted = texts.map((text) => text.join('').replace(/\r\n|\r|\n/g, '\n'))
+      assert.deepEqual(
+        messages.map((message) => message.data),
+        wanted,
+      )
+      assert.deepEqual(
+        messages.map((message) => message.id),
+        texts.map((_, index) => String(index)),
+      )
+    }),
+  )
+})
+
+test('JSON data is one line, so it arrives byte for byte', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const [message] = parse([encodeFrame({ event: 'x', data: JSON.stringify(value) })])
+      assert.equal(message?.data, JSON.stringify(value))
+      assert.equal(message?.id, undefined)
+    }),
+  )
+})
+
+test('an id or a name of two lines is a mistake of ours', () => {
+  assert.throws(() => encodeFrame({ id: '1\n2', data: '' }))
+  assert.throws(() => encodeComment('a\rb'))
+})
+
+const limits = { pingMs: 60_000, maxQueuedBytes: 1_000, stallMs: 20, minBytes: 100 }
+
+interface Ends {
+  readonly ends: StreamEnd[]
+  readonly ended: Promise<void>
+  readonly onEnd: (end: StreamEnd) => void
+}
+
+function collectEnds(): Ends {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const ends: StreamEnd[] = []
+  return { ends, ended: promise, onEnd: (end) => resolve(void ends.push(end)) }
+}
+
+async function* endless(signal: AbortSignal, sent: { count: number }): AsyncGenerator<string> {
+  while (!signal.aborted) {
+    sent.count++
+    yield encodeFrame({ data: 'x'.repeat(92) })
+  }
+}
+
+test('a stuck reader stops its source at the limit and is ended with a comment', async () => {
+  const { ends, ended, onEnd } = collectEnds()
+  const sent = { count: 0 }
+  const stop = new AbortController().signal
+  const response = streamResponse((signal) => endless(signal, sent), { stop, onEnd, limits })
+  const reader = response.body?.getReader()
+  assert.equal(sent.count, 0, 'nothing is read before the reader reads')
+  await reader?.read()
+  await ended
+  assert.deepEqual(ends, ['slow'])
+  assert.ok(sent.count <= 13, `${sent.count} frames of 100 bytes for a limit of 1000`)
+  assert.equal(Buffer.from((await reader?.read())?.value ?? []).toString(), ': slow_consumer\n\n')
+  assert.equal((await reader?.read())?.done, true)
+})
+
+test('a reader that keeps reading gets everything and is never cut', async () => {
+  const { ends, onEnd } = collectEnds()
+  async function* source(): AsyncGenerator<string> {
+    for (let index = 0; index < 500; index++) yield encodeFrame({ id: String(index), data: 'x'.repeat(50) })
+  }
+  const response = streamResponse(source, { stop: new AbortController().signal, onEnd, limits })
+  const messages = parse([await response.text()])
+  assert.equal(messages.length, 500)
+  assert.deepEqual(ends, ['done'])
+})
+
+test('leaving and stopping end the source', async () => {
+  for (const how of ['disconnected', 'stopped'] as const) {
+    const { ends, onEnd } = collectEnds()
+    const stop = new AbortController()
+    const seen: AbortSignal[] = []
+    async function* source(signal: AbortSignal): AsyncGenerator<string> {
+      seen.push(signal)
+      yield encodeFrame({ data: 'first' })
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    }
+    const reader = streamResponse(source, { stop: stop.signal, onEnd, limits }).body?.getReader()
+    await reader?.read()
+    if (how === 'disconnected') await reader?.cancel()
+    else stop.abort()
+    assert.deepEqual(ends, [how])
+    assert.equal(seen[0]?.aborted, true)
+    if (how === 'stopped') assert.equal((await reader?.read())?.done, true)
+  }
+})
+
+test('a waiting reader is pinged; a source that fails ends the stream without its words', async () => {
+  const quick = { ...limits, pingMs: 5 }
+  async function* waiting(signal: AbortSignal): AsyncGenerator<string> {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    yield ''
+  }
+  const stop = new AbortController().signal
+  const reader = streamResponse(waiting, { stop, limits: quick }).body?.getReader()
+  assert.equal(Buffer.from((await reader?.read())?.value ?? []).toString(), ': ping\n\n')
+  await reader?.cancel()
+  async function* failing(): AsyncGenerator<string> {
+    yield encodeFrame({ data: 'first' })
+    throw new Error('secret')
+  }
+  const { ends, onEnd } = collectEnds()
+  assert.equal(await streamResponse(failing, { stop, onEnd, limits }).text(), 'data: first\n\n')
+  assert.deepEqual(ends, ['failed'])
+})

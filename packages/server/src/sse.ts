@@ -1,0 +1,153 @@
+/** Server-sent events: the frame encoder, and a response that never queues more than a megabyte for a slow reader. */
+
+import { createFrameQueue, type FrameQueue } from './frame-queue.ts'
+
+/** One frame. `id` and `event` are single lines. */
+export interface Frame {
+  readonly id?: string
+  readonly event?: string
+  readonly data: string
+}
+
+/** A frame as text. A line break of any kind in `data` (CR, LF, CRLF) arrives as LF. */
+export function encodeFrame(frame: Frame): string {
+  const id = frame.id === undefined ? '' : `id: ${oneLine(frame.id)}\n`
+  const event = frame.event === undefined ? '' : `event: ${oneLine(frame.event)}\n`
+  const data = frame.data.split(/\r\n|\r|\n/).join('\ndata: ')
+  return `${id}${event}data: ${data}\n\n`
+}
+
+/** A comment, which readers skip. */
+export function encodeComment(text: string): string {
+  return `: ${oneLine(text)}\n\n`
+}
+
+function oneLine(text: string): string {
+  if (/[\r\n\0]/.test(text)) throw new Error('an SSE field must be one line without NUL')
+  return text
+}
+
+/** Why a stream ended: its source did, its reader left, its reader was too slow, the server stops, or the source failed. */
+export type StreamEnd = 'done' | 'disconnected' | 'slow' | 'stopped' | 'failed'
+
+/** How a stream is kept. The limits have defaults; tests make them small. */
+export interface StreamOptions {
+  /** Ends the stream for good when it aborts. */
+  readonly stop: AbortSignal
+  /** Told once. */
+  readonly onEnd?: (end: StreamEnd, error?: unknown) => void
+  /** Cuts the connection of a reader that does not even take the last comment. */
+  readonly destroy?: () => void
+  readonly limits?: StreamLimits
+}
+
+/** `maxQueuedBytes` (1 MB) wait for a reader; one that then takes less than `minBytes` (64 kB) in `stallMs` (10 s) is ended. */
+export interface StreamLimits {
+  readonly pingMs: number
+  readonly maxQueuedBytes: number
+  readonly stallMs: number
+  readonly minBytes: number
+}
+
+/** What holds unless a caller says otherwise. */
+export const defaultLimits: StreamLimits = Object.freeze({
+  pingMs: 15_000,
+  maxQueuedBytes: 1_000_000,
+  stallMs: 10_000,
+  minBytes: 64_000,
+})
+
+const headers = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+  'x-content-type-options': 'nosniff',
+}
+const LAST_WORD_MS = 5_000
+
+/** A response of frames. `source` is not asked for anything before the first read; its signal aborts when the stream ends for any reason. */
+export function streamResponse(
+  source: (signal: AbortSignal) => AsyncIterable<string>,
+  options: StreamOptions,
+): Response {
+  const queue = createFrameQueue((options.limits ?? defaultLimits).maxQueuedBytes)
+  let end: ((reason: StreamEnd) => void) | null = null
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        end ??= startStream(source, queue, options)
+        const chunk = await queue.take()
+        if (chunk === null) controller.close()
+        else controller.enqueue(chunk)
+      },
+      cancel: () => (end === null ? options.onEnd?.('disconnected') : end('disconnected')),
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, { headers })
+}
+
+/** Starts source, pings and the watch on the reader; gives the function that ends them all. */
+function startStream(
+  source: (signal: AbortSignal) => AsyncIterable<string>,
+  queue: FrameQueue,
+  options: StreamOptions,
+): (reason: StreamEnd) => void {
+  const limits = options.limits ?? defaultLimits
+  const abort = new AbortController()
+  let ended = false
+  const end = (reason: StreamEnd, error?: unknown): void => {
+    if (ended) return
+    ended = true
+    clearInterval(ping)
+    clearInterval(watch)
+    options.stop.removeEventListener('abort', onStop)
+    abort.abort()
+    if (reason === 'slow') cutShort(queue, options)
+    else queue.close()
+    options.onEnd?.(reason, error)
+  }
+  const onStop = (): void => end('stopped')
+  const ping = setInterval(() => {
+    if (queue.hungry()) void queue.push(encodeComment('ping'))
+  }, limits.pingMs)
+  const watch = setInterval(
+    watchReader(queue, limits, () => end('slow')),
+    limits.stallMs,
+  )
+  options.stop.addEventListener('abort', onStop)
+  if (options.stop.aborted) onStop()
+  else
+    pump(source(abort.signal), queue, abort.signal).then(
+      () => end('done'),
+      (error: unknown) => end(abort.signal.aborted ? 'done' : 'failed', error),
+    )
+  return end
+}
+
+async function pump(frames: AsyncIterable<string>, queue: FrameQueue, signal: AbortSignal): Promise<void> {
+  for await (const frame of frames) {
+    if (signal.aborted) return
+    const room = queue.push(frame)
+    if (room !== undefined) await room
+  }
+}
+
+function watchReader(queue: FrameQueue, limits: StreamLimits, tooSlow: () => void): () => void {
+  let takenBefore: number | null = null
+  return () => {
+    const taken = queue.takenBytes()
+    if (takenBefore !== null && queue.full() && taken - takenBefore < limits.minBytes) tooSlow()
+    takenBefore = queue.full() ? taken : null
+  }
+}
+
+function cutShort(queue: FrameQueue, options: StreamOptions): void {
+  queue.cut(encodeComment('slow_consumer'))
+  const { destroy } = options
+  if (destroy === undefined) return
+  const timer = setTimeout(() => {
+    if (!queue.empty()) destroy()
+  }, LAST_WORD_MS)
+  timer.unref()
+}

@@ -1,0 +1,111 @@
+/** Holds a value against a schema and says what is wrong in words that name the place and never the value. */
+import { type ErrorCode, WitanError } from '@witan/protocol'
+import { z } from 'zod'
+import { suggest } from './nearest.ts'
+
+/** What is checked, for messages (`body`, `query`), and the code of everything but an unknown key. */
+export interface ValidateOptions {
+  readonly what: string
+  readonly code: ErrorCode | ((path: string) => ErrorCode)
+}
+
+const MAX_ISSUES = 5
+
+/** The value with defaults filled in. Throws `UNKNOWN_KEY` with the nearest known key, else `options.code`, naming at most five places. */
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  options: ValidateOptions,
+): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issues = parsed.error.issues
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
+  if (unknown !== undefined) throw unknownKey(schema, unknown, options)
+  const path = pathText(issues[0]?.path ?? [])
+  const detail = issues.slice(0, MAX_ISSUES).map((issue) => issueText(issue, options.what))
+  const more = issues.length > MAX_ISSUES ? ` (${issues.length - MAX_ISSUES} more)` : ''
+  const hint = `Correct the ${options.what} and send it again; /api/v1/openapi.json has its schema.`
+  const code = typeof options.code === 'string' ? options.code : options.code(path)
+  throw new WitanError(code, `${detail.join(' ')}${more}`, path === '' ? { hint } : { path, hint })
+}
+
+/** `subAgents.0.description`; empty for the whole value. */
+export function pathText(path: readonly PropertyKey[]): string {
+  return path.map((step) => shorten(String(step))).join('.')
+}
+
+function unknownKey(schema: z.ZodType, issue: z.core.$ZodIssueUnrecognizedKeys, options: ValidateOptions): WitanError {
+  const key = issue.keys[0] ?? ''
+  const path = pathText([...issue.path, key])
+  const place = issue.path.length === 0 ? `the ${options.what}` : `\`${pathText(issue.path)}\``
+  const hint = suggest(key, knownKeys(schema, issue.path))
+  return new WitanError('UNKNOWN_KEY', `\`${shorten(key)}\` is not a known key of ${place}.`, { path, hint })
+}
+
+function issueText(issue: z.core.$ZodIssue, what: string): string {
+  const place = issue.path.length === 0 ? `The ${what}` : `\`${pathText(issue.path)}\``
+  return `${place} ${expectation(issue)}.`
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `${/received undefined/.test(issue.message) ? 'is missing: it ' : ''}must be ${kindText(issue.expected)}`
+    case 'invalid_value':
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+    case 'too_small':
+      return `must be ${sizeText(issue.origin, 'at least', issue.minimum)}`
+    case 'too_big':
+      return `must be ${sizeText(issue.origin, 'at most', issue.maximum)}`
+    case 'invalid_format':
+      return issue.pattern === undefined ? `must be a valid ${issue.format}` : `must match ${issue.pattern}`
+    case 'custom':
+      return issue.message
+    default:
+      return 'is not valid'
+  }
+}
+
+function kindText(kind: string): string {
+  if (kind === 'record' || kind === 'object') return 'an object'
+  if (kind === 'int') return 'an integer'
+  return `${/^[aeio]/.test(kind) ? 'an' : 'a'} ${kind}`
+}
+
+function sizeText(origin: string, bound: string, size: number | bigint): string {
+  if (origin === 'string') return `${bound} ${size} characters long`
+  return origin === 'array' ? `a list of ${bound} ${size}` : `${bound} ${size}`
+}
+
+/** The keys that the schema knows at a path, read from its JSON Schema; empty where it does not say. */
+function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: unknown = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  for (const step of path) at = typeof step === 'number' ? items(at) : property(at, String(step))
+  return alternatives(at).flatMap((one) => (isRecord(one.properties) ? Object.keys(one.properties) : []))
+}
+
+function items(schema: unknown): unknown {
+  return alternatives(schema).find((one) => one.items !== undefined)?.items
+}
+
+function property(schema: unknown, name: string): unknown {
+  for (const one of alternatives(schema)) {
+    if (isRecord(one.properties) && Object.hasOwn(one.properties, name)) return one.properties[name]
+    if (isRecord(one.additionalProperties)) return one.additionalProperties
+  }
+  return undefined
+}
+
+function alternatives(schema: unknown): Record<string, unknown>[] {
+  if (!isRecord(schema)) return []
+  return Array.isArray(schema.anyOf) ? schema.anyOf.flatMap(alternatives) : [schema]
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function shorten(key: string): string {
+  return key.length > 100 ? `${key.slice(0, 100)}…` : key
+}

@@ -1,0 +1,113 @@
+/** The acquaintance graph of an agent, drawn. Loaded only where it is shown. */
+import { Link } from '@tanstack/react-router'
+import type { AgentGraph as Graph } from '@witan/client'
+import {
+  Background,
+  Controls,
+  type Edge,
+  Handle,
+  MarkerType,
+  type Node,
+  type NodeProps,
+  Position,
+  ReactFlow,
+} from '@xyflow/react'
+import '@xyflow/react/dist/base.css'
+import './agent-graph.css'
+import { useMemo, useState } from 'react'
+import { placeNodes } from '../state/graph-layout.ts'
+import { useAgents } from '../state/queries.ts'
+
+type AgentNode = Node<{ name: string; kind: string; root: boolean; across: boolean }, 'agent'>
+
+const width = 208
+const height = 54
+const nodeTypes = { agent: AgentBox }
+
+/** Callers before the called: left to right, or top to bottom on a narrow screen. A click opens the agent. */
+export function AgentGraph({ graph, rootId }: { readonly graph: Graph; readonly rootId: string }) {
+  const [across] = useState(() => window.matchMedia('(min-width: 60rem)').matches)
+  const drawing = useMemo(() => draw(graph, rootId, across), [graph, rootId, across])
+  return (
+    <div style={{ height: drawing.height }} data-testid="graph">
+      <ReactFlow
+        nodes={drawing.nodes}
+        edges={drawing.edges}
+        nodeTypes={nodeTypes}
+        fitView
+        fitViewOptions={{ padding: 0.08, maxZoom: 1 }}
+        minZoom={0.2}
+        maxZoom={1.5}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        preventScrolling={false}
+        zoomOnScroll={false}
+      >
+        <Background gap={18} size={1} color="var(--line)" />
+        <Controls showInteractive={false} position="top-right" />
+      </ReactFlow>
+    </div>
+  )
+}
+
+function draw(graph: Graph, rootId: string, across: boolean) {
+  const places = new Map(placeNodes(graph, rootId).map((place) => [place.id, place]))
+  const step = across ? { layer: width + 92, offset: height + 22 } : { layer: height + 48, offset: width + 18 }
+  const nodes = graph.nodes.map((node): AgentNode => {
+    const place = places.get(node.id) ?? { layer: 0, offset: 0 }
+    const along = place.layer * step.layer
+    const beside = place.offset * step.offset
+    return {
+      id: node.id,
+      type: 'agent',
+      position: across ? { x: along, y: beside } : { x: beside, y: along },
+      width,
+      height,
+      data: { name: node.name, kind: node.kind, root: node.id === rootId, across },
+    }
+  })
+  const edges = graph.edges.map((edge): Edge => {
+    const same = graph.edges.filter((other) => other.from === edge.from && other.to === edge.to).indexOf(edge)
+    return {
+      id: `${edge.from} ${edge.to} ${edge.kind} ${same}`,
+      source: edge.from,
+      target: edge.to,
+      label: edge.kind === 'subAgents' || edge.kind === 'subAgent' ? undefined : edge.kind,
+      ariaLabel: `${edge.from} to ${edge.to}: ${edge.kind}`,
+      markerEnd: { type: MarkerType.ArrowClosed, color: 'var(--line-strong)', width: 16, height: 16 },
+    }
+  })
+  const size = across
+    ? [...places.values()].map((place) => place.offset)
+    : [...places.values()].map((place) => place.layer)
+  const extent = (Math.max(...size) - Math.min(...size)) * (across ? step.offset : step.layer) + height
+  return { nodes, edges, height: Math.min(560, Math.max(220, extent + 72)) }
+}
+
+function AgentBox({ id, data }: NodeProps<AgentNode>) {
+  const known = useAgents().data?.some((agent) => agent.id === id) ?? false
+  const look = data.root ? 'border-accent bg-accent-soft' : 'border-line-strong bg-panel hover:bg-sunken'
+  const inside = (
+    <>
+      <span className="block truncate font-medium">{data.name}</span>
+      <span className="block truncate font-mono text-xs text-muted">{known ? id : `${data.kind} ${id}`}</span>
+    </>
+  )
+  const box = `block h-[54px] w-[208px] rounded-md border px-3 py-1.5 text-left ${look}`
+  return (
+    <>
+      <Handle type="target" position={data.across ? Position.Left : Position.Top} isConnectable={false} />
+      {known ? (
+        <Link to="/agents/$agentId" params={{ agentId: id }} className={box} title={`${data.name} (${id})`}>
+          {inside}
+        </Link>
+      ) : (
+        <div className={box}>{inside}</div>
+      )}
+      <Handle type="source" position={data.across ? Position.Right : Position.Bottom} isConnectable={false} />
+    </>
+  )
+}

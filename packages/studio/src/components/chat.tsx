@@ -1,0 +1,137 @@
+/** The chat: what people said and what the root agent answers, with open actions where they arose. */
+import type { Interruption } from '@witan/protocol'
+import { useEffect, useRef } from 'react'
+import { chatItems } from '../state/chat-items.ts'
+import { count, elapsedMs, formatElapsed, formatTokens } from '../state/format.ts'
+import type { ConversationView } from '../state/run-view.ts'
+import { callPath, countCalls, runSummary } from '../state/tree.ts'
+import { useNow } from '../state/use-now.ts'
+import { ActionCard } from './action-card.tsx'
+import { ProblemNote } from './note.tsx'
+import { StateLabel } from './state-mark.tsx'
+
+interface ChatProps {
+  readonly view: ConversationView
+  readonly open: readonly Interruption[]
+  /** A prompt on its way, not yet in the log. */
+  readonly onItsWay: string | null
+  readonly onShowRun: (runId: string) => void
+}
+
+/** Keeps its end in sight while it grows, unless the reader has scrolled up. */
+export function Chat({ view, open, onItsWay, onShowRun }: ChatProps) {
+  const end = useRef<HTMLDivElement>(null)
+  useFollowEnd(end, view, onItsWay)
+  return (
+    <div
+      className="mx-auto flex max-w-3xl flex-col gap-5 p-4 md:px-6"
+      role="log"
+      aria-label="Conversation"
+      data-testid="chat"
+    >
+      {chatItems(view).map((item) =>
+        item.kind === 'message' ? (
+          <PersonSays key={item.key} text={item.message.text} author={item.message.author} />
+        ) : (
+          <RunAnswer
+            key={item.key}
+            view={view}
+            runId={item.runId}
+            open={open.filter((one) => view.calls.get(one.callId)?.rootCallId === item.runId)}
+            onShow={() => onShowRun(item.runId)}
+          />
+        ),
+      )}
+      {onItsWay !== null && <PersonSays text={onItsWay} author="sending …" />}
+      <div ref={end} />
+    </div>
+  )
+}
+
+function useFollowEnd(
+  end: { readonly current: HTMLElement | null },
+  view: ConversationView,
+  onItsWay: string | null,
+): void {
+  const seen = useRef(true)
+  useEffect(() => {
+    const element = end.current
+    if (element === null) return
+    const watcher = new IntersectionObserver(([entry]) => (seen.current = entry?.isIntersecting ?? true), {
+      rootMargin: '0px 0px 120px',
+    })
+    watcher.observe(element)
+    return () => watcher.disconnect()
+  }, [end])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what has grown is what asks for the scroll.
+  useEffect(() => {
+    if (seen.current) end.current?.scrollIntoView({ block: 'nearest' })
+  }, [end, view, onItsWay])
+}
+
+function PersonSays({ text, author }: { readonly text: string; readonly author: string }) {
+  return (
+    <div className="max-w-[85%] self-end rounded-lg bg-accent-soft px-3.5 py-2">
+      <p className="text-xs text-muted">{author}</p>
+      <p className="whitespace-pre-wrap break-words text-base">{text}</p>
+    </div>
+  )
+}
+
+interface AnswerProps {
+  readonly view: ConversationView
+  readonly runId: string
+  readonly open: readonly Interruption[]
+  readonly onShow: () => void
+}
+
+function RunAnswer({ view, runId, open, onShow }: AnswerProps) {
+  const root = view.calls.get(runId)
+  const summary = runSummary(view, runId)
+  const active = summary.state === 'running'
+  const now = useNow(active || summary.state === 'waiting', 500)
+  if (root === undefined) return null
+  const { agents, tools } = countCalls(view, runId)
+  const waitsFor = deepestActive(view, runId)
+  return (
+    <article data-testid="answer" data-state={summary.state} className="space-y-2.5">
+      <p className="flex flex-wrap items-center gap-x-3">
+        <span className="font-semibold">{root.name}</span>
+        {summary.state !== 'completed' && <StateLabel state={summary.state} />}
+      </p>
+      {root.text !== '' && (
+        <p className={`whitespace-pre-wrap break-words text-base ${active && waitsFor === null ? 'writing' : ''}`}>
+          {root.text}
+        </p>
+      )}
+      {active && waitsFor !== null && <p className="text-muted">{waitsFor} is at work …</p>}
+      {root.error !== null && summary.state !== 'cancelled' && (
+        <ProblemNote error={Object.assign(new Error(root.error.detail), { code: root.error.code })} />
+      )}
+      {open.map((action) => (
+        <ActionCard key={action.id} action={action} />
+      ))}
+      <button
+        type="button"
+        onClick={onShow}
+        className="text-xs text-muted tabular-nums underline-offset-2 hover:underline"
+      >
+        {count(agents, 'agent')}, {count(tools, 'tool call')} · {formatTokens(summary.tokens)} tokens ·{' '}
+        {formatElapsed(elapsedMs(root.startedAt, root.endedAt, now))}
+      </button>
+    </article>
+  )
+}
+
+/** The path of the innermost call at work below the root, or null where the root itself is. */
+function deepestActive(view: ConversationView, runId: string): string | null {
+  let callId = runId
+  for (;;) {
+    const next = view.calls.get(callId)?.children.findLast((child) => view.calls.get(child)?.state === 'running')
+    if (next === undefined) break
+    callId = next
+  }
+  if (callId === runId) return null
+  const path = callPath(view, callId).slice(1)
+  return path.map((call) => call.name).join(' › ')
+}

@@ -1,0 +1,31 @@
+/** Values and texts, readable and cut to a length. Never interpreted as HTML. */
+import { formatValue } from '../state/format.ts'
+
+const shownCharacters = 20_000
+
+/** A value as indented JSON: at most 20,000 characters, and how many were left out. */
+export function JsonBlock({ label, value }: { readonly label: string; readonly value: unknown }) {
+  return <Block label={label} text={formatValue(value)} look="font-mono text-xs" />
+}
+
+/** What an agent was told or said, with its line breaks; cut like a value. */
+export function TextBlock({ label, text }: { readonly label: string; readonly text: string }) {
+  return <Block label={label} text={text} look="font-sans" />
+}
+
+function Block({ label, text, look }: { readonly label: string; readonly text: string; readonly look: string }) {
+  const left = text.length - shownCharacters
+  return (
+    <div>
+      <p className="label">{label}</p>
+      <pre
+        className={`mt-1 max-h-72 overflow-auto whitespace-pre-wrap break-words rounded-md border border-line bg-sunken px-2.5 py-2 ${look}`}
+      >
+        {left > 0 ? text.slice(0, shownCharacters) : text}
+      </pre>
+      {left > 0 && (
+        <p className="mt-1 text-xs text-muted">{left.toLocaleString('en')} more characters are not shown.</p>
+      )}
+    </div>
+  )
+}

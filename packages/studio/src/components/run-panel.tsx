@@ -1,0 +1,114 @@
+/** The run beside the chat: its tree, the chosen node in full, and the button that stops it. */
+import type { Interruption } from '@witan/protocol'
+import { useState } from 'react'
+import type { ConversationView } from '../state/run-view.ts'
+import { runSummary, treeRows } from '../state/tree.ts'
+import { witan } from '../state/witan.ts'
+import { Button } from './button.tsx'
+import { CallDetail } from './call-detail.tsx'
+import { ProblemNote } from './note.tsx'
+import { RunTree } from './run-tree.tsx'
+import { StateLabel } from './state-mark.tsx'
+
+const unfolded: ReadonlySet<string> = new Set()
+
+interface PanelProps {
+  readonly view: ConversationView
+  readonly open: readonly Interruption[]
+  readonly runId: string | undefined
+  readonly onRun: (runId: string) => void
+}
+
+/** Shows one run at a time. */
+export function RunPanel({ view, open, runId, onRun }: PanelProps) {
+  const [selected, setSelected] = useState<string | null>(null)
+  const [documentOf, setDocumentOf] = useState<string | null>(null)
+  if (runId === undefined || !view.calls.has(runId)) {
+    return (
+      <p className="p-4 text-pretty text-muted">
+        No run yet. Send a message, and its tree grows here: every agent and every tool.
+      </p>
+    )
+  }
+  const row = treeRows(view, runId, unfolded).find((one) => one.call.callId === selected)
+  const shown = row?.call
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <RunHead key={runId} view={view} runId={runId} onRun={onRun} />
+      <div className={`min-h-24 overflow-y-auto py-1.5 ${shown === undefined ? 'flex-1' : 'max-h-[45%] shrink-0'}`}>
+        <RunTree view={view} runId={runId} selected={shown?.callId ?? null} onSelect={setSelected} />
+        {shown === undefined && (
+          <p className="px-4 pt-3 text-xs text-muted">Choose a node to see what it was given and what came of it.</p>
+        )}
+      </div>
+      {row !== undefined && shown !== undefined && (
+        <div className="min-h-0 flex-1 overflow-y-auto border-t border-line">
+          <CallDetail
+            key={shown.callId}
+            row={row}
+            open={open.find((one) => one.callId === shown.callId)}
+            showsDocument={documentOf === shown.callId}
+            onDocument={(shows) => setDocumentOf(shows ? shown.callId : null)}
+            onClose={() => setSelected(null)}
+          />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function RunHead({ view, runId, onRun }: Pick<PanelProps, 'view' | 'onRun'> & { readonly runId: string }) {
+  const [error, setError] = useState<unknown>(null)
+  const { state } = runSummary(view, runId)
+  const index = view.runs.indexOf(runId)
+  const before = view.runs[index - 1]
+  const after = view.runs[index + 1]
+  const active = state === 'running' || state === 'waiting'
+  const cancelling = view.cancelling.has(runId)
+  const cancel = () => {
+    setError(null)
+    witan.runs.cancel(runId).catch(setError)
+  }
+  return (
+    <header className="shrink-0 border-b border-line">
+      <div className="flex min-h-13 items-center gap-3 px-4 py-1.5">
+        <h2 className="font-semibold">
+          Run {index + 1}
+          {view.runs.length > 1 && <span className="font-normal text-muted"> of {view.runs.length}</span>}
+        </h2>
+        <StateLabel state={state} />
+        <span className="flex-1" />
+        {view.runs.length > 1 && (
+          <span className="flex">
+            <Button
+              look="quiet"
+              aria-label="Earlier run"
+              disabled={before === undefined}
+              onClick={() => before && onRun(before)}
+            >
+              ‹
+            </Button>
+            <Button
+              look="quiet"
+              aria-label="Later run"
+              disabled={after === undefined}
+              onClick={() => after && onRun(after)}
+            >
+              ›
+            </Button>
+          </span>
+        )}
+        {active && (
+          <Button look="danger" disabled={cancelling} onClick={cancel}>
+            {cancelling ? 'Cancelling …' : 'Cancel run'}
+          </Button>
+        )}
+      </div>
+      {error !== null && (
+        <div className="px-4 pb-3">
+          <ProblemNote error={error} />
+        </div>
+      )}
+    </header>
+  )
+}

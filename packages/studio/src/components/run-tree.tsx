@@ -1,0 +1,179 @@
+/** The tree of a run: every agent and tool with its state, task, tokens and time. Arrow keys move in it. */
+import { type KeyboardEvent, useRef, useState } from 'react'
+import { elapsedMs, formatElapsed, formatTokens } from '../state/format.ts'
+import type { ConversationView } from '../state/run-view.ts'
+import { type TreeRow, treeRows } from '../state/tree.ts'
+import { useNow } from '../state/use-now.ts'
+import { StateMark } from './state-mark.tsx'
+
+interface TreeProps {
+  readonly view: ConversationView
+  readonly runId: string
+  readonly selected: string | null
+  readonly onSelect: (callId: string) => void
+}
+
+/** One row is in the tab order; Up, Down, Home and End move, Left and Right fold, Enter opens the details. */
+export function RunTree({ view, runId, selected, onSelect }: TreeProps) {
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
+  const [focused, setFocused] = useState<string | null>(null)
+  const list = useRef<HTMLDivElement>(null)
+  const rows = treeRows(view, runId, collapsed)
+  const atWork = rows.some((row) => row.state === 'running')
+  const now = useNow(atWork || rows.some((row) => row.state === 'waiting'), atWork ? 200 : 1000)
+  const current =
+    rows.find((row) => row.call.callId === focused) ?? rows.find((row) => row.call.callId === selected) ?? rows[0]
+  const fold = (callId: string, shut: boolean) => {
+    const next = new Set(collapsed)
+    if (shut) next.add(callId)
+    else next.delete(callId)
+    setCollapsed(next)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (current === undefined) return
+    const move = moveFor(event.key, rows, current)
+    if (move === null) return
+    event.preventDefault()
+    if ('fold' in move) return fold(current.call.callId, move.fold)
+    if ('open' in move) return onSelect(current.call.callId)
+    setFocused(move.to)
+    list.current?.querySelector<HTMLElement>(`[data-call="${CSS.escape(move.to)}"]`)?.focus()
+  }
+  return (
+    <div ref={list} role="tree" aria-label="Calls of this run" tabIndex={-1} onKeyDown={onKeyDown} data-testid="tree">
+      {rows.map((row) => (
+        <Row
+          key={row.call.callId}
+          row={row}
+          now={now}
+          inTabOrder={row === current}
+          selected={row.call.callId === selected}
+          onFold={(shut) => fold(row.call.callId, shut)}
+          onSelect={() => {
+            setFocused(row.call.callId)
+            onSelect(row.call.callId)
+          }}
+        />
+      ))}
+    </div>
+  )
+}
+
+type Move = { readonly to: string } | { readonly fold: boolean } | { readonly open: true }
+
+function moveFor(key: string, rows: readonly TreeRow[], current: TreeRow): Move | null {
+  const index = rows.indexOf(current)
+  const folds = current.call.children.length > 0
+  const to = (row: TreeRow | undefined): Move | null => (row === undefined ? null : { to: row.call.callId })
+  if (key === 'ArrowDown') return to(rows[index + 1])
+  if (key === 'ArrowUp') return to(rows[index - 1])
+  if (key === 'Home') return to(rows[0])
+  if (key === 'End') return to(rows.at(-1))
+  if (key === 'ArrowRight') return folds && !current.expanded ? { fold: false } : folds ? to(rows[index + 1]) : null
+  if (key === 'ArrowLeft' && folds && current.expanded) return { fold: true }
+  if (key === 'ArrowLeft') return to(rows.findLast((row, at) => at < index && row.level < current.level))
+  if (key === 'Enter' || key === ' ') return { open: true }
+  return null
+}
+
+interface RowProps {
+  readonly row: TreeRow
+  readonly now: number
+  readonly inTabOrder: boolean
+  readonly selected: boolean
+  readonly onFold: (shut: boolean) => void
+  readonly onSelect: () => void
+}
+
+function Row({ row, now, inTabOrder, selected, onFold, onSelect }: RowProps) {
+  const { call, level, state } = row
+  const over = state === 'cancelled' && call.endedAt === null
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it takes the keys.
+    <div
+      role="treeitem"
+      aria-level={level}
+      aria-posinset={row.position}
+      aria-setsize={row.siblings}
+      aria-selected={selected}
+      {...(call.children.length > 0 ? { 'aria-expanded': row.expanded } : {})}
+      data-call={call.callId}
+      data-state={state}
+      tabIndex={inTabOrder ? 0 : -1}
+      onClick={onSelect}
+      className={`flex cursor-default border-l-2 pr-4 pl-2 [contain-intrinsic-size:auto_46px] [content-visibility:auto] -outline-offset-2 ${selected ? 'border-accent bg-accent-soft' : 'border-transparent hover:bg-sunken'}`}
+    >
+      {Array.from({ length: level - 1 }, (_, depth) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the guides have no other identity.
+        <span key={depth} aria-hidden="true" className="ml-[13px] w-[9px] shrink-0 border-l border-line" />
+      ))}
+      <Fold shown={call.children.length > 0} expanded={row.expanded} onFold={onFold} />
+      <span className="mt-[7px] mr-2">
+        <StateMark state={state} />
+      </span>
+      <span className="min-w-0 flex-1 py-1">
+        <span className="flex items-baseline gap-3">
+          <span
+            className={`min-w-0 flex-1 truncate ${call.kind === 'tool' ? 'font-mono text-xs leading-5' : 'font-medium'}`}
+          >
+            {call.name}
+          </span>
+          <span className="shrink-0 text-xs text-muted tabular-nums">
+            {call.kind === 'agent' && <>{formatTokens(row.tokens)} tok · </>}
+            {over ? '–' : formatElapsed(elapsedMs(call.startedAt, call.endedAt, now))}
+          </span>
+        </span>
+        <SecondLine row={row} />
+      </span>
+    </div>
+  )
+}
+
+function SecondLine({ row }: { readonly row: TreeRow }) {
+  const { call, state } = row
+  const look = 'block truncate text-xs'
+  if (call.error !== null) {
+    const tone = state === 'failed' ? 'text-fail' : 'text-muted'
+    return <span className={`${look} ${tone}`}>{call.error.detail || call.error.code}</span>
+  }
+  if (call.interruptionId !== null) return <span className={`${look} text-wait`}>waits for your answer</span>
+  if (row.waitsFor.length > 0) {
+    const tone = state === 'waiting' ? 'text-wait' : 'text-muted'
+    return <span className={`${look} ${tone}`}>waits for {row.waitsFor.join(', ')}</span>
+  }
+  const said = call.kind === 'agent' ? call.task : oneLine(call.arguments)
+  return said === '' ? null : <span className={`${look} text-muted`}>{said}</span>
+}
+
+function oneLine(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text = JSON.stringify(value)
+  return text === '{}' ? '' : text.slice(0, 200)
+}
+
+function Fold(props: {
+  readonly shown: boolean
+  readonly expanded: boolean
+  readonly onFold: (shut: boolean) => void
+}) {
+  if (!props.shown) return <span className="w-6 shrink-0" />
+  return (
+    <span
+      aria-hidden="true"
+      className="mt-[3px] flex size-6 shrink-0 items-center justify-center text-muted hover:text-ink"
+      onClick={(event) => {
+        event.stopPropagation()
+        props.onFold(props.expanded)
+      }}
+    >
+      <svg
+        viewBox="0 0 12 12"
+        className={`size-3 ${props.expanded ? 'rotate-90' : ''}`}
+        fill="currentColor"
+        aria-hidden="true"
+      >
+        <path d="M4 2.5 8.5 6 4 9.5z" />
+      </svg>
+    </span>
+  )
+}

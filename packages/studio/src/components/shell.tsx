@@ -1,0 +1,69 @@
+/** The frame of every page: where one can go, and whether a real model answers. */
+import { Link, Outlet } from '@tanstack/react-router'
+import { useAgents } from '../state/queries.ts'
+import { scriptedNotice } from '../state/scripted.ts'
+
+const linkLook =
+  'flex h-12 items-center border-b-2 border-transparent px-1 text-sm font-medium text-muted hover:text-ink data-[status=active]:border-accent data-[status=active]:text-ink'
+
+/** Header, banner, page. */
+export function Shell() {
+  return (
+    <div className="flex h-full flex-col">
+      <a href="#page" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-panel focus:p-2">
+        Skip to the page
+      </a>
+      <header className="flex h-12 shrink-0 items-stretch gap-6 border-b border-line bg-panel px-4">
+        <Link to="/agents" className="flex items-center gap-2 font-semibold">
+          <Sign />
+          <span>Witan</span>
+        </Link>
+        <nav aria-label="Main" className="flex gap-5">
+          <Link to="/agents" className={linkLook}>
+            Agents
+          </Link>
+          <Link to="/conversations" className={linkLook}>
+            Conversations
+          </Link>
+        </nav>
+      </header>
+      <ScriptedBanner />
+      <main id="page" className="min-h-0 flex-1">
+        <Outlet />
+      </main>
+    </div>
+  )
+}
+
+function ScriptedBanner() {
+  const agents = useAgents()
+  const notice = scriptedNotice(agents.data ?? [])
+  if (notice === null) return null
+  return (
+    <p
+      role="note"
+      data-testid="scripted"
+      className="shrink-0 border-b border-wait-line bg-wait-soft px-4 py-1.5 text-xs text-wait"
+    >
+      <strong className="font-semibold">Scripted model.</strong> {notice}
+    </p>
+  )
+}
+
+function Sign() {
+  return (
+    <svg
+      viewBox="0 0 24 24"
+      className="size-5 text-accent"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.8"
+      aria-hidden="true"
+    >
+      <path d="M12 7.4V12M12 12l-5.6 4M12 12l5.6 4" />
+      <circle cx="12" cy="5" r="2.3" />
+      <circle cx="4.9" cy="17.6" r="2.3" />
+      <circle cx="19.1" cy="17.6" r="2.3" />
+    </svg>
+  )
+}

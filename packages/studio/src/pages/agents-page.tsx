@@ -1,0 +1,184 @@
+/** Agents: the list, and one agent with its warnings, its acquaintances and its parameters. */
+import type { StoredAgent } from '@witan/protocol'
+import { Link, Outlet, useMatchRoute } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { buttonLook } from '../components/button.tsx'
+import { Mark } from '../components/mark.tsx'
+import { EmptyNote, LoadingNote, ProblemNote } from '../components/note.tsx'
+import { ParameterTable } from '../components/parameter-table.tsx'
+import { count } from '../state/format.ts'
+import { useAgents, useGraph } from '../state/queries.ts'
+import { isScripted } from '../state/scripted.ts'
+
+const AgentGraph = lazy(async () => ({ default: (await import('../components/agent-graph.tsx')).AgentGraph }))
+
+/** The list beside the chosen agent; on a narrow screen one at a time. */
+export function AgentsPage() {
+  const agents = useAgents()
+  const chosen = useMatchRoute()({ to: '/agents/$agentId' }) !== false
+  if (agents.isPending) return <LoadingNote what="agents" />
+  if (agents.isError) {
+    return (
+      <div className="mx-auto max-w-2xl p-4 md:pt-6">
+        <ProblemNote error={agents.error} onRetry={() => void agents.refetch()} />
+      </div>
+    )
+  }
+  if (agents.data.length === 0) return <NoAgents />
+  return (
+    <div className="grid h-full md:grid-cols-[19rem_minmax(0,1fr)]">
+      <nav
+        aria-label="Agents"
+        className={`overflow-y-auto border-line bg-panel md:border-r ${chosen ? 'hidden md:block' : ''}`}
+      >
+        <p className="label flex justify-between px-4 pt-4 pb-2">Agents {agents.data.length}</p>
+        <ul>
+          {agents.data.map((agent) => (
+            <AgentLine key={agent.id} agent={agent} />
+          ))}
+        </ul>
+      </nav>
+      <section aria-label="Agent" className={`overflow-y-auto ${chosen ? '' : 'hidden md:block'}`}>
+        <Outlet />
+      </section>
+    </div>
+  )
+}
+
+function NoAgents() {
+  return (
+    <EmptyNote title="No agents yet">
+      Define one with <code className="font-mono">defineAgent</code> in{' '}
+      <code className="font-mono">witan.config.ts</code>, or save one from a JSON file with{' '}
+      <code className="font-mono">witan agents apply</code>. It appears here when you open this page again.
+    </EmptyNote>
+  )
+}
+
+function AgentLine({ agent }: { readonly agent: StoredAgent }) {
+  return (
+    <li>
+      <Link
+        to="/agents/$agentId"
+        params={{ agentId: agent.id }}
+        className="block border-l-2 border-transparent px-4 py-2 hover:bg-sunken data-[status=active]:border-accent data-[status=active]:bg-accent-soft"
+      >
+        <span className="flex items-center gap-2">
+          <span className="min-w-0 flex-1 truncate font-medium">{agent.name ?? agent.id}</span>
+          {agent.disabled && <Mark>disabled</Mark>}
+          {agent.warnings.length > 0 && <Mark tone="wait">▲ {count(agent.warnings.length, 'warning')}</Mark>}
+        </span>
+        <span className="block truncate text-xs text-muted">{agent.description || 'No description'}</span>
+      </Link>
+    </li>
+  )
+}
+
+/** Beside the list while nothing is chosen: its first agent. */
+export function FirstAgent() {
+  const first = useAgents().data?.[0]
+  return first === undefined ? null : <AgentPage agentId={first.id} />
+}
+
+/** One agent. */
+export function AgentPage({ agentId }: { readonly agentId: string }) {
+  const agents = useAgents()
+  const agent = agents.data?.find((one) => one.id === agentId)
+  if (agent === undefined) {
+    return (
+      <EmptyNote title="There is no such agent">
+        "{agentId}" is not in this database. Choose one from the list of{' '}
+        <Link to="/agents" className="text-accent underline">
+          agents
+        </Link>
+        .
+      </EmptyNote>
+    )
+  }
+  return (
+    <article className="mx-auto max-w-5xl space-y-7 p-4 md:p-6">
+      <AgentHead agent={agent} />
+      {agent.warnings.length > 0 && <Warnings agent={agent} />}
+      <Acquaintances agentId={agent.id} />
+      <section>
+        <h2 className="text-base font-semibold">Parameters</h2>
+        <ParameterTable parameters={agent.parameters} />
+      </section>
+    </article>
+  )
+}
+
+function AgentHead({ agent }: { readonly agent: StoredAgent }) {
+  return (
+    <header className="flex flex-wrap items-start gap-x-6 gap-y-3">
+      <div className="min-w-0 flex-1 basis-72">
+        <Link to="/agents" className="text-accent md:hidden">
+          ← All agents
+        </Link>
+        <h1 className="break-words text-lg font-semibold">{agent.name ?? agent.id}</h1>
+        <p className="mt-1 max-w-prose text-pretty break-words">{agent.description || 'No description.'}</p>
+        <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 text-xs">
+          <Fact name="Id" value={agent.id} />
+          <Fact name="Model" value={agent.model} tone={isScripted(agent.model) ? 'text-wait' : ''} />
+          <Fact name="Revision" value={`${agent.revision} (${agent.source === 'code' ? 'from code' : 'data'})`} />
+        </dl>
+      </div>
+      <Link to="/conversations" search={{ agent: agent.id }} className={buttonLook('primary')}>
+        New conversation
+      </Link>
+    </header>
+  )
+}
+
+function Fact({ name, value, tone = '' }: { readonly name: string; readonly value: string; readonly tone?: string }) {
+  return (
+    <div className="flex min-w-0 gap-2">
+      <dt className="text-muted">{name}</dt>
+      <dd className={`min-w-0 break-all font-mono ${tone}`}>{value}</dd>
+    </div>
+  )
+}
+
+function Warnings({ agent }: { readonly agent: StoredAgent }) {
+  return (
+    <section>
+      <h2 className="text-base font-semibold">Warnings</h2>
+      <ul className="mt-2 space-y-2">
+        {agent.warnings.map((warning) => (
+          <li
+            key={`${warning.code} ${warning.agent} ${warning.path} ${warning.detail}`}
+            className="rounded-md border border-wait-line bg-wait-soft px-3 py-2"
+          >
+            <p className="break-words">{warning.detail}</p>
+            <p className="break-words text-muted">{warning.hint}</p>
+            <p className="mt-1 break-all font-mono text-xs text-wait">
+              {warning.code} {warning.path}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Acquaintances({ agentId }: { readonly agentId: string }) {
+  const graph = useGraph(agentId)
+  return (
+    <section>
+      <h2 className="text-base font-semibold">Acquaintances</h2>
+      <p className="text-muted">Everything this agent can reach, and the only ways it can.</p>
+      <div className="mt-3 overflow-hidden rounded-md border border-line bg-panel">
+        {graph.isPending && <LoadingNote what="the graph" />}
+        {graph.isError && <ProblemNote error={graph.error} onRetry={() => void graph.refetch()} />}
+        {graph.data !== undefined && graph.data.nodes.length < 2 && (
+          <p className="px-4 py-5 text-muted">It works alone: it lists no other agent.</p>
+        )}
+        {graph.data !== undefined && graph.data.nodes.length > 1 && (
+          <Suspense fallback={<LoadingNote what="the drawing" />}>
+            <AgentGraph key={agentId} graph={graph.data} rootId={agentId} />
+          </Suspense>
+        )}
+      </div>
+    </section>
+  )
+}

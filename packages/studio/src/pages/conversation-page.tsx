@@ -1,0 +1,163 @@
+/** One conversation: the chat, and beside it the live tree of the run. */
+import { Link } from '@tanstack/react-router'
+import type { Interruption } from '@witan/protocol'
+import { useEffect, useState } from 'react'
+import { buttonLook } from '../components/button.tsx'
+import { Chat } from '../components/chat.tsx'
+import { Composer } from '../components/composer.tsx'
+import { LoadingNote, ProblemNote } from '../components/note.tsx'
+import { RecentList } from '../components/recent-list.tsx'
+import { RunPanel } from '../components/run-panel.tsx'
+import { releasePrompt, sendPrompt, useSentPrompt } from '../state/prompt.ts'
+import { refreshConversation, useConversation } from '../state/queries.ts'
+import type { ConversationView } from '../state/run-view.ts'
+import { runSummary } from '../state/tree.ts'
+import { useEvents } from '../state/use-events.ts'
+
+/** The whole state comes from the server, so a reload shows the same. */
+export function ConversationPage({ conversationId }: { readonly conversationId: string }) {
+  const conversation = useConversation(conversationId)
+  if (conversation.isPending) return <LoadingNote what="the conversation" />
+  if (conversation.isError) {
+    return (
+      <div className="mx-auto max-w-2xl space-y-4 p-4 md:pt-6">
+        <ProblemNote error={conversation.error} onRetry={() => void conversation.refetch()} />
+        <Link to="/conversations" className={buttonLook('plain')}>
+          All conversations
+        </Link>
+      </div>
+    )
+  }
+  const { agent, lastSeq, interruptions } = conversation.data
+  return <Following id={conversationId} agent={agent} lastSeq={lastSeq} interruptions={interruptions} />
+}
+
+interface FollowingProps {
+  readonly id: string
+  readonly agent: string
+  readonly lastSeq: number
+  readonly interruptions: readonly Interruption[]
+}
+
+function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
+  const [firstSeq] = useState(lastSeq)
+  const [part, setPart] = useState<'chat' | 'run'>('chat')
+  const [chosenRun, setChosenRun] = useState<string | null>(null)
+  const { view, error, retry } = useEvents(id)
+  const { prompt, onItsWay } = usePrompt(id, view)
+  const runId = chosenRun ?? view.runs.at(-1)
+  useRefreshOnChange(id, view)
+  const busy = onItsWay !== null ? 'running' : activeState(view)
+  const open = [...view.open.values()].map((one) => interruptions.find((known) => known.id === one.id) ?? one)
+  const send = (text: string) => {
+    setChosenRun(null)
+    sendPrompt({ id, agent, afterSeq: view.lastSeq }, text)
+  }
+  return (
+    <div className="grid h-full grid-rows-[auto_minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_minmax(20rem,26rem)] md:grid-rows-1 xl:grid-cols-[16rem_minmax(0,1fr)_minmax(24rem,32rem)]">
+      <nav aria-label="Recent conversations" className="hidden overflow-y-auto border-r border-line bg-panel xl:block">
+        <Link to="/conversations" className="block px-4 pt-4 pb-3 font-medium text-accent">
+          + New conversation
+        </Link>
+        <RecentList />
+      </nav>
+      <Parts part={part} onPart={setPart} busy={busy} />
+      <section aria-label="Chat" className={`min-h-0 flex-col ${part === 'chat' ? 'flex' : 'hidden'} md:flex`}>
+        <ChatHead id={id} agent={agent} />
+        <div className="min-h-0 flex-1 overflow-y-auto">
+          {view.lastSeq < firstSeq && error === null ? (
+            <LoadingNote what="what was said" />
+          ) : (
+            <Chat
+              view={view}
+              open={open}
+              onItsWay={onItsWay}
+              onShowRun={(run) => {
+                setChosenRun(run)
+                setPart('run')
+              }}
+            />
+          )}
+          <div className="mx-auto max-w-3xl space-y-3 px-4 pb-4 md:px-6">
+            {error !== null && <ProblemNote error={error} onRetry={retry} />}
+            {prompt !== null && <ProblemNote error={prompt} />}
+          </div>
+        </div>
+        <div className="shrink-0 border-t border-line bg-panel">
+          <Composer busy={busy} onSend={send} />
+        </div>
+      </section>
+      <section
+        aria-label="Run"
+        className={`min-h-0 border-line bg-panel md:border-l ${part === 'run' ? 'block' : 'hidden'} md:block`}
+      >
+        <RunPanel view={view} open={open} runId={runId} onRun={setChosenRun} />
+      </section>
+    </div>
+  )
+}
+
+function ChatHead({ id, agent }: { readonly id: string; readonly agent: string }) {
+  return (
+    <header className="flex min-h-[53px] shrink-0 items-center gap-3 border-b border-line px-4 py-1.5 md:px-6">
+      <h1 className="min-w-0 flex-1">
+        <Link
+          to="/agents/$agentId"
+          params={{ agentId: agent }}
+          className="block truncate font-semibold hover:underline"
+        >
+          {agent}
+        </Link>
+        <span className="block truncate font-mono text-xs text-muted">{id}</span>
+      </h1>
+      <Link to="/conversations" className={`${buttonLook('quiet')} xl:hidden`}>
+        All
+      </Link>
+    </header>
+  )
+}
+
+function Parts(props: {
+  readonly part: 'chat' | 'run'
+  readonly busy: 'running' | 'waiting' | null
+  readonly onPart: (part: 'chat' | 'run') => void
+}) {
+  const look =
+    'min-h-10 flex-1 border-b-2 font-medium aria-pressed:border-accent aria-pressed:text-ink border-transparent text-muted'
+  return (
+    <div className="flex border-b border-line bg-panel md:hidden">
+      <button type="button" className={look} aria-pressed={props.part === 'chat'} onClick={() => props.onPart('chat')}>
+        Chat
+      </button>
+      <button type="button" className={look} aria-pressed={props.part === 'run'} onClick={() => props.onPart('run')}>
+        Run{props.busy !== null && <span className="font-normal text-muted"> ({props.busy})</span>}
+      </button>
+    </div>
+  )
+}
+
+/** The prompt this page sent: shown until the log has it; its refusal is shown only where the log never got it. */
+function usePrompt(id: string, view: ConversationView) {
+  const sent = useSentPrompt(id)
+  const stored = sent !== null && view.messages.some((message) => message.seq > sent.afterSeq)
+  useEffect(() => {
+    if (stored) releasePrompt(sent)
+  }, [stored, sent])
+  const refused = sent !== null && !stored ? sent.error : null
+  const onItsWay = sent !== null && !stored && sent.error === null ? sent.text : null
+  return { prompt: refused, onItsWay }
+}
+
+function activeState(view: ConversationView): 'running' | 'waiting' | null {
+  const last = view.runs.at(-1)
+  if (last === undefined) return null
+  const { state } = runSummary(view, last)
+  return state === 'running' || state === 'waiting' ? state : null
+}
+
+/** What the events say has changed is asked for again: merged arguments of open actions, the list of conversations. */
+function useRefreshOnChange(id: string, view: ConversationView): void {
+  const key = `${[...view.open.keys()].join()} ${view.messages.length} ${activeState(view)}`
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key is what asks for it.
+  useEffect(() => refreshConversation(id), [id, key])
+}

@@ -1,0 +1,159 @@
+/** Conversations: start one with an agent and its parameters, or open a recent one. */
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useMemo, useRef, useState } from 'react'
+import { Button } from '../components/button.tsx'
+import { EmptyNote, LoadingNote, ProblemNote } from '../components/note.tsx'
+import { type ParameterDrafts, ParameterForm } from '../components/parameter-form.tsx'
+import { RecentList } from '../components/recent-list.tsx'
+import { toSegment } from '../state/address.ts'
+import { givenParameters, parameterFields } from '../state/parameters.ts'
+import { sendPrompt } from '../state/prompt.ts'
+import { refreshConversation, useAgents, useGraph } from '../state/queries.ts'
+import { witan } from '../state/witan.ts'
+
+/** The form beside the list; below each other on a narrow screen. */
+export function ConversationsPage({ agentId }: { readonly agentId: string | undefined }) {
+  return (
+    <div className="h-full overflow-y-auto md:grid md:grid-cols-[19rem_minmax(0,1fr)] md:overflow-hidden">
+      <section aria-label="New conversation" className="order-2 md:overflow-y-auto">
+        <NewConversation agentId={agentId} />
+      </section>
+      <nav
+        aria-label="Recent conversations"
+        className="order-1 border-t border-line bg-panel md:overflow-y-auto md:border-t-0 md:border-r"
+      >
+        <p className="label px-4 pt-4 pb-2">Recent conversations</p>
+        <RecentList />
+      </nav>
+    </div>
+  )
+}
+
+function NewConversation({ agentId }: { readonly agentId: string | undefined }) {
+  const agents = useAgents()
+  const navigate = useNavigate()
+  if (agents.isPending) return <LoadingNote what="agents" />
+  if (agents.isError) {
+    return (
+      <div className="mx-auto max-w-2xl p-4 md:pt-6">
+        <ProblemNote error={agents.error} onRetry={() => void agents.refetch()} />
+      </div>
+    )
+  }
+  const usable = agents.data.filter((agent) => !agent.disabled)
+  const chosen = usable.find((agent) => agent.id === agentId) ?? usable[0]
+  if (chosen === undefined) {
+    return (
+      <EmptyNote title="Nobody to talk to yet">
+        A conversation needs an agent. Define one in <code className="font-mono">witan.config.ts</code>; then it can be
+        chosen here.
+      </EmptyNote>
+    )
+  }
+  return (
+    <div className="mx-auto max-w-2xl space-y-5 p-4 md:p-6">
+      <h1 className="text-lg font-semibold">New conversation</h1>
+      <label className="block">
+        <span className="label">Agent</span>
+        <select
+          className="field mt-1"
+          value={chosen.id}
+          onChange={(event) => void navigate({ to: '/conversations', search: { agent: event.target.value } })}
+        >
+          {usable.map((agent) => (
+            <option key={agent.id} value={agent.id}>
+              {agent.name === undefined ? agent.id : `${agent.name} (${agent.id})`}
+            </option>
+          ))}
+        </select>
+        <span className="mt-1 block text-pretty text-muted">
+          {chosen.description}{' '}
+          <Link to="/agents/$agentId" params={{ agentId: chosen.id }} className="text-accent underline">
+            About this agent
+          </Link>
+        </span>
+      </label>
+      <StartForm key={chosen.id} agentId={chosen.id} />
+    </div>
+  )
+}
+
+function StartForm({ agentId }: { readonly agentId: string }) {
+  const { fields, isPending } = useFields(agentId)
+  const [drafts, setDrafts] = useState<ParameterDrafts>({})
+  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
+  const [prompt, setPrompt] = useState('')
+  const [starting, setStarting] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const form = useRef<HTMLFormElement>(null)
+  const navigate = useNavigate()
+  const start = async () => {
+    const read = givenParameters(fields, drafts)
+    setProblems(read.problems)
+    if (Object.keys(read.problems).length > 0) {
+      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+      return
+    }
+    setStarting(true)
+    setError(null)
+    try {
+      const started = await witan.conversations.start({ agent: agentId, parameters: read.given })
+      sendPrompt({ id: started.id, agent: agentId, afterSeq: 0 }, prompt)
+      refreshConversation(started.id)
+      await navigate({ to: '/conversations/$conversation', params: { conversation: toSegment(started.id) } })
+    } catch (reason) {
+      setError(reason)
+      setStarting(false)
+    }
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void start()
+  }
+  return (
+    <form ref={form} onSubmit={submit} className="space-y-5" noValidate>
+      <fieldset className="rounded-md border border-line bg-panel px-4 pt-2 pb-4">
+        <legend className="label px-1">Parameters</legend>
+        {isPending ? (
+          <LoadingNote what="parameters" />
+        ) : (
+          <ParameterForm fields={fields} drafts={drafts} problems={problems} onChange={setDrafts} />
+        )}
+      </fieldset>
+      <label className="block">
+        <span className="label">First message</span>
+        <textarea
+          className="field mt-1"
+          rows={3}
+          value={prompt}
+          placeholder="What should the agent do?"
+          onChange={(event) => setPrompt(event.target.value)}
+        />
+      </label>
+      {error !== null && (
+        <div ref={bringIntoView}>
+          <ProblemNote error={error} />
+        </div>
+      )}
+      <Button type="submit" look="primary" disabled={starting || isPending || prompt.trim() === ''}>
+        {starting ? 'Starting …' : 'Start'}
+      </Button>
+    </form>
+  )
+}
+
+function bringIntoView(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: 'nearest' })
+}
+
+/** What the agent and everything below it declare. */
+function useFields(agentId: string) {
+  const agents = useAgents()
+  const graph = useGraph(agentId)
+  const fields = useMemo(() => {
+    const all = agents.data ?? []
+    const ids = [agentId, ...(graph.data?.nodes ?? []).map((node) => node.id).filter((id) => id !== agentId)]
+    return parameterFields(ids.flatMap((id) => all.filter((agent) => agent.id === id)))
+  }, [agentId, agents.data, graph.data])
+  return { fields, isPending: agents.isPending || graph.isPending }
+}

@@ -1,0 +1,84 @@
+/** The pages of the Studio and their addresses. */
+import { createRootRoute, createRoute, createRouter, Link, redirect } from '@tanstack/react-router'
+import { EmptyNote, ProblemNote } from './components/note.tsx'
+import { Shell } from './components/shell.tsx'
+import { AgentPage, AgentsPage, FirstAgent } from './pages/agents-page.tsx'
+import { ConversationPage } from './pages/conversation-page.tsx'
+import { ConversationsPage } from './pages/conversations-page.tsx'
+import { fromSegment } from './state/address.ts'
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: PageFailed })
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/agents', replace: true })
+  },
+})
+
+const agents = createRoute({ getParentRoute: () => root, path: '/agents', component: AgentsPage })
+const firstAgent = createRoute({ getParentRoute: () => agents, path: '/', component: FirstAgent })
+const agent = createRoute({
+  getParentRoute: () => agents,
+  path: '$agentId',
+  component: function AgentRoute() {
+    return <AgentPage agentId={agent.useParams().agentId} />
+  },
+})
+
+const conversations = createRoute({
+  getParentRoute: () => root,
+  path: '/conversations',
+  validateSearch: (search: Record<string, unknown>): { agent?: string } =>
+    typeof search.agent === 'string' ? { agent: search.agent } : {},
+  component: function ConversationsRoute() {
+    return <ConversationsPage agentId={conversations.useSearch().agent} />
+  },
+})
+
+const conversation = createRoute({
+  getParentRoute: () => root,
+  path: '/conversations/$conversation',
+  component: function ConversationRoute() {
+    const id = fromSegment(conversation.useParams().conversation)
+    return <ConversationPage key={id} conversationId={id} />
+  },
+})
+
+/** The router of the one page there is. */
+export const router = createRouter({
+  routeTree: root.addChildren([home, agents.addChildren([firstAgent, agent]), conversations, conversation]),
+  defaultPreload: false,
+  pathParamsAllowedCharacters: [':'],
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}
+
+function NothingHere() {
+  return (
+    <EmptyNote title="There is no such page">
+      Go to the{' '}
+      <Link to="/agents" className="text-accent underline">
+        agents
+      </Link>{' '}
+      or the{' '}
+      <Link to="/conversations" className="text-accent underline">
+        conversations
+      </Link>
+      .
+    </EmptyNote>
+  )
+}
+
+function PageFailed({ error }: { readonly error: unknown }) {
+  return (
+    <div className="p-4">
+      <ProblemNote error={error} onRetry={() => window.location.reload()} />
+    </div>
+  )
+}

@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Event } from '@witan/protocol'
+import { chatItems } from './chat-items.ts'
+import { foldEvents } from './fold-events.ts'
+import { emptyConversation } from './run-view.ts'
+import { callPath, runSummary, treeRows } from './tree.ts'
+
+type Given = Partial<Event> & { readonly type: Event['type'] }
+
+const path = { c_1: 'root', c_2: 'root/child', c_3: 'root/child', c_4: 'root/other' } as const
+const parent = { c_1: null, c_2: 'c_1', c_3: 'c_2', c_4: 'c_1' } as const
+type Call = keyof typeof path
+
+/** Events with everything filled in, numbered in their order; deltas carry no number. */
+function events(...given: readonly (Given & { readonly callId: Call })[]): Event[] {
+  let seq = 0
+  return given.map((one) => ({
+    ...(one.type === 'delta' ? {} : { seq: ++seq }),
+    kind: 'agent',
+    parentCallId: parent[one.callId],
+    rootCallId: 'c_1',
+    conversationId: 'chats/1',
+    document: `chats/1/${path[one.callId]}`,
+    author: 'somebody',
+    agentPath: path[one.callId],
+    invocationId: one.callId,
+    branch: null,
+    branchPath: [],
+    at: `2026-01-01T00:00:${String(seq).padStart(2, '0')}.000Z`,
+    content: {},
+    actions: {},
+    ...one,
+  }))
+}
+
+const asked = { type: 'message', kind: null, callId: 'c_1', content: { author: 'anna', text: 'Rename me' } } as const
+const rootStarts = {
+  type: 'start',
+  callId: 'c_1',
+  content: { message: 'Rename me', parameters: { country: 'France' } },
+} as const
+const childStarts = { type: 'start', callId: 'c_2', content: { message: 'Change the name', parameters: {} } } as const
+const toolStarts = {
+  type: 'start',
+  kind: 'tool',
+  callId: 'c_3',
+  content: { name: 'ChangeUserName', arguments: { name: 'A' }, bound: ['userId'] },
+} as const
+const actionOpens = {
+  type: 'action_required',
+  kind: null,
+  callId: 'c_3',
+  content: {
+    id: 'i_1',
+    kind: 'action',
+    path: 'child/ChangeUserName',
+    agent: 'child',
+    callId: 'c_3',
+    name: 'ChangeUserName',
+    arguments: { name: 'A' },
+    state: 'open',
+  },
+} as const
+const answered = {
+  type: 'resolved',
+  kind: null,
+  callId: 'c_3',
+  content: { id: 'i_1', state: 'answered', by: 'anna' },
+} as const
+const toolEnds = {
+  type: 'end',
+  kind: 'tool',
+  callId: 'c_3',
+  content: { result: { ok: true }, truncated: false },
+} as const
+const childEnds = {
+  type: 'end',
+  callId: 'c_2',
+  content: { text: 'Changed.', output: null, finishReason: 'stop' },
+} as const
+const rootEnds = { type: 'end', callId: 'c_1', content: { text: 'Done.', output: null, finishReason: 'stop' } } as const
+const modelEnds = (callId: Call, usage: unknown) =>
+  ({ type: 'end', kind: 'model', callId, content: { model: 'local/m', usage, finishReason: 'stop' } }) as const
+const says = (callId: Call, text: string, more: Record<string, unknown> = {}) =>
+  ({ type: 'delta', callId, content: { text, attempt: 1, ...more } }) as const
+
+const fold = (...given: readonly (Given & { readonly callId: Call })[]) =>
+  foldEvents(emptyConversation, events(...given))
+
+test('a run grows a tree of agents and tools, and ends done', () => {
+  const view = fold(asked, rootStarts, childStarts, toolStarts, toolEnds, childEnds, rootEnds)
+  const rows = treeRows(view, 'c_1', new Set())
+  assert.deepEqual(
+    rows.map((row) => [row.call.name, row.level, row.state]),
+    [
+      ['root', 1, 'completed'],
+      ['child', 2, 'completed'],
+      ['ChangeUserName', 3, 'completed'],
+    ],
+  )
+  assert.deepEqual(view.calls.get('c_3')?.result, { ok: true })
+  assert.deepEqual(view.calls.get('c_3')?.bound, ['userId'])
+  assert.deepEqual(
+    callPath(view, 'c_3').map((call) => call.name),
+    ['root', 'child', 'ChangeUserName'],
+  )
+})
+
+test('an open action makes every call above it wait for it by name; its answer sets them going', () => {
+  const waiting = fold(rootStarts, childStarts, toolStarts, actionOpens)
+  const rows = treeRows(waiting, 'c_1', new Set())
+  assert.deepEqual(
+    rows.map((row) => [row.state, row.waitsFor]),
+    [
+      ['waiting', ['child']],
+      ['waiting', ['ChangeUserName']],
+      ['waiting', []],
+    ],
+  )
+  assert.equal(waiting.open.get('i_1')?.path, 'child/ChangeUserName')
+  const going = fold(rootStarts, childStarts, toolStarts, actionOpens, answered)
+  assert.equal(going.open.size, 0)
+  assert.equal(runSummary(going, 'c_1').state, 'running')
+})
+
+test('a call stays running while one of its children is at work', () => {
+  const otherStarts = { ...childStarts, callId: 'c_4' } as const
+  const view = fold(rootStarts, childStarts, otherStarts, toolStarts, actionOpens)
+  const root = treeRows(view, 'c_1', new Set())[0]
+  assert.equal(root?.state, 'running')
+  assert.deepEqual(root?.waitsFor, ['child', 'other'])
+})
+
+test('an action without a start of its own still gets its node', () => {
+  const view = fold(rootStarts, childStarts, actionOpens)
+  assert.equal(view.calls.get('c_3')?.name, 'ChangeUserName')
+  assert.deepEqual(view.calls.get('c_2')?.children, ['c_3'])
+})
+
+test('deltas add up; a higher attempt, a snapshot and the next model call begin anew; a lower attempt is late', () => {
+  const text = (...given: readonly (Given & { readonly callId: Call })[]) =>
+    fold(rootStarts, ...given).calls.get('c_1')?.text
+  assert.equal(text(says('c_1', 'Hel'), says('c_1', 'lo')), 'Hello')
+  assert.equal(text(says('c_1', 'Hel'), says('c_1', 'Again', { attempt: 2 }), says('c_1', 'late')), 'Again')
+  assert.equal(text(says('c_1', 'xx'), says('c_1', 'Hello', { snapshot: true })), 'Hello')
+  assert.equal(text(says('c_1', 'First.'), modelEnds('c_1', null), says('c_1', 'Second.')), 'Second.')
+  assert.equal(text(says('c_1', 'Do'), rootEnds, says('c_1', 'late')), 'Done.')
+})
+
+test('what is stored alone gives the same view as having watched it live', () => {
+  const usage = { inputTokens: 10, outputTokens: 2 }
+  const live = events(
+    asked,
+    rootStarts,
+    says('c_1', 'I ask.'),
+    modelEnds('c_1', usage),
+    childStarts,
+    says('c_2', 'Hm.'),
+    modelEnds('c_2', usage),
+    toolStarts,
+    actionOpens,
+    answered,
+    toolEnds,
+    childEnds,
+    says('c_1', 'Do'),
+    modelEnds('c_1', usage),
+    rootEnds,
+  )
+  const stored = live.filter((event) => event.type !== 'delta')
+  const comparable = (given: Event[]) => {
+    const view = foldEvents(emptyConversation, given)
+    const calls = [...view.calls.values()].map((call) => ({ ...call, attempt: 0, textEnded: false }))
+    return { ...view, calls }
+  }
+  for (const seen of [stored.findIndex((event) => event.type === 'action_required') + 1, stored.length]) {
+    const lastSeq = stored[seen - 1]?.seq ?? 0
+    const until = live.slice(0, live.findIndex((event) => event.seq === lastSeq) + 1)
+    assert.deepEqual(comparable(stored.slice(0, seen)), comparable(until))
+  }
+})
+
+test('batches of any size give the same view, and repeated events change nothing', () => {
+  const all = events(
+    asked,
+    rootStarts,
+    says('c_1', 'a'),
+    modelEnds('c_1', null),
+    childStarts,
+    toolStarts,
+    toolEnds,
+    childEnds,
+    rootEnds,
+  )
+  const whole = foldEvents(emptyConversation, all)
+  const single = all.reduce((view, event) => foldEvents(view, [event]), emptyConversation)
+  assert.deepEqual(single, whole)
+  assert.deepEqual(
+    foldEvents(
+      whole,
+      all.filter((event) => event.seq !== undefined),
+    ),
+    whole,
+  )
+})
+
+test('a batch leaves the view before it as it was', () => {
+  const before = fold(rootStarts)
+  const copy = structuredClone(before)
+  foldEvents(before, [...events(rootStarts, childStarts, rootEnds)].slice(1))
+  assert.deepEqual(structuredClone(before), copy)
+})
+
+test('tokens are summed over the tree, and what a provider did not say is never counted as all', () => {
+  const known = fold(
+    rootStarts,
+    modelEnds('c_1', { inputTokens: 10, outputTokens: 2 }),
+    childStarts,
+    modelEnds('c_2', { inputTokens: 5, outputTokens: 1 }),
+  )
+  assert.deepEqual(runSummary(known, 'c_1').tokens, { input: 15, output: 3, complete: true })
+  assert.deepEqual(known.calls.get('c_1')?.tokens, { input: 10, output: 2, complete: true })
+  const unknown = fold(rootStarts, childStarts, modelEnds('c_2', { inputTokens: null, outputTokens: 4 }))
+  assert.deepEqual(runSummary(unknown, 'c_1').tokens, { input: 0, output: 4, complete: false })
+})
+
+test('a cancelled run stops every call below it and closes its actions', () => {
+  const cancel = { type: 'cancel', kind: null, callId: 'c_1', content: { by: 'anna', tasks: false } } as const
+  const asking = fold(rootStarts, childStarts, toolStarts, actionOpens, cancel)
+  assert.equal(asking.cancelling.has('c_1'), true)
+  const rootStops = { ...rootEnds, content: { text: '', finishReason: 'cancelled' } }
+  const view = fold(rootStarts, childStarts, toolStarts, actionOpens, cancel, rootStops)
+  assert.deepEqual(
+    [...view.calls.values()].map((call) => call.state),
+    ['cancelled', 'cancelled', 'cancelled'],
+  )
+  assert.equal(view.open.size, 0)
+  assert.equal(view.cancelling.size, 0)
+})
+
+test('a failed model call that is tried again is a note; a failed agent is failed', () => {
+  const content = { code: 'MODEL_CALL_FAILED', detail: 'refused' }
+  const retried = fold(rootStarts, { type: 'error', kind: 'model', callId: 'c_1', content })
+  assert.equal(retried.calls.get('c_1')?.state, 'running')
+  assert.deepEqual(retried.calls.get('c_1')?.notices, [content])
+  const failed = fold(rootStarts, childStarts, { type: 'error', callId: 'c_1', content })
+  assert.deepEqual(failed.calls.get('c_1')?.error, content)
+  assert.equal(failed.calls.get('c_2')?.state, 'cancelled')
+})
+
+test('the chat has each message before the run it belongs to, and only what was said to the root', () => {
+  const delegated = { type: 'message', kind: null, callId: 'c_2', content: { author: 'root', text: 'psst' } } as const
+  const view = fold(asked, rootStarts, childStarts, delegated, {
+    ...asked,
+    content: { author: 'anna', text: 'And hurry' },
+  })
+  assert.deepEqual(
+    chatItems(view).map((item) => (item.kind === 'message' ? item.message.text : item.runId)),
+    ['Rename me', 'And hurry', 'c_1'],
+  )
+})
+
+test('what the runtime tells an agent is a note of its call, not a message of the chat', () => {
+  const nudge = {
+    type: 'message',
+    kind: null,
+    callId: 'c_1',
+    content: { author: 'witan', text: 'Answer again.' },
+  } as const
+  const view = fold(asked, rootStarts, nudge)
+  assert.equal(view.messages.length, 1)
+  assert.deepEqual(view.calls.get('c_1')?.notices, [{ code: 'RUNTIME', detail: 'Answer again.' }])
+})
+
+test('a folded node hides what is below it', () => {
+  const view = fold(rootStarts, childStarts, toolStarts)
+  assert.equal(treeRows(view, 'c_1', new Set(['c_2'])).length, 2)
+})
+
+test('a hundred thousand events are folded in batches within two seconds', () => {
+  const many: Event[] = events(rootStarts)
+  const [sample] = events(rootStarts, toolStarts).slice(1)
+  assert.ok(sample)
+  for (let index = 0; index < 50_000; index += 1) {
+    const callId = `t_${index}`
+    many.push({
+      ...sample,
+      seq: many.length + 1,
+      callId,
+      parentCallId: index % 100 === 0 ? 'c_1' : `t_${index - (index % 100)}`,
+    })
+    many.push({ ...sample, seq: many.length + 1, callId, type: 'end', content: { result: index } })
+  }
+  const begun = performance.now()
+  let view = emptyConversation
+  for (let at = 0; at < many.length; at += 5000) view = foldEvents(view, many.slice(at, at + 5000))
+  assert.ok(performance.now() - begun < 2000)
+  assert.equal(view.calls.size, 50_001)
+})

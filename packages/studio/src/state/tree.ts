@@ -1,0 +1,94 @@
+/** The rows of a run's tree as they are drawn: depth, shown state, what each waits for, sums over children. */
+import type { CallState, CallView, ConversationView, Tokens } from './run-view.ts'
+
+/** One drawn row. `state` is what a reader should see: an agent whose children all wait is itself waiting. */
+export interface TreeRow {
+  readonly call: CallView
+  readonly level: number
+  readonly position: number
+  readonly siblings: number
+  readonly state: CallState
+  readonly waitsFor: readonly string[]
+  readonly tokens: Tokens
+  readonly expanded: boolean
+}
+
+interface Summary {
+  readonly state: CallState
+  readonly waitsFor: readonly string[]
+  readonly tokens: Tokens
+}
+
+/** All rows of the tree below a root call, folded-in ones left out. */
+export function treeRows(view: ConversationView, rootCallId: string, collapsed: ReadonlySet<string>): TreeRow[] {
+  const summaries = new Map<string, Summary>()
+  summarise(view, rootCallId, summaries)
+  const rows: TreeRow[] = []
+  const visit = (callId: string, at: { level: number; position: number; siblings: number }) => {
+    const call = view.calls.get(callId)
+    const summary = summaries.get(callId)
+    if (call === undefined || summary === undefined) return
+    const expanded = !collapsed.has(callId)
+    rows.push({ call, ...at, ...summary, expanded })
+    if (!expanded) return
+    const siblings = call.children.length
+    for (const [index, child] of call.children.entries())
+      visit(child, { level: at.level + 1, position: index + 1, siblings })
+  }
+  visit(rootCallId, { level: 1, position: 1, siblings: 1 })
+  return rows
+}
+
+/** What a run as a whole looks like. */
+export function runSummary(view: ConversationView, rootCallId: string): Summary {
+  const summaries = new Map<string, Summary>()
+  return summarise(view, rootCallId, summaries)
+}
+
+/** How many agents and tools took part in a run. */
+export function countCalls(view: ConversationView, rootCallId: string): { agents: number; tools: number } {
+  const counted = { agents: 0, tools: 0 }
+  const pending = [rootCallId]
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    const call = view.calls.get(id)
+    if (call === undefined) continue
+    if (call.kind === 'agent') counted.agents += 1
+    else counted.tools += 1
+    pending.push(...call.children)
+  }
+  return counted
+}
+
+/** The calls from the root down to this one. */
+export function callPath(view: ConversationView, callId: string): CallView[] {
+  const path: CallView[] = []
+  for (let call = view.calls.get(callId); call !== undefined; call = view.calls.get(call.parentCallId ?? '')) {
+    path.unshift(call)
+  }
+  return path
+}
+
+function summarise(view: ConversationView, callId: string, into: Map<string, Summary>): Summary {
+  const call = view.calls.get(callId)
+  if (call === undefined) return { state: 'cancelled', waitsFor: [], tokens: { input: 0, output: 0, complete: true } }
+  const children = call.children.map((child) => ({ name: nameOf(view, child), ...summarise(view, child, into) }))
+  const tokens = children.reduce((sum, child) => addTokens(sum, child.tokens), call.tokens)
+  const active = children.filter((child) => child.state === 'running' || child.state === 'waiting')
+  const over = call.endedAt !== null || call.state !== 'running'
+  const parked = active.length > 0 && active.every((child) => child.state === 'waiting')
+  const summary: Summary = {
+    state: !over && parked ? 'waiting' : call.state,
+    waitsFor: over ? [] : active.map((child) => child.name),
+    tokens,
+  }
+  into.set(callId, summary)
+  return summary
+}
+
+function nameOf(view: ConversationView, callId: string): string {
+  return view.calls.get(callId)?.name ?? callId
+}
+
+function addTokens(one: Tokens, other: Tokens): Tokens {
+  return { input: one.input + other.input, output: one.output + other.output, complete: one.complete && other.complete }
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fromSegment, toSegment } from './address.ts'
+import { count, elapsedMs, formatAgo, formatElapsed, formatTokens, formatValue } from './format.ts'
+import { shownProblem } from './problem.ts'
+import { isScripted, scriptedNotice } from './scripted.ts'
+
+test('times are short and never negative', () => {
+  assert.deepEqual([-5, 62, 3240, 59_960, 125_000, 3_720_000].map(formatElapsed), [
+    '0 ms',
+    '62 ms',
+    '3.2 s',
+    '1 min 00 s',
+    '2 min 05 s',
+    '1 h 02 min',
+  ])
+  assert.equal(elapsedMs('2026-01-01T00:00:01Z', null, Date.parse('2026-01-01T00:00:00Z')), 0)
+  const now = Date.parse('2026-01-01T12:00:00Z')
+  assert.deepEqual(
+    ['2026-01-01T12:00:00Z', '2026-01-01T11:30:00Z', '2026-01-01T02:00:00Z', '2025-11-02T00:00:00Z'].map((at) =>
+      formatAgo(at, now),
+    ),
+    ['just now', '30 min ago', '10 h ago', '2025-11-02'],
+  )
+})
+
+test('tokens say where they are not all', () => {
+  assert.equal(formatTokens({ input: 1000, output: 204, complete: true }), '1,204')
+  assert.equal(formatTokens({ input: 12_000, output: 400, complete: false }), '≥ 12.4k')
+  assert.equal(count(1, 'agent'), '1 agent')
+  assert.equal(count(2, 'agent'), '2 agents')
+  assert.equal(formatValue(undefined), 'nothing')
+})
+
+test('the banner names the agents with a scripted model, or says that all have one', () => {
+  const agent = (id: string, model: string) => ({ id, model })
+  assert.equal(scriptedNotice([agent('a', 'local/m')]), null)
+  assert.match(scriptedNotice([agent('a', 'scripted/x')]) ?? '', /^All agents/)
+  assert.match(scriptedNotice([agent('a', 'scripted/x'), agent('b', 'local/m')]) ?? '', /called: a\.$/)
+  const five = ['a', 'b', 'c', 'd', 'e'].map((id) => agent(id, 'scripted/x'))
+  assert.match(scriptedNotice([...five, agent('f', 'local/m')]) ?? '', /a, b, c and 2 more\.$/)
+  assert.equal(isScripted('local/scripted/x'), false)
+})
+
+test('an error always has a code, a detail and a hint', () => {
+  const refused = Object.assign(new Error('No such model.'), { code: 'MODEL_UNKNOWN', hint: 'Choose another.' })
+  assert.deepEqual(shownProblem(refused), { code: 'MODEL_UNKNOWN', detail: 'No such model.', hint: 'Choose another.' })
+  for (const error of [
+    new TypeError('fetch failed'),
+    'broken',
+    null,
+    Object.assign(new Error('?'), { code: 'UNAUTHENTICATED', hint: null }),
+  ]) {
+    const { code, detail, hint } = shownProblem(error)
+    assert.ok(code.length > 0 && detail.length > 0 && hint.length > 0)
+  }
+})
+
+test('a conversation id survives the address bar', () => {
+  assert.equal(toSegment('chats/01J.a-b'), 'chats:01J.a-b')
+  assert.equal(fromSegment(toSegment('chats/01J.a-b')), 'chats/01J.a-b')
+})

@@ -1,0 +1,81 @@
+/** Packs every publishable package, installs the tarballs in an empty folder, and uses them as a stranger would. */
+import { execFileSync } from 'node:child_process'
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '..')
+const limits = { library: 15, everything: 60 } as const
+const { NODE_OPTIONS: _sourceCondition, npm_config_node_options: _alsoSource, ...env } = process.env
+
+/** Runs a program without the condition that leads to source, so that only what is published can answer. */
+function run(folder: string, command: string, args: readonly string[]): string {
+  return execFileSync(command, args, { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+/** The tarball of each package by its name. */
+function pack(into: string): Map<string, string> {
+  const tarballs = new Map<string, string>()
+  for (const path of globSync('packages/*/package.json', { cwd: root })) {
+    const { name } = JSON.parse(readFileSync(join(root, path), 'utf8')) as { name: string }
+    const out = run(root, 'npm', ['pack', '--json', '--pack-destination', into, '--workspace', name])
+    const { filename } = firstPacked(JSON.parse(out))
+    tarballs.set(name, join(into, filename))
+    const kilobytes = Math.ceil(statSync(join(into, filename)).size / 1000)
+    console.log(`packed ${name}: ${kilobytes} kB`)
+  }
+  return tarballs
+}
+
+/** npm prints a list, or from version 12 an object by name. */
+function firstPacked(printed: unknown): { filename: string } {
+  const [first] = Array.isArray(printed) ? printed : Object.values(printed as Record<string, unknown>)
+  return first as { filename: string }
+}
+
+/** Installs tarballs in a new folder and returns the folder. */
+function install(into: string, tarballs: readonly (string | undefined)[]): string {
+  const folder = mkdtempSync(join(into, 'install-'))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+  const files = tarballs.filter((file) => file !== undefined)
+  run(folder, 'npm', ['install', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error', ...files])
+  return folder
+}
+
+function megabytes(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const bytes = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => statSync(join(entry.parentPath, entry.name)).size)
+  return bytes.reduce((sum, size) => sum + size, 0) / 1e6
+}
+
+function checkSize(what: keyof typeof limits, folder: string): boolean {
+  const size = megabytes(join(folder, 'node_modules'))
+  console.log(`${what}: ${size.toFixed(1)} MB of production dependencies (limit ${limits[what]} MB)`)
+  return size < limits[what]
+}
+
+function main(): boolean {
+  const temporary = mkdtempSync(join(tmpdir(), 'witan-pack-'))
+  try {
+    run(root, 'npm', ['run', '--silent', 'build'])
+    const tarballs = pack(temporary)
+    const library = install(temporary, [tarballs.get('@witan/protocol'), tarballs.get('@witan/core')])
+    const everything = install(temporary, [...tarballs.values()])
+    for (const name of tarballs.keys()) {
+      const count = run(everything, process.execPath, [
+        '--input-type=module',
+        '--eval',
+        `console.log(Object.keys(await import('${name}')).length)`,
+      ])
+      console.log(`imported ${name}: ${count.trim()} values`)
+    }
+    console.log(`witan --version: ${run(everything, 'npx', ['--no-install', 'witan', '--version']).trim()}`)
+    return [checkSize('library', library), checkSize('everything', everything)].every(Boolean)
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+process.exitCode = main() ? 0 : 1

@@ -1,0 +1,90 @@
+/** Who may import whom inside packages/core/src: six floors, and an order of folders on the lower ones. */
+import type { SourceFile, Tree, Violation } from './source.ts'
+import { isTest, resolveImport } from './source.ts'
+
+const root = 'packages/core/src/'
+const contracts = ['identity', 'parameter', 'budget', 'model', 'tool', 'interruption', 'agent']
+const state = ['store', 'conversation', 'event', 'task']
+const leafFolders = ['edge', 'tool/kinds', 'agent/workflow', 'model/adapters', 'store/drivers', 'telemetry']
+const input = /^node:(fs|fs\/promises|net|tls|http|https|http2|dgram|dns|child_process|cluster|worker_threads|sqlite)$/
+
+/** Where a file stands. `unit` is what may import itself freely: a folder, or one leaf. */
+interface Place {
+  readonly floor: 1 | 2 | 3 | 4 | 5
+  readonly order: number
+  readonly unit: string
+}
+
+/** Checks every import of every file of the core that is not a test. */
+export function checkFloors(tree: Tree): Violation[] {
+  const files = [...tree.files.values()].filter((file) => file.path.startsWith(root) && !isTest(file.path))
+  return files.flatMap((file) => checkFile(tree, file))
+}
+
+function checkFile(tree: Tree, file: SourceFile): Violation[] {
+  const name = file.path.slice(root.length)
+  const place = placeOf(tree, name)
+  if (place === undefined) {
+    const folders = [...contracts, ...state, 'run', ...leafFolders, 'testing'].join(', ')
+    return [{ file: file.path, what: 'stands on no floor', allowed: folders, fix: 'move it into one of these folders' }]
+  }
+  return file.imports.flatMap((specifier) => {
+    const target = resolveImport(tree, file.path, specifier)
+    const problem = target?.startsWith(root)
+      ? judge(place, target.slice(root.length), placeOf(tree, target.slice(root.length)))
+      : place.floor <= 3 && input.test(specifier)
+        ? { allowed: 'floors 1 to 3 do no I/O', fix: 'let a driver or the runtime do it and hand the result in' }
+        : undefined
+    return problem === undefined ? [] : [{ file: file.path, what: `imports ${target ?? specifier}`, ...problem }]
+  })
+}
+
+/** The floor of a file of the core, by its path under src; undefined when the layout has no such place. */
+function placeOf(tree: Tree, name: string): Place | undefined {
+  const leaf = leafFolders.find((folder) => name.startsWith(`${folder}/`))
+  if (leaf !== undefined) return { floor: 4, order: 0, unit: leafUnit(tree, leaf, name) }
+  const [folder = '', rest] = name.split('/')
+  if (rest === undefined)
+    return /^(index|runtime|runtime-[a-z-]+|clock|ids)\.ts$/.test(name) ? { floor: 5, order: 0, unit: name } : undefined
+  if (contracts.includes(folder)) return { floor: 1, order: contracts.indexOf(folder), unit: folder }
+  if (state.includes(folder)) return { floor: 2, order: state.indexOf(folder), unit: folder }
+  if (folder === 'run') return { floor: 3, order: 0, unit: folder }
+  return folder === 'runtime' || folder === 'testing' ? { floor: 5, order: 0, unit: folder } : undefined
+}
+
+/**
+ * `store/drivers/sqlite.ts`, everything in `store/drivers/sqlite/`, and `store/drivers/sqlite-rows.ts` beside it are one
+ * leaf: the head's name says whose parts the others are.
+ */
+function leafUnit(tree: Tree, leaf: string, name: string): string {
+  const first = (name.slice(leaf.length + 1).split('/')[0] ?? '').replace(/\.tsx?$/, '')
+  const words = first.split('-')
+  const prefixes = words.map((_, index) => words.slice(0, index + 1).join('-'))
+  return `${leaf}/${prefixes.find((prefix) => tree.files.has(`${root}${leaf}/${prefix}.ts`)) ?? first}`
+}
+
+type Problem = Pick<Violation, 'allowed' | 'fix'>
+
+function judge(from: Place, target: string, to: Place | undefined): Problem | undefined {
+  if (to === undefined || to.unit === from.unit || from.unit === 'index.ts') return undefined
+  if (target === 'index.ts')
+    return { allowed: 'no file imports its own package’s barrel', fix: 'import the file itself' }
+  if (to.unit === 'testing')
+    return { allowed: 'only index.ts and tests import testing/', fix: 'move the shared part down' }
+  if (from.floor === 5) return undefined
+  if (to.floor === 5) return { allowed: `floor ${from.floor} imports only lower floors`, fix: handedIn }
+  if (from.floor >= 3) return to.floor <= 2 ? undefined : { allowed: upperRule(from), fix: handedIn }
+  if (to.floor > from.floor) return { allowed: `floor ${from.floor} imports floors 0 to ${from.floor}`, fix: handedIn }
+  if (to.floor < from.floor || to.order < from.order) return undefined
+  const chain = from.floor === 1 ? contracts : state
+  const left = chain.slice(0, from.order).join(', ') || 'nothing of its own floor'
+  return { allowed: `${from.unit}/ imports, of its floor, only ${left}`, fix: handedIn }
+}
+
+const handedIn = 'have the function or the id handed in, or move the contract down'
+
+function upperRule(from: Place): string {
+  return from.floor === 3
+    ? 'run/ imports floors 0 to 2 only: it names no edge, provider or database'
+    : `a leaf (${from.unit}) imports floors 0 to 2 only, never another leaf, never run/`
+}

@@ -1,0 +1,138 @@
+/** The JSON of the public contract as an outside client reads it: only the fields that the acceptance tests look at. */
+
+export interface Problem {
+  type: string
+  code: string
+  title: string
+  detail: string
+  path?: unknown
+  hint: string
+  requestId: string
+}
+
+export interface UsageCounts {
+  modelCalls: number
+  toolCalls: number
+  inputTokens: number
+  outputTokens: number
+  cachedInputTokens: number
+  reasoningTokens: number
+  totalTokens: number
+}
+
+export interface Usage extends UsageCounts {
+  complete: boolean
+  byAgent: Record<string, UsageCounts>
+}
+
+export interface Interruption {
+  id: string
+  kind: string
+  path: string
+  agent: string
+  callId: string
+  state: string
+  name: string
+  arguments: Record<string, unknown>
+}
+
+export interface RunResult {
+  runId: string
+  conversationId: string
+  status: 'completed' | 'waiting' | 'failed' | 'cancelled'
+  text: string
+  output: unknown
+  finishReason: string
+  interruptions: Interruption[]
+  usage: Usage
+  elapsedMs: number
+  error: Problem | null
+}
+
+export interface Started {
+  id: string
+  agent: string
+  run: RunResult | null
+}
+
+export interface Conversation {
+  id: string
+  agent: string
+  lastSeq: number
+  activeRunId: string | null
+  status: 'idle' | 'running' | 'waiting'
+  interruptions: Interruption[]
+  runs: { runId: string; status: string }[]
+}
+
+export interface WitanEvent {
+  seq: number
+  type: string
+  kind: string
+  callId: string
+  parentCallId: string | null
+  rootCallId: string
+  conversationId: string
+  document: string
+  author: string
+  agentPath: string
+  at: string
+  content: Record<string, unknown>
+}
+
+export interface EventPage {
+  events: WitanEvent[]
+  lastSeq: number
+  more: boolean
+}
+
+export interface DocumentToolCall {
+  id: string
+  name: string
+  arguments: unknown
+  result: unknown
+  document: string | null
+}
+
+export interface DocumentMessage {
+  seq: number
+  role: string
+  author: string
+  text: string | null
+  toolCalls?: DocumentToolCall[] | null
+  date: string
+}
+
+export interface ConversationDocument {
+  id: string
+  agent: string
+  parameters: Record<string, { value?: unknown; sendToModel: boolean }>
+  messages: DocumentMessage[]
+  linkedConversations: unknown[]
+  openCalls: unknown[]
+  totalUsage: UsageCounts
+  createdAt: string
+  lastMessageAt: string
+  hasMore: boolean
+}
+
+export interface Finding {
+  code: string
+  severity: string
+  agent: string
+  detail: string
+  hint: string
+}
+
+export interface SavedAgent {
+  id: string
+  revision: number | string
+  source: string
+  warnings: Finding[]
+  description?: string
+}
+
+export interface Page<T> {
+  items: T[]
+  nextCursor: string | null
+}

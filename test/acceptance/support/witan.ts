@@ -1,0 +1,206 @@
+/** The real server as a child process on a free port, and the calls that an outside client makes to it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createParser } from 'eventsource-parser'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const readyWithinMs = 15_000
+const callWithinMs = 30_000
+
+export interface Answer<T> {
+  status: number
+  headers: Headers
+  body: T
+  text: string
+}
+
+export interface CallOptions {
+  body?: unknown
+  raw?: string | Uint8Array<ArrayBuffer>
+  headers?: Record<string, string>
+}
+
+export interface Frame {
+  id: string | undefined
+  event: string | undefined
+  data: string
+}
+
+export interface WitanOptions {
+  modelUrl: string
+  store?: 'memory' | 'file'
+  /** Puts files (a SQLite source, say) into the folder of the configuration and returns further configuration. */
+  prepare?: (folder: string) => Record<string, unknown>
+}
+
+export interface Witan {
+  readonly url: string
+  readonly folder: string
+  call<T>(method: string, path: string, options?: CallOptions): Promise<Answer<T>>
+  /** Opens an event stream; the frames end when the server ends them or the reader stops. */
+  stream(
+    method: string,
+    path: string,
+    options?: CallOptions,
+  ): Promise<{ status: number; headers: Headers; frames: AsyncGenerator<Frame> }>
+  /** Starts a second process on the same configuration and waits for its end. */
+  second(): Promise<{ code: number | null; output: string }>
+  start(): Promise<void>
+  stop(): Promise<void>
+  kill(): Promise<void>
+  close(): Promise<void>
+}
+
+interface Running {
+  child: ChildProcess
+  output: string[]
+  url: string
+}
+
+/** Writes a configuration into a temporary folder and starts the server on it. */
+export async function createWitan(options: WitanOptions): Promise<Witan> {
+  const folder = await mkdtemp(join(tmpdir(), 'witan-acceptance-'))
+  const connection = { kind: 'openai-compatible', baseUrl: options.modelUrl }
+  const config = {
+    store: { url: options.store === 'file' ? `file:${join(folder, 'witan.db')}` : 'memory:' },
+    auth: { mode: 'none' },
+    connections: { play: connection, keyed: { ...connection, apiKeyEnv: 'PLAY_KEY' } },
+    ...options.prepare?.(folder),
+  }
+  await writeFile(join(folder, 'witan.config.json'), JSON.stringify(config, null, 2))
+  let running = await launch(folder)
+  const end = async (signal: NodeJS.Signals) => {
+    await finish(running.child, signal)
+  }
+  return {
+    get url() {
+      return running.url
+    },
+    folder,
+    call: (method, path, call = {}) => request(running.url, path, { method, ...call }),
+    stream: (method, path, call = {}) => openStream(running.url + path, { method, ...call }),
+    second: () => untilExit(folder),
+    start: async () => {
+      running = await launch(folder)
+    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    close: async () => {
+      await end('SIGTERM')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function spawnServer(folder: string, port: number): Running {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(WITAN_|MAX_SUB_AGENT|NODE_|OPENAI_|ANTHROPIC_|GOOGLE_)/.test(name),
+  )
+  const child = spawn(
+    process.execPath,
+    ['--conditions=witan-source', 'packages/cli/bin/witan.js', 'serve', '--config', join(folder, 'witan.config.json')],
+    {
+      cwd: root,
+      env: { ...Object.fromEntries(kept), WITAN_PORT: String(port), PLAY_KEY: 'key-of-the-play' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  const output: string[] = []
+  child.stdout?.on('data', (data) => output.push(String(data)))
+  child.stderr?.on('data', (data) => output.push(String(data)))
+  return { child, output, url: `http://127.0.0.1:${port}` }
+}
+
+async function launch(folder: string): Promise<Running> {
+  const running = spawnServer(folder, await freePort())
+  const deadline = Date.now() + readyWithinMs
+  while (Date.now() < deadline) {
+    if (running.child.exitCode !== null) break
+    const ready = await fetch(`${running.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
+    await ready?.arrayBuffer()
+    if (ready?.status === 200) return running
+    await delay(20)
+  }
+  const why = running.child.exitCode === null ? 'is not ready' : `ended with ${running.child.exitCode}`
+  await finish(running.child, 'SIGKILL')
+  throw new Error(`the server ${why}:\n${running.output.join('')}`)
+}
+
+async function untilExit(folder: string): Promise<{ code: number | null; output: string }> {
+  const { child, output } = spawnServer(folder, await freePort())
+  const timer = setTimeout(() => child.kill('SIGKILL'), readyWithinMs)
+  await once(child, 'close')
+  clearTimeout(timer)
+  return { code: child.exitCode, output: output.join('') }
+}
+
+async function finish(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill(signal)
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
+  await gone
+  clearTimeout(timer)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function init(options: CallOptions & { method: string }): RequestInit {
+  const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body))
+  const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
+  return { method: options.method, headers: { ...type, ...options.headers }, ...(body === undefined ? {} : { body }) }
+}
+
+async function request<T>(base: string, path: string, options: CallOptions & { method: string }): Promise<Answer<T>> {
+  const signal = AbortSignal.timeout(callWithinMs)
+  const response = await fetch(base + path, { ...init(options), signal })
+  const text = await response.text()
+  const json = /json/.test(response.headers.get('content-type') ?? '')
+  return { status: response.status, headers: response.headers, text, body: (json ? JSON.parse(text) : undefined) as T }
+}
+
+async function openStream(
+  url: string,
+  options: CallOptions & { method: string },
+): Promise<{ status: number; headers: Headers; frames: AsyncGenerator<Frame> }> {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(new Error('the stream did not end in time')), callWithinMs)
+  const headers = { accept: 'text/event-stream', ...options.headers }
+  const response = await fetch(url, { ...init({ ...options, headers }), signal: controller.signal })
+  return {
+    status: response.status,
+    headers: response.headers,
+    frames: frames(response, () => {
+      clearTimeout(timer)
+      controller.abort()
+    }),
+  }
+}
+
+async function* frames(response: Response, leave: () => void): AsyncGenerator<Frame> {
+  const ready: Frame[] = []
+  const parser = createParser({
+    onEvent: (event) => ready.push({ id: event.id, event: event.event, data: event.data }),
+  })
+  const decoder = new TextDecoder()
+  try {
+    for await (const bytes of response.body ?? []) {
+      parser.feed(decoder.decode(bytes, { stream: true }))
+      while (ready.length > 0) yield ready.shift() as Frame
+    }
+  } finally {
+    leave()
+  }
+}

@@ -1,0 +1,55 @@
+/** One headless Chromium, and pages that keep book of everything a page should not do. */
+import { existsSync } from 'node:fs'
+import { studioFolder } from '@witan/studio'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+const executablePath = process.env.WITAN_CHROMIUM ?? '/usr/bin/chromium'
+
+/** Why the browser tests cannot run here, or false. */
+export function missing(): string | false {
+  if (!existsSync(executablePath)) {
+    return `There is no Chromium at "${executablePath}". Install it (Debian: apt-get install chromium) or name one in WITAN_CHROMIUM.`
+  }
+  if (process.env.WITAN_STUDIO_URL === undefined && !existsSync(new URL('index.html', studioFolder))) {
+    return 'The Studio is not built. Run: npm run build -w @witan/studio'
+  }
+  return false
+}
+
+/** Starts it. Containers have no sandbox of their own to offer, hence the flag. */
+export async function openBrowser(): Promise<Browser> {
+  return await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+}
+
+/** A page and what it did that it should not have done. */
+export interface WatchedPage {
+  readonly page: Page
+  /** Console errors, uncaught errors, dialogs, blocked content and requests to another origin, as text. */
+  readonly complaints: string[]
+  close(): Promise<void>
+}
+
+/** Opens a page in a context of its own. `expects` names console errors that belong to the test. */
+export async function openPage(
+  browser: Browser,
+  origin: string,
+  options: { readonly width?: number; readonly expects?: RegExp } = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ viewport: { width: options.width ?? 1440, height: 860 } })
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    const expected = options.expects?.test(message.text()) ?? false
+    if (['error', 'warning'].includes(message.type()) && !expected) complaints.push(`console: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`))
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== origin) complaints.push(`off-origin: ${request.url()}`)
+  })
+  return { page, complaints, close: () => context.close() }
+}
