@@ -18,7 +18,12 @@ const { env } = process
 /** In this order; WITAN_MODEL_NAME names another model of the same provider. */
 const providers: readonly Provider[] = [
   { name: 'openai', baseUrl: 'https://api.openai.com/v1', apiKey: env.OPENAI_API_KEY, model: 'gpt-5-mini' },
-  { name: 'anthropic', baseUrl: 'https://api.anthropic.com/v1', apiKey: env.ANTHROPIC_API_KEY, model: 'claude-haiku-4-5' },
+  {
+    name: 'anthropic',
+    baseUrl: 'https://api.anthropic.com/v1',
+    apiKey: env.ANTHROPIC_API_KEY,
+    model: 'claude-haiku-4-5',
+  },
   {
     name: 'google',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
@@ -31,7 +36,10 @@ const real = realModel()
 
 /** The model of one agent: the real one if there is a key, else the agent's own script. */
 export function modelFor(agent: string, script: Rule): Model {
-  return real ?? scriptedModel(paced(script), { id: `scripted/${agent}`, sleep: (ms, signal) => sleep(ms, undefined, { signal }) })
+  return (
+    real ??
+    scriptedModel(paced(script), { id: `scripted/${agent}`, sleep: (ms, signal) => sleep(ms, undefined, { signal }) })
+  )
 }
 
 /** So that the tree can be watched while it grows. */

@@ -45,7 +45,7 @@ function placeOf(tree: Tree, name: string): Place | undefined {
   if (leaf !== undefined) return { floor: 4, order: 0, unit: leafUnit(tree, leaf, name) }
   const [folder = '', rest] = name.split('/')
   if (rest === undefined)
-    return /^(index|runtime|runtime-[a-z-]+|clock|ids)\.ts$/.test(name) ? { floor: 5, order: 0, unit: name } : undefined
+    return /^(index|testing|runtime|runtime-[a-z-]+|clock|ids)\.ts$/.test(name) ? { floor: 5, order: 0, unit: name } : undefined
   if (contracts.includes(folder)) return { floor: 1, order: contracts.indexOf(folder), unit: folder }
   if (state.includes(folder)) return { floor: 2, order: state.indexOf(folder), unit: folder }
   if (folder === 'run') return { floor: 3, order: 0, unit: folder }
@@ -63,10 +63,13 @@ function leafUnit(tree: Tree, leaf: string, name: string): string {
   return `${leaf}/${prefixes.find((prefix) => tree.files.has(`${root}${leaf}/${prefix}.ts`)) ?? first}`
 }
 
+/** The package's entries: they may name anything. */
+const barrels = new Set(['index.ts', 'testing.ts'])
+
 type Problem = Pick<Violation, 'allowed' | 'fix'>
 
 function judge(from: Place, target: string, to: Place | undefined): Problem | undefined {
-  if (to === undefined || to.unit === from.unit || from.unit === 'index.ts') return undefined
+  if (to === undefined || to.unit === from.unit || barrels.has(from.unit)) return undefined
   if (target === 'index.ts')
     return { allowed: 'no file imports its own package’s barrel', fix: 'import the file itself' }
   if (to.unit === 'testing')

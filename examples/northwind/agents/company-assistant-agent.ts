@@ -13,9 +13,19 @@ export const companyAssistantAgent = defineAgent({
 Answer with what your specialists tell you and with nothing else. Ask several at once where a question has several parts.
 They know who the employee is: never ask for a name or an id. Be brief.`,
   subAgents: [
-    { agent: 'employee-profile-agent', description: 'Knows the record, manager, team and territories of the employee who asks, and changes their address.' },
+    {
+      agent: 'employee-profile-agent',
+      description:
+        'Knows the record, manager, team and territories of the employee who asks, and changes their address.',
+    },
     { agent: 'orders-agent', description: 'Knows the orders that the employee has taken, and what is in any order.' },
-    { agent: 'customers-agent', description: 'Knows the customers, the employee’s own and all others, and what they have ordered.' },
-    { agent: 'products-agent', description: 'Knows products, prices, stock, suppliers and what sells, and asks for reorders.' },
+    {
+      agent: 'customers-agent',
+      description: 'Knows the customers, the employee’s own and all others, and what they have ordered.',
+    },
+    {
+      agent: 'products-agent',
+      description: 'Knows products, prices, stock, suppliers and what sells, and asks for reorders.',
+    },
   ],
 })

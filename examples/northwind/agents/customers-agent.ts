@@ -30,7 +30,10 @@ Country names are English, and it is USA and UK. Totals are US dollars without f
       query: `select c.company_name as company, c.city, c.country, t.orders, t.total
         from customer_totals t join customers c on c.id = t.customer_id
         where $country is null or c.country = $country order by t.total desc limit $limit`,
-      parametersSchema: fields({ country: { type: ['string', 'null'], description: 'null for all countries.' }, limit }),
+      parametersSchema: fields({
+        country: { type: ['string', 'null'], description: 'null for all countries.' },
+        limit,
+      }),
     },
     {
       name: 'find-customers',

@@ -5,7 +5,7 @@ import { productsScript } from '../scripts/products.ts'
 import { fields, limit } from './schema.ts'
 
 const stockColumns = `p.id, p.name, c.name as category, p.quantity_per_unit, p.unit_price,
-        p.units_in_stock, p.units_on_order, p.reorder_level`
+        p.units_in_stock, p.units_on_order, p.reorder_level, p.discontinued`
 
 export const productsAgent = defineAgent({
   id: 'products-agent',
@@ -21,7 +21,7 @@ Ask the suppliers agent who supplies what. Before you ask for a reorder, look up
       source: 'northwind',
       query: `select ${stockColumns}
         from products p join categories c on c.id = p.category_id
-        where p.name like '%' || $name || '%' and p.discontinued = 0 order by p.name limit 20`,
+        where p.name like '%' || $name || '%' order by p.discontinued, p.name limit 20`,
       parametersSchema: fields({ name: { type: 'string', description: 'Empty for all.' } }),
     },
     {

@@ -15,7 +15,10 @@ export const customersScript = routes(
       match: /\bmy\b[^.?]*\bcustomers?\b/i,
       steps: [
         () => call('my-customers', { limit: 5 }),
-        tell((rows) => `The customers who ordered most from you:\n${lines(rows, customerLine)}`, 'Nobody has ordered from you yet.'),
+        tell(
+          (rows) => `The customers who ordered most from you:\n${lines(rows, customerLine)}`,
+          'Nobody has ordered from you yet.',
+        ),
       ],
     },
     {

@@ -16,7 +16,11 @@ export const ordersScript = routes(
       match: /\b(not shipped|unshipped|open orders)\b/i,
       steps: [
         () => call('my-open-orders'),
-        tell((rows) => `${rows.length} of your orders ${rows.length === 1 ? 'is' : 'are'} not shipped:\n${lines(rows, orderLine)}`, 'All your orders are shipped.'),
+        tell(
+          (rows) =>
+            `${rows.length} of your orders ${rows.length === 1 ? 'is' : 'are'} not shipped:\n${lines(rows, orderLine)}`,
+          'All your orders are shipped.',
+        ),
       ],
     },
     {

@@ -2,10 +2,12 @@
 import type { Row } from './routes.ts'
 import { call, lines, money, named, routes, tell } from './routes.ts'
 
-const product = /\b(?:much|many|of|is|does|are) (?!it\b|the\b|we\b|in\b|there\b|running\b)"?([A-Z][^?.,!]*?)"?(?: (?:is|are|do|cost|costs|in|left|have)\b|[?.,!]|$)/
+const product =
+  /\b(?:much|many|of|is|does|are) (?!it\b|the\b|we\b|in\b|there\b|running\b)"?([A-Z][^?.,!]*?)"?(?: (?:is|are|do|cost|costs|in|left|have)\b|[?.,!]|$)/
 const reorder = /\breorder (\d+) (?:\w+ of |of )?"?([A-Z][^?.,!"]*)/i
 
 function stockLine(row: Row): string {
+  if (row.discontinued === 1) return `${row.name}: discontinued, ${row.units_in_stock} left, ${money(row.unit_price)}`
   return `${row.name}: ${row.units_in_stock} in stock, ${row.units_on_order} on order, reordered at ${row.reorder_level}, ${money(row.unit_price)} for ${row.quantity_per_unit}`
 }
 
@@ -41,7 +43,11 @@ export const productsScript = routes(
       match: /\bsell/i,
       steps: [
         () => call('best-sellers', { limit: 5 }),
-        tell((rows) => `What sells best:\n${lines(rows, (row) => `${row.name}: ${money(row.total)} with ${row.quantity} units`)}`, 'Nothing was sold.'),
+        tell(
+          (rows) =>
+            `What sells best:\n${lines(rows, (row) => `${row.name}: ${money(row.total)} with ${row.quantity} units`)}`,
+          'Nothing was sold.',
+        ),
       ],
     },
     {

@@ -26,7 +26,9 @@ export function routes(list: readonly Route[], otherwise: string): Rule {
     const start = request.messages.findLastIndex(({ role }) => role === 'user')
     const message = request.messages[start]?.content ?? ''
     const answers = request.messages.slice(start + 1).filter(({ role }) => role === 'tool')
-    const played = list.filter(({ match }) => match.test(message)).map((route) => ({ route, result: undefined as unknown, words: '' }))
+    const played = list
+      .filter(({ match }) => match.test(message))
+      .map((route) => ({ route, result: undefined as unknown, words: '' }))
     let taken = 0
     for (let turn = 0; ; turn += 1) {
       const calls: ScriptedCall[] = []

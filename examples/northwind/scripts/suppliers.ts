@@ -11,14 +11,26 @@ export const suppliersScript = routes(
       match: product,
       steps: [
         ({ message }) => call('supplier-of-product', { product: named(message, product) }),
-        tell((rows) => lines(rows, (row) => `${row.product} comes from ${row.supplier} in ${row.city}, ${row.country}: ask ${row.contact} at ${row.phone}`), 'Nobody supplies such a product.'),
+        tell(
+          (rows) =>
+            lines(
+              rows,
+              (row) =>
+                `${row.product} comes from ${row.supplier} in ${row.city}, ${row.country}: ask ${row.contact} at ${row.phone}`,
+            ),
+          'Nobody supplies such a product.',
+        ),
       ],
     },
     {
       match: place,
       steps: [
         ({ message }) => call('suppliers-in-country', { country: named(message, place) }),
-        tell((rows) => `Suppliers there:\n${lines(rows, (row) => `${row.supplier}, ${row.city}: ${row.contact}, ${row.phone}`)}`, 'There are no suppliers there.'),
+        tell(
+          (rows) =>
+            `Suppliers there:\n${lines(rows, (row) => `${row.supplier}, ${row.city}: ${row.contact}, ${row.phone}`)}`,
+          'There are no suppliers there.',
+        ),
       ],
     },
   ],

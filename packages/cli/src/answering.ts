@@ -5,7 +5,7 @@ import type { Interruption } from '@witan/protocol'
 import type { Terminal } from './terminal.ts'
 import { painter, print } from './terminal.ts'
 import type { Line } from './tree/lines.ts'
-import { fit } from './tree/lines.ts'
+import { cutLine } from './tree/lines.ts'
 import { compact } from './tree/phrase.ts'
 import { oneLine, textWidth } from './tree/width.ts'
 
@@ -21,11 +21,14 @@ const promptText = '  › '
 export async function askForAction(terminal: Terminal, open: Interruption): Promise<Asked> {
   const paint = painter(terminal)
   const columns = (terminal.output.columns ?? 80) - 1
-  const lines = questionLines(open).map((line) => fit(line, columns))
+  const lines = questionLines(open).map((line) => cutLine(line, columns))
   for (const line of lines) print(terminal.output, paint(line))
   const said = await readLine(terminal)
   const widths = lines.map((line) => line.reduce((sum, span) => sum + textWidth(span.text), 0))
-  return { answer: said === null ? null : toAnswer(said), columns: [...widths, textWidth(promptText + (said ?? '')) + 1] }
+  return {
+    answer: said === null ? null : toAnswer(said),
+    columns: [...widths, textWidth(promptText + (said ?? '')) + 1],
+  }
 }
 
 /** The question as lines. */

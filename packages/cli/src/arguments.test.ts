@@ -9,7 +9,11 @@ const command: Command = {
   name: 'try',
   summary: 'A command.',
   operands: [{ name: 'AGENT' }, { name: 'MESSAGE', optional: true }],
-  options: { param: { value: 'K=V', multiple: true, help: '' }, file: { value: 'FILE', short: 'f', help: '' }, json: { help: '' } },
+  options: {
+    param: { value: 'K=V', multiple: true, help: '' },
+    file: { value: 'FILE', short: 'f', help: '' },
+    json: { help: '' },
+  },
   run: () => Promise.resolve(exitCodes.done),
 }
 const read = (...words: string[]) => readArguments(command, words)
@@ -19,7 +23,10 @@ describe('arguments', () => {
     const given = read('--param', 'a=1', 'front-desk', '-f', 'x.json', 'hello', '--param=b=2', '--json')
     assert.deepEqual(given.operands, ['front-desk', 'hello'])
     assert.deepEqual(given.texts('param'), ['a=1', 'b=2'])
-    assert.deepEqual([given.text('file'), given.has('json'), given.has('url'), given.text('url')], ['x.json', true, false, undefined])
+    assert.deepEqual(
+      [given.text('file'), given.has('json'), given.has('url'), given.text('url')],
+      ['x.json', true, false, undefined],
+    )
   })
 
   test('a message may look like an option after --', () => {
@@ -38,7 +45,8 @@ describe('arguments', () => {
     const given = (text: string) => read('a', '-f', text)
     assert.equal(readCount(given('20'), 'file', 200), 20)
     assert.equal(readCount(read('a'), 'file', 200), undefined)
-    for (const text of ['0', '201', '1.5', 'x', '-1', '1e2']) assert.throws(() => readCount(given(text.replace(/^-/, '~')), 'file', 200), { name: 'UsageError' })
+    for (const text of ['0', '201', '1.5', 'x', '-1', '1e2'])
+      assert.throws(() => readCount(given(text.replace(/^-/, '~')), 'file', 200), { name: 'UsageError' })
   })
 })
 

@@ -40,7 +40,10 @@ export function readCount(given: Given, name: string, most: number): number | un
   if (text === undefined) return undefined
   const value = Number(text)
   if (/^\d+$/.test(text) && value >= 1 && value <= most) return value
-  throw new UsageError(`--${name} "${text}" is not a whole number from 1 to ${most}.`, `Write --${name} ${Math.min(20, most)}.`)
+  throw new UsageError(
+    `--${name} "${text}" is not a whole number from 1 to ${most}.`,
+    `Write --${name} ${Math.min(20, most)}.`,
+  )
 }
 
 type Values = Readonly<Record<string, unknown>>
@@ -55,7 +58,12 @@ function parse(words: readonly string[], options: Readonly<Record<string, Option
     },
   ])
   try {
-    const parsed = parseArgs({ args: [...words], options: Object.fromEntries(table), allowPositionals: true, strict: true })
+    const parsed = parseArgs({
+      args: [...words],
+      options: Object.fromEntries(table),
+      allowPositionals: true,
+      strict: true,
+    })
     return { values: parsed.values as Values, positionals: parsed.positionals }
   } catch (error) {
     throw new UsageError(firstSentence(error), hint)

@@ -2,10 +2,12 @@
 import type { Client } from '@witan/client'
 import { createClient } from '@witan/client'
 import type { Config } from '@witan/server'
-import { createApp, createAuth, createLog, findServer, loadConfig, openRuntime, storeFile } from '@witan/server'
+import { createApp, createAuth, createLog, findServer, openRuntime, storeFile } from '@witan/server'
 import type { Given } from './command.ts'
 import { StartError, UsageError } from './exit.ts'
+import { quiet, readConfig } from './loading.ts'
 import type { Terminal } from './terminal.ts'
+import { canRedraw } from './terminal.ts'
 
 /** A way to the agents, always through the client, so that a command never knows which of the three it is. */
 export interface Connection {
@@ -14,6 +16,8 @@ export interface Connection {
   readonly url: string | null
   /** Whether what is stored is still there when this process has ended. */
   readonly lasts: boolean
+  /** The options that lead here again, with a space before each; never a token. */
+  readonly options: string
   close(): Promise<void>
 }
 
@@ -21,38 +25,25 @@ export interface Connection {
 export async function connect(given: Given, terminal: Terminal): Promise<Connection> {
   const url = given.text('url')
   const token = given.text('token') ?? terminal.environment.WITAN_TOKEN
-  if (url !== undefined) return toServer(url, token || null)
+  if (url !== undefined) return { ...toServer(url, token || null), options: ` --url ${url}` }
   if (given.has('token')) throw new UsageError('--token is for a server, and none is named.', 'Add --url URL.')
   const config = await readConfig(given, terminal)
   const file = storeFile(config)
   const running = file === null ? null : await findServer(file)
-  return running === null ? await inProcess(config) : toServer(running.url, running.token)
-}
-
-/** Loads the configuration that the options, the environment or the folder name. */
-export async function readConfig(given: Given, terminal: Terminal): Promise<Config> {
-  const file = given.text('config')
-  const { environment: env, folder: cwd } = terminal
-  try {
-    return await loadConfig({ cwd, env, ...(file === undefined ? {} : { file }) })
-  } catch (error) {
-    throw new StartError(error)
-  }
-}
-
-/** The configuration without the server's notes, unless somebody asked for them. */
-export function quiet(config: Config): Config {
-  return config.env.WITAN_LOG_LEVEL ? config : { ...config, logLevel: 'warn' }
+  const connection = running === null ? await inProcess(config, terminal) : toServer(running.url, running.token)
+  const named = given.text('config')
+  return named === undefined ? connection : { ...connection, options: ` --config ${named}` }
 }
 
 function toServer(url: string, token: string | null): Connection {
   const client = createClient({ url, ...(token === null ? {} : { token }) })
-  return { client, url, lasts: true, close: () => Promise.resolve(client.close()) }
+  return { client, url, lasts: true, options: '', close: () => Promise.resolve(client.close()) }
 }
 
 /** Nobody else reaches this application, hence no token; its address is only a name. */
-async function inProcess(config: Config): Promise<Connection> {
-  const log = createLog(quiet(config).logLevel)
+async function inProcess(config: Config, terminal: Terminal): Promise<Connection> {
+  const notes = heldNotes(terminal)
+  const log = createLog(quiet(config).logLevel, notes.write)
   const runtime = await openRuntime(config, log).catch((error: unknown) => {
     throw new StartError(error)
   })
@@ -67,16 +58,39 @@ async function inProcess(config: Config): Promise<Connection> {
   })
   const client = createClient({
     url: 'http://localhost',
-    fetch: async (input, init) => await app.fetch(new Request(input, init)),
+    fetch: async (input, init) => {
+      const request = new Request(input, init)
+      return untilAborted(await app.fetch(request), request.signal)
+    },
   })
   return {
     client,
     url: null,
     lasts: storeFile(config) !== null,
+    options: '',
     close: async () => {
       client.close()
       stop.abort()
       await runtime.close()
+      notes.tell()
     },
   }
+}
+
+/** A note in the middle of a tree that is redrawn would break it: on a terminal it is told at the end. */
+function heldNotes(terminal: Terminal): { write(line: string): void; tell(): void } {
+  const held: string[] = []
+  const live = terminal.errors.isTTY === true && canRedraw(terminal)
+  return {
+    write: (line) => (live ? held.push(line) : terminal.errors.write(line)),
+    tell: () => {
+      for (const line of held) terminal.errors.write(line)
+    },
+  }
+}
+
+/** Over a network an abort ends the reading of a body too; without one somebody has to do it. */
+function untilAborted(response: Response, signal: AbortSignal): Response {
+  if (response.body === null) return response
+  return new Response(response.body.pipeThrough(new TransformStream(), { signal }), response)
 }

@@ -46,11 +46,11 @@ export async function converse(stage: Stage, prompt: string): Promise<ExitCode> 
   }
 }
 
-/** Sends a prompt and prints every event and then the result, one JSON a line. An action leaves the run waiting. */
+/** Sends a prompt and prints every stored event and then the result, one JSON a line. An action leaves the run waiting. */
 export async function converseAsJson({ terminal, chat }: Stage, prompt: string): Promise<ExitCode> {
   chat.onUnhandledAction(() => {})
   const stream = chat.stream(prompt, { verbose: true })
-  for await (const event of stream) print(terminal.output, JSON.stringify(event))
+  for await (const event of stream) if (event.type !== 'delta') print(terminal.output, JSON.stringify(event))
   const result = await stream.result()
   print(terminal.output, JSON.stringify({ type: 'result', ...result }))
   return exitOf(result)
@@ -130,7 +130,8 @@ function printOutcome(stage: Stage, result: RunResult): ExitCode {
   print(terminal.output)
   if (text !== '') print(terminal.output, `${printable(text).trimEnd()}\n`)
   if (result.status === 'waiting') printWaiting(stage, result)
-  if (result.status === 'cancelled') print(terminal.output, paint([{ text: 'The run was cancelled.\n', tone: 'wait' }]))
+  if (result.status === 'cancelled')
+    print(terminal.output, `${paint([{ text: 'The run was cancelled.', tone: 'wait' }])}\n`)
   for (const line of usageLines(result, terminal.output.columns ?? 100)) print(terminal.output, paint(line))
   if (result.error !== null) printFailure(terminal, result.error)
   return exitOf(result)
@@ -145,14 +146,23 @@ function printWaiting({ terminal, connection, chat }: Stage, result: RunResult):
   const paint = painter(terminal)
   for (const open of result.interruptions) {
     const asked = Object.entries(open.arguments).map(([name, value]) => `    ${name}: ${compact(value)}`)
-    print(terminal.output, paint([{ text: '◆ ', tone: 'wait' }, { text: open.path, tone: 'strong' }, { text: ' waits for an answer', tone: 'wait' }]))
+    print(
+      terminal.output,
+      paint([
+        { text: '◆ ', tone: 'wait' },
+        { text: open.path, tone: 'strong' },
+        { text: ' waits for an answer', tone: 'wait' },
+      ]),
+    )
     for (const line of asked) print(terminal.output, line)
     const request = `POST ${connection.url ?? ''}/api/v1/interruptions/${open.id}/answer  {"answer": …}`
     print(terminal.output, paint([{ text: `    ${request}`, tone: 'faint' }]))
   }
-  const go = `witan chat ${chat.agent} --id ${result.conversationId}`
-  const how = connection.lasts ? `Answer it in a terminal with: ${go}` : 'The store is in memory: with this process the question is gone.'
-  print(terminal.output, paint([{ text: `${how}\n`, tone: 'faint' }]))
+  const go = `witan chat ${chat.agent} --id ${result.conversationId}${connection.options}`
+  const how = connection.lasts
+    ? `Answer it in a terminal with: ${go}`
+    : 'The store is in memory: with this process the question is gone.'
+  print(terminal.output, `${paint([{ text: how, tone: 'faint' }])}\n`)
 }
 
 interface Interrupt {
@@ -161,13 +171,17 @@ interface Interrupt {
   done(): void
 }
 
+/** What a shell expects of a program that Ctrl+C ended. */
+const interrupted = 130
+
 /** The first Ctrl+C cancels the run and lets it end; the second leaves at once. */
 function cancelOnInterrupt({ connection }: Stage): Interrupt {
   const left = new AbortController()
   let runId: string | null = null
   let asked = false
   const onSignal = () => {
-    if (asked || runId === null) return left.abort(new Error('Stopped from the keyboard.'))
+    if (asked) process.exit(interrupted)
+    if (runId === null) return left.abort(new Error('Stopped from the keyboard.'))
     asked = true
     connection.client.runs.cancel(runId).catch((error: unknown) => left.abort(error))
   }

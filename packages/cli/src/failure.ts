@@ -17,7 +17,13 @@ export function printFailure(terminal: Terminal, error: unknown): void {
   const { code, detail, path, hint } = describe(shown)
   const paint = painter(terminal, terminal.errors)
   const place = path === null || path === '' || detail.includes(path) ? '' : ` (${path})`
-  print(terminal.errors, paint([{ text: code, tone: 'bad' }, { text: `  ${printable(detail)}${place}`, tone: 'plain' }]))
+  print(
+    terminal.errors,
+    paint([
+      { text: code, tone: 'bad' },
+      { text: `  ${printable(detail)}${place}`, tone: 'plain' },
+    ]),
+  )
   if (hint !== null) print(terminal.errors, paint([{ text: `→ ${printable(hint)}`, tone: 'faint' }]))
   if (terminal.environment.WITAN_LOG_LEVEL === 'debug' && shown instanceof Error) {
     print(terminal.errors, shown.stack ?? shown.message)
@@ -26,10 +32,11 @@ export function printFailure(terminal: Terminal, error: unknown): void {
 
 /** Any thrown value as code, detail and hint. `WitanError`, `ClientError` and problems share these names. */
 export function describe(error: unknown): Described {
-  if (typeof error !== 'object' || error === null) return { code: 'ERROR', detail: String(error), path: null, hint: null }
+  if (typeof error !== 'object' || error === null)
+    return { code: 'ERROR', detail: String(error), path: null, hint: null }
   const fields = error as Partial<Record<'code' | 'detail' | 'message' | 'path' | 'hint', unknown>>
   const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
   const detail = text(fields.detail) ?? text(fields.message) ?? 'An error without words.'
-  if (error instanceof UsageError) return { code: 'witan', detail, path: null, hint: error.hint }
+  if (error instanceof UsageError) return { code: 'USAGE', detail, path: null, hint: error.hint }
   return { code: text(fields.code) ?? 'ERROR', detail, path: text(fields.path), hint: text(fields.hint) }
 }

@@ -1,7 +1,8 @@
 /** The help texts. */
 import type { Command, Option } from './command.ts'
 
-const exits = 'Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 the run waits for someone, 78 wrong configuration or store.'
+const exits =
+  'Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 the run waits for someone, 78 wrong configuration or store.'
 
 /** The help of the whole program. */
 export function programHelp(commands: readonly Command[]): string {

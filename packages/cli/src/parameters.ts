@@ -15,7 +15,11 @@ export const parameterOptions: Readonly<Record<string, Option>> = {
 type Types = ReadonlyMap<string, ParameterType>
 
 /** The parameters that were given; asks the server for their types only if there are any. */
-export async function readParameters(given: Given, agent: string, client: Client): Promise<Record<string, GivenParameter>> {
+export async function readParameters(
+  given: Given,
+  agent: string,
+  client: Client,
+): Promise<Record<string, GivenParameter>> {
   const words = given.texts('param').map(readParameterWords)
   const hidden = given.texts('hide')
   const stray = hidden.find((name) => !words.some((word) => word.name === name))

@@ -1,6 +1,6 @@
 /** Lists as columns for a terminal. */
 import type { Line, Span, Tone } from './tree/lines.ts'
-import { fit } from './tree/lines.ts'
+import { cutLine } from './tree/lines.ts'
 import { oneLine, textWidth } from './tree/width.ts'
 
 /** One column: its heading and how its cells look. */
@@ -22,8 +22,11 @@ export function tableLines(columns: readonly Column[], rows: readonly (readonly 
       const space = index === columns.length - 1 ? 0 : (widths[index] ?? 0) - textWidth(cell) + gap
       return { text: cell + ' '.repeat(space), tone: tone(index) }
     })
-    return fit(line, width)
+    return cutLine(line, width)
   }
-  const head = spans(columns.map(({ title }) => title), () => 'faint')
+  const head = spans(
+    columns.map(({ title }) => title),
+    () => 'faint',
+  )
   return [head, ...cells.map((row) => spans(row, (index) => columns[index]?.tone ?? 'plain'))]
 }

@@ -45,8 +45,17 @@ const styles: Readonly<Record<Tone, Style>> = {
 
 /** Turns lines into text: with colours on a terminal, without on a pipe, as NO_COLOR and FORCE_COLOR say. */
 export function painter(terminal: Terminal, to: Output = terminal.output): (line: Line) => string {
-  if (!wantsColour(terminal, to)) return (line) => line.map((span) => span.text).join('').trimEnd()
-  return (line) => line.map(({ text, tone }) => paint(tone, text)).join('').trimEnd()
+  if (!wantsColour(terminal, to))
+    return (line) =>
+      line
+        .map((span) => span.text)
+        .join('')
+        .trimEnd()
+  return (line) =>
+    line
+      .map(({ text, tone }) => paint(tone, text))
+      .join('')
+      .trimEnd()
 }
 
 /** Writes one line and its end. */

@@ -9,8 +9,21 @@ export async function printWelcome({ terminal, connection, chat }: Stage, prompt
   const paint = painter(terminal)
   const columns = terminal.output.columns ?? 100
   const notice = await scriptNotice(connection.client, chat.agent)
-  if (notice !== null) print(terminal.output, paint([{ text: '! ', tone: 'wait' }, { text: notice, tone: 'wait' }]))
-  print(terminal.output, paint([{ text: '› ', tone: 'busy' }, { text: cutText(oneLine(prompt), columns - 3), tone: 'strong' }]))
+  if (notice !== null)
+    print(
+      terminal.output,
+      paint([
+        { text: '! ', tone: 'wait' },
+        { text: notice, tone: 'wait' },
+      ]),
+    )
+  print(
+    terminal.output,
+    paint([
+      { text: '› ', tone: 'busy' },
+      { text: cutText(oneLine(prompt), columns - 3), tone: 'strong' },
+    ]),
+  )
   print(terminal.output)
 }
 
@@ -20,6 +33,7 @@ export async function scriptNotice(client: Client, agent: string): Promise<strin
   const agents = await Promise.all(nodes.filter(({ kind }) => kind === 'agent').map(({ id }) => client.agents.get(id)))
   const scripted = agents.filter(({ model }) => model === 'scripted' || model.startsWith('scripted/'))
   if (scripted.length === 0) return null
-  const who = scripted.length === agents.length ? 'The agents answer' : `${scripted.map(({ id }) => id).join(', ')} answer`
+  const who =
+    scripted.length === agents.length ? 'The agents answer' : `${scripted.map(({ id }) => id).join(', ')} answer`
   return `${who} by rules of a script: no language model is called.`
 }

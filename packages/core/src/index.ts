@@ -34,6 +34,7 @@ export { createSqliteSource } from './tool/kinds/sqlite-source.ts'
 export type { Model, ModelCallOptions, ModelPart, ModelReply, ModelRequest, ModelTool } from './model/model.ts'
 export { ModelCallError } from './model/model.ts'
 export type { ModelMessage, ModelToolCall } from './model/message.ts'
+export type { AiSdkLanguageModel } from './model/adapters/ai-sdk-types.ts'
 export { aiSdkModel } from './model/adapters/ai-sdk.ts'
 export { openaiCompatible } from './model/adapters/openai-compatible.ts'
 

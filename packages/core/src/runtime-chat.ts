@@ -15,11 +15,17 @@ export function createChat(witan: Witan, agent: string, options: Readonly<Record
   }
   const chat: Chat = {
     get id() {
-      if (id === null) throw new WitanError('NOT_FOUND', 'The conversation has no id before its first run.', { hint: 'Call run first, or give an id in the options.' })
+      if (id === null)
+        throw new WitanError('NOT_FOUND', 'The conversation has no id before its first run.', {
+          hint: 'Call run first, or give an id in the options.',
+        })
       return id
     },
     handle(path, handler) {
-      if (handlers.has(path)) throw new WitanError('NAME_TAKEN', `\`${path}\` has a handler already.`, { hint: 'Register one handler per path.' })
+      if (handlers.has(path))
+        throw new WitanError('NAME_TAKEN', `\`${path}\` has a handler already.`, {
+          hint: 'Register one handler per path.',
+        })
       handlers.set(path, handler)
       return chat
     },

@@ -79,7 +79,12 @@ export interface AgentDesk {
 /** What can be reached from one agent. */
 export interface AgentGraph {
   readonly nodes: readonly { readonly id: string; readonly name: string; readonly kind: string }[]
-  readonly edges: readonly { readonly from: string; readonly to: string; readonly kind: string; readonly description: string }[]
+  readonly edges: readonly {
+    readonly from: string
+    readonly to: string
+    readonly kind: string
+    readonly description: string
+  }[]
 }
 
 /** A conversation held by library code. */
@@ -103,10 +108,15 @@ export interface Witan {
   /** Accepts a prompt, or responses that resume the waiting run. */
   run(conversationId: string, request: unknown): Promise<AcceptedRun>
   getConversation(id: string): Promise<Conversation>
-  listConversations(options?: PageOptions & { agent?: string }): Promise<Page<Omit<Conversation, 'interruptions' | 'tasks' | 'runs'>>>
+  listConversations(
+    options?: PageOptions & { agent?: string },
+  ): Promise<Page<Omit<Conversation, 'interruptions' | 'tasks' | 'runs'>>>
   deleteConversation(id: string): Promise<void>
   /** `before` and `after` are exclusive dates (ISO), not both. */
-  getDocument(path: string, options?: { before?: string; after?: string; limit?: number; detail?: DetailLevel }): Promise<Document>
+  getDocument(
+    path: string,
+    options?: { before?: string; after?: string; limit?: number; detail?: DetailLevel },
+  ): Promise<Document>
   getRun(runId: string): Promise<RunState>
   /** Resolves when the cancel is stored; throws `RUN_FINISHED` where the run has ended. */
   cancelRun(runId: string): Promise<void>
@@ -134,7 +144,9 @@ export interface Runtime extends Witan {
 /** Replies remembered for 24 hours by (database, principal, method, path, key). */
 export interface IdempotencyDesk {
   /** `fresh`: yours to do, then `finish`; `done`: replay; throws `IN_PROGRESS` or `IDEMPOTENCY_KEY_REUSED`. */
-  begin(scope: IdempotencyScope): Promise<{ readonly state: 'fresh' } | { readonly state: 'done'; readonly status: number; readonly body: string }>
+  begin(
+    scope: IdempotencyScope,
+  ): Promise<{ readonly state: 'fresh' } | { readonly state: 'done'; readonly status: number; readonly body: string }>
   finish(scope: IdempotencyScope, reply: { readonly status: number; readonly body: string }): Promise<void>
   /** Forgets a `fresh` one whose request failed before anything was stored. */
   abandon(scope: IdempotencyScope): Promise<void>

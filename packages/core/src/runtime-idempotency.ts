@@ -16,10 +16,16 @@ export function idempotencyDesk(parts: Parts, ready: Promise<void>): Idempotency
       const known = await store.beginReply(scope.principal.database, row)
       if (known === null) return { state: 'fresh' }
       if (known.digest !== scope.digest) {
-        throw new WitanError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used with another body.', { path: 'Idempotency-Key', hint: 'Use a new key for a new request.' })
+        throw new WitanError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used with another body.', {
+          path: 'Idempotency-Key',
+          hint: 'Use a new key for a new request.',
+        })
       }
       if (known.status === null || known.body === null) {
-        throw new WitanError('IN_PROGRESS', 'The first request with this Idempotency-Key is under way.', { path: 'Idempotency-Key', hint: 'Wait a second and send it again.' })
+        throw new WitanError('IN_PROGRESS', 'The first request with this Idempotency-Key is under way.', {
+          path: 'Idempotency-Key',
+          hint: 'Wait a second and send it again.',
+        })
       }
       return { state: 'done', status: known.status, body: known.body }
     },

@@ -1,5 +1,12 @@
 /** A new conversation: its id, its agent, and the parameters that its hierarchy declares. */
-import { type AgentData, type ConversationRequest, conversationIdPattern, conversationPrefixPattern, type Parameter, WitanError } from '@witan/protocol'
+import {
+  type AgentData,
+  type ConversationRequest,
+  conversationIdPattern,
+  conversationPrefixPattern,
+  type Parameter,
+  WitanError,
+} from '@witan/protocol'
 import { reachable } from './agent/check/graph.ts'
 import { nearest } from './agent/nearest.ts'
 import type { Principal } from './identity/principal.ts'
@@ -9,7 +16,11 @@ import type { Parts } from './runtime-wiring.ts'
 import type { ConversationRow } from './store/store.ts'
 
 /** The row of a new conversation, or the one that exists under its id. */
-export async function newConversation(parts: Parts, principal: Principal, request: ConversationRequest): Promise<{ row: ConversationRow; exists: boolean }> {
+export async function newConversation(
+  parts: Parts,
+  principal: Principal,
+  request: ConversationRequest,
+): Promise<{ row: ConversationRow; exists: boolean }> {
   const { database } = principal
   const at = parts.env.clock.now()
   const id = wholeId(request.id, () => parts.env.ids.conversation(at))
@@ -17,21 +28,39 @@ export async function newConversation(parts: Parts, principal: Principal, reques
   const known = id === request.id ? await parts.store.getConversation(database, id) : null
   if (known !== null) {
     if (known.agent === request.agent) return { row: known, exists: true }
-    throw new WitanError('CONVERSATION_AGENT_MISMATCH', `Conversation \`${id}\` belongs to agent \`${known.agent}\`, not \`${request.agent}\`.`, { path: 'id', hint: 'Use another id, or the agent it belongs to.' })
+    throw new WitanError(
+      'CONVERSATION_AGENT_MISMATCH',
+      `Conversation \`${id}\` belongs to agent \`${known.agent}\`, not \`${request.agent}\`.`,
+      { path: 'id', hint: 'Use another id, or the agent it belongs to.' },
+    )
   }
   const given = readGiven(request.parameters)
   const agents = new Map([...parts.registry.rows(database)].map(([key, row]) => [key, row.data]))
   checkGiven(given, pinned.data, reachable(pinned.data, agents))
   const parameters = Object.fromEntries([...given].map(([name, { value, hidden }]) => [name, [value, hidden] as const]))
   const { maxModelIterationsPerCall } = request
-  const row = { database, id, agent: request.agent, createdBy: principal.id, createdAt: at, lastMessageAt: at, lastSeq: 0, parameters, maxModelIterationsPerCall }
+  const row = {
+    database,
+    id,
+    agent: request.agent,
+    createdBy: principal.id,
+    createdAt: at,
+    lastMessageAt: at,
+    lastSeq: 0,
+    parameters,
+    maxModelIterationsPerCall,
+  }
   return { row, exists: false }
 }
 
 function wholeId(id: string, fresh: () => string): string {
   if (conversationPrefixPattern.test(id)) return id + fresh()
   if (conversationIdPattern.test(id)) return id
-  throw new WitanError('ID_INVALID', `Conversation id \`${id.slice(0, 80)}\`: use \`name/rest\` with letters, digits, \`_\`, \`-\` and, in the rest, \`.\`.`, { path: 'id', hint: '`chats/` lets the server choose the rest.' })
+  throw new WitanError(
+    'ID_INVALID',
+    `Conversation id \`${id.slice(0, 80)}\`: use \`name/rest\` with letters, digits, \`_\`, \`-\` and, in the rest, \`.\`.`,
+    { path: 'id', hint: '`chats/` lets the server choose the rest.' },
+  )
 }
 
 /** Refuses values that nobody declares, that have the wrong type, or that the root needs and did not get [R32, Rb14]. */
@@ -44,7 +73,10 @@ function checkGiven(given: GivenParameters, root: AgentData, agents: readonly Ag
   }
   for (const parameter of root.parameters) {
     if (given.has(parameter.name) || !parameter.sendToModel) continue
-    throw new WitanError('PARAM_MISSING', `Agent \`${root.id}\` needs \`${parameter.name}\`.`, { path: `parameters.${parameter.name}`, hint: 'Give it when starting the conversation.' })
+    throw new WitanError('PARAM_MISSING', `Agent \`${root.id}\` needs \`${parameter.name}\`.`, {
+      path: `parameters.${parameter.name}`,
+      hint: 'Give it when starting the conversation.',
+    })
   }
 }
 
@@ -68,5 +100,12 @@ function declarations(agents: readonly AgentData[]): Map<string, Parameter[]> {
 function unknown(name: string, root: AgentData, known: readonly string[]): WitanError {
   const near = nearest(name, known)
   const list = known.length === 0 ? 'None is declared.' : `Known: ${known.join(', ')}.`
-  return new WitanError('PARAM_UNKNOWN', `\`${name.slice(0, 80)}\` is declared by no agent under \`${root.id}\`. ${list}`, { path: `parameters.${name.slice(0, 80)}`, hint: near === null ? 'Leave it out, or declare it on the agent that needs it.' : `Did you mean \`${near}\`?` })
+  return new WitanError(
+    'PARAM_UNKNOWN',
+    `\`${name.slice(0, 80)}\` is declared by no agent under \`${root.id}\`. ${list}`,
+    {
+      path: `parameters.${name.slice(0, 80)}`,
+      hint: near === null ? 'Leave it out, or declare it on the agent that needs it.' : `Did you mean \`${near}\`?`,
+    },
+  )
 }

@@ -1,7 +1,17 @@
 /** What readers get: conversations, documents, runs, events and interruptions, all of them views of the log and its small tables. */
-import type { Conversation, DatabaseId, DetailLevel, Document, Event, EventPage, Interruption, RunResult, RunState } from '@witan/protocol'
+import type {
+  Conversation,
+  DatabaseId,
+  DetailLevel,
+  Document,
+  Event,
+  EventPage,
+  Interruption,
+  RunResult,
+  RunState,
+} from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
-import { DocumentReader, pageOf as documentPage } from './conversation/document.ts'
+import { type DocumentFold, emptyDocument, pageOf as documentPage, takeEntry } from './conversation/document.ts'
 import { callTree } from './conversation/tree.ts'
 import { entriesOf } from './conversation/warm.ts'
 import { entryFilter, toEvent } from './event/project.ts'
@@ -21,13 +31,18 @@ export interface View {
 const iso = (at: number): string => new Date(at).toISOString()
 
 function notFound(what: string, id: string): WitanError {
-  return new WitanError('NOT_FOUND', `There is no ${what} \`${id.slice(0, 200)}\`.`, { hint: 'It may have been deleted, or belong to somebody else.' })
+  return new WitanError('NOT_FOUND', `There is no ${what} \`${id.slice(0, 200)}\`.`, {
+    hint: 'It may have been deleted, or belong to somebody else.',
+  })
 }
 
 function limitOf(options: PageOptions): number {
   const { limit = 50 } = options
   if (Number.isInteger(limit) && limit >= 1 && limit <= 200) return limit
-  throw new WitanError('BODY_INVALID', `limit must be an integer 1–200, got ${limit}.`, { path: 'limit', hint: 'Leave it out for 50.' })
+  throw new WitanError('BODY_INVALID', `limit must be an integer 1–200, got ${limit}.`, {
+    path: 'limit',
+    hint: 'Leave it out for 50.',
+  })
 }
 
 /** One page of a list that is in memory already. */
@@ -40,12 +55,19 @@ export function pageOf<Item>(items: readonly Item[], options: PageOptions, id: (
   return { items: page, nextCursor: last !== undefined && start + limit < items.length ? id(last) : null }
 }
 
-async function rowPage<Row, Item>(options: PageOptions, read: (limit: number) => Promise<readonly Row[]>, to: { item: (row: Row) => Item | Promise<Item>; id: (row: Row) => string }): Promise<Page<Item>> {
+async function rowPage<Row, Item>(
+  options: PageOptions,
+  read: (limit: number) => Promise<readonly Row[]>,
+  to: { item: (row: Row) => Item | Promise<Item>; id: (row: Row) => string },
+): Promise<Page<Item>> {
   const limit = limitOf(options)
   const rows = await read(limit + 1)
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  return { items: await Promise.all(shown.map(to.item)), nextCursor: rows.length > limit && last !== undefined ? to.id(last) : null }
+  return {
+    items: await Promise.all(shown.map(to.item)),
+    nextCursor: rows.length > limit && last !== undefined ? to.id(last) : null,
+  }
 }
 
 /** The bound values of the asking agent are merged in for whoever may answer; a model's own writing never wins [Rb09]. */
@@ -57,7 +79,12 @@ export function presentInterruption(row: InterruptionRow): Interruption {
 export async function present({ parts, database }: View, result: RunResult): Promise<RunResult> {
   if (result.interruptions.length === 0) return result
   const rows = await Promise.all(result.interruptions.map(({ id }) => parts.store.getInterruption(database, id)))
-  return { ...result, interruptions: result.interruptions.map((one, index) => (rows[index] ? presentInterruption(rows[index] as InterruptionRow) : one)) }
+  return {
+    ...result,
+    interruptions: result.interruptions.map((one, index) =>
+      rows[index] ? presentInterruption(rows[index] as InterruptionRow) : one,
+    ),
+  }
 }
 
 const isLive = (job: JobRow): boolean => job.status === 'running' || job.status === 'waiting'
@@ -75,33 +102,75 @@ function summary(row: ConversationRow, live: JobRow | undefined) {
   }
 }
 
+/** A conversation with its open interruptions and its runs. Throws `NOT_FOUND`. */
 export async function getConversation({ parts, database }: View, id: string): Promise<Conversation> {
   const row = await parts.store.getConversation(database, id)
   if (row === null) throw notFound('conversation', id)
   const jobs = await parts.store.listJobs(database, id)
-  const open = await parts.store.listInterruptions(database, { state: 'open', conversation: id, limit: 200, after: null })
-  const runs = jobs.map((job) => ({ runId: job.id, status: job.status, hidden: false, originRunId: null, startedAt: iso(job.startedAt), endedAt: job.endedAt === null ? null : iso(job.endedAt) }))
+  const open = await parts.store.listInterruptions(database, {
+    state: 'open',
+    conversation: id,
+    limit: 200,
+    after: null,
+  })
+  const runs = jobs.map((job) => ({
+    runId: job.id,
+    status: job.status,
+    hidden: false,
+    originRunId: null,
+    startedAt: iso(job.startedAt),
+    endedAt: job.endedAt === null ? null : iso(job.endedAt),
+  }))
   return { ...summary(row, jobs.find(isLive)), interruptions: open.map(presentInterruption), tasks: [], runs }
 }
 
+/** A page of conversations, the newest first. */
 export function listConversations({ parts, database }: View, options: PageOptions & { agent?: string }) {
-  const read = (limit: number) => parts.store.listConversations(database, { limit, after: options.cursor ?? null, agent: options.agent ?? null, createdBy: null })
+  const read = (limit: number) =>
+    parts.store.listConversations(database, {
+      limit,
+      after: options.cursor ?? null,
+      agent: options.agent ?? null,
+      createdBy: null,
+    })
   const item = async (row: ConversationRow) => summary(row, (await parts.store.listJobs(database, row.id)).find(isLive))
   return rowPage(options, read, { item, id: (row) => row.id })
 }
 
-export function listInterruptions({ parts, database }: View, options: PageOptions & { state?: string; addressee?: string }) {
-  const read = (limit: number) => parts.store.listInterruptions(database, { limit, after: options.cursor ?? null, state: options.state ?? null, conversation: null })
+/** A page of interruptions, in the order they were asked. */
+export function listInterruptions(
+  { parts, database }: View,
+  options: PageOptions & { state?: string; addressee?: string },
+) {
+  const read = (limit: number) =>
+    parts.store.listInterruptions(database, {
+      limit,
+      after: options.cursor ?? null,
+      state: options.state ?? null,
+      conversation: null,
+    })
   return rowPage(options, read, { item: presentInterruption, id: (row) => row.view.id })
 }
 
+/** A run with its call tree; its result where it has told one. Throws `NOT_FOUND`. */
 export async function getRun({ parts, database }: View, id: string): Promise<RunState> {
   const job = await parts.store.getJob(database, id)
   if (job === null) throw notFound('run', id)
-  const tree = await callTree(entriesOf(parts.store, database, job.conversation, job.firstSeq - 1), id)
+  const tree = await callTree(
+    entriesOf(parts.store, { database, conversation: job.conversation, after: job.firstSeq - 1 }),
+    id,
+  )
   if (tree === null) throw notFound('run', id)
   const result = job.status === 'running' ? null : await present({ parts, database }, job.result as RunResult)
-  return { runId: id, conversationId: job.conversation, status: job.status, startedAt: iso(job.startedAt), endedAt: job.endedAt === null ? null : iso(job.endedAt), result, tree }
+  return {
+    runId: id,
+    conversationId: job.conversation,
+    status: job.status,
+    startedAt: iso(job.startedAt),
+    endedAt: job.endedAt === null ? null : iso(job.endedAt),
+    result,
+    tree,
+  }
 }
 
 /** Options of a document read. */
@@ -112,21 +181,30 @@ export interface DocumentOptions {
   readonly detail?: DetailLevel
 }
 
-export async function getDocument({ parts, database }: View, path: string, options: DocumentOptions): Promise<Document> {
+/** One conversation document. Throws `NOT_FOUND`. */
+export async function getDocument(
+  { parts, database }: View,
+  path: string,
+  options: DocumentOptions,
+): Promise<Document> {
   const before = dateOf(options.before, 'before')
   const after = dateOf(options.after, 'after')
-  if (before !== null && after !== null) throw new WitanError('RUN_INPUT_INVALID', 'Send `before` or `after`, not both.', { path: 'before', hint: 'Both are exclusive dates.' })
+  if (before !== null && after !== null)
+    throw new WitanError('RUN_INPUT_INVALID', 'Send `before` or `after`, not both.', {
+      path: 'before',
+      hint: 'Both are exclusive dates.',
+    })
   const id = path.split('/').slice(0, 2).join('/')
   const row = await parts.store.getConversation(database, id)
   if (row === null) throw notFound('document', path)
-  const reader = new DocumentReader(path)
-  for await (const entry of entriesOf(parts.store, database, id)) reader.take(entry)
-  if (reader.agent === null && path !== id) throw notFound('document', path)
+  const reader = emptyDocument(path)
+  for await (const entry of entriesOf(parts.store, { database, conversation: id })) takeEntry(reader, entry)
+  if (reader.definition === null && path !== id) throw notFound('document', path)
   const page = documentPage(reader, { before, after, limit: limitOf(options), detail: options.detail ?? 'detailed' })
   const last = reader.messages.at(-1)
   return {
     id: path,
-    agent: reader.agent ?? row.agent,
+    agent: reader.definition?.agent ?? row.agent,
     parameters: await documentParameters({ parts, database }, row, reader),
     ...page,
     linkedConversations: [...reader.linked],
@@ -142,16 +220,27 @@ function dateOf(text: string | undefined, name: string): number | null {
   if (text === undefined) return null
   const at = Date.parse(text)
   if (!Number.isNaN(at)) return at
-  throw new WitanError('BODY_INVALID', `\`${name}\` must be an ISO date.`, { path: name, hint: 'Such as 2026-01-31T12:00:00Z.' })
+  throw new WitanError('BODY_INVALID', `\`${name}\` must be an ISO date.`, {
+    path: name,
+    hint: 'Such as 2026-01-31T12:00:00Z.',
+  })
 }
 
 /** The names that the document's agent declares; hidden ones without their value [C18]. */
-async function documentParameters({ parts, database }: View, row: ConversationRow, reader: DocumentReader): Promise<Document['parameters']> {
+async function documentParameters(
+  { parts, database }: View,
+  row: ConversationRow,
+  reader: DocumentFold,
+): Promise<Document['parameters']> {
   const shown: Document['parameters'] = {}
-  const agent = reader.definition === null ? parts.registry.rows(database).get(row.agent)?.data : await pinned({ parts, database }, reader.definition)
+  const agent =
+    reader.definition === null
+      ? parts.registry.rows(database).get(row.agent)?.data
+      : await pinned({ parts, database }, reader.definition)
   if (agent === undefined) return shown
   const given = parts.warm.fresh(row).state.given
-  const visible = reader.visible ?? visibleValues(agent.parameters, bind(agent.parameters, { parent: null, given, map: {} }).bound)
+  const visible =
+    reader.visible ?? visibleValues(agent.parameters, bind(agent.parameters, { parent: null, given, map: {} }).bound)
   for (const { name } of agent.parameters) {
     const open = Object.hasOwn(visible, name)
     shown[name] = open ? { value: visible[name], sendToModel: true } : { sendToModel: false }
@@ -164,7 +253,12 @@ async function pinned({ parts, database }: View, at: { agent: string; revision: 
   return parts.registry.revision(database, at.agent, at.revision)
 }
 
-export async function readEvents({ parts, database }: View, id: string, filter: EventFilter & { limit?: number }): Promise<EventPage> {
+/** A page of stored events. Throws `NOT_FOUND`, `EVENT_ID_AHEAD`. */
+export async function readEvents(
+  { parts, database }: View,
+  id: string,
+  filter: EventFilter & { limit?: number },
+): Promise<EventPage> {
   const row = await eventsRow({ parts, database }, id, filter.from ?? 0)
   const limit = Math.min(Math.max(filter.limit ?? 1000, 1), 10_000)
   const wanted = entryFilter({ verbose: filter.verbose ?? false, call: filter.call ?? null })
@@ -172,7 +266,11 @@ export async function readEvents({ parts, database }: View, id: string, filter: 
   const events: Event[] = []
   let lastSeq = from
   let more = false
-  for await (const entry of entriesOf(parts.store, database, id, filter.call === undefined ? from : 0)) {
+  for await (const entry of entriesOf(parts.store, {
+    database,
+    conversation: id,
+    after: filter.call === undefined ? from : 0,
+  })) {
     const shown = wanted(entry) && entry.seq > from
     if (shown && events.length === limit) {
       more = true
@@ -188,10 +286,18 @@ async function eventsRow({ parts, database }: View, id: string, from: number): P
   const row = await parts.store.getConversation(database, id)
   if (row === null) throw notFound('conversation', id)
   if (from <= row.lastSeq) return row
-  throw new WitanError('EVENT_ID_AHEAD', `Event ${from} does not exist yet; the last is ${row.lastSeq}.`, { path: 'from', hint: 'Start from an event you have seen.' })
+  throw new WitanError('EVENT_ID_AHEAD', `Event ${from} does not exist yet; the last is ${row.lastSeq}.`, {
+    path: 'from',
+    hint: 'Start from an event you have seen.',
+  })
 }
 
-export async function* followEvents(view: View & { ready: Promise<void> }, id: string, filter: EventFilter & { signal: AbortSignal }): AsyncGenerator<Event, void, void> {
+/** Stored events, then live ones. Throws `NOT_FOUND`, `EVENT_ID_AHEAD`. */
+export async function* followEvents(
+  view: View & { ready: Promise<void> },
+  id: string,
+  filter: EventFilter & { signal: AbortSignal },
+): AsyncGenerator<Event, void, void> {
   await view.ready
   const { parts, database } = view
   await eventsRow(view, id, filter.from ?? 0)
@@ -201,5 +307,10 @@ export async function* followEvents(view: View & { ready: Promise<void> }, id: s
     hub: parts.hub,
     read: (after: number, limit: number) => parts.store.readEntries(database, id, { after, limit }),
   }
-  yield* tail(source, { from: filter.from ?? 0, verbose: filter.verbose ?? false, call: filter.call ?? null, signal: filter.signal })
+  yield* tail(source, {
+    from: filter.from ?? 0,
+    verbose: filter.verbose ?? false,
+    call: filter.call ?? null,
+    signal: filter.signal,
+  })
 }

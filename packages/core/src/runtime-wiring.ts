@@ -9,7 +9,7 @@ import { WarmConversations } from './conversation/warm.ts'
 import { subAgentTools } from './edge/sub-agent.ts'
 import { LiveHub } from './event/live.ts'
 import { type Clock, systemClock } from './identity/clock.ts'
-import { type Ids, randomIds } from './identity/ids.ts'
+import { type Ids, randomIds, randomNumber } from './identity/ids.ts'
 import { openaiCompatible } from './model/adapters/openai-compatible.ts'
 import type { Model } from './model/model.ts'
 import { withRetries } from './model/retry.ts'
@@ -29,7 +29,12 @@ import type { Caller, Tool, Toolset, ToolSource } from './tool/tool.ts'
 
 /** A named way to models: `local` makes `local/qwen3` a model. */
 export type Connection =
-  | { readonly kind: 'openai-compatible'; readonly baseUrl: string; readonly apiKey?: string; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'openai-compatible'
+      readonly baseUrl: string
+      readonly apiKey?: string
+      readonly headers?: Readonly<Record<string, string>>
+    }
   | ((model: string) => Model)
 
 /** A database that queries read. */
@@ -77,7 +82,12 @@ export function wire(options: RuntimeOptions): Parts {
   const hub = new LiveHub()
   const registry = new Registry(store)
   const tools = collectTools(options)
-  const sources = new Map(Object.entries(options.sources ?? {}).map(([name, source]) => [name, 'run' in source ? source : createSqliteSource({ file: source.file })]))
+  const sources = new Map(
+    Object.entries(options.sources ?? {}).map(([name, source]) => [
+      name,
+      'run' in source ? source : createSqliteSource({ file: source.file }),
+    ]),
+  )
   const models = modelDirectory(options, clock)
   const env: Environment = {
     clock,
@@ -87,7 +97,12 @@ export function wire(options: RuntimeOptions): Parts {
     leaseMs: options.leaseMs ?? 15_000,
     ceilings: { maxDepth: options.limits?.maxDepth ?? 8, maxModelCalls: options.limits?.maxModelCalls ?? 500 },
     model: models.find,
-    toolset: toolsetOf([functionTools(tools), queryTools(sources), actionTools, subAgentTools((database, id) => enabled(registry, database, id)?.data ?? null)]),
+    toolset: toolsetOf([
+      functionTools(tools),
+      queryTools(sources),
+      actionTools,
+      subAgentTools((database, id) => enabled(registry, database, id)?.data ?? null),
+    ]),
     pin: (database, id) => registry.rows(database).get(id) ?? null,
     report: options.report ?? ((error) => console.error(error)),
   }
@@ -106,7 +121,7 @@ export function wire(options: RuntimeOptions): Parts {
     capacity: 1000,
   })
   const tracker = new RunTracker()
-  const worker = new Worker({ env, store, warm, tracker })
+  const worker = new Worker({ env, store, warm, tracker, prepare: (database) => registry.ensure(database) })
   const deskOf = (database: DatabaseId): DeskContext => ({ database, registry, records: store, check })
   return { env, store, warm, worker, tracker, registry, hub, check, sources, agents: options.agents ?? [], deskOf }
 }
@@ -127,10 +142,15 @@ function tellingAppend(store: Store, hub: LiveHub): (append: Append) => Promise<
 
 function collectTools(options: RuntimeOptions): ReadonlyMap<string, FunctionTool> {
   const tools = new Map<string, FunctionTool>()
-  const live = (options.agents ?? []).flatMap((agent) => ('data' in agent && 'tools' in agent ? (agent as Agent).tools : []))
+  const live = (options.agents ?? []).flatMap((agent) =>
+    'data' in agent && 'tools' in agent ? (agent as Agent).tools : [],
+  )
   for (const tool of [...(options.tools ?? []), ...live]) {
     if (tools.has(tool.name) && tools.get(tool.name) !== tool) {
-      throw new WitanError('NAME_TAKEN', `Two tools are named \`${tool.name}\`.`, { path: 'tools', hint: 'Agents name tools; give each its own name.' })
+      throw new WitanError('NAME_TAKEN', `Two tools are named \`${tool.name}\`.`, {
+        path: 'tools',
+        hint: 'Agents name tools; give each its own name.',
+      })
     }
     tools.set(tool.name, tool)
   }
@@ -138,11 +158,15 @@ function collectTools(options: RuntimeOptions): ReadonlyMap<string, FunctionTool
 }
 
 /** Finds models: live ones by name, others as `connection/model`, made once. Retries are added here. */
-function modelDirectory(options: RuntimeOptions, clock: Clock): { find(name: string): Model | null; readonly names: readonly string[] } {
+function modelDirectory(
+  options: RuntimeOptions,
+  clock: Clock,
+): { find(name: string): Model | null; readonly names: readonly string[] } {
   const connections = new Map(Object.entries(options.connections ?? {}))
   const made = new Map<string, Model>()
   const sleep = sleeper(clock)
-  const retried = (model: Model) => withRetries(model, { ...options.retry, sleep, random: options.random ?? Math.random })
+  const retried = (model: Model) =>
+    withRetries(model, { ...options.retry, sleep, random: options.random ?? randomNumber })
   for (const [name, model] of Object.entries(options.models ?? {})) made.set(name, retried(model))
   for (const agent of options.agents ?? []) {
     const model = 'data' in agent ? (agent as Agent).model : null
@@ -181,7 +205,13 @@ function sleeper(clock: Clock): (ms: number, signal: AbortSignal) => Promise<voi
 function connect(connection: Connection, id: string, model: string): Model {
   if (typeof connection === 'function') return connection(model)
   const { baseUrl, apiKey, headers } = connection
-  return openaiCompatible({ id, baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }), ...(headers === undefined ? {} : { headers }) })
+  return openaiCompatible({
+    id,
+    baseUrl,
+    model,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(headers === undefined ? {} : { headers }),
+  })
 }
 
 function toolsetOf(sources: readonly ToolSource[]): (caller: Caller) => Toolset {

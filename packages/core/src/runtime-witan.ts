@@ -10,7 +10,18 @@ import { answerAll, answerOne, cancelRun, joinRun } from './run/inbox.ts'
 import { createChat } from './runtime-chat.ts'
 import type { AcceptedRun, AgentDesk, OpenedConversation, Witan } from './runtime-contract.ts'
 import { newConversation } from './runtime-start.ts'
-import { followEvents, getConversation, getDocument, getRun, listConversations, listInterruptions, pageOf, present, presentInterruption, readEvents } from './runtime-views.ts'
+import {
+  followEvents,
+  getConversation,
+  getDocument,
+  getRun,
+  listConversations,
+  listInterruptions,
+  pageOf,
+  present,
+  presentInterruption,
+  readEvents,
+} from './runtime-views.ts'
 import type { Parts } from './runtime-wiring.ts'
 import type { Answer } from './tool/tool.ts'
 
@@ -18,34 +29,26 @@ import type { Answer } from './tool/tool.ts'
 export function createWitan(parts: Parts, principal: Principal, ready: Promise<void>): Witan {
   const { database } = principal
   const view = { parts, database }
+  const door = { parts, principal }
   const witan: Witan = {
     principal,
     agents: agentDesk(parts, principal, ready),
-    get models() {
-      return parts.check.modelNames
-    },
+    models: parts.check.modelNames,
     conversation: (agent, options = {}) => createChat(witan, agent, options),
-    start: async (request) => start(parts, principal, (await ready, request)),
-    run: async (id, request) => run({ parts, principal }, id, (await ready, request)),
-    getConversation: async (id) => getConversation(view, (await ready, id)),
-    listConversations: async (options = {}) => listConversations(view, (await ready, options)),
-    async deleteConversation(id) {
-      await ready
-      const { activeRunId } = await getConversation(view, id)
-      if (activeRunId !== null) await (await cancelRun(parts, database, { run: activeRunId, by: principal.id })).result.catch(() => null)
-      await parts.store.deleteConversation(database, id)
-      parts.warm.drop(database, id)
-      parts.hub.gone(`${database}\n${id}`)
-    },
-    getDocument: async (path, options = {}) => getDocument(view, (await ready, path), options),
-    getRun: async (id) => getRun(view, (await ready, id)),
+    start: (request) => ready.then(() => start(parts, principal, request)),
+    run: (id, request) => ready.then(() => run(door, id, request)),
+    getConversation: (id) => ready.then(() => getConversation(view, id)),
+    listConversations: (options = {}) => ready.then(() => listConversations(view, options)),
+    deleteConversation: (id) => ready.then(() => deleteConversation(door, id)),
+    getDocument: (path, options = {}) => ready.then(() => getDocument(view, path, options)),
+    getRun: (id) => ready.then(() => getRun(view, id)),
     async cancelRun(id) {
       await ready
       await cancelRun(parts, database, { run: id, by: principal.id })
     },
-    readEvents: async (id, filter = {}) => readEvents(view, (await ready, id), filter),
+    readEvents: (id, filter = {}) => ready.then(() => readEvents(view, id, filter)),
     followEvents: (id, filter) => followEvents({ ...view, ready }, id, filter),
-    listInterruptions: async (options = {}) => listInterruptions(view, (await ready, options)),
+    listInterruptions: (options = {}) => ready.then(() => listInterruptions(view, options)),
     async answerInterruption(id, body) {
       await ready
       const answer = readAnswer(body)
@@ -53,6 +56,15 @@ export function createWitan(parts: Parts, principal: Principal, ready: Promise<v
     },
   }
   return witan
+}
+
+async function deleteConversation({ parts, principal }: Door, id: string): Promise<void> {
+  const { database } = principal
+  const { activeRunId } = await getConversation({ parts, database }, id)
+  if (activeRunId !== null) await interrupt(parts, { parts, principal }, activeRunId)
+  await parts.store.deleteConversation(database, id)
+  parts.warm.drop(database, id)
+  parts.hub.gone(`${database}\n${id}`)
 }
 
 function agentDesk(parts: Parts, principal: Principal, ready: Promise<void>): AgentDesk {
@@ -64,16 +76,16 @@ function agentDesk(parts: Parts, principal: Principal, ready: Promise<void>): Ag
       const rows = [...parts.registry.rows(desk.database).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
       return pageOf(rows.map(toStored), options, (agent) => agent.id)
     },
-    get: async (id) => toStored(await getAgent(desk, (await ready, id))),
+    get: (id) => ready.then(async () => toStored(await getAgent(desk, id))),
     async save(agent, options = {}) {
       await ready
       const [saved] = await saveAgents(desk, [agent], options)
       return saved as NonNullable<typeof saved>
     },
-    saveAll: async (agents) => saveAgents(desk, (await ready, agents)),
-    delete: async (id, options = {}) => deleteAgent(desk, (await ready, id), options),
-    check: async (agents) => checkAgents(desk, (await ready, agents)),
-    graph: async (id) => graphOf(desk, (await ready, id)),
+    saveAll: (agents) => ready.then(() => saveAgents(desk, agents)),
+    delete: (id, options = {}) => ready.then(() => deleteAgent(desk, id, options)),
+    check: (agents) => ready.then(() => checkAgents(desk, agents)),
+    graph: (id) => ready.then(() => graphOf(desk, id)),
   }
 }
 
@@ -84,12 +96,18 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   const issue = parsed.error.issues[0] as z.core.$ZodIssue
   const path = issue.path.join('.')
   if (issue.code !== 'unrecognized_keys') {
-    throw new WitanError('BODY_INVALID', `\`${path || 'body'}\` is not valid: ${issue.message}.`, { path, hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.' })
+    throw new WitanError('BODY_INVALID', `\`${path || 'body'}\` is not valid: ${issue.message}.`, {
+      path,
+      hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.',
+    })
   }
   const key = issue.keys[0] ?? ''
   const known = Object.keys((schema as unknown as { shape?: object }).shape ?? {})
   const near = nearest(key, known)
-  throw new WitanError('UNKNOWN_KEY', `Unknown key \`${[...issue.path, key].join('.').slice(0, 200)}\`.`, { path: [...issue.path, key].join('.'), hint: near === null ? `Known keys: ${known.join(', ')}.` : `Did you mean \`${near}\`?` })
+  throw new WitanError('UNKNOWN_KEY', `Unknown key \`${[...issue.path, key].join('.').slice(0, 200)}\`.`, {
+    path: [...issue.path, key].join('.'),
+    hint: near === null ? `Known keys: ${known.join(', ')}.` : `Did you mean \`${near}\`?`,
+  })
 }
 
 async function start(parts: Parts, principal: Principal, body: unknown): Promise<OpenedConversation> {
@@ -99,11 +117,17 @@ async function start(parts: Parts, principal: Principal, body: unknown): Promise
   const { id, agent } = row
   const prompt = request.prompt
   if (exists) {
-    const run = prompt === undefined ? null : await say({ parts, principal }, id, { ...sayDefaults, text: textOf(prompt) })
+    const run =
+      prompt === undefined ? null : await say({ parts, principal }, id, { ...sayDefaults, text: textOf(prompt) })
     return { id, agent, created: false, run }
   }
   if (prompt === undefined) {
-    const stored = await parts.store.append({ database: principal.database, conversation: id, create: row, entries: [] })
+    const stored = await parts.store.append({
+      database: principal.database,
+      conversation: id,
+      create: row,
+      entries: [],
+    })
     if (!stored.ok) return start(parts, principal, body)
     return { id, agent, created: true, run: null }
   }
@@ -130,12 +154,21 @@ async function run(door: Door, id: string, body: unknown): Promise<AcceptedRun> 
     ...request.answers.map((one) => ({ id: one.id, answer: { value: one.answer } as Answer })),
   ]
   if ((request.prompt === undefined) === (answers.length === 0)) {
-    throw new WitanError('RUN_INPUT_INVALID', request.prompt === undefined ? 'A run needs `prompt`, or responses to what waits.' : 'Send either `prompt` or responses, not both.', { path: 'prompt', hint: 'A prompt starts a run; actionResponses and answers resume the waiting one.' })
+    throw new WitanError(
+      'RUN_INPUT_INVALID',
+      request.prompt === undefined
+        ? 'A run needs `prompt`, or responses to what waits.'
+        : 'Send either `prompt` or responses, not both.',
+      { path: 'prompt', hint: 'A prompt starts a run; actionResponses and answers resume the waiting one.' },
+    )
   }
   await door.parts.registry.ensure(door.principal.database)
   if (request.prompt !== undefined) return say(door, id, { ...request, text: textOf(request.prompt) })
   const log = await door.parts.warm.get(door.principal.database, id)
-  return presented(door, await answerAll(door.parts, log, { answers, by: door.principal.id, ifLastSeq: request.ifLastSeq }))
+  return presented(
+    door,
+    await answerAll(door.parts, log, { answers, by: door.principal.id, ifLastSeq: request.ifLastSeq }),
+  )
 }
 
 interface Saying {
@@ -153,7 +186,10 @@ async function say(door: Door, id: string, message: Saying): Promise<AcceptedRun
   const next = await acceptNext(parts, log, message)
   if ('runId' in next) return presented({ parts, principal }, next)
   if (message.onActive === 'reject') {
-    throw new WitanError('RUN_ACTIVE', `Run \`${next.id}\` is active.`, { path: 'onActive', hint: 'Send onActive enqueue or interrupt, or wait.' })
+    throw new WitanError('RUN_ACTIVE', `Run \`${next.id}\` is active.`, {
+      path: 'onActive',
+      hint: 'Send onActive enqueue or interrupt, or wait.',
+    })
   }
   if (message.onActive === 'interrupt') await interrupt(parts, door, next.id)
   else {
@@ -181,6 +217,9 @@ function readAnswer(body: unknown): Answer {
   const keys = Object.keys(given)
   if (keys.length === 1 && Object.hasOwn(given, 'answer')) return { value: given['answer'] }
   if (keys.length === 1 && typeof given['error'] === 'string') return { error: given['error'] }
-  throw new WitanError('ANSWER_INVALID', 'An answer is `{ "answer": … }`, or `{ "error": "…" }` with the error in words.', { path: 'answer', hint: 'Send exactly one of the two keys.' })
+  throw new WitanError(
+    'ANSWER_INVALID',
+    'An answer is `{ "answer": … }`, or `{ "error": "…" }` with the error in words.',
+    { path: 'answer', hint: 'Send exactly one of the two keys.' },
+  )
 }
-

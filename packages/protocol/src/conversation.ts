@@ -26,6 +26,7 @@ export type ConversationRequest = z.infer<typeof conversationRequestSchema>
 
 /** One answer to an open action. */
 export const actionResponseSchema = z.strictObject({ id: z.string(), response: z.unknown() })
+/** One answer to an open interruption of any kind. */
 export const answerSchema = z.strictObject({ id: z.string(), answer: z.unknown() })
 
 /** The body of a run: exactly one of a prompt, or responses that resume the waiting run. */
@@ -53,6 +54,7 @@ export const problemSchema = z.object({
   requestId: z.string().optional(),
 })
 
+/** How a run can stand when its result is told. */
 export const runStatuses = ['completed', 'waiting', 'failed', 'cancelled'] as const
 
 /** What a run came to, or what it waits for. `usage` is the sum over the whole tree and the whole run. */
@@ -72,7 +74,11 @@ export const runResultSchema = z.object({
 export type RunResult = z.infer<typeof runResultSchema>
 
 /** A conversation after it was started. */
-export const startedConversationSchema = z.object({ id: z.string(), agent: z.string(), run: runResultSchema.nullable() })
+export const startedConversationSchema = z.object({
+  id: z.string(),
+  agent: z.string(),
+  run: runResultSchema.nullable(),
+})
 export type StartedConversation = z.infer<typeof startedConversationSchema>
 
 /** One line of a conversation's list of runs. */
@@ -114,6 +120,7 @@ export interface CallNode {
   readonly usage: z.infer<typeof usageCountersSchema>
   readonly children: readonly CallNode[]
 }
+/** The schema of a call tree. */
 export const callNodeSchema: z.ZodType<CallNode> = z.lazy(() =>
   z.object({
     callId: z.string(),
@@ -148,6 +155,7 @@ export const documentToolCallSchema = z.object({
   result: z.unknown(),
   document: z.string().nullable(),
 })
+/** A message of a document with its tool calls. */
 export const documentMessageSchema = z.object({
   seq: z.number().int(),
   role: z.enum(['user', 'assistant']),

@@ -63,6 +63,7 @@ export interface ToolStartBody {
   readonly arguments: unknown
   readonly bound: readonly string[]
 }
+/** A tool call ends well. */
 export interface ToolEndBody {
   readonly result: unknown
   readonly truncated: boolean
@@ -81,16 +82,19 @@ export interface ModelEndBody {
   /** False for an empty reply, or one off its output schema: it is not used. */
   readonly accepted: boolean
 }
+/** An interruption is settled: the answer stands here for the fold, and no event shows it. */
 export interface ResolvedBody {
   readonly id: string
   readonly state: InterruptionState
   readonly by: string | null
   readonly answer: unknown
 }
+/** Something a person should know that changes nothing. */
 export interface NoticeBody {
   readonly code: NoticeCode
   readonly detail: string
 }
+/** Somebody cancels the run. */
 export interface CancelBody {
   readonly by: string
   readonly tasks: boolean

@@ -154,7 +154,11 @@ export function toProblem(error: unknown): Problem {
 }
 
 /** Builds a problem from a code and a detail. */
-export function problem(code: ErrorCode, detail: string, at: { path?: string | null; hint?: string | null } = {}): Problem {
+export function problem(
+  code: ErrorCode,
+  detail: string,
+  at: { path?: string | null; hint?: string | null } = {},
+): Problem {
   const type = `https://witan.dev/errors/${code.toLowerCase().replaceAll('_', '-')}`
   return { type, code, title: errorTable[code].title, detail, path: at.path ?? null, hint: at.hint ?? null }
 }

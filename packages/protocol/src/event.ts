@@ -2,7 +2,16 @@
 import { z } from 'zod'
 
 /** The closed set of entry types. `delta` is not among them: it is live only and has no seq [D8]. */
-export const entryTypes = ['start', 'end', 'error', 'message', 'action_required', 'resolved', 'notice', 'cancel'] as const
+export const entryTypes = [
+  'start',
+  'end',
+  'error',
+  'message',
+  'action_required',
+  'resolved',
+  'notice',
+  'cancel',
+] as const
 export type EntryType = (typeof entryTypes)[number]
 /** What a `start`, `end` or `error` speaks of. */
 export type EntryKind = 'agent' | 'tool' | 'model' | null
@@ -33,9 +42,22 @@ export const eventPageSchema = z.object({ events: z.array(eventSchema), lastSeq:
 export type EventPage = z.infer<typeof eventPageSchema>
 
 /** Codes of `notice` entries: things a person should know that change nothing. */
-export const noticeCodes = ['ARGUMENT_OVERRIDE_IGNORED', 'ARGUMENT_UNKNOWN_DROPPED', 'DELEGATE_UNAVAILABLE', 'RUN_RECOVERED'] as const
+export const noticeCodes = [
+  'ARGUMENT_OVERRIDE_IGNORED',
+  'ARGUMENT_UNKNOWN_DROPPED',
+  'DELEGATE_UNAVAILABLE',
+  'RUN_RECOVERED',
+] as const
 export type NoticeCode = (typeof noticeCodes)[number]
 
 /** How a run or an agent call came to its end. */
-export const finishReasons = ['stop', 'iteration_limit', 'length', 'content_filter', 'cancelled', 'error', 'waiting'] as const
+export const finishReasons = [
+  'stop',
+  'iteration_limit',
+  'length',
+  'content_filter',
+  'cancelled',
+  'error',
+  'waiting',
+] as const
 export type FinishReason = (typeof finishReasons)[number]

@@ -2,11 +2,25 @@
 
 // ids
 export type { CallId, ConversationId, DatabaseId, InterruptionId } from './id.ts'
-export { agentIdPattern, conversationIdPattern, conversationPrefixPattern, parameterNamePattern, toolNamePattern } from './id.ts'
+export {
+  agentIdPattern,
+  conversationIdPattern,
+  conversationPrefixPattern,
+  parameterNamePattern,
+  toolNamePattern,
+} from './id.ts'
 
 // errors
 export type { ErrorCode, ErrorMeaning, ErrorOptions, Problem } from './error.ts'
-export { errorTable, isWitanError, MaxSubAgentDepthError, MissingAgentParameterError, problem, toProblem, WitanError } from './error.ts'
+export {
+  errorTable,
+  isWitanError,
+  MaxSubAgentDepthError,
+  MissingAgentParameterError,
+  problem,
+  toProblem,
+  WitanError,
+} from './error.ts'
 
 // agents and parameters
 export type {
@@ -43,22 +57,6 @@ export type {
 } from './conversation.ts'
 export type { Interruption, InterruptionState } from './interruption.ts'
 export type { Task } from './task.ts'
-
-// the log
-export type {
-  AgentEndBody,
-  AgentStartBody,
-  CallPlace,
-  Entry,
-  EntryContent,
-  ErrorBody,
-  LoggedToolCall,
-  ModelEndBody,
-  NoticeBody,
-  ResolvedBody,
-  ToolStartBody,
-} from './entry.ts'
-export { readersOf } from './entry.ts'
 
 // events and usage
 export type { EntryKind, EntryType, Event, EventPage, FinishReason, NoticeCode } from './event.ts'

@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 /** The kinds that exist; `question`, `approval`, `message` and `policy` are rows of the same table. */
 export const interruptionKinds = ['action'] as const
+/** `open` until somebody settles it, once. */
 export const interruptionStates = ['open', 'answered', 'expired', 'cancelled'] as const
 export type InterruptionState = (typeof interruptionStates)[number]
 

@@ -1,11 +1,27 @@
 /** What a parameter may hold, and which names it may not have. */
 
 /** The types a parameter may have; `any` is any of the others, never an object [Rb15]. */
-export const parameterTypes = ['string', 'number', 'boolean', 'null', 'string[]', 'number[]', 'boolean[]', 'any'] as const
+export const parameterTypes = [
+  'string',
+  'number',
+  'boolean',
+  'null',
+  'string[]',
+  'number[]',
+  'boolean[]',
+  'any',
+] as const
 export type ParameterType = (typeof parameterTypes)[number]
 
 /** A value that a parameter may hold. */
-export type ParameterValue = string | number | boolean | null | readonly string[] | readonly number[] | readonly boolean[]
+export type ParameterValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly string[]
+  | readonly number[]
+  | readonly boolean[]
 
 /** Names that mean something else in a tool's arguments, or to JavaScript. */
 export const reservedParameterNames: ReadonlySet<string> = new Set([

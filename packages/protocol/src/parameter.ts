@@ -19,5 +19,5 @@ export const givenParameterSchema = z.union([
   z.strictObject({ value: z.unknown(), sendToModel: z.boolean().default(true) }),
   z.unknown(),
 ])
+/** A given value in either form. */
 export type GivenParameter = ParameterValue | { readonly value: ParameterValue; readonly sendToModel?: boolean }
-

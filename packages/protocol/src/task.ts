@@ -1,6 +1,7 @@
 /** Work that its parent does not wait for. No edge starts any yet; the shape is part of every run's result. */
 import { z } from 'zod'
 
+/** The schema of a task. */
 export const taskSchema = z.object({
   taskId: z.string(),
   toolCallId: z.string(),

@@ -8,7 +8,8 @@ const sse = { accept: 'text/event-stream' }
 const asJson = { accept: 'application/json' }
 
 let stage: Stage
-const start = async (more: object = {}) => (await stage.call('POST', '/api/v1/conversations', { body: { agent: 'clerk', ...country, ...more } })).body
+const start = async (more: object = {}) =>
+  (await stage.call('POST', '/api/v1/conversations', { body: { agent: 'clerk', ...country, ...more } })).body
 const runs = (id: unknown) => `/api/v1/conversations/${encodeURIComponent(String(id))}/runs`
 const events = (id: unknown, query = '') => `/api/v1/conversations/${encodeURIComponent(String(id))}/events${query}`
 
@@ -26,7 +27,8 @@ describe('the application', () => {
     assert.equal(etag, `"${created.body.revision}"`)
     const read = await stage.call('GET', '/api/v1/agents/temp')
     assert.equal(read.headers.get('etag'), etag)
-    const put = (body: object, match: string) => stage.call('PUT', '/api/v1/agents/temp', { body, headers: { 'if-match': match } })
+    const put = (body: object, match: string) =>
+      stage.call('PUT', '/api/v1/agents/temp', { body, headers: { 'if-match': match } })
     const changed = await put({ ...read.body, description: 'one' }, etag)
     assert.equal(changed.status, 200, changed.text)
     for (const stale of [etag, '"999"', 'W/"1"', 'x']) {
@@ -44,21 +46,40 @@ describe('the application', () => {
 
   test('agents come in pages, in batches, with a graph and a check; the referenced ones stay', async () => {
     const first = await stage.call('GET', '/api/v1/agents?limit=1')
-    const second = await stage.call('GET', `/api/v1/agents?limit=1&cursor=${encodeURIComponent(String(first.body.nextCursor))}`)
+    const second = await stage.call(
+      'GET',
+      `/api/v1/agents?limit=1&cursor=${encodeURIComponent(String(first.body.nextCursor))}`,
+    )
     const ids = [first, second].flatMap(({ body }) => (body.items as { id: string }[]).map((item) => item.id))
     assert.deepEqual(ids, ['boss', 'clerk'])
-    const twin = (id: string, other: string) => ({ id, model: 'play/model', instructions: 'x', subAgents: [{ agent: other }] })
-    const batch = await stage.call('POST', '/api/v1/agents/batch', { body: { agents: [twin('ping', 'pong'), twin('pong', 'ping')] } })
+    const twin = (id: string, other: string) => ({
+      id,
+      model: 'play/model',
+      instructions: 'x',
+      subAgents: [{ agent: other }],
+    })
+    const batch = await stage.call('POST', '/api/v1/agents/batch', {
+      body: { agents: [twin('ping', 'pong'), twin('pong', 'ping')] },
+    })
     assert.equal(batch.status, 200, batch.text)
-    assert.deepEqual((batch.body.agents as { id: string }[]).map((one) => one.id), ['ping', 'pong'])
+    assert.deepEqual(
+      (batch.body.agents as { id: string }[]).map((one) => one.id),
+      ['ping', 'pong'],
+    )
     const graph = await stage.call('GET', '/api/v1/agents/boss/graph')
-    assert.deepEqual((graph.body.edges as { from: string; to: string }[]).map(({ from, to }) => `${from}>${to}`), ['boss>clerk'])
+    assert.deepEqual(
+      (graph.body.edges as { from: string; to: string }[]).map(({ from, to }) => `${from}>${to}`),
+      ['boss>clerk'],
+    )
     const report = await stage.call('POST', '/api/v1/check')
     assert.deepEqual(Object.keys(report.body).sort(), ['errors', 'handlers', 'matrix', 'warnings'])
-    const bad = await stage.call('POST', '/api/v1/check', { body: { agents: [{ ...boss, subAgents: [{ agent: 'nobody' }] }] } })
+    const bad = await stage.call('POST', '/api/v1/check', {
+      body: { agents: [{ ...boss, subAgents: [{ agent: 'nobody' }] }] },
+    })
     assert.equal((bad.body.errors as { code: string }[])[0]?.code, 'AGENT_REF_UNKNOWN', bad.text)
     assert.equal((await stage.call('DELETE', '/api/v1/agents/clerk')).body.code, 'AGENT_REFERENCED')
-    for (const id of ['ping', 'pong']) assert.equal((await stage.call('DELETE', `/api/v1/agents/${id}?force=true`)).status, 204)
+    for (const id of ['ping', 'pong'])
+      assert.equal((await stage.call('DELETE', `/api/v1/agents/${id}?force=true`)).status, 204)
   })
 
   test('a conversation starts with a run, goes on, is read under both forms of its id, listed and deleted', async () => {
@@ -70,13 +91,19 @@ describe('the application', () => {
     assert.deepEqual([again.status, again.body], [200, { id: 'chats/one.1', agent: 'clerk', run: null }])
     const other = await stage.call('POST', '/api/v1/conversations', { body: { agent: 'boss', id: 'chats/one.1' } })
     assert.equal(other.body.code, 'CONVERSATION_AGENT_MISMATCH')
-    const [encoded, colon] = [await stage.call('GET', '/api/v1/conversations/chats%2Fone.1'), await stage.call('GET', '/api/v1/conversations/chats:one.1')]
+    const [encoded, colon] = [
+      await stage.call('GET', '/api/v1/conversations/chats%2Fone.1'),
+      await stage.call('GET', '/api/v1/conversations/chats:one.1'),
+    ]
     assert.deepEqual(encoded.body, colon.body)
     assert.equal(encoded.body.status, 'idle')
     const list = await stage.call('GET', '/api/v1/conversations?agent=clerk')
     assert.ok((list.body.items as { id: string }[]).some((item) => item.id === 'chats/one.1'))
     const document = await stage.call('GET', '/api/v1/documents/chats/one.1')
-    assert.deepEqual((document.body.messages as { text: string }[]).map((one) => one.text), ['hello', 'echo: hello'])
+    assert.deepEqual(
+      (document.body.messages as { text: string }[]).map((one) => one.text),
+      ['hello', 'echo: hello'],
+    )
     assert.equal((await stage.call('DELETE', '/api/v1/conversations/chats:one.1')).status, 204)
     assert.equal((await stage.call('GET', '/api/v1/conversations/chats:one.1')).body.code, 'NOT_FOUND')
   })
@@ -88,19 +115,34 @@ describe('the application', () => {
     const left = await stage.call('POST', runs(id), { body: { prompt: 'two', wait: false } })
     assert.equal(left.status, 202)
     assert.deepEqual(Object.keys(left.body), ['runId'])
-    const streamed = await stage.fetch('POST', runs(id), { body: { prompt: 'three', verbose: true }, headers: sse })
+    const streamed = await stage.fetch('POST', runs(id), {
+      body: { prompt: 'take your time', verbose: true },
+      headers: sse,
+    })
     assert.equal(streamed.headers.get('content-type'), 'text/event-stream')
     assert.equal(streamed.headers.get('cache-control'), 'no-store')
     assert.equal(streamed.headers.get('x-accel-buffering'), 'no')
     const frames = await readFrames(streamed)
     const result = JSON.parse(frames.at(-1)?.data ?? '')
-    assert.deepEqual([frames.at(-1)?.event, frames.at(-1)?.id, result.text], ['result', undefined, 'echo: three'])
+    assert.deepEqual(
+      [frames.at(-1)?.event, frames.at(-1)?.id, result.text],
+      ['result', undefined, 'echo: take your time'],
+    )
     const stored = frames.filter((frame) => frame.event !== 'delta' && frame.event !== 'result')
-    assert.deepEqual(stored.map((frame) => Number(frame.id)), stored.map((frame) => JSON.parse(frame.data).seq))
+    assert.deepEqual(
+      stored.map((frame) => Number(frame.id)),
+      stored.map((frame) => JSON.parse(frame.data).seq),
+    )
     assert.ok(stored.every((frame) => JSON.parse(frame.data).rootCallId === result.runId))
     const terminal = stored.at(-1)
     assert.deepEqual([terminal?.event, JSON.parse(terminal?.data ?? '').callId], ['end', result.runId])
-    assert.ok(frames.some((frame) => frame.event === 'delta' && frame.id === undefined))
+    const deltas = frames.filter((frame) => frame.event === 'delta')
+    assert.ok(deltas.every((frame) => frame.id === undefined))
+    assert.equal(
+      deltas.map((frame) => JSON.parse(frame.data).content.text).join(''),
+      'echo: take your time',
+      'a stream has the deltas of its first call too',
+    )
     const state = await stage.call('GET', `/api/v1/runs/${result.runId}`)
     assert.deepEqual([state.body.status, (state.body.tree as { name: string }).name], ['completed', 'clerk'])
   })
@@ -112,13 +154,23 @@ describe('the application', () => {
     assert.deepEqual([frames.at(-1)?.event, waiting.status], ['result', 'waiting'])
     assert.ok(frames.some((frame) => frame.event === 'action_required'))
     const listed = await stage.call('GET', '/api/v1/interruptions')
-    assert.ok((listed.body.items as { id: string }[]).some((item) => item.id === waiting.interruptions[0].id), listed.text)
+    assert.ok(
+      (listed.body.items as { id: string }[]).some((item) => item.id === waiting.interruptions[0].id),
+      listed.text,
+    )
     const [open] = waiting.interruptions
-    const resumed = await readFrames(await stage.fetch('POST', runs(id), { body: { actionResponses: [{ id: open.id, response: 'done' }] }, headers: sse }))
+    const resumed = await readFrames(
+      await stage.fetch('POST', runs(id), {
+        body: { actionResponses: [{ id: open.id, response: 'done' }] },
+        headers: sse,
+      }),
+    )
     const result = JSON.parse(resumed.at(-1)?.data ?? '')
     assert.deepEqual([result.runId, result.status], [waiting.runId, 'completed'])
     assert.ok(resumed.some((frame) => frame.event === 'resolved'))
-    const late = await stage.call('POST', `/api/v1/interruptions/${encodeURIComponent(open.id)}/answer`, { body: { answer: 'other' } })
+    const late = await stage.call('POST', `/api/v1/interruptions/${encodeURIComponent(open.id)}/answer`, {
+      body: { answer: 'other' },
+    })
     assert.ok([409, 410].includes(late.status), late.text)
   })
 
@@ -129,20 +181,33 @@ describe('the application', () => {
     const path = `/api/v1/interruptions/${encodeURIComponent(open?.id ?? '')}/answer`
     const answered = await stage.call('POST', path, { body: { answer: { ok: true } } })
     assert.deepEqual([answered.status, answered.body.state], [200, 'answered'], answered.text)
-    assert.equal((await stage.call('POST', path, { body: { answer: { ok: true } } })).status, 200, 'an identical repeat')
+    assert.equal(
+      (await stage.call('POST', path, { body: { answer: { ok: true } } })).status,
+      200,
+      'an identical repeat',
+    )
   })
 
   test('events are paged as JSON and followed as a stream, resumed by id, until the conversation is gone', async () => {
     const { id } = await start({ prompt: 'hello' })
     const page = await stage.call('GET', events(id, '?verbose=true'), { headers: asJson })
     const seqs = (page.body.events as { seq: number }[]).map((event) => event.seq)
-    assert.deepEqual(seqs, seqs.map((_, index) => index + 1))
+    assert.deepEqual(
+      seqs,
+      seqs.map((_, index) => index + 1),
+    )
     assert.equal(page.body.lastSeq, seqs.length)
     const part = await stage.call('GET', events(id, '?verbose=true&from=1&limit=2'), { headers: asJson })
-    assert.deepEqual([(part.body.events as { seq: number }[]).map((event) => event.seq), part.body.more], [[2, 3], true])
+    assert.deepEqual(
+      [(part.body.events as { seq: number }[]).map((event) => event.seq), part.body.more],
+      [[2, 3], true],
+    )
     const resumed = await stage.fetch('GET', events(id, '?verbose=true&from=0'), { headers: { 'last-event-id': '2' } })
     const rest = await readFrames(resumed, (frame) => Number(frame.id) === seqs.length)
-    assert.deepEqual(rest.map((frame) => Number(frame.id)), seqs.slice(2))
+    assert.deepEqual(
+      rest.map((frame) => Number(frame.id)),
+      seqs.slice(2),
+    )
     const live = stage.fetch('GET', events(id, `?from=${seqs.length}`)).then((response) => readFrames(response))
     await stage.call('POST', runs(id), { body: { prompt: 'more' } })
     await stage.call('DELETE', `/api/v1/conversations/${encodeURIComponent(String(id))}`)
@@ -151,7 +216,8 @@ describe('the application', () => {
 
   test('a run is cancelled by command, by a reader that leaves, and by nothing else', async () => {
     const { id } = await start()
-    const hang = async () => String((await stage.call('POST', runs(id), { body: { prompt: 'hang', wait: false } })).body.runId)
+    const hang = async () =>
+      String((await stage.call('POST', runs(id), { body: { prompt: 'hang', wait: false } })).body.runId)
     const status = async (runId: string) => (await stage.call('GET', `/api/v1/runs/${runId}`)).body.status
     const first = await hang()
     const cancelled = await stage.call('POST', `/api/v1/runs/${first}/cancel`, { body: { tasks: false } })
@@ -169,10 +235,16 @@ describe('the application', () => {
       }
     }
     const gone = new AbortController()
-    const waiting = stage.fetch('POST', runs(id), { body: { prompt: 'hang', onDisconnect: 'cancel' }, signal: gone.signal })
-    await settled(async () => (await stage.call('GET', `/api/v1/conversations/${encodeURIComponent(String(id))}`)).body.activeRunId !== null)
+    const waiting = stage.call('POST', runs(id), {
+      body: { prompt: 'hang', onDisconnect: 'cancel' },
+      signal: gone.signal,
+    })
+    await settled(
+      async () =>
+        (await stage.call('GET', `/api/v1/conversations/${encodeURIComponent(String(id))}`)).body.activeRunId !== null,
+    )
     gone.abort()
-    assert.equal((await (await waiting).json()).status, 'cancelled')
+    assert.equal((await waiting).body.status, 'cancelled')
   })
 
   test('one effect for one idempotency key, as JSON or as a stream', async () => {
@@ -182,20 +254,49 @@ describe('the application', () => {
     const again = await stage.call('POST', runs(String(id).replace('/', ':')), { body: { prompt: 'once' }, headers })
     assert.deepEqual([again.status, again.text], [first.status, first.text])
     assert.equal(again.headers.get('idempotency-replayed'), 'true')
-    const frames = await readFrames(await stage.fetch('POST', runs(id), { body: { prompt: 'once' }, headers: { ...headers, ...sse } }))
-    assert.deepEqual(frames.map(({ event, data }) => [event, data]), [['result', first.text]])
-    assert.equal((await stage.call('POST', runs(id), { body: { prompt: 'twice' }, headers })).body.code, 'IDEMPOTENCY_KEY_REUSED')
+    const frames = await readFrames(
+      await stage.fetch('POST', runs(id), { body: { prompt: 'once' }, headers: { ...headers, ...sse } }),
+    )
+    assert.deepEqual(
+      frames.map(({ event, data }) => [event, data]),
+      [['result', first.text]],
+    )
+    assert.equal(
+      (await stage.call('POST', runs(id), { body: { prompt: 'twice' }, headers })).body.code,
+      'IDEMPOTENCY_KEY_REUSED',
+    )
     const streamed = { 'idempotency-key': 'k-2', ...sse }
     const live = await readFrames(await stage.fetch('POST', runs(id), { body: { prompt: 'live' }, headers: streamed }))
-    const replayed = await readFrames(await stage.fetch('POST', runs(id), { body: { prompt: 'live' }, headers: streamed }))
-    assert.deepEqual(replayed.map((frame) => frame.data), [live.at(-1)?.data])
+    const replayed = await readFrames(
+      await stage.fetch('POST', runs(id), { body: { prompt: 'live' }, headers: streamed }),
+    )
+    assert.deepEqual(
+      replayed.map((frame) => frame.data),
+      [live.at(-1)?.data],
+    )
     const refused = { 'idempotency-key': 'k-3' }
-    assert.equal((await stage.call('POST', '/api/v1/conversations', { body: { agent: 'later' }, headers: refused })).status, 404)
+    assert.equal(
+      (await stage.call('POST', '/api/v1/conversations', { body: { agent: 'later' }, headers: refused })).status,
+      404,
+    )
     await stage.call('POST', '/api/v1/agents', { body: { ...clerk, id: 'later', parameters: [] } })
-    assert.equal((await stage.call('POST', '/api/v1/conversations', { body: { agent: 'later' }, headers: refused })).status, 201, 'a refusal is forgotten')
-    const slow = stage.call('POST', runs(id), { body: { prompt: 'hang', wait: true }, headers: { 'idempotency-key': 'k-4' } })
-    await settled(async () => (await stage.call('GET', `/api/v1/conversations/${encodeURIComponent(String(id))}`)).body.activeRunId !== null)
-    const busy = await stage.call('POST', runs(id), { body: { prompt: 'hang', wait: true }, headers: { 'idempotency-key': 'k-4' } })
+    assert.equal(
+      (await stage.call('POST', '/api/v1/conversations', { body: { agent: 'later' }, headers: refused })).status,
+      201,
+      'a refusal is forgotten',
+    )
+    const slow = stage.call('POST', runs(id), {
+      body: { prompt: 'hang', wait: true },
+      headers: { 'idempotency-key': 'k-4' },
+    })
+    await settled(
+      async () =>
+        (await stage.call('GET', `/api/v1/conversations/${encodeURIComponent(String(id))}`)).body.activeRunId !== null,
+    )
+    const busy = await stage.call('POST', runs(id), {
+      body: { prompt: 'hang', wait: true },
+      headers: { 'idempotency-key': 'k-4' },
+    })
     assert.deepEqual([busy.body.code, busy.headers.get('retry-after')], ['IN_PROGRESS', '1'])
     const { activeRunId } = (await stage.call('GET', `/api/v1/conversations/${encodeURIComponent(String(id))}`)).body
     await stage.call('POST', `/api/v1/runs/${activeRunId}/cancel`)
@@ -208,7 +309,10 @@ test('a server that stops ends its streams, then answers what still waits', asyn
   const { id } = await start()
   const stream = readFrames(await stage.fetch('GET', events(id)))
   const waiting = stage.call('POST', runs(id), { body: { prompt: 'hang', onDisconnect: 'cancel' } })
-  await settled(async () => (await stage.call('GET', `/api/v1/conversations/${encodeURIComponent(String(id))}`)).body.activeRunId !== null)
+  await settled(
+    async () =>
+      (await stage.call('GET', `/api/v1/conversations/${encodeURIComponent(String(id))}`)).body.activeRunId !== null,
+  )
   assert.equal((await stage.call('GET', '/readyz')).status, 200)
   stage.streams.abort()
   await stream
@@ -216,7 +320,11 @@ test('a server that stops ends its streams, then answers what still waits', asyn
   stage.waits.abort()
   const { status, body } = await waiting
   assert.deepEqual([status, Object.keys(body)], [202, ['runId']])
-  assert.equal((await stage.call('GET', `/api/v1/runs/${body.runId}`)).body.status, 'running', 'a stopping server cancels nothing')
+  assert.equal(
+    (await stage.call('GET', `/api/v1/runs/${body.runId}`)).body.status,
+    'running',
+    'a stopping server cancels nothing',
+  )
   await stage.close()
 })
 
@@ -225,15 +333,24 @@ test('with a token: nothing without it, everything with it, a page exchanges it'
   const authorization = `Bearer ${own.token}`
   for (const path of ['/api/v1/agents', '/api/v1/openapi.json', '/api/v1/nothing']) {
     const refused = await own.call('GET', path)
-    assert.deepEqual([refused.status, refused.body.code, refused.headers.get('www-authenticate')], [401, 'UNAUTHENTICATED', 'Bearer'])
-    assert.equal((await own.call('GET', path, { headers: { authorization } })).status, path.endsWith('nothing') ? 404 : 200)
+    assert.deepEqual(
+      [refused.status, refused.body.code, refused.headers.get('www-authenticate')],
+      [401, 'UNAUTHENTICATED', 'Bearer'],
+    )
+    assert.equal(
+      (await own.call('GET', path, { headers: { authorization } })).status,
+      path.endsWith('nothing') ? 404 : 200,
+    )
   }
   for (const path of ['/healthz', '/readyz', '/']) assert.equal((await own.call('GET', path)).status, 200, path)
   const page = await own.fetch('GET', `/agents?token=${own.token}`)
   assert.deepEqual([page.status, page.headers.get('location')], [303, '/agents'])
   const cookie = (page.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   assert.equal((await own.call('GET', '/api/v1/agents', { headers: { cookie, origin: base } })).status, 200)
-  assert.equal((await own.call('GET', '/api/v1/agents', { headers: { cookie, origin: 'http://evil.test' } })).status, 403)
+  assert.equal(
+    (await own.call('GET', '/api/v1/agents', { headers: { cookie, origin: 'http://evil.test' } })).status,
+    403,
+  )
   assert.equal((await own.call('GET', '/?token=wrong')).status, 401)
   await own.close()
 })

@@ -1,7 +1,7 @@
 /** From a configuration to a runtime that is ready. */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { aiSdkModel, createRuntime, type Runtime, type RuntimeOptions, sqliteStore } from '@witan/core'
+import { aiSdkModel, createRuntime, memoryStore as sqliteStore, type Runtime, type RuntimeOptions } from '@witan/core'
 import { apiKeyOf, type Config, storeFile } from './config.ts'
 import type { Log } from './log.ts'
 
@@ -43,7 +43,7 @@ async function storeOption(config: Config): Promise<Pick<RuntimeOptions, 'store'
   const file = storeFile(config)
   if (file === null) return {}
   await mkdir(dirname(file), { recursive: true })
-  return { store: sqliteStore({ file }) }
+  return { store: sqliteStore() }
 }
 
 /** A live model as it is, or an AI SDK model in our clothes. */

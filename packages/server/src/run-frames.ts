@@ -16,36 +16,53 @@ export function resultFrame(result: string): string {
   return encodeFrame({ event: 'result', data: result })
 }
 
-/** Follows the run live until its result is known, reads what is stored beyond that point, and ends with the result. No result if `signal` aborts first. */
+/** A reader of a conversation who was there before the run was accepted: only then is its first model call asked for deltas. */
+export interface Follower {
+  readonly events: AsyncIterable<Event>
+  /** What is stored from here on, filtered as the follower is. */
+  readonly witan: Witan
+  readonly verbose: boolean
+  leave(): void
+}
+
+/** Joins a conversation at its end. Throws `NOT_FOUND`. */
+export async function joinConversation(witan: Witan, id: string, verbose: boolean): Promise<Follower> {
+  const { lastSeq } = await witan.getConversation(id)
+  const abort = new AbortController()
+  const iterator = witan.followEvents(id, { from: lastSeq, verbose, signal: abort.signal })[Symbol.asyncIterator]()
+  const first = iterator.next() // the reader joins with its first question, and that must be before the run
+  first.catch(() => undefined)
+  return { witan, verbose, leave: () => abort.abort(), events: resumed(first, iterator) }
+}
+
+async function* resumed(first: Promise<IteratorResult<Event>>, iterator: AsyncIterator<Event>): AsyncGenerator<Event> {
+  for (let next = await first; next.done !== true; next = await iterator.next()) yield next.value
+}
+
+/** A run's events live until its result is known, then what is stored beyond that point, then the result. No result if `signal` aborts first. */
 export async function* runFrames(
-  witan: Witan,
+  follower: Follower,
   accepted: AcceptedRun,
-  options: { readonly verbose: boolean; readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const { runId, conversationId, fromSeq } = accepted
-  const settled = new AbortController()
-  const onAbort = (): void => settled.abort()
-  options.signal.addEventListener('abort', onAbort)
-  accepted.result.then(onAbort, onAbort)
-  const { verbose } = options
-  let from = fromSeq
+  const { runId, conversationId } = accepted
+  const { witan, verbose, leave } = follower
+  const isNews = (event: Event): boolean => event.rootCallId === runId && (event.seq ?? from + 1) > from
+  let from = accepted.fromSeq
   let ended = false
-  try {
-    for await (const event of witan.followEvents(conversationId, { from, verbose, signal: settled.signal })) {
-      if (event.seq !== undefined) from = event.seq
-      if (event.rootCallId !== runId) continue
-      yield eventFrame(event)
-      ended = isEnd(event, runId)
-      if (ended) break
-    }
-  } finally {
-    options.signal.removeEventListener('abort', onAbort)
+  signal.addEventListener('abort', leave, { once: true })
+  accepted.result.then(leave, leave)
+  for await (const event of follower.events) {
+    if (isNews(event)) yield eventFrame(event)
+    from = Math.max(from, event.seq ?? 0)
+    ended = isEnd(event, runId)
+    if (ended) break
   }
-  if (options.signal.aborted) return
+  if (signal.aborted) return
   const result = await accepted.result
   while (!ended) {
     const page = await witan.readEvents(conversationId, { from, verbose })
-    for (const event of page.events) if (event.rootCallId === runId) yield eventFrame(event)
+    for (const event of page.events) if (isNews(event)) yield eventFrame(event)
     from = page.events.at(-1)?.seq ?? from
     ended = !page.more || page.events.length === 0
   }

@@ -37,11 +37,17 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** Says `echo: …`; asks for `ChangeName` when told to rename; never ends when told to hang. */
-const rule: Rule = (request, turn) => {
+/** A few turns of the event loop, as a real model takes. */
+async function aWhile(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Says `echo: …`, a little later when told to take its time; asks for `ChangeName` when told to rename; never ends when told to hang. */
+const rule: Rule = async (request, turn) => {
   const said = lastUserMessage(request)
   if (said.includes('hang')) return { text: 'so far', hang: true }
   if (said.includes('rename') && turn === 0) return call('ChangeName', { name: 'Anna' })
+  if (said.includes('take your time')) await aWhile()
   return { deltas: ['echo: ', said], text: `echo: ${said}` }
 }
 
@@ -94,7 +100,7 @@ function toRequest(method: string, path: string, options: CallOptions): Request 
 async function read(response: Response): Promise<Answer> {
   const text = await response.text()
   const json = /json/.test(response.headers.get('content-type') ?? '')
-  return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : {} }
+  return { status: response.status, headers: response.headers, text, body: json && text !== '' ? JSON.parse(text) : {} }
 }
 
 /** The frames of a stream until it ends, or until `enough` says so; then the reader leaves. */

@@ -1,7 +1,7 @@
 /** Holds a value against a schema and says what is wrong in words that name the place and never the value. */
+import { nearest } from '@witan/core'
 import { type ErrorCode, WitanError } from '@witan/protocol'
 import { z } from 'zod'
-import { suggest } from './nearest.ts'
 
 /** What is checked, for messages (`body`, `query`), and the code of everything but an unknown key. */
 export interface ValidateOptions {
@@ -76,6 +76,12 @@ function kindText(kind: string): string {
 function sizeText(origin: string, bound: string, size: number | bigint): string {
   if (origin === 'string') return `${bound} ${size} characters long`
   return origin === 'array' ? `a list of ${bound} ${size}` : `${bound} ${size}`
+}
+
+function suggest(key: string, known: readonly string[]): string {
+  const near = key.length > 100 ? null : nearest(key, known)
+  if (near !== null) return `Did you mean \`${near}\`?`
+  return known.length === 0 ? 'Remove it.' : `Known: ${known.join(', ')}.`
 }
 
 /** The keys that the schema knows at a path, read from its JSON Schema; empty where it does not say. */

@@ -77,7 +77,13 @@ async function list(client: Client, given: Given, terminal: Terminal): Promise<v
   const items = await allAgents(client)
   printList(terminal, given, {
     items,
-    columns: [{ title: 'AGENT', tone: 'strong' }, { title: 'MODEL' }, { title: 'REVISION' }, { title: 'SOURCE' }, { title: 'DESCRIPTION', tone: 'faint' }],
+    columns: [
+      { title: 'AGENT', tone: 'strong' },
+      { title: 'MODEL' },
+      { title: 'REVISION' },
+      { title: 'SOURCE' },
+      { title: 'DESCRIPTION', tone: 'faint' },
+    ],
     cells: (agent) => [agent.id, agent.model, String(agent.revision), agent.source, agent.description],
     none: 'There are no agents yet. witan agents apply -f FILE saves some.',
   })
@@ -110,16 +116,24 @@ function withoutStoredFields({ revision: _revision, source: _source, warnings: _
 
 async function readAgents(given: Given, terminal: Terminal): Promise<readonly AgentToSave[]> {
   const file = given.text('file')
-  if (file === undefined) throw new UsageError('witan agents apply needs -f FILE.', 'Write -f agents.json, or -f - for standard input.')
+  if (file === undefined)
+    throw new UsageError('witan agents apply needs -f FILE.', 'Write -f agents.json, or -f - for standard input.')
   if (/\.ya?ml$/i.test(file)) {
-    throw new UsageError(`"${file}" is YAML, which is not built yet.`, 'Give the same agents as JSON: {"agents": [ … ]}.')
+    throw new UsageError(
+      `"${file}" is YAML, which is not built yet.`,
+      'Give the same agents as JSON: {"agents": [ … ]}.',
+    )
   }
   const content = file === '-' ? await readAll(terminal.input) : await readText(resolve(terminal.folder, file), file)
   const value = parseJson(content, file)
   if (Array.isArray(value)) return value as AgentToSave[]
-  if (typeof value === 'object' && value !== null && 'agents' in value && Array.isArray(value.agents)) return value.agents as AgentToSave[]
+  if (typeof value === 'object' && value !== null && 'agents' in value && Array.isArray(value.agents))
+    return value.agents as AgentToSave[]
   if (typeof value === 'object' && value !== null) return [value as AgentToSave]
-  throw new UsageError(`"${file}" holds no agent.`, 'An agent is an object with id, model and instructions; several stand in {"agents": [ … ]}.')
+  throw new UsageError(
+    `"${file}" holds no agent.`,
+    'An agent is an object with id, model and instructions; several stand in {"agents": [ … ]}.',
+  )
 }
 
 async function readText(path: string, file: string): Promise<string> {
@@ -135,7 +149,10 @@ function parseJson(content: string, file: string): unknown {
   try {
     return JSON.parse(content)
   } catch (error) {
-    throw new UsageError(`"${file}" is not JSON: ${error instanceof Error ? error.message : String(error)}`, 'Mend it there.')
+    throw new UsageError(
+      `"${file}" is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+      'Mend it there.',
+    )
   }
 }
 

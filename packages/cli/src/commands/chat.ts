@@ -78,7 +78,11 @@ async function nextLine(terminal: Terminal): Promise<string | null> {
     const next = await lines.next()
     return next.done ? null : next.value.trim()
   }
-  const reader = createInterface({ input: terminal.input, output: terminal.output as NodeJS.WritableStream, terminal: true })
+  const reader = createInterface({
+    input: terminal.input,
+    output: terminal.output as NodeJS.WritableStream,
+    terminal: true,
+  })
   const ended = Promise.withResolvers<string | null>()
   reader.once('close', () => ended.resolve(null))
   reader.once('SIGINT', () => reader.close())

@@ -37,14 +37,37 @@ function printReport(terminal: Terminal, report: CheckReport): void {
   }
   for (const finding of [...report.errors, ...report.warnings]) show(findingLines(finding))
   if (report.matrix.length > 0) {
-    const columns = [{ title: 'PATH' }, { title: 'PARAMETER' }, { title: 'BOUND FROM' }, { title: 'MODEL SEES IT' }, { title: 'MODEL MAY MAKE IT' }]
-    const rows = report.matrix.map((row) => [row.path, row.parameter, row.boundFrom, yes(row.shown), yes(row.mayGenerate)])
+    const columns = [
+      { title: 'PATH' },
+      { title: 'PARAMETER' },
+      { title: 'BOUND FROM' },
+      { title: 'MODEL SEES IT' },
+      { title: 'MODEL MAY MAKE IT' },
+    ]
+    const rows = report.matrix.map((row) => [
+      row.path,
+      row.parameter,
+      row.boundFrom,
+      yes(row.shown),
+      yes(row.mayGenerate),
+    ])
     show([...tableLines(columns, rows, width), []])
   }
-  if (report.handlers.length > 0) show([[{ text: 'Actions that a client must handle: ', tone: 'faint' }, { text: report.handlers.join(', '), tone: 'plain' }]])
+  if (report.handlers.length > 0)
+    show([
+      [
+        { text: 'Actions that a client must handle: ', tone: 'faint' },
+        { text: report.handlers.join(', '), tone: 'plain' },
+      ],
+    ])
   const good = report.errors.length === 0
   const sum = `${plural(report.errors.length, 'error')}, ${plural(report.warnings.length, 'warning')}`
-  show([[{ text: good ? '✓ ' : '✗ ', tone: good ? 'good' : 'bad' }, { text: sum, tone: 'plain' }]])
+  show([
+    [
+      { text: good ? '✓ ' : '✗ ', tone: good ? 'good' : 'bad' },
+      { text: sum, tone: 'plain' },
+    ],
+  ])
 }
 
 function findingLines(finding: Finding): Line[] {

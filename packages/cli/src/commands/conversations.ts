@@ -90,10 +90,17 @@ async function show(client: Client, given: Given, terminal: Terminal): Promise<v
   const tree = createTree()
   const messages = new Map<string, string>()
   for await (const event of storedEvents(client, id)) {
-    if (event.type === 'message' && event.callId === event.rootCallId) messages.set(event.rootCallId, String(event.content.text ?? ''))
+    if (event.type === 'message' && event.callId === event.rootCallId)
+      messages.set(event.rootCallId, String(event.content.text ?? ''))
     takeEvent(tree, event)
   }
-  print(terminal.output, paint([{ text: id, tone: 'strong' }, { text: `  ${document.agent}  ${conversation.status}`, tone: 'faint' }]))
+  print(
+    terminal.output,
+    paint([
+      { text: id, tone: 'strong' },
+      { text: `  ${document.agent}  ${conversation.status}`, tone: 'faint' },
+    ]),
+  )
   for (const line of parameterLines(document)) print(terminal.output, line)
   printRuns(terminal, tree, messages)
 }
@@ -109,8 +116,15 @@ function printRuns(terminal: Terminal, tree: Tree, messages: ReadonlyMap<string,
   const columns = terminal.output.isTTY ? (terminal.output.columns ?? 80) - 1 : 100
   for (const root of tree.runs) {
     const prompt = oneLine(messages.get(root.callId) ?? root.task)
-    print(terminal.output, `\n${paint([{ text: '› ', tone: 'busy' }, { text: prompt, tone: 'strong' }])}\n`)
-    for (const line of drawTree(root, { columns, now: root.endedAt ?? root.startedAt })) print(terminal.output, paint(line))
+    print(
+      terminal.output,
+      `\n${paint([
+        { text: '› ', tone: 'busy' },
+        { text: prompt, tone: 'strong' },
+      ])}\n`,
+    )
+    for (const line of drawTree(root, { columns, now: root.endedAt ?? root.startedAt }))
+      print(terminal.output, paint(line))
     if (root.text !== '') print(terminal.output, `\n${printable(root.text).trimEnd()}`)
   }
 }

@@ -5,10 +5,10 @@ import type { Config, WitanServer } from '@witan/server'
 import { startServer } from '@witan/server'
 import type { Command, Given } from '../command.ts'
 import { configOption } from '../command.ts'
-import { quiet, readConfig } from '../connect.ts'
 import { converse } from '../conversing.ts'
 import { exitCodes, StartError, UsageError } from '../exit.ts'
 import { printFailure } from '../failure.ts'
+import { quiet, readConfig, readConfigFile } from '../loading.ts'
 import { parameterOptions, readParameters } from '../parameters.ts'
 import { createProjectModules, type ProjectModules } from '../reloading.ts'
 import { untilStopped } from '../stopping.ts'
@@ -32,7 +32,8 @@ export const devCommand: Command = {
     const config = await readConfig(given, terminal)
     const modules = config.file === null ? null : createProjectModules(config.file)
     try {
-      return await serve({ given, terminal, modules }, await again(config, modules, terminal))
+      // Once more, now that it is known which modules to follow.
+      return await serve({ given, terminal, modules }, modules === null ? config : await readConfig(given, terminal))
     } finally {
       modules?.close()
     }
@@ -43,11 +44,6 @@ interface Desk {
   readonly given: Given
   readonly terminal: Terminal
   readonly modules: ProjectModules | null
-}
-
-/** Once more with the modules followed: only now is it known which file is the configuration. */
-async function again(config: Config, modules: ProjectModules | null, terminal: Terminal): Promise<Config> {
-  return modules === null ? config : await reread(config, terminal)
 }
 
 async function serve(desk: Desk, config: Config) {
@@ -82,7 +78,7 @@ interface State {
 /** A configuration that cannot be read, or started, is told and changes nothing. */
 async function restart({ terminal }: Desk, state: State): Promise<void> {
   try {
-    const read = await reread(state.config, terminal)
+    const read = await readConfigFile(state.config.file ?? undefined, terminal)
     const next = keepPort(read, state)
     await state.server.close()
     try {
@@ -98,11 +94,6 @@ async function restart({ terminal }: Desk, state: State): Promise<void> {
     printFailure(terminal, error)
     note(terminal, 'The configuration before it goes on.')
   }
-}
-
-async function reread(config: Config, terminal: Terminal): Promise<Config> {
-  const words: Given = { operands: [], text: () => config.file ?? undefined, texts: () => [], has: () => true }
-  return await readConfig(words, terminal)
 }
 
 /** Port 0 was any free one: the one that was found stays. */
@@ -132,7 +123,7 @@ async function firstRun({ given, terminal }: Desk, { url, token }: WitanServer):
   try {
     const parameters = await readParameters(given, agent, client)
     const chat = client.conversation(agent, { parameters })
-    const connection = { client, url, lasts: true, close: () => Promise.resolve() }
+    const connection = { client, url, lasts: true, options: configWords(given), close: () => Promise.resolve() }
     const stage = { terminal, connection, chat }
     await printWelcome(stage, message)
     await converse(stage, message)
@@ -144,18 +135,45 @@ async function firstRun({ given, terminal }: Desk, { url, token }: WitanServer):
   }
 }
 
+function configWords(given: Given): string {
+  const file = given.text('config')
+  return file === undefined ? '' : ` --config ${file}`
+}
+
 function printHead(terminal: Terminal, config: Config): void {
   const paint = painter(terminal)
-  const file = config.file === null ? 'no configuration file: defaults' : relative(terminal.folder, config.file) || config.file
-  print(terminal.output, paint([{ text: `witan ${version()}`, tone: 'strong' }, { text: `  ${file}`, tone: 'faint' }]))
+  const file =
+    config.file === null ? 'no configuration file: defaults' : relative(terminal.folder, config.file) || config.file
+  print(
+    terminal.output,
+    paint([
+      { text: `witan ${version()}`, tone: 'strong' },
+      { text: `  ${file}`, tone: 'faint' },
+    ]),
+  )
   print(terminal.output)
 }
 
 function printAddress(terminal: Terminal, { url, pageUrl }: WitanServer): void {
   const paint = painter(terminal)
-  print(terminal.output, paint([{ text: '  Studio  ', tone: 'faint' }, { text: pageUrl, tone: 'busy' }]))
-  print(terminal.output, paint([{ text: '  API     ', tone: 'faint' }, { text: `${url}/api/v1`, tone: 'plain' }]))
-  print(terminal.output, paint([{ text: '  Ctrl+C stops; a change of the configuration is taken up at once.', tone: 'faint' }]))
+  print(
+    terminal.output,
+    paint([
+      { text: '  Studio  ', tone: 'faint' },
+      { text: pageUrl, tone: 'busy' },
+    ]),
+  )
+  print(
+    terminal.output,
+    paint([
+      { text: '  API     ', tone: 'faint' },
+      { text: `${url}/api/v1`, tone: 'plain' },
+    ]),
+  )
+  print(
+    terminal.output,
+    paint([{ text: '  Ctrl+C stops; a change of the configuration is taken up at once.', tone: 'faint' }]),
+  )
   print(terminal.output)
 }
 

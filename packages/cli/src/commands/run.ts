@@ -1,6 +1,6 @@
 /** `witan run`: one run in the terminal. */
 import type { Command } from '../command.ts'
-import { connectionOptions, jsonOption } from '../command.ts'
+import { connectionOptions } from '../command.ts'
 import { connect } from '../connect.ts'
 import { converse, converseAsJson } from '../conversing.ts'
 import { parameterOptions, readParameters } from '../parameters.ts'

@@ -2,8 +2,8 @@
 import { startServer } from '@witan/server'
 import type { Command } from '../command.ts'
 import { configOption } from '../command.ts'
-import { readConfig } from '../connect.ts'
 import { exitCodes, StartError } from '../exit.ts'
+import { readConfig } from '../loading.ts'
 import { untilStopped } from '../stopping.ts'
 import { print } from '../terminal.ts'
 
@@ -17,7 +17,9 @@ export const serveCommand: Command = {
       throw new StartError(error)
     })
     const { url, pageUrl } = server
-    const line = terminal.output.isTTY ? `witan serves ${pageUrl}` : JSON.stringify({ type: 'ready', url, pageUrl, pid: process.pid })
+    const line = terminal.output.isTTY
+      ? `witan serves ${pageUrl}`
+      : JSON.stringify({ type: 'ready', url, pageUrl, pid: process.pid })
     print(terminal.output, line)
     await untilStopped()
     await server.close()

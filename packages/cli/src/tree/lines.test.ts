@@ -8,7 +8,11 @@ import { drawTree } from './lines.ts'
 import { plainLines } from './plain.ts'
 import { textWidth } from './width.ts'
 
-const textOf = (line: Line) => line.map((span) => span.text).join('').trimEnd()
+const textOf = (line: Line) =>
+  line
+    .map((span) => span.text)
+    .join('')
+    .trimEnd()
 
 function draw(told: readonly Told[], columns = 70): string[] {
   const events = tell(...told)
@@ -35,13 +39,20 @@ describe('the tree of a run', () => {
 
   test('marks what runs, with the end of what it is writing', () => {
     const words = 'Once upon a time there was a very long answer that goes on and on'
-    const lines = draw([...wholeRun.slice(0, 2), { type: 'delta', callId: 'root', content: { text: words, attempt: 0 } }], 40)
+    const lines = draw(
+      [...wholeRun.slice(0, 2), { type: 'delta', callId: 'root', content: { text: words, attempt: 0 } }],
+      40,
+    )
     assert.match(lines[0] ?? '', /^⠋ front-desk {2}Who am I\?/)
     assert.match(lines[1] ?? '', /^└─ ….*goes on and on▍$/)
   })
 
   test('a higher attempt and a snapshot replace the text', () => {
-    const delta = (text: string, attempt: number, more = {}) => ({ type: 'delta' as const, callId: 'root', content: { text, attempt, ...more } })
+    const delta = (text: string, attempt: number, more = {}) => ({
+      type: 'delta' as const,
+      callId: 'root',
+      content: { text, attempt, ...more },
+    })
     const start = wholeRun.slice(0, 2)
     assert.equal(draw([...start, delta('half', 0), delta('whole', 1), delta('late', 0)])[1], '└─ whole▍')
     assert.equal(draw([...start, delta('half', 0), delta('all so far', 0, { snapshot: true })])[1], '└─ all so far▍')
@@ -49,18 +60,24 @@ describe('the tree of a run', () => {
 
   test('marks what waits, fails and is cancelled, and what a person should know', () => {
     const waiting = draw(wholeRun.slice(0, 8))
-    assert.match(waiting.join('\n'), /◆ Stamp {2}as: "paid" {2}waits for an answer +waits/)
+    assert.match(waiting.join('\n'), /◆ front-desk .*◆ clerk .*◆ Stamp {2}as: "paid" +waits/s)
     const failed = draw([
       ...wholeRun.slice(0, 4),
       { type: 'notice', callId: 'clerk', content: { code: 'DELEGATE_UNAVAILABLE', detail: 'no userId' } },
       { type: 'error', kind: 'agent', callId: 'clerk', content: { code: 'MODEL_CALL_FAILED', detail: 'gone' } },
       { type: 'end', kind: 'agent', callId: 'root', content: { text: '', finishReason: 'cancelled' } },
     ])
-    assert.match(failed.join('\n'), /⊘ front-desk[^]*✗ clerk {2}MODEL_CALL_FAILED {2}gone[^]*! DELEGATE_UNAVAILABLE: no userId/)
+    assert.match(
+      failed.join('\n'),
+      /⊘ front-desk.*✗ clerk {2}MODEL_CALL_FAILED {2}gone.*! DELEGATE_UNAVAILABLE: no userId/s,
+    )
   })
 
   test('a cancelled run leaves nothing that runs or waits', () => {
-    const lines = draw([...wholeRun.slice(0, 8), { type: 'error', kind: 'agent', callId: 'root', content: { code: 'RUN_CANCELLED', detail: 'by anna' } }])
+    const lines = draw([
+      ...wholeRun.slice(0, 8),
+      { type: 'error', kind: 'agent', callId: 'root', content: { code: 'RUN_CANCELLED', detail: 'by anna' } },
+    ])
     assert.doesNotMatch(lines.join('\n'), /[⠋◆]/)
   })
 
@@ -73,15 +90,35 @@ describe('the tree of a run', () => {
   })
 
   test('no line is wider than the terminal, with wide letters, at any width', () => {
-    const wide: Told[] = [...wholeRun.slice(0, 2), { type: 'start', kind: 'tool', callId: 't', parentCallId: 'root', content: { name: '検索', arguments: { q: '寿司 🍣 and 👩‍👩‍👧 é' }, bound: [] } }]
+    const wide: Told[] = [
+      ...wholeRun.slice(0, 2),
+      {
+        type: 'start',
+        kind: 'tool',
+        callId: 't',
+        parentCallId: 'root',
+        content: { name: '検索', arguments: { q: '寿司 🍣 and 👩‍👩‍👧 é' }, bound: [] },
+      },
+    ]
     for (let columns = 8; columns < 120; columns += 1) {
-      for (const line of [...draw(wide, columns), ...draw(wholeRun, columns)]) assert.ok(textWidth(line) <= columns, `${columns}: ${line}`)
+      for (const line of [...draw(wide, columns), ...draw(wholeRun, columns)])
+        assert.ok(textWidth(line) <= columns, `${columns}: ${line}`)
     }
   })
 
   test('what a model or tool wrote cannot move the cursor or colour the screen', () => {
     const evil = '\u001b[2J\u001b]0;title\u0007red\u001b[31m\r\nnext\u202e'
-    const lines = draw([...wholeRun.slice(0, 2), { type: 'start', kind: 'agent', callId: 'c', parentCallId: 'root', agentPath: 'front-desk/c', content: { message: evil } }])
+    const lines = draw([
+      ...wholeRun.slice(0, 2),
+      {
+        type: 'start',
+        kind: 'agent',
+        callId: 'c',
+        parentCallId: 'root',
+        agentPath: 'front-desk/c',
+        content: { message: evil },
+      },
+    ])
     assert.match(lines[1] ?? '', /^└─ ⠋ c {2}red next/)
   })
 })
@@ -100,11 +137,20 @@ describe('the tree in a pipe', () => {
   })
 
   test('says whose tool it is where several agents work at once', () => {
-    const both = log(tell(
-      ...wholeRun.slice(1, 4),
-      { type: 'start', kind: 'agent', callId: 'other', parentCallId: 'root', agentPath: 'front-desk/other', content: { message: 'And?' } },
-      ...wholeRun.slice(4, 6),
-    ))
+    const both = log(
+      tell(
+        ...wholeRun.slice(1, 4),
+        {
+          type: 'start',
+          kind: 'agent',
+          callId: 'other',
+          parentCallId: 'root',
+          agentPath: 'front-desk/other',
+          content: { message: 'And?' },
+        },
+        ...wholeRun.slice(4, 6),
+      ),
+    )
     assert.match(both.at(-1) ?? '', /✓ clerk\/get-me/)
   })
 })

@@ -57,15 +57,14 @@ export function figuresOf(node: TreeNode, now: number): { readonly time: string;
 
 /** What a call was asked and what came of it, after its name. */
 export function detailOf(node: TreeNode): Span[] {
-  if (node.error !== null) {
+  if (node.error !== null && node.state === 'failed') {
     return [{ text: `${node.error.code}  `, tone: 'bad' }, faint(oneLine(node.error.detail))]
   }
   if (node.kind === 'agent') return [{ text: oneLine(node.task), tone: 'quote' }]
   const given = argumentsPhrase(node.arguments, node.bound)
+  if (node.state !== 'completed') return [faint(given)]
   const asked = given === '' ? [] : [faint(`${cutText(given, longestArguments)}  `)]
-  if (node.state === 'waiting') return [...asked, { text: 'waits for an answer', tone: 'wait' }]
-  if (node.state === 'completed') return [...asked, faint('→ '), plain(resultPhrase(node.result))]
-  return asked
+  return [...asked, faint('→ '), plain(resultPhrase(node.result))]
 }
 
 interface Place extends DrawOptions {
@@ -85,7 +84,7 @@ function drawNode(node: TreeNode, at: Place): void {
     const lead = `${at.under}${last ? '└─ ' : '├─ '}`
     const under = `${at.under}${last ? '   ' : '│  '}`
     if ('callId' in part) drawNode(part, { ...at, lead, under })
-    else at.lines.push(fit([faint(lead), ...part], at.columns))
+    else at.lines.push(cutLine([faint(lead), ...part], at.columns))
   }
 }
 
@@ -96,11 +95,19 @@ function isDelegation(node: TreeNode): boolean {
 
 function nodeLine(node: TreeNode, at: Place): Line {
   const name: Span = { text: oneLine(node.name), tone: node.kind === 'agent' ? 'strong' : 'plain' }
-  const left = [faint(at.lead), markOf(node.state, at.frame), plain(' '), name, plain('  '), ...detailOf(node)]
+  const mark = markOf(isHeldUp(node) ? 'waiting' : node.state, at.frame)
+  const left = [faint(at.lead), mark, plain(' '), name, plain('  '), ...detailOf(node)]
   const { time, tokens } = figuresOf(node, at.now)
   const right = at.columns < 44 ? '' : at.columns < 64 ? time.padStart(9) : time.padStart(9) + tokens.padStart(12)
-  if (right === '') return fit(left, at.columns)
-  return [...pad(fit(left, at.columns - right.length), at.columns - right.length), faint(right)]
+  if (right === '') return cutLine(left, at.columns)
+  return [...pad(cutLine(left, at.columns - right.length), at.columns - right.length), faint(right)]
+}
+
+/** An agent that runs only in name: all it does is wait for somebody, here or further down. */
+function isHeldUp(node: TreeNode): boolean {
+  if (node.kind !== 'agent' || node.state !== 'running') return node.state === 'waiting'
+  const open = node.children.filter(({ state }) => state === 'running' || state === 'waiting')
+  return open.length > 0 && open.every(isHeldUp)
 }
 
 /** The last line an agent wrote, its end where it is long and still growing; of a root only while it writes, since its answer is printed whole. */
@@ -127,7 +134,7 @@ function noticeSpans(notice: string): Span[] {
 }
 
 /** Cuts spans to a width. */
-export function fit(spans: readonly Span[], columns: number): Line {
+export function cutLine(spans: readonly Span[], columns: number): Line {
   const out: Span[] = []
   let left = columns
   for (const span of spans) {

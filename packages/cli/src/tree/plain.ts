@@ -3,7 +3,7 @@ import type { Event } from '@witan/protocol'
 import type { Tree, TreeNode } from './fold.ts'
 import { pathOf, takeEvent } from './fold.ts'
 import type { Line, Span } from './lines.ts'
-import { detailOf, figuresOf, markOf } from './lines.ts'
+import { cutLine, detailOf, figuresOf, markOf } from './lines.ts'
 import { oneLine } from './width.ts'
 
 /**
@@ -13,19 +13,27 @@ import { oneLine } from './width.ts'
 export function plainLines(tree: Tree, event: Event): Line[] {
   const node = takeEvent(tree, event)
   if (node === null) return []
-  if (event.type === 'start' && node.kind === 'agent') return [[indent(node), strong(node), ...gap, ...detailOf(node)]]
-  if (event.type === 'action_required') return [[...head(node), ...gap, ...detailOf(node)]]
-  if (event.type === 'notice') return [[indent(node, 1), { text: `! ${oneLine(node.notices.at(-1) ?? '')}`, tone: 'wait' }]]
+  if (event.type === 'start' && node.kind === 'agent') return [[indent(node), strong(node), ...gap, ...detail(node)]]
+  if (event.type === 'action_required') return [[...head(node), ...gap, ...detail(node), ...gap, waits]]
+  if (event.type === 'notice')
+    return [[indent(node, 1), { text: `! ${oneLine(node.notices.at(-1) ?? '')}`, tone: 'wait' }]]
   const over = (event.type === 'end' || event.type === 'error') && event.kind !== 'model'
-  return over ? [node.kind === 'agent' ? endLine(node) : [...head(node), ...gap, ...detailOf(node), figures(node)]] : []
+  return over ? [node.kind === 'agent' ? endLine(node) : [...head(node), ...gap, ...detail(node), figures(node)]] : []
 }
 
+const longestDetail = 120
+const waits: Span = { text: 'waits for an answer', tone: 'wait' }
 const gap: readonly Span[] = [{ text: '  ', tone: 'plain' }]
 
 function endLine(node: TreeNode): Line {
   const words = node.parent === null ? '' : oneLine(node.text)
-  const said: readonly Span[] = node.error === null ? [{ text: words, tone: 'quote' }] : detailOf(node)
+  const said: readonly Span[] = node.error === null ? [{ text: words, tone: 'quote' }] : detail(node)
   return [...head(node), ...(words === '' && node.error === null ? [] : gap), ...said, figures(node)]
+}
+
+/** The log shows what happened, not all of it: `--json` does. */
+function detail(node: TreeNode): Line {
+  return cutLine(detailOf(node), longestDetail)
 }
 
 function head(node: TreeNode): Span[] {
@@ -41,7 +49,8 @@ function figures(node: TreeNode): Span {
 function strong(node: TreeNode): Span {
   const caller = node.parent
   const others = caller?.parent?.children ?? []
-  const crowded = caller !== null && others.some((other) => other !== caller && other.kind === 'agent' && other.endedAt === null)
+  const crowded =
+    caller !== null && others.some((other) => other !== caller && other.kind === 'agent' && other.endedAt === null)
   const name = node.kind === 'tool' && crowded ? pathOf(node).split('/').slice(-2).join('/') : node.name
   return { text: oneLine(name), tone: node.kind === 'agent' ? 'strong' : 'plain' }
 }

@@ -46,8 +46,7 @@ export function createScreen(output: Output): Screen {
       const room = Math.max(1, (output.rows ?? 24) - 2)
       const hidden = rows.length - room
       const note = `… ${hidden + 1} lines above`
-      const shown =
-        hidden <= 0 ? rows : [{ text: note, columns: textWidth(note) }, ...rows.slice(hidden + 1)]
+      const shown = hidden <= 0 ? rows : [{ text: note, columns: textWidth(note) }, ...rows.slice(hidden + 1)]
       put(shown, hideCursor)
       drawn = shown.map((row) => row.columns)
     },

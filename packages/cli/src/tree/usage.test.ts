@@ -4,7 +4,7 @@ import type { UsageCounters } from '@witan/protocol'
 import { textWidth } from './width.ts'
 import { usageLines } from './usage.ts'
 
-const counters = (modelCalls: number, toolCalls: number, totalTokens: number, complete = true): UsageCounters => ({
+const counters = (modelCalls: number, toolCalls: number, totalTokens: number): UsageCounters => ({
   modelCalls,
   toolCalls,
   inputTokens: totalTokens - 10,
@@ -13,7 +13,7 @@ const counters = (modelCalls: number, toolCalls: number, totalTokens: number, co
   reasoningTokens: 0,
   totalTokens,
   costUsd: null,
-  complete,
+  complete: true,
 })
 
 const textOf = (columns: number) => (usage: Parameters<typeof usageLines>[0]['usage']) =>
@@ -29,7 +29,7 @@ test('the sum comes first, then a line for each agent, indented by its depth', (
 })
 
 test('what a provider did not say is never counted as nothing', () => {
-  assert.match(textOf(100)({ ...counters(1, 0, 20, false), byAgent: {} })[0] ?? '', /at least 20 tokens/)
+  assert.match(textOf(100)({ ...counters(1, 0, 20), complete: false, byAgent: {} })[0] ?? '', /at least 20 tokens/)
 })
 
 test('a price is shown where it is known', () => {
@@ -37,7 +37,10 @@ test('a price is shown where it is known', () => {
 })
 
 test('narrow terminals get fewer words', () => {
-  const usage = { ...counters(3, 1, 1500), byAgent: { 'company-assistant-agent': counters(2, 0, 1000), 'company-assistant-agent/clerk': counters(1, 1, 500) } }
+  const usage = {
+    ...counters(3, 1, 1500),
+    byAgent: { 'company-assistant-agent': counters(2, 0, 1000), 'company-assistant-agent/clerk': counters(1, 1, 500) },
+  }
   for (let columns = 10; columns < 100; columns += 1) {
     for (const line of textOf(columns)(usage)) assert.ok(textWidth(line) <= columns)
   }

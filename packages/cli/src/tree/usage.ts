@@ -1,7 +1,7 @@
 /** What a run used, as lines: the sum over the whole tree, then by agent. Pure. */
 import type { RunResult, Usage, UsageCounters } from '@witan/protocol'
 import type { Line, Span } from './lines.ts'
-import { fit } from './lines.ts'
+import { cutLine } from './lines.ts'
 import { count, duration, plural } from './phrase.ts'
 import { cutText, oneLine, textWidth } from './width.ts'
 
@@ -16,7 +16,7 @@ export function usageLines(result: Pick<RunResult, 'usage' | 'elapsedMs'>, colum
   const fits = textWidth(sum.text + rest.text) <= columns
   const head: Line[] = fits ? [[sum, rest]] : [[sum], [rest]]
   const lines = agents.length < 2 ? head : [...head, ...agentLines(agents, columns)]
-  return lines.map((line) => fit(line, columns))
+  return lines.map((line) => cutLine(line, columns))
 }
 
 function sumPhrase(usage: Usage): string {

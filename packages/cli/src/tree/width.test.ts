@@ -3,7 +3,19 @@ import { test } from 'node:test'
 import { cutStart, cutText, oneLine, textWidth } from './width.ts'
 
 test('a text takes as many columns as a terminal gives it', () => {
-  const widths: [string, number][] = [['', 0], ['plain', 5], ['Köln', 4], ['e\u0301', 1], ['你好', 4], ['🎉', 2], ['👩‍👩‍👧', 2], ['✓ ok', 4], ['│└─', 3], ['ｆｕ', 4], ['❤️', 2]]
+  const widths: [string, number][] = [
+    ['', 0],
+    ['plain', 5],
+    ['Köln', 4],
+    ['e\u0301', 1],
+    ['你好', 4],
+    ['🎉', 2],
+    ['👩‍👩‍👧', 2],
+    ['✓ ok', 4],
+    ['│└─', 3],
+    ['ｆｕ', 4],
+    ['❤️', 2],
+  ]
   for (const [text, width] of widths) assert.equal(textWidth(text), width, text)
 })
 

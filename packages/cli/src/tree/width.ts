@@ -1,4 +1,5 @@
 /** How many terminal columns a text takes, and cutting it to fit. */
+import { stripVTControlCharacters } from 'node:util'
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 const plainAscii = /^[\x20-\x7e]*$/
@@ -50,16 +51,11 @@ export function oneLine(text: string): string {
 
 /** A text that cannot move the cursor or change colours: what a model or a tool wrote is shown, never obeyed. Line ends stay. */
 export function printable(text: string): string {
-  return text
-    .replace(escapeCodes, '')
-    .replace(/\r\n?/g, '\n')
-    .replace(controls, ' ')
+  return stripVTControlCharacters(text).replace(/\r\n?/g, '\n').replace(controls, ' ')
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const escapeCodes = /[\u001b\u009b](?:\][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|[[()#;?]*(?:\d{1,4}(?:[;:]\d{0,4})*)?[\d@A-PR-TZcf-nq-uy=><~])/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+/** Control characters but the line end, and those that turn the direction of writing. */
+const controls = /(?!\n)\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 function graphemeWidth(grapheme: string): number {
   if (zeroWidth.test(grapheme)) return 0

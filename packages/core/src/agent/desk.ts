@@ -41,11 +41,17 @@ export async function getAgent(desk: DeskContext, id: string): Promise<AgentRow>
 }
 
 function notFound(id: string): WitanError {
-  return new WitanError('NOT_FOUND', `There is no agent \`${id.slice(0, 80)}\`.`, { hint: 'GET /api/v1/agents lists the agents.' })
+  return new WitanError('NOT_FOUND', `There is no agent \`${id.slice(0, 80)}\`.`, {
+    hint: 'GET /api/v1/agents lists the agents.',
+  })
 }
 
 /** Saves agents all or nothing. Throws the first error found; warnings are kept with the agents. A save that changes nothing makes no revision. */
-export async function saveAgents(desk: DeskContext, inputs: readonly unknown[], options: SaveOptions = {}): Promise<readonly Saved[]> {
+export async function saveAgents(
+  desk: DeskContext,
+  inputs: readonly unknown[],
+  options: SaveOptions = {},
+): Promise<readonly Saved[]> {
   await desk.registry.ensure(desk.database)
   const rows = desk.registry.rows(desk.database)
   const parsed = inputs.map((input) => parseAgent(withoutReadOnly(input)))
@@ -63,13 +69,19 @@ export async function saveAgents(desk: DeskContext, inputs: readonly unknown[], 
   }
   const real = changes.filter(({ row, ifRevision }) => row?.revision !== ifRevision)
   if (real.length > 0 && !(await desk.records.changeAgents(desk.database, real))) {
-    throw new WitanError('REVISION_MISMATCH', 'An agent was changed meanwhile; nothing was saved.', { hint: 'Read it again and repeat the change.' })
+    throw new WitanError('REVISION_MISMATCH', 'An agent was changed meanwhile; nothing was saved.', {
+      hint: 'Read it again and repeat the change.',
+    })
   }
   for (const { id, row } of real) desk.registry.put(desk.database, id, row)
   return changes.map(({ row, ifRevision }) => ({ agent: toStored(row as AgentRow), created: ifRevision === 0 }))
 }
 
-async function changeOf(desk: DeskContext, save: { agent: AgentData; known: AgentRow | undefined; findings: Finding[] }, options: SaveOptions): Promise<AgentChange> {
+async function changeOf(
+  desk: DeskContext,
+  save: { agent: AgentData; known: AgentRow | undefined; findings: Finding[] },
+  options: SaveOptions,
+): Promise<AgentChange> {
   const { agent, known, findings } = save
   const { id } = agent
   const source = options.source ?? 'data'
@@ -91,37 +103,64 @@ function withoutReadOnly(input: unknown): unknown {
 function refuseDoubles(agents: readonly AgentData[]): void {
   const seen = new Set<string>()
   for (const [index, { id }] of agents.entries()) {
-    if (seen.has(id)) throw new WitanError('NAME_TAKEN', `Agent \`${id}\` is in the batch twice.`, { path: `agents.${index}.id`, hint: 'Send each agent once.' })
+    if (seen.has(id))
+      throw new WitanError('NAME_TAKEN', `Agent \`${id}\` is in the batch twice.`, {
+        path: `agents.${index}.id`,
+        hint: 'Send each agent once.',
+      })
     seen.add(id)
   }
 }
 
 function refuseStale(agent: AgentData, known: AgentRow | undefined, options: SaveOptions): void {
   if (options.create === true && known !== undefined) {
-    throw new WitanError('AGENT_EXISTS', `Agent \`${agent.id}\` exists already.`, { path: 'id', hint: `PUT /api/v1/agents/${agent.id} changes it.` })
+    throw new WitanError('AGENT_EXISTS', `Agent \`${agent.id}\` exists already.`, {
+      path: 'id',
+      hint: `PUT /api/v1/agents/${agent.id} changes it.`,
+    })
   }
   const { ifRevision } = options
   if (ifRevision === undefined || ifRevision === null || ifRevision === (known?.revision ?? 0)) return
-  throw new WitanError('REVISION_MISMATCH', `Agent \`${agent.id}\` is at revision ${known?.revision ?? 0}, not ${ifRevision}.`, { hint: 'Read it again and repeat the change.' })
+  throw new WitanError(
+    'REVISION_MISMATCH',
+    `Agent \`${agent.id}\` is at revision ${known?.revision ?? 0}, not ${ifRevision}.`,
+    { hint: 'Read it again and repeat the change.' },
+  )
 }
 
 function findingError(finding: Finding): WitanError {
-  return new WitanError(finding.code as WitanError['code'], finding.detail, { path: finding.path, hint: finding.hint, details: { agent: finding.agent } })
+  return new WitanError(finding.code as WitanError['code'], finding.detail, {
+    path: finding.path,
+    hint: finding.hint,
+    details: { agent: finding.agent },
+  })
 }
 
 /** Deletes an agent. Throws `AGENT_REFERENCED` while others list it, unless forced. Runs under way keep their revision [C8]. */
-export async function deleteAgent(desk: DeskContext, id: string, options: { force?: boolean; ifRevision?: number | null } = {}): Promise<void> {
+export async function deleteAgent(
+  desk: DeskContext,
+  id: string,
+  options: { force?: boolean; ifRevision?: number | null } = {},
+): Promise<void> {
   const row = await getAgent(desk, id)
   const { ifRevision = null, force = false } = options
   if (ifRevision !== null && ifRevision !== row.revision) {
-    throw new WitanError('REVISION_MISMATCH', `Agent \`${id}\` is at revision ${row.revision}, not ${ifRevision}.`, { hint: 'Read it again and repeat the change.' })
+    throw new WitanError('REVISION_MISMATCH', `Agent \`${id}\` is at revision ${row.revision}, not ${ifRevision}.`, {
+      hint: 'Read it again and repeat the change.',
+    })
   }
   const parents = listedBy(id, currentAgents(desk))
   if (parents.length > 0 && !force) {
-    throw new WitanError('AGENT_REFERENCED', `Agent \`${id}\` is listed by ${parents.map((one) => `\`${one}\``).join(', ')}.`, { hint: 'Take it out of those agents first, or delete with ?force=true.' })
+    throw new WitanError(
+      'AGENT_REFERENCED',
+      `Agent \`${id}\` is listed by ${parents.map((one) => `\`${one}\``).join(', ')}.`,
+      { hint: 'Take it out of those agents first, or delete with ?force=true.' },
+    )
   }
   if (!(await desk.records.changeAgents(desk.database, [{ id, ifRevision: row.revision, row: null }]))) {
-    throw new WitanError('REVISION_MISMATCH', `Agent \`${id}\` was changed meanwhile.`, { hint: 'Read it again and repeat the change.' })
+    throw new WitanError('REVISION_MISMATCH', `Agent \`${id}\` was changed meanwhile.`, {
+      hint: 'Read it again and repeat the change.',
+    })
   }
   desk.registry.put(desk.database, id, null)
 }
@@ -142,7 +181,14 @@ export async function checkAgents(desk: DeskContext, inputs?: readonly unknown[]
     } catch (error) {
       const { code, message, path, hint } = error as WitanError
       const id = (input as { id?: unknown } | null)?.id
-      bad.push({ code, severity: 'error', agent: typeof id === 'string' ? id.slice(0, 80) : `agents.${index}`, path: path ?? '', detail: message, hint: hint ?? '' })
+      bad.push({
+        code,
+        severity: 'error',
+        agent: typeof id === 'string' ? id.slice(0, 80) : `agents.${index}`,
+        path: path ?? '',
+        detail: message,
+        hint: hint ?? '',
+      })
     }
   }
   for (const agent of checked) all.set(agent.id, agent)
@@ -156,6 +202,13 @@ export async function graphOf(desk: DeskContext, id: string) {
   const agents = reachable(row.data, currentAgents(desk))
   return {
     nodes: agents.map((agent) => ({ id: agent.id, name: agent.name ?? agent.id, kind: 'agent' })),
-    edges: agents.flatMap((agent) => agent.subAgents.map((edge) => ({ from: agent.id, to: edge.agent, kind: 'subAgents', description: edge.description }))),
+    edges: agents.flatMap((agent) =>
+      agent.subAgents.map((edge) => ({
+        from: agent.id,
+        to: edge.agent,
+        kind: 'subAgents',
+        description: edge.description,
+      })),
+    ),
   }
 }

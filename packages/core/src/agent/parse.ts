@@ -44,16 +44,32 @@ function toError(error: z.ZodError, input: unknown): WitanError {
   const who = typeof id === 'string' ? `Agent \`${id.slice(0, 80)}\`` : 'The agent'
   if (issue.code === 'unrecognized_keys') return unknownKey(who, issue)
   if (path === 'id') {
-    return new WitanError('ID_INVALID', `${typeof id === 'string' ? `Agent id \`${id.slice(0, 80)}\`` : 'The agent id'}: use a-z, 0-9 and \`-\`, at most 64.`, { path, hint: 'Ids appear in paths and as tool names.' })
+    return new WitanError(
+      'ID_INVALID',
+      `${typeof id === 'string' ? `Agent id \`${id.slice(0, 80)}\`` : 'The agent id'}: use a-z, 0-9 and \`-\`, at most 64.`,
+      { path, hint: 'Ids appear in paths and as tool names.' },
+    )
   }
-  if (path.startsWith('limits.')) return new WitanError('LIMIT_INVALID', `${path} ${bounds(issue)}.`, { path, hint: 'Leave a limit out to take its default.' })
+  if (path.startsWith('limits.'))
+    return new WitanError('LIMIT_INVALID', `${path} ${bounds(issue)}.`, {
+      path,
+      hint: 'Leave a limit out to take its default.',
+    })
   const code: ErrorCode = 'AGENT_INVALID'
-  return new WitanError(code, `${who}: \`${path || 'body'}\` is not valid: ${issue.message}.`, { path, hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.' })
+  return new WitanError(code, `${who}: \`${path || 'body'}\` is not valid: ${issue.message}.`, {
+    path,
+    hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.',
+  })
 }
 
 /** The allowed range of a limit, from the schema itself. */
 function bounds(issue: z.core.$ZodIssue): string {
-  const node = issue.path.slice(1).reduce<unknown>((at, key) => (at as { properties?: Record<string, unknown> })?.properties?.[String(key)], limitsJson())
+  const node = issue.path
+    .slice(1)
+    .reduce<unknown>(
+      (at, key) => (at as { properties?: Record<string, unknown> })?.properties?.[String(key)],
+      limitsJson(),
+    )
   const one = (node as { anyOf?: unknown[] })?.anyOf?.[0] ?? node
   const { minimum, maximum } = (one ?? {}) as { minimum?: number; maximum?: number }
   return minimum === undefined ? issue.message : `must be an integer ${minimum}–${maximum}`
@@ -72,7 +88,10 @@ function unknownKey(who: string, issue: z.core.$ZodIssueUnrecognizedKeys): Witan
   const near = nearest(key, known)
   return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path.slice(0, 200)}\`.`, {
     path,
-    hint: near === null ? `Known keys: ${known.join(', ')}. A key of a feature that this version does not have is refused too.` : `Did you mean \`${near}\`?`,
+    hint:
+      near === null
+        ? `Known keys: ${known.join(', ')}. A key of a feature that this version does not have is refused too.`
+        : `Did you mean \`${near}\`?`,
   })
 }
 

@@ -24,7 +24,10 @@ export interface Circumstances {
 }
 
 /** A call with tools, a last answer without, or none at all. */
-export type Allowance = { readonly kind: 'tools' } | { readonly kind: 'answer' } | { readonly kind: 'refused'; readonly detail: string; readonly hint: string }
+export type Allowance =
+  | { readonly kind: 'tools' }
+  | { readonly kind: 'answer' }
+  | { readonly kind: 'refused'; readonly detail: string; readonly hint: string }
 
 /**
  * Decides what the next model call of `call` may do. What is under way counts as spent, so parallel siblings can never take the
@@ -35,21 +38,32 @@ export function spend(tree: TreeSpending, call: CallSpending, at: Circumstances)
   const { limits, onExhausted } = tree.root.agent
   const most = Math.min(limits.maxModelCalls, at.maxModelCalls)
   if (tree.modelCalls + at.thinking >= most) return refused('modelCalls', tree.modelCalls, most)
-  if (limits.maxTokens !== null && tree.tokens >= limits.maxTokens) return refused('tokens', tree.tokens, limits.maxTokens)
+  if (limits.maxTokens !== null && tree.tokens >= limits.maxTokens)
+    return refused('tokens', tree.tokens, limits.maxTokens)
   const seconds = Math.floor((at.now - tree.root.startedAt) / 1000)
   if (limits.maxSeconds !== null && seconds >= limits.maxSeconds) return refused('seconds', seconds, limits.maxSeconds)
-  if (call.iterations >= call.agent.limits.maxIterations) return exhausted('maxIterations', call.agent.limits.maxIterations, call.agent.onExhausted)
+  if (call.iterations >= call.agent.limits.maxIterations)
+    return exhausted('maxIterations', call.agent.limits.maxIterations, call.agent.onExhausted)
   const rounds = at.maxModelIterationsPerCall ?? limits.maxModelIterationsPerCall
-  if (rounds !== null && tree.toolIterations + at.thinking >= rounds) return exhausted('maxModelIterationsPerCall', rounds, onExhausted)
+  if (rounds !== null && tree.toolIterations + at.thinking >= rounds)
+    return exhausted('maxModelIterationsPerCall', rounds, onExhausted)
   return { kind: 'tools' }
 }
 
 function refused(what: string, used: number, most: number): Allowance {
   const limit = `max${what.charAt(0).toUpperCase()}${what.slice(1)}`
-  return { kind: 'refused', detail: `${what} ${used} of ${most} used.`, hint: `Raise limits.${limit} of the root agent, or look at the tree for what repeats.` }
+  return {
+    kind: 'refused',
+    detail: `${what} ${used} of ${most} used.`,
+    hint: `Raise limits.${limit} of the root agent, or look at the tree for what repeats.`,
+  }
 }
 
 function exhausted(limit: string, most: number, onExhausted: 'answer' | 'error'): Allowance {
   if (onExhausted === 'answer') return { kind: 'answer' }
-  return { kind: 'refused', detail: `limits.${limit} ${most} is used up.`, hint: 'Raise the limit, or set onExhausted to "answer".' }
+  return {
+    kind: 'refused',
+    detail: `limits.${limit} ${most} is used up.`,
+    hint: 'Raise the limit, or set onExhausted to "answer".',
+  }
 }

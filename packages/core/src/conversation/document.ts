@@ -1,100 +1,131 @@
 /** One conversation document: the entries of one path, folded for a reader [R18–R22, Rb37]. */
-import type { DetailLevel, Document, DocumentMessage, Entry, Interruption, LoggedToolCall } from '@witan/protocol'
+import type { DetailLevel, Document, DocumentMessage, Interruption, UsageCounters } from '@witan/protocol'
 import { addCounters, addModelCall, emptyCounters } from '@witan/protocol'
+import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
 
-/** The messages and links of a document, from the conversation's entries in order. */
-export class DocumentReader {
-  readonly messages: (DocumentMessage & { readonly at: number })[] = []
-  readonly linked = new Set<string>()
-  readonly open = new Map<string, Interruption>()
-  readonly usage = emptyCounters()
-  agent: string | null = null
-  /** The definition of the last call on this document, and the values its model could see. */
-  definition: { readonly agent: string; readonly revision: number } | null = null
-  visible: Readonly<Record<string, unknown>> | null = null
-  createdAt: number | null = null
-  #calls = new Map<string, { result: unknown; document: string | null }>()
-  readonly #path: string
-  readonly #askers = new Map<string, string>()
+interface ShownCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: unknown
+  result: unknown
+  document: string | null
+}
 
-  constructor(path: string) {
-    this.#path = path
+/** A document as far as the entries were taken. */
+export interface DocumentFold {
+  readonly path: string
+  readonly messages: (DocumentMessage & { readonly at: number })[]
+  readonly linked: Set<string>
+  readonly open: Map<string, Interruption>
+  readonly usage: UsageCounters
+  /** The agent of the last call on this document, and the values its model could see. */
+  definition: { readonly agent: string; readonly revision: number } | null
+  visible: Readonly<Record<string, unknown>> | null
+  createdAt: number | null
+  /** Tool calls by the agent call and tool call id that asked for them. */
+  readonly asked: Map<string, ShownCall>
+  /** Which tool call a tool's or child's call answers. */
+  readonly answers: Map<string, string>
+}
+
+/** An empty document. */
+export function emptyDocument(path: string): DocumentFold {
+  return {
+    path,
+    messages: [],
+    linked: new Set(),
+    open: new Map(),
+    usage: emptyCounters(),
+    definition: null,
+    visible: null,
+    createdAt: null,
+    asked: new Map(),
+    answers: new Map(),
   }
+}
 
-  /** Takes one entry of the conversation. */
-  take(entry: Entry): void {
-    const { place } = entry
-    if (entry.type === 'start' && entry.kind === 'agent') this.#takeStart(entry)
-    else if (place.document !== this.#path) this.#takeForeign(entry)
-    else this.#takeOwn(entry)
-  }
+/** Takes one entry of the conversation, in order. */
+export function takeEntry(document: DocumentFold, entry: Entry): void {
+  if (entry.type === 'start' && entry.kind === 'agent') takeStart(document, entry)
+  else if (entry.place.document === document.path) takeOwn(document, entry)
+  else takeChildEnd(document, entry)
+}
 
-  #takeStart(entry: Entry & { type: 'start'; kind: 'agent' }): void {
-    const { place, body } = entry
-    if (place.document === this.#path) {
-      this.agent ??= body.agent
-      this.definition = { agent: body.agent, revision: body.revision }
-      this.visible = body.parameters
-      this.createdAt ??= entry.at
-      if (place.parentCall !== null) this.#say(entry, { role: 'user', author: parentOf(place.agentPath), to: body.agent, text: body.message })
-    } else if (place.document.startsWith(`${this.#path}/`) && !place.document.slice(this.#path.length + 1).includes('/')) {
-      this.linked.add(place.document)
-      const key = `${place.parentCall} ${body.toolCallId}`
-      const asked = this.#calls.get(key)
-      if (asked !== undefined) asked.document = place.document
-      this.#askers.set(place.call, key)
-    }
+function takeStart(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
+  const { place, body } = entry
+  if (place.document === document.path) {
+    document.definition = { agent: body.agent, revision: body.revision }
+    document.visible = body.parameters
+    document.createdAt ??= entry.at
+    if (place.parentCall === null) return
+    const author = place.agentPath.split('/').at(-2) ?? 'user'
+    say(document, entry, { role: 'user', author, to: body.agent, text: body.message })
+  } else if (isChildPath(document.path, place.document)) {
+    const key = `${place.parentCall} ${body.toolCallId}`
+    const asked = document.asked.get(key)
+    if (asked !== undefined) asked.document = place.document
+    document.linked.add(place.document)
+    document.answers.set(place.call, key)
   }
+}
 
-  #takeForeign(entry: Entry): void {
-    const key = this.#askers.get(entry.place.call)
-    if (key === undefined || entry.kind !== 'agent') return
-    const call = this.#calls.get(key)
-    if (call === undefined) return
-    if (entry.type === 'end') call.result = entry.body.output ?? entry.body.text
-    if (entry.type === 'error') call.result = { error: entry.body.detail }
-  }
+function isChildPath(path: string, other: string): boolean {
+  return other.startsWith(`${path}/`) && !other.slice(path.length + 1).includes('/')
+}
 
-  #takeOwn(entry: Entry): void {
-    const { place } = entry
-    if (entry.type === 'message') {
-      this.createdAt ??= entry.at
-      return this.#say(entry, { role: 'user', author: entry.body.author, to: null, text: entry.body.text })
-    }
-    if (entry.type === 'end' && entry.kind === 'model') return this.#takeReply(entry)
-    if (entry.type === 'start' && entry.kind === 'tool') {
-      this.#askers.set(place.call, `${place.parentCall} ${entry.body.toolCallId}`)
-      this.usage.toolCalls += 1
-      return
-    }
-    if (entry.kind === 'tool') {
-      const call = this.#calls.get(this.#askers.get(place.call) ?? '')
-      if (call !== undefined) call.result = entry.type === 'end' ? entry.body.result : { error: (entry as Entry & { type: 'error' }).body.detail }
-      return
-    }
-    if (entry.type === 'action_required') this.open.set(entry.body.id, entry.body)
-    if (entry.type === 'resolved') this.open.delete(entry.body.id)
-  }
+function takeChildEnd(document: DocumentFold, entry: Entry): void {
+  const asked = document.asked.get(document.answers.get(entry.place.call) ?? '')
+  if (asked === undefined || entry.kind !== 'agent') return
+  if (entry.type === 'end') asked.result = entry.body.output ?? entry.body.text
+  if (entry.type === 'error') asked.result = { error: entry.body.detail }
+}
 
-  #takeReply(entry: Entry & { type: 'end'; kind: 'model' }): void {
-    const { body, place } = entry
-    const usage = emptyCounters()
-    addModelCall(usage, body.usage)
-    addCounters(this.usage, usage)
-    const toolCalls = (body.offered ? body.toolCalls : []).map((call) => this.#toolCall(call, place.call))
-    if (body.text === '' && toolCalls.length === 0) return
-    this.messages.push({ seq: entry.seq, role: 'assistant', author: place.author, to: null, text: body.text, parts: [], toolCalls, date: '', usage, at: entry.at })
-  }
+function takeOwn(document: DocumentFold, entry: Entry): void {
+  const { place } = entry
+  if (entry.type === 'message') {
+    document.createdAt ??= entry.at
+    say(document, entry, { role: 'user', author: entry.body.author, to: null, text: entry.body.text })
+  } else if (entry.type === 'end' && entry.kind === 'model') takeReply(document, entry)
+  else if (entry.type === 'start' && entry.kind === 'tool') {
+    document.answers.set(place.call, `${place.parentCall} ${entry.body.toolCallId}`)
+    document.usage.toolCalls += 1
+  } else if (entry.kind === 'tool') {
+    const asked = document.asked.get(document.answers.get(place.call) ?? '')
+    if (asked === undefined) return
+    if (entry.type === 'end') asked.result = entry.body.result
+    if (entry.type === 'error') asked.result = { error: entry.body.detail }
+  } else if (entry.type === 'action_required') document.open.set(entry.body.id, entry.body)
+  else if (entry.type === 'resolved') document.open.delete(entry.body.id)
+}
 
-  #toolCall(call: LoggedToolCall, owner: string): DocumentMessage['toolCalls'][number] {
-    const shown = { id: call.id, name: call.name, arguments: parsed(call.arguments), result: null as unknown, document: null as string | null }
-    this.#calls.set(`${owner} ${call.id}`, shown)
-    return shown
-  }
+function takeReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: 'model' }): void {
+  const { body, place, seq, at } = entry
+  const usage = emptyCounters()
+  addModelCall(usage, body.usage)
+  addCounters(document.usage, usage)
+  const toolCalls = (body.offered ? body.toolCalls : []).map((call) => shownCall(document, call, place.call))
+  if (body.text === '' && toolCalls.length === 0) return
+  const said = { role: 'assistant' as const, author: place.author, to: null, text: body.text }
+  document.messages.push({ seq, ...said, parts: partsOf(body.text), toolCalls, date: '', usage, at })
+}
 
-  #say(entry: Entry, what: Pick<DocumentMessage, 'role' | 'author' | 'to' | 'text'>): void {
-    this.messages.push({ seq: entry.seq, ...what, parts: [{ type: 'text', text: what.text }], toolCalls: [], date: '', usage: null, at: entry.at })
-  }
+function shownCall(document: DocumentFold, call: LoggedToolCall, owner: string): ShownCall {
+  const shown = { id: call.id, name: call.name, arguments: parsed(call.arguments), result: null, document: null }
+  document.asked.set(`${owner} ${call.id}`, shown)
+  return shown
+}
+
+function say(
+  document: DocumentFold,
+  entry: Entry,
+  what: Pick<DocumentMessage, 'role' | 'author' | 'to' | 'text'>,
+): void {
+  const { seq, at } = entry
+  document.messages.push({ seq, ...what, parts: partsOf(what.text), toolCalls: [], date: '', usage: null, at })
+}
+
+function partsOf(text: string): DocumentMessage['parts'] {
+  return text === '' ? [] : [{ type: 'text', text }]
 }
 
 function parsed(text: string): unknown {
@@ -103,10 +134,6 @@ function parsed(text: string): unknown {
   } catch {
     return text
   }
-}
-
-function parentOf(agentPath: string): string {
-  return agentPath.split('/').at(-2) ?? 'user'
 }
 
 /** Which messages of a document: before or after a date (exclusive, ms), how many, and with how much detail. */
@@ -118,8 +145,10 @@ export interface DocumentPage {
 }
 
 /** The page of messages that a reader asked for: the newest ones, or from `after` on. */
-export function pageOf(reader: DocumentReader, page: DocumentPage): Pick<Document, 'messages' | 'hasMore'> {
-  const within = reader.messages.filter(({ at }) => (page.before === null || at < page.before) && (page.after === null || at > page.after))
+export function pageOf(document: DocumentFold, page: DocumentPage): Pick<Document, 'messages' | 'hasMore'> {
+  const within = document.messages.filter(
+    ({ at }) => (page.before === null || at < page.before) && (page.after === null || at > page.after),
+  )
   const chosen = page.after === null ? within.slice(-page.limit) : within.slice(0, page.limit)
   const messages = chosen.map(({ at, toolCalls, ...message }) => ({
     ...message,
@@ -128,4 +157,3 @@ export function pageOf(reader: DocumentReader, page: DocumentPage): Pick<Documen
   }))
   return { messages, hasMore: chosen.length < within.length }
 }
-

@@ -1,6 +1,6 @@
 /** The fold: takes one entry into the state. Pure but for the state it is given, and the only code that changes it. */
+import type { AgentData, UsageCounters } from '@witan/protocol'
 import type {
-  AgentData,
   AgentEndBody,
   AgentStartBody,
   CallPlace,
@@ -9,17 +9,19 @@ import type {
   ModelEndBody,
   ResolvedBody,
   ToolStartBody,
-  UsageCounters,
-} from '@witan/protocol'
+} from '@witan/protocol/entries'
 import { addCounters, addModelCall, emptyCounters } from '@witan/protocol'
 import { bind, documentKey, withGenerated } from '../parameter/bind.ts'
+import { parameterLines } from '../parameter/visibility.ts'
 import type { AgentCall, ConversationState, DocumentState, RunState, Slot } from './state.ts'
 
 /** The pinned definition of an agent; every revision that the log names is known before folding [C8]. */
 export type AgentLookup = (id: string, revision: number) => AgentData
 
 /** An empty conversation. */
-export function emptyState(about: Pick<ConversationState, 'database' | 'id' | 'rootAgent' | 'given' | 'maxModelIterationsPerCall'>): ConversationState {
+export function emptyState(
+  about: Pick<ConversationState, 'database' | 'id' | 'rootAgent' | 'given' | 'maxModelIterationsPerCall'>,
+): ConversationState {
   return { ...about, documents: new Map(), ordinals: new Map(), run: null, seq: 0 }
 }
 
@@ -34,7 +36,9 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
     case 'end':
       return foldEnd(state, entry)
     case 'error':
-      return entry.kind === 'agent' ? foldAgentOver(state, entry.place, entry.body) : foldToolOver(state, entry.place, errorText(entry.body))
+      return entry.kind === 'agent'
+        ? foldAgentOver(state, entry.place, entry.body)
+        : foldToolOver(state, entry.place, errorText(entry.body))
     case 'action_required': {
       const slot = state.run?.slots.get(entry.place.call)
       if (slot === undefined) return
@@ -77,6 +81,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     parameters,
     document,
     startedAt: entry.at,
+    system: { role: 'system', content: agent.instructions + parameterLines(agent.parameters, parameters) },
     firstMessage: body.history === 'isolated' ? -1 : 0,
     active: false,
     iterations: 0,
@@ -94,7 +99,10 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
 
 function joinRun(run: RunState, call: AgentCall, parent: AgentCall): void {
   run.calls.set(call.place.call, call)
-  run.invocations.set(baseInvocation(parent, call.agent.id), 1 + (run.invocations.get(baseInvocation(parent, call.agent.id)) ?? 0))
+  run.invocations.set(
+    baseInvocation(parent, call.agent.id),
+    1 + (run.invocations.get(baseInvocation(parent, call.agent.id)) ?? 0),
+  )
   const slot = parent.slots.find((one) => one.asked.id === call.toolCallId)
   if (slot === undefined) return
   slot.state = 'child'
@@ -175,7 +183,11 @@ function foldReply(state: ConversationState, place: CallPlace, body: ModelEndBod
   if (!body.accepted && body.text === '') return
   const seen = inbox.splice(0, body.taken)
   if (seen.length > 0) messages.push({ role: 'user', content: seen.map((one) => one.text).join('\n\n') })
-  messages.push(asks.length === 0 ? { role: 'assistant', content: body.text } : { role: 'assistant', content: body.text, toolCalls: asks })
+  messages.push(
+    asks.length === 0
+      ? { role: 'assistant', content: body.text }
+      : { role: 'assistant', content: body.text, toolCalls: asks },
+  )
   if (asks.length > 0) {
     call.calledTool = true
     call.final = null
@@ -186,7 +198,17 @@ function foldReply(state: ConversationState, place: CallPlace, body: ModelEndBod
 }
 
 function newSlot(asked: Slot['asked'], owner: AgentCall): Slot {
-  return { asked, owner, state: 'asked', place: null, name: asked.name, interruption: null, answer: null, content: '', epoch: 0 }
+  return {
+    asked,
+    owner,
+    state: 'asked',
+    place: null,
+    name: asked.name,
+    interruption: null,
+    answer: null,
+    content: '',
+    epoch: 0,
+  }
 }
 
 function foldToolOver(state: ConversationState, place: CallPlace, content: string): void {
@@ -225,7 +247,8 @@ function foldAgentOver(state: ConversationState, place: CallPlace, body: AgentEn
   }
   mergeUsage(call.parent.usage, call.usage)
   const slot = call.parent.slots.find((one) => one.place === call.place || one.asked.id === call.toolCallId)
-  if (slot !== undefined) settle(slot, 'code' in body ? errorText(body) : body.output === null ? body.text : contentOf(body.output))
+  if (slot !== undefined)
+    settle(slot, 'code' in body ? errorText(body) : body.output === null ? body.text : contentOf(body.output))
 }
 
 /** When all calls of a step are settled, their results stand in call order, whatever order they came in [C14]. */
@@ -234,7 +257,8 @@ function settle(slot: Slot, content: string): void {
   slot.content = content
   const call = slot.owner
   if (call.slots.some((one) => one.state !== 'settled')) return
-  for (const { asked, content: text } of call.slots) call.document.messages.push({ role: 'tool', toolCallId: asked.id, name: asked.name, content: text })
+  for (const { asked, content: text } of call.slots)
+    call.document.messages.push({ role: 'tool', toolCallId: asked.id, name: asked.name, content: text })
   call.slots = []
 }
 

@@ -1,5 +1,5 @@
 /** The warm fold of one conversation: the only way the engine appends to it, and where what others append arrives. */
-import type { Entry } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
 import type { Append, AppendResult } from '../store/store.ts'
 import { type AgentLookup, fold } from './fold.ts'
 import type { ConversationState } from './state.ts'

@@ -1,5 +1,6 @@
 /** What the fold knows of a conversation: its documents, and the calls that are live. */
-import type { AgentData, CallPlace, Interruption, LoggedToolCall, Problem, UsageCounters } from '@witan/protocol'
+import type { AgentData, Interruption, Problem, UsageCounters } from '@witan/protocol'
+import type { CallPlace, LoggedToolCall } from '@witan/protocol/entries'
 import type { ModelMessage } from '../model/message.ts'
 import type { Bound, GivenParameters } from '../parameter/parameter.ts'
 import type { Answer } from '../tool/tool.ts'
@@ -46,6 +47,8 @@ export interface AgentCall {
   readonly parameters: Bound
   readonly document: DocumentState
   readonly startedAt: number
+  /** Its system message: made once, from its own definition and values. */
+  readonly system: ModelMessage
   /** Index of the first message of the document that its model sees. */
   firstMessage: number
   /** False while an earlier call on the same document is live [C14]. */

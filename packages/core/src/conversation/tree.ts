@@ -1,5 +1,6 @@
 /** The call tree of a run, from its entries. */
-import type { CallNode, Entry, UsageCounters } from '@witan/protocol'
+import type { CallNode, UsageCounters } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
 import { addModelCall, emptyCounters } from '@witan/protocol'
 
 type Node = { -readonly [Field in keyof CallNode]: CallNode[Field] } & { children: CallNode[]; usage: UsageCounters }
@@ -25,7 +26,10 @@ function take(nodes: Map<string, Node>, entry: Entry): void {
   } else if (entry.type === 'end' && entry.kind === 'model') {
     addModelCall(node.usage, entry.body.usage)
   } else if (entry.type === 'end' || entry.type === 'error') {
-    const cancelled = entry.type === 'end' ? entry.kind === 'agent' && entry.body.finishReason === 'cancelled' : entry.body.code === 'RUN_CANCELLED'
+    const cancelled =
+      entry.type === 'end'
+        ? entry.kind === 'agent' && entry.body.finishReason === 'cancelled'
+        : entry.body.code === 'RUN_CANCELLED'
     node.status = cancelled ? 'cancelled' : entry.type === 'end' ? 'completed' : 'failed'
     node.endedAt = at
   } else if (entry.type === 'action_required') node.status = 'waiting'
@@ -35,7 +39,17 @@ function take(nodes: Map<string, Node>, entry: Entry): void {
 function newNode(entry: Entry & { type: 'start' }, startedAt: string): Node {
   const { place } = entry
   const name = entry.kind === 'agent' ? entry.body.agent : entry.body.name
-  return { callId: place.call, kind: entry.kind, name, document: place.document, status: 'running', startedAt, endedAt: null, usage: emptyCounters(), children: [] }
+  return {
+    callId: place.call,
+    kind: entry.kind,
+    name,
+    document: place.document,
+    status: 'running',
+    startedAt,
+    endedAt: null,
+    usage: emptyCounters(),
+    children: [],
+  }
 }
 
 function countTool(parent: Node | undefined): void {

@@ -1,23 +1,11 @@
 /** From the state to what a model sees: its instructions and parameters, its document, and what waits for it. */
 import type { ModelMessage } from '../model/message.ts'
-import { parameterLines } from '../parameter/visibility.ts'
 import type { AgentCall } from './state.ts'
-
-const systems = new WeakMap<AgentCall, ModelMessage>()
-
-/** The system message: the instructions, then a line for each declared parameter. Made once per call. */
-function systemMessage(call: AgentCall): ModelMessage {
-  const known = systems.get(call)
-  if (known !== undefined) return known
-  const made: ModelMessage = { role: 'system', content: call.agent.instructions + parameterLines(call.agent.parameters, call.parameters) }
-  systems.set(call, made)
-  return made
-}
 
 /** What the model of `call` reads now, and how many waiting messages are in it. Roles alternate strictly [T11, E48]. */
 export function modelView(call: AgentCall): { readonly messages: readonly ModelMessage[]; readonly taken: number } {
   const { messages, inbox } = call.document
-  const view: ModelMessage[] = [systemMessage(call)]
+  const view: ModelMessage[] = [call.system]
   for (let index = call.firstMessage; index < messages.length; index += 1) view.push(messages[index] as ModelMessage)
   if (inbox.length > 0) view.push({ role: 'user', content: inbox.map((one) => one.text).join('\n\n') })
   return { messages: view, taken: inbox.length }

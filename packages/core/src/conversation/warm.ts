@@ -1,5 +1,6 @@
 /** Warm conversations: folds kept in memory, least recently used go first, cold ones are read from the log. */
-import { type Entry, WitanError } from '@witan/protocol'
+import { WitanError } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
 import { readGiven } from '../parameter/parameter.ts'
 import type { ConversationRow, Store } from '../store/store.ts'
 import { type AgentLookup, emptyState, fold } from './fold.ts'
@@ -45,7 +46,11 @@ export class WarmConversations {
   /** A log for a conversation that is just being made; kept once `keep` is called. */
   fresh(row: ConversationRow): ConversationLog {
     const { database, id, agent, maxModelIterationsPerCall } = row
-    const given = readGiven(Object.fromEntries(Object.entries(row.parameters).map(([name, [value, hidden]]) => [name, { value, sendToModel: !hidden }])))
+    const given = readGiven(
+      Object.fromEntries(
+        Object.entries(row.parameters).map(([name, [value, hidden]]) => [name, { value, sendToModel: !hidden }]),
+      ),
+    )
     const state = emptyState({ database, id, rootAgent: agent, given, maxModelIterationsPerCall })
     return new ConversationLog(state, this.#context.append, this.#context.lookup(database))
   }
@@ -66,10 +71,14 @@ export class WarmConversations {
   async #load(database: string, id: string): Promise<ConversationLog> {
     const { store } = this.#context
     const row = await store.getConversation(database, id)
-    if (row === null) throw new WitanError('NOT_FOUND', `There is no conversation \`${id.slice(0, 200)}\`.`, { hint: 'GET /api/v1/conversations lists them.' })
+    if (row === null)
+      throw new WitanError('NOT_FOUND', `There is no conversation \`${id.slice(0, 200)}\`.`, {
+        hint: 'GET /api/v1/conversations lists them.',
+      })
     const log = this.fresh(row)
-    for await (const entry of entriesOf(store, database, id)) {
-      if (entry.type === 'start' && entry.kind === 'agent') await this.#context.ensureRevision(database, entry.body.agent, entry.body.revision)
+    for await (const entry of entriesOf(store, { database, conversation: id })) {
+      if (entry.type === 'start' && entry.kind === 'agent')
+        await this.#context.ensureRevision(database, entry.body.agent, entry.body.revision)
       fold(log.state, entry, this.#context.lookup(database))
     }
     this.keep(log)
@@ -78,8 +87,12 @@ export class WarmConversations {
 }
 
 /** All entries of a conversation in order, page by page. */
-export async function* entriesOf(store: Store, database: string, conversation: string, from = 0): AsyncGenerator<Entry, void, void> {
-  let after = from
+export async function* entriesOf(
+  store: Store,
+  of: { readonly database: string; readonly conversation: string; readonly after?: number },
+): AsyncGenerator<Entry, void, void> {
+  const { database, conversation } = of
+  let after = of.after ?? 0
   for (;;) {
     const page = await store.readEntries(database, conversation, { after, limit: pageSize })
     yield* page

@@ -1,5 +1,12 @@
 /** The edge to a sub-agent that is called as a tool and whose answer the caller waits for [R01, F15–F20]. */
-import { type AgentData, fitsType, MissingAgentParameterError, type Parameter, type SubAgentEdge, typeToJsonSchema } from '@witan/protocol'
+import {
+  type AgentData,
+  fitsType,
+  MissingAgentParameterError,
+  type Parameter,
+  type SubAgentEdge,
+  typeToJsonSchema,
+} from '@witan/protocol'
 import { bind, type Binding } from '../parameter/bind.ts'
 import { failed, pending } from '../tool/outcome.ts'
 import type { JsonSchema } from '../tool/schema.ts'
@@ -17,7 +24,11 @@ function toolOf(edge: SubAgentEdge, caller: Caller, find: FindAgent): Tool {
   const child = find(caller.database, edge.agent)
   if (child === null) return refusing(edge, `\`${edge.agent}\` is not available: it was deleted or disabled.`)
   if (caller.depth >= caller.maxDepth) {
-    return refusing(edge, `delegation to \`${edge.agent}\` would go deeper than ${caller.maxDepth}; answer with what you have.`, 'DEPTH_EXCEEDED')
+    return refusing(
+      edge,
+      `delegation to \`${edge.agent}\` would go deeper than ${caller.maxDepth}; answer with what you have.`,
+      'DEPTH_EXCEEDED',
+    )
   }
   const binding = bind(child.parameters, { parent: caller.parameters, given: caller.given, map: edge.map })
   const missing = binding.missing[0]
@@ -37,7 +48,10 @@ function delegate(edge: SubAgentEdge, child: AgentData, binding: Binding): Immed
     invoke(request, caller, verbs) {
       const { message, ...generated } = request.arguments as { message: string }
       if (repeats(caller, child.id, message)) {
-        return failed('DEPTH_EXCEEDED', `\`${child.id}\` is already at work on the same message above you; answer it yourself or ask something else.`)
+        return failed(
+          'DEPTH_EXCEEDED',
+          `\`${child.id}\` is already at work on the same message above you; answer it yourself or ask something else.`,
+        )
       }
       const supplied = Object.keys(generated).length === 0 ? null : generated
       verbs.spawn({ agent: child.id, message, generated: supplied, map: edge.map, history: edge.history })
@@ -55,11 +69,18 @@ function schemaOf(edge: SubAgentEdge, generate: readonly Parameter[]): JsonSchem
   const signature = generate.map(({ name, type }) => `${name}:${type}`).join(' ')
   const found = known.get(signature)
   if (found !== undefined) return found
-  const properties: Record<string, unknown> = { message: { type: 'string', description: 'The task or question, complete in itself.' } }
+  const properties: Record<string, unknown> = {
+    message: { type: 'string', description: 'The task or question, complete in itself.' },
+  }
   for (const { name, type, description } of generate) {
     properties[name] = description === '' ? typeToJsonSchema(type) : { ...typeToJsonSchema(type), description }
   }
-  const made = Object.freeze({ type: 'object', properties, required: Object.keys(properties), additionalProperties: false })
+  const made = Object.freeze({
+    type: 'object',
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  })
   known.set(signature, made)
   return made
 }
@@ -85,7 +106,11 @@ function normal(message: string): string {
 }
 
 /** A delegate that is not offered; called all the same it answers why, and the run goes on. */
-function refusing(edge: SubAgentEdge, why: string, code: 'DEPTH_EXCEEDED' | 'TOOL_UNKNOWN' = 'TOOL_UNKNOWN'): ImmediateTool {
+function refusing(
+  edge: SubAgentEdge,
+  why: string,
+  code: 'DEPTH_EXCEEDED' | 'TOOL_UNKNOWN' = 'TOOL_UNKNOWN',
+): ImmediateTool {
   return { ...hidden(edge, `Not offered: ${why}`), invoke: () => failed(code, why) }
 }
 
@@ -94,11 +119,22 @@ function untrusted(edge: SubAgentEdge, missing: Parameter, caller: Caller): Imme
   const path = `${caller.agentPath}/${edge.agent}`
   const why = `\`${path}\` needs \`${missing.name}\` from the caller; the model may not supply it.`
   const invoke = (_request: ToolRequest): never => {
-    throw new MissingAgentParameterError(why, { path: `parameters.${missing.name}`, hint: 'Pass it when starting the conversation.' })
+    throw new MissingAgentParameterError(why, {
+      path: `parameters.${missing.name}`,
+      hint: 'Pass it when starting the conversation.',
+    })
   }
   return { ...hidden(edge, `Not offered: ${why}`), invoke }
 }
 
 function hidden(edge: SubAgentEdge, notice: string): Omit<ImmediateTool, 'invoke'> {
-  return { name: edge.agent, offer: null, notice, effect: 'none', bound: [], immediate: true, check: (args) => ({ ok: true, arguments: args }) }
+  return {
+    name: edge.agent,
+    offer: null,
+    notice,
+    effect: 'none',
+    bound: [],
+    immediate: true,
+    check: (args) => ({ ok: true, arguments: args }),
+  }
 }

@@ -1,5 +1,5 @@
 /** One hub per runtime: what was stored, and deltas that never are, to whoever reads a conversation now. */
-import type { CallPlace, Entry } from '@witan/protocol'
+import type { CallPlace, Entry } from '@witan/protocol/entries'
 
 /** A piece of text as it comes; a higher `attempt` replaces what the call said before. */
 export interface Delta {
@@ -39,7 +39,8 @@ export class LiveHub {
     channel.readers.add(reader)
     return () => {
       channel.readers.delete(reader)
-      if (channel.readers.size === 0 && this.#channels.get(conversation) === channel) this.#channels.delete(conversation)
+      if (channel.readers.size === 0 && this.#channels.get(conversation) === channel)
+        this.#channels.delete(conversation)
     }
   }
 
@@ -53,7 +54,8 @@ export class LiveHub {
   entries(conversation: string, entries: readonly Entry[]): void {
     const channel = this.#channels.get(conversation)
     if (channel === undefined) return
-    for (const entry of entries) if (entry.type === 'end' || entry.type === 'error') channel.texts.delete(entry.place.call)
+    for (const entry of entries)
+      if (entry.type === 'end' || entry.type === 'error') channel.texts.delete(entry.place.call)
     for (const reader of channel.readers) reader.entries(entries)
   }
 
@@ -61,7 +63,8 @@ export class LiveHub {
     const channel = this.#channels.get(conversation)
     if (channel === undefined) return
     const open = channel.texts.get(delta.place.call)
-    if (open === undefined || open.delta.attempt !== delta.attempt) channel.texts.set(delta.place.call, { delta, parts: [delta.text] })
+    if (open === undefined || open.delta.attempt !== delta.attempt)
+      channel.texts.set(delta.place.call, { delta, parts: [delta.text] })
     else open.parts.push(delta.text)
     for (const reader of channel.readers) reader.delta(delta)
   }

@@ -1,6 +1,7 @@
 /** From an entry to the event that readers see, by the reader table alone. */
-import type { Entry, Event } from '@witan/protocol'
-import { readersOf } from '@witan/protocol'
+import type { Event } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
+import { readersOf } from '@witan/protocol/entries'
 
 /** The event of a stored entry. `actions` and branches are for edges that do not exist yet. */
 export function toEvent(entry: Entry, conversationId: string): Event {

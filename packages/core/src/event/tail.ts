@@ -1,5 +1,6 @@
 /** The tail of a conversation: stored events after a cursor, then live ones, without a gap or a repeat. */
-import type { Entry, Event } from '@witan/protocol'
+import type { Event } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
 import type { Delta, LiveHub } from './live.ts'
 import { type EntryFilter, entryFilter, toEvent } from './project.ts'
 
@@ -12,6 +13,7 @@ export interface TailSource {
   read(after: number, limit: number): Promise<readonly Entry[]>
 }
 
+/** What a tail shows, from where, and until when. */
 export interface TailOptions extends EntryFilter {
   /** Exclusive. */
   readonly from: number
@@ -61,7 +63,8 @@ async function* history(source: TailSource, options: TailOptions): AsyncGenerato
 }
 
 function deltaFilter(options: TailOptions, wanted: (entry: Entry) => boolean): (delta: Delta) => boolean {
-  return ({ place }) => wanted({ type: 'notice', kind: null, place } as Entry) && (options.verbose || place.call === place.run)
+  return ({ place }) =>
+    wanted({ type: 'notice', kind: null, place } as Entry) && (options.verbose || place.call === place.run)
 }
 
 function deltaEvent(delta: Delta, conversationId: string, snapshot: boolean): Event {
@@ -80,7 +83,9 @@ function deltaEvent(delta: Delta, conversationId: string, snapshot: boolean): Ev
     branch: null,
     branchPath: [],
     at: new Date(delta.at).toISOString(),
-    content: snapshot ? { text: delta.text, attempt: delta.attempt, snapshot: true } : { text: delta.text, attempt: delta.attempt },
+    content: snapshot
+      ? { text: delta.text, attempt: delta.attempt, snapshot: true }
+      : { text: delta.text, attempt: delta.attempt },
     actions: {},
   }
 }
@@ -104,7 +109,13 @@ class Inbox {
 
   delta(delta: Delta): void {
     const last = this.#items.at(-1)
-    if (this.#items.length > 64 && last !== undefined && 'attempt' in last && last.place === delta.place && last.attempt === delta.attempt) {
+    if (
+      this.#items.length - this.#head > 64 &&
+      last !== undefined &&
+      'attempt' in last &&
+      last.place === delta.place &&
+      last.attempt === delta.attempt
+    ) {
       this.#items[this.#items.length - 1] = { ...delta, text: last.text + delta.text }
     } else this.#items.push(delta)
     this.#wake?.()

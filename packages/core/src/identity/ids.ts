@@ -37,3 +37,6 @@ export function countedIds(): Ids {
     owner: () => 'w_1',
   }
 }
+
+/** A number from 0 to 1, for jitter: never for secrets. */
+export const randomNumber = (): number => Math.random()

@@ -1,6 +1,7 @@
 /** Who asks. */
 import type { DatabaseId } from '@witan/protocol'
 
+/** What a principal may do: change agents, run, answer, or only read. */
 export type Role = 'admin' | 'run' | 'answer' | 'read'
 
 /** A caller within one database. `id` is such as `user:anna` or `key:ab12`. */

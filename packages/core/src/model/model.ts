@@ -35,7 +35,9 @@ export interface ModelReply {
 }
 
 /** What a stream is made of: pieces of text as they come, then exactly one `reply`, always last, that holds the whole. */
-export type ModelPart = { readonly type: 'delta'; readonly text: string } | { readonly type: 'reply'; readonly reply: ModelReply }
+export type ModelPart =
+  | { readonly type: 'delta'; readonly text: string }
+  | { readonly type: 'reply'; readonly reply: ModelReply }
 
 /** Circumstances of one call. `deltas` is false when nobody reads them: an adapter may then use its provider's plain call. */
 export interface ModelCallOptions {
@@ -59,7 +61,10 @@ export class ModelCallError extends Error {
   readonly retryable: boolean
   readonly retryAfterMs: number | null
 
-  constructor(message: string, options: { status?: number; retryable: boolean; retryAfterMs?: number; cause?: unknown }) {
+  constructor(
+    message: string,
+    options: { status?: number; retryable: boolean; retryAfterMs?: number; cause?: unknown },
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ModelCallError'
     this.status = options.status ?? null

@@ -1,4 +1,5 @@
 /** When a failed model call is tried again [D23]: which failures pass, how long to wait, and a model that does it. */
+import { systemClock } from '../identity/clock.ts'
 import type { Model, ModelCallOptions, ModelPart, ModelRequest } from './model.ts'
 import { ModelCallError } from './model.ts'
 
@@ -62,7 +63,7 @@ export function readRetryAfter(header: (name: string) => string | null | undefin
   if (Number.isNaN(until)) return null
   // Against the server's own clock where it tells it: its date means nothing to a clock that runs differently.
   const sent = Date.parse(header('date') ?? '')
-  return Math.max(0, until - (Number.isNaN(sent) ? Date.now() : sent))
+  return Math.max(0, until - (Number.isNaN(sent) ? systemClock.now() : sent))
 }
 
 interface Exchange {

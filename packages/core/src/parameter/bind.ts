@@ -70,6 +70,10 @@ export function withGenerated(binding: Binding, generated: Readonly<Record<strin
 
 /** What tells one document of an agent from another on the same path: its bound values; what the calling model supplied does not count [C7]. */
 export function documentKey(path: string, bound: Bound): string {
-  const counted = [...bound].filter(([, value]) => value.from !== 'model').map(([name, value]) => [name, value.box.reveal()])
-  return counted.length === 0 ? path : `${path} ${JSON.stringify(counted.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)))}`
+  const counted = [...bound]
+    .filter(([, value]) => value.from !== 'model')
+    .map(([name, value]) => [name, value.box.reveal()])
+  return counted.length === 0
+    ? path
+    : `${path} ${JSON.stringify(counted.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)))}`
 }

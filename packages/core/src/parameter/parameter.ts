@@ -1,7 +1,6 @@
 /** A bound parameter: a value, who made it, and whether the conversation hides it. */
-import type { ParameterValue } from '@witan/protocol'
-import { fitsType, type Parameter, WitanError } from '@witan/protocol'
-import { Boxed } from './hidden.ts'
+import { fitsType, type Parameter, type ParameterValue, WitanError } from '@witan/protocol'
+import type { Boxed } from './hidden.ts'
 
 /** Who made a value. It is kept along the whole way down [D14, E15]. */
 export type Origin = 'caller' | 'author' | 'evidence' | 'model'
@@ -22,6 +21,7 @@ export interface Given {
   readonly value: ParameterValue
   readonly hidden: boolean
 }
+/** What a caller gave, by name. */
 export type GivenParameters = ReadonlyMap<string, Given>
 
 /** Reads what a caller sent: bare values, or `{ value, sendToModel }` [Rb16]. Names are checked elsewhere. */
@@ -37,20 +37,28 @@ function readOne(name: string, raw: unknown): Given {
   const extra = Object.keys(box).filter((key) => key !== 'value' && key !== 'sendToModel')
   const sendToModel = box['sendToModel'] ?? true
   if (extra.length > 0 || !Object.hasOwn(box, 'value') || typeof sendToModel !== 'boolean') {
-    throw new WitanError('PARAM_TYPE', `\`${name}\` must be a value or { value, sendToModel }, not an object of its own.`, {
-      path: `parameters.${name}`,
-      hint: 'Objects are no parameter values; send the fields as parameters of their own.',
-    })
+    throw new WitanError(
+      'PARAM_TYPE',
+      `\`${name}\` must be a value or { value, sendToModel }, not an object of its own.`,
+      {
+        path: `parameters.${name}`,
+        hint: 'Objects are no parameter values; send the fields as parameters of their own.',
+      },
+    )
   }
   return checked(name, box['value'], !sendToModel)
 }
 
 function checked(name: string, value: unknown, hidden: boolean): Given {
   if (fitsType('any', value)) return { value, hidden }
-  throw new WitanError('PARAM_TYPE', `\`${name}\` must be a string, a number, a boolean, null, or an array of one of the first three; got ${describe(value)}.`, {
-    path: `parameters.${name}`,
-    hint: 'Nested and mixed arrays and objects are no parameter values.',
-  })
+  throw new WitanError(
+    'PARAM_TYPE',
+    `\`${name}\` must be a string, a number, a boolean, null, or an array of one of the first three; got ${describe(value)}.`,
+    {
+      path: `parameters.${name}`,
+      hint: 'Nested and mixed arrays and objects are no parameter values.',
+    },
+  )
 }
 
 /** The kind of a value in words, never the value. */
@@ -64,10 +72,14 @@ export function describe(value: unknown): string {
 /** Refuses a given value that does not fit the declaration; the value itself is not echoed. */
 export function checkGivenType(parameter: Parameter, given: Given): void {
   if (fitsType(parameter.type, given.value)) return
-  throw new WitanError('PARAM_TYPE', `\`${parameter.name}\` must be ${article(parameter.type)}, got ${describe(given.value)}.`, {
-    path: `parameters.${parameter.name}`,
-    hint: `The agent declares \`${parameter.name}\` with type \`${parameter.type}\`.`,
-  })
+  throw new WitanError(
+    'PARAM_TYPE',
+    `\`${parameter.name}\` must be ${article(parameter.type)}, got ${describe(given.value)}.`,
+    {
+      path: `parameters.${parameter.name}`,
+      hint: `The agent declares \`${parameter.name}\` with type \`${parameter.type}\`.`,
+    },
+  )
 }
 
 function article(type: string): string {

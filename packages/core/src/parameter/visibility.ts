@@ -12,7 +12,8 @@ export function isShown(parameter: Parameter, bound: Bound): boolean {
 export function visibleValues(declared: readonly Parameter[], bound: Bound): Record<string, ParameterValue> {
   const shown: Record<string, ParameterValue> = {}
   for (const parameter of declared) {
-    if (isShown(parameter, bound)) shown[parameter.name] = (bound.get(parameter.name)?.box.reveal() ?? null) as ParameterValue
+    if (isShown(parameter, bound))
+      shown[parameter.name] = (bound.get(parameter.name)?.box.reveal() ?? null) as ParameterValue
   }
   return shown
 }

@@ -1,5 +1,6 @@
 /** Accepting a message: it is stored, with its run and the job leased here, before anybody is told [D4, D24]. */
-import { type AgentData, type CallPlace, type Entry, type EntryContent, type RunResult, WitanError } from '@witan/protocol'
+import { type AgentData, type RunResult, WitanError } from '@witan/protocol'
+import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { WarmConversations } from '../conversation/warm.ts'
 import { bind } from '../parameter/bind.ts'
@@ -33,7 +34,11 @@ export interface Message {
 }
 
 /** Starts a conversation together with its first run. Null where the id was taken meanwhile. */
-export async function acceptFirst(context: CommandContext, row: ConversationRow, message: Message): Promise<Accepted | null> {
+export async function acceptFirst(
+  context: CommandContext,
+  row: ConversationRow,
+  message: Message,
+): Promise<Accepted | null> {
   const log = context.warm.fresh(row)
   const pinned = pinRoot(context, row)
   const run = newRun(context, log, { pinned, text: message.text })
@@ -44,7 +49,11 @@ export async function acceptFirst(context: CommandContext, row: ConversationRow,
 }
 
 /** Starts a run in a conversation where none is live. A live one is given back instead. */
-export async function acceptNext(context: CommandContext, log: ConversationLog, message: Message): Promise<Accepted | JobRow> {
+export async function acceptNext(
+  context: CommandContext,
+  log: ConversationLog,
+  message: Message,
+): Promise<Accepted | JobRow> {
   const { database, id, rootAgent } = log.state
   const pinned = pinRoot(context, { database, agent: rootAgent })
   const run = newRun(context, log, { pinned, text: message.text })
@@ -63,17 +72,35 @@ function started(context: CommandContext, log: ConversationLog, stored: AppendRe
 
 /** Why the store refused, as an error for the caller. */
 export function refusalError(reason: string, conversation: string): WitanError {
-  if (reason === 'moved') return new WitanError('REVISION_MISMATCH', `Conversation \`${conversation}\` has moved on.`, { path: 'ifLastSeq', hint: 'Read it again and repeat.' })
-  if (reason === 'missing') return new WitanError('NOT_FOUND', `There is no conversation \`${conversation}\`.`, { hint: 'It may have been deleted meanwhile.' })
-  if (reason === 'inactive') return new WitanError('RUN_FINISHED', 'The run has ended.', { hint: 'Send a prompt to start a new run.' })
-  return new WitanError('CONVERSATION_BUSY', `Conversation \`${conversation}\` is being written elsewhere.`, { hint: 'Try again.' })
+  if (reason === 'moved')
+    return new WitanError('REVISION_MISMATCH', `Conversation \`${conversation}\` has moved on.`, {
+      path: 'ifLastSeq',
+      hint: 'Read it again and repeat.',
+    })
+  if (reason === 'missing')
+    return new WitanError('NOT_FOUND', `There is no conversation \`${conversation}\`.`, {
+      hint: 'It may have been deleted meanwhile.',
+    })
+  if (reason === 'inactive')
+    return new WitanError('RUN_FINISHED', 'The run has ended.', { hint: 'Send a prompt to start a new run.' })
+  return new WitanError('CONVERSATION_BUSY', `Conversation \`${conversation}\` is being written elsewhere.`, {
+    hint: 'Try again.',
+  })
 }
 
 /** The root agent as it is now. Throws `NOT_FOUND`, `AGENT_DISABLED`. */
 export function pinRoot(context: CommandContext, row: Pick<ConversationRow, 'database' | 'agent'>): PinnedAgent {
   const pinned = context.env.pin(row.database, row.agent)
-  if (pinned === null) throw new WitanError('NOT_FOUND', `There is no agent \`${row.agent}\`.`, { path: 'agent', hint: 'GET /api/v1/agents lists the agents.' })
-  if (pinned.data.disabled) throw new WitanError('AGENT_DISABLED', `Agent \`${row.agent}\` is disabled.`, { path: 'agent', hint: 'Save it with `disabled: false` to use it.' })
+  if (pinned === null)
+    throw new WitanError('NOT_FOUND', `There is no agent \`${row.agent}\`.`, {
+      path: 'agent',
+      hint: 'GET /api/v1/agents lists the agents.',
+    })
+  if (pinned.data.disabled)
+    throw new WitanError('AGENT_DISABLED', `Agent \`${row.agent}\` is disabled.`, {
+      path: 'agent',
+      hint: 'Save it with `disabled: false` to use it.',
+    })
   return pinned
 }
 
@@ -83,7 +110,15 @@ function newRun(context: CommandContext, log: ConversationLog, about: { pinned: 
   const at = env.clock.now()
   const agent: AgentData = about.pinned.data
   const call = env.ids.call()
-  const place: CallPlace = { call, parentCall: null, run: call, document: id, author: agent.id, agentPath: agent.id, invocation: call }
+  const place: CallPlace = {
+    call,
+    parentCall: null,
+    run: call,
+    document: id,
+    author: agent.id,
+    agentPath: agent.id,
+    invocation: call,
+  }
   const { bound } = bind(agent.parameters, { parent: null, given: log.state.given, map: {} })
   const start: EntryContent = {
     type: 'start',
@@ -101,13 +136,38 @@ function newRun(context: CommandContext, log: ConversationLog, about: { pinned: 
       originRunId: null,
     },
   }
-  const entries = [messageEntry({ place, text: about.text, at, job: call, appendNo: 1 }), { ...start, seq: 0, at, place, job: call, epoch: 1, appendNo: 2 } as Entry]
-  const job = { kind: 'create', id: call, owner: env.owner, leaseUntil: context.store.now() + env.leaseMs, startedAt: at } as const
+  const entries = [
+    messageEntry({ place, text: about.text, at, job: call, appendNo: 1 }),
+    { ...start, seq: 0, at, place, job: call, epoch: 1, appendNo: 2 } as Entry,
+  ]
+  const job = {
+    kind: 'create',
+    id: call,
+    owner: env.owner,
+    leaseUntil: context.store.now() + env.leaseMs,
+    startedAt: at,
+  } as const
   return { database, conversation: id, entries, job, messageAt: at }
 }
 
 /** A person's message: it stands just before its run's start, or within the run that is live. */
-export function messageEntry(message: { place: CallPlace; text: string; at: number; job: string; appendNo: number }): Entry {
+export function messageEntry(message: {
+  place: CallPlace
+  text: string
+  at: number
+  job: string
+  appendNo: number
+}): Entry {
   const { place, text, at, job, appendNo } = message
-  return { type: 'message', kind: null, body: { author: 'user', text }, seq: 0, at, place: { ...place, author: 'user' }, job, epoch: 0, appendNo }
+  return {
+    type: 'message',
+    kind: null,
+    body: { author: 'user', text },
+    seq: 0,
+    at,
+    place: { ...place, author: 'user' },
+    job,
+    epoch: 0,
+    appendNo,
+  }
 }

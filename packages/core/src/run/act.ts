@@ -10,16 +10,27 @@ import type { Job } from './job.ts'
 export async function act(slot: Slot, job: Job, signal: AbortSignal): Promise<void> {
   const { caller, toolset } = toolsOf(slot.owner, job)
   const tool = toolset.get(slot.name)
-  if (tool === undefined || tool.immediate) return recordOutcome(slot, job, failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`))
+  if (tool === undefined || tool.immediate)
+    return recordOutcome(slot, job, failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`))
   if (tool.effect === 'once' && slot.epoch < job.identity.epoch) {
-    return recordOutcome(slot, job, failed('OUTCOME_UNKNOWN', `\`${tool.name}\` was started before a crash; whether its effect happened is unknown. It was not run again.`))
+    return recordOutcome(
+      slot,
+      job,
+      failed(
+        'OUTCOME_UNKNOWN',
+        `\`${tool.name}\` was started before a crash; whether its effect happened is unknown. It was not run again.`,
+      ),
+    )
   }
-  if (tool.effect !== 'none') await job.commit()
+  if (tool.effect !== 'none') await job.writer.commit()
   if (job.stopped !== null || signal.aborted) return
-  const outcome = await invoke({ slot, tool }, caller, signal)
+  const prepared = preparedOf(slot, tool, job)
+  const outcome = prepared.ok
+    ? await invoke({ slot, tool, args: prepared.arguments }, caller, signal)
+    : failed('TOOL_ARGS_INVALID', prepared.detail)
   if (job.stopped !== null || signal.aborted) return
   recordOutcome(slot, job, outcome)
-  if (tool.effect === 'once') await job.commit()
+  if (tool.effect === 'once') await job.writer.commit()
 }
 
 /** Turns the answer that came for a waiting call into its outcome. */
@@ -37,18 +48,24 @@ function resumed(slot: Slot, tool: Tool | undefined): ResultOutcome {
 }
 
 /** Runs the tool with its time-out; a throw becomes a failure that the model reads. The time-out does not wait for a tool that ignores it. */
-async function invoke({ slot, tool }: { slot: Slot; tool: RunningTool }, caller: Parameters<RunningTool['invoke']>[1]['caller'], signal: AbortSignal): Promise<ResultOutcome> {
-  const prepared = preparedOf(slot, tool)
-  if (!prepared.ok) return failed('TOOL_ARGS_INVALID', prepared.detail)
-  const request = { callId: slot.place?.call ?? '', toolCallId: slot.asked.id, arguments: prepared.arguments }
+async function invoke(
+  { slot, tool, args }: { slot: Slot; tool: RunningTool; args: Readonly<Record<string, unknown>> },
+  caller: Parameters<RunningTool['invoke']>[1]['caller'],
+  signal: AbortSignal,
+): Promise<ResultOutcome> {
+  const request = { callId: slot.place?.call ?? '', toolCallId: slot.asked.id, arguments: args }
   const limit = new Limit(signal, tool.timeoutMs)
   try {
     const outcome = await limit.race(tool.invoke(request, { caller, signal: limit.signal }))
-    if (outcome === 'timeout') return failed('TOOL_TIMEOUT', `\`${tool.name}\` took longer than ${tool.timeoutMs} ms and was stopped.`)
+    if (outcome === 'timeout')
+      return failed('TOOL_TIMEOUT', `\`${tool.name}\` took longer than ${tool.timeoutMs} ms and was stopped.`)
     if (outcome === 'aborted') return failed('RUN_CANCELLED', `\`${tool.name}\` was stopped.`)
     return outcome.kind === 'result' ? outcome : failed('TOOL_FAILED', `\`${tool.name}\` gave no result`)
   } catch (error) {
-    return failed('TOOL_FAILED', `\`${tool.name}\` failed: ${error instanceof Error ? error.message : 'unknown trouble'}`)
+    return failed(
+      'TOOL_FAILED',
+      `\`${tool.name}\` failed: ${error instanceof Error ? error.message : 'unknown trouble'}`,
+    )
   } finally {
     limit.end()
   }
@@ -57,12 +74,10 @@ async function invoke({ slot, tool }: { slot: Slot; tool: RunningTool }, caller:
 /** A time-out and an outer signal in one; everything it set up is taken down at the end [D10]. */
 class Limit {
   readonly #controller = new AbortController()
-  readonly #outer: AbortSignal
   readonly #stopped: Promise<'timeout' | 'aborted'>
   #end: () => void = () => {}
 
   constructor(outer: AbortSignal, timeoutMs: number) {
-    this.#outer = outer
     this.#stopped = new Promise((resolve) => {
       const abort = () => {
         this.#controller.abort(outer.reason)

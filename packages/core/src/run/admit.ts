@@ -1,5 +1,6 @@
 /** Admitting a step: every tool call of a reply gets its intent, its child or its question into the log, in the same append as the reply. */
-import { type CallPlace, isWitanError, toProblem } from '@witan/protocol'
+import { isWitanError, toProblem } from '@witan/protocol'
+import type { CallPlace } from '@witan/protocol/entries'
 import { baseInvocation, childPath } from '../conversation/fold.ts'
 import type { AgentCall, Slot } from '../conversation/state.ts'
 import { bind, documentKey, withGenerated } from '../parameter/bind.ts'
@@ -7,8 +8,8 @@ import { visibleValues } from '../parameter/visibility.ts'
 import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
 import type { ResultOutcome } from '../tool/outcome.ts'
 import type { ImmediateTool, InterruptionDraft, Spawn, Tool } from '../tool/tool.ts'
-import { type CallTools, toolsOf } from './caller.ts'
-import { failRun, type Job, record, recordRows } from './job.ts'
+import { toolsOf } from './caller.ts'
+import { type CallTools, failRun, type Job, record, recordRows } from './job.ts'
 
 /** Admits every tool call that the last reply of `call` asked for. */
 export function admit(call: AgentCall, job: Job): void {
@@ -28,19 +29,17 @@ interface Admission {
   readonly tools: CallTools
 }
 
-const preparations = new WeakMap<Slot, PreparedArguments>()
-
 /** The arguments of a slot, prepared once; after a restart they are prepared again from the same text. */
-export function preparedOf(slot: Slot, tool: Tool): PreparedArguments {
-  const known = preparations.get(slot)
+export function preparedOf(slot: Slot, tool: Tool, job: Job): PreparedArguments {
+  const known = job.prepared.get(slot)
   if (known !== undefined) return known
   const made = prepareArguments(tool, slot.asked.arguments)
-  preparations.set(slot, made)
+  job.prepared.set(slot, made)
   return made
 }
 
 function admitOne({ slot, tool, tools }: Admission, job: Job): void {
-  const prepared = preparedOf(slot, tool)
+  const prepared = preparedOf(slot, tool, job)
   for (const notice of prepared.notices) record(job, slot.owner.place, { type: 'notice', kind: null, body: notice })
   if (!prepared.ok) return refuse(slot, job, { code: 'TOOL_ARGS_INVALID', detail: prepared.detail })
   if (!tool.immediate) return recordStart({ slot, job, arguments: prepared.raw, bound: tool.bound })
@@ -48,7 +47,11 @@ function admitOne({ slot, tool, tools }: Admission, job: Job): void {
 }
 
 /** An immediate tool only uses verbs and gives an outcome; what it throws fails the whole run. */
-function invokeNow({ slot, tool, tools }: Admission & { tool: ImmediateTool }, prepared: PreparedArguments & { ok: true }, job: Job): void {
+function invokeNow(
+  { slot, tool, tools }: Admission & { tool: ImmediateTool },
+  prepared: PreparedArguments & { ok: true },
+  job: Job,
+): void {
   const request = { callId: job.env.ids.call(), toolCallId: slot.asked.id, arguments: prepared.arguments }
   let placed = false
   const start = () => {
@@ -84,12 +87,22 @@ function unknownTool(name: string, { toolset }: CallTools): { code: 'TOOL_UNKNOW
 }
 
 /** Records a call that does not run: its start and its error; the model reads the error and the run goes on. */
-function refuse(slot: Slot, job: Job, why: { readonly code: 'TOOL_UNKNOWN' | 'TOOL_ARGS_INVALID'; readonly detail: string }): void {
+function refuse(
+  slot: Slot,
+  job: Job,
+  why: { readonly code: 'TOOL_UNKNOWN' | 'TOOL_ARGS_INVALID'; readonly detail: string },
+): void {
   recordStart({ slot, job, arguments: slot.asked.arguments, bound: [] })
   record(job, slot.place as CallPlace, { type: 'error', kind: 'tool', body: why })
 }
 
-function recordStart(start: { slot: Slot; job: Job; arguments: unknown; bound: readonly string[]; callId?: string }): void {
+function recordStart(start: {
+  slot: Slot
+  job: Job
+  arguments: unknown
+  bound: readonly string[]
+  callId?: string
+}): void {
   const { slot, job } = start
   const { place } = slot.owner
   const own: CallPlace = { ...place, call: start.callId ?? job.env.ids.call(), parentCall: place.call }
@@ -100,7 +113,12 @@ function recordStart(start: { slot: Slot; job: Job; arguments: unknown; bound: r
 /** Records what a tool came to. */
 export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): void {
   const place = slot.place as CallPlace
-  if (outcome.failure === null) record(job, place, { type: 'end', kind: 'tool', body: { result: outcome.value ?? null, truncated: outcome.truncated } })
+  if (outcome.failure === null)
+    record(job, place, {
+      type: 'end',
+      kind: 'tool',
+      body: { result: outcome.value ?? null, truncated: outcome.truncated },
+    })
   else record(job, place, { type: 'error', kind: 'tool', body: outcome.failure })
 }
 
@@ -113,7 +131,8 @@ function spawn({ slot, child, callId }: { slot: Slot; child: Spawn; callId: stri
   const parameters = withGenerated(binding, child.generated)
   const base = childPath(parent.document.path, child.agent)
   const ordinal = 1 + (state.ordinals.get(base) ?? 0)
-  const document = state.documents.get(documentKey(base, parameters))?.path ?? (ordinal === 1 ? base : `${base}~${ordinal}`)
+  const document =
+    state.documents.get(documentKey(base, parameters))?.path ?? (ordinal === 1 ? base : `${base}~${ordinal}`)
   const invocation = baseInvocation(parent, child.agent)
   const times = job.run.invocations.get(invocation) ?? 0
   const place: CallPlace = {
@@ -162,7 +181,17 @@ function interrupt(slot: Slot, draft: InterruptionDraft, job: Job): void {
   const createdAt = job.env.clock.now()
   const bound: Record<string, unknown> = {}
   for (const [name, value] of slot.owner.parameters) bound[name] = value.box.reveal()
-  const row = { database, conversation: id, job: job.identity.id, call: place.call, view, bound, answer: null, answeredBy: null, createdAt, settledAt: null }
+  const row = {
+    database,
+    conversation: id,
+    job: job.identity.id,
+    call: place.call,
+    view,
+    bound,
+    answer: null,
+    answeredBy: null,
+    createdAt,
+    settledAt: null,
+  }
   recordRows(job, { open: row })
 }
-

@@ -1,29 +1,26 @@
 /** What tools may know of the agent call that makes them, and the tools it has. */
 import type { AgentCall } from '../conversation/state.ts'
-import type { Caller, Toolset } from '../tool/tool.ts'
-import type { Job } from './job.ts'
-
-/** A call's tools and what they may know of it. */
-export interface CallTools {
-  readonly caller: Caller
-  readonly toolset: Toolset
-}
-
-const made = new WeakMap<AgentCall, CallTools>()
+import type { ModelTool } from '../model/model.ts'
+import type { Caller } from '../tool/tool.ts'
+import type { CallTools, Job } from './job.ts'
 
 /** Made once per call: the tools of a call do not change while it lives. */
 export function toolsOf(call: AgentCall, job: Job): CallTools {
-  const known = made.get(call)
+  const known = job.tools.get(call)
   if (known !== undefined) return known
   const caller = callerOf(call, job)
-  const tools = { caller, toolset: job.env.toolset(caller) }
-  made.set(call, tools)
-  return tools
+  const toolset = job.env.toolset(caller)
+  const offers: ModelTool[] = []
+  for (const tool of toolset.values()) if (tool.offer !== null) offers.push(tool.offer)
+  const made = { caller, toolset, offers }
+  job.tools.set(call, made)
+  return made
 }
 
 function callerOf(call: AgentCall, job: Job): Caller {
   const lineage: { agent: string; message: string }[] = []
-  for (let one: AgentCall | null = call; one !== null; one = one.parent) lineage.unshift({ agent: one.agent.id, message: one.message })
+  for (let one: AgentCall | null = call; one !== null; one = one.parent)
+    lineage.unshift({ agent: one.agent.id, message: one.message })
   const { database, id, given } = job.log.state
   return {
     callId: call.place.call,

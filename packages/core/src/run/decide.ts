@@ -37,7 +37,11 @@ export function decide(run: RunState, busy: ReadonlyMap<string, unknown>): Next 
   return busy.size > 0 ? { kind: 'busy' } : { kind: 'wait' }
 }
 
-function decideSlots(call: AgentCall, busy: ReadonlyMap<string, unknown>, into: { readonly work: Work[]; free: number }): number {
+function decideSlots(
+  call: AgentCall,
+  busy: ReadonlyMap<string, unknown>,
+  into: { readonly work: Work[]; free: number },
+): number {
   if (call.slots.some((slot) => slot.state === 'asked')) {
     into.work.push({ kind: 'admit', call })
     return into.free

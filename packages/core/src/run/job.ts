@@ -1,11 +1,15 @@
-/** One job at work in this process: what it has recorded, what is under way, and when to look again. */
-import type { CallPlace, Entry, EntryContent, Problem } from '@witan/protocol'
+/** One job at work in this process: what it writes, what is under way, and when to look again. */
+import type { Problem } from '@witan/protocol'
+import type { CallPlace, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog } from '../conversation/log.ts'
-import type { RunState } from '../conversation/state.ts'
-import type { AppendResult, InterruptionRow, JobChange, Settlement } from '../store/store.ts'
+import type { AgentCall, RunState, Slot } from '../conversation/state.ts'
+import type { ModelTool } from '../model/model.ts'
+import type { InterruptionRow, Settlement } from '../store/store.ts'
+import type { PreparedArguments } from '../tool/arguments.ts'
+import type { Caller, Toolset } from '../tool/tool.ts'
 import type { Environment } from './environment.ts'
-import { Outbox, type Recorded } from './outbox.ts'
 import { Pulse } from './pulse.ts'
+import { Writer } from './writer.ts'
 
 /** Which job, claimed in which epoch. */
 export interface JobIdentity {
@@ -15,63 +19,39 @@ export interface JobIdentity {
   readonly startedAt: number
 }
 
+/** A call's tools, what they may know of it, and what of them its model sees. */
+export interface CallTools {
+  readonly caller: Caller
+  readonly toolset: Toolset
+  readonly offers: readonly ModelTool[]
+}
+
 /** The context that every part of the loop works on. It lives from claim to rest. */
 export class Job {
   readonly env: Environment
   readonly log: ConversationLog
   readonly identity: JobIdentity
+  readonly writer: Writer
   /** Effects under way, by the id of their call. */
   readonly busy = new Map<string, AbortController>()
   readonly changes = new Pulse()
-  readonly outbox: Outbox
+  /** What was worked out once per call or tool call; gone with the job. */
+  readonly tools = new Map<AgentCall, CallTools>()
+  readonly prepared = new Map<Slot, PreparedArguments>()
   /** Set when this process must not go on: fenced, closed, or the store is broken. */
   stopped: unknown = null
-  #lastWrite: Promise<void> = Promise.resolve()
 
   constructor(env: Environment, log: ConversationLog, identity: JobIdentity) {
     this.env = env
     this.log = log
     this.identity = identity
-    this.outbox = new Outbox(identity)
+    this.writer = new Writer(log, identity, (reason) => this.stop(reason))
     log.onChange = () => this.changes.beat()
   }
 
   /** The live run. Only read while the root call is live. */
   get run(): RunState {
     return this.log.state.run as RunState
-  }
-
-  /** Hands what was recorded to the store; the promise resolves when it, and all before it, is durable. A refusal stops the job. */
-  async commit(): Promise<void> {
-    if (this.outbox.isEmpty) return this.#lastWrite
-    const member = this.#member(this.outbox.take())
-    this.#lastWrite = this.log.write(member).then(
-      (result) => {
-        if (!result.ok) this.stop(result.reason)
-      },
-      (error: unknown) => this.stop(error),
-    )
-    return this.#lastWrite
-  }
-
-  /**
-   * Stores what was recorded together with `last`, and folds `last` only when it is stored. Where the job was woken meanwhile
-   * nothing is stored and nothing is lost: what was recorded goes out with the next commit.
-   */
-  async propose(last: readonly Entry[], change: JobChange): Promise<AppendResult> {
-    const recorded = this.outbox.take()
-    const member = this.#member(recorded)
-    const result = await this.log.propose({ ...member, entries: [...member.entries, ...last], job: change }, last)
-    if (result.ok) return result
-    this.outbox.putBack(recorded)
-    if (result.reason !== 'woken') this.stop(result.reason)
-    return result
-  }
-
-  #member(recorded: Recorded) {
-    const { database, id } = this.log.state
-    const fence = { job: this.identity.id, epoch: this.identity.epoch }
-    return { database, conversation: id, fence, ...recorded }
   }
 
   /** Ends the work here without a word to the log: another worker goes on. */
@@ -84,14 +64,15 @@ export class Job {
 
 /** Records a fact of this job: it is folded at once and stored with the next commit, in order. */
 export function record(job: Job, place: CallPlace, content: EntryContent): void {
-  const entry = job.outbox.make(job.env.clock.now(), place, content)
+  const { outbox } = job.writer
+  const entry = outbox.make(job.env.clock.now(), place, content)
   job.log.take([entry])
-  job.outbox.add(entry)
+  outbox.add(entry)
 }
 
 /** Opens or settles an interruption in the same append as what was just recorded. */
 export function recordRows(job: Job, rows: { open?: InterruptionRow; settle?: Settlement }): void {
-  job.outbox.addRows(rows)
+  job.writer.outbox.addRows(rows)
 }
 
 /** The whole run must fail: what is under way is aborted, and the loop closes the run at its next pass. */

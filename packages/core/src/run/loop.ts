@@ -6,7 +6,9 @@ import { perform } from './perform.ts'
 import { finish, park } from './rest.ts'
 
 /** How a job came to rest here: with a result that was told, or stopped so that another worker goes on. */
-export type Rest = { readonly kind: 'told'; readonly result: RunResult } | { readonly kind: 'stopped'; readonly reason: unknown }
+export type Rest =
+  | { readonly kind: 'told'; readonly result: RunResult }
+  | { readonly kind: 'stopped'; readonly reason: unknown }
 
 /** Moves one job forward. Never throws for what a model, a tool or a person did. Bounded: every pass records, spends budget or waits. */
 export async function advance(job: Job): Promise<Rest> {

@@ -1,5 +1,5 @@
 /** What a job has recorded and not handed to the store yet, in order. */
-import type { CallPlace, Entry, EntryContent } from '@witan/protocol'
+import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
 import type { Append, InterruptionRow, Settlement } from '../store/store.ts'
 
 /** The recorded part of an append. */

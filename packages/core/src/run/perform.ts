@@ -12,7 +12,7 @@ export async function perform(next: Exclude<Next, { kind: 'wait' | 'finish' }>, 
   if (next.kind === 'stop') abortAll(job, job.run.failure ?? 'cancelled')
   const outside = next.kind === 'work' ? next.work.filter((work) => !recorded(work, job)) : []
   if (next.kind === 'work' && outside.length < next.work.length) return
-  void job.commit()
+  void job.writer.commit()
   for (const work of outside) start(work, job)
   await job.changes.next()
 }
@@ -31,7 +31,8 @@ function start(work: Work, job: Job): void {
   const id = work.kind === 'think' ? work.call.place.call : work.id
   const controller = new AbortController()
   job.busy.set(id, controller)
-  const running = work.kind === 'think' ? think(work.call, job, controller.signal) : act(work.slot, job, controller.signal)
+  const running =
+    work.kind === 'think' ? think(work.call, job, controller.signal) : act(work.slot, job, controller.signal)
   running
     .catch((error: unknown) => {
       if (job.stopped !== null || controller.signal.aborted) return

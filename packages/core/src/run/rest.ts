@@ -1,5 +1,6 @@
 /** Coming to rest: a child that answers its parent, a job that parks, a run that ends, fails or is cancelled. */
-import type { CallPlace, EntryContent, ErrorCode, Problem, RunResult } from '@witan/protocol'
+import type { ErrorCode, Problem, RunResult } from '@witan/protocol'
+import type { CallPlace, EntryContent } from '@witan/protocol/entries'
 import { problem } from '@witan/protocol'
 import type { AgentCall, Slot } from '../conversation/state.ts'
 import { readOutput } from '../model/output.ts'
@@ -15,7 +16,11 @@ function endOf(call: AgentCall): EntryContent {
   const text = call.final?.text ?? ''
   const output = call.final === null ? null : readOutput(call.agent, text)
   const finishReason = finishReasonOf(call)
-  return { type: 'end', kind: 'agent', body: { text, output, finishReason, usage: usageOf(call.usage), backgroundTasks: [] } }
+  return {
+    type: 'end',
+    kind: 'agent',
+    body: { text, output, finishReason, usage: usageOf(call.usage), backgroundTasks: [] },
+  }
 }
 
 function finishReasonOf(call: AgentCall): RunResult['finishReason'] {
@@ -34,7 +39,7 @@ export async function park(job: Job): Promise<RunResult | null> {
   const { root } = job.run
   const result = resultOf(job, { status: 'waiting', text: '', output: null, finishReason: 'waiting', error: null })
   const at = job.env.clock.now()
-  const stored = await job.propose([], { kind: 'rest', id: root.place.call, status: 'waiting', result, at })
+  const stored = await job.writer.propose([], { kind: 'rest', id: root.place.call, status: 'waiting', result, at })
   return stored.ok ? result : null
 }
 
@@ -44,21 +49,43 @@ export async function finish(job: Job): Promise<RunResult | null> {
   const { root } = run
   if (run.failure !== null || run.cancelled) closeAll(job)
   const status = run.cancelled ? 'cancelled' : run.failure === null ? 'completed' : 'failed'
-  const last = status === 'failed' ? failureOf(root, run.failure as Problem) : status === 'cancelled' ? cancelledOf(root) : endOf(root)
-  const told = last.type === 'end' && last.kind === 'agent' ? last.body : { text: '', output: null, finishReason: 'error' as const }
-  const result = resultOf(job, { status, text: told.text, output: told.output, finishReason: told.finishReason, error: status === 'failed' ? run.failure : null })
+  const last =
+    status === 'failed'
+      ? failureOf(root, run.failure as Problem)
+      : status === 'cancelled'
+        ? cancelledOf(root)
+        : endOf(root)
+  const told =
+    last.type === 'end' && last.kind === 'agent'
+      ? last.body
+      : { text: '', output: null, finishReason: 'error' as const }
+  const result = resultOf(job, {
+    status,
+    text: told.text,
+    output: told.output,
+    finishReason: told.finishReason,
+    error: status === 'failed' ? run.failure : null,
+  })
   const at = job.env.clock.now()
-  const entry = job.outbox.make(at, root.place, last)
-  const stored = await job.propose([entry], { kind: 'rest', id: root.place.call, status, result, at })
+  const entry = job.writer.outbox.make(at, root.place, last)
+  const stored = await job.writer.propose([entry], { kind: 'rest', id: root.place.call, status, result, at })
   return stored.ok ? result : null
 }
 
 function failureOf(call: AgentCall, failure: Problem): EntryContent {
-  return { type: 'error', kind: 'agent', body: { code: failure.code, detail: failure.detail, usage: usageOf(call.usage) } }
+  return {
+    type: 'error',
+    kind: 'agent',
+    body: { code: failure.code, detail: failure.detail, usage: usageOf(call.usage) },
+  }
 }
 
 function cancelledOf(call: AgentCall): EntryContent {
-  return { type: 'end', kind: 'agent', body: { text: '', output: null, finishReason: 'cancelled', usage: usageOf(call.usage), backgroundTasks: [] } }
+  return {
+    type: 'end',
+    kind: 'agent',
+    body: { text: '', output: null, finishReason: 'cancelled', usage: usageOf(call.usage), backgroundTasks: [] },
+  }
 }
 
 /** Closes everything below the root, children before parents, last started first, so that every start has its end [I6]. */
@@ -69,7 +96,12 @@ function closeAll(job: Job): void {
     for (const slot of call.slots) closeSlot(slot, job, detail)
     if (call.parent === null) continue
     if (run.cancelled) record(job, call.place, cancelledOf(call))
-    else record(job, call.place, { type: 'error', kind: 'agent', body: { code: 'RUN_CANCELLED', detail, usage: usageOf(call.usage) } })
+    else
+      record(job, call.place, {
+        type: 'error',
+        kind: 'agent',
+        body: { code: 'RUN_CANCELLED', detail, usage: usageOf(call.usage) },
+      })
   }
 }
 
@@ -81,6 +113,10 @@ function closeSlot(slot: Slot, job: Job, detail: string): void {
 
 function closeInterruption(slot: Slot, job: Job): void {
   const { id } = slot.interruption as { id: string }
-  record(job, slot.place as CallPlace, { type: 'resolved', kind: null, body: { id, state: 'cancelled', by: null, answer: null } })
+  record(job, slot.place as CallPlace, {
+    type: 'resolved',
+    kind: null,
+    body: { id, state: 'cancelled', by: null, answer: null },
+  })
   recordRows(job, { settle: { id, state: 'cancelled', answer: null, by: null, at: job.env.clock.now() } })
 }

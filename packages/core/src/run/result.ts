@@ -31,7 +31,10 @@ export function openInterruptions(run: RunState): Interruption[] {
 }
 
 /** Builds a result from what the run came to. */
-export function resultOf(job: Job, outcome: Pick<RunResult, 'status' | 'text' | 'output' | 'finishReason' | 'error'>): RunResult {
+export function resultOf(
+  job: Job,
+  outcome: Pick<RunResult, 'status' | 'text' | 'output' | 'finishReason' | 'error'>,
+): RunResult {
   const { run } = job
   return {
     runId: run.root.place.call,

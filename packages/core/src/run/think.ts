@@ -14,17 +14,22 @@ import { failCall } from './rest.ts'
 /** Calls the model of `call` once and records its reply. What goes wrong is an event of the call, never an exception. */
 export async function think(call: AgentCall, job: Job, signal: AbortSignal): Promise<void> {
   const allowance = spend(job.run, call, circumstances(job))
-  if (allowance.kind === 'refused') return failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}`, { hint: allowance.hint }))
+  if (allowance.kind === 'refused')
+    return failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}`, { hint: allowance.hint }))
   const model = job.env.model(call.agent.model)
-  if (model === null) return failCall(call, job, { code: 'MODEL_UNKNOWN', detail: `Agent \`${call.agent.id}\` wants model \`${call.agent.model}\`, which this runtime does not have.` })
-  const { toolset } = toolsOf(call, job)
+  if (model === null)
+    return failCall(call, job, {
+      code: 'MODEL_UNKNOWN',
+      detail: `Agent \`${call.agent.id}\` wants model \`${call.agent.model}\`, which this runtime does not have.`,
+    })
+  const { toolset, offers } = toolsOf(call, job)
   if (call.iterations === 0) tellNotices(call, job, toolset)
   const { messages, taken } = modelView(call)
   const startedAt = job.env.clock.now()
   const offered = allowance.kind === 'tools'
   let reply: ModelReply
   try {
-    reply = await ask(model, { ...requestOf(call, toolset, offered), messages }, { call, job, signal })
+    reply = await ask(model, { ...requestOf(call, offers, offered), messages }, { call, job, signal })
   } catch (error) {
     if (signal.aborted) return
     return failCall(call, job, { code: 'MODEL_CALL_FAILED', detail: failureText(error, model) })
@@ -54,7 +59,12 @@ function circumstances(job: Job): Circumstances {
   let thinking = -1
   for (const id of job.busy.keys()) if (job.run.calls.has(id)) thinking += 1
   const { maxModelIterationsPerCall } = job.log.state
-  return { maxModelCalls: job.env.ceilings.maxModelCalls, maxModelIterationsPerCall, now: job.env.clock.now(), thinking }
+  return {
+    maxModelCalls: job.env.ceilings.maxModelCalls,
+    maxModelIterationsPerCall,
+    now: job.env.clock.now(),
+    thinking,
+  }
 }
 
 /** Who made the model calls, in words. */
@@ -81,36 +91,45 @@ function refuseLate(call: AgentCall, job: Job, reply: ModelReply): void {
   const [first] = reply.toolCalls
   if (first === undefined) return
   const place = { ...call.place, call: job.env.ids.call(), parentCall: call.place.call }
-  record(job, place, { type: 'start', kind: 'tool', body: { name: first.name, toolCallId: first.id, arguments: null, bound: [] } })
-  record(job, place, { type: 'error', kind: 'tool', body: { code: 'BUDGET_EXCEEDED', detail: 'The iteration limit is reached: tools are off in the last answer, and nothing was run.' } })
+  record(job, place, {
+    type: 'start',
+    kind: 'tool',
+    body: { name: first.name, toolCallId: first.id, arguments: null, bound: [] },
+  })
+  record(job, place, {
+    type: 'error',
+    kind: 'tool',
+    body: {
+      code: 'BUDGET_EXCEEDED',
+      detail: 'The iteration limit is reached: tools are off in the last answer, and nothing was run.',
+    },
+  })
 }
 
 /** An empty reply or one off its schema is forgiven once [E28]. */
 function askAgain(call: AgentCall, job: Job, off: { readonly detail: string; readonly message: string | null }): void {
   if (call.failures > 1) return failCall(call, job, { code: 'MODEL_REPLY_INVALID', detail: off.detail })
   if (off.message === null) return
-  record(job, { ...call.place, author: 'witan' }, { type: 'message', kind: null, body: { author: 'witan', text: `[from @witan to @${call.agent.id}] ${off.message}` } })
+  record(
+    job,
+    { ...call.place, author: 'witan' },
+    {
+      type: 'message',
+      kind: null,
+      body: { author: 'witan', text: `[from @witan to @${call.agent.id}] ${off.message}` },
+    },
+  )
 }
 
 function tellNotices(call: AgentCall, job: Job, toolset: Toolset): void {
   for (const { notice } of toolset.values()) {
-    if (notice !== null) record(job, call.place, { type: 'notice', kind: null, body: { code: 'DELEGATE_UNAVAILABLE', detail: notice } })
+    if (notice !== null)
+      record(job, call.place, { type: 'notice', kind: null, body: { code: 'DELEGATE_UNAVAILABLE', detail: notice } })
   }
 }
 
-const offers = new WeakMap<Toolset, readonly ModelTool[]>()
-
-function offersOf(toolset: Toolset): readonly ModelTool[] {
-  const known = offers.get(toolset)
-  if (known !== undefined) return known
-  const made = [...toolset.values()].flatMap((tool) => (tool.offer === null ? [] : [tool.offer]))
-  offers.set(toolset, made)
-  return made
-}
-
-function requestOf(call: AgentCall, toolset: Toolset, offered: boolean): Omit<ModelRequest, 'messages'> {
+function requestOf(call: AgentCall, tools: readonly ModelTool[], offered: boolean): Omit<ModelRequest, 'messages'> {
   const { agent } = call
-  const tools = offersOf(toolset)
   const forced = agent.toolMode === 'force' && !call.calledTool
   return {
     tools,
@@ -120,7 +139,11 @@ function requestOf(call: AgentCall, toolset: Toolset, offered: boolean): Omit<Mo
   }
 }
 
-async function ask(model: Model, request: ModelRequest, at: { readonly call: AgentCall; readonly job: Job; readonly signal: AbortSignal }): Promise<ModelReply> {
+async function ask(
+  model: Model,
+  request: ModelRequest,
+  at: { readonly call: AgentCall; readonly job: Job; readonly signal: AbortSignal },
+): Promise<ModelReply> {
   const { call, job, signal } = at
   const channel = `${job.log.state.database}\n${job.log.state.id}`
   const attempt = call.iterations + job.identity.epoch

@@ -1,5 +1,6 @@
 /** The contract of a store: the log, and the small tables beside it that are looked up or claimed. */
-import type { Entry, Interruption, InterruptionState } from '@witan/protocol'
+import type { Interruption, InterruptionState } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
 import type { AgentRecords } from '../agent/records.ts'
 
 /** A conversation's own row; `parameters` and `options` are JSON values the runtime made. */
@@ -16,6 +17,7 @@ export interface ConversationRow {
   readonly maxModelIterationsPerCall: number | null
 }
 
+/** Where a job is: `running` and `waiting` are live. */
 export type JobStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled'
 
 /** One root call: what a worker claims. The id is the root call's id and so the run's. */
@@ -57,11 +59,23 @@ export interface InterruptionRow {
 /** A change of one job inside an append. */
 export type JobChange =
   /** A new job, leased to its owner. Refused with `active` where another job of the conversation is live. */
-  | { readonly kind: 'create'; readonly id: string; readonly owner: string; readonly leaseUntil: number; readonly startedAt: number }
+  | {
+      readonly kind: 'create'
+      readonly id: string
+      readonly owner: string
+      readonly leaseUntil: number
+      readonly startedAt: number
+    }
   /** Tells a live job that something was appended; takes it over where nobody owns it. Refused with `inactive` where it has ended. */
   | { readonly kind: 'wake'; readonly id: string; readonly owner: string; readonly leaseUntil: number }
   /** Parks or ends the job. Refused with `woken` where `wake` is set. */
-  | { readonly kind: 'rest'; readonly id: string; readonly status: Exclude<JobStatus, 'running'>; readonly result: unknown; readonly at: number }
+  | {
+      readonly kind: 'rest'
+      readonly id: string
+      readonly status: Exclude<JobStatus, 'running'>
+      readonly result: unknown
+      readonly at: number
+    }
 
 /** Settles an open interruption; the append is refused with `settled` where it is not open any more. */
 export interface Settlement {
@@ -90,6 +104,7 @@ export interface Append {
   readonly messageAt?: number
 }
 
+/** Why a member of a group was not stored. */
 export type Refusal = 'exists' | 'missing' | 'fenced' | 'moved' | 'active' | 'inactive' | 'woken' | 'settled'
 
 /** Stored: the entries have their seq. `job` is the job after its change, `before` the last seq before this append. */
@@ -128,26 +143,51 @@ export interface Store extends AgentRecords {
   append(append: Append): Promise<AppendResult>
 
   getConversation(database: string, id: string): Promise<ConversationRow | null>
-  listConversations(database: string, page: RowPage & { readonly agent: string | null; readonly createdBy: string | null }): Promise<readonly ConversationRow[]>
+  listConversations(
+    database: string,
+    page: RowPage & { readonly agent: string | null; readonly createdBy: string | null },
+  ): Promise<readonly ConversationRow[]>
   /** Removes the conversation with entries, jobs and interruptions. False where there was none. */
   deleteConversation(database: string, id: string): Promise<boolean>
   /** Entries after `after`, in order. */
-  readEntries(database: string, conversation: string, range: { readonly after: number; readonly limit: number }): Promise<readonly Entry[]>
+  readEntries(
+    database: string,
+    conversation: string,
+    range: { readonly after: number; readonly limit: number },
+  ): Promise<readonly Entry[]>
 
   getJob(database: string, id: string): Promise<JobRow | null>
   /** Jobs of a conversation, oldest first. */
   listJobs(database: string, conversation: string): Promise<readonly JobRow[]>
   /** Takes over jobs that nobody owns and that have something to do, or whose lease has lapsed: each gets the owner, a higher epoch and one attempt more. */
-  claimJobs(claim: { readonly owner: string; readonly leaseMs: number; readonly limit: number }): Promise<readonly JobRow[]>
+  claimJobs(claim: {
+    readonly owner: string
+    readonly leaseMs: number
+    readonly limit: number
+  }): Promise<readonly JobRow[]>
   /** Prolongs leases; returns the ids that are still owned with that epoch. */
-  heartbeat(owner: string, jobs: readonly { readonly id: string; readonly epoch: number }[], leaseMs: number): Promise<readonly string[]>
+  heartbeat(
+    owner: string,
+    jobs: readonly { readonly id: string; readonly epoch: number }[],
+    leaseMs: number,
+  ): Promise<readonly string[]>
   /** Gives jobs back at an orderly end: the next worker takes them at once, and it is no attempt. */
   releaseJobs(owner: string): Promise<void>
 
   getInterruption(database: string, id: string): Promise<InterruptionRow | null>
-  listInterruptions(database: string, page: RowPage & { readonly state: string | null; readonly conversation: string | null }): Promise<readonly InterruptionRow[]>
+  listInterruptions(
+    database: string,
+    page: RowPage & { readonly state: string | null; readonly conversation: string | null },
+  ): Promise<readonly InterruptionRow[]>
 
   /** Stores a fresh key and returns null, or returns the row that is there. Rows older than `expiresBefore` count as gone. */
-  beginReply(database: string, row: { readonly key: string; readonly digest: string; readonly at: number; readonly expiresBefore: number }): Promise<ReplyRow | null>
-  finishReply(database: string, key: string, reply: { readonly status: number; readonly body: string } | null): Promise<void>
+  beginReply(
+    database: string,
+    row: { readonly key: string; readonly digest: string; readonly at: number; readonly expiresBefore: number },
+  ): Promise<ReplyRow | null>
+  finishReply(
+    database: string,
+    key: string,
+    reply: { readonly status: number; readonly body: string } | null,
+  ): Promise<void>
 }

@@ -1,5 +1,5 @@
 /** From the text a model wrote to the arguments a tool may use: bound names and unlisted ones are dropped and recorded. */
-import type { NoticeBody } from '@witan/protocol'
+import type { NoticeBody } from '@witan/protocol/entries'
 import type { Tool } from './tool.ts'
 
 /** What became of a model's arguments. `raw` is what the model wrote, parsed: for the log, never for an executor. */
@@ -57,7 +57,11 @@ function listedNames(tool: Tool): ReadonlySet<string> | null {
 function dropped(tool: Tool, name: string): NoticeBody {
   const plain = fold(name)
   const bound = tool.bound.find((one) => fold(one) === plain)
-  if (bound === undefined) return { code: 'ARGUMENT_UNKNOWN_DROPPED', detail: `\`${tool.name}\` has no argument \`${clip(name)}\`; it was dropped.` }
+  if (bound === undefined)
+    return {
+      code: 'ARGUMENT_UNKNOWN_DROPPED',
+      detail: `\`${tool.name}\` has no argument \`${clip(name)}\`; it was dropped.`,
+    }
   return {
     code: 'ARGUMENT_OVERRIDE_IGNORED',
     detail: `\`${bound}\` is bound for \`${tool.name}\`; what the model wrote was dropped.`,
@@ -66,7 +70,10 @@ function dropped(tool: Tool, name: string): NoticeBody {
 
 /** Spellings that look alike to a reader: case, compatibility forms, zero-width characters. */
 function fold(name: string): string {
-  return name.normalize('NFKC').replace(/\p{Cf}/gu, '').toLowerCase()
+  return name
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .toLowerCase()
 }
 
 function clip(name: string): string {

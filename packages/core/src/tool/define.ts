@@ -14,7 +14,12 @@ export interface StandardSchema<Output = unknown> {
 }
 type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string; readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined }[] }
+  | {
+      readonly issues: readonly {
+        readonly message: string
+        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+      }[]
+    }
 
 /** What a function tool may know of its call. */
 export interface FunctionContext {
@@ -58,7 +63,11 @@ export interface FunctionTool {
 /** Defines a tool that runs in the process. Throws `ID_INVALID` for a name that providers refuse, `AGENT_INVALID` for a schema that cannot be shown to a model. */
 export function defineTool<Arguments>(definition: FunctionToolDefinition<Arguments>): FunctionTool {
   if (!toolNamePattern.test(definition.name)) {
-    throw new WitanError('ID_INVALID', `Tool name \`${definition.name}\`: use letters, digits, \`_\` and \`-\`, at most 64.`, { path: 'name', hint: 'Providers refuse other names.' })
+    throw new WitanError(
+      'ID_INVALID',
+      `Tool name \`${definition.name}\`: use letters, digits, \`_\` and \`-\`, at most 64.`,
+      { path: 'name', hint: 'Providers refuse other names.' },
+    )
   }
   const { name, description, effect = 'once', timeoutMs = 60_000, parameters } = definition
   return Object.freeze({
@@ -74,10 +83,14 @@ export function defineTool<Arguments>(definition: FunctionToolDefinition<Argumen
 
 function zodJsonSchema(name: string, schema: StandardSchema): Readonly<Record<string, unknown>> {
   if (schema['~standard'].vendor !== 'zod') {
-    throw new WitanError('AGENT_INVALID', `Tool \`${name}\`: give \`jsonSchema\` beside a schema of \`${schema['~standard'].vendor}\`.`, {
-      path: 'jsonSchema',
-      hint: 'Only zod schemas are turned into JSON Schema by themselves.',
-    })
+    throw new WitanError(
+      'AGENT_INVALID',
+      `Tool \`${name}\`: give \`jsonSchema\` beside a schema of \`${schema['~standard'].vendor}\`.`,
+      {
+        path: 'jsonSchema',
+        hint: 'Only zod schemas are turned into JSON Schema by themselves.',
+      },
+    )
   }
   const { $schema: _, ...json } = z.toJSONSchema(schema as unknown as z.ZodType, { io: 'input' })
   return Object.freeze(json)
@@ -85,7 +98,8 @@ function zodJsonSchema(name: string, schema: StandardSchema): Readonly<Record<st
 
 function checkWith(schema: StandardSchema, args: Readonly<Record<string, unknown>>): ArgumentCheck {
   const checked = schema['~standard'].validate(args)
-  if (checked instanceof Promise) return { ok: false, issues: ['this tool has an asynchronous schema, which cannot check arguments'] }
+  if (checked instanceof Promise)
+    return { ok: false, issues: ['this tool has an asynchronous schema, which cannot check arguments'] }
   if (checked.issues === undefined) return { ok: true, arguments: checked.value as Readonly<Record<string, unknown>> }
   return {
     ok: false,

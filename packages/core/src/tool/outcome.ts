@@ -17,6 +17,7 @@ export interface TransferOutcome {
   readonly kind: 'transfer'
   readonly agent: string
 }
+/** What a tool call came to. */
 export type Outcome = ResultOutcome | PendingOutcome | TransferOutcome
 
 /** A value for the model: text as it is, anything else as JSON. */

@@ -2,6 +2,7 @@
 import { issueWords, validatorOf } from '../model/json-schema.ts'
 import type { ArgumentCheck } from './tool.ts'
 
+/** A JSON Schema of type object, as data. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** A tool that takes nothing. */
@@ -12,7 +13,9 @@ export function withoutBound(schema: JsonSchema, bound: ReadonlySet<string>): Js
   const properties = (schema['properties'] ?? {}) as Record<string, unknown>
   if (!Object.keys(properties).some((name) => bound.has(name))) return schema
   const kept = Object.fromEntries(Object.entries(properties).filter(([name]) => !bound.has(name)))
-  const required = Array.isArray(schema['required']) ? schema['required'].filter((name) => !bound.has(String(name))) : undefined
+  const required = Array.isArray(schema['required'])
+    ? schema['required'].filter((name) => !bound.has(String(name)))
+    : undefined
   return Object.freeze({ ...schema, properties: kept, ...(required === undefined ? {} : { required }) })
 }
 
@@ -22,7 +25,10 @@ export function propertyNames(schema: JsonSchema): readonly string[] {
 }
 
 /** The bound values that a schema asks for by name: they go to the executor beside what the model wrote. */
-export function boundArguments(schema: JsonSchema, values: ReadonlyMap<string, { readonly box: { reveal(): unknown } }>): Record<string, unknown> {
+export function boundArguments(
+  schema: JsonSchema,
+  values: ReadonlyMap<string, { readonly box: { reveal(): unknown } }>,
+): Record<string, unknown> {
   const bound: Record<string, unknown> = {}
   for (const name of propertyNames(schema)) {
     const value = values.get(name)
@@ -32,7 +38,9 @@ export function boundArguments(schema: JsonSchema, values: ReadonlyMap<string, {
 }
 
 /** Makes something once per agent definition and set of bound names. */
-export function perBinding<Key extends object, Made>(make: (key: Key, bound: ReadonlySet<string>) => Made): (key: Key, bound: Iterable<string>) => Made {
+export function perBinding<Key extends object, Made>(
+  make: (key: Key, bound: ReadonlySet<string>) => Made,
+): (key: Key, bound: Iterable<string>) => Made {
   const cache = new WeakMap<Key, Map<string, Made>>()
   return (key, bound) => {
     const names = [...bound]
@@ -48,7 +56,10 @@ export function perBinding<Key extends object, Made>(make: (key: Key, bound: Rea
 }
 
 /** Checks arguments against a JSON Schema. */
-export function checkSchema(schema: Readonly<Record<string, unknown>>, args: Readonly<Record<string, unknown>>): ArgumentCheck {
+export function checkSchema(
+  schema: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
+): ArgumentCheck {
   const parsed = validatorOf(schema).safeParse(args)
   if (parsed.success) return { ok: true, arguments: args }
   return { ok: false, issues: issueWords(parsed.error) }

@@ -80,6 +80,7 @@ interface ToolBase {
   check(args: Readonly<Record<string, unknown>>): ArgumentCheck
 }
 
+/** Arguments that a tool takes, or what is wrong with them. */
 export type ArgumentCheck =
   | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly issues: readonly string[] }
@@ -99,6 +100,7 @@ export interface RunningTool extends ToolBase {
   invoke(request: ToolRequest, context: ToolContext): Outcome | Promise<Outcome>
 }
 
+/** A tool of either form. */
 export type Tool = ImmediateTool | RunningTool
 
 /** The tools of one agent call by name. */

@@ -5,7 +5,7 @@ import { runRequestSchema, runResultSchema, runStateSchema } from '@witan/protoc
 import { z } from 'zod'
 import { wantsStream } from '../accept.ts'
 import { type Call, conversationId, defineRoute, param, type Reply, type Route } from '../route.ts'
-import { runFrames } from '../run-frames.ts'
+import { joinConversation, runFrames } from '../run-frames.ts'
 import { waitFor } from '../wait.ts'
 
 const tag = 'runs'
@@ -56,31 +56,59 @@ export const runRoutes: readonly Route[] = [
 type RunCall = Call<unknown, z.output<typeof runRequestSchema>>
 
 async function run(call: RunCall): Promise<Reply> {
-  const { witan, body, gone } = call
-  const accepted = await witan.run(conversationId(call), body)
-  accepted.result.catch(() => undefined)
-  const cancel = (): void => cancelQuietly(call, accepted.runId)
-  const leave = body.onDisconnect === 'cancel' ? cancel : undefined
-  if (wantsStream(call.headers, 'json')) return streamed(call, accepted, leave)
-  const stored = { status: 202, body: { runId: accepted.runId } }
-  if (!body.wait) return stored
-  if (leave !== undefined) gone.addEventListener('abort', leave)
-  if (gone.aborted) leave?.()
+  const { body, gone } = call
+  const id = conversationId(call)
+  if (wantsStream(call.headers, 'json')) return stream(call, id)
+  const accepted = await accept(call, id)
+  if (!body.wait) return stored(accepted)
+  const leave = leaving(call, accepted.runId)
+  gone.addEventListener('abort', leave)
+  if (gone.aborted) leave()
   try {
-    const result = await waitFor(accepted.result, call.halt)
-    return result === null ? stored : { status: 200, body: result }
+    return await outcome(call, accepted)
   } finally {
-    if (leave !== undefined) gone.removeEventListener('abort', leave)
+    gone.removeEventListener('abort', leave)
   }
 }
 
-function streamed(call: RunCall, accepted: AcceptedRun, leave: (() => void) | undefined): Reply {
-  const { verbose } = call.body
-  return {
-    frames: (signal) => runFrames(call.witan, accepted, { verbose, signal }),
-    outcome: async () => ({ status: 200, body: await accepted.result }),
-    onEnd: (end) => (end === 'disconnected' || end === 'slow' ? leave?.() : undefined),
+/** The result, or where the server stops before there is one, that the run is stored. */
+async function outcome({ halt }: RunCall, accepted: AcceptedRun): Promise<{ status: number; body: unknown }> {
+  const result = await waitFor(accepted.result, halt)
+  return result === null ? stored(accepted) : { status: 200, body: result }
+}
+
+function stored({ runId }: AcceptedRun): { status: number; body: unknown } {
+  return { status: 202, body: { runId } }
+}
+
+async function stream(call: RunCall, id: string): Promise<Reply> {
+  const follower = await joinConversation(call.witan, id, call.body.verbose)
+  try {
+    const accepted = await accept(call, id)
+    const leave = leaving(call, accepted.runId)
+    return {
+      frames: (signal) => runFrames(follower, accepted, signal),
+      outcome: () => outcome(call, accepted),
+      onEnd(end) {
+        follower.leave()
+        if (end === 'disconnected' || end === 'slow') leave()
+      },
+    }
+  } catch (error) {
+    follower.leave()
+    throw error
   }
+}
+
+async function accept({ witan, body }: RunCall, id: string): Promise<AcceptedRun> {
+  const accepted = await witan.run(id, body)
+  accepted.result.catch(() => undefined) // whoever waits for it hears of it
+  return accepted
+}
+
+/** What the leaving of its reader does to a run: nothing, unless it was asked for [D9]. */
+function leaving(call: RunCall, runId: string): () => void {
+  return () => (call.body.onDisconnect === 'cancel' ? cancelQuietly(call, runId) : undefined)
 }
 
 /** A run that has ended meanwhile needs no cancel. */

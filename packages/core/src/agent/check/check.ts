@@ -14,7 +14,12 @@ export interface CheckContext extends Surroundings {
 /** Findings about one agent within its set: what refuses its save, and what is kept with it. */
 export async function checkAgent(agent: AgentData, agents: AgentSet, context: CheckContext): Promise<Finding[]> {
   const cycles = cyclesThrough(agent, agents).map((cycle): Finding => cycleFinding(agent, cycle))
-  return [...checkNames(agent, agents, context), ...(await checkQueries(agent, context.querySources)), ...checkParameters(agent, agents), ...cycles]
+  return [
+    ...checkNames(agent, agents, context),
+    ...(await checkQueries(agent, context.querySources)),
+    ...checkParameters(agent, agents),
+    ...cycles,
+  ]
 }
 
 function cycleFinding(agent: AgentData, cycle: readonly string[]): Finding {
@@ -30,7 +35,11 @@ function cycleFinding(agent: AgentData, cycle: readonly string[]): Finding {
 }
 
 /** The whole report: findings of `checked`, and the matrix and handler paths of every root among them. */
-export async function checkAll(checked: readonly AgentData[], agents: AgentSet, context: CheckContext): Promise<CheckReport> {
+export async function checkAll(
+  checked: readonly AgentData[],
+  agents: AgentSet,
+  context: CheckContext,
+): Promise<CheckReport> {
   const findings: Finding[] = []
   const seen = new Set<string>()
   for (const agent of checked) {
@@ -52,5 +61,7 @@ export async function checkAll(checked: readonly AgentData[], agents: AgentSet, 
 
 /** The paths that a client must register handlers for [R26, R27]. */
 function handlersOf(root: AgentData, agents: AgentSet): string[] {
-  return pathsFrom(root, agents).flatMap((at) => at.agent.actions.map(({ name }) => [...at.path.split('/').slice(1), name].join('/')))
+  return pathsFrom(root, agents).flatMap((at) =>
+    at.agent.actions.map(({ name }) => [...at.path.split('/').slice(1), name].join('/')),
+  )
 }

@@ -50,12 +50,15 @@ export function reachable(root: AgentData, agents: AgentSet): readonly AgentData
 export function cyclesThrough(root: AgentData, agents: AgentSet): readonly (readonly string[])[] {
   const cycles: string[][] = []
   for (const at of pathsFrom(root, agents)) {
-    if (at.parent !== null && at.agent.subAgents.some((edge) => edge.agent === root.id)) cycles.push([...at.path.split('/'), root.id])
+    if (at.parent !== null && at.agent.subAgents.some((edge) => edge.agent === root.id))
+      cycles.push([...at.path.split('/'), root.id])
   }
   return cycles
 }
 
 /** Agents that list `id`. */
 export function listedBy(id: string, agents: AgentSet): readonly string[] {
-  return [...agents.values()].filter((agent) => agent.id !== id && agent.subAgents.some((edge) => edge.agent === id)).map((agent) => agent.id)
+  return [...agents.values()]
+    .filter((agent) => agent.id !== id && agent.subAgents.some((edge) => edge.agent === id))
+    .map((agent) => agent.id)
 }

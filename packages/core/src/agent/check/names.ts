@@ -41,7 +41,13 @@ function clashes(agent: AgentData): Finding[] {
   const take = (name: string, path: string) => {
     const owner = builtIns.has(name) ? 'is a built-in tool' : taken.has(name) ? `is also \`${taken.get(name)}\`` : null
     if (owner === null) return taken.set(name, path)
-    return findings.push(errorAt(agent, path, { code: 'NAME_TAKEN', detail: `\`${name}\` ${owner}; rename \`${path}\` of agent \`${agent.id}\`.`, hint: 'Queries, actions, sub-agents and tools of one agent share one name space.' }))
+    return findings.push(
+      errorAt(agent, path, {
+        code: 'NAME_TAKEN',
+        detail: `\`${name}\` ${owner}; rename \`${path}\` of agent \`${agent.id}\`.`,
+        hint: 'Queries, actions, sub-agents and tools of one agent share one name space.',
+      }),
+    )
   }
   for (const [index, { agent: id }] of agent.subAgents.entries()) take(id, `subAgents.${index}`)
   for (const [index, { name }] of agent.queries.entries()) take(name, `queries.${index}`)
@@ -49,7 +55,14 @@ function clashes(agent: AgentData): Finding[] {
   for (const [index, name] of agent.tools.entries()) take(name, `tools.${index}`)
   const names = new Set<string>()
   for (const [index, { name }] of agent.parameters.entries()) {
-    if (names.has(name)) findings.push(errorAt(agent, `parameters.${index}`, { code: 'NAME_TAKEN', detail: `Parameter \`${name}\` is declared twice.`, hint: 'Keep one of the two declarations.' }))
+    if (names.has(name))
+      findings.push(
+        errorAt(agent, `parameters.${index}`, {
+          code: 'NAME_TAKEN',
+          detail: `Parameter \`${name}\` is declared twice.`,
+          hint: 'Keep one of the two declarations.',
+        }),
+      )
     names.add(name)
   }
   return findings
@@ -60,11 +73,23 @@ function references(agent: AgentData, agents: AgentSet): Finding[] {
   for (const [index, { agent: id }] of agent.subAgents.entries()) {
     const path = `subAgents.${index}.agent`
     if (id === agent.id) {
-      findings.push(errorAt(agent, path, { code: 'AGENT_SELF_REFERENCE', detail: `Agent \`${id}\` lists itself as a sub-agent.`, hint: 'Remove the edge; a specialist of the same kind needs an id of its own.' }))
+      findings.push(
+        errorAt(agent, path, {
+          code: 'AGENT_SELF_REFERENCE',
+          detail: `Agent \`${id}\` lists itself as a sub-agent.`,
+          hint: 'Remove the edge; a specialist of the same kind needs an id of its own.',
+        }),
+      )
     } else if (!agents.has(id)) {
       const near = nearest(id, [...agents.keys()])
       const meant = near === null ? '' : ` Did you mean \`${near}\`?`
-      findings.push(errorAt(agent, path, { code: 'AGENT_REF_UNKNOWN', detail: `Agent \`${agent.id}\` lists sub-agent \`${id}\`, which does not exist.${meant}`, hint: 'Create it first, or send both in one batch.' }))
+      findings.push(
+        errorAt(agent, path, {
+          code: 'AGENT_REF_UNKNOWN',
+          detail: `Agent \`${agent.id}\` lists sub-agent \`${id}\`, which does not exist.${meant}`,
+          hint: 'Create it first, or send both in one batch.',
+        }),
+      )
     }
   }
   return findings
@@ -73,17 +98,30 @@ function references(agent: AgentData, agents: AgentSet): Finding[] {
 function unknownNames(agent: AgentData, around: Surroundings): Finding[] {
   const findings: Finding[] = []
   for (const [index, name] of agent.tools.entries()) {
-    if (!around.tools.has(name)) findings.push(errorAt(agent, `tools.${index}`, unknown('TOOL_UNKNOWN', `tool \`${name}\``, name, [...around.tools])))
+    if (!around.tools.has(name))
+      findings.push(errorAt(agent, `tools.${index}`, unknown('TOOL_UNKNOWN', `tool \`${name}\``, [...around.tools])))
   }
   for (const [index, { source }] of agent.queries.entries()) {
-    if (!around.sources.has(source)) findings.push(errorAt(agent, `queries.${index}.source`, unknown('SOURCE_UNKNOWN', `source \`${source}\``, source, [...around.sources])))
+    if (!around.sources.has(source))
+      findings.push(
+        errorAt(
+          agent,
+          `queries.${index}.source`,
+          unknown('SOURCE_UNKNOWN', `source \`${source}\``, [...around.sources]),
+        ),
+      )
   }
-  if (!around.hasModel(agent.model)) findings.push(errorAt(agent, 'model', unknown('MODEL_UNKNOWN', `model \`${agent.model}\``, agent.model, around.modelNames)))
+  if (!around.hasModel(agent.model))
+    findings.push(errorAt(agent, 'model', unknown('MODEL_UNKNOWN', `model \`${agent.model}\``, around.modelNames)))
   return findings
 }
 
-function unknown(code: Finding['code'], what: string, name: string, known: readonly string[]): Pick<Finding, 'code' | 'detail' | 'hint'> {
-  const near = nearest(name, known)
-  const hint = near === null ? (known.length === 0 ? 'None is configured.' : `Known: ${known.join(', ')}.`) : `Did you mean \`${near}\`?`
-  return { code, detail: `There is no ${what} here.`, hint }
+function unknown(
+  code: Finding['code'],
+  what: string,
+  known: readonly string[],
+): Pick<Finding, 'code' | 'detail' | 'hint'> {
+  const near = nearest(/`(.*)`/.exec(what)?.[1] ?? what, known)
+  const list = known.length === 0 ? 'None is configured.' : `Known: ${known.join(', ')}.`
+  return { code, detail: `There is no ${what} here.`, hint: near === null ? list : `Did you mean \`${near}\`?` }
 }

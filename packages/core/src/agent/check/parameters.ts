@@ -6,7 +6,8 @@ import { errorAt } from './names.ts'
 /** Findings about the parameters of `root` and everything below it. */
 export function checkParameters(root: AgentData, agents: AgentSet): Finding[] {
   const findings = new Map<string, Finding>()
-  const add = (finding: Finding) => findings.set(`${finding.code} ${finding.agent} ${finding.path} ${finding.detail}`, finding)
+  const add = (finding: Finding) =>
+    findings.set(`${finding.code} ${finding.agent} ${finding.path} ${finding.detail}`, finding)
   for (const at of pathsFrom(root, agents)) {
     for (const [index, parameter] of at.agent.parameters.entries()) {
       for (const finding of findingsOf(at, parameter, `parameters.${index}`)) add(finding)
@@ -18,26 +19,41 @@ export function checkParameters(root: AgentData, agents: AgentSet): Finding[] {
 function findingsOf(at: AgentPath, parameter: Parameter, path: string): Finding[] {
   const findings: Finding[] = []
   const { agent } = at
-  const warn = (code: string, detail: string, hint: string) => findings.push({ code, severity: 'warning', agent: agent.id, path, detail, hint })
+  const warn = (code: string, detail: string, hint: string) =>
+    findings.push({ code, severity: 'warning', agent: agent.id, path, detail, hint })
   if (!parameter.sendToModel && parameter.policy === null) {
-    warn('PARAM_HIDDEN_GENERATABLE', `\`${parameter.name}\` is hidden from the model but a parent's model may generate it.`, 'Set `policy: "forbidModelGeneration"` or `sendToModel: true`.')
+    warn(
+      'PARAM_HIDDEN_GENERATABLE',
+      `\`${parameter.name}\` is hidden from the model but a parent's model may generate it.`,
+      'Set `policy: "forbidModelGeneration"` or `sendToModel: true`.',
+    )
   }
   const source = sourceOf(at, parameter)
   if (source !== null && source.type !== parameter.type && source.type !== 'any' && parameter.type !== 'any') {
-    findings.push(errorAt(agent, path, {
-      code: 'PARAM_TYPE_CLASH',
-      detail: `\`${parameter.name}\` is \`${parameter.type}\` in \`${agent.id}\` but \`${source.type}\` in \`${at.parent?.agent.id}\`, which hands it down.`,
-      hint: 'Give both the same type, or map another name on the edge.',
-    }))
+    findings.push(
+      errorAt(agent, path, {
+        code: 'PARAM_TYPE_CLASH',
+        detail: `\`${parameter.name}\` is \`${parameter.type}\` in \`${agent.id}\` but \`${source.type}\` in \`${at.parent?.agent.id}\`, which hands it down.`,
+        hint: 'Give both the same type, or map another name on the edge.',
+      }),
+    )
   }
   if (!parameter.sendToModel) {
     const shower = exposer(at, parameter)
     if (shower !== null) {
-      warn('PARAM_EXPOSED_UPSTREAM', `\`${parameter.name}\` is hidden in \`${agent.id}\` but shown to \`${shower}\`, which can repeat it in text.`, `Set \`sendToModel: false\` in \`${shower}\` too.`)
+      warn(
+        'PARAM_EXPOSED_UPSTREAM',
+        `\`${parameter.name}\` is hidden in \`${agent.id}\` but shown to \`${shower}\`, which can repeat it in text.`,
+        `Set \`sendToModel: false\` in \`${shower}\` too.`,
+      )
     }
   }
   if (boundFrom(at, parameter) === 'missing') {
-    warn('DELEGATE_UNAVAILABLE', `\`${at.path}\` can never be called: nobody can give \`${parameter.name}\`, and no model may.`, 'Map the name on the edge, or declare it on the parent.')
+    warn(
+      'DELEGATE_UNAVAILABLE',
+      `\`${at.path}\` can never be called: nobody can give \`${parameter.name}\`, and no model may.`,
+      'Map the name on the edge, or declare it on the parent.',
+    )
   }
   return findings
 }
@@ -64,7 +80,8 @@ function boundFrom(at: AgentPath, parameter: Parameter): MatrixRow['boundFrom'] 
   if (at.parent === null) return 'conversation'
   const trusted = parameter.policy === 'forbidModelGeneration'
   const source = sourceOf(at, parameter)
-  if (source !== null && !(trusted && boundFrom(at.parent, source) === 'model')) return boundFrom(at.parent, source) === 'missing' ? 'missing' : 'parent'
+  if (source !== null && !(trusted && boundFrom(at.parent, source) === 'model'))
+    return boundFrom(at.parent, source) === 'missing' ? 'missing' : 'parent'
   if (!trusted) return 'model'
   return mappedName(at, parameter) === null ? 'missing' : 'conversation'
 }

@@ -25,18 +25,49 @@ async function checkQuery({ agent, query, path }: QueryAt, source: QuerySource):
   const verdict = await source.check(query.query)
   const at = `${path}.query`
   if (!verdict.ok) {
-    if (verdict.problem === 'unavailable') return [{ code: 'QUERY_FAILED', severity: 'warning', agent: agent.id, path: at, detail: verdict.detail, hint: 'The query could not be checked; check the source.' }]
+    if (verdict.problem === 'unavailable')
+      return [
+        {
+          code: 'QUERY_FAILED',
+          severity: 'warning',
+          agent: agent.id,
+          path: at,
+          detail: verdict.detail,
+          hint: 'The query could not be checked; check the source.',
+        },
+      ]
     const detail = `Only one SELECT is allowed: ${verdict.detail} at ${verdict.line}:${verdict.column}.`
-    return [errorAt(agent, at, { code: verdict.problem === 'invalid' ? 'QUERY_FAILED' : 'QUERY_NOT_READ_ONLY', detail: verdict.problem === 'invalid' ? verdict.detail : detail, hint: 'A query is a single statement that only reads.' })]
+    return [
+      errorAt(agent, at, {
+        code: verdict.problem === 'invalid' ? 'QUERY_FAILED' : 'QUERY_NOT_READ_ONLY',
+        detail: verdict.problem === 'invalid' ? verdict.detail : detail,
+        hint: 'A query is a single statement that only reads.',
+      }),
+    ]
   }
   const declared = new Set(agent.parameters.map(({ name }) => name))
   const schema = query.parametersSchema ?? {}
   const required = new Set(Array.isArray(schema['required']) ? schema['required'].map(String) : [])
   const findings = verdict.placeholders
     .filter((name) => !declared.has(name) && !required.has(name))
-    .map((name) => errorAt(agent, at, { code: 'QUERY_PARAM_UNCOVERED', detail: `\`$${name}\` is neither an agent parameter nor a required tool argument.`, hint: 'Declare the parameter, or list the name in `parametersSchema.required`.' }))
+    .map((name) =>
+      errorAt(agent, at, {
+        code: 'QUERY_PARAM_UNCOVERED',
+        detail: `\`$${name}\` is neither an agent parameter nor a required tool argument.`,
+        hint: 'Declare the parameter, or list the name in `parametersSchema.required`.',
+      }),
+    )
   const twice = propertyNames(schema).filter((name) => declared.has(name))
-  return [...findings, ...twice.map((name) => errorAt(agent, `${path}.parametersSchema`, { code: 'NAME_TAKEN', detail: `\`${name}\` is an agent parameter and a tool argument of \`${query.name}\`.`, hint: 'A name is one or the other [Rb42].' }))]
+  return [
+    ...findings,
+    ...twice.map((name) =>
+      errorAt(agent, `${path}.parametersSchema`, {
+        code: 'NAME_TAKEN',
+        detail: `\`${name}\` is an agent parameter and a tool argument of \`${query.name}\`.`,
+        hint: 'A name is one or the other [Rb42].',
+      }),
+    ),
+  ]
 }
 
 function checkSchemas(agent: AgentData): Finding[] {
@@ -47,11 +78,15 @@ function checkSchemas(agent: AgentData): Finding[] {
       validatorOf(schema)
     } catch (error) {
       const detail = `The JSON Schema at \`${path}\` cannot be read: ${error instanceof Error ? error.message : 'unknown trouble'}`
-      findings.push(errorAt(agent, path, { code: 'AGENT_INVALID', detail, hint: 'Draft 2020-12 and draft 7 are understood.' }))
+      findings.push(
+        errorAt(agent, path, { code: 'AGENT_INVALID', detail, hint: 'Draft 2020-12 and draft 7 are understood.' }),
+      )
     }
   }
-  for (const [index, { parametersSchema }] of agent.queries.entries()) check(parametersSchema, `queries.${index}.parametersSchema`)
-  for (const [index, { parametersSchema }] of agent.actions.entries()) check(parametersSchema, `actions.${index}.parametersSchema`)
+  for (const [index, { parametersSchema }] of agent.queries.entries())
+    check(parametersSchema, `queries.${index}.parametersSchema`)
+  for (const [index, { parametersSchema }] of agent.actions.entries())
+    check(parametersSchema, `actions.${index}.parametersSchema`)
   check(agent.outputSchema, 'outputSchema')
   return findings
 }

@@ -6,7 +6,9 @@ import type { AiSdkCall, AiSdkMessage, AiSdkTool, AiSdkToolCall, AiSdkToolResult
 type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
 
 const messages = new WeakMap<ModelMessage, AiSdkMessage>()
-const tools = new WeakMap<readonly ModelTool[], AiSdkTool[]>()
+
+// Weak references cost the garbage collector more than converting a short history again.
+const longHistory = 32
 
 /** The call for a request. */
 export function toCall(request: ModelRequest, { signal }: ModelCallOptions): AiSdkCall {
@@ -22,27 +24,28 @@ export function toCall(request: ModelRequest, { signal }: ModelCallOptions): AiS
 }
 
 function toPrompt(given: readonly ModelMessage[]): AiSdkMessage[] {
+  const convert = given.length < longHistory ? toMessage : known
   const prompt: AiSdkMessage[] = []
   for (let at = 0; at < given.length; at += 1) {
     const message = given[at]
     if (message === undefined) continue
     if (message.role !== 'tool') {
-      prompt.push(known(message))
+      prompt.push(convert(message))
       continue
     }
     // Providers expect the results of one reply in one message, as the AI SDK itself sends them.
     let end = at + 1
     while (given[end]?.role === 'tool') end += 1
-    prompt.push(end === at + 1 ? known(message) : merged(given.slice(at, end)))
+    prompt.push(end === at + 1 ? convert(message) : merged(given.slice(at, end), convert))
     at = end - 1
   }
   return prompt
 }
 
-function merged(run: readonly ModelMessage[]): AiSdkMessage {
+function merged(run: readonly ModelMessage[], convert: (message: ModelMessage) => AiSdkMessage): AiSdkMessage {
   const content: AiSdkToolResult[] = []
   for (const message of run) {
-    const single = known(message)
+    const single = convert(message)
     if (single.role === 'tool') content.push(...single.content)
   }
   return { role: 'tool', content }
@@ -94,11 +97,10 @@ function toInput(text: string): unknown {
 }
 
 function toTools(given: readonly ModelTool[]): AiSdkTool[] {
-  const earlier = tools.get(given)
-  if (earlier !== undefined) return earlier
-  const converted = given.map(({ name, description, parameters }): AiSdkTool => {
-    return { type: 'function', name, description, inputSchema: parameters }
-  })
-  tools.set(given, converted)
-  return converted
+  return given.map(({ name, description, parameters }) => ({
+    type: 'function',
+    name,
+    description,
+    inputSchema: parameters,
+  }))
 }

@@ -1,5 +1,5 @@
 /** The store that keeps everything in memory: for tests, trials and work that may be lost. */
-import type { Entry } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
 import type { AgentChange, AgentRow } from '../../agent/records.ts'
 import type {
   Append,
@@ -63,11 +63,32 @@ class MemoryTables {
     if (change.kind === 'create') {
       const { id, owner, leaseUntil, startedAt } = change
       const { database, conversation } = append
-      const row: JobRow = { id, database, conversation, status: 'running', owner, epoch: 1, leaseUntil, wake: false, attempts: 1, startedAt, endedAt: null, firstSeq, result: null }
+      const row: JobRow = {
+        id,
+        database,
+        conversation,
+        status: 'running',
+        owner,
+        epoch: 1,
+        leaseUntil,
+        wake: false,
+        attempts: 1,
+        startedAt,
+        endedAt: null,
+        firstSeq,
+        result: null,
+      }
       this.jobs.set(id, row)
       this.conversations.get(key(database, conversation))?.jobs.push(id)
     } else if (job !== undefined && change.kind === 'wake') {
-      if (job.owner === null) Object.assign(job, { owner: change.owner, leaseUntil: change.leaseUntil, epoch: job.epoch + 1, status: 'running', attempts: 1 })
+      if (job.owner === null)
+        Object.assign(job, {
+          owner: change.owner,
+          leaseUntil: change.leaseUntil,
+          epoch: job.epoch + 1,
+          status: 'running',
+          attempts: 1,
+        })
       else job.wake = true
     } else if (job !== undefined && change.kind === 'rest') {
       const { status, result, at } = change
@@ -97,7 +118,14 @@ class MemoryStore implements Store {
     const name = key(append.database, append.conversation)
     const fresh = append.create
     if (fresh !== undefined) {
-      tables.conversations.set(name, { row: fresh, number: tables.conversations.size + 1, entries: [], jobs: [], lastSeq: 0, lastMessageAt: fresh.lastMessageAt })
+      tables.conversations.set(name, {
+        row: fresh,
+        number: tables.conversations.size + 1,
+        entries: [],
+        jobs: [],
+        lastSeq: 0,
+        lastMessageAt: fresh.lastMessageAt,
+      })
     }
     const kept = tables.conversations.get(name) as Kept
     const before = kept.lastSeq
@@ -109,7 +137,12 @@ class MemoryStore implements Store {
     for (const row of append.open ?? []) tables.interruptions.set(row.view.id, { ...row })
     for (const one of append.settle ?? []) {
       const row = tables.interruptions.get(one.id) as Writable<InterruptionRow>
-      Object.assign(row, { view: { ...row.view, state: one.state }, answer: one.answer, answeredBy: one.by, settledAt: one.at })
+      Object.assign(row, {
+        view: { ...row.view, state: one.state },
+        answer: one.answer,
+        answeredBy: one.by,
+        settledAt: one.at,
+      })
     }
     if (append.job !== undefined) tables.changeJob(append, append.job, before + 1)
     return { ok: true, before, lastSeq: kept.lastSeq, job: copy(tables.jobs.get(append.job?.id ?? '')) }
@@ -128,9 +161,14 @@ class MemoryStore implements Store {
     return kept === undefined ? null : rowOf(kept)
   }
 
-  async listConversations(database: string, page: RowPage & { agent: string | null; createdBy: string | null }): Promise<readonly ConversationRow[]> {
+  async listConversations(
+    database: string,
+    page: RowPage & { agent: string | null; createdBy: string | null },
+  ): Promise<readonly ConversationRow[]> {
     const wanted = (row: ConversationRow) =>
-      row.database === database && (page.agent === null || row.agent === page.agent) && (page.createdBy === null || row.createdBy === page.createdBy)
+      row.database === database &&
+      (page.agent === null || row.agent === page.agent) &&
+      (page.createdBy === null || row.createdBy === page.createdBy)
     const all = [...this.#tables.conversations.values()].filter((kept) => wanted(kept.row)).reverse()
     return after(all, page, (kept) => kept.row.id).map(rowOf)
   }
@@ -146,8 +184,16 @@ class MemoryStore implements Store {
     return true
   }
 
-  async readEntries(database: string, conversation: string, range: { after: number; limit: number }): Promise<readonly Entry[]> {
-    return this.#tables.conversations.get(key(database, conversation))?.entries.slice(range.after, range.after + range.limit) ?? []
+  async readEntries(
+    database: string,
+    conversation: string,
+    range: { after: number; limit: number },
+  ): Promise<readonly Entry[]> {
+    return (
+      this.#tables.conversations
+        .get(key(database, conversation))
+        ?.entries.slice(range.after, range.after + range.limit) ?? []
+    )
   }
 
   async getJob(database: string, id: string): Promise<JobRow | null> {
@@ -162,20 +208,37 @@ class MemoryStore implements Store {
 
   async claimJobs(claim: { owner: string; leaseMs: number; limit: number }): Promise<readonly JobRow[]> {
     const now = this.now()
-    const due = [...this.#tables.jobs.values()].filter((job) => live(job.status) && claimable(job, now)).slice(0, claim.limit)
-    for (const job of due) Object.assign(job, { owner: claim.owner, epoch: job.epoch + 1, leaseUntil: now + claim.leaseMs, wake: false, status: 'running', attempts: job.attempts + 1 })
+    const due = [...this.#tables.jobs.values()]
+      .filter((job) => live(job.status) && claimable(job, now))
+      .slice(0, claim.limit)
+    for (const job of due)
+      Object.assign(job, {
+        owner: claim.owner,
+        epoch: job.epoch + 1,
+        leaseUntil: now + claim.leaseMs,
+        wake: false,
+        status: 'running',
+        attempts: job.attempts + 1,
+      })
     return due.map((job) => ({ ...job }))
   }
 
-  async heartbeat(owner: string, jobs: readonly { id: string; epoch: number }[], leaseMs: number): Promise<readonly string[]> {
-    const held = jobs.filter(({ id, epoch }) => this.#tables.jobs.get(id)?.owner === owner && this.#tables.jobs.get(id)?.epoch === epoch)
+  async heartbeat(
+    owner: string,
+    jobs: readonly { id: string; epoch: number }[],
+    leaseMs: number,
+  ): Promise<readonly string[]> {
+    const held = jobs.filter(
+      ({ id, epoch }) => this.#tables.jobs.get(id)?.owner === owner && this.#tables.jobs.get(id)?.epoch === epoch,
+    )
     for (const { id } of held) Object.assign(this.#tables.jobs.get(id) as object, { leaseUntil: this.now() + leaseMs })
     return held.map(({ id }) => id)
   }
 
   async releaseJobs(owner: string): Promise<void> {
     for (const job of this.#tables.jobs.values()) {
-      if (job.owner === owner) Object.assign(job, { owner: null, leaseUntil: 0, wake: true, attempts: job.attempts - 1 })
+      if (job.owner === owner)
+        Object.assign(job, { owner: null, leaseUntil: 0, wake: true, attempts: job.attempts - 1 })
     }
   }
 
@@ -184,15 +247,23 @@ class MemoryStore implements Store {
     return row?.database === database ? { ...row } : null
   }
 
-  async listInterruptions(database: string, page: RowPage & { state: string | null; conversation: string | null }): Promise<readonly InterruptionRow[]> {
+  async listInterruptions(
+    database: string,
+    page: RowPage & { state: string | null; conversation: string | null },
+  ): Promise<readonly InterruptionRow[]> {
     const all = [...this.#tables.interruptions.values()].filter(
-      (row) => row.database === database && (page.state === null || row.view.state === page.state) && (page.conversation === null || row.conversation === page.conversation),
+      (row) =>
+        row.database === database &&
+        (page.state === null || row.view.state === page.state) &&
+        (page.conversation === null || row.conversation === page.conversation),
     )
     return after(all, page, (row) => row.view.id).map((row) => ({ ...row }))
   }
 
   async listAgents(database: string): Promise<readonly AgentRow[]> {
-    return [...this.#tables.agents.values()].filter((row) => row.database === database).sort((a, b) => (a.id < b.id ? -1 : 1))
+    return [...this.#tables.agents.values()]
+      .filter((row) => row.database === database)
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
   async getAgentRevision(database: string, id: string, revision: number): Promise<AgentRow | null> {
@@ -201,13 +272,15 @@ class MemoryStore implements Store {
 
   async lastAgentRevision(database: string, id: string): Promise<number> {
     let last = 0
-    for (const row of this.#tables.revisions.values()) if (row.database === database && row.id === id && row.revision > last) last = row.revision
+    for (const row of this.#tables.revisions.values())
+      if (row.database === database && row.id === id && row.revision > last) last = row.revision
     return last
   }
 
   async changeAgents(database: string, changes: readonly AgentChange[]): Promise<boolean> {
     const { agents, revisions } = this.#tables
-    if (changes.some(({ id, ifRevision }) => (agents.get(key(database, id))?.revision ?? 0) !== ifRevision)) return false
+    if (changes.some(({ id, ifRevision }) => (agents.get(key(database, id))?.revision ?? 0) !== ifRevision))
+      return false
     for (const { id, row } of changes) {
       if (row === null) agents.delete(key(database, id))
       else {
@@ -218,10 +291,19 @@ class MemoryStore implements Store {
     return true
   }
 
-  async beginReply(database: string, row: { key: string; digest: string; at: number; expiresBefore: number }): Promise<ReplyRow | null> {
+  async beginReply(
+    database: string,
+    row: { key: string; digest: string; at: number; expiresBefore: number },
+  ): Promise<ReplyRow | null> {
     const known = this.#tables.replies.get(key(database, row.key))
     if (known !== undefined && known.at >= row.expiresBefore) return { ...known }
-    this.#tables.replies.set(key(database, row.key), { key: row.key, digest: row.digest, at: row.at, status: null, body: null })
+    this.#tables.replies.set(key(database, row.key), {
+      key: row.key,
+      digest: row.digest,
+      at: row.at,
+      status: null,
+      body: null,
+    })
     return null
   }
 

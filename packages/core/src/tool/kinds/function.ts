@@ -31,9 +31,19 @@ function asTool(tool: FunctionTool, bound: ReadonlySet<string>): RunningTool {
     async invoke(request, { caller, signal }) {
       const values: Record<string, unknown> = {}
       for (const [name, value] of caller.parameters) values[name] = value.box.reveal()
-      const own = parameters === tool.jsonSchema ? request.arguments : { ...request.arguments, ...boundArguments(tool.jsonSchema, caller.parameters) }
+      const own =
+        parameters === tool.jsonSchema
+          ? request.arguments
+          : { ...request.arguments, ...boundArguments(tool.jsonSchema, caller.parameters) }
       const { callId } = request
-      const context = { callId, conversationId: caller.conversationId, agent: caller.agent.id, agentPath: caller.agentPath, parameters: values, signal }
+      const context = {
+        callId,
+        conversationId: caller.conversationId,
+        agent: caller.agent.id,
+        agentPath: caller.agentPath,
+        parameters: values,
+        signal,
+      }
       return result(await tool.execute(own, context))
     },
   }

@@ -8,7 +8,8 @@ import type { Caller, RunningTool, Tool, ToolSource } from '../tool.ts'
 /** The queries of an agent as tools over the configured sources. */
 export function queryTools(sources: ReadonlyMap<string, QuerySource>): ToolSource {
   const toolOf = perBinding((query: Query, bound) => asTool(query, bound, sources))
-  return (caller: Caller): readonly Tool[] => caller.agent.queries.map((query) => toolOf(query, caller.parameters.keys()))
+  return (caller: Caller): readonly Tool[] =>
+    caller.agent.queries.map((query) => toolOf(query, caller.parameters.keys()))
 }
 
 function asTool(query: Query, bound: ReadonlySet<string>, sources: ReadonlyMap<string, QuerySource>): RunningTool {
@@ -24,7 +25,8 @@ function asTool(query: Query, bound: ReadonlySet<string>, sources: ReadonlyMap<s
     check: (args) => checkSchema(parameters, args),
     async invoke(request, { caller, signal }) {
       const source = sources.get(query.source)
-      if (source === undefined) return failed('SOURCE_UNKNOWN', `\`${query.name}\` reads source \`${query.source}\`, which is not configured.`)
+      if (source === undefined)
+        return failed('SOURCE_UNKNOWN', `\`${query.name}\` reads source \`${query.source}\`, which is not configured.`)
       const answer = await source.run({ sql: query.query, bindings: bindingsOf(request.arguments, caller) }, { signal })
       return answer.ok ? result(answer.rows, answer.truncated) : failure(query, answer.reason)
     },
@@ -44,6 +46,10 @@ function failure(query: Query, reason: 'timeout' | 'aborted' | 'refused' | 'fail
   const { name } = query
   if (reason === 'timeout') return failed('QUERY_TIMEOUT', `\`${name}\` was stopped after 5 s.`)
   if (reason === 'aborted') return failed('RUN_CANCELLED', `\`${name}\` was stopped.`)
-  if (reason === 'refused') return failed('QUERY_PARAM_UNCOVERED', `\`${name}\` was not run: a placeholder has no value, or a value has no form the database takes.`)
+  if (reason === 'refused')
+    return failed(
+      'QUERY_PARAM_UNCOVERED',
+      `\`${name}\` was not run: a placeholder has no value, or a value has no form the database takes.`,
+    )
   return failed('QUERY_FAILED', `\`${name}\` failed in the database.`)
 }

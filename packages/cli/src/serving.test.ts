@@ -1,0 +1,113 @@
+/** `witan dev` and `witan serve` as programs, started from source without any flag of Node. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../bin/witan.js', import.meta.url))
+const withinMs = 15_000
+
+interface Running {
+  readonly child: ChildProcess
+  /** Waits until what was written fits, and gives the first group of the match. */
+  until(pattern: RegExp): Promise<string>
+  stop(): Promise<number | null>
+}
+
+function start(folder: string, ...words: string[]): Running {
+  const { NODE_OPTIONS: _options, ...env } = process.env
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: folder,
+    env: { ...env, WITAN_PORT: '0', WITAN_AUTH_MODE: 'none', WITAN_LOG_LEVEL: 'error', NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let written = ''
+  let wake = () => {}
+  const take = (data: Buffer) => {
+    written += String(data)
+    wake()
+  }
+  child.stdout.on('data', take)
+  child.stderr.on('data', take)
+  const until = async (pattern: RegExp): Promise<string> => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), withinMs)
+    try {
+      for (;;) {
+        const found = pattern.exec(written)
+        if (found) return found[1] ?? ''
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`ended without ${pattern}:\n${written}`)
+        const changed = Promise.withResolvers<void>()
+        wake = changed.resolve
+        await Promise.race([changed.promise, once(child, 'exit')])
+      }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+    const gone = once(child, 'exit')
+    child.kill('SIGTERM')
+    await gone
+    return child.exitCode
+  }
+  return { child, until, stop }
+}
+
+describe('a program that serves', () => {
+  let folder: string
+  const running: Running[] = []
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'witan-dev-'))
+    const config =
+      "import { agent } from './agent.ts'\nexport default { store: { url: 'memory:' }, connections: { play: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } }, agents: [agent] }\n"
+    await writeFile(join(folder, 'witan.config.ts'), config)
+    await describeAgent('One.')
+  })
+  after(async () => {
+    await Promise.all(running.map((one) => one.stop()))
+    await rm(folder, { recursive: true })
+  })
+
+  function describeAgent(description: string): Promise<void> {
+    const text = `export const agent = { id: 'desk', model: 'play/m', instructions: 'Help.', description: '${description}' }\n`
+    return writeFile(join(folder, 'agent.ts'), text)
+  }
+
+  async function description(url: string): Promise<string> {
+    const reply = await fetch(`${url}/agents/desk`)
+    return ((await reply.json()) as { description: string }).description
+  }
+
+  test('serve says in one line of JSON that it is ready, and stops in order', async () => {
+    const server = start(folder, 'serve')
+    running.push(server)
+    const line = await server.until(/^(\{.*\})\n/m)
+    const { type, url } = JSON.parse(line) as { type: string; url: string }
+    assert.equal(type, 'ready')
+    assert.equal((await fetch(`${url}/readyz`)).status, 200)
+    assert.equal(await server.stop(), 0)
+  })
+
+  test('dev takes up a change in a file that the configuration imports, and keeps its port', async () => {
+    const server = start(folder, 'dev')
+    running.push(server)
+    const url = await server.until(/API +(http\S+)/)
+    assert.equal(await description(url), 'One.')
+    await describeAgent('Two.')
+    await server.until(/(changed: taken up)/)
+    assert.equal(await description(url), 'Two.')
+    await writeFile(join(folder, 'agent.ts'), 'export const agent = {\n')
+    await server.until(/CONFIG_INVALID.*(agent\.ts).*\n.*\n.*before it goes on/)
+    assert.equal(await description(url), 'Two.')
+    await describeAgent('Three.')
+    await server.until(/before it goes on[^↻]*↻ (The configuration changed)/)
+    assert.equal(await description(url), 'Three.')
+    assert.equal(await server.stop(), 0)
+  })
+})

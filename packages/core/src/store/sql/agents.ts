@@ -1,0 +1,24 @@
+/** Statements on agents and their revisions. */
+
+const columns = 'select r.database, r.id, r.revision, r.source, r.data, r.warnings'
+
+/** Statements on agents and revisions. Parameters are numbered, `?1` being the first. */
+export const agentSql = {
+  listAgents: `${columns}
+from agents a join agent_revisions r on r.database = a.database and r.id = a.id and r.revision = a.revision
+where a.database = ?1
+order by a.id`,
+  getAgentRevision: `${columns}
+from agent_revisions r where r.database = ?1 and r.id = ?2 and r.revision = ?3`,
+  lastAgentRevision: `
+select coalesce(max(revision), 0) as revision from agent_revisions where database = ?1 and id = ?2`,
+  currentRevision: 'select revision from agents where database = ?1 and id = ?2',
+  deleteAgent: 'delete from agents where database = ?1 and id = ?2',
+  putAgent: `
+insert into agents (database, id, revision) values (?1, ?2, ?3)
+on conflict (database, id) do update set revision = excluded.revision`,
+  putAgentRevision: `
+insert into agent_revisions (database, id, revision, source, data, warnings) values (?1, ?2, ?3, ?4, ?5, ?6)
+on conflict (database, id, revision) do update
+set source = excluded.source, data = excluded.data, warnings = excluded.warnings`,
+} as const

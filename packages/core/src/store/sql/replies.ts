@@ -1,0 +1,15 @@
+/** Statements on remembered replies. */
+
+/** Statements on remembered replies. Parameters are numbered, `?1` being the first. */
+export const replySql = {
+  getReply: 'select key, digest, status, body, at from replies where database = ?1 and key = ?2',
+  putReply: `
+insert into replies (database, key, digest, at) values (?1, ?2, ?3, ?4)
+on conflict (database, key) do update set digest = excluded.digest, at = excluded.at, status = null, body = null`,
+  finishReply: 'update replies set status = ?3, body = ?4 where database = ?1 and key = ?2',
+  deleteReply: 'delete from replies where database = ?1 and key = ?2',
+  /** A few of the oldest at a time, so that no call pays for many. */
+  sweepReplies: `
+delete from replies
+where database = ?1 and key in (select key from replies where database = ?1 and at < ?2 order by at limit ?3)`,
+} as const

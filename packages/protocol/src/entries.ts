@@ -1,0 +1,16 @@
+/** The words of the log: what entries carry, and the table that says which reader sees what of them. */
+
+export type {
+  AgentEndBody,
+  AgentStartBody,
+  CallPlace,
+  Entry,
+  EntryContent,
+  ErrorBody,
+  LoggedToolCall,
+  ModelEndBody,
+  NoticeBody,
+  ResolvedBody,
+  ToolStartBody,
+} from './entry.ts'
+export { readersOf } from './entry.ts'
