@@ -42,8 +42,8 @@ export function modelFor(agent: string, script: Rule): Model {
   )
 }
 
-/** So that the tree can be watched while it grows. */
-const paceMs = 220
+/** So that the tree can be watched while it grows; NORTHWIND_PACE_MS=0 is for tests. */
+const paceMs = Number(env.NORTHWIND_PACE_MS ?? 220)
 
 function paced(script: Rule): Rule {
   return async (request, turn) => {

@@ -22,7 +22,7 @@ describe('a run that waits at a terminal', () => {
     assert.equal(code, 0)
     assert.match(screen, /clerk asks you to do Stamp {2}clerk\/Stamp/)
     const last = screen.slice(screen.lastIndexOf('front-desk  stamp it'))
-    assert.match(last, /✓ clerk.*✓ Stamp {2}as: "paid" {2}→ \{ by: "anna" \}.*Stamped: \{"by":"anna"\}/s)
+    assert.match(last, /✓ clerk.*✓ Stamp {2}as: "paid", \$userId {2}→ \{ by: "anna" \}.*Stamped: \{"by":"anna"\}/s)
     assert.ok(screen.lastIndexOf('\u001b[?25h') > screen.lastIndexOf('\u001b[?25l'), 'the cursor is back')
   })
 

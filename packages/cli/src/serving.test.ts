@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { witan } from './testing/witan.ts'
 
 const program = fileURLToPath(new URL('../bin/witan.js', import.meta.url))
 const withinMs = 15_000
@@ -22,7 +23,7 @@ function start(folder: string, ...words: string[]): Running {
   const { NODE_OPTIONS: _options, ...env } = process.env
   const child = spawn(process.execPath, [program, ...words], {
     cwd: folder,
-    env: { ...env, WITAN_PORT: '0', WITAN_AUTH_MODE: 'none', WITAN_LOG_LEVEL: 'error', NO_COLOR: '1' },
+    env: { ...env, WITAN_PORT: '0', WITAN_LOG_LEVEL: 'error', NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let written = ''
@@ -65,7 +66,7 @@ describe('a program that serves', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'witan-dev-'))
     const config =
-      "import { agent } from './agent.ts'\nexport default { store: { url: 'memory:' }, connections: { play: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } }, agents: [agent] }\n"
+      "import { agent } from './agent.ts'\nexport default { store: { url: 'memory:' }, auth: { mode: 'none' }, connections: { play: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } }, agents: [agent] }\n"
     await writeFile(join(folder, 'witan.config.ts'), config)
     await describeAgent('One.')
   })
@@ -109,5 +110,29 @@ describe('a program that serves', () => {
     await server.until(/before it goes on[^↻]*↻ (The configuration changed)/)
     assert.equal(await description(url), 'Three.')
     assert.equal(await server.stop(), 0)
+  })
+
+  test('a command finds the server that holds the store, with its token, and says so where it may not have it', async () => {
+    const inside = await mkdtemp(join(folder, 'store-'))
+    const config = {
+      store: { url: 'file:./data/witan.db' },
+      agents: [{ id: 'clerk', model: 'play/m', instructions: 'Help.' }],
+    }
+    const connections = { play: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } }
+    await writeFile(join(inside, 'witan.config.json'), JSON.stringify({ ...config, connections }))
+    const server = start(inside, 'serve')
+    running.push(server)
+    const { url } = JSON.parse(await server.until(/^(\{.*\})\n/m)) as { url: string }
+    assert.equal((await fetch(`${url}/api/v1/agents`)).status, 401)
+    assert.match((await witan(['agents', 'list'], { folder: inside })).out, /clerk +play\/m/)
+    const refused = await witan(['agents', 'list', '--url', url])
+    assert.deepEqual([refused.code, refused.err.startsWith('UNAUTHENTICATED')], [2, true])
+    const second = start(inside, 'serve')
+    running.push(second)
+    await second.until(/(STORE_LOCKED)/)
+    await once(second.child, 'close')
+    assert.equal(second.child.exitCode, 78)
+    assert.equal(await server.stop(), 0)
+    assert.match((await witan(['agents', 'list'], { folder: inside })).out, /clerk +play\/m/)
   })
 })

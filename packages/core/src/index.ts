@@ -41,3 +41,5 @@ export { openaiCompatible } from './model/adapters/openai-compatible.ts'
 // stores
 export type { Store } from './store/store.ts'
 export { memoryStore } from './store/drivers/memory.ts'
+export type { SqliteStoreOptions } from './store/drivers/sqlite.ts'
+export { sqliteStore } from './store/drivers/sqlite.ts'

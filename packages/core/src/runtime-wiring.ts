@@ -118,7 +118,7 @@ export function wire(options: RuntimeOptions): Parts {
     append: tellingAppend(store, hub),
     ensureRevision: (database, id, revision) => registry.ensureRevision(database, id, revision),
     lookup: (database) => (id, revision) => registry.revision(database, id, revision),
-    capacity: 1000,
+    capacity: 256,
   })
   const tracker = new RunTracker()
   const worker = new Worker({ env, store, warm, tracker, prepare: (database) => registry.ensure(database) })

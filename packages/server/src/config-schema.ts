@@ -43,7 +43,13 @@ export const configSchema = z.strictObject({
       allowedHosts: z.array(z.string().min(1).max(260)).max(100).default([]),
     })
     .prefault({}),
-  store: z.strictObject({ url: z.string().min(1).default('file:./.witan/witan.db') }).prefault({}),
+  store: z
+    .strictObject({
+      url: z.string().min(1).default('file:./.witan/witan.db'),
+      /** Of a file: `full`, the default, survives a power cut; `normal` only the end of the process. */
+      synchronous: z.enum(['full', 'normal']).optional(),
+    })
+    .prefault({}),
   auth: z.strictObject({ mode: z.enum(authModes).default('local') }).prefault({}),
   connections: z.record(name, connectionSchema).default({}),
   sources: z.record(name, sourceSchema).default({}),

@@ -144,7 +144,13 @@ function finish(
   const sources = Object.fromEntries(
     Object.entries(config.sources).map(([name, source]) => [name, { ...source, file: resolve(folder, source.file) }]),
   )
-  return { ...config, ...found, store: { url: storeUrl(config.store.url, folder) }, sources, logLevel: logLevelOf(env) }
+  return {
+    ...config,
+    ...found,
+    store: { ...config.store, url: storeUrl(config.store.url, folder) },
+    sources,
+    logLevel: logLevelOf(env),
+  }
 }
 
 function storeUrl(url: string, folder: string): string {

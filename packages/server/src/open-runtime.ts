@@ -1,13 +1,11 @@
 /** From a configuration to a runtime that is ready. */
-import { mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { aiSdkModel, createRuntime, memoryStore as sqliteStore, type Runtime, type RuntimeOptions } from '@witan/core'
+import { aiSdkModel, createRuntime, type Runtime, type RuntimeOptions, sqliteStore } from '@witan/core'
 import { apiKeyOf, type Config, storeFile } from './config.ts'
 import type { Log } from './log.ts'
 
 /** Opens the store, wires the runtime and waits until it is ready. Throws what the store or an agent refuses; nothing is left open then. */
 export async function openRuntime(config: Config, log: Log): Promise<Runtime> {
-  const runtime = createRuntime(await runtimeOptions(config, log))
+  const runtime = createRuntime(runtimeOptions(config, log))
   try {
     await runtime.ready
     return runtime
@@ -17,7 +15,7 @@ export async function openRuntime(config: Config, log: Log): Promise<Runtime> {
   }
 }
 
-async function runtimeOptions(config: Config, log: Log): Promise<RuntimeOptions> {
+function runtimeOptions(config: Config, log: Log): RuntimeOptions {
   const connections = Object.entries(config.connections).map(([name, connection]) => {
     const apiKey = apiKeyOf(connection, config.env)
     const { kind, baseUrl } = connection
@@ -25,7 +23,7 @@ async function runtimeOptions(config: Config, log: Log): Promise<RuntimeOptions>
   })
   const { maxDepth, maxModelCalls } = config.limits
   return {
-    ...(await storeOption(config)),
+    ...storeOption(config),
     connections: Object.fromEntries(connections),
     models: modelsOf(config),
     sources: config.sources,
@@ -39,11 +37,11 @@ async function runtimeOptions(config: Config, log: Log): Promise<RuntimeOptions>
   }
 }
 
-async function storeOption(config: Config): Promise<Pick<RuntimeOptions, 'store'>> {
+function storeOption(config: Config): Pick<RuntimeOptions, 'store'> {
   const file = storeFile(config)
   if (file === null) return {}
-  await mkdir(dirname(file), { recursive: true })
-  return { store: sqliteStore() }
+  const { synchronous } = config.store
+  return { store: sqliteStore({ file, ...(synchronous === undefined ? {} : { synchronous }) }) }
 }
 
 /** A live model as it is, or an AI SDK model in our clothes. */

@@ -40,7 +40,7 @@ describe('a server', () => {
     assert.equal((await fetch(`${server.url}/api/v1/agents`)).status, 401)
     const page = await fetch(server.pageUrl, { redirect: 'manual' })
     assert.deepEqual([page.status, page.headers.get('location')], [303, '/'])
-    const started = await (await post('/conversations', { agent: 'echo' })).json()
+    const started = JSON.parse(await (await post('/conversations', { agent: 'echo' })).text())
     const path = `/conversations/${String(started.id).replace('/', ':')}`
     const frames = await readFrames(await post(`${path}/runs`, { prompt: 'hi' }, { accept: 'text/event-stream' }))
     assert.equal(JSON.parse(frames.at(-1)?.data ?? '').text, 'hello')

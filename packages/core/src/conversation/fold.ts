@@ -12,6 +12,7 @@ import type {
 } from '@witan/protocol/entries'
 import { addCounters, addModelCall, emptyCounters } from '@witan/protocol'
 import { bind, documentKey, withGenerated } from '../parameter/bind.ts'
+import { scrubberOf } from '../parameter/scrub.ts'
 import { parameterLines } from '../parameter/visibility.ts'
 import type { AgentCall, ConversationState, DocumentState, RunState, Slot } from './state.ts'
 
@@ -82,6 +83,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     document,
     startedAt: entry.at,
     system: { role: 'system', content: agent.instructions + parameterLines(agent.parameters, parameters) },
+    scrub: scrubberOf(agent.parameters, parameters),
     firstMessage: body.history === 'isolated' ? -1 : 0,
     active: false,
     iterations: 0,
@@ -136,7 +138,8 @@ function newRun(root: AgentCall): RunState {
 function activate(call: AgentCall): void {
   call.active = true
   if (call.firstMessage === -1) call.firstMessage = call.document.messages.length
-  if (call.parent !== null) call.document.inbox.push({ text: call.message })
+  if (call.parent === null) return
+  call.document.inbox.push({ text: call.scrub === null ? call.message : call.scrub(call.message) })
 }
 
 function documentAt(state: ConversationState, key: string, path: string): DocumentState {
@@ -254,8 +257,8 @@ function foldAgentOver(state: ConversationState, place: CallPlace, body: AgentEn
 /** When all calls of a step are settled, their results stand in call order, whatever order they came in [C14]. */
 function settle(slot: Slot, content: string): void {
   slot.state = 'settled'
-  slot.content = content
   const call = slot.owner
+  slot.content = call.scrub === null ? content : call.scrub(content)
   if (call.slots.some((one) => one.state !== 'settled')) return
   for (const { asked, content: text } of call.slots)
     call.document.messages.push({ role: 'tool', toolCallId: asked.id, name: asked.name, content: text })

@@ -3,6 +3,7 @@ import type { AgentData, Interruption, Problem, UsageCounters } from '@witan/pro
 import type { CallPlace, LoggedToolCall } from '@witan/protocol/entries'
 import type { ModelMessage } from '../model/message.ts'
 import type { Bound, GivenParameters } from '../parameter/parameter.ts'
+import type { Scrubber } from '../parameter/scrub.ts'
 import type { Answer } from '../tool/tool.ts'
 
 /** What a tool call of the current step has come to. */
@@ -49,6 +50,8 @@ export interface AgentCall {
   readonly startedAt: number
   /** Its system message: made once, from its own definition and values. */
   readonly system: ModelMessage
+  /** Takes out of what its model reads the values that it must not see; null where there are none. */
+  readonly scrub: Scrubber
   /** Index of the first message of the document that its model sees. */
   firstMessage: number
   /** False while an earlier call on the same document is live [C14]. */

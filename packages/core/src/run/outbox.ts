@@ -31,7 +31,8 @@ export class Outbox {
   make(at: number, place: CallPlace, content: EntryContent): Entry {
     this.#count += 1
     const { id, epoch } = this.#job
-    return { ...content, seq: 0, at, place, job: id, epoch, appendNo: this.#count } as Entry
+    const { type, kind, body } = content
+    return { type, kind, body, seq: 0, at, place, job: id, epoch, appendNo: this.#count } as Entry
   }
 
   add(entry: Entry): void {

@@ -1,7 +1,7 @@
 /** Function tools: code in this process, named by agents. */
 import type { FunctionTool } from '../define.ts'
-import { result } from '../outcome.ts'
-import { boundArguments, perBinding, withoutBound } from '../schema.ts'
+import { failed, result } from '../outcome.ts'
+import { boundArguments, checkSchema, perBinding, withoutBound } from '../schema.ts'
 import type { Caller, RunningTool, Tool, ToolSource } from '../tool.ts'
 
 /** The function tools that the runtime knows, offered to the agents that name them. */
@@ -27,14 +27,16 @@ function asTool(tool: FunctionTool, bound: ReadonlySet<string>): RunningTool {
     bound: [...bound],
     immediate: false,
     timeoutMs: tool.timeoutMs,
-    check: parameters === tool.jsonSchema ? tool.check : (args) => ({ ok: true, arguments: args }),
+    // With bound names its own schema can only check the whole, once the values are there; the model's part is checked here.
+    check: parameters === tool.jsonSchema ? tool.check : (args) => checkSchema(parameters, args),
     async invoke(request, { caller, signal }) {
       const values: Record<string, unknown> = {}
       for (const [name, value] of caller.parameters) values[name] = value.box.reveal()
       const own =
         parameters === tool.jsonSchema
-          ? request.arguments
-          : { ...request.arguments, ...boundArguments(tool.jsonSchema, caller.parameters) }
+          ? ({ ok: true, arguments: request.arguments } as const)
+          : tool.check({ ...request.arguments, ...boundArguments(tool.jsonSchema, caller.parameters) })
+      if (!own.ok) return failed('TOOL_ARGS_INVALID', withoutNames(own.issues, bound))
       const { callId } = request
       const context = {
         callId,
@@ -44,7 +46,13 @@ function asTool(tool: FunctionTool, bound: ReadonlySet<string>): RunningTool {
         parameters: values,
         signal,
       }
-      return result(await tool.execute(own, context))
+      return result(await tool.execute(own.arguments, context))
     },
   }
+}
+
+/** What is wrong, in words that name nothing bound [P5]. */
+function withoutNames(issues: readonly string[], bound: ReadonlySet<string>): string {
+  const told = issues.filter((issue) => ![...bound].some((name) => issue.includes(name))).slice(0, 5)
+  return told.length === 0 ? 'a value that the system supplies does not fit this tool' : told.join('; ')
 }

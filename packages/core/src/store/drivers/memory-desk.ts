@@ -1,0 +1,63 @@
+/** Agents and remembered replies of the store in memory. */
+import type { AgentChange, AgentRecords } from '../../agent/records.ts'
+import type { Store } from '../store.ts'
+import { copyOf, type Memory, type MemoryTables, tablesOf } from './memory-tables.ts'
+
+/** The methods of a store that are about agents. */
+export function agentMethods(memory: Memory): AgentRecords {
+  return {
+    listAgents: async (database) =>
+      [...tablesOf(memory, database).agents.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
+    getAgentRevision: async (database, id, revision) =>
+      tablesOf(memory, database).revisions.get(id)?.get(revision) ?? null,
+    lastAgentRevision: async (database, id) =>
+      Math.max(0, ...(tablesOf(memory, database).revisions.get(id)?.keys() ?? [])),
+    async changeAgents(database, changes) {
+      const tables = tablesOf(memory, database)
+      const isCurrent = ({ id, ifRevision }: AgentChange) => (tables.agents.get(id)?.revision ?? 0) === ifRevision
+      if (!changes.every(isCurrent)) return false
+      for (const change of changes) changeAgent(tables, change)
+      return true
+    },
+  }
+}
+
+function changeAgent({ agents, revisions }: MemoryTables, { id, row }: AgentChange): void {
+  if (row === null) {
+    agents.delete(id)
+    return
+  }
+  const known = revisions.get(id) ?? new Map()
+  revisions.set(id, known.set(row.revision, row))
+  agents.set(id, row)
+}
+
+type ReplyMethods = Pick<Store, 'beginReply' | 'finishReply'>
+
+/** The methods of a store that are about remembered replies. */
+export function replyMethods(memory: Memory): ReplyMethods {
+  return {
+    async beginReply(database, { key, digest, at, expiresBefore }) {
+      const { replies } = tablesOf(memory, database)
+      const known = replies.get(key)
+      if (known !== undefined && known.at >= expiresBefore) return copyOf(known)
+      replies.delete(key)
+      replies.set(key, { key, digest, at, status: null, body: null })
+      sweep(replies, expiresBefore)
+      return null
+    },
+    async finishReply(database, key, reply) {
+      const { replies } = tablesOf(memory, database)
+      if (reply === null) replies.delete(key)
+      else Object.assign(replies.get(key) ?? {}, { status: reply.status, body: reply.body })
+    },
+  }
+}
+
+/** The oldest stand first. */
+function sweep(replies: MemoryTables['replies'], expiresBefore: number): void {
+  for (const [key, { at }] of replies) {
+    if (at >= expiresBefore) return
+    replies.delete(key)
+  }
+}

@@ -1,0 +1,158 @@
+/** The one connection to a store file: opened exclusively, set up, migrated, with its statements kept. */
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isWitanError, WitanError } from '@witan/protocol'
+import { jobSql } from '../sql/jobs.ts'
+import { logSql } from '../sql/log.ts'
+import { migrations } from '../sql/schema.ts'
+import { isHeldElsewhere, unreachable } from './sqlite-error.ts'
+import { forgetHolder, nameHolder, readHolder } from './sqlite-lock.ts'
+import type { Row } from './sqlite-rows.ts'
+
+/** How a file is opened. `synchronous: 'full'` survives a power cut, `'normal'` only the end of the process. */
+export interface SqliteSettings {
+  readonly file: string
+  readonly synchronous: 'full' | 'normal'
+  readonly now: () => number
+}
+
+/** An open file. */
+export interface SqliteConnection {
+  readonly db: DatabaseSync
+  /** The first row; statements are prepared once. */
+  get(sql: string, ...values: SQLInputValue[]): Row | null
+  all(sql: string, ...values: SQLInputValue[]): readonly Row[]
+  /** Only inside a transaction. */
+  run(sql: string, ...values: SQLInputValue[]): void
+  /** A number that no conversation of this file has. */
+  nextConversation(): number
+  close(): void
+}
+
+/** The mark of our files: `WITN`. */
+const applicationId = 0x5749544e
+const tries = 5
+
+/**
+ * Opens the file, which is then nobody else's. Leases of earlier owners lapse at once: they are dead. Throws `STORE_LOCKED` with
+ * the holder's process id, `SCHEMA_TOO_NEW`, and `STORE_UNREACHABLE` for whatever else is in the way.
+ */
+export async function openConnection(settings: SqliteSettings): Promise<SqliteConnection> {
+  const { file } = settings
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return openOnce(settings)
+    } catch (error) {
+      if (isWitanError(error)) throw error
+      if (!isHeldElsewhere(error)) throw unreachable(file, error)
+      if (attempt === tries) throw heldError(file, error)
+    }
+    await sleep(20 + (process.pid % 30)) // two that start at once must not meet again and again
+  }
+}
+
+function openOnce(settings: SqliteSettings): SqliteConnection {
+  const { file } = settings
+  mkdirSync(dirname(file), { recursive: true })
+  if (!existsSync(file)) createPrivately(file)
+  const db = new DatabaseSync(file)
+  try {
+    configure(db, settings)
+    migrate(db, file)
+    const opened = connect(db, file)
+    nameHolder(file, { pid: process.pid, startedAt: new Date(settings.now()).toISOString() })
+    return opened
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** The file holds values that nobody else may read. Never opens one that exists: closing it would drop this process's locks. */
+function createPrivately(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'EEXIST') throw error
+  }
+}
+
+function configure(db: DatabaseSync, settings: SqliteSettings): void {
+  db.exec(`pragma page_size = ${process.env.PS ?? 1024}`)
+  db.exec('pragma locking_mode = exclusive')
+  db.exec('pragma journal_mode = wal')
+  db.exec(`pragma synchronous = ${settings.synchronous}`)
+  db.exec(`pragma wal_autocheckpoint = ${process.env.AC ?? 4000}`)
+  db.exec('pragma journal_size_limit = 16777216')
+  db.exec('pragma cache_size = -16384')
+  db.exec('pragma temp_store = memory')
+}
+
+function migrate(db: DatabaseSync, file: string): void {
+  db.exec('begin immediate')
+  const version = numberOf(db, 'pragma user_version')
+  const mark = numberOf(db, 'pragma application_id')
+  const empty = numberOf(db, 'select count(*) from sqlite_schema') === 0
+  if (mark !== applicationId && !empty) throw foreignError(file)
+  if (version > migrations.length) throw tooNewError(file, version)
+  for (const migration of migrations.slice(version)) db.exec(migration)
+  if (version < migrations.length) {
+    db.exec(`pragma application_id = ${applicationId}; pragma user_version = ${migrations.length}`)
+  }
+  db.exec(jobSql.lapseAllLeases)
+  db.exec('commit')
+}
+
+function connect(db: DatabaseSync, file: string): SqliteConnection {
+  const statements = new Map<string, StatementSync>()
+  let lastNumber = numberOf(db, logSql.lastConversationNumber)
+  const prepared = (sql: string): StatementSync => {
+    const known = statements.get(sql)
+    if (known !== undefined) return known
+    const statement = db.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+  return {
+    db,
+    get: (sql, ...values) => (prepared(sql).get(...values) as Row | undefined) ?? null,
+    all: (sql, ...values) => prepared(sql).all(...values) as Row[],
+    run: (sql, ...values) => {
+      prepared(sql).run(...values)
+    },
+    nextConversation: () => ++lastNumber,
+    close() {
+      forgetHolder(file)
+      db.close()
+    },
+  }
+}
+
+function numberOf(db: DatabaseSync, sql: string): number {
+  return Number(Object.values(db.prepare(sql).get() ?? {})[0])
+}
+
+function heldError(file: string, cause: unknown): WitanError {
+  const holder = readHolder(file)
+  const who = holder === null ? 'another process' : `process ${holder.pid}, since ${holder.startedAt}`
+  const hint = 'Stop that process, or give this one a file of its own.'
+  const details = { file, pid: holder?.pid ?? null }
+  return new WitanError('STORE_LOCKED', `The store file \`${file}\` is in use by ${who}.`, { hint, cause, details })
+}
+
+function tooNewError(file: string, version: number): WitanError {
+  const known = migrations.length
+  const detail = `The store file \`${file}\` has schema ${version}; this version of Witan knows up to ${known}.`
+  const hint = 'Use the newer version, or another file.'
+  return new WitanError('SCHEMA_TOO_NEW', detail, { hint, details: { file, version, known } })
+}
+
+function foreignError(file: string): WitanError {
+  const hint = 'Give the path of a store file, or one that does not exist yet.'
+  return new WitanError('STORE_UNREACHABLE', `\`${file}\` is an SQLite file of something else.`, {
+    hint,
+    details: { file },
+  })
+}

@@ -1,0 +1,61 @@
+/** Agents and remembered replies of the embedded store. */
+import { agentSql } from '../sql/agents.ts'
+import { replySql } from '../sql/replies.ts'
+import type { AgentChange, AgentRecords } from '../../agent/records.ts'
+import type { Store } from '../store.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { agentOf, jsonText, replyOf } from './sqlite-rows.ts'
+import type { SqliteSession } from './sqlite-session.ts'
+
+/** The methods of a store that are about agents. */
+export function agentMethods(session: SqliteSession): AgentRecords {
+  return {
+    listAgents: (database) => session.read(({ all }) => all(agentSql.listAgents, database).map(agentOf)),
+    getAgentRevision: (database, id, revision) =>
+      session.read(({ get }) => {
+        const row = get(agentSql.getAgentRevision, database, id, revision)
+        return row === null ? null : agentOf(row)
+      }),
+    lastAgentRevision: (database, id) =>
+      session.read(({ get }) => get(agentSql.lastAgentRevision, database, id)?.revision as number),
+    changeAgents: (database, changes) =>
+      session.write((connection) => {
+        const isCurrent = ({ id, ifRevision }: AgentChange) =>
+          (connection.get(agentSql.currentRevision, database, id)?.revision ?? 0) === ifRevision
+        if (!changes.every(isCurrent)) return false
+        for (const change of changes) changeAgent(connection, database, change)
+        return true
+      }),
+  }
+}
+
+function changeAgent({ run }: SqliteConnection, database: string, { id, row }: AgentChange): void {
+  if (row === null) return run(agentSql.deleteAgent, database, id)
+  const { revision, source, data, warnings } = row
+  run(agentSql.putAgent, database, id, revision)
+  run(agentSql.putAgentRevision, database, id, revision, source, jsonText(data), jsonText(warnings))
+}
+
+type ReplyMethods = Pick<Store, 'beginReply' | 'finishReply'>
+
+/** So many forgotten replies a fresh one removes. */
+const sweptAtOnce = 10
+
+/** The methods of a store that are about remembered replies. */
+export function replyMethods(session: SqliteSession): ReplyMethods {
+  return {
+    beginReply: (database, { key, digest, at, expiresBefore }) =>
+      session.write(({ get, run }) => {
+        const known = get(replySql.getReply, database, key)
+        if (known !== null && (known.at as number) >= expiresBefore) return replyOf(known)
+        run(replySql.putReply, database, key, digest, at)
+        run(replySql.sweepReplies, database, expiresBefore, sweptAtOnce)
+        return null
+      }),
+    finishReply: (database, key, reply) =>
+      session.write(({ run }) => {
+        if (reply === null) run(replySql.deleteReply, database, key)
+        else run(replySql.finishReply, database, key, reply.status, reply.body)
+      }),
+  }
+}

@@ -1,0 +1,83 @@
+/** Group commit: writes of one turn of the event loop share a transaction, and so one wait for the disk. */
+import { isWitanError, WitanError } from '@witan/protocol'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { unavailable } from './sqlite-error.ts'
+
+interface Member {
+  readonly work: () => unknown
+  readonly resolve: (value: never) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Does the work of its members in order, each whole or not at all. */
+export class CommitGroup {
+  readonly #connection: SqliteConnection
+  /** Whether nothing else can join the group: then it does not wait for the end of the turn. */
+  readonly #alone: () => boolean
+  #members: Member[] = []
+  #closed = false
+
+  constructor(connection: SqliteConnection, alone: () => boolean) {
+    this.#connection = connection
+    this.#alone = alone
+  }
+
+  /**
+   * Resolves with what `work` returns once that is durable. A `WitanError` that `work` throws before it writes is its own; any
+   * other error undoes the whole group, and every member is rejected with `STORE_UNAVAILABLE`.
+   */
+  write<Value>(work: () => Value): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new WitanError('STORE_UNAVAILABLE', 'The store is closed.'))
+      this.#members.push({ work, resolve, reject })
+      if (this.#members.length > 1) return
+      if (this.#alone()) process.nextTick(() => this.flush())
+      else setImmediate(() => this.flush())
+    })
+  }
+
+  /** Commits what is waiting. */
+  flush(): void {
+    const members = this.#members
+    if (members.length === 0) return
+    this.#members = []
+    let settle: (() => void)[]
+    try {
+      settle = this.#commit(members)
+    } catch (error) {
+      const failure = unavailable(error)
+      settle = members.map((member) => () => member.reject(failure))
+    }
+    for (const one of settle) one()
+  }
+
+  #commit(members: readonly Member[]): (() => void)[] {
+    const { db, run } = this.#connection
+    if (db.isTransaction) db.exec('rollback') // an earlier rollback failed
+    try {
+      run('begin immediate')
+      const settle = members.map(attempt)
+      run('commit')
+      return settle
+    } catch (error) {
+      if (db.isTransaction) db.exec('rollback')
+      throw error
+    }
+  }
+
+  /** Commits what is waiting and takes nothing more. */
+  close(): void {
+    this.flush()
+    this.#closed = true
+  }
+}
+
+function attempt({ work, resolve, reject }: Member): () => void {
+  try {
+    const value = work() as never
+    return () => resolve(value)
+  } catch (error) {
+    if (isWitanError(error)) return () => reject(error)
+    throw error
+  }
+}

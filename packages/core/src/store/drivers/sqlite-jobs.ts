@@ -1,0 +1,48 @@
+/** Jobs of the embedded store: looked up, claimed, kept and given back. */
+import { jobSql } from '../sql/jobs.ts'
+import { logSql } from '../sql/log.ts'
+import type { JobRow, Store } from '../store.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { jobOf, type Row } from './sqlite-rows.ts'
+import type { SqliteSession } from './sqlite-session.ts'
+
+type JobMethods = Pick<Store, 'getJob' | 'listJobs' | 'claimJobs' | 'heartbeat' | 'releaseJobs'>
+
+/** The methods of a store that are about jobs. */
+export function jobMethods(session: SqliteSession): JobMethods {
+  return {
+    getJob: (database, id) =>
+      session.read(({ get }) => {
+        const row = get(jobSql.getJob, database, id)
+        return row === null ? null : jobOf(row)
+      }),
+    listJobs: (database, conversation) =>
+      session.read(({ get, all }) => {
+        const found = get(logSql.findConversation, database, conversation)
+        return found === null ? [] : all(jobSql.listJobs, found.number as number).map(jobOf)
+      }),
+    claimJobs: ({ owner, leaseMs, limit }) =>
+      session.write((connection) => {
+        const now = session.now()
+        const due = connection.all(jobSql.dueJobs, now, limit)
+        return due.map((row) => take(connection, row, { owner, leaseUntil: now + leaseMs }))
+      }),
+    heartbeat: (owner, jobs, leaseMs) =>
+      session.write(({ all, run }) => {
+        const leaseUntil = session.now() + leaseMs
+        const held = new Map(all(jobSql.jobsOfOwner, owner).map((row) => [row.id, row]))
+        const kept = jobs.filter(({ id, epoch }) => held.get(id)?.epoch === epoch).map(({ id }) => id)
+        for (const id of kept) run(jobSql.prolongLease, held.get(id)?.key as number, leaseUntil)
+        return kept
+      }),
+    releaseJobs: (owner) => session.write(({ run }) => run(jobSql.releaseJobs, owner)),
+  }
+}
+
+function take(connection: SqliteConnection, row: Row, by: { owner: string; leaseUntil: number }): JobRow {
+  const { owner, leaseUntil } = by
+  const epoch = (row.epoch as number) + 1
+  const attempts = (row.attempts as number) + 1
+  connection.run(jobSql.takeJob, row.key as number, owner, epoch, leaseUntil, 0, attempts)
+  return { ...jobOf(row), owner, leaseUntil, epoch, attempts, wake: false, status: 'running' }
+}

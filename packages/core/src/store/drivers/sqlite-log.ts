@@ -1,0 +1,71 @@
+/** Conversations and entries of the embedded store: appended, read, listed, deleted. */
+import { entryOf, entryText } from '../entry-text.ts'
+import { interruptionSql } from '../sql/interruptions.ts'
+import { logSql } from '../sql/log.ts'
+import type { Store } from '../store.ts'
+import { storeAppend } from './sqlite-append.ts'
+import { conversationOf, interruptionOf } from './sqlite-rows.ts'
+import type { SqliteSession } from './sqlite-session.ts'
+
+type LogMethods = Pick<Store, 'append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'readEntries'>
+
+/** The methods of a store that are about the log. */
+export function logMethods(session: SqliteSession): LogMethods {
+  return {
+    async append(append) {
+      const texts = append.entries.map(entryText) // what JSON cannot say fails here, alone
+      const result = await session.write((connection) => storeAppend(connection, append, texts))
+      if (result.ok) for (const [index, entry] of append.entries.entries()) entry.seq = result.before + 1 + index
+      return result
+    },
+    getConversation: (database, id) =>
+      session.read(({ get }) => {
+        const row = get(logSql.getConversation, database, id)
+        return row === null ? null : conversationOf(row)
+      }),
+    listConversations: (database, { limit, after, agent, createdBy }) =>
+      session.read(({ get, all }) => {
+        const last = after === null ? null : get(logSql.findConversation, database, after)
+        const below = (last?.number as number | undefined) ?? Number.MAX_SAFE_INTEGER
+        return all(logSql.listConversations, database, below, agent, createdBy, limit).map(conversationOf)
+      }),
+    deleteConversation: (database, id) =>
+      session.write(({ get, run }) => {
+        const found = get(logSql.findConversation, database, id)
+        if (found !== null) for (const sql of logSql.deleteConversation) run(sql, found.number as number)
+        return found !== null
+      }),
+    readEntries: (database, conversation, { after, limit }) =>
+      session.read(({ all }) =>
+        all(logSql.readEntries, database, conversation, after, limit).map((row) =>
+          entryOf(row.text as string, row.seq as number),
+        ),
+      ),
+  }
+}
+
+type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions'>
+
+/** The methods of a store that are about interruptions. */
+export function interruptionMethods(session: SqliteSession): InterruptionMethods {
+  return {
+    getInterruption: (database, id) =>
+      session.read(({ get }) => {
+        const row = get(interruptionSql.getInterruption, database, id)
+        return row === null ? null : interruptionOf(row)
+      }),
+    listInterruptions: (database, { limit, after, state, conversation }) =>
+      session.read(({ get, all }) => {
+        const last = after === null ? null : get(interruptionSql.findInterruption, database, after)
+        const above = (last?.number as number | undefined) ?? 0
+        const { listInterruptions, listInterruptionsByState, listInterruptionsOfConversation } = interruptionSql
+        const rows =
+          conversation !== null
+            ? all(listInterruptionsOfConversation, database, above, limit, state, conversation)
+            : state !== null
+              ? all(listInterruptionsByState, database, above, limit, state)
+              : all(listInterruptions, database, above, limit)
+        return rows.map(interruptionOf)
+      }),
+  }
+}

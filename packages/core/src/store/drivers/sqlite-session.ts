@@ -1,0 +1,67 @@
+/** What the methods of the embedded store work with: the open connection, reads at once, writes through the group. */
+import { WitanError } from '@witan/protocol'
+import { openConnection, type SqliteConnection, type SqliteSettings } from './sqlite-connection.ts'
+import { unavailable } from './sqlite-error.ts'
+import { CommitGroup } from './sqlite-group.ts'
+
+interface Opened {
+  readonly connection: SqliteConnection
+  readonly group: CommitGroup
+}
+
+/** From `open` to `close`; outside of that everything is rejected with `STORE_UNAVAILABLE`. */
+export class SqliteSession {
+  readonly now: () => number
+  readonly #settings: SqliteSettings
+  #opened: Opened | null = null
+  #opening: Promise<void> | null = null
+
+  constructor(settings: SqliteSettings) {
+    this.now = settings.now
+    this.#settings = settings
+  }
+
+  /** Opens once, however often it is called. */
+  open(): Promise<void> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = null
+      throw error
+    })
+    return this.#opening
+  }
+
+  async #open(): Promise<void> {
+    const connection = await openConnection(this.#settings)
+    this.#opened = { connection, group: new CommitGroup(connection, () => false) }
+  }
+
+  #use(): Opened {
+    if (this.#opened !== null) return this.#opened
+    throw new WitanError('STORE_UNAVAILABLE', 'The store is not open.', { hint: 'Call `open()` first.' })
+  }
+
+  /** Reads what is committed. */
+  async read<Value>(work: (connection: SqliteConnection) => Value): Promise<Value> {
+    const { connection } = this.#use()
+    try {
+      return work(connection)
+    } catch (error) {
+      throw unavailable(error)
+    }
+  }
+
+  /** Does `work` with the other writes of this turn in one transaction; resolves when it is durable. */
+  async write<Value>(work: (connection: SqliteConnection) => Value): Promise<Value> {
+    const { connection, group } = this.#use()
+    return group.write(() => work(connection))
+  }
+
+  /** Commits what is waiting and closes the file. */
+  async close(): Promise<void> {
+    await this.#opening?.catch(() => {})
+    this.#opened?.group.close()
+    this.#opened?.connection.close()
+    this.#opened = null
+    this.#opening = null
+  }
+}

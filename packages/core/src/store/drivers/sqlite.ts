@@ -1,0 +1,37 @@
+/** The embedded store: one SQLite file, held by one process. */
+import { resolve } from 'node:path'
+import { systemClock } from '../../identity/clock.ts'
+import type { Store } from '../store.ts'
+import { agentMethods, replyMethods } from './sqlite-desk.ts'
+import { jobMethods } from './sqlite-jobs.ts'
+import { interruptionMethods, logMethods } from './sqlite-log.ts'
+import { SqliteSession } from './sqlite-session.ts'
+
+/** Where the store is kept and how safely. */
+export interface SqliteStoreOptions {
+  /** Its folder is made if need be; a relative path is resolved once. Beside it stand `-wal` and `.lock`. */
+  readonly file: string
+  /** `full`, the default, survives a power cut; `normal` only the end of the process, and spares a wait for the disk per commit. */
+  readonly synchronous?: 'full' | 'normal'
+  /** Default: the machine's clock. */
+  readonly now?: () => number
+}
+
+/**
+ * A store in one SQLite file. It makes nothing before `open`, which throws `STORE_LOCKED` while another process (or another store of
+ * this one) has the file, and after which jobs of dead owners can be claimed at once. Appends of one turn share a commit.
+ */
+export function sqliteStore(options: SqliteStoreOptions): Store {
+  const { synchronous = 'full', now = systemClock.now } = options
+  const session = new SqliteSession({ file: resolve(options.file), synchronous, now })
+  return {
+    now,
+    open: () => session.open(),
+    close: () => session.close(),
+    ...logMethods(session),
+    ...jobMethods(session),
+    ...interruptionMethods(session),
+    ...agentMethods(session),
+    ...replyMethods(session),
+  }
+}

@@ -1,0 +1,17 @@
+/** Writes the examples, and what they print, into the pages that show them: `npx node test/docs/embed.ts`. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runExamples } from './examples.ts'
+import { exampleFolder, examplePattern, pagePaths, readPage, root } from './pages.ts'
+
+const printed = await runExamples()
+for (const path of pagePaths()) {
+  const before = readPage(path)
+  const after = before.replaceAll(examplePattern, (_, name: string) => {
+    const code = readFileSync(join(exampleFolder, name), 'utf8')
+    return `<!-- example: ${name} -->\n\`\`\`ts\n${code}\`\`\`\n\n\`\`\`text\n${printed[name] ?? ''}\`\`\`\n<!-- /example -->`
+  })
+  if (after === before) continue
+  writeFileSync(join(root, path), after)
+  console.log(`wrote ${path}`)
+}

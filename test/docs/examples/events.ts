@@ -1,0 +1,30 @@
+/** Following a conversation: stored events, then live ones with the words as they come. */
+import { createRuntime, defineAgent } from '@witan/core'
+import { scriptedModel } from '@witan/core/testing'
+
+const guide = defineAgent({
+  id: 'guide',
+  instructions: 'Be short.',
+  model: scriptedModel(() => ({ deltas: ['Turn ', 'left.'] })),
+})
+const runtime = createRuntime({ agents: [guide] })
+const { id } = await runtime.start({ agent: 'guide', id: 'chats/1' })
+
+const leave = new AbortController()
+const reading = (async () => {
+  for await (const event of runtime.followEvents(id, { signal: leave.signal })) {
+    console.log(event.seq ?? '-', event.type, event.kind, event.content['text'] ?? '')
+    if (event.type === 'end' && event.kind === 'agent') leave.abort()
+  }
+})()
+await (await runtime.run(id, { prompt: 'Where to?' })).result
+await reading
+
+const { events, lastSeq } = await runtime.readEvents(id, { from: 3 })
+console.log(
+  'after 3:',
+  events.map(({ seq }) => seq),
+  'last',
+  lastSeq,
+)
+await runtime.close()

@@ -1,0 +1,150 @@
+/** Three levels: each agent writes its own document, and a parent reads results only. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { call } from '@witan/core/testing'
+import { assertAlternates, assertSound, assertUsage } from '../support/claims.ts'
+import { createStage } from '../support/stage.ts'
+
+const three = () =>
+  createStage({
+    agents: [
+      { id: 'front', subAgents: [{ agent: 'mid', description: 'Knows the people.' }] },
+      { id: 'mid', subAgents: [{ agent: 'leaf' }] },
+      { id: 'leaf', description: 'Reads the records.' },
+    ],
+    plays: {
+      front: [call('mid', { message: 'find the manager' }), 'It is Fuller.'],
+      mid: [call('leaf', { message: 'read record 3' }), 'Fuller, says the record.'],
+      leaf: ['Reports to: Fuller.'],
+    },
+  })
+
+test('[R18] [R19] [R20] documents are named by the path of agent ids', async () => {
+  const stage = three()
+  const result = await stage.ask('front', 'Who is my manager?', { id: 'chats/7' })
+  assert.equal(result.text, 'It is Fuller.')
+  for (const [path, agent] of [
+    ['chats/7', 'front'],
+    ['chats/7/mid', 'mid'],
+    ['chats/7/mid/leaf', 'leaf'],
+  ] as const) {
+    const document = await stage.document(path)
+    assert.equal(document.id, path)
+    assert.equal(document.agent, agent)
+  }
+  await assert.rejects(stage.document('chats/7/leaf'), { code: 'NOT_FOUND' })
+})
+
+test('[R08] [R15] [R21] the root document holds the result of a delegate and none of its exchange', async () => {
+  const stage = three()
+  await stage.ask('front', 'Who is my manager?', { id: 'chats/7' })
+  const root = await stage.document('chats/7')
+  assert.deepEqual(
+    root.messages.map(({ role, text }) => [role, text]),
+    [
+      ['user', 'Who is my manager?'],
+      ['assistant', ''],
+      ['assistant', 'It is Fuller.'],
+    ],
+  )
+  assert.deepEqual(root.messages[1]?.toolCalls, [
+    {
+      id: 'call_2_0',
+      name: 'mid',
+      arguments: { message: 'find the manager' },
+      result: 'Fuller, says the record.',
+      document: 'chats/7/mid',
+    },
+  ])
+  assert.deepEqual(root.linkedConversations, ['chats/7/mid'])
+  assert.doesNotMatch(JSON.stringify(root), /read record 3|Reports to/)
+  assert.doesNotMatch(JSON.stringify(stage.seenBy('front')), /read record 3|Reports to/)
+})
+
+test('[R22] [F17] a sub-agent keeps what it was asked, by whom, and what it said', async () => {
+  const stage = three()
+  await stage.ask('front', 'Who is my manager?', { id: 'chats/7' })
+  const mid = await stage.document('chats/7/mid')
+  assert.deepEqual(
+    mid.messages.map(({ role, author, to, text }) => [role, author, to, text]),
+    [
+      ['user', 'front', 'mid', 'find the manager'],
+      ['assistant', 'mid', null, ''],
+      ['assistant', 'mid', null, 'Fuller, says the record.'],
+    ],
+  )
+  assert.deepEqual(mid.linkedConversations, ['chats/7/mid/leaf'])
+})
+
+test('[R24] a child reads its own instructions and its task, and nothing of the person or the parent', async () => {
+  const stage = three()
+  await stage.ask('front', 'Who is my manager?')
+  assert.deepEqual(stage.seenBy('leaf')[0]?.messages, [
+    { role: 'system', content: 'You are leaf.' },
+    { role: 'user', content: 'read record 3' },
+  ])
+})
+
+test('[R02] [R03] a delegate is offered under its id with the words of the edge, or else its own', async () => {
+  const stage = three()
+  await stage.ask('front', 'Who is my manager?')
+  const offered = (id: string) => stage.seenBy(id)[0]?.tools.map(({ name, description }) => [name, description])
+  assert.deepEqual(offered('front'), [['mid', 'Knows the people.']])
+  assert.deepEqual(offered('mid'), [['leaf', 'Reads the records.']])
+})
+
+test('[F16] [F32] [F33] [I11] events carry call, parent and root, in the order of the tree', async () => {
+  const stage = three()
+  const result = await stage.ask('front', 'Who is my manager?', { id: 'chats/7' })
+  const events = await stage.events('chats/7')
+  assertSound(events)
+  assertUsage(result, events)
+  assert.deepEqual(
+    events.filter(({ kind, type }) => kind === 'agent' || type === 'message').map(({ type, agentPath }) => `${type} ${agentPath}`),
+    [
+      'message front',
+      'start front',
+      'start front/mid',
+      'start front/mid/leaf',
+      'end front/mid/leaf',
+      'end front/mid',
+      'end front',
+    ],
+  )
+  for (const request of stage.requests) assertAlternates(request)
+})
+
+test('[F34] a terse reader gets the events of the root alone', async () => {
+  const stage = three()
+  await stage.ask('front', 'Who is my manager?', { id: 'chats/7' })
+  const terse = await stage.events('chats/7', { verbose: false })
+  assert.deepEqual([...new Set(terse.map(({ agentPath }) => agentPath))], ['front'])
+  const all = await stage.events('chats/7')
+  assert.deepEqual(
+    terse,
+    all.filter(({ callId, rootCallId }) => callId === rootCallId),
+  )
+})
+
+test('[R06] one specialist under two parents has a document on each path', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'front', subAgents: [{ agent: 'left' }, { agent: 'right' }] },
+      { id: 'left', subAgents: [{ agent: 'leaf' }] },
+      { id: 'right', subAgents: [{ agent: 'leaf' }] },
+      { id: 'leaf' },
+    ],
+    plays: {
+      front: [
+        { toolCalls: [{ name: 'left', arguments: { message: 'l' } }, { name: 'right', arguments: { message: 'r' } }] },
+        'done',
+      ],
+      left: [call('leaf', { message: 'from left' }), 'left done'],
+      right: [call('leaf', { message: 'from right' }), 'right done'],
+      leaf: (request) => `heard ${request.messages.at(-1)?.content}`,
+    },
+  })
+  await stage.ask('front', 'both', { id: 'chats/7' })
+  assert.equal((await stage.document('chats/7/left/leaf')).messages[1]?.text, 'heard from left')
+  assert.equal((await stage.document('chats/7/right/leaf')).messages[1]?.text, 'heard from right')
+})
