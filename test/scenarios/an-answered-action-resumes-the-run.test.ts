@@ -1,7 +1,7 @@
 /** Actions: requests that the client answers, under a path, once; the run waits in the store and not in memory. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { call } from '@witan/core/testing'
+import { call, lastUserMessage } from '@witan/core/testing'
 import { assertAlternates, assertSound, assertUsage } from '../support/claims.ts'
 import { createStage } from '../support/stage.ts'
 
@@ -24,15 +24,15 @@ function acting() {
       { id: 'leaf', actions: [rename] },
     ],
     plays: {
-      root: [
-        {
-          toolCalls: [
-            { name: 'Rename', arguments: { name: 'Root' } },
-            { name: 'mid', arguments: { message: 'rename below' } },
-          ],
-        },
-        'both done',
-      ],
+      root: (request, turn) =>
+        turn === 0 && lastUserMessage(request) === 'rename'
+          ? {
+              toolCalls: [
+                { name: 'Rename', arguments: { name: 'Root' } },
+                { name: 'mid', arguments: { message: 'rename below' } },
+              ],
+            }
+          : 'both done',
       mid: [call('leaf', { message: 'rename here' }), 'below done'],
       leaf: [call('Rename', { name: 'Leaf' }), 'here done'],
     },

@@ -50,9 +50,17 @@ export function pageOf<Item>(items: readonly Item[], options: PageOptions, id: (
   const limit = limitOf(options)
   const { cursor = null } = options
   const start = cursor === null ? 0 : items.findIndex((item) => id(item) === cursor) + 1
+  if (cursor !== null && start === 0) throw badCursor()
   const page = items.slice(start, start + limit)
   const last = page.at(-1)
   return { items: page, nextCursor: last !== undefined && start + limit < items.length ? id(last) : null }
+}
+
+function badCursor(): WitanError {
+  return new WitanError('BODY_INVALID', '`cursor` leads nowhere.', {
+    path: 'cursor',
+    hint: 'Use the nextCursor of the page before, or start again without one.',
+  })
 }
 
 async function rowPage<Row, Item>(

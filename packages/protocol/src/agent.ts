@@ -16,6 +16,11 @@ export const querySchema = z.strictObject({
   source: z.string().min(1).max(64),
   query: text.min(1),
   parametersSchema: jsonSchema.nullable().default(null),
+  parametersSample: z.unknown().optional(),
+  /** Runs by itself when a document begins, with bound values only; its rows stand as a call the model seems to have made [Rb40]. */
+  addToInitialContext: z.boolean().default(false),
+  /** Whether the model may call it too. */
+  allowModelQueries: z.boolean().default(true),
 })
 export type Query = z.infer<typeof querySchema>
 
@@ -65,6 +70,8 @@ export const agentSchema = z.strictObject({
   description: text.default(''),
   model: z.string().min(1).max(200),
   instructions: text,
+  /** Which agents may list it: null for any [F03]. */
+  parents: z.array(agentId).max(1000).nullable().default(null),
   parameters: z.array(parameterSchema).max(100).default([]),
   queries: z.array(querySchema).max(200).default([]),
   actions: z.array(actionSchema).max(200).default([]),

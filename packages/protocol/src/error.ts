@@ -50,6 +50,7 @@ const table = {
   PARAM_TYPE: { status: 422, title: 'A parameter has the wrong type' },
   PARAM_TYPE_CLASH: { status: 422, title: 'Two agents give one parameter different types' },
   PARAM_UNKNOWN: { status: 422, title: 'No agent declares this parameter' },
+  PARENT_NOT_ALLOWED: { status: 422, title: 'The agent may not be listed by this parent' },
   QUERY_FAILED: { status: 422, title: 'The query failed' },
   QUERY_NOT_READ_ONLY: { status: 422, title: 'The query is not a single SELECT' },
   QUERY_PARAM_UNCOVERED: { status: 422, title: 'A placeholder of the query has no value' },

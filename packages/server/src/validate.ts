@@ -17,6 +17,7 @@ export function validate<Schema extends z.ZodType>(
   value: unknown,
   options: ValidateOptions,
 ): z.output<Schema> {
+  refusePrototypeKey(value, options)
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issues = parsed.error.issues
@@ -30,6 +31,19 @@ export function validate<Schema extends z.ZodType>(
   throw new WitanError(code, `${detail.join(' ')}${more}`, path === '' ? { hint } : { path, hint })
 }
 
+/** A schema would drop a key named `__proto__` without a word; near the top of a body it is refused like any unknown key. */
+function refusePrototypeKey(value: unknown, options: ValidateOptions): void {
+  if (!isRecord(value)) return
+  for (const [place, inner] of [['', value] as const, ...Object.entries(value)]) {
+    if (!isRecord(inner) || !Object.hasOwn(inner, '__proto__')) continue
+    const path = place === '' ? '__proto__' : `${shorten(place)}.__proto__`
+    throw new WitanError('UNKNOWN_KEY', `\`${path}\` is not a known key of the ${options.what}.`, {
+      path,
+      hint: 'Remove it.',
+    })
+  }
+}
+
 /** `subAgents.0.description`; empty for the whole value. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path.map((step) => shorten(String(step))).join('.')
@@ -40,7 +54,7 @@ function unknownKey(schema: z.ZodType, issue: z.core.$ZodIssueUnrecognizedKeys, 
   const path = pathText([...issue.path, key])
   const place = issue.path.length === 0 ? `the ${options.what}` : `\`${pathText(issue.path)}\``
   const hint = suggest(key, knownKeys(schema, issue.path))
-  return new WitanError('UNKNOWN_KEY', `\`${shorten(key)}\` is not a known key of ${place}.`, { path, hint })
+  return new WitanError('UNKNOWN_KEY', `\`${shorten(key)}\` is not a known key of ${place}. ${hint}`, { path, hint })
 }
 
 function issueText(issue: z.core.$ZodIssue, what: string): string {

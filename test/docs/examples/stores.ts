@@ -1,24 +1,33 @@
-/** The raw log in a store: entries in order, hidden values in none of them. */
-import { createRuntime, defineAgent, memoryStore } from '@witan/core'
-import { scriptedModel } from '@witan/core/testing'
+/** A run that waits outlives its process: one runtime asks, another one on the same file gets the answer. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createRuntime, defineAgent, sqliteStore } from '@witan/core'
+import { call, scriptedModel, toolResults } from '@witan/core/testing'
 
-const store = memoryStore()
-const vault = defineAgent({
-  id: 'vault',
-  instructions: 'Guard.',
-  model: scriptedModel(() => 'Guarded.'),
-  parameters: [{ name: 'code', sendToModel: false, policy: 'forbidModelGeneration' }],
+const folder = mkdtempSync(join(tmpdir(), 'witan-docs-'))
+const file = join(folder, 'witan.db')
+const porter = defineAgent({
+  id: 'porter',
+  instructions: 'Open the gate when asked.',
+  model: scriptedModel((request) => toolResults(request)[0] ?? call('OpenGate')),
+  actions: [{ name: 'OpenGate', description: 'Opens the gate.' }],
 })
-const runtime = createRuntime({ store, agents: [vault] })
-const { runId } = await runtime.conversation('vault', { id: 'chats/1', parameters: { code: '4711' } }).run('Guard it')
 
+const first = createRuntime({ store: sqliteStore({ file }), agents: [porter] })
+const asked = await first.conversation('porter', { id: 'chats/1' }).run('Let me in.')
+console.log(asked.status, asked.interruptions.length)
+await sqliteStore({ file })
+  .open()
+  .catch((error) => console.log(error.code, '–', error.hint))
+await first.close()
+
+const store = sqliteStore({ file, synchronous: 'normal' })
+const second = createRuntime({ store, agents: [porter] })
+const actionResponses = asked.interruptions.map(({ id }) => ({ id, response: 'The gate is open.' }))
+const result = await (await second.run('chats/1', { actionResponses })).result
+console.log(result.status, result.text, result.runId === asked.runId)
 const entries = await store.readEntries('default', 'chats/1', { after: 0, limit: 100 })
-for (const { seq, type, kind, job, appendNo } of entries) console.log(seq, type, kind, job === runId, appendNo)
-console.log('the code is in the log:', JSON.stringify(entries).includes('4711'))
-
-const job = await store.getJob('default', runId)
-console.log(job?.status, 'epoch', job?.epoch, 'owner', job?.owner)
-const last = { database: 'default', conversation: 'chats/1', entries: [] }
-const refused = await store.append({ ...last, fence: { job: runId, epoch: 99 } })
-console.log(refused.ok ? 'stored' : refused.reason)
-await runtime.close()
+console.log(entries.map(({ seq, type, epoch }) => `${seq} ${type} (${epoch})`).join(', '))
+await second.close()
+rmSync(folder, { recursive: true })

@@ -10,7 +10,15 @@ export function parseAgent(input: unknown): AgentData {
   const parsed = agentSchema.safeParse(input)
   if (!parsed.success) throw toError(parsed.error, input)
   const agent = parsed.data
-  return freeze({ ...agent, outputSchema: agent.outputSchema ?? sampleSchema(agent.outputSample) })
+  const actions = agent.actions.map(withSchema)
+  const queries = agent.queries.map(withSchema)
+  return freeze({ ...agent, actions, queries, outputSchema: agent.outputSchema ?? sampleSchema(agent.outputSample) })
+}
+
+function withSchema<Tool extends { parametersSchema: Record<string, unknown> | null; parametersSample?: unknown }>(
+  tool: Tool,
+): Tool {
+  return { ...tool, parametersSchema: tool.parametersSchema ?? sampleSchema(tool.parametersSample) }
 }
 
 /** The JSON Schema of a sample; a schema wins over a sample [Rb41]. */
@@ -56,10 +64,25 @@ function toError(error: z.ZodError, input: unknown): WitanError {
       hint: 'Leave a limit out to take its default.',
     })
   const code: ErrorCode = 'AGENT_INVALID'
+  if (issue.code === 'invalid_format' && issue.path.length > 0) return badName(who, issue, input)
   return new WitanError(code, `${who}: \`${path || 'body'}\` is not valid: ${issue.message}.`, {
     path,
     hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.',
   })
+}
+
+/** A name that providers, queries or paths would trip over; names are no secrets and are shown. */
+function badName(who: string, issue: z.core.$ZodIssue, input: unknown): WitanError {
+  const path = issue.path.join('.')
+  const name = issue.path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], input)
+  return new WitanError(
+    'AGENT_INVALID',
+    `${who}: \`${path}\` is \`${String(name).slice(0, 80)}\`, which is no valid name there.`,
+    {
+      path,
+      hint: 'Tools: letters, digits, `_` and `-`. Agents: a-z, 0-9 and `-`. Parameters: letters, digits and `_`. At most 64 characters.',
+    },
+  )
 }
 
 /** The allowed range of a limit, from the schema itself. */
@@ -86,7 +109,8 @@ function unknownKey(who: string, issue: z.core.$ZodIssueUnrecognizedKeys): Witan
   const path = [...issue.path, key].join('.')
   const known = knownKeys(issue.path)
   const near = nearest(key, known)
-  return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path.slice(0, 200)}\`.`, {
+  const meant = near === null ? '' : ` Did you mean \`${near}\`?`
+  return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path.slice(0, 200)}\`.${meant}`, {
     path,
     hint:
       near === null

@@ -60,7 +60,8 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
 }
 
 function foldMessage(state: ConversationState, place: CallPlace, text: string): void {
-  documentAt(state, place.document, place.document).inbox.push({ text })
+  const document = state.run?.calls.get(place.call)?.document ?? documentAt(state, place.document, place.document)
+  document.inbox.push({ text })
 }
 
 function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentStartBody }, agents: AgentLookup): void {
@@ -96,7 +97,18 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   document.calls.push(call)
   if (parent === null) state.run = newRun(call)
   else joinRun(state.run as RunState, call, parent)
-  if (document.calls.length === 1) activate(call)
+  if (document.calls.length > 1) return
+  activate(call)
+  if (body.initial.length > 0) beginWith(call, body.initial)
+}
+
+/** Calls that stand before the first step: the model reads them as its own. */
+function beginWith(call: AgentCall, initial: AgentStartBody['initial']): void {
+  const { messages, inbox } = call.document
+  const said = inbox.splice(0).map((one) => one.text)
+  if (said.length > 0) messages.push({ role: 'user', content: said.join('\n\n') })
+  messages.push({ role: 'assistant', content: '', toolCalls: initial })
+  call.slots = initial.map((asked) => newSlot(asked, call))
 }
 
 function joinRun(run: RunState, call: AgentCall, parent: AgentCall): void {
@@ -240,7 +252,11 @@ function foldAgentOver(state: ConversationState, place: CallPlace, body: AgentEn
   const call = run?.calls.get(place.call)
   if (run === undefined || run === null || call === undefined) return
   run.calls.delete(place.call)
-  const { calls } = call.document
+  const { calls, inbox } = call.document
+  // A call that ends in the middle of a step leaves no tool call unanswered: providers refuse such a history [P21].
+  for (const slot of call.slots) if (slot.state !== 'settled') settle(slot, notRun)
+  // A delegation that no model read is not history; what a person said stays.
+  if (call.parent !== null && call.active) inbox.length = 0
   calls.splice(calls.indexOf(call), 1)
   const next = calls[0]
   if (next !== undefined && !next.active) activate(next)
@@ -269,6 +285,8 @@ function settle(slot: Slot, content: string): void {
 export function contentOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')
 }
+
+const notRun = JSON.stringify({ error: 'The run ended before this was run.' })
 
 function errorText(body: ErrorBody): string {
   return JSON.stringify({ error: body.detail })

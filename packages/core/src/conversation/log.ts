@@ -12,6 +12,7 @@ export class ConversationLog {
   readonly state: ConversationState
   readonly #append: Appender
   readonly #agents: AgentLookup
+  readonly #underWay = new Set<Promise<AppendResult>>()
   /** Called after entries of others were folded: the job that is at work looks again. */
   onChange: () => void = () => {}
 
@@ -35,6 +36,17 @@ export class ConversationLog {
 
   /** Stores first and then folds `fresh`, the entries of the append that were not taken before: for everything that may be refused. */
   async propose(append: Append, fresh: readonly Entry[] = append.entries): Promise<AppendResult> {
+    const proposal = this.#propose(append, fresh)
+    this.#underWay.add(proposal)
+    return proposal.finally(() => this.#underWay.delete(proposal))
+  }
+
+  /** Resolves when everything proposed so far is folded or refused. What is appended in that same turn comes before whatever others propose next. */
+  async quiet(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
+  }
+
+  async #propose(append: Append, fresh: readonly Entry[]): Promise<AppendResult> {
     const result = await this.#append(append)
     if (!result.ok) return result
     this.take(fresh)

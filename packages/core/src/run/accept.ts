@@ -8,6 +8,7 @@ import { visibleValues } from '../parameter/visibility.ts'
 import type { Append, AppendResult, ConversationRow, JobRow, Store } from '../store/store.ts'
 import type { RunTracker } from '../task/tracker.ts'
 import type { Environment, PinnedAgent } from './environment.ts'
+import { initialCalls } from './initial.ts'
 import type { Worker } from './worker.ts'
 
 /** What commands work with. */
@@ -132,6 +133,7 @@ function newRun(context: CommandContext, log: ConversationLog, about: { pinned: 
       generated: null,
       map: {},
       history: 'agent',
+      initial: initialCalls(agent, log.state.documents.size === 0),
       hidden: false,
       originRunId: null,
     },

@@ -9,6 +9,7 @@ import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
 import type { ResultOutcome } from '../tool/outcome.ts'
 import type { ImmediateTool, InterruptionDraft, Spawn, Tool } from '../tool/tool.ts'
 import { toolsOf } from './caller.ts'
+import { initialCalls } from './initial.ts'
 import { type CallTools, failRun, type Job, record, recordRows } from './job.ts'
 
 /** Admits every tool call that the last reply of `call` asked for. */
@@ -131,8 +132,8 @@ function spawn({ slot, child, callId }: { slot: Slot; child: Spawn; callId: stri
   const parameters = withGenerated(binding, child.generated)
   const base = childPath(parent.document.path, child.agent)
   const ordinal = 1 + (state.ordinals.get(base) ?? 0)
-  const document =
-    state.documents.get(documentKey(base, parameters))?.path ?? (ordinal === 1 ? base : `${base}~${ordinal}`)
+  const known = state.documents.get(documentKey(base, parameters))
+  const document = known?.path ?? (ordinal === 1 ? base : `${base}~${ordinal}`)
   const invocation = baseInvocation(parent, child.agent)
   const times = job.run.invocations.get(invocation) ?? 0
   const place: CallPlace = {
@@ -156,6 +157,7 @@ function spawn({ slot, child, callId }: { slot: Slot; child: Spawn; callId: stri
       generated: child.generated,
       map: child.map,
       history: child.history,
+      initial: initialCalls(pinned.data, known === undefined),
       hidden: false,
       originRunId: null,
     },

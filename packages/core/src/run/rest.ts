@@ -29,9 +29,17 @@ function finishReasonOf(call: AgentCall): RunResult['finishReason'] {
 }
 
 /** A call fails: the calling model of a child reads why and goes on; the failure of a root is the run's. */
-export function failCall(call: AgentCall, job: Job, why: { readonly code: ErrorCode; readonly detail: string }): void {
-  if (call.parent === null) return failRun(job, problem(why.code, why.detail))
-  record(job, call.place, { type: 'error', kind: 'agent', body: { ...why, usage: usageOf(call.usage) } })
+export function failCall(
+  call: AgentCall,
+  job: Job,
+  why: { readonly code: ErrorCode; readonly detail: string; readonly hint: string },
+): void {
+  if (call.parent === null) return failRun(job, problem(why.code, why.detail, { hint: why.hint }))
+  record(job, call.place, {
+    type: 'error',
+    kind: 'agent',
+    body: { code: why.code, detail: why.detail, usage: usageOf(call.usage) },
+  })
 }
 
 /** Parks a job that only others can move: nothing of it stays in memory. Null where something came meanwhile. */
@@ -47,7 +55,11 @@ export async function park(job: Job): Promise<RunResult | null> {
 export async function finish(job: Job): Promise<RunResult | null> {
   const { run } = job
   const { root } = run
-  if (run.failure !== null || run.cancelled) closeAll(job)
+  if (run.failure !== null || run.cancelled) {
+    // An answer that is on its way is folded first: an interruption is closed only where nobody else has settled it.
+    await job.log.quiet()
+    closeAll(job)
+  }
   const status = run.cancelled ? 'cancelled' : run.failure === null ? 'completed' : 'failed'
   const last =
     status === 'failed'

@@ -21,6 +21,7 @@ export async function think(call: AgentCall, job: Job, signal: AbortSignal): Pro
     return failCall(call, job, {
       code: 'MODEL_UNKNOWN',
       detail: `Agent \`${call.agent.id}\` wants model \`${call.agent.model}\`, which this runtime does not have.`,
+      hint: 'Configure the connection, or change the model of the agent.',
     })
   const { toolset, offers } = toolsOf(call, job)
   if (call.iterations === 0) tellNotices(call, job, toolset)
@@ -32,7 +33,11 @@ export async function think(call: AgentCall, job: Job, signal: AbortSignal): Pro
     reply = await ask(model, { ...requestOf(call, offers, offered), messages }, { call, job, signal })
   } catch (error) {
     if (signal.aborted) return
-    return failCall(call, job, { code: 'MODEL_CALL_FAILED', detail: failureText(error, model) })
+    return failCall(call, job, {
+      code: 'MODEL_CALL_FAILED',
+      detail: failureText(error, model),
+      hint: 'Look at the connection: its address, its key, and the name of the model.',
+    })
   }
   if (signal.aborted) return
   const off = reply.toolCalls.length > 0 && offered ? null : outputProblem(call.agent, reply.text, offered)
@@ -108,7 +113,12 @@ function refuseLate(call: AgentCall, job: Job, reply: ModelReply): void {
 
 /** An empty reply or one off its schema is forgiven once [E28]. */
 function askAgain(call: AgentCall, job: Job, off: { readonly detail: string; readonly message: string | null }): void {
-  if (call.failures > 1) return failCall(call, job, { code: 'MODEL_REPLY_INVALID', detail: off.detail })
+  if (call.failures > 1)
+    return failCall(call, job, {
+      code: 'MODEL_REPLY_INVALID',
+      detail: off.detail,
+      hint: 'Try another model, or make the instructions plainer.',
+    })
   if (off.message === null) return
   record(
     job,

@@ -68,6 +68,11 @@ function clashes(agent: AgentData): Finding[] {
   return findings
 }
 
+/** An agent with `parents` is listed by those only [F03]. */
+function mayList(parent: string, child: AgentData | undefined): boolean {
+  return child === undefined || child.parents === null || child.parents.includes(parent)
+}
+
 function references(agent: AgentData, agents: AgentSet): Finding[] {
   const findings: Finding[] = []
   for (const [index, { agent: id }] of agent.subAgents.entries()) {
@@ -78,6 +83,14 @@ function references(agent: AgentData, agents: AgentSet): Finding[] {
           code: 'AGENT_SELF_REFERENCE',
           detail: `Agent \`${id}\` lists itself as a sub-agent.`,
           hint: 'Remove the edge; a specialist of the same kind needs an id of its own.',
+        }),
+      )
+    } else if (agents.has(id) && !mayList(agent.id, agents.get(id))) {
+      findings.push(
+        errorAt(agent, path, {
+          code: 'PARENT_NOT_ALLOWED',
+          detail: `Agent \`${id}\` does not allow \`${agent.id}\` as a parent.`,
+          hint: `Add \`${agent.id}\` to \`parents\` of \`${id}\`, or remove the edge.`,
         }),
       )
     } else if (!agents.has(id)) {

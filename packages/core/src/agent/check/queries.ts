@@ -49,11 +49,11 @@ async function checkQuery({ agent, query, path }: QueryAt, source: QuerySource):
   const schema = query.parametersSchema ?? {}
   const required = new Set(Array.isArray(schema['required']) ? schema['required'].map(String) : [])
   const findings = verdict.placeholders
-    .filter((name) => !declared.has(name) && !required.has(name))
+    .filter((name) => !declared.has(name) && (query.addToInitialContext || !required.has(name)))
     .map((name) =>
       errorAt(agent, at, {
         code: 'QUERY_PARAM_UNCOVERED',
-        detail: `\`$${name}\` is neither an agent parameter nor a required tool argument.`,
+        detail: `\`$${name}\` is neither an agent parameter nor a required tool argument${query.addToInitialContext ? ', and a query of the initial context takes no arguments' : ''}.`,
         hint: 'Declare the parameter, or list the name in `parametersSchema.required`.',
       }),
     )

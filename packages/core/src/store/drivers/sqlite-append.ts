@@ -11,10 +11,8 @@ import { jobOf, jsonText, type Row } from './sqlite-rows.ts'
 interface Head {
   readonly number: number
   readonly lastSeq: number
-  readonly lastMessageAt: number
-  readonly jobCount: number
-  /** The row of the job that is live. */
-  readonly live: Row | null
+  /** The row of the latest job; the only one that can be live. */
+  readonly latest: Row | null
 }
 
 /** An append under way. `changed` is the row of the job it changes. */
@@ -43,21 +41,17 @@ function headOf(row: Row, { database, conversation }: Append): Head {
     row.database = database
     row.conversation = conversation
   }
-  return {
-    number: row.number as number,
-    lastSeq: row.last_seq as number,
-    lastMessageAt: row.last_message_at as number,
-    jobCount: row.job_count as number,
-    live: row.key === null ? null : row,
-  }
+  return { number: row.number as number, lastSeq: row.last_seq as number, latest: row.key === null ? null : row }
 }
 
-/** A job of this conversation; nearly always the one that is live. */
+/** A job of this conversation; nearly always the latest. */
 function findJob({ connection, append, head }: Omit<Member, 'changed'>, id: string): Row | null {
-  if (head?.live?.id === id) return head.live
+  if (head?.latest?.id === id) return head.latest
   const row = connection.get(jobSql.getJob, append.database, id)
   return row?.conversation === append.conversation ? row : null
 }
+
+const isLive = (row: Row | null | undefined): boolean => row?.ended_at === null
 
 /** Why an append must be refused, before anything is changed. */
 function refusal(member: Member): Refusal | null {
@@ -69,9 +63,9 @@ function refusal(member: Member): Refusal | null {
   if (append.ifLastSeq !== undefined && append.ifLastSeq !== (head?.lastSeq ?? 0)) return 'moved'
   if (append.settle?.some((one) => !isOpen(member, one)) === true) return 'settled'
   if (job === undefined) return null
-  if (job.kind === 'create') return (head?.live ?? null) === null ? null : 'active'
-  if (changed === null || changed.ended_at !== null) return 'inactive'
-  return job.kind === 'rest' && changed.wake === 1 ? 'woken' : null
+  if (job.kind === 'create') return isLive(head?.latest) ? 'active' : null
+  if (!isLive(changed)) return 'inactive'
+  return job.kind === 'rest' && changed?.wake === 1 ? 'woken' : null
 }
 
 /** An interruption may be opened and settled in one append. */
@@ -82,7 +76,7 @@ function isOpen({ connection, append }: Member, { id }: Settlement): boolean {
 
 function refused(member: Member, reason: Refusal): AppendResult {
   const { connection, append, head } = member
-  if (reason === 'active') return { ok: false, reason, job: jobOrNull(head?.live ?? null) }
+  if (reason === 'active') return { ok: false, reason, job: jobOrNull(head?.latest ?? null) }
   const id = append.fence?.job ?? append.job?.id
   const job = id === undefined ? null : findJob(member, id)
   if (reason === 'woken' && job !== null) {
@@ -98,38 +92,31 @@ function jobOrNull(row: Row | null) {
 
 function write(member: Member, texts: readonly string[]): AppendResult {
   const { connection, append } = member
-  const head = member.head ?? newHead(connection, append.create as ConversationRow)
-  const before = head.lastSeq
+  const before = member.head?.lastSeq ?? 0
   const lastSeq = before + texts.length
   if (lastSeq >= keysOfConversation) throw fullError(append.conversation)
+  const head = member.head ?? createConversation(connection, newRow(append))
   let key = head.number * keysOfConversation + before
   for (const text of texts) connection.run(logSql.insertEntry, ++key, text)
+  if (append.messageAt !== undefined && member.head !== null) {
+    connection.run(logSql.setLastMessageAt, head.number, append.messageAt)
+  }
   if (append.open !== undefined || append.settle !== undefined) writeInterruptions(connection, append, head.number)
   const job = append.job === undefined ? null : changeJob(append.job, { ...member, head })
-  const next = { ...head, lastSeq, lastMessageAt: append.messageAt ?? head.lastMessageAt, ...liveAfter(head, job) }
-  writeHead(connection, append, next)
   return { ok: true, before, lastSeq, job: jobOrNull(job) }
 }
 
-function newHead(connection: SqliteConnection, { lastMessageAt }: ConversationRow): Head {
-  return { number: connection.nextConversation(), lastSeq: 0, lastMessageAt, jobCount: 0, live: null }
+function newRow(append: Append): ConversationRow {
+  const row = append.create as ConversationRow
+  return { ...row, lastMessageAt: append.messageAt ?? row.lastMessageAt }
 }
 
-/** Which job is live once `job` was changed, and how many there are. */
-function liveAfter(head: Head, job: Row | null): Pick<Head, 'live' | 'jobCount'> {
-  const { live, jobCount } = head
-  if (job === null) return { live, jobCount }
-  if (job.ended_at !== null) return { live: live?.key === job.key ? null : live, jobCount }
-  return live === null ? { live: job, jobCount: jobCount + 1 } : { live, jobCount }
-}
-
-function writeHead({ run }: SqliteConnection, append: Append, head: Head): void {
-  const { number, lastSeq, lastMessageAt, jobCount } = head
-  const live = (head.live?.key as number | undefined) ?? null
-  if (append.create === undefined) return run(logSql.updateHead, number, lastSeq, lastMessageAt, jobCount, live)
-  const { database, id, agent, createdBy, createdAt, parameters, maxModelIterationsPerCall } = append.create
-  const given = [database, id, agent, createdBy, createdAt, lastMessageAt, lastSeq, jobCount, live]
+function createConversation({ nextConversation, run }: SqliteConnection, row: ConversationRow): Head {
+  const { database, id, agent, createdBy, createdAt, lastMessageAt, parameters, maxModelIterationsPerCall } = row
+  const number = nextConversation()
+  const given = [database, id, agent, createdBy, createdAt, lastMessageAt]
   run(logSql.insertConversation, number, ...given, jsonText(parameters), maxModelIterationsPerCall)
+  return { number, lastSeq: 0, latest: null }
 }
 
 function writeInterruptions({ run }: SqliteConnection, append: Append, number: number): void {
@@ -170,7 +157,7 @@ function createJob(change: JobChange & { kind: 'create' }, member: Member & { re
   const { connection, head, append } = member
   const { id, owner, leaseUntil, startedAt } = change
   const { database, conversation } = append
-  const key = head.number * keysOfConversation + head.jobCount + 1
+  const key = (head.latest === null ? head.number * keysOfConversation : (head.latest.key as number)) + 1
   const seq = head.lastSeq + 1
   connection.run(jobSql.insertJob, key, database, id, owner, leaseUntil, startedAt, seq)
   const fresh = { status: 'running', epoch: 1, wake: 0, attempts: 1, ended_at: null, result: null }

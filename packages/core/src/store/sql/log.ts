@@ -1,25 +1,32 @@
-/** Statements on conversations and their entries. A key is the conversation's number times 2^20, plus the seq. */
+/**
+ * Statements on conversations and their entries. A key is the number of the conversation times 2^20, plus the seq: so the last seq
+ * is found without a search and stands nowhere else, and an append touches one page less.
+ */
 
-const conversationColumns = `
-select number, database, id, agent, created_by, created_at, last_message_at, last_seq, parameters, max_iterations
-from conversations`
+const lastSeq = `(select coalesce(max(e.key) & 1048575, 0) from entries e
+    where e.key >= c.number * 1048576 and e.key < (c.number + 1) * 1048576)`
+
+const columns = `
+select c.number, c.database, c.id, c.agent, c.created_by, c.created_at, c.last_message_at, ${lastSeq} as last_seq,
+  c.parameters, c.max_iterations
+from conversations c`
 
 /** Statements on conversations and entries. Parameters are numbered, `?1` being the first. */
 export const logSql = {
-  /** What an append must know of its conversation, with the job that is live in it. */
+  /** What an append must know of its conversation, with its latest job: no other can be live. */
   readHead: `
-select c.number, c.last_seq, c.last_message_at, c.job_count, c.live_job,
+select c.number, ${lastSeq} as last_seq,
   j.key, j.id, j.status, j.owner, j.epoch, j.lease_until, j.wake, j.attempts, j.started_at, j.ended_at, j.first_seq,
   j.result
-from conversations c left join jobs j on j.key = c.live_job
+from conversations c left join jobs j on j.key = (select max(key) from jobs
+  where key >= c.number * 1048576 and key < (c.number + 1) * 1048576)
 where c.database = ?1 and c.id = ?2`,
   lastConversationNumber: 'select coalesce(max(number), 0) as number from conversations',
   insertConversation: `
-insert into conversations (number, database, id, agent, created_by, created_at, last_message_at, last_seq, job_count,
-  live_job, parameters, max_iterations)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`,
-  updateHead: `
-update conversations set last_seq = ?2, last_message_at = ?3, job_count = ?4, live_job = ?5 where number = ?1`,
+insert into conversations (number, database, id, agent, created_by, created_at, last_message_at, parameters,
+  max_iterations)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`,
+  setLastMessageAt: 'update conversations set last_message_at = ?2 where number = ?1',
   insertEntry: 'insert into entries (key, text) values (?1, ?2)',
   readEntries: `
 select e.key & 1048575 as seq, e.text
@@ -27,10 +34,10 @@ from conversations c join entries e on e.key > c.number * 1048576 + ?3 and e.key
 where c.database = ?1 and c.id = ?2
 order by e.key
 limit ?4`,
-  getConversation: `${conversationColumns} where database = ?1 and id = ?2`,
-  listConversations: `${conversationColumns}
-where database = ?1 and number < ?2 and (?3 is null or agent = ?3) and (?4 is null or created_by = ?4)
-order by number desc
+  getConversation: `${columns} where c.database = ?1 and c.id = ?2`,
+  listConversations: `${columns}
+where c.database = ?1 and c.number < ?2 and (?3 is null or c.agent = ?3) and (?4 is null or c.created_by = ?4)
+order by c.number desc
 limit ?5`,
   findConversation: 'select number from conversations where database = ?1 and id = ?2',
   /** Everything of one conversation, by its number. */

@@ -9,9 +9,6 @@ create table conversations (
   created_by text not null,
   created_at integer not null,
   last_message_at integer not null,
-  last_seq integer not null,
-  job_count integer not null,
-  live_job integer,
   parameters text not null,
   max_iterations integer,
   unique (database, id)

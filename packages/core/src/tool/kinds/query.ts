@@ -16,7 +16,7 @@ function asTool(query: Query, bound: ReadonlySet<string>, sources: ReadonlyMap<s
   const parameters = withoutBound(query.parametersSchema ?? noArguments, bound)
   return {
     name: query.name,
-    offer: { name: query.name, description: query.description, parameters },
+    offer: query.allowModelQueries ? { name: query.name, description: query.description, parameters } : null,
     notice: null,
     effect: 'none',
     bound: [...bound],
