@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertEvents } from './support/claims.ts'
-import type { Reply } from './support/model-server.ts'
+import type { Reply } from './support/exchange.ts'
 import { agent, createStage, type Stage, sub } from './support/stage.ts'
 import { toolContents } from './support/transcript.ts'
 import type { RunResult } from './support/wire.ts'

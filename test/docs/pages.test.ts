@@ -27,11 +27,16 @@ function broken(path: string, target: string): string | null {
 describe('the pages', () => {
   test('every relative link leads to a file, and its anchor to a heading', () => {
     const wrong = paths.flatMap((path) => linksOf(path).map((target) => broken(path, target)))
-    assert.deepEqual(wrong.filter((one) => one !== null), [])
+    assert.deepEqual(
+      wrong.filter((one) => one !== null),
+      [],
+    )
   })
 
   test('every page under docs is reached from its index', () => {
-    const index = new Set(linksOf('docs/README.md').map((target) => normalize(join('docs', target.split('#')[0] ?? ''))))
+    const index = new Set(
+      linksOf('docs/README.md').map((target) => normalize(join('docs', target.split('#')[0] ?? ''))),
+    )
     const lost = own.filter((path) => path.startsWith('docs/') && path !== 'docs/README.md' && !index.has(path))
     assert.deepEqual(lost, [])
   })

@@ -10,9 +10,12 @@ const id = /^(?:[RFMTK]b?|C|D|E|P|I)\d{1,2}$/
 /** Every id that stands in square brackets in a test's name, with the files that cite it. */
 function citations(): ReadonlyMap<string, ReadonlySet<string>> {
   const cited = new Map<string, Set<string>>()
-  const files = globSync(['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts', 'examples/*/*.test.ts'], {
-    cwd: root,
-  }).map((path) => path.replaceAll('\\', '/'))
+  const files = globSync(
+    ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts', 'examples/*/*.test.ts'],
+    {
+      cwd: root,
+    },
+  ).map((path) => path.replaceAll('\\', '/'))
   for (const file of files) {
     const names = readFileSync(join(root, file), 'utf8').matchAll(
       /\b(?:test|it|describe|suite)(?:\.\w+)?\(\s*(['"`])((?:(?!\1)[\s\S])*)\1/g,
@@ -51,6 +54,9 @@ describe('the page of rules', () => {
   })
 
   test('a planned rule names no test', () => {
-    assert.deepEqual(rows.filter(({ state, files }) => state === 'planned' && files.length > 0), [])
+    assert.deepEqual(
+      rows.filter(({ state, files }) => state === 'planned' && files.length > 0),
+      [],
+    )
   })
 })

@@ -33,10 +33,23 @@ function tree() {
         await settle(1)
         if (after) return 'still here'
         return turn === 0
-          ? { toolCalls: [{ name: 'mid', arguments: { message: 'm' } }, { name: 'side', arguments: { message: 's' } }] }
+          ? {
+              toolCalls: [
+                { name: 'mid', arguments: { message: 'm' } },
+                { name: 'side', arguments: { message: 's' } },
+              ],
+            }
           : 'done'
       },
-      mid: [{ toolCalls: [{ name: 'leaf', arguments: { message: 'l' } }, { name: 'wait', arguments: {} }] }, 'mid done'],
+      mid: [
+        {
+          toolCalls: [
+            { name: 'leaf', arguments: { message: 'l' } },
+            { name: 'wait', arguments: {} },
+          ],
+        },
+        'mid done',
+      ],
       leaf: [call('wait'), call('Ask'), 'leaf done'],
       side: [call('wait'), call('wait'), 'side done'],
     },
@@ -114,7 +127,12 @@ test('[I10] a cancel aborts the model call and the tool under way', async () => 
     agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }], tools: ['hang'] }, { id: 'leaf' }],
     plays: {
       root: [
-        { toolCalls: [{ name: 'hang', arguments: {} }, { name: 'leaf', arguments: { message: 'x' } }] },
+        {
+          toolCalls: [
+            { name: 'hang', arguments: {} },
+            { name: 'leaf', arguments: { message: 'x' } },
+          ],
+        },
         'done',
       ],
       leaf: [{ text: 'half', hang: true }],
@@ -173,10 +191,7 @@ test('[I8] an answer and a cancel at the same moment: the run ends cancelled and
     })
     const { runId, interruptions } = await stage.ask('root', 'go', { id: 'chats/1' })
     const id = interruptions[0]?.id ?? ''
-    const both = [
-      () => stage.runtime.answerInterruption(id, { answer: 1 }),
-      () => stage.runtime.cancelRun(runId),
-    ]
+    const both = [() => stage.runtime.answerInterruption(id, { answer: 1 }), () => stage.runtime.cancelRun(runId)]
     if (round % 2 === 1) both.reverse()
     await Promise.allSettled(both.map((one) => one()))
     await settle()

@@ -59,8 +59,7 @@ test('[C7] another set of bound values on the same path has a document of its ow
       { id: 'leaf', parameters: [{ name: 'region' }] },
     ],
     plays: {
-      root: (request, turn) =>
-        turn === 0 ? call('mid', { message: 'go', region: lastUserMessage(request) }) : 'done',
+      root: (request, turn) => (turn === 0 ? call('mid', { message: 'go', region: lastUserMessage(request) }) : 'done'),
       mid: passOn,
       leaf: echo,
     },
@@ -114,14 +113,19 @@ test('[C14] calls of one document run one after another in call order, other doc
   await result
   assert.deepEqual(order, ['begin one', 'other', 'end one', 'begin two', 'end two'])
   assert.deepEqual(
-    stage.seenBy('root')[1]?.messages.slice(-3).map(({ content }) => content),
+    stage
+      .seenBy('root')[1]
+      ?.messages.slice(-3)
+      .map(({ content }) => content),
     ['heard one', 'heard two', 'heard three'],
   )
-  assert.deepEqual(stage.seenBy('leaf')[1]?.messages.slice(1).map(({ content }) => content), [
-    'one',
-    'heard one',
-    'two',
-  ])
+  assert.deepEqual(
+    stage
+      .seenBy('leaf')[1]
+      ?.messages.slice(1)
+      .map(({ content }) => content),
+    ['one', 'heard one', 'two'],
+  )
   assertSound(await stage.events('chats/1'))
 })
 
@@ -131,7 +135,12 @@ test('[C14] results stand in call order, events in the order in which they came'
     agents: [{ id: 'root', subAgents: [{ agent: 'slow' }, { agent: 'fast' }] }, { id: 'slow' }, { id: 'fast' }],
     plays: {
       root: [
-        { toolCalls: [{ name: 'slow', arguments: { message: 's' } }, { name: 'fast', arguments: { message: 'f' } }] },
+        {
+          toolCalls: [
+            { name: 'slow', arguments: { message: 's' } },
+            { name: 'fast', arguments: { message: 'f' } },
+          ],
+        },
         'done',
       ],
       slow: async () => {
@@ -150,7 +159,10 @@ test('[C14] results stand in call order, events in the order in which they came'
     ends.map(({ author }) => author),
     ['fast', 'slow', 'root'],
   )
-  const read = stage.seenBy('root')[1]?.messages.slice(-2).map(({ content }) => content)
+  const read = stage
+    .seenBy('root')[1]
+    ?.messages.slice(-2)
+    .map(({ content }) => content)
   assert.deepEqual(read, ['slow result', 'fast result'])
   for (const request of stage.requests) assertAlternates(request)
 })
@@ -160,7 +172,12 @@ test('[E28] [C15] a delegate that fails is an error its caller reads; siblings g
     agents: [{ id: 'root', subAgents: [{ agent: 'bad' }, { agent: 'good' }] }, { id: 'bad' }, { id: 'good' }],
     plays: {
       root: [
-        { toolCalls: [{ name: 'bad', arguments: { message: 'b' } }, { name: 'good', arguments: { message: 'g' } }] },
+        {
+          toolCalls: [
+            { name: 'bad', arguments: { message: 'b' } },
+            { name: 'good', arguments: { message: 'g' } },
+          ],
+        },
         'done',
       ],
       bad: () => '',
@@ -170,7 +187,11 @@ test('[E28] [C15] a delegate that fails is an error its caller reads; siblings g
   const result = await stage.ask('root', 'both', { id: 'chats/1' })
   assert.equal(result.status, 'completed')
   assert.equal(stage.seenBy('bad').length, 2)
-  const [error, fine] = stage.seenBy('root')[1]?.messages.slice(-2).map(({ content }) => content) ?? []
+  const [error, fine] =
+    stage
+      .seenBy('root')[1]
+      ?.messages.slice(-2)
+      .map(({ content }) => content) ?? []
   assert.match(error ?? '', /^\{"error":".*empty answer/)
   assert.equal(fine, 'fine')
 })

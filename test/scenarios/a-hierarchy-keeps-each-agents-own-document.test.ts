@@ -100,7 +100,9 @@ test('[F16] [F32] [F33] [I11] events carry call, parent and root, in the order o
   assertSound(events)
   assertUsage(result, events)
   assert.deepEqual(
-    events.filter(({ kind, type }) => kind === 'agent' || type === 'message').map(({ type, agentPath }) => `${type} ${agentPath}`),
+    events
+      .filter(({ kind, type }) => kind === 'agent' || type === 'message')
+      .map(({ type, agentPath }) => `${type} ${agentPath}`),
     [
       'message front',
       'start front',
@@ -136,7 +138,12 @@ test('[R06] one specialist under two parents has a document on each path', async
     ],
     plays: {
       front: [
-        { toolCalls: [{ name: 'left', arguments: { message: 'l' } }, { name: 'right', arguments: { message: 'r' } }] },
+        {
+          toolCalls: [
+            { name: 'left', arguments: { message: 'l' } },
+            { name: 'right', arguments: { message: 'r' } },
+          ],
+        },
         'done',
       ],
       left: [call('leaf', { message: 'from left' }), 'left done'],

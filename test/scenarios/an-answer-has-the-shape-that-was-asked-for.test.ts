@@ -24,7 +24,10 @@ test('[R50] a root’s answer is text and output; a schema comes from a sample t
 
 test('[R50] [F20] a delegate’s output reaches its parent as JSON', async () => {
   const stage = createStage({
-    agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }] }, { id: 'leaf', outputSchema: schema }],
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'leaf' }] },
+      { id: 'leaf', outputSchema: schema },
+    ],
     plays: { root: [call('leaf', { message: 'go' }), 'done'], leaf: ['  {"reply" : "hi"}  '] },
   })
   await stage.ask('root', 'hello')

@@ -73,7 +73,10 @@ test('[R28] answers in any order resume the run, and no sibling runs twice', asy
   assert.equal(stage.requests.length, 6)
   assert.equal(stage.seenBy('leaf')[1]?.messages.at(-1)?.content, '{"done":true}')
   assert.deepEqual(
-    stage.seenBy('root')[1]?.messages.slice(-2).map(({ content }) => content),
+    stage
+      .seenBy('root')[1]
+      ?.messages.slice(-2)
+      .map(({ content }) => content),
     ['renamed', 'below done'],
   )
   const events = await stage.events('chats/1')

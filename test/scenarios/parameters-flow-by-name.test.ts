@@ -166,7 +166,10 @@ test('[E13] [E14] an empty string is a value, and null is one only where the typ
 
 test('[E21] a parameter that nobody declares is refused with the known ones', async () => {
   const stage = createStage({
-    agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }] }, { id: 'leaf', parameters: [{ name: 'userId' }] }],
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'leaf' }] },
+      { id: 'leaf', parameters: [{ name: 'userId' }] },
+    ],
     plays: {},
   })
   await assert.rejects(stage.ask('root', 'hello', { parameters: { usrId: 'x' } }), {

@@ -1,7 +1,8 @@
 /** What must hold for every log and every request, whatever happened: the invariants of the fault plan. */
 import assert from 'node:assert/strict'
 import type { ModelRequest, Store } from '@witan/core'
-import type { Entry, Event, RunResult } from '@witan/protocol'
+import type { Event, RunResult } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
 
 /** All entries of a conversation as they are stored. */
 export async function storedEntries(store: Store, conversation: string): Promise<readonly Entry[]> {
@@ -111,7 +112,9 @@ export function assertAlternates({ messages }: ModelRequest): void {
 
 /** [usage] the sum that a result tells is the sum over the model calls of its run. */
 export function assertUsage(result: RunResult, events: readonly Event[]): void {
-  const own = events.filter(({ rootCallId, kind, type }) => rootCallId === result.runId && kind === 'model' && type === 'end')
+  const own = events.filter(
+    ({ rootCallId, kind, type }) => rootCallId === result.runId && kind === 'model' && type === 'end',
+  )
   const byAgent: Record<string, { calls: number; input: number; output: number }> = {}
   for (const { agentPath, content } of own) {
     const usage = content['usage'] as { inputTokens: number | null; outputTokens: number | null } | null
@@ -130,7 +133,13 @@ export function assertUsage(result: RunResult, events: readonly Event[]): void {
   assert.equal(result.usage.modelCalls, own.length)
   const { inputTokens, outputTokens, totalTokens } = result.usage
   const sums = Object.values(byAgent)
-  assert.equal(inputTokens, sums.reduce((sum, one) => sum + one.input, 0))
-  assert.equal(outputTokens, sums.reduce((sum, one) => sum + one.output, 0))
+  assert.equal(
+    inputTokens,
+    sums.reduce((sum, one) => sum + one.input, 0),
+  )
+  assert.equal(
+    outputTokens,
+    sums.reduce((sum, one) => sum + one.output, 0),
+  )
   assert.equal(totalTokens, inputTokens + outputTokens)
 }

@@ -28,7 +28,10 @@ export interface Stage {
   ask(agent: string, prompt: string, more?: Readonly<Record<string, unknown>>): Promise<RunResult>
   /** One more run of a conversation. */
   run(conversation: string, body: Readonly<Record<string, unknown>>): Promise<RunResult>
-  events(conversation: string, filter?: { readonly verbose?: boolean; readonly call?: string }): Promise<readonly Event[]>
+  events(
+    conversation: string,
+    filter?: { readonly verbose?: boolean; readonly call?: string },
+  ): Promise<readonly Event[]>
   document(path: string): Promise<Document>
 }
 

@@ -1,7 +1,7 @@
 /** Turns `--param k=v` and `--hide k` into the parameters of a conversation, by the types that the agents declare. */
 import type { Client } from '@witan/client'
 import type { GivenParameter, ParameterType, ParameterValue } from '@witan/protocol'
-import { fitsType } from '@witan/protocol'
+import { fitsType } from '@witan/protocol/schemas'
 import { readParameterWords } from './arguments.ts'
 import type { Given, Option } from './command.ts'
 import { UsageError } from './exit.ts'

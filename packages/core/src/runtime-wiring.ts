@@ -14,7 +14,7 @@ import { openaiCompatible } from './model/adapters/openai-compatible.ts'
 import type { Model } from './model/model.ts'
 import { withRetries } from './model/retry.ts'
 import type { CommandContext } from './run/accept.ts'
-import type { Environment } from './run/environment.ts'
+import type { Environment, PinnedAgent } from './run/environment.ts'
 import { Worker } from './run/worker.ts'
 import { memoryStore } from './store/drivers/memory.ts'
 import type { Append, AppendResult, Store } from './store/store.ts'
@@ -101,9 +101,11 @@ export function wire(options: RuntimeOptions): Parts {
       functionTools(tools),
       queryTools(sources),
       actionTools,
-      subAgentTools((database, id) => enabled(registry, database, id)?.data ?? null),
+      subAgentTools(({ database, revisions }, id) => pinnedAgent(registry, { database, id, revisions })?.data ?? null),
     ]),
     pin: (database, id) => registry.rows(database).get(id) ?? null,
+    reach: (database, root) => registry.reach(database, root),
+    pinned: (database, id, revisions) => pinnedAgent(registry, { database, id, revisions }),
     report: options.report ?? ((error) => console.error(error)),
   }
   const check: CheckContext = {
@@ -126,9 +128,16 @@ export function wire(options: RuntimeOptions): Parts {
   return { env, store, warm, worker, tracker, registry, hub, check, sources, agents: options.agents ?? [], deskOf }
 }
 
-function enabled(registry: Registry, database: string, id: string) {
+/** An agent that is still there and enabled, in the revision that a run keeps. */
+function pinnedAgent(
+  registry: Registry,
+  of: { readonly database: string; readonly id: string; readonly revisions: Readonly<Record<string, number>> },
+): PinnedAgent | null {
+  const { database, id } = of
   const row = registry.rows(database).get(id)
-  return row === undefined || row.data.disabled ? null : row
+  if (row === undefined || row.data.disabled) return null
+  const revision = of.revisions[id] ?? row.revision
+  return revision === row.revision ? row : { revision, data: registry.revision(database, id, revision) }
 }
 
 /** Stores an append and tells the readers of its conversation. */

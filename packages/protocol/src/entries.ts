@@ -14,3 +14,6 @@ export type {
   ToolStartBody,
 } from './entry.ts'
 export { readersOf } from './entry.ts'
+export type { EntryKind, EntryType, NoticeCode } from './event.ts'
+export type { ModelUsage } from './counters.ts'
+export { addCounters, addModelCall, emptyCounters } from './counters.ts'

@@ -39,6 +39,8 @@ export interface AgentStartBody {
   /** The edge's names and history mode, so that a fold needs no edge. */
   readonly map: Readonly<Record<string, string | null>>
   readonly history: 'agent' | 'isolated'
+  /** On a root: the revisions of every agent it reaches; the whole run keeps them [C8]. */
+  readonly revisions: Readonly<Record<string, number>>
   /** Calls that stand before the first step as if the model had made them. */
   readonly initial: readonly LoggedToolCall[]
   readonly hidden: boolean

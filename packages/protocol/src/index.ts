@@ -38,7 +38,6 @@ export type {
 } from './agent.ts'
 export type { GivenParameter, Parameter } from './parameter.ts'
 export type { ParameterType, ParameterValue } from './parameter-type.ts'
-export { fitsType, reservedParameterNames, typeToJsonSchema } from './parameter-type.ts'
 
 // conversations, runs, documents
 export type {
@@ -59,7 +58,5 @@ export type { Interruption, InterruptionState } from './interruption.ts'
 export type { Task } from './task.ts'
 
 // events and usage
-export type { EntryKind, EntryType, Event, EventPage, FinishReason, NoticeCode } from './event.ts'
+export type { Event, EventPage, FinishReason } from './event.ts'
 export type { Usage, UsageCounters } from './usage.ts'
-export type { ModelUsage } from './counters.ts'
-export { addCounters, addModelCall, emptyCounters } from './counters.ts'

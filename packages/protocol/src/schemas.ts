@@ -13,6 +13,7 @@ export {
   subAgentEdgeSchema,
 } from './agent.ts'
 export { givenParameterSchema, parameterSchema } from './parameter.ts'
+export { fitsType, reservedParameterNames, typeToJsonSchema } from './parameter-type.ts'
 
 // conversations, runs, documents
 export {

@@ -1,6 +1,6 @@
 /** Claims that several acceptance tests make: the form of an error, and the form of a conversation's events. */
 import assert from 'node:assert/strict'
-import type { Seen } from './model-server.ts'
+import type { Seen } from './exchange.ts'
 import type { Problem, WitanEvent } from './wire.ts'
 import type { Answer } from './witan.ts'
 

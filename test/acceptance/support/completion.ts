@@ -1,5 +1,5 @@
 /** The bodies of a chat completion, plain and in chunks, as an OpenAI-compatible server writes them. */
-import type { CallOut, Reply, Seen } from './model-server.ts'
+import type { CallOut, Reply, Seen } from './exchange.ts'
 
 /** A whole answer for a request that did not ask for a stream, or for a server that cannot stream. */
 export function completion(seen: Seen, reply: Reply): Record<string, unknown> {

@@ -1,6 +1,6 @@
 /** What a model saw, in a short form that a test can write down: one entry a message, arguments parsed, ids resolved. */
 import assert from 'node:assert/strict'
-import type { JsonSchema, Seen, WireMessage } from './model-server.ts'
+import type { JsonSchema, Seen, WireMessage } from './exchange.ts'
 
 export type Line =
   | { system: string }

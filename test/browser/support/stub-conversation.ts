@@ -1,6 +1,6 @@
 /** One conversation of the stub: its log, who reads it, the action that waits, and the run that plays. */
 import type { Conversation, Event, Interruption, RunResult } from '@witan/protocol'
-import { emptyCounters } from '@witan/protocol'
+import { emptyCounters } from '@witan/protocol/entries'
 import { eventSchema } from '@witan/protocol/schemas'
 import { runFor, type Stage } from './canned-run.ts'
 

@@ -1,6 +1,7 @@
 /** Runs that follow a script: the part of the test server that stands in for agents. */
 import type { Event, Interruption, Prompt, RunResult } from '@witan/protocol'
-import { emptyCounters, WitanError } from '@witan/protocol'
+import { WitanError } from '@witan/protocol'
+import { emptyCounters } from '@witan/protocol/entries'
 
 /** What a scripted run does next: write deltas, ask for actions and wait, or end. */
 export type Step =

@@ -1,5 +1,6 @@
 /** From whatever somebody sent to a checked agent, or to the first thing that is wrong with it. */
-import { type AgentData, type ErrorCode, reservedParameterNames, WitanError } from '@witan/protocol'
+import { type AgentData, type ErrorCode, WitanError } from '@witan/protocol'
+import { reservedParameterNames } from '@witan/protocol/schemas'
 import { agentSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { nearest } from './nearest.ts'

@@ -8,6 +8,7 @@ export class Registry {
   readonly #databases = new Map<string, Map<string, AgentRow>>()
   readonly #loading = new Map<string, Promise<void>>()
   readonly #revisions = new Map<string, AgentData>()
+  readonly #reaches = new Map<string, Readonly<Record<string, number>>>()
 
   constructor(records: AgentRecords) {
     this.#records = records
@@ -37,8 +38,29 @@ export class Registry {
     return this.#databases.get(database) ?? new Map()
   }
 
+  /** The current revisions of every agent that a root reaches: what a run is pinned to. */
+  reach(database: string, root: string): Readonly<Record<string, number>> {
+    const key = `${database}\n${root}`
+    const known = this.#reaches.get(key)
+    if (known !== undefined) return known
+    const rows = this.rows(database)
+    const found: Record<string, number> = {}
+    const open = [root]
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      for (const { agent } of rows.get(id)?.data.subAgents ?? []) {
+        const row = rows.get(agent)
+        if (row === undefined || Object.hasOwn(found, agent)) continue
+        found[agent] = row.revision
+        open.push(agent)
+      }
+    }
+    this.#reaches.set(key, Object.freeze(found))
+    return found
+  }
+
   /** Takes in what was just stored. */
   put(database: string, id: string, row: AgentRow | null): void {
+    this.#reaches.clear()
     if (row === null) this.#databases.get(database)?.delete(id)
     else {
       this.#databases.get(database)?.set(id, row)

@@ -1,6 +1,6 @@
 /** One conversation document: the entries of one path, folded for a reader [R18–R22, Rb37]. */
 import type { DetailLevel, Document, DocumentMessage, Interruption, UsageCounters } from '@witan/protocol'
-import { addCounters, addModelCall, emptyCounters } from '@witan/protocol'
+import { addCounters, addModelCall, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
 
 interface ShownCall {

@@ -10,7 +10,7 @@ import type {
   ResolvedBody,
   ToolStartBody,
 } from '@witan/protocol/entries'
-import { addCounters, addModelCall, emptyCounters } from '@witan/protocol'
+import { addCounters, addModelCall, emptyCounters } from '@witan/protocol/entries'
 import { bind, documentKey, withGenerated } from '../parameter/bind.ts'
 import { scrubberOf } from '../parameter/scrub.ts'
 import { parameterLines } from '../parameter/visibility.ts'
@@ -95,7 +95,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     usage: new Map(),
   }
   document.calls.push(call)
-  if (parent === null) state.run = newRun(call)
+  if (parent === null) state.run = newRun(call, body.revisions)
   else joinRun(state.run as RunState, call, parent)
   if (document.calls.length > 1) return
   activate(call)
@@ -133,9 +133,10 @@ export function childPath(parentPath: string, agent: string): string {
   return `${parentPath}/${agent}`
 }
 
-function newRun(root: AgentCall): RunState {
+function newRun(root: AgentCall, revisions: RunState['revisions']): RunState {
   return {
     root,
+    revisions,
     calls: new Map([[root.place.call, root]]),
     slots: new Map(),
     modelCalls: 0,

@@ -84,6 +84,8 @@ export interface DocumentState {
 /** The live run of a conversation. */
 export interface RunState {
   readonly root: AgentCall
+  /** The revisions that the whole run keeps [C8]. */
+  readonly revisions: Readonly<Record<string, number>>
   /** Live agent calls, parents before children. */
   readonly calls: Map<string, AgentCall>
   /** Live tool calls and waiting ones by their call id. */

@@ -1,7 +1,7 @@
 /** The call tree of a run, from its entries. */
 import type { CallNode, UsageCounters } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
-import { addModelCall, emptyCounters } from '@witan/protocol'
+import { addModelCall, emptyCounters } from '@witan/protocol/entries'
 
 type Node = { -readonly [Field in keyof CallNode]: CallNode[Field] } & { children: CallNode[]; usage: UsageCounters }
 

@@ -1,6 +1,6 @@
 /** Warm conversations: folds kept in memory, least recently used go first, cold ones are read from the log. */
 import { WitanError } from '@witan/protocol'
-import type { Entry } from '@witan/protocol/entries'
+import type { AgentStartBody, Entry } from '@witan/protocol/entries'
 import { readGiven } from '../parameter/parameter.ts'
 import type { ConversationRow, Store } from '../store/store.ts'
 import { type AgentLookup, emptyState, fold } from './fold.ts'
@@ -68,6 +68,12 @@ export class WarmConversations {
     this.#logs.delete(keyOf(database, id))
   }
 
+  async #ensurePinned(database: string, start: AgentStartBody): Promise<void> {
+    const { ensureRevision } = this.#context
+    await ensureRevision(database, start.agent, start.revision)
+    for (const [id, revision] of Object.entries(start.revisions)) await ensureRevision(database, id, revision)
+  }
+
   async #load(database: string, id: string): Promise<ConversationLog> {
     const { store } = this.#context
     const row = await store.getConversation(database, id)
@@ -77,8 +83,7 @@ export class WarmConversations {
       })
     const log = this.fresh(row)
     for await (const entry of entriesOf(store, { database, conversation: id })) {
-      if (entry.type === 'start' && entry.kind === 'agent')
-        await this.#context.ensureRevision(database, entry.body.agent, entry.body.revision)
+      if (entry.type === 'start' && entry.kind === 'agent') await this.#ensurePinned(database, entry.body)
       fold(log.state, entry, this.#context.lookup(database))
     }
     this.keep(log)

@@ -1,19 +1,13 @@
 /** The edge to a sub-agent that is called as a tool and whose answer the caller waits for [R01, F15–F20]. */
-import {
-  type AgentData,
-  fitsType,
-  MissingAgentParameterError,
-  type Parameter,
-  type SubAgentEdge,
-  typeToJsonSchema,
-} from '@witan/protocol'
+import { type AgentData, MissingAgentParameterError, type Parameter, type SubAgentEdge } from '@witan/protocol'
+import { fitsType, typeToJsonSchema } from '@witan/protocol/schemas'
 import { bind, type Binding } from '../parameter/bind.ts'
 import { failed, pending } from '../tool/outcome.ts'
 import type { JsonSchema } from '../tool/schema.ts'
 import type { ArgumentCheck, Caller, ImmediateTool, Tool, ToolRequest, ToolSource } from '../tool/tool.ts'
 
-/** Finds the current definition of an agent, or null where it is gone or disabled. */
-export type FindAgent = (database: string, id: string) => AgentData | null
+/** Finds the definition that a run keeps of an agent, or null where it is gone or disabled. */
+export type FindAgent = (caller: Caller, id: string) => AgentData | null
 
 /** The sub-agents of an agent as tools, named by their ids. */
 export function subAgentTools(find: FindAgent): ToolSource {
@@ -21,8 +15,8 @@ export function subAgentTools(find: FindAgent): ToolSource {
 }
 
 function toolOf(edge: SubAgentEdge, caller: Caller, find: FindAgent): Tool {
-  const child = find(caller.database, edge.agent)
-  if (child === null) return refusing(edge, `\`${edge.agent}\` is not available: it was deleted or disabled.`)
+  const child = find(caller, edge.agent)
+  if (child === null) return refusing(edge, goneText(edge))
   if (caller.depth >= caller.maxDepth) {
     return refusing(
       edge,
@@ -32,10 +26,22 @@ function toolOf(edge: SubAgentEdge, caller: Caller, find: FindAgent): Tool {
   }
   const binding = bind(child.parameters, { parent: caller.parameters, given: caller.given, map: edge.map })
   const missing = binding.missing[0]
-  return missing === undefined ? delegate(edge, child, binding) : untrusted(edge, missing, caller)
+  if (missing !== undefined) return untrusted(edge, missing, caller)
+  return delegate(edge, { child, binding, isThere: () => find(caller, edge.agent) !== null })
 }
 
-function delegate(edge: SubAgentEdge, child: AgentData, binding: Binding): ImmediateTool {
+function goneText(edge: SubAgentEdge): string {
+  return `\`${edge.agent}\` is not available: it was deleted or disabled.`
+}
+
+interface Delegate {
+  readonly child: AgentData
+  readonly binding: Binding
+  /** False once it was deleted or disabled while its caller was at work [E6]. */
+  isThere(): boolean
+}
+
+function delegate(edge: SubAgentEdge, { child, binding, isThere }: Delegate): ImmediateTool {
   const parameters = schemaOf(edge, binding.generate)
   return {
     name: edge.agent,
@@ -46,6 +52,7 @@ function delegate(edge: SubAgentEdge, child: AgentData, binding: Binding): Immed
     immediate: true,
     check: (args) => checkDelegation(binding.generate, args),
     invoke(request, caller, verbs) {
+      if (!isThere()) return failed('TOOL_UNKNOWN', goneText(edge))
       const { message, ...generated } = request.arguments as { message: string }
       if (repeats(caller, child.id, message)) {
         return failed(

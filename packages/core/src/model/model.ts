@@ -1,5 +1,6 @@
 /** The contract of a model: one method. */
-import type { FinishReason, ModelUsage } from '@witan/protocol'
+import type { FinishReason } from '@witan/protocol'
+import type { ModelUsage } from '@witan/protocol/entries'
 import type { ModelMessage, ModelToolCall } from './message.ts'
 
 /** A tool as a model sees it. `parameters` is a JSON Schema of type object. */

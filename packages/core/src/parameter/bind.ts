@@ -1,6 +1,6 @@
 /** How a child's parameters get their values on the way down an edge [R30]. */
 import type { Parameter, ParameterValue } from '@witan/protocol'
-import { fitsType } from '@witan/protocol'
+import { fitsType } from '@witan/protocol/schemas'
 import { Boxed } from './hidden.ts'
 import type { Bound, BoundValue, GivenParameters } from './parameter.ts'
 

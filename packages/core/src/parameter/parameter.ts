@@ -1,5 +1,6 @@
 /** A bound parameter: a value, who made it, and whether the conversation hides it. */
-import { fitsType, type Parameter, type ParameterValue, WitanError } from '@witan/protocol'
+import { type Parameter, type ParameterValue, WitanError } from '@witan/protocol'
+import { fitsType } from '@witan/protocol/schemas'
 import type { Boxed } from './hidden.ts'
 
 /** Who made a value. It is kept along the whole way down [D14, E15]. */

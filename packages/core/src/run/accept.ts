@@ -133,6 +133,7 @@ function newRun(context: CommandContext, log: ConversationLog, about: { pinned: 
       generated: null,
       map: {},
       history: 'agent',
+      revisions: env.reach(database, agent.id),
       initial: initialCalls(agent, log.state.documents.size === 0),
       hidden: false,
       originRunId: null,

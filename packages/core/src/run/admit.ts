@@ -125,7 +125,7 @@ export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): voi
 
 function spawn({ slot, child, callId }: { slot: Slot; child: Spawn; callId: string }, job: Job): void {
   const parent = slot.owner
-  const pinned = job.env.pin(job.log.state.database, child.agent)
+  const pinned = job.env.pinned(job.log.state.database, child.agent, job.run.revisions)
   if (pinned === null) throw new Error(`agent ${child.agent} is gone or disabled`)
   const { state } = job.log
   const binding = bind(pinned.data.parameters, { parent: parent.parameters, given: state.given, map: child.map })
@@ -157,6 +157,7 @@ function spawn({ slot, child, callId }: { slot: Slot; child: Spawn; callId: stri
       generated: child.generated,
       map: child.map,
       history: child.history,
+      revisions: {},
       initial: initialCalls(pinned.data, known === undefined),
       hidden: false,
       originRunId: null,

@@ -33,6 +33,7 @@ function callerOf(call: AgentCall, job: Job): Caller {
     maxDepth: Math.min(job.env.ceilings.maxDepth, job.run.root.agent.limits.maxDepth),
     parameters: call.parameters,
     given,
+    revisions: job.run.revisions,
     lineage,
   }
 }

@@ -31,8 +31,12 @@ export interface Environment {
   model(name: string): Model | null
   /** All tools of an agent call, edges included. */
   toolset(caller: Caller): Toolset
-  /** The current revision of an agent that is not disabled, or null. */
+  /** The current revision of an agent, disabled ones included, or null. */
   pin(database: string, id: string): PinnedAgent | null
+  /** The current revisions of every agent below a root. */
+  reach(database: string, root: string): Readonly<Record<string, number>>
+  /** An agent in the revision that a run keeps; null where it was deleted or disabled meanwhile [E6]. */
+  pinned(database: string, id: string, revisions: Readonly<Record<string, number>>): PinnedAgent | null
   /** Problems inside that no caller hears of. */
   report(error: unknown): void
 }

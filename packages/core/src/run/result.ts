@@ -1,6 +1,6 @@
 /** The result of a run as its caller gets it. */
 import type { Interruption, RunResult, Usage, UsageCounters } from '@witan/protocol'
-import { addCounters, emptyCounters } from '@witan/protocol'
+import { addCounters, emptyCounters } from '@witan/protocol/entries'
 import { mergeUsage } from '../conversation/fold.ts'
 import type { RunState } from '../conversation/state.ts'
 import type { Job } from './job.ts'

@@ -30,7 +30,10 @@ export async function think(call: AgentCall, job: Job, signal: AbortSignal): Pro
   const offered = allowance.kind === 'tools'
   let reply: ModelReply
   try {
-    reply = await ask(model, { ...requestOf(call, offers, offered), messages }, { call, job, signal })
+    reply = await orAborted(
+      ask(model, { ...requestOf(call, offers, offered), messages }, { call, job, signal }),
+      signal,
+    )
   } catch (error) {
     if (signal.aborted) return
     return failCall(call, job, {
@@ -162,6 +165,15 @@ async function ask(
     job.env.hub.delta(channel, { place: call.place, text: part.text, attempt, at: job.env.clock.now() })
   }
   throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
+}
+
+/** A model that does not stop at the signal holds nobody up: what it still says is not used [D10]. */
+function orAborted(reply: Promise<ModelReply>, signal: AbortSignal): Promise<ModelReply> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    reply.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
 
 function failureText(error: unknown, model: Model): string {

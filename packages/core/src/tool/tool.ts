@@ -32,6 +32,8 @@ export interface Caller {
   readonly parameters: Bound
   /** What the caller of the conversation gave: edges bind from it. */
   readonly given: GivenParameters
+  /** The revisions that the run keeps: edges look their targets up in them. */
+  readonly revisions: Readonly<Record<string, number>>
   /** Live agent calls above this one, root first, itself last. */
   readonly lineage: readonly { readonly agent: string; readonly message: string }[]
 }

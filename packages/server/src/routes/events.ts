@@ -51,8 +51,12 @@ function lastEventId(headers: Headers): number | null {
   const given = headers.get('last-event-id')
   if (given === null || given === '') return null
   if (/^\d{1,15}$/.test(given)) return Number(given)
-  throw new WitanError('EVENT_ID_INVALID', `\`Last-Event-ID\` must be a whole number from 0, got \`${given.slice(0, 40)}\`.`, {
-    path: 'Last-Event-ID',
-    hint: 'Send the id of the last event you have seen, or leave it out.',
-  })
+  throw new WitanError(
+    'EVENT_ID_INVALID',
+    `\`Last-Event-ID\` must be a whole number from 0, got \`${given.slice(0, 40)}\`.`,
+    {
+      path: 'Last-Event-ID',
+      hint: 'Send the id of the last event you have seen, or leave it out.',
+    },
+  )
 }

@@ -1,5 +1,5 @@
 /** Reads what an AI SDK model answered, whole or in parts, into a `ModelReply`. */
-import type { ModelUsage } from '@witan/protocol'
+import type { ModelUsage } from '@witan/protocol/entries'
 import type { ModelToolCall } from '../message.ts'
 import type { ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
 import { ModelCallError } from '../model.ts'

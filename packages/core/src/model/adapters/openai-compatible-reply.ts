@@ -1,5 +1,5 @@
 /** Gathers the documents of one reply, streamed or plain, into a `ModelReply`. */
-import type { ModelUsage } from '@witan/protocol'
+import type { ModelUsage } from '@witan/protocol/entries'
 import type { ModelMessage } from '../message.ts'
 import type { ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
 import type { ToolCallCollector } from './openai-compatible-tool-calls.ts'

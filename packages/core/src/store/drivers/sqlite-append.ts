@@ -3,24 +3,24 @@ import { WitanError } from '@witan/protocol'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
-import type { Append, AppendResult, ConversationRow, JobChange, Refusal, Settlement } from '../store.ts'
+import type { Append, AppendResult, ConversationRow, JobChange, JobRow, Refusal, Settlement } from '../store.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
-import { jobOf, jsonText, type Row } from './sqlite-rows.ts'
+import { jobOf, jsonText, type Row, type StoredJob, storedJob } from './sqlite-rows.ts'
 
 /** What is known of the conversation before the append. */
 interface Head {
   readonly number: number
   readonly lastSeq: number
-  /** The row of the latest job; the only one that can be live. */
-  readonly latest: Row | null
+  /** The latest job; the only one that can be live. */
+  readonly latest: StoredJob | null
 }
 
-/** An append under way. `changed` is the row of the job it changes. */
+/** An append under way. `changed` is the job it changes. */
 interface Member {
   readonly connection: SqliteConnection
   readonly append: Append
   readonly head: Head | null
-  readonly changed: Row | null
+  readonly changed: StoredJob | null
 }
 
 /** So many keys a conversation has, for its entries and for its jobs. */
@@ -28,30 +28,28 @@ const keysOfConversation = 1_048_576
 
 /** Stores one append, or says why not. Throws `STORE_UNAVAILABLE` before anything is written where the conversation is full. */
 export function storeAppend(connection: SqliteConnection, append: Append, texts: readonly string[]): AppendResult {
-  const row = connection.get(logSql.readHead, append.database, append.conversation)
-  const head = row === null ? null : headOf(row, append)
-  const changed = append.job === undefined ? null : findJob({ connection, append, head }, append.job.id)
+  const head = readHead(connection, append)
+  const { job } = append
+  const changed = job === undefined || job.kind === 'create' ? null : findJob({ connection, append, head }, job.id)
   const member = { connection, append, head, changed }
   const reason = refusal(member)
   return reason === null ? write(member, texts) : refused(member, reason)
 }
 
-function headOf(row: Row, { database, conversation }: Append): Head {
-  if (row.key !== null) {
-    row.database = database
-    row.conversation = conversation
-  }
-  return { number: row.number as number, lastSeq: row.last_seq as number, latest: row.key === null ? null : row }
+function readHead(connection: SqliteConnection, { database, conversation }: Append): Head | null {
+  const row = connection.tuple(logSql.readHead, database, conversation)
+  return row === null ? null : { number: row[0] as number, lastSeq: row[1] as number, latest: storedJob(row, 2) }
 }
 
 /** A job of this conversation; nearly always the latest. */
-function findJob({ connection, append, head }: Omit<Member, 'changed'>, id: string): Row | null {
-  if (head?.latest?.id === id) return head.latest
-  const row = connection.get(jobSql.getJob, append.database, id)
-  return row?.conversation === append.conversation ? row : null
+function findJob({ connection, append, head }: Omit<Member, 'changed'>, id: string): StoredJob | null {
+  if (head === null) return null
+  if (head.latest?.id === id) return head.latest
+  const row = connection.tuple(jobSql.getJob, append.database, id)
+  return row?.at(-1) === append.conversation ? storedJob(row) : null
 }
 
-const isLive = (row: Row | null | undefined): boolean => row?.ended_at === null
+const isLive = (job: StoredJob | null | undefined): boolean => job?.endedAt === null
 
 /** Why an append must be refused, before anything is changed. */
 function refusal(member: Member): Refusal | null {
@@ -65,29 +63,23 @@ function refusal(member: Member): Refusal | null {
   if (job === undefined) return null
   if (job.kind === 'create') return isLive(head?.latest) ? 'active' : null
   if (!isLive(changed)) return 'inactive'
-  return job.kind === 'rest' && changed?.wake === 1 ? 'woken' : null
+  return job.kind === 'rest' && changed?.wake === true ? 'woken' : null
 }
 
 /** An interruption may be opened and settled in one append. */
 function isOpen({ connection, append }: Member, { id }: Settlement): boolean {
-  const row = connection.get(interruptionSql.interruptionState, append.database, id)
+  const row: Row | null = connection.get(interruptionSql.interruptionState, append.database, id)
   return (row?.state ?? append.open?.find(({ view }) => view.id === id)?.view.state) === 'open'
 }
 
 function refused(member: Member, reason: Refusal): AppendResult {
   const { connection, append, head } = member
-  if (reason === 'active') return { ok: false, reason, job: jobOrNull(head?.latest ?? null) }
   const id = append.fence?.job ?? append.job?.id
-  const job = id === undefined ? null : findJob(member, id)
-  if (reason === 'woken' && job !== null) {
-    connection.run(jobSql.wakeJob, job.key as number, 0)
-    job.wake = 0
-  }
-  return { ok: false, reason, job: jobOrNull(job) }
-}
-
-function jobOrNull(row: Row | null) {
-  return row === null ? null : jobOf(row)
+  const job = reason === 'active' ? head?.latest : id === undefined ? null : findJob(member, id)
+  if (job === null || job === undefined) return { ok: false, reason, job: null }
+  if (reason !== 'woken') return { ok: false, reason, job: jobOf(job, append) }
+  connection.run(jobSql.wakeJob, job.key, 0)
+  return { ok: false, reason, job: { ...jobOf(job, append), wake: false } }
 }
 
 function write(member: Member, texts: readonly string[]): AppendResult {
@@ -103,7 +95,7 @@ function write(member: Member, texts: readonly string[]): AppendResult {
   }
   if (append.open !== undefined || append.settle !== undefined) writeInterruptions(connection, append, head.number)
   const job = append.job === undefined ? null : changeJob(append.job, { ...member, head })
-  return { ok: true, before, lastSeq, job: jobOrNull(job) }
+  return { ok: true, before, lastSeq, job }
 }
 
 function newRow(append: Append): ConversationRow {
@@ -131,38 +123,38 @@ function writeInterruptions({ run }: SqliteConnection, append: Append, number: n
   }
 }
 
-/** Writes the change of a job and returns its row after it. */
-function changeJob(change: JobChange, member: Member & { readonly head: Head }): Row {
+/** Writes the change of a job and returns the job after it. */
+function changeJob(change: JobChange, member: Member & { readonly head: Head }): JobRow {
   if (change.kind === 'create') return createJob(change, member)
-  const { run } = member.connection
-  const row = member.changed as Row
-  const key = row.key as number
+  const { connection, append } = member
+  const changed = member.changed as StoredJob
+  const { key } = changed
   if (change.kind === 'rest') {
-    const ended = change.status === 'waiting' ? null : change.at
-    const result = jsonText(change.result)
-    run(jobSql.restJob, key, change.status, ended, result)
-    return { ...row, status: change.status, owner: null, ended_at: ended, result }
+    const { status, result, at } = change
+    const endedAt = status === 'waiting' ? null : at
+    connection.run(jobSql.restJob, key, status, endedAt, jsonText(result))
+    return { ...jobOf({ ...changed, result: null }, append), status, owner: null, endedAt, result }
   }
+  const row = jobOf(changed, append)
   if (row.owner !== null) {
-    if (row.wake === 0) run(jobSql.wakeJob, key, 1)
-    return { ...row, wake: 1 }
+    if (!row.wake) connection.run(jobSql.wakeJob, key, 1)
+    return { ...row, wake: true }
   }
   const { owner, leaseUntil } = change
-  const epoch = (row.epoch as number) + 1
-  run(jobSql.takeJob, key, owner, epoch, leaseUntil, row.wake as number, 1)
-  return { ...row, status: 'running', owner, lease_until: leaseUntil, epoch, attempts: 1 }
+  const epoch = row.epoch + 1
+  connection.run(jobSql.takeJob, key, owner, epoch, leaseUntil, row.wake ? 1 : 0, 1)
+  return { ...row, status: 'running', owner, leaseUntil, epoch, attempts: 1 }
 }
 
-function createJob(change: JobChange & { kind: 'create' }, member: Member & { readonly head: Head }): Row {
+function createJob(change: JobChange & { kind: 'create' }, member: Member & { readonly head: Head }): JobRow {
   const { connection, head, append } = member
   const { id, owner, leaseUntil, startedAt } = change
   const { database, conversation } = append
-  const key = (head.latest === null ? head.number * keysOfConversation : (head.latest.key as number)) + 1
-  const seq = head.lastSeq + 1
-  connection.run(jobSql.insertJob, key, database, id, owner, leaseUntil, startedAt, seq)
-  const fresh = { status: 'running', epoch: 1, wake: 0, attempts: 1, ended_at: null, result: null }
-  const given = { owner, lease_until: leaseUntil, started_at: startedAt, first_seq: seq }
-  return { key, id, database, conversation, ...fresh, ...given }
+  const key = (head.latest?.key ?? head.number * keysOfConversation) + 1
+  const firstSeq = head.lastSeq + 1
+  connection.run(jobSql.insertJob, key, database, id, owner, leaseUntil, startedAt, firstSeq)
+  const fresh = { status: 'running', epoch: 1, wake: false, attempts: 1, endedAt: null, result: null } as const
+  return { ...fresh, id, database, conversation, owner, leaseUntil, startedAt, firstSeq }
 }
 
 function fullError(conversation: string): WitanError {

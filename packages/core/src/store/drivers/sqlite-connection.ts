@@ -9,7 +9,7 @@ import { logSql } from '../sql/log.ts'
 import { migrations } from '../sql/schema.ts'
 import { isHeldElsewhere, unreachable } from './sqlite-error.ts'
 import { forgetHolder, nameHolder, readHolder } from './sqlite-lock.ts'
-import type { Row } from './sqlite-rows.ts'
+import type { Row, Tuple } from './sqlite-rows.ts'
 
 /** How a file is opened. `synchronous: 'full'` survives a power cut, `'normal'` only the end of the process. */
 export interface SqliteSettings {
@@ -24,6 +24,9 @@ export interface SqliteConnection {
   /** The first row; statements are prepared once. */
   get(sql: string, ...values: SQLInputValue[]): Row | null
   all(sql: string, ...values: SQLInputValue[]): readonly Row[]
+  /** Like `get` and `all`, by the order of the columns. */
+  tuple(sql: string, ...values: SQLInputValue[]): Tuple | null
+  tuples(sql: string, ...values: SQLInputValue[]): readonly Tuple[]
   /** Only inside a transaction. */
   run(sql: string, ...values: SQLInputValue[]): void
   /** A number that no conversation of this file has. */
@@ -80,7 +83,7 @@ function createPrivately(file: string): void {
 }
 
 function configure(db: DatabaseSync, settings: SqliteSettings): void {
-  db.exec(`pragma page_size = ${process.env.PS ?? 1024}`)
+  db.exec(`pragma page_size = ${process.env.PS ?? 2048}`)
   db.exec('pragma locking_mode = exclusive')
   db.exec('pragma journal_mode = wal')
   db.exec(`pragma synchronous = ${settings.synchronous}`)
@@ -107,6 +110,7 @@ function migrate(db: DatabaseSync, file: string): void {
 
 function connect(db: DatabaseSync, file: string): SqliteConnection {
   const statements = new Map<string, StatementSync>()
+  const ordered = new Map<string, StatementSync>()
   let lastNumber = numberOf(db, logSql.lastConversationNumber)
   const prepared = (sql: string): StatementSync => {
     const known = statements.get(sql)
@@ -115,10 +119,20 @@ function connect(db: DatabaseSync, file: string): SqliteConnection {
     statements.set(sql, statement)
     return statement
   }
+  const inOrder = (sql: string): StatementSync => {
+    const known = ordered.get(sql)
+    if (known !== undefined) return known
+    const statement = db.prepare(sql)
+    statement.setReturnArrays(true)
+    ordered.set(sql, statement)
+    return statement
+  }
   return {
     db,
     get: (sql, ...values) => (prepared(sql).get(...values) as Row | undefined) ?? null,
     all: (sql, ...values) => prepared(sql).all(...values) as Row[],
+    tuple: (sql, ...values) => (inOrder(sql).get(...values) as unknown as Tuple | undefined) ?? null,
+    tuples: (sql, ...values) => inOrder(sql).all(...values) as unknown as Tuple[],
     run: (sql, ...values) => {
       prepared(sql).run(...values)
     },

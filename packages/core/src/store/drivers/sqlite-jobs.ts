@@ -3,7 +3,7 @@ import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
 import type { JobRow, Store } from '../store.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
-import { jobOf, type Row } from './sqlite-rows.ts'
+import { jobOfTuple, type Tuple } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
 type JobMethods = Pick<Store, 'getJob' | 'listJobs' | 'claimJobs' | 'heartbeat' | 'releaseJobs'>
@@ -12,19 +12,19 @@ type JobMethods = Pick<Store, 'getJob' | 'listJobs' | 'claimJobs' | 'heartbeat' 
 export function jobMethods(session: SqliteSession): JobMethods {
   return {
     getJob: (database, id) =>
-      session.read(({ get }) => {
-        const row = get(jobSql.getJob, database, id)
-        return row === null ? null : jobOf(row)
+      session.read(({ tuple }) => {
+        const row = tuple(jobSql.getJob, database, id)
+        return row === null ? null : jobOfTuple(row)
       }),
     listJobs: (database, conversation) =>
-      session.read(({ get, all }) => {
+      session.read(({ get, tuples }) => {
         const found = get(logSql.findConversation, database, conversation)
-        return found === null ? [] : all(jobSql.listJobs, found.number as number).map(jobOf)
+        return found === null ? [] : tuples(jobSql.listJobs, found.number as number).map(jobOfTuple)
       }),
     claimJobs: ({ owner, leaseMs, limit }) =>
       session.write((connection) => {
         const now = session.now()
-        const due = connection.all(jobSql.dueJobs, now, limit)
+        const due = connection.tuples(jobSql.dueJobs, now, limit)
         return due.map((row) => take(connection, row, { owner, leaseUntil: now + leaseMs }))
       }),
     heartbeat: (owner, jobs, leaseMs) =>
@@ -39,10 +39,17 @@ export function jobMethods(session: SqliteSession): JobMethods {
   }
 }
 
-function take(connection: SqliteConnection, row: Row, by: { owner: string; leaseUntil: number }): JobRow {
-  const { owner, leaseUntil } = by
-  const epoch = (row.epoch as number) + 1
-  const attempts = (row.attempts as number) + 1
-  connection.run(jobSql.takeJob, row.key as number, owner, epoch, leaseUntil, 0, attempts)
-  return { ...jobOf(row), owner, leaseUntil, epoch, attempts, wake: false, status: 'running' }
+function take(connection: SqliteConnection, row: Tuple, by: { owner: string; leaseUntil: number }): JobRow {
+  const job = jobOfTuple(row)
+  const taken = {
+    ...job,
+    ...by,
+    epoch: job.epoch + 1,
+    attempts: job.attempts + 1,
+    wake: false,
+    status: 'running',
+  } as const
+  const { owner, epoch, leaseUntil, attempts } = taken
+  connection.run(jobSql.takeJob, row[0] as number, owner, epoch, leaseUntil, 0, attempts)
+  return taken
 }

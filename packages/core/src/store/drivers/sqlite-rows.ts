@@ -14,23 +14,44 @@ function parsed<Value>(text: Row[string] | undefined): Value {
   return JSON.parse(text as string) as Value
 }
 
-/** A job; `columns` must hold `conversation` as its id. */
-export function jobOf(row: Row): JobRow {
+/** A job as it is stored: with its key, and its result still as text. */
+export interface StoredJob extends Omit<JobRow, 'database' | 'conversation' | 'result'> {
+  readonly key: number
+  readonly result: string | null
+}
+
+/** A row whose columns are known by their order, which is the faster way to read one. */
+export type Tuple = readonly (string | number | null)[]
+
+/** The job in a tuple that has `jobColumns` from `start`; null where an outer join found none. */
+export function storedJob(tuple: Tuple, start = 0): StoredJob | null {
+  if (tuple[start] === null) return null
   return {
-    id: row.id as string,
-    database: row.database as string,
-    conversation: row.conversation as string,
-    status: row.status as JobStatus,
-    owner: row.owner as string | null,
-    epoch: row.epoch as number,
-    leaseUntil: row.lease_until as number,
-    wake: row.wake === 1,
-    attempts: row.attempts as number,
-    startedAt: row.started_at as number,
-    endedAt: row.ended_at as number | null,
-    firstSeq: row.first_seq as number,
-    result: row.result === null ? null : parsed(row.result),
+    key: tuple[start] as number,
+    id: tuple[start + 1] as string,
+    status: tuple[start + 2] as JobStatus,
+    owner: tuple[start + 3] as string | null,
+    epoch: tuple[start + 4] as number,
+    leaseUntil: tuple[start + 5] as number,
+    wake: tuple[start + 6] === 1,
+    attempts: tuple[start + 7] as number,
+    startedAt: tuple[start + 8] as number,
+    endedAt: tuple[start + 9] as number | null,
+    firstSeq: tuple[start + 10] as number,
+    result: tuple[start + 11] as string | null,
   }
+}
+
+/** A job as the contract has it. */
+export function jobOf(job: StoredJob, of: { readonly database: string; readonly conversation: string }): JobRow {
+  const { key: _, result, ...rest } = job
+  const { database, conversation } = of
+  return { ...rest, database, conversation, result: result === null ? null : parsed(result) }
+}
+
+/** A job from a query that also gives its database and conversation. */
+export function jobOfTuple(tuple: Tuple): JobRow {
+  return jobOf(storedJob(tuple) as StoredJob, { database: tuple[12] as string, conversation: tuple[13] as string })
 }
 
 /** A conversation's own row. */

@@ -32,7 +32,7 @@ export class SqliteSession {
 
   async #open(): Promise<void> {
     const connection = await openConnection(this.#settings)
-    this.#opened = { connection, group: new CommitGroup(connection, () => false) }
+    this.#opened = { connection, group: new CommitGroup(connection, () => process.env.NT === '1') }
   }
 
   #use(): Opened {

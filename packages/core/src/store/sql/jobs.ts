@@ -1,14 +1,17 @@
 /** Statements on jobs. A key is the number of the job's conversation times 2^20, plus which job of it this is. */
 
-const columns = `
-select j.key, j.database, j.id, c.id as conversation, j.status, j.owner, j.epoch, j.lease_until, j.wake, j.attempts,
-  j.started_at, j.ended_at, j.first_seq, j.result
+/** The columns of a job in the order that every reader of jobs relies on. */
+export const jobColumns = `j.key, j.id, j.status, j.owner, j.epoch, j.lease_until, j.wake, j.attempts, j.started_at,
+  j.ended_at, j.first_seq, j.result`
+
+const whole = `
+select ${jobColumns}, j.database, c.id
 from jobs j join conversations c on c.number = j.key >> 20`
 
 /** Statements on jobs. Parameters are numbered, `?1` being the first. */
 export const jobSql = {
-  getJob: `${columns} where j.database = ?1 and j.id = ?2`,
-  listJobs: `${columns}
+  getJob: `${whole} where j.database = ?1 and j.id = ?2`,
+  listJobs: `${whole}
 where j.key >= ?1 * 1048576 and j.key < (?1 + 1) * 1048576
 order by j.key`,
   insertJob: `
@@ -20,7 +23,7 @@ values (?1, ?2, ?3, 'running', ?4, 1, ?5, 0, 1, ?6, ?7)`,
 update jobs set status = 'running', owner = ?2, epoch = ?3, lease_until = ?4, wake = ?5, attempts = ?6 where key = ?1`,
   restJob: 'update jobs set status = ?2, owner = null, ended_at = ?3, result = ?4 where key = ?1',
   /** Jobs that nobody owns and that have something to do, or whose lease has lapsed. */
-  dueJobs: `${columns}
+  dueJobs: `${whole}
 where j.ended_at is null and case when j.owner is null then j.wake = 1 else j.lease_until < ?1 end
 order by j.started_at, j.key
 limit ?2`,

@@ -2,6 +2,7 @@
  * Statements on conversations and their entries. A key is the number of the conversation times 2^20, plus the seq: so the last seq
  * is found without a search and stands nowhere else, and an append touches one page less.
  */
+import { jobColumns } from './jobs.ts'
 
 const lastSeq = `(select coalesce(max(e.key) & 1048575, 0) from entries e
     where e.key >= c.number * 1048576 and e.key < (c.number + 1) * 1048576)`
@@ -15,9 +16,7 @@ from conversations c`
 export const logSql = {
   /** What an append must know of its conversation, with its latest job: no other can be live. */
   readHead: `
-select c.number, ${lastSeq} as last_seq,
-  j.key, j.id, j.status, j.owner, j.epoch, j.lease_until, j.wake, j.attempts, j.started_at, j.ended_at, j.first_seq,
-  j.result
+select c.number, ${lastSeq}, ${jobColumns}
 from conversations c left join jobs j on j.key = (select max(key) from jobs
   where key >= c.number * 1048576 and key < (c.number + 1) * 1048576)
 where c.database = ?1 and c.id = ?2`,

@@ -1,7 +1,7 @@
 /** The conformance kit of models: what every implementation of `Model` must do, whatever stands behind it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ModelUsage } from '@witan/protocol'
+import type { ModelUsage } from '@witan/protocol/entries'
 import type { ModelMessage } from '../../model/message.ts'
 import type { Model, ModelPart, ModelReply, ModelRequest, ModelTool } from '../../model/model.ts'
 import { ModelCallError } from '../../model/model.ts'

@@ -1,0 +1,230 @@
+/** Budgets: what an agent, a tree and a level may spend, and how they stop. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { call, type Rule } from '@witan/core/testing'
+import { assertAlternates, assertSound, assertUsage } from '../support/claims.ts'
+import { fakeClock } from '../support/clock.ts'
+import { createStage, settle, type Stage } from '../support/stage.ts'
+
+const stubborn = (tool: string): Rule => {
+  let count = 0
+  return () => ({ text: 'so far', ...call(tool, { message: `try ${++count}` }) })
+}
+const obedient = (tool: string): Rule => {
+  let count = 0
+  return (request) => (request.toolChoice === 'none' ? 'my answer' : call(tool, { message: `try ${++count}` }))
+}
+
+async function sound(stage: Stage, result: Awaited<ReturnType<Stage['ask']>>) {
+  const events = await stage.events('chats/1')
+  assertSound(events)
+  assertUsage(result, events)
+  for (const request of stage.requests) assertAlternates(request)
+  return events
+}
+
+test('[C3] an agent at its iteration limit answers once more without tools', async () => {
+  const stage = createStage({
+    agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }], limits: { maxIterations: 3 } }, { id: 'leaf' }],
+    plays: { root: obedient('leaf'), leaf: () => 'more' },
+  })
+  const result = await stage.ask('root', 'go', { id: 'chats/1' })
+  assert.equal(result.status, 'completed')
+  assert.equal(result.finishReason, 'iteration_limit')
+  assert.equal(result.text, 'my answer')
+  assert.equal(stage.seenBy('root').length, 4)
+  assert.deepEqual(
+    stage.seenBy('root').map(({ toolChoice }) => toolChoice),
+    ['auto', 'auto', 'auto', 'none'],
+  )
+  await sound(stage, result)
+})
+
+test('[E26] a tool called although all tools are off is not run; the text is the answer', async () => {
+  const stage = createStage({
+    agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }], limits: { maxIterations: 1 } }, { id: 'leaf' }],
+    plays: { root: stubborn('leaf'), leaf: () => 'more' },
+  })
+  const result = await stage.ask('root', 'go', { id: 'chats/1' })
+  assert.equal(result.text, 'so far')
+  assert.equal(result.finishReason, 'iteration_limit')
+  assert.equal(stage.seenBy('root').length, 2)
+  assert.equal(stage.seenBy('leaf').length, 1)
+  const errors = (await sound(stage, result)).filter(({ type }) => type === 'error')
+  assert.equal(errors.length, 1)
+})
+
+test('[E25] forced tool mode gives way on the last answer', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'leaf' }], toolMode: 'force', limits: { maxIterations: 1 } },
+      { id: 'leaf' },
+    ],
+    plays: { root: obedient('leaf'), leaf: () => 'more' },
+  })
+  await stage.ask('root', 'go')
+  assert.deepEqual(
+    stage.seenBy('root').map(({ toolChoice }) => toolChoice),
+    ['required', 'none'],
+  )
+})
+
+test('[C3] with `onExhausted: error` the same limit fails the run', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'leaf' }], limits: { maxIterations: 2 }, onExhausted: 'error' },
+      { id: 'leaf' },
+    ],
+    plays: { root: obedient('leaf'), leaf: () => 'more' },
+  })
+  const result = await stage.ask('root', 'go', { id: 'chats/1' })
+  assert.equal(result.error?.code, 'BUDGET_EXCEEDED')
+  await sound(stage, result)
+})
+
+test('[R17] [C4] [E24] the root’s rounds bound the whole tree, and every ancestor still answers', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'mid' }], limits: { maxModelIterationsPerCall: 4 } },
+      { id: 'mid', subAgents: [{ agent: 'leaf' }] },
+      { id: 'leaf', subAgents: [{ agent: 'deep' }] },
+      { id: 'deep' },
+    ],
+    plays: { root: obedient('mid'), mid: obedient('leaf'), leaf: obedient('deep'), deep: () => 'deep answer' },
+  })
+  const result = await stage.ask('root', 'go', { id: 'chats/1' })
+  assert.equal(result.status, 'completed')
+  assert.equal(result.text, 'my answer')
+  assert.equal(result.usage.modelCalls, 7)
+  assert.deepEqual(
+    ['leaf', 'mid', 'root'].map((id) => stage.seenBy(id).at(-1)?.toolChoice),
+    ['none', 'none', 'none'],
+  )
+  await sound(stage, result)
+})
+
+test('[Rb17] a conversation’s own rounds come before the agent’s', async () => {
+  const stage = createStage({
+    agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }], limits: { maxModelIterationsPerCall: 9 } }, { id: 'leaf' }],
+    plays: { root: obedient('leaf'), leaf: () => 'more' },
+  })
+  const result = await stage.ask('root', 'go', { id: 'chats/1', maxModelIterationsPerCall: 2 })
+  assert.equal(stage.seenBy('root').length, 2)
+  assert.equal(result.finishReason, 'iteration_limit')
+})
+
+test('[E23] [I10] siblings that think at once never spend more model calls than the tree has', async () => {
+  for (let most = 1; most < 8; most += 1) {
+    const stage = createStage({
+      agents: [
+        { id: 'root', subAgents: ['a', 'b', 'c'].map((id) => ({ agent: id })), limits: { maxModelCalls: most } },
+        ...['a', 'b', 'c'].map((id) => ({ id })),
+      ],
+      plays: {
+        root: [{ toolCalls: ['a', 'b', 'c'].map((name) => ({ name, arguments: { message: 'x' } })) }, 'done'],
+        ...Object.fromEntries(
+          ['a', 'b', 'c'].map((id) => [
+            id,
+            async () => {
+              await settle(2)
+              return id
+            },
+          ]),
+        ),
+      },
+    })
+    const result = await stage.ask('root', 'go', { id: 'chats/1' })
+    assert.ok(stage.requests.length <= most, `${stage.requests.length} calls of ${most}`)
+    assert.equal(result.status, most >= 5 ? 'completed' : 'failed', `most ${most}`)
+    if (most < 5) {
+      assert.equal(result.error?.code, 'BUDGET_EXCEEDED')
+      assert.match(result.error?.detail ?? '', /modelCalls \d of \d used.*root/)
+    }
+    await sound(stage, result)
+  }
+})
+
+test('[C2] [F36] at the greatest depth delegates are not offered, and a call all the same is an error to read', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'mid' }], limits: { maxDepth: 1 } },
+      { id: 'mid', subAgents: [{ agent: 'leaf' }] },
+      { id: 'leaf' },
+    ],
+    plays: {
+      root: [call('mid', { message: 'go' }), 'done'],
+      mid: [call('leaf', { message: 'deeper' }), 'I answer myself'],
+    },
+  })
+  const result = await stage.ask('root', 'go', { id: 'chats/1' })
+  assert.equal(result.status, 'completed')
+  assert.deepEqual(stage.seenBy('mid')[0]?.tools, [])
+  assert.match(stage.seenBy('mid')[1]?.messages.at(-1)?.content ?? '', /deeper than 1/)
+  const codes = (await sound(stage, result))
+    .filter(({ type }) => type === 'error')
+    .map(({ content }) => content['code'])
+  assert.deepEqual(codes, ['DEPTH_EXCEEDED'])
+  assert.equal(stage.seenBy('leaf').length, 0)
+})
+
+test('[D13] tokens and seconds of the tree are limits too', async () => {
+  const tokens = createStage({
+    agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }], limits: { maxTokens: 10 } }, { id: 'leaf' }],
+    plays: {
+      root: [
+        {
+          ...call('leaf', { message: 'x' }),
+          usage: { inputTokens: 8, outputTokens: 8, cachedInputTokens: 0, reasoningTokens: 0 },
+        },
+      ],
+    },
+  })
+  assert.equal((await tokens.ask('root', 'go')).error?.code, 'BUDGET_EXCEEDED')
+  const clock = fakeClock()
+  const seconds = createStage({
+    agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }], limits: { maxSeconds: 5 } }, { id: 'leaf' }],
+    plays: {
+      root: () => {
+        clock.advance(6000)
+        return call('leaf', { message: 'x' })
+      },
+    },
+    options: { clock },
+  })
+  assert.equal((await seconds.ask('root', 'go')).error?.code, 'BUDGET_EXCEEDED')
+})
+
+test('[E27] text beside a call is kept; the last text is the answer', async () => {
+  const stage = createStage({
+    agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }] }, { id: 'leaf' }],
+    plays: { root: [{ text: 'Let me ask.', ...call('leaf', { message: 'x' }) }, 'It is so.'], leaf: ['so'] },
+  })
+  const result = await stage.ask('root', 'go', { id: 'chats/1' })
+  assert.equal(result.text, 'It is so.')
+  assert.equal((await stage.document('chats/1')).messages[1]?.text, 'Let me ask.')
+})
+
+test('[E28] an empty answer is asked for once more, and twice empty fails', async () => {
+  const once = createStage({
+    agents: [{ id: 'root' }],
+    plays: {
+      root: (() => {
+        let n = 0
+        return () => (n++ === 0 ? ' ' : 'here')
+      })(),
+    },
+  })
+  assert.equal((await once.ask('root', 'go')).text, 'here')
+  const twice = createStage({ agents: [{ id: 'root' }], plays: { root: () => '' } })
+  const result = await twice.ask('root', 'go')
+  assert.equal(result.error?.code, 'MODEL_REPLY_INVALID')
+  assert.equal(twice.requests.length, 2)
+})
+
+test('[E33] a cap of zero, a negative one or a fraction is refused', async () => {
+  const stage = createStage({ agents: [], plays: {} })
+  for (const maxIterations of [0, -1, 1.5, Number.NaN, 1e9]) {
+    const bad = { id: 'root', model: 'play/model', instructions: 'x', limits: { maxIterations } }
+    await assert.rejects(stage.runtime.agents.save(bad), { code: 'LIMIT_INVALID', path: 'limits.maxIterations' })
+  }
+})
