@@ -1,13 +1,15 @@
-/** Writes the examples, and what they print, into the pages that show them: `npx node test/docs/embed.ts`. */
+/** Writes into the pages what other files know: examples and what they print, and which test holds which rule. `npx node test/docs/embed.ts` */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runExamples } from './examples.ts'
 import { exampleFolder, examplePattern, pagePaths, readPage, root } from './pages.ts'
+import { refreshed } from './rules.ts'
 
 const printed = await runExamples()
 for (const path of pagePaths()) {
   const before = readPage(path)
-  const after = before.replaceAll(examplePattern, (_, name: string) => {
+  const page = path === 'docs/rules.md' ? refreshed(before) : before
+  const after = page.replaceAll(examplePattern, (_, name: string) => {
     const code = readFileSync(join(exampleFolder, name), 'utf8')
     return `<!-- example: ${name} -->\n\`\`\`ts\n${code}\`\`\`\n\n\`\`\`text\n${printed[name] ?? ''}\`\`\`\n<!-- /example -->`
   })

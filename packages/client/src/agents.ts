@@ -1,7 +1,8 @@
 /** Agents over HTTP: list, read, save, check, draw. */
 import type { AgentInput, CheckReport, StoredAgent } from '@witan/protocol'
 import { eachItem, type Page, type PageQuery } from './page.ts'
-import { segment, type Transport } from './transport.ts'
+import { type Subagents, subagentCalls, type Tools, toolCalls } from './subagents.ts'
+import { revisionHeader, segment, type Transport } from './transport.ts'
 
 /** What is reachable from one agent, as a drawing shows it. */
 export interface AgentGraph {
@@ -36,6 +37,8 @@ export interface Agents {
   check(agents?: readonly AgentToSave[]): Promise<CheckReport>
   /** The tree below one agent. */
   graph(id: string): Promise<AgentGraph>
+  readonly subagents: Subagents
+  readonly tools: Tools
 }
 
 /** The agent calls over one transport. */
@@ -48,10 +51,7 @@ export function agentCalls(transport: Transport): Agents {
     all: (query) => eachItem(list, query),
     get: (id) => transport.json('GET', at(id)),
     save: (agent, { ifMatch } = {}) =>
-      transport.json('PUT', at(agent.id), {
-        body: agent,
-        headers: ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` },
-      }),
+      transport.json('PUT', at(agent.id), { body: agent, headers: revisionHeader(ifMatch) }),
     create: (agent) => transport.json('POST', '/api/v1/agents', { body: agent }),
     delete: (id, { force } = {}) => transport.json('DELETE', at(id), { query: force ? { force: true } : {} }),
     batch: async (agents) => {
@@ -62,5 +62,7 @@ export function agentCalls(transport: Transport): Agents {
     },
     check: (agents) => transport.json('POST', '/api/v1/check', { body: agents ? { agents } : {} }),
     graph: (id) => transport.json('GET', `${at(id)}/graph`),
+    subagents: subagentCalls(transport),
+    tools: toolCalls(transport),
   }
 }

@@ -25,6 +25,16 @@ export type {
   StartRequest,
 } from './conversations.ts'
 export type { Page, PageQuery } from './page.ts'
+export type {
+  AssignedSubagent,
+  DirectRunRequest,
+  Edge,
+  IfMatch,
+  NewSubagent,
+  SubagentLine,
+  Subagents,
+  Tools,
+} from './subagents.ts'
 
 // errors
 export type { ClientErrorCode } from './error.ts'

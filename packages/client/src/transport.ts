@@ -114,6 +114,11 @@ export function createTransport(options: TransportOptions): Transport {
 /** An id as one segment of a path. */
 export const segment = encodeURIComponent
 
+/** A change only over this revision; none asked for, none sent. */
+export function revisionHeader(ifMatch: number | undefined): Readonly<Record<string, string>> {
+  return ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }
+}
+
 /** A conversation's id as one segment: `:` for its slash, because proxies are known to undo `%2F`. */
 export function conversationSegment(id: string): string {
   return id.split('/').map(segment).join(':')

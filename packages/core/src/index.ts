@@ -5,6 +5,7 @@ export type {
   AcceptedRun,
   AgentDesk,
   AgentGraph,
+  AssignedSubAgent,
   Chat,
   EventFilter,
   IdempotencyDesk,
@@ -14,6 +15,9 @@ export type {
   PageOptions,
   Runtime,
   SavedAgent,
+  SubAgentDesk,
+  SubAgentLine,
+  ToolDesk,
   Witan,
 } from './runtime-contract.ts'
 export type { Connection, RuntimeOptions, Source } from './runtime-wiring.ts'

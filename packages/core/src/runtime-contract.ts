@@ -16,6 +16,7 @@ import type {
   RunState,
   StoredAgent,
 } from '@witan/protocol'
+import type { AssignedSubAgent, RevisionOption, SubAgentLine } from './agent/assign.ts'
 import type { Principal } from './identity/principal.ts'
 
 /** One page of a list; `nextCursor` is null on the last one. */
@@ -74,6 +75,46 @@ export interface AgentDesk {
   /** Checks these agents together with the stored ones; without any, the stored ones. Never throws for a bad agent. */
   check(agents?: readonly unknown[]): Promise<CheckReport>
   graph(id: string): Promise<AgentGraph>
+  readonly subAgents: SubAgentDesk
+  readonly tools: ToolDesk
+}
+
+/** The roster of an agent, one by one. A change is a save of the parent: checked, with a revision of its own, refused over another `ifRevision`. */
+export interface SubAgentDesk {
+  list(parentId: string, options?: PageOptions): Promise<Page<SubAgentLine>>
+  /** Creates an agent and lists it, both or neither. Throws `AGENT_EXISTS`. */
+  create(
+    parentId: string,
+    subAgent: RevisionOption & { readonly agent: unknown; readonly edge?: unknown },
+  ): Promise<AssignedSubAgent>
+  /** Lists an agent, or replaces the edge to it. */
+  assign(
+    parentId: string,
+    id: string,
+    options?: RevisionOption & { readonly edge?: unknown },
+  ): Promise<AssignedSubAgent>
+  /** Takes it out of the roster; gives the parent as it stands. Throws `NOT_FOUND` where it is not listed. */
+  unassign(parentId: string, id: string, options?: RevisionOption): Promise<StoredAgent>
+  /**
+   * Runs a listed sub-agent as the root of a conversation of its own [F40–F43]: `request` is a run's body with `conversationId`
+   * (absent: a new one) and the `parameters` a new one starts with, the hidden trusted ones too. Throws `NOT_FOUND`,
+   * `CONVERSATION_AGENT_MISMATCH`, `PARAM_MISSING`.
+   */
+  run(parentId: string, id: string, request: unknown): Promise<AcceptedRun>
+  /** The first half of `run`, for readers who must join the conversation before it: `body` is left for `Witan.run`. */
+  open(
+    parentId: string,
+    id: string,
+    request: unknown,
+  ): Promise<{ readonly conversationId: string; readonly body: RunRequest }>
+}
+
+/** The tools of an agent, one by one; a change is a save of that agent. */
+export interface ToolDesk {
+  /** Throws `TOOL_UNKNOWN`; `created` is false where the agent had it. */
+  assign(id: string, tool: string, options?: RevisionOption): Promise<SavedAgent>
+  /** Throws `NOT_FOUND` where the agent has no such tool. */
+  unassign(id: string, tool: string, options?: RevisionOption): Promise<StoredAgent>
 }
 
 /** What can be reached from one agent. */
@@ -161,4 +202,4 @@ export interface IdempotencyScope {
   readonly digest: string
 }
 
-export type { AgentData, AgentInput, Interruption, RunRequest }
+export type { AgentData, AgentInput, AssignedSubAgent, Interruption, RevisionOption, RunRequest, SubAgentLine }

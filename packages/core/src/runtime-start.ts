@@ -15,11 +15,11 @@ import { pinRoot } from './run/accept.ts'
 import type { Parts } from './runtime-wiring.ts'
 import type { ConversationRow } from './store/store.ts'
 
-/** The row of a new conversation, or the one that exists under its id. */
+/** The row of a new conversation, or the one that exists under its id. With `direct` the hidden trusted values must be given too [E20]. */
 export async function newConversation(
-  parts: Parts,
-  principal: Principal,
+  { parts, principal }: { readonly parts: Parts; readonly principal: Principal },
   request: ConversationRequest,
+  { direct = false }: { readonly direct?: boolean } = {},
 ): Promise<{ row: ConversationRow; exists: boolean }> {
   const { database } = principal
   const at = parts.env.clock.now()
@@ -28,15 +28,18 @@ export async function newConversation(
   const known = id === request.id ? await parts.store.getConversation(database, id) : null
   if (known !== null) {
     if (known.agent === request.agent) return { row: known, exists: true }
-    throw new WitanError(
-      'CONVERSATION_AGENT_MISMATCH',
-      `Conversation \`${id}\` belongs to agent \`${known.agent}\`, not \`${request.agent}\`.`,
-      { path: 'id', hint: 'Use another id, or the agent it belongs to.' },
-    )
+    throw mismatchError(known, request.agent, 'id')
   }
   const given = readGiven(request.parameters)
   const agents = new Map([...parts.registry.rows(database)].map(([key, row]) => [key, row.data]))
   checkGiven(given, pinned.data, reachable(pinned.data, agents))
+  requireGiven(
+    pinned.data,
+    pinned.data.parameters.filter(
+      ({ sendToModel, policy }) => sendToModel || (direct && policy === 'forbidModelGeneration'),
+    ),
+    given,
+  )
   const parameters = Object.fromEntries([...given].map(([name, { value, hidden }]) => [name, [value, hidden] as const]))
   const { maxModelIterationsPerCall } = request
   const row = {
@@ -53,6 +56,15 @@ export async function newConversation(
   return { row, exists: false }
 }
 
+/** A conversation of another agent than the one asked for. */
+export function mismatchError({ id, agent }: ConversationRow, asked: string, path: string): WitanError {
+  return new WitanError(
+    'CONVERSATION_AGENT_MISMATCH',
+    `Conversation \`${id}\` belongs to agent \`${agent}\`, not \`${asked}\`.`,
+    { path, hint: 'Use another id, or the agent it belongs to.' },
+  )
+}
+
 function wholeId(id: string, fresh: () => string): string {
   if (conversationPrefixPattern.test(id)) return id + fresh()
   if (conversationIdPattern.test(id)) return id
@@ -63,7 +75,7 @@ function wholeId(id: string, fresh: () => string): string {
   )
 }
 
-/** Refuses values that nobody declares, that have the wrong type, or that the root needs and did not get [R32, Rb14]. */
+/** Refuses values that nobody declares, or that have the wrong type [R32, Rb14]. */
 function checkGiven(given: GivenParameters, root: AgentData, agents: readonly AgentData[]): void {
   const declared = declarations(agents)
   for (const [name, value] of given) {
@@ -71,13 +83,20 @@ function checkGiven(given: GivenParameters, root: AgentData, agents: readonly Ag
     if (parameters === undefined) throw unknown(name, root, [...declared.keys()])
     for (const parameter of parameters) checkGivenType(parameter, value)
   }
-  for (const parameter of root.parameters) {
-    if (given.has(parameter.name) || !parameter.sendToModel) continue
-    throw new WitanError('PARAM_MISSING', `Agent \`${root.id}\` needs \`${parameter.name}\`.`, {
-      path: `parameters.${parameter.name}`,
-      hint: 'Give it when starting the conversation.',
-    })
-  }
+}
+
+/** Refuses the first of these parameters that has no value. Throws `PARAM_MISSING`. */
+export function requireGiven(
+  root: AgentData,
+  needed: readonly Parameter[],
+  given: { has(name: string): boolean },
+): void {
+  const missing = needed.find(({ name }) => !given.has(name))
+  if (missing === undefined) return
+  throw new WitanError('PARAM_MISSING', `Agent \`${root.id}\` needs \`${missing.name}\`.`, {
+    path: `parameters.${missing.name}`,
+    hint: 'Give it when starting the conversation.',
+  })
 }
 
 /** Every declaration by the name a conversation gives it under: an edge may map a child's name to another. */

@@ -4,7 +4,7 @@ import { WitanError } from '@witan/protocol'
 import type { CheckContext } from './agent/check/check.ts'
 import type { Agent } from './agent/define.ts'
 import type { DeskContext } from './agent/desk.ts'
-import { Registry } from './agent/registry.ts'
+import { reachOf, Registry } from './agent/registry.ts'
 import { WarmConversations } from './conversation/warm.ts'
 import { subAgentTools } from './edge/sub-agent.ts'
 import { LiveHub } from './event/live.ts'
@@ -104,7 +104,7 @@ export function wire(options: RuntimeOptions): Parts {
       subAgentTools(({ database, revisions }, id) => pinnedAgent(registry, { database, id, revisions })?.data ?? null),
     ]),
     pin: (database, id) => registry.rows(database).get(id) ?? null,
-    reach: (database, root) => registry.reach(database, root),
+    reach: (database, root) => reachOf(registry, database, root),
     pinned: (database, id, revisions) => pinnedAgent(registry, { database, id, revisions }),
     report: options.report ?? ((error) => console.error(error)),
   }

@@ -1,14 +1,13 @@
 /** What one principal can do: each method waits until the runtime is ready, then hands over to its room. */
 import { type Prompt, type RunResult, WitanError } from '@witan/protocol'
 import { conversationRequestSchema, runRequestSchema } from '@witan/protocol/schemas'
-import type { z } from 'zod'
-import { checkAgents, deleteAgent, getAgent, graphOf, saveAgents, toStored } from './agent/desk.ts'
-import { nearest } from './agent/nearest.ts'
 import type { Principal } from './identity/principal.ts'
 import { type Accepted, acceptFirst, acceptNext, type CommandContext } from './run/accept.ts'
 import { answerAll, answerOne, cancelRun, joinRun } from './run/inbox.ts'
+import { agentDesk } from './runtime-agents.ts'
+import { parseBody, refuseMixedInput } from './runtime-body.ts'
 import { createChat } from './runtime-chat.ts'
-import type { AcceptedRun, AgentDesk, OpenedConversation, Witan } from './runtime-contract.ts'
+import type { AcceptedRun, OpenedConversation, Witan } from './runtime-contract.ts'
 import { newConversation } from './runtime-start.ts'
 import {
   followEvents,
@@ -17,7 +16,6 @@ import {
   getRun,
   listConversations,
   listInterruptions,
-  pageOf,
   present,
   presentInterruption,
   readEvents,
@@ -32,7 +30,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: Promise<v
   const door = { parts, principal }
   const witan: Witan = {
     principal,
-    agents: agentDesk(parts, principal, ready),
+    agents: agentDesk({ parts, principal, ready }, (id, request) => run(door, id, request)),
     models: parts.check.modelNames,
     conversation: (agent, options = {}) => createChat(witan, agent, options),
     start: (request) => ready.then(() => start(parts, principal, request)),
@@ -67,53 +65,10 @@ async function deleteConversation({ parts, principal }: Door, id: string): Promi
   parts.hub.gone(`${database}\n${id}`)
 }
 
-function agentDesk(parts: Parts, principal: Principal, ready: Promise<void>): AgentDesk {
-  const desk = parts.deskOf(principal.database)
-  return {
-    async list(options = {}) {
-      await ready
-      await parts.registry.ensure(desk.database)
-      const rows = [...parts.registry.rows(desk.database).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-      return pageOf(rows.map(toStored), options, (agent) => agent.id)
-    },
-    get: (id) => ready.then(async () => toStored(await getAgent(desk, id))),
-    async save(agent, options = {}) {
-      await ready
-      const [saved] = await saveAgents(desk, [agent], options)
-      return saved as NonNullable<typeof saved>
-    },
-    saveAll: (agents) => ready.then(() => saveAgents(desk, agents)),
-    delete: (id, options = {}) => ready.then(() => deleteAgent(desk, id, options)),
-    check: (agents) => ready.then(() => checkAgents(desk, agents)),
-    graph: (id) => ready.then(() => graphOf(desk, id)),
-  }
-}
-
-/** Parses a body; the first issue becomes an error that names the place and the nearest known key. */
-export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(body)
-  if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0] as z.core.$ZodIssue
-  const path = issue.path.join('.')
-  if (issue.code !== 'unrecognized_keys') {
-    throw new WitanError('BODY_INVALID', `\`${path || 'body'}\` is not valid: ${issue.message}.`, {
-      path,
-      hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.',
-    })
-  }
-  const key = issue.keys[0] ?? ''
-  const known = Object.keys((schema as unknown as { shape?: object }).shape ?? {})
-  const near = nearest(key, known)
-  throw new WitanError('UNKNOWN_KEY', `Unknown key \`${[...issue.path, key].join('.').slice(0, 200)}\`.`, {
-    path: [...issue.path, key].join('.'),
-    hint: near === null ? `Known keys: ${known.join(', ')}.` : `Did you mean \`${near}\`?`,
-  })
-}
-
 async function start(parts: Parts, principal: Principal, body: unknown): Promise<OpenedConversation> {
   const request = parseBody(conversationRequestSchema, body)
   await parts.registry.ensure(principal.database)
-  const { row, exists } = await newConversation(parts, principal, request)
+  const { row, exists } = await newConversation({ parts, principal }, request)
   const { id, agent } = row
   const prompt = request.prompt
   if (exists) {
@@ -153,15 +108,7 @@ async function run(door: Door, id: string, body: unknown): Promise<AcceptedRun> 
     ...request.actionResponses.map((one) => ({ id: one.id, answer: { value: one.response } as Answer })),
     ...request.answers.map((one) => ({ id: one.id, answer: { value: one.answer } as Answer })),
   ]
-  if ((request.prompt === undefined) === (answers.length === 0)) {
-    throw new WitanError(
-      'RUN_INPUT_INVALID',
-      request.prompt === undefined
-        ? 'A run needs `prompt`, or responses to what waits.'
-        : 'Send either `prompt` or responses, not both.',
-      { path: 'prompt', hint: 'A prompt starts a run; actionResponses and answers resume the waiting one.' },
-    )
-  }
+  refuseMixedInput(request)
   await door.parts.registry.ensure(door.principal.database)
   if (request.prompt !== undefined) return say(door, id, { ...request, text: textOf(request.prompt) })
   const log = await door.parts.warm.get(door.principal.database, id)

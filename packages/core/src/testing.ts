@@ -11,3 +11,12 @@ export { call, lastUserMessage, scriptedModel, systemText, toolResults, turns, w
 export type { Ids } from './identity/ids.ts'
 export { countedIds } from './identity/ids.ts'
 export type { Clock } from './identity/clock.ts'
+export type {
+  FaultKind,
+  FaultRates,
+  FaultyMethod,
+  FaultyStore,
+  FaultyStoreOptions,
+  FiredFault,
+} from './testing/faulty-store.ts'
+export { faultyStore } from './testing/faulty-store.ts'

@@ -43,6 +43,12 @@ export const runRequestSchema = z.strictObject({
 })
 export type RunRequest = z.infer<typeof runRequestSchema>
 
+/** The body of a direct run of a sub-agent: a run, the conversation it belongs in (a new one without), and the values a new one starts with. */
+export const directRunRequestSchema = runRequestSchema.extend({
+  conversationId: z.string().nullable().default(null),
+  parameters: z.record(z.string(), z.unknown()).default({}),
+})
+
 /** The error of a run, as data. */
 export const problemSchema = z.object({
   type: z.string(),

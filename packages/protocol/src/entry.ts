@@ -81,6 +81,8 @@ export interface ModelEndBody {
   readonly toolCalls: readonly LoggedToolCall[]
   readonly taken: number
   readonly startedAt: number
+  /** Its deltas carried this number; a later reply of the same call has a higher one. */
+  readonly attempt: number
   /** Whether tools were offered: only such calls count as iterations. */
   readonly offered: boolean
   /** False for an empty reply, or one off its output schema: it is not used. */

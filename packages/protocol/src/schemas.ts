@@ -21,6 +21,7 @@ export {
   conversationRequestSchema,
   conversationSchema,
   detailLevels,
+  directRunRequestSchema,
   documentSchema,
   problemSchema,
   runRequestSchema,

@@ -74,23 +74,49 @@ test('the paths are those of the contract that this version has', () => {
   const found = apiRoutes.map((route) => `${route.method} ${route.path}`).sort()
   assert.deepEqual(found, [
     'DELETE /api/v1/agents/{id}',
+    'DELETE /api/v1/agents/{id}/tools/{tool}',
+    'DELETE /api/v1/agents/{parentId}/subagents/{id}',
     'DELETE /api/v1/conversations/{id}',
     'GET /api/v1/agents',
     'GET /api/v1/agents/{id}',
     'GET /api/v1/agents/{id}/graph',
+    'GET /api/v1/agents/{parentId}/subagents',
     'GET /api/v1/conversations',
     'GET /api/v1/conversations/{id}',
     'GET /api/v1/conversations/{id}/events',
     'GET /api/v1/documents/{path+}',
     'GET /api/v1/interruptions',
     'GET /api/v1/runs/{id}',
+    'POST /api/v1/agent/{parentId}/subagents/{id}/run',
     'POST /api/v1/agents',
     'POST /api/v1/agents/batch',
+    'POST /api/v1/agents/{parentId}/subagents',
+    'POST /api/v1/agents/{parentId}/subagents/{id}/run',
     'POST /api/v1/check',
     'POST /api/v1/conversations',
     'POST /api/v1/conversations/{id}/runs',
     'POST /api/v1/interruptions/{id}/answer',
     'POST /api/v1/runs/{id}/cancel',
     'PUT /api/v1/agents/{id}',
+    'PUT /api/v1/agents/{id}/tools/{tool}',
+    'PUT /api/v1/agents/{parentId}/subagents/{id}',
+  ])
+})
+
+test('the changes that take `If-Match` say so', () => {
+  const guarded = Object.values(document.paths).flatMap((item) =>
+    Object.values(item).flatMap((operation) => {
+      const { operationId, parameters } = operation as { operationId: string; parameters: { name: string }[] }
+      return parameters.some(({ name }) => name === 'If-Match') ? [operationId] : []
+    }),
+  )
+  assert.deepEqual(guarded.sort(), [
+    'assignSubAgent',
+    'assignTool',
+    'createSubAgent',
+    'deleteAgent',
+    'saveAgent',
+    'unassignSubAgent',
+    'unassignTool',
   ])
 })

@@ -6,6 +6,7 @@ import {
   checkReportSchema,
   conversationRequestSchema,
   conversationSchema,
+  directRunRequestSchema,
   documentSchema,
   eventPageSchema,
   eventSchema,
@@ -49,6 +50,7 @@ const requestNames: Readonly<Record<string, z.ZodType>> = {
   Limits: limitsSchema,
   ConversationRequest: conversationRequestSchema,
   RunRequest: runRequestSchema,
+  DirectRunRequest: directRunRequestSchema,
 }
 const answerNames: Readonly<Record<string, z.ZodType>> = {
   StoredAgent: storedAgentSchema,
@@ -147,10 +149,10 @@ function headerParameters(route: Route): Json[] {
     description,
     schema: { type: 'string' },
   })
-  if (route.method === 'POST') return [header('Idempotency-Key', 'At most 255 characters; one effect in 24 hours.')]
-  if (route.name === 'followEvents') return [header('Last-Event-ID', 'Resumes after this seq.')]
-  const guarded = route.name === 'saveAgent' || route.name === 'deleteAgent'
-  return guarded ? [header('If-Match', 'Only over the revision of this ETag.')] : []
+  const guard = route.guarded === true ? [header('If-Match', 'Only over the revision of this ETag.')] : []
+  if (route.method === 'POST')
+    return [header('Idempotency-Key', 'At most 255 characters; one effect in 24 hours.'), ...guard]
+  return route.name === 'followEvents' ? [header('Last-Event-ID', 'Resumes after this seq.')] : guard
 }
 
 function createShelf(io: 'input' | 'output', named: Readonly<Record<string, z.ZodType>>): Shelf {

@@ -57,6 +57,8 @@ export interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType> {
   readonly bodyDocument?: z.ZodType
   /** An absent body counts as `{}`. */
   readonly bodyOptional?: boolean
+  /** Takes `If-Match` with an agent's revision. */
+  readonly guarded?: boolean
   /** Open to everybody who reaches the server. */
   readonly open?: boolean
   readonly answers: Readonly<Record<number, Answer>>

@@ -9,10 +9,14 @@ import { conversationRoutes } from './routes/conversations.ts'
 import { eventRoutes } from './routes/events.ts'
 import { interruptionRoutes } from './routes/interruptions.ts'
 import { runRoutes } from './routes/runs.ts'
+import { subAgentRoutes } from './routes/sub-agents.ts'
+import { toolRoutes } from './routes/tools.ts'
 
 /** The routes that work through the runtime; also what the OpenAPI document lists. */
 export const apiRoutes: readonly Route[] = [
   ...agentRoutes,
+  ...subAgentRoutes,
+  ...toolRoutes,
   ...conversationRoutes,
   ...runRoutes,
   ...eventRoutes,

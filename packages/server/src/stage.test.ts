@@ -1,8 +1,9 @@
 /** What the tests of the application share: a runtime in memory behind `app.fetch`, and a client of a few lines. */
-import { createRuntime, type Runtime } from '@witan/core'
+import { createRuntime, defineTool, type Runtime } from '@witan/core'
 import { call, lastUserMessage, type Rule, scriptedModel } from '@witan/core/testing'
 import type { Problem } from '@witan/protocol'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { z } from 'zod'
 import { createApp } from './app.ts'
 import type { App } from './app-options.ts'
 import { type AuthMode, createAuth } from './auth.ts'
@@ -61,9 +62,23 @@ export const clerk = {
 }
 export const boss = { id: 'boss', model: 'play/model', instructions: 'You lead.', subAgents: [{ agent: 'clerk' }] }
 
+/** A tool that agents may be given. */
+const lookup = defineTool({
+  name: 'lookup',
+  description: 'Looks up.',
+  parameters: z.object({}),
+  effect: 'none',
+  execute: () => 'found',
+})
+
 export async function createStage(mode: AuthMode = 'none'): Promise<Stage> {
   const model = scriptedModel(rule, { id: 'play/model' })
-  const runtime = createRuntime({ models: { 'play/model': model }, agents: [boss, clerk], report: () => undefined })
+  const runtime = createRuntime({
+    models: { 'play/model': model },
+    tools: [lookup],
+    agents: [boss, clerk],
+    report: () => undefined,
+  })
   await runtime.ready
   const [streams, waits] = [new AbortController(), new AbortController()]
   const log: string[] = []

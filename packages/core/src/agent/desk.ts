@@ -20,11 +20,16 @@ export interface Saved {
   readonly created: boolean
 }
 
-/** How to save: only over a certain revision, only a new one, and who owns it. */
-export interface SaveOptions {
+/** On what terms an agent is saved: only over a certain revision, or only where its id is free. */
+export interface SaveTerms {
   readonly ifRevision?: number | null
   readonly create?: boolean
+}
+
+/** How to save, and who owns it. `each` has the terms of single agents of a batch, in place of the common ones. */
+export interface SaveOptions extends SaveTerms {
   readonly source?: 'code' | 'data'
+  readonly each?: ReadonlyMap<string, SaveTerms>
 }
 
 /** An agent as readers get it. */
@@ -54,14 +59,14 @@ export async function saveAgents(
 ): Promise<readonly Saved[]> {
   await desk.registry.ensure(desk.database)
   const rows = desk.registry.rows(desk.database)
-  const parsed = inputs.map((input) => parseAgent(withoutReadOnly(input)))
+  const parsed = inputs.map(readAgent)
   refuseDoubles(parsed)
   const all = new Map([...rows].map(([id, row]): [string, AgentData] => [id, row.data]))
   for (const agent of parsed) all.set(agent.id, agent)
   const changes: AgentChange[] = []
   for (const agent of parsed) {
     const known = rows.get(agent.id)
-    refuseStale(agent, known, options)
+    refuseStale(agent, known, options.each?.get(agent.id) ?? options)
     const findings = await checkAgent(agent, all, desk.check)
     const error = findings.find((finding) => finding.severity === 'error')
     if (error !== undefined) throw findingError(error)
@@ -93,11 +98,11 @@ async function changeOf(
   return { id, ifRevision: known?.revision ?? 0, row }
 }
 
-/** A body may carry what a read gave; it is ignored. */
-function withoutReadOnly(input: unknown): unknown {
-  if (typeof input !== 'object' || input === null) return input
+/** Parses an agent as somebody sent it. It may carry what a read gave; that is ignored. */
+export function readAgent(input: unknown): AgentData {
+  if (typeof input !== 'object' || input === null) return parseAgent(input)
   const { revision: _r, source: _s, warnings: _w, ...rest } = input as Record<string, unknown>
-  return rest
+  return parseAgent(rest)
 }
 
 function refuseDoubles(agents: readonly AgentData[]): void {
@@ -112,14 +117,16 @@ function refuseDoubles(agents: readonly AgentData[]): void {
   }
 }
 
-function refuseStale(agent: AgentData, known: AgentRow | undefined, options: SaveOptions): void {
-  if (options.create === true && known !== undefined) {
-    throw new WitanError('AGENT_EXISTS', `Agent \`${agent.id}\` exists already.`, {
-      path: 'id',
-      hint: `PUT /api/v1/agents/${agent.id} changes it.`,
-    })
-  }
-  const { ifRevision } = options
+/** What somebody hears who creates an agent whose id is taken. */
+export function existsError(id: string): WitanError {
+  return new WitanError('AGENT_EXISTS', `Agent \`${id}\` exists already.`, {
+    path: 'id',
+    hint: `PUT /api/v1/agents/${id} changes it.`,
+  })
+}
+
+function refuseStale(agent: AgentData, known: AgentRow | undefined, { create, ifRevision }: SaveTerms): void {
+  if (create === true && known !== undefined) throw existsError(agent.id)
   if (ifRevision === undefined || ifRevision === null || ifRevision === (known?.revision ?? 0)) return
   throw new WitanError(
     'REVISION_MISMATCH',
@@ -177,7 +184,7 @@ export async function checkAgents(desk: DeskContext, inputs?: readonly unknown[]
   const checked: AgentData[] = inputs === undefined ? [...all.values()] : []
   for (const [index, input] of (inputs ?? []).entries()) {
     try {
-      checked.push(parseAgent(withoutReadOnly(input)))
+      checked.push(readAgent(input))
     } catch (error) {
       const { code, message, path, hint } = error as WitanError
       const id = (input as { id?: unknown } | null)?.id

@@ -17,62 +17,70 @@ export interface LiveReader {
   gone(): void
 }
 
-interface Channel {
-  readonly readers: Set<LiveReader>
-  /** What each open call has said so far, for late readers. */
-  readonly texts: Map<string, { delta: Delta; parts: string[] }>
+interface Said {
+  readonly first: Delta
+  readonly parts: string[]
 }
 
-/** Readers by conversation. Without a reader nothing is kept and nothing is sent. */
+/** Readers by conversation, and what each open call has said so far. */
 export class LiveHub {
-  readonly #channels = new Map<string, Channel>()
+  readonly #readers = new Map<string, Set<LiveReader>>()
+  /** Kept with or without readers: whoever comes late gets it first [D8]. */
+  readonly #said = new Map<string, Map<string, Said>>()
 
-  /** Whether anybody reads: only then do deltas matter. */
+  /** Whether anybody reads: a model that can answer without a stream may then do so. */
   isRead(conversation: string): boolean {
-    return this.#channels.has(conversation)
+    return this.#readers.has(conversation)
   }
 
-  /** Adds a reader; it first gets the text so far of each open call, as far as a reader was there [D8]. */
+  /** Adds a reader; the returned function takes it out again. */
   join(conversation: string, reader: LiveReader): () => void {
-    const channel = this.#channels.get(conversation) ?? { readers: new Set(), texts: new Map() }
-    this.#channels.set(conversation, channel)
-    channel.readers.add(reader)
+    const readers = this.#readers.get(conversation) ?? new Set()
+    this.#readers.set(conversation, readers.add(reader))
     return () => {
-      channel.readers.delete(reader)
-      if (channel.readers.size === 0 && this.#channels.get(conversation) === channel)
-        this.#channels.delete(conversation)
+      readers.delete(reader)
+      if (readers.size === 0 && this.#readers.get(conversation) === readers) this.#readers.delete(conversation)
     }
   }
 
   /** The text so far of each open call. */
   texts(conversation: string): readonly Delta[] {
-    const channel = this.#channels.get(conversation)
-    if (channel === undefined) return []
-    return [...channel.texts.values()].map(({ delta, parts }) => ({ ...delta, text: parts.join('') }))
+    const said = this.#said.get(conversation)
+    return said === undefined ? [] : [...said.values()].map(({ first, parts }) => ({ ...first, text: parts.join('') }))
   }
 
+  /** Entries were stored. What a call said is kept until its reply, or its end, is. */
   entries(conversation: string, entries: readonly Entry[]): void {
-    const channel = this.#channels.get(conversation)
-    if (channel === undefined) return
-    for (const entry of entries)
-      if (entry.type === 'end' || entry.type === 'error') channel.texts.delete(entry.place.call)
-    for (const reader of channel.readers) reader.entries(entries)
+    const said = this.#said.get(conversation)
+    if (said !== undefined) this.#forget(conversation, said, entries)
+    const readers = this.#readers.get(conversation)
+    if (readers !== undefined) for (const reader of readers) reader.entries(entries)
+  }
+
+  #forget(conversation: string, said: Map<string, Said>, entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      const attempt = said.get(entry.place.call)?.first.attempt
+      if (attempt === undefined || (entry.type !== 'end' && entry.type !== 'error')) continue
+      if (entry.kind !== 'model' || attempt <= entry.body.attempt) said.delete(entry.place.call)
+    }
+    if (said.size === 0) this.#said.delete(conversation)
   }
 
   delta(conversation: string, delta: Delta): void {
-    const channel = this.#channels.get(conversation)
-    if (channel === undefined) return
-    const open = channel.texts.get(delta.place.call)
-    if (open === undefined || open.delta.attempt !== delta.attempt)
-      channel.texts.set(delta.place.call, { delta, parts: [delta.text] })
-    else open.parts.push(delta.text)
-    for (const reader of channel.readers) reader.delta(delta)
+    const said = this.#said.get(conversation) ?? new Map<string, Said>()
+    this.#said.set(conversation, said)
+    const open = said.get(delta.place.call)
+    if (open?.first.attempt === delta.attempt) open.parts.push(delta.text)
+    else said.set(delta.place.call, { first: delta, parts: [delta.text] })
+    const readers = this.#readers.get(conversation)
+    if (readers !== undefined) for (const reader of readers) reader.delta(delta)
   }
 
+  /** The conversation is gone, and so are its readers. */
   gone(conversation: string): void {
-    const channel = this.#channels.get(conversation)
-    if (channel === undefined) return
-    this.#channels.delete(conversation)
-    for (const reader of channel.readers) reader.gone()
+    const readers = this.#readers.get(conversation)
+    this.#readers.delete(conversation)
+    this.#said.delete(conversation)
+    if (readers !== undefined) for (const reader of readers) reader.gone()
   }
 }

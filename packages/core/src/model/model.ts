@@ -40,7 +40,7 @@ export type ModelPart =
   | { readonly type: 'delta'; readonly text: string }
   | { readonly type: 'reply'; readonly reply: ModelReply }
 
-/** Circumstances of one call. `deltas` is false when nobody reads them: an adapter may then use its provider's plain call. */
+/** Circumstances of one call. `deltas` is false when nobody reads them now: an adapter may then use its provider's plain call. One that streams anyway yields them all the same, for readers who come late. */
 export interface ModelCallOptions {
   readonly signal: AbortSignal
   readonly deltas: boolean

@@ -27,11 +27,12 @@ export async function think(call: AgentCall, job: Job, signal: AbortSignal): Pro
   if (call.iterations === 0) tellNotices(call, job, toolset)
   const { messages, taken } = modelView(call)
   const startedAt = job.env.clock.now()
+  const attempt = call.iterations + job.identity.epoch
   const offered = allowance.kind === 'tools'
   let reply: ModelReply
   try {
     reply = await orAborted(
-      ask(model, { ...requestOf(call, offers, offered), messages }, { call, job, signal }),
+      ask(model, { ...requestOf(call, offers, offered), messages }, { call, job, signal, attempt }),
       signal,
     )
   } catch (error) {
@@ -55,6 +56,7 @@ export async function think(call: AgentCall, job: Job, signal: AbortSignal): Pro
       toolCalls: withOwnIds(reply.toolCalls),
       taken,
       startedAt,
+      attempt,
       offered,
       accepted: off === null,
     },
@@ -155,11 +157,10 @@ function requestOf(call: AgentCall, tools: readonly ModelTool[], offered: boolea
 async function ask(
   model: Model,
   request: ModelRequest,
-  at: { readonly call: AgentCall; readonly job: Job; readonly signal: AbortSignal },
+  at: { readonly call: AgentCall; readonly job: Job; readonly signal: AbortSignal; readonly attempt: number },
 ): Promise<ModelReply> {
-  const { call, job, signal } = at
+  const { call, job, signal, attempt } = at
   const channel = `${job.log.state.database}\n${job.log.state.id}`
-  const attempt = call.iterations + job.identity.epoch
   for await (const part of model.stream(request, { signal, deltas: job.env.hub.isRead(channel) })) {
     if (part.type === 'reply') return part.reply
     job.env.hub.delta(channel, { place: call.place, text: part.text, attempt, at: job.env.clock.now() })

@@ -5,6 +5,7 @@ import { agentSchema, checkReportSchema, storedAgentSchema } from '@witan/protoc
 import { z } from 'zod'
 import { defineRoute, type JsonReply, param, type Route } from '../route.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
+import { etag, ifMatch } from './revision.ts'
 
 const tag = 'agents'
 const anyObject = z.record(z.string(), z.unknown())
@@ -73,6 +74,7 @@ export const agentRoutes: readonly Route[] = [
     name: 'saveAgent',
     tag,
     summary: 'Creates or replaces an agent; with `If-Match` only over that revision.',
+    guarded: true,
     body: anyObject,
     bodyDocument: agentSchema,
     answers: { 200: saved, 201: { ...saved, description: 'The agent is new.' } },
@@ -90,6 +92,7 @@ export const agentRoutes: readonly Route[] = [
     name: 'deleteAgent',
     tag,
     summary: 'Deletes an agent; refused while others list it, unless forced.',
+    guarded: true,
     query: z.strictObject({ force: z.boolean().default(false) }),
     answers: { 204: { schema: null, description: 'It is gone.' } },
     handle: async (call) => {
@@ -123,20 +126,6 @@ export const agentRoutes: readonly Route[] = [
 
 function savedReply({ agent, created }: SavedAgent): JsonReply {
   return { status: created ? 201 : 200, body: agent, headers: etag(agent.revision) }
-}
-
-function etag(revision: number): Record<string, string> {
-  return { etag: `"${revision}"` }
-}
-
-/** The revision of `If-Match`, or null without one. What cannot be a revision of ours matches none. */
-function ifMatch(headers: Headers, id: string): number | null {
-  const given = headers.get('if-match')
-  if (given === null || given.trim() === '*') return null
-  const revision = /^\s*"(\d{1,15})"\s*$/.exec(given)?.[1]
-  if (revision !== undefined) return Number(revision)
-  const hint = 'Send the ETag of the agent as you read it, such as `"3"`.'
-  throw new WitanError('REVISION_MISMATCH', `\`If-Match\` names no revision of agent \`${id}\`.`, { hint })
 }
 
 function wrongId(id: string): WitanError {

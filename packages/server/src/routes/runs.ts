@@ -11,6 +11,12 @@ import { waitFor } from '../wait.ts'
 const tag = 'runs'
 const acceptedSchema = z.object({ runId: z.string() })
 
+/** How a run is answered. */
+export const runAnswers = {
+  200: { schema: runResultSchema, description: 'What the run came to, or what it waits for.', stream: true },
+  202: { schema: acceptedSchema, description: 'The run is stored and goes on by itself.' },
+}
+
 /** Runs of a conversation, and everything under /api/v1/runs. */
 export const runRoutes: readonly Route[] = [
   defineRoute({
@@ -21,11 +27,8 @@ export const runRoutes: readonly Route[] = [
     summary:
       'Runs a prompt, or resumes the waiting run with responses. Answers when it ends or waits for somebody; with `wait: false` at once; as a stream with its events and then its result.',
     body: runRequestSchema,
-    answers: {
-      200: { schema: runResultSchema, description: 'What the run came to, or what it waits for.', stream: true },
-      202: { schema: acceptedSchema, description: 'The run is stored and goes on by itself.' },
-    },
-    handle: run,
+    answers: runAnswers,
+    handle: (call) => runIn(call, { id: conversationId(call), receipt: ({ runId }) => ({ runId }) }),
   }),
   defineRoute({
     method: 'GET',
@@ -53,42 +56,49 @@ export const runRoutes: readonly Route[] = [
   }),
 ]
 
-type RunCall = Call<unknown, z.output<typeof runRequestSchema>>
+/** A call whose body is a run. */
+export type RunCall = Call<unknown, z.output<typeof runRequestSchema>>
 
-async function run(call: RunCall): Promise<Reply> {
+/** The conversation of a run, and what is said of one that is stored while nobody waits for it. */
+export interface RunPlace {
+  readonly id: string
+  receipt(run: AcceptedRun): unknown
+}
+
+/** Runs in that conversation, and answers as its caller wants: with the result, at once, or with a stream. */
+export async function runIn(call: RunCall, place: RunPlace): Promise<Reply> {
   const { body, gone } = call
-  const id = conversationId(call)
-  if (wantsStream(call.headers, 'json')) return stream(call, id)
-  const accepted = await accept(call, id)
-  if (!body.wait) return stored(accepted)
+  if (wantsStream(call.headers, 'json')) return stream(call, place)
+  const accepted = await accept(call, place.id)
+  if (!body.wait) return { status: 202, body: place.receipt(accepted) }
   const leave = leaving(call, accepted.runId)
   gone.addEventListener('abort', leave)
   if (gone.aborted) leave()
   try {
-    return await outcome(call, accepted)
+    return await outcome(call, accepted, place)
   } finally {
     gone.removeEventListener('abort', leave)
   }
 }
 
 /** The result, or where the server stops before there is one, that the run is stored. */
-async function outcome({ halt }: RunCall, accepted: AcceptedRun): Promise<{ status: number; body: unknown }> {
+async function outcome(
+  { halt }: RunCall,
+  accepted: AcceptedRun,
+  place: RunPlace,
+): Promise<{ status: number; body: unknown }> {
   const result = await waitFor(accepted.result, halt)
-  return result === null ? stored(accepted) : { status: 200, body: result }
+  return result === null ? { status: 202, body: place.receipt(accepted) } : { status: 200, body: result }
 }
 
-function stored({ runId }: AcceptedRun): { status: number; body: unknown } {
-  return { status: 202, body: { runId } }
-}
-
-async function stream(call: RunCall, id: string): Promise<Reply> {
-  const follower = await joinConversation(call.witan, id, call.body.verbose)
+async function stream(call: RunCall, place: RunPlace): Promise<Reply> {
+  const follower = await joinConversation(call.witan, place.id, call.body.verbose)
   try {
-    const accepted = await accept(call, id)
+    const accepted = await accept(call, place.id)
     const leave = leaving(call, accepted.runId)
     return {
       frames: (signal) => runFrames(follower, accepted, signal),
-      outcome: () => outcome(call, accepted),
+      outcome: () => outcome(call, accepted, place),
       onEnd(end) {
         follower.leave()
         if (end === 'disconnected' || end === 'slow') leave()

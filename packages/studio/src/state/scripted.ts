@@ -12,7 +12,7 @@ export function scriptedNotice(agents: readonly { readonly id: string; readonly 
   const scripted = agents.filter((agent) => isScripted(agent.model))
   if (scripted.length === 0) return null
   if (scripted.length === agents.length) {
-    return 'All agents here answer from a script. No language model is called, and every text is made up.'
+    return 'All agents here answer from a script. No language model is called.'
   }
   const names = scripted.slice(0, 3).map((agent) => agent.id)
   const more = scripted.length - names.length

@@ -1,7 +1,7 @@
 /** Checks of one agent by itself: its names, and what its names point at. */
 import type { AgentData, Finding } from '@witan/protocol'
 import { nearest } from '../nearest.ts'
-import type { AgentSet } from './graph.ts'
+import { type AgentSet, listedBy } from './graph.ts'
 
 /** What exists beside the agents; `hasModel` says whether a name such as `local/qwen3` leads to a model. */
 export interface Surroundings {
@@ -32,7 +32,7 @@ export function errorAt(agent: AgentData, path: string, what: Pick<Finding, 'cod
 
 /** Names that clash, and names that lead nowhere. */
 export function checkNames(agent: AgentData, agents: AgentSet, around: Surroundings): Finding[] {
-  return [...clashes(agent), ...references(agent, agents), ...unknownNames(agent, around)]
+  return [...clashes(agent), ...references(agent, agents), ...unknownNames(agent, around), ...shutOut(agent, agents)]
 }
 
 function clashes(agent: AgentData): Finding[] {
@@ -106,6 +106,19 @@ function references(agent: AgentData, agents: AgentSet): Finding[] {
     }
   }
   return findings
+}
+
+/** Parents that list the agent although its `parents` leave them out: who is in no roster must first be taken out of all [E10]. */
+function shutOut(agent: AgentData, agents: AgentSet): Finding[] {
+  return listedBy(agent.id, agents)
+    .filter((parent) => !mayList(parent, agent))
+    .map((parent) =>
+      errorAt(agent, 'parents', {
+        code: 'PARENT_NOT_ALLOWED',
+        detail: `Agent \`${agent.id}\` does not allow \`${parent}\` as a parent, which lists it.`,
+        hint: `Take it out of \`${parent}\` first, or add \`${parent}\` to \`parents\`.`,
+      }),
+    )
 }
 
 function unknownNames(agent: AgentData, around: Surroundings): Finding[] {

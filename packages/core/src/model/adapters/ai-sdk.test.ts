@@ -101,8 +101,8 @@ test('the prompt is that of the AI SDK: results of one reply in one message, arg
   assert.deepEqual(first?.tools, [
     { type: 'function', name: 'f', description: 'Does it.', inputSchema: { type: 'object' } },
   ])
-  assert.equal(second?.tools, first?.tools, 'tools are converted once')
-  assert.equal(second?.prompt[2], first?.prompt[2], 'messages are converted once')
+  assert.deepEqual(second?.tools, first?.tools)
+  assert.deepEqual(second?.prompt[2], first?.prompt[2])
 })
 
 test('the plain call is used where nobody reads deltas, the stream where somebody does', async () => {

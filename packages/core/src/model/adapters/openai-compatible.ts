@@ -91,7 +91,7 @@ async function* converse(
   request: ModelRequest,
   call: ModelCallOptions,
 ): AsyncGenerator<ModelPart> {
-  const { signal, deltas } = call
+  const { signal } = call
   signal.throwIfAborted()
   const reader = await open(connection, request, signal)
   let given = false
@@ -101,7 +101,7 @@ async function* converse(
       signal.throwIfAborted()
       // What came in one chunk is one delta: nobody can tell the difference, and each delta has its price.
       const text = takeFresh(reader.reply)
-      if (deltas && text !== '') {
+      if (text !== '') {
         given = true
         yield { type: 'delta', text }
       }

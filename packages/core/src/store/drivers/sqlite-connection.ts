@@ -82,12 +82,13 @@ function createPrivately(file: string): void {
   }
 }
 
+/** Each by `exec`: a prepared pragma acts when it is prepared. The page size counts for a fresh file only, before anything else. */
 function configure(db: DatabaseSync, settings: SqliteSettings): void {
-  db.exec(`pragma page_size = ${process.env.PS ?? 2048}`)
+  db.exec('pragma page_size = 2048')
   db.exec('pragma locking_mode = exclusive')
   db.exec('pragma journal_mode = wal')
   db.exec(`pragma synchronous = ${settings.synchronous}`)
-  db.exec(`pragma wal_autocheckpoint = ${process.env.AC ?? 4000}`)
+  db.exec('pragma wal_autocheckpoint = 2000')
   db.exec('pragma journal_size_limit = 16777216')
   db.exec('pragma cache_size = -16384')
   db.exec('pragma temp_store = memory')

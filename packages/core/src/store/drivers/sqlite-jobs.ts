@@ -32,6 +32,8 @@ export function jobMethods(session: SqliteSession): JobMethods {
         const leaseUntil = session.now() + leaseMs
         const held = new Map(all(jobSql.jobsOfOwner, owner).map((row) => [row.id, row]))
         const kept = jobs.filter(({ id, epoch }) => held.get(id)?.epoch === epoch).map(({ id }) => id)
+        session.atWork.clear()
+        for (const id of kept) session.atWork.add(id)
         for (const id of kept) run(jobSql.prolongLease, held.get(id)?.key as number, leaseUntil)
         return kept
       }),

@@ -2,7 +2,7 @@
 import { entryOf, entryText } from '../entry-text.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { logSql } from '../sql/log.ts'
-import type { Store } from '../store.ts'
+import type { JobRow, Store } from '../store.ts'
 import { storeAppend } from './sqlite-append.ts'
 import { conversationOf, interruptionOf } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
@@ -15,7 +15,11 @@ export function logMethods(session: SqliteSession): LogMethods {
     async append(append) {
       const texts = append.entries.map(entryText) // what JSON cannot say fails here, alone
       const result = await session.write((connection) => storeAppend(connection, append, texts))
-      if (result.ok) for (const [index, entry] of append.entries.entries()) entry.seq = result.before + 1 + index
+      if (!result.ok) return result
+      append.entries.forEach((entry, index) => {
+        entry.seq = result.before + 1 + index
+      })
+      if (result.job !== null) noteWork(session, result.job)
       return result
     },
     getConversation: (database, id) =>
@@ -42,6 +46,11 @@ export function logMethods(session: SqliteSession): LogMethods {
         ),
       ),
   }
+}
+
+function noteWork({ atWork }: SqliteSession, { id, owner }: JobRow): void {
+  if (owner === null) atWork.delete(id)
+  else atWork.add(id)
 }
 
 type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions'>

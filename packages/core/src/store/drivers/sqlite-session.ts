@@ -12,6 +12,8 @@ interface Opened {
 /** From `open` to `close`; outside of that everything is rejected with `STORE_UNAVAILABLE`. */
 export class SqliteSession {
   readonly now: () => number
+  /** Jobs that somebody works on, as far as is known; only how a group waits depends on it. */
+  readonly atWork = new Set<string>()
   readonly #settings: SqliteSettings
   #opened: Opened | null = null
   #opening: Promise<void> | null = null
@@ -32,6 +34,7 @@ export class SqliteSession {
 
   async #open(): Promise<void> {
     const connection = await openConnection(this.#settings)
+    this.atWork.clear()
     this.#opened = { connection, group: new CommitGroup(connection, () => process.env.NT === '1') }
   }
 

@@ -1,0 +1,127 @@
+/** The roster and the tools of an agent over HTTP, one by one, and direct runs below it. */
+import type {
+  AgentInput,
+  GivenParameter,
+  Prompt,
+  RunRequest,
+  RunResult,
+  StoredAgent,
+  SubAgentEdge,
+} from '@witan/protocol'
+import { eachItem, type Page, type PageQuery } from './page.ts'
+import { followRun, isResult, type Reading } from './stream.ts'
+import { revisionHeader, segment, type Transport } from './transport.ts'
+
+/** An edge to a sub-agent; what is left out takes its default. */
+export type Edge = Partial<Omit<SubAgentEdge, 'agent'>>
+
+/** Only if the stored agent is at this revision, else `REVISION_MISMATCH`. Of a roster it is the parent's. */
+export interface IfMatch {
+  readonly ifMatch?: number
+}
+
+/** A place in a roster. `agent` is null where it was deleted by force. */
+export interface SubagentLine {
+  readonly agent: StoredAgent | null
+  readonly edge: SubAgentEdge
+}
+
+/** A sub-agent as it was put into a roster, and its parent as it stands now. */
+export interface AssignedSubagent extends SubagentLine {
+  readonly agent: StoredAgent
+  readonly parent: StoredAgent
+}
+
+/** An agent that is not there yet, and the edge to it. */
+export interface NewSubagent extends IfMatch {
+  readonly agent: AgentInput
+  readonly edge?: Edge
+}
+
+/** A direct run: a prompt, or responses to what waits in `conversationId`. */
+export interface DirectRunRequest extends Partial<Omit<RunRequest, 'prompt' | 'wait'>> {
+  readonly prompt?: Prompt
+  /** A conversation of this sub-agent; absent: a new one. */
+  readonly conversationId?: string
+  /** What a new conversation starts with, the hidden trusted values too. A conversation that exists keeps its own. */
+  readonly parameters?: Readonly<Record<string, GivenParameter>>
+  /** Stops waiting; the run itself goes on unless `onDisconnect` is `cancel`. */
+  readonly signal?: AbortSignal
+}
+
+/** The sub-agents that an agent lists. Every change is a save of the parent, with its checks; only `create` and `run` are sent again after a lost connection. */
+export interface Subagents {
+  /** One page, in the order of the roster. */
+  list(parentId: string, query?: PageQuery): Promise<Page<SubagentLine>>
+  /** All of them, page after page. */
+  all(parentId: string, query?: PageQuery): AsyncGenerator<SubagentLine, void, undefined>
+  /** Creates an agent and lists it, both or neither; `AGENT_EXISTS` if its id is taken. */
+  create(parentId: string, subagent: NewSubagent): Promise<AssignedSubagent>
+  /** Lists an agent, or replaces the edge to it. */
+  assign(parentId: string, id: string, edge?: Edge & IfMatch): Promise<AssignedSubagent>
+  /** Takes it out of the roster; `NOT_FOUND` if it is not listed. The agent itself stays. */
+  unassign(parentId: string, id: string, options?: IfMatch): Promise<void>
+  /**
+   * Runs a listed sub-agent as the root of a conversation of its own, until it ends or waits for somebody. A failed run is a
+   * result, not an error.
+   */
+  run(parentId: string, id: string, request: DirectRunRequest): Promise<RunResult>
+}
+
+/** The tools that an agent has. Every change is a save of that agent, with its checks. */
+export interface Tools {
+  /** `TOOL_UNKNOWN` if the server has none of that name. */
+  assign(id: string, tool: string, options?: IfMatch): Promise<StoredAgent>
+  /** `NOT_FOUND` if the agent has none of that name. */
+  unassign(id: string, tool: string, options?: IfMatch): Promise<void>
+}
+
+/** The roster calls over one transport. */
+export function subagentCalls(transport: Transport): Subagents {
+  const roster = (parentId: string) => `/api/v1/agents/${segment(parentId)}/subagents`
+  const at = (parentId: string, id: string) => `${roster(parentId)}/${segment(id)}`
+  const list = (parentId: string, query: PageQuery = {}): Promise<Page<SubagentLine>> =>
+    transport.json('GET', roster(parentId), { query: { ...query } })
+  return {
+    list,
+    all: (parentId, query) => eachItem((page) => list(parentId, page), query),
+    create: (parentId, { ifMatch, ...body }) =>
+      transport.json('POST', roster(parentId), { body, headers: revisionHeader(ifMatch) }),
+    assign: (parentId, id, { ifMatch, ...edge } = {}) =>
+      transport.json('PUT', at(parentId, id), { body: edge, headers: revisionHeader(ifMatch) }),
+    unassign: (parentId, id, { ifMatch } = {}) =>
+      transport.json('DELETE', at(parentId, id), { headers: revisionHeader(ifMatch) }),
+    run: (parentId, id, request) => runDirectly(transport, `${at(parentId, id)}/run`, request),
+  }
+}
+
+/** The tool calls over one transport. */
+export function toolCalls(transport: Transport): Tools {
+  const at = (id: string, tool: string) => `/api/v1/agents/${segment(id)}/tools/${segment(tool)}`
+  return {
+    assign: (id, tool, { ifMatch } = {}) => transport.json('PUT', at(id, tool), { headers: revisionHeader(ifMatch) }),
+    unassign: (id, tool, { ifMatch } = {}) =>
+      transport.json('DELETE', at(id, tool), { headers: revisionHeader(ifMatch) }),
+  }
+}
+
+/** A server that stops gives only the run's id: the run goes on at its next start, and is followed there. */
+async function runDirectly(
+  transport: Transport,
+  path: string,
+  { signal, ...body }: DirectRunRequest,
+): Promise<RunResult> {
+  const reply = await transport.json<RunResult | { readonly runId: string; readonly conversationId: string }>(
+    'POST',
+    path,
+    { body, signal },
+  )
+  if (isResult(reply)) return reply
+  const { runId, conversationId } = reply
+  const reading: Reading = { conversationId, verbose: false, signal, lastSeq: 0 }
+  const run = followRun(transport, reading, runId)
+  for (;;) {
+    const step = await run.next()
+    if (step.done) return step.value
+  }
+}

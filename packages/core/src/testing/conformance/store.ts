@@ -1,0 +1,104 @@
+/** The conformance kit of stores: what every implementation of `Store` must do, whatever keeps its rows. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Entry } from '@witan/protocol/entries'
+import type { Append, Store } from '../../store/store.ts'
+import { checkAppends } from './store-append.ts'
+import { checkDesk } from './store-desk.ts'
+import type { Check, StoreHarness } from './store-fixtures.ts'
+import { begin, by, conversation, database, entry, interruption, rest } from './store-fixtures.ts'
+import { checkJobs } from './store-jobs.ts'
+import { checkLists } from './store-lists.ts'
+
+export type { StoreHarness } from './store-fixtures.ts'
+
+/** Registers the tests that every store passes. */
+export function testStore(harness: StoreHarness): void {
+  const check: Check = (name, body) => {
+    test(`${harness.name}: ${name}`, (context) => withStore(harness, context, body))
+  }
+  checkAppends(check)
+  checkJobs(check)
+  checkLists(check)
+  checkDesk(check)
+  check('values come back as they were', async (store) => {
+    const id = await storeOddities(store)
+    await assertOddities(store, id)
+  })
+  if (harness.reopen !== undefined) checkReopening(harness, harness.reopen)
+}
+
+async function withStore(harness: StoreHarness, context: TestContext, body: (store: Store) => Promise<void>) {
+  const store = await harness.open(context)
+  try {
+    await body(store)
+  } finally {
+    await store.close()
+  }
+}
+
+function checkReopening(harness: StoreHarness, reopen: (store: Store) => Promise<Store>): void {
+  test(`${harness.name}: everything is there again after it was closed`, async (context) => {
+    const first = await harness.open(context)
+    const id = await storeOddities(first)
+    const job = await begin(first, { id: 'j1' })
+    await first.append({ ...by(job), entries: [], open: [interruption(job, 'i1')] })
+    await first.append({ ...by(job), entries: [], job: rest('j1', 'waiting') } as Append)
+    await first.beginReply(database, { key: 'k', digest: 'd', at: 100, expiresBefore: 0 })
+    const parked = await first.getJob(database, 'j1')
+    const second = await reopen(first)
+    try {
+      await assertOddities(second, id)
+      assert.deepEqual(await second.getJob(database, 'j1'), parked)
+      assert.deepEqual(await second.getInterruption(database, 'i1'), interruption(job, 'i1'))
+      assert.equal((await second.beginReply(database, { key: 'k', digest: 'd', at: 1, expiresBefore: 0 }))?.at, 100)
+      const more = [entry('more')]
+      const result = await second.append({ database, conversation: job.conversation, entries: more })
+      assert.deepEqual([result.ok && result.before, more[0]?.seq], [1, 2])
+      await begin(second, { id: 'j2' })
+    } finally {
+      await second.close()
+    }
+  })
+}
+
+/** Values that a careless store bends: text beyond ASCII, halves of pairs, keys of every object, large and deep ones. */
+const oddities: readonly unknown[] = [
+  'Ås ☔ 日本 👩‍👩‍👧 \u0000 \u2028 \u{10ffff} \\ " \' ; -- ?1 $1',
+  'a lone \ud800 and a lone \udfff',
+  JSON.parse('{"__proto__":{"x":1},"constructor":{"prototype":2},"":0}'),
+  'x'.repeat(300_000),
+  Array.from({ length: 300 }).reduce<unknown>((inner) => [inner], 1),
+  [1e21, 1.5e-9, Number.MAX_SAFE_INTEGER, -1, 0.1 + 0.2, true, false, null, [], {}],
+  Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`key ${index} é`, index])),
+]
+
+function oddEntries(): Entry[] {
+  return oddities.map((result, index) => {
+    const { place, ...rest } = entry(`odd ${index}`)
+    const body = { result, truncated: false }
+    return { ...rest, place: { ...place, parentCall: 'c 0', author: 'é' }, type: 'end', kind: 'tool', body } as Entry
+  })
+}
+
+const kept = new Map<string, readonly Entry[]>()
+
+async function storeOddities(store: Store): Promise<string> {
+  const id = `odd/${kept.size}`
+  const parameters = { plain: ['å\ud800', false], hidden: [oddities[2], true] } as const
+  const entries = oddEntries()
+  kept.set(id, structuredClone(entries))
+  const create = conversation(id, { parameters })
+  assert.ok((await store.append({ database, conversation: id, create, entries })).ok)
+  return id
+}
+
+async function assertOddities(store: Store, id: string): Promise<void> {
+  const entries = (kept.get(id) ?? []).map((one, index) => ({ ...one, seq: index + 1 }))
+  const read = await store.readEntries(database, id, { after: 0, limit: 100 })
+  assert.deepEqual(read, entries)
+  const { result: proto } = (read[2] ?? assert.fail()).body as { result: object }
+  assert.deepEqual(Object.keys(proto), ['__proto__', 'constructor', ''])
+  const row = await store.getConversation(database, id)
+  assert.deepEqual(row?.parameters, { plain: ['å\ud800', false], hidden: [oddities[2], true] })
+}

@@ -1,0 +1,141 @@
+/** A store that fails on purpose: seeded, counted, and made for whatever methods the contract has. */
+import { WitanError } from '@witan/protocol'
+import type { Store } from '../store/store.ts'
+
+/**
+ * `fail`: nothing was done, and an error is seen. `executeAndFail`: it was done, and an error is seen all the same, as when the
+ * reply to a commit is lost. `delay`: it was done, and the reply comes late.
+ */
+export type FaultKind = 'fail' | 'executeAndFail' | 'delay'
+
+/** The methods that faults are made for. */
+export type FaultyMethod = Exclude<keyof Store, 'now' | 'open' | 'close'>
+
+/** How likely each kind is per method, from 0 to 1. */
+export type FaultRates = Readonly<Partial<Record<FaultyMethod, Readonly<Partial<Record<FaultKind, number>>>>>>
+
+export interface FaultyStoreOptions {
+  /** The same seed gives the same faults for the same sequence of calls. */
+  readonly seed: number
+  readonly rates: FaultRates
+  /** What a late reply waits for; default: the next turn of the event loop. */
+  readonly late?: () => Promise<void>
+}
+
+/** One fault that was made. */
+export interface FiredFault {
+  readonly method: FaultyMethod
+  readonly kind: FaultKind
+  /** The how-manieth call of that method it was, from 1. */
+  readonly call: number
+}
+
+/** The failing store, what it did so far, and its end: after `heal` it fails no more. */
+export interface FaultyStore {
+  readonly store: Store
+  readonly fired: readonly FiredFault[]
+  heal(): void
+}
+
+type Method = (...args: unknown[]) => Promise<unknown>
+
+/** Wraps a store. Replies to appends keep their order, late or not, as the contract promises. */
+export function faultyStore(inner: Store, options: FaultyStoreOptions): FaultyStore {
+  const fired: FiredFault[] = []
+  const faults = new Faults(options, fired)
+  const made = new Map<string | symbol, unknown>()
+  const store = new Proxy(inner, {
+    get(target, name) {
+      const known = made.get(name)
+      if (known !== undefined) return known
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof member !== 'function') return member
+      const method = member.bind(target) as Method
+      const wrapped = isFaulty(name) ? faults.wrap(name, method) : method
+      made.set(name, wrapped)
+      return wrapped
+    },
+  })
+  return { store, fired, heal: () => faults.heal() }
+}
+
+const spared: ReadonlySet<string | symbol> = new Set(['now', 'open', 'close'])
+
+function isFaulty(name: string | symbol): name is FaultyMethod {
+  return typeof name === 'string' && !spared.has(name)
+}
+
+class Faults {
+  readonly #options: FaultyStoreOptions
+  readonly #fired: FiredFault[]
+  readonly #random: () => number
+  readonly #calls = new Map<FaultyMethod, number>()
+  #healed = false
+  #lastAppend: Promise<unknown> = Promise.resolve()
+
+  constructor(options: FaultyStoreOptions, fired: FiredFault[]) {
+    this.#options = options
+    this.#fired = fired
+    this.#random = seeded(options.seed)
+  }
+
+  heal(): void {
+    this.#healed = true
+  }
+
+  wrap(name: FaultyMethod, method: Method): Method {
+    return (...args) => {
+      const reply = this.#play(this.#draw(name), name, () => method(...args))
+      if (name !== 'append') return reply
+      const before = this.#lastAppend
+      const inOrder = before.then(() => reply)
+      this.#lastAppend = inOrder.catch(() => null)
+      return inOrder
+    }
+  }
+
+  /** Every call draws one number, whatever comes of it, so that a seed stays the same story. */
+  #draw(method: FaultyMethod): FaultKind | null {
+    const call = 1 + (this.#calls.get(method) ?? 0)
+    this.#calls.set(method, call)
+    let rest = this.#random()
+    if (this.#healed) return null
+    const rates = this.#options.rates[method] ?? {}
+    for (const kind of ['fail', 'executeAndFail', 'delay'] as const) {
+      rest -= rates[kind] ?? 0
+      if (rest >= 0) continue
+      this.#fired.push({ method, kind, call })
+      return kind
+    }
+    return null
+  }
+
+  async #play(kind: FaultKind | null, name: FaultyMethod, run: () => Promise<unknown>): Promise<unknown> {
+    if (kind === 'fail') throw brokenError(name)
+    const reply = await run()
+    if (kind === 'executeAndFail') throw brokenError(name)
+    if (kind === 'delay') await (this.#options.late ?? nextTurn)()
+    return reply
+  }
+}
+
+function brokenError(method: string): WitanError {
+  return new WitanError('STORE_UNAVAILABLE', `The store failed in \`${method}\`, as it was told to.`, {
+    hint: 'This store fails on purpose; see its seed and rates.',
+  })
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Numbers from 0 to 1 (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

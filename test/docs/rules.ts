@@ -1,0 +1,64 @@
+/** The page of rules and the tests that cite them: who cites what, and what the page says of it. */
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { root } from './pages.ts'
+
+/** One line of the page. `files` are the tests that it names. */
+export interface Rule {
+  readonly id: string
+  readonly text: string
+  readonly state: string
+  readonly files: readonly string[]
+}
+
+const idPattern = /^(?:[RFMTK]b?|[CDEPI])\d{1,2}$/
+const rowPattern = /^\| ([RFMTKCDEPI]b?\d{1,2}) \| (.+?) \| (\w+) \| (.*?) ?\|$/gm
+const namePattern = /\b(?:test|it|describe|suite)(?:\.\w+)?\(\s*(['"`])((?:(?!\1)[\s\S])*)\1/g
+const tests = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts', 'examples/*/*.test.ts']
+
+/** `E2` and `E02` are the same rule. */
+export function plainId(id: string): string {
+  return id.replace(/0+(?=\d$)/, '')
+}
+
+/** Every id that stands in square brackets in a test's name, with the files that cite it. */
+export function citations(): ReadonlyMap<string, ReadonlySet<string>> {
+  const cited = new Map<string, Set<string>>()
+  for (const file of globSync(tests, { cwd: root }).sort()) {
+    for (const [, , name = ''] of readFileSync(join(root, file), 'utf8').matchAll(namePattern)) {
+      for (const id of idsIn(name)) cited.set(id, (cited.get(id) ?? new Set()).add(file.replaceAll('\\', '/')))
+    }
+  }
+  return cited
+}
+
+function idsIn(name: string): string[] {
+  const lists = [...name.matchAll(/\[([^\]]+)\]/g)].map(([, list = '']) => list)
+  return lists.flatMap((list) =>
+    list
+      .split(/[\s,;–]+/)
+      .filter((word) => idPattern.test(word))
+      .map(plainId),
+  )
+}
+
+/** The rules of the page, in order. */
+export function rulesOf(page: string): readonly Rule[] {
+  return [...page.matchAll(rowPattern)].map(([, id = '', text = '', state = '', where = '']) => {
+    return { id, text, state, files: [...where.matchAll(/\]\(\.\.\/([^)]+)\)/g)].map(([, file = '']) => file) }
+  })
+}
+
+/** The page with its last two columns as the tests are now. What is planned stays so: that is for people to change. */
+export function refreshed(page: string): string {
+  const cited = citations()
+  return page.replaceAll(rowPattern, (row, ...groups: string[]) => {
+    const [id = '', text = '', state = '', where = ''] = groups
+    if (state === 'planned') return row
+    const known = /\]\(\.\.\/([^)]+)\)/.exec(where)?.[1] ?? ''
+    const files = cited.get(plainId(id)) ?? new Set<string>()
+    const file = files.has(known) ? known : [...files][0]
+    if (file === undefined) return `| ${id} | ${text} | built | |`
+    return `| ${id} | ${text} | holds | [${basename(file)}](../${file}) |`
+  })
+}

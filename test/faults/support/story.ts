@@ -1,0 +1,172 @@
+/** A story that is told to its end whatever happens between: two prompts through three levels, with reads, a keyed effect and an action. */
+import assert from 'node:assert/strict'
+import { createRuntime, defineTool, type Runtime, type Store } from '@witan/core'
+import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
+import type { Document, Event, RunResult } from '@witan/protocol'
+import { z } from 'zod'
+import { assertAlternates, assertEpochs, assertSound, assertUsage, storedEntries } from '../../support/claims.ts'
+import type { FakeClock } from '../../support/clock.ts'
+import { agent, allEvents, cast, settle } from '../../support/stage.ts'
+
+export const conversation = 'chats/1'
+export const prompts = ['order it', 'thank you'] as const
+
+/** Counts what tools did, by call id; it outlives the runtimes. */
+export interface Ledger {
+  /** How often a call was executed. */
+  readonly executed: Map<string, number>
+  /** What a service that honours the key applied. */
+  readonly applied: Set<string>
+}
+
+const agents = [
+  agent('root', { subAgents: [{ agent: 'mid' }, { agent: 'side' }] }),
+  agent('mid', { subAgents: [{ agent: 'leaf' }], parameters: [{ name: 'region' }] }),
+  agent('leaf', {
+    tools: ['stock', 'book'],
+    actions: [{ name: 'Confirm' }],
+    parameters: [{ name: 'region' }, { name: 'userId', sendToModel: false, policy: 'forbidModelGeneration' }],
+  }),
+  agent('side', { tools: ['stock'], outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } }),
+]
+
+const script = cast({
+  root: (request, turn) => {
+    if (turn > 0) return 'all done'
+    const first = lastUserMessage(request) === prompts[0]
+    const mid = { name: 'mid', arguments: { message: first ? 'book' : 'report', region: first ? 'north' : 'south' } }
+    return { toolCalls: first ? [mid, { name: 'side', arguments: { message: 'count' } }] : [mid] }
+  },
+  mid: (request, turn) => (turn === 0 ? call('leaf', { message: lastUserMessage(request) }) : 'mid done'),
+  leaf: (request, turn) => {
+    if (lastUserMessage(request) === 'report') return 'nothing new'
+    return [{ toolCalls: ['stock', 'book'].map((name) => ({ name, arguments: {} })) }, call('Confirm'), 'leaf done'][turn]
+  },
+  side: (request, turn) =>
+    lastUserMessage(request).startsWith('[from @witan') ? '{"n":4}' : [call('stock'), 'not json'][turn],
+})
+
+/** A runtime of the story. */
+export function openStory(store: Store, ledger: Ledger, clock: FakeClock) {
+  const model = scriptedModel(script)
+  const reports: unknown[] = []
+  const count = (id: string) => ledger.executed.set(id, 1 + (ledger.executed.get(id) ?? 0))
+  const tool = (name: string, effect: 'none' | 'keyed') =>
+    defineTool({
+      name,
+      description: name,
+      parameters: z.object({}),
+      effect,
+      execute: (_args, { callId }) => {
+        count(`${effect} ${callId}`)
+        if (effect === 'keyed') ledger.applied.add(callId)
+        return `${name} ok`
+      },
+    })
+  const runtime = createRuntime({
+    store,
+    clock,
+    models: { 'play/model': model },
+    agents,
+    tools: [tool('stock', 'none'), tool('book', 'keyed')],
+    retry: { tries: 1 },
+    report: (error) => reports.push(error),
+  })
+  return { runtime, requests: model.requests, reports }
+}
+
+export const newLedger = (): Ledger => ({ executed: new Map(), applied: new Set() })
+
+/** What a client does that may have been cut off at any point: it looks how far things are, and takes the next step. True at the end. */
+export async function nextStep(runtime: Runtime): Promise<boolean> {
+  const state = await runtime.getConversation(conversation).catch((error: { code?: string }) => {
+    if (error.code === 'NOT_FOUND') return null
+    throw error
+  })
+  if (state === null) {
+    await runtime.start({
+      agent: 'root',
+      id: conversation,
+      prompt: prompts[0],
+      parameters: { userId: { value: 'Users/1', sendToModel: false } },
+    })
+    return false
+  }
+  if (state.status === 'running') {
+    await settle(1)
+    return false
+  }
+  const open = state.interruptions[0]
+  if (open !== undefined) {
+    await runtime.answerInterruption(open.id, { answer: { ok: true } })
+    return false
+  }
+  const { messages } = await runtime.getDocument(conversation)
+  const said = messages.filter(({ role }) => role === 'user').length
+  const prompt = prompts[said]
+  if (prompt === undefined) return true
+  await runtime.run(conversation, { prompt })
+  return false
+}
+
+/** Tells the story on one runtime; fails where it does not come to its end. */
+export async function tell(runtime: Runtime, rounds = 3000): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) if (await nextStep(runtime)) return
+  throw new Error('I9: the story does not come to its end')
+}
+
+/** What the story came to, without ids and times. */
+export interface Ending {
+  readonly results: readonly unknown[]
+  readonly documents: readonly unknown[]
+  readonly tree: readonly string[]
+}
+
+/** Reads the ending, and holds the log to every invariant on the way. */
+export async function readEnding(runtime: Runtime, store: Store): Promise<Ending> {
+  const events = await allEvents(runtime, conversation)
+  assertSound(events)
+  assertEpochs(await storedEntries(store, conversation))
+  const said = events.filter(({ type }) => type === 'message')
+  assert.deepEqual(
+    said.filter(({ author }) => author === 'user').map(({ content }) => content['text']),
+    [...prompts],
+    'I1: not every message stands in the log exactly once',
+  )
+  assert.equal(events.filter(({ type }) => type === 'resolved').length, 1, 'I8: not exactly one answer')
+  const { runs } = await runtime.getConversation(conversation)
+  const results: unknown[] = []
+  for (const { runId } of runs) {
+    const result = (await runtime.getRun(runId)).result as RunResult
+    assertUsage(result, events)
+    const { status, text, output, finishReason, usage, error } = result
+    results.push({ status, text, output, finishReason, usage, error })
+  }
+  const documents: unknown[] = []
+  for (const path of [...new Set(events.map(({ document }) => document))].sort())
+    documents.push(plain(await runtime.getDocument(path)))
+  return { results, documents, tree: treeOf(events) }
+}
+
+function plain({ messages, createdAt: _created, lastMessageAt: _last, ...rest }: Document): unknown {
+  return { ...rest, messages: messages.map(({ seq: _seq, date: _date, ...message }) => message) }
+}
+
+/** Every event by what it says and where, but for notices, in no order: parallel branches may come in any. */
+function treeOf(events: readonly Event[]): readonly string[] {
+  return events
+    .filter(({ type }) => type !== 'notice')
+    .map(({ type, kind, agentPath, author, document, content }) =>
+      JSON.stringify([type, kind, agentPath, author, document, withoutIds(content)]),
+    )
+    .sort()
+}
+
+function withoutIds(content: Readonly<Record<string, unknown>>): unknown {
+  const { id: _id, callId: _call, ...rest } = content
+  return rest
+}
+
+export function assertHistories(requests: Parameters<typeof assertAlternates>[0][]): void {
+  for (const request of requests) assertAlternates(request)
+}

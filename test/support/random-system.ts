@@ -1,0 +1,136 @@
+/** Random systems of agents whose models do random things: what each does depends only on what it reads, so a run can be repeated. */
+import { createHash } from 'node:crypto'
+import { defineTool, type FunctionTool, type ModelRequest, type Runtime } from '@witan/core'
+import type { Rule, ScriptedAnswer, ScriptedCall } from '@witan/core/testing'
+import type { RunResult } from '@witan/protocol'
+import fc from 'fast-check'
+import { z } from 'zod'
+import { type AgentDraft, settle } from './stage.ts'
+
+export interface RandomSystem {
+  readonly seed: number
+  readonly agents: readonly AgentDraft[]
+}
+
+const ids = ['a', 'b', 'c', 'd', 'e']
+
+/** Up to five agents with any edges but to themselves, small limits, a tool and an action. */
+export const randomSystem: fc.Arbitrary<RandomSystem> = fc
+  .record({
+    seed: fc.nat(),
+    size: fc.integer({ min: 1, max: ids.length }),
+    edges: fc.array(fc.tuple(fc.nat(4), fc.nat(4), fc.boolean()), { maxLength: 12 }),
+    acting: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
+    bound: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
+    shaped: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
+    limits: fc.record({
+      maxIterations: fc.integer({ min: 1, max: 4 }),
+      maxDepth: fc.integer({ min: 1, max: 4 }),
+      maxModelCalls: fc.integer({ min: 2, max: 40 }),
+      maxParallel: fc.integer({ min: 1, max: 4 }),
+      maxModelIterationsPerCall: fc.option(fc.integer({ min: 1, max: 20 })),
+    }),
+  })
+  .map(({ seed, size, edges, acting, bound, shaped, limits }) => {
+    const agents = ids.slice(0, size).map((id, index): AgentDraft => {
+      const targets = new Map<string, 'agent' | 'isolated'>()
+      for (const [from, to, isolated] of edges) {
+        const target = ids[to]
+        if (from === index && to !== index && to < size && target !== undefined)
+          targets.set(target, isolated ? 'isolated' : 'agent')
+      }
+      return {
+        id,
+        limits,
+        tools: ['note'],
+        subAgents: [...targets].map(([agent, history]) => ({ agent, history })),
+        actions: acting[index] ? [{ name: 'Ask' }] : [],
+        parameters: bound[index] && index > 0 ? [{ name: 'key' }, { name: 'made' }] : [],
+        outputSchema: shaped[index] ? { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } : null,
+      }
+    })
+    return { seed, agents }
+  })
+
+/** The value that a start gives, where some agent that the root reaches declares it. */
+export function givenTo({ agents }: RandomSystem): Readonly<Record<string, unknown>> {
+  const seen = new Set<string>(['a'])
+  for (const id of seen)
+    for (const { agent } of agents.find((one) => one.id === id)?.subAgents ?? []) seen.add(agent)
+  return agents.some(({ id, parameters }) => seen.has(id) && (parameters ?? []).length > 0) ? { key: 'k' } : {}
+}
+
+/** The greatest depth that the agents allow. */
+export function depthOf(system: RandomSystem): number {
+  return system.agents[0]?.limits?.maxDepth ?? 8
+}
+
+/** A read that says nothing of note. */
+export const note: FunctionTool = defineTool({
+  name: 'note',
+  description: 'Notes.',
+  parameters: z.object({}),
+  effect: 'none',
+  execute: async () => {
+    await settle(1)
+    return 'noted'
+  },
+})
+
+/** What a model does: a function of the seed and of what it reads. */
+export function randomPlay(seed: number): Rule {
+  return async (request) => {
+    const dice = createHash('sha256').update(`${seed} ${JSON.stringify(request.messages)}`).digest()
+    if ((dice[1] ?? 0) % 3 === 0) await settle((dice[2] ?? 0) % 3)
+    return answerOf(request, dice)
+  }
+}
+
+function answerOf(request: ModelRequest, dice: Buffer): ScriptedAnswer {
+  const kind = (dice[0] ?? 0) % 16
+  const number = (dice[3] ?? 0) % 3
+  if (kind === 0) return ''
+  if (kind === 1) return new Error('the model is down')
+  if (kind < 7) return request.output === null || kind === 2 ? `text ${number}` : `{"n":${number}}`
+  const count = 1 + ((dice[4] ?? 0) % 3)
+  const toolCalls = Array.from({ length: count }, (_, index) => callOf(request, dice.subarray(5 + index * 3)))
+  return kind === 7 ? { text: 'words and calls', toolCalls } : { toolCalls }
+}
+
+function callOf(request: ModelRequest, dice: Buffer): ScriptedCall {
+  const [which = 0, what = 0, how = 0] = dice
+  const tool = request.tools[which % (request.tools.length + 1)]
+  if (tool === undefined) return { name: ids[what % ids.length] ?? 'a', arguments: { message: 'unasked' } }
+  if (how % 12 === 0) return { name: tool.name, arguments: '{"message":' }
+  const asked = Object.keys((tool.parameters['properties'] ?? {}) as object)
+  const made = Object.fromEntries(asked.map((name) => [name, `${name} ${what % 3}`]))
+  return { name: tool.name, arguments: how % 12 === 1 ? { ...made, extra: 1 } : made }
+}
+
+/** Answers whatever waits until the run is over; every third action gets an error, every seventh ends the run by a cancel. */
+export async function toTheEnd(runtime: Runtime, first: RunResult, between: () => Promise<Runtime> = async () => runtime) {
+  let result = first
+  let door = runtime
+  for (let round = 0; result.status === 'waiting'; round += 1) {
+    if (round > 200) throw new Error('a run waits without end')
+    door = await between()
+    const open = result.interruptions.map(({ id }) => id)
+    if (round % 7 === 6) {
+      await door.cancelRun(result.runId)
+      result = await ended(door, result.runId)
+      continue
+    }
+    const actionResponses = open.slice(0, 1 + (round % 2)).map((id) => ({ id, response: `answer ${round}` }))
+    result = await (await door.run(result.conversationId, { actionResponses })).result
+  }
+  return result
+}
+
+async function ended(runtime: Runtime, run: string): Promise<RunResult> {
+  for (let round = 0; round < 500; round += 1) {
+    const { status, result } = await runtime.getRun(run)
+    if (result !== null && status !== 'running' && status !== 'waiting') return result
+    await settle(1)
+  }
+  throw new Error(`run ${run} does not end`)
+}
