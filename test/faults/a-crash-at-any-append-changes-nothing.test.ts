@@ -97,7 +97,9 @@ for (const name of ['memory', 'sqlite'] as const) {
         fired += told.fired
       }
     }
-    context.diagnostic(`${name} ${trials} trials, ${fired} faults fired, 0 violations, ${repeated} keyed calls repeated`)
+    context.diagnostic(
+      `${name} ${trials} trials, ${fired} faults fired, 0 violations, ${repeated} keyed calls repeated`,
+    )
     assert.equal(fired, trials, 'I17: a fault did not fire')
     assert.ok(calm.appends >= 8, `only ${calm.appends} appends`)
     assert.ok(repeated > 0, 'I17: no keyed call was cut off')

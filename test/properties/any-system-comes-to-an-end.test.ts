@@ -4,7 +4,15 @@ import { test } from 'node:test'
 import type { Event } from '@witan/protocol'
 import fc from 'fast-check'
 import { assertAlternates, assertSound, assertUsage } from '../support/claims.ts'
-import { depthOf, givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import {
+  depthOf,
+  givenTo,
+  note,
+  randomPlay,
+  type RandomSystem,
+  randomSystem,
+  toTheEnd,
+} from '../support/random-system.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage, type Stage } from '../support/stage.ts'
 
@@ -57,7 +65,11 @@ test('[P15] [F34] what a terse reader gets is a filter of the full log, in its o
 })
 
 test('[P17] from any seq k a reader gets exactly what follows, however it is split', async (context) => {
-  const split = fc.record({ verbose: fc.boolean(), limit: fc.integer({ min: 1, max: 7 }), k: fc.double({ min: 0, max: 1, noNaN: true }) })
+  const split = fc.record({
+    verbose: fc.boolean(),
+    limit: fc.integer({ min: 1, max: 7 }),
+    k: fc.double({ min: 0, max: 1, noNaN: true }),
+  })
   const property = fc.asyncProperty(randomSystem, split, async (system, { verbose, limit, k }) => {
     const { stage, events } = await converse(system)
     const call = k < 0.3 ? {} : { call: events[Math.floor(k * events.length)]?.callId ?? '' }
@@ -76,7 +88,12 @@ test('[P17] from any seq k a reader gets exactly what follows, however it is spl
     const followed: Event[] = []
     const stop = new AbortController()
     if (wanted.length > 0) {
-      for await (const event of stage.runtime.followEvents('chats/1', { from, verbose, ...call, signal: stop.signal })) {
+      for await (const event of stage.runtime.followEvents('chats/1', {
+        from,
+        verbose,
+        ...call,
+        signal: stop.signal,
+      })) {
         followed.push(event)
         if (followed.length === wanted.length) break
       }

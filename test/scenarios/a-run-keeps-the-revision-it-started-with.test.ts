@@ -23,9 +23,7 @@ test('[C8] [E7] an agent saved while its run waits: the run goes on with the old
   assert.equal(stage.requests[2]?.messages[0]?.content, 'You are root. Second edition.')
 })
 
-const unpinned = 'delegates are looked up when they are called; only the root is pinned at the start'
-
-test('[C8] a delegate saved while the run is under way applies from the next run', { todo: unpinned }, async () => {
+test('[C8] a delegate saved while the run is under way applies from the next run', async () => {
   const gate = createGate()
   const stage = createStage({
     agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }] }, { id: 'leaf' }],

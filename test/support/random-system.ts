@@ -55,8 +55,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
 /** The value that a start gives, where some agent that the root reaches declares it. */
 export function givenTo({ agents }: RandomSystem): Readonly<Record<string, unknown>> {
   const seen = new Set<string>(['a'])
-  for (const id of seen)
-    for (const { agent } of agents.find((one) => one.id === id)?.subAgents ?? []) seen.add(agent)
+  for (const id of seen) for (const { agent } of agents.find((one) => one.id === id)?.subAgents ?? []) seen.add(agent)
   return agents.some(({ id, parameters }) => seen.has(id) && (parameters ?? []).length > 0) ? { key: 'k' } : {}
 }
 
@@ -80,7 +79,9 @@ export const note: FunctionTool = defineTool({
 /** What a model does: a function of the seed and of what it reads. */
 export function randomPlay(seed: number): Rule {
   return async (request) => {
-    const dice = createHash('sha256').update(`${seed} ${JSON.stringify(request.messages)}`).digest()
+    const dice = createHash('sha256')
+      .update(`${seed} ${JSON.stringify(request.messages)}`)
+      .digest()
     if ((dice[1] ?? 0) % 3 === 0) await settle((dice[2] ?? 0) % 3)
     return answerOf(request, dice)
   }
@@ -108,7 +109,11 @@ function callOf(request: ModelRequest, dice: Buffer): ScriptedCall {
 }
 
 /** Answers whatever waits until the run is over; every third action gets an error, every seventh ends the run by a cancel. */
-export async function toTheEnd(runtime: Runtime, first: RunResult, between: () => Promise<Runtime> = async () => runtime) {
+export async function toTheEnd(
+  runtime: Runtime,
+  first: RunResult,
+  between: () => Promise<Runtime> = async () => runtime,
+) {
   let result = first
   let door = runtime
   for (let round = 0; result.status === 'waiting'; round += 1) {

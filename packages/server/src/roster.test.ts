@@ -4,16 +4,13 @@ import { after, before, describe, test } from 'node:test'
 import { type Answer, createStage, readFrames, type Stage } from './stage.test.ts'
 
 let stage: Stage
-before(async () => {
-  stage = await createStage()
-})
-after(() => stage.close())
-
 const draft = (id: string, more: object = {}) => ({ id, model: 'play/model', instructions: 'x', ...more })
 const at = (id: string) => `/api/v1/agents/${id}`
 const roster = (parent: string, id = '') => `${at(parent)}/subagents${id === '' ? '' : `/${id}`}`
-const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+const sending = (headers: Readonly<Record<string, string>>) => (method: string, path: string, body?: unknown) =>
   stage.call(method, path, { ...(body === undefined ? {} : { body }), headers })
+const call = sending({})
+const over = (revision: number) => sending({ 'if-match': `"${revision}"` })
 const save = async (...agents: object[]) => {
   const saved = await call('POST', '/api/v1/agents/batch', { agents })
   assert.equal(saved.status, 200, saved.text)
@@ -27,7 +24,11 @@ const refused = (answer: Answer, status: number, code: string) =>
   assert.deepEqual([answer.status, answer.body.code], [status, code], answer.text)
 
 describe('the roster of an agent', () => {
-  before(() => save(draft('chief'), draft('one'), draft('two')))
+  before(async () => {
+    stage = await createStage()
+    await save(draft('chief'), draft('one'), draft('two'))
+  })
+  after(() => stage.close())
 
   test('[F12] [F44] an agent is assigned with its edge, given another one, listed, and taken out', async () => {
     const first = await call('PUT', roster('chief', 'one'), { description: 'First.' })
@@ -95,12 +96,12 @@ describe('the roster of an agent', () => {
     refused(await call('PUT', roster('chief', 'one'), { styl: 'x' }), 422, 'UNKNOWN_KEY')
     refused(await call('PUT', roster('chief', 'one'), { agent: 'two' }), 422, 'ID_INVALID')
     assert.equal(await revisionOf('chief'), before)
-    const stale = { 'if-match': `"${before - 1}"` }
-    refused(await call('PUT', roster('chief', 'one'), {}, stale), 412, 'REVISION_MISMATCH')
-    refused(await call('POST', roster('chief'), { agent: draft('late') }, stale), 412, 'REVISION_MISMATCH')
-    refused(await call('DELETE', roster('chief', 'two'), undefined, stale), 412, 'REVISION_MISMATCH')
+    const late = over(before - 1)
+    refused(await late('PUT', roster('chief', 'one'), {}), 412, 'REVISION_MISMATCH')
+    refused(await late('POST', roster('chief'), { agent: draft('late') }), 412, 'REVISION_MISMATCH')
+    refused(await late('DELETE', roster('chief', 'two')), 412, 'REVISION_MISMATCH')
     refused(await call('GET', at('late')), 404, 'NOT_FOUND')
-    const assigned = await call('PUT', roster('chief', 'one'), {}, { 'if-match': `"${before}"` })
+    const assigned = await over(before)('PUT', roster('chief', 'one'), {})
     assert.deepEqual([assigned.status, assigned.headers.get('etag')], [201, `"${before + 1}"`])
     const same = await call('PUT', roster('chief', 'one'), {})
     assert.deepEqual([same.status, same.headers.get('etag')], [200, `"${before + 1}"`], 'no change, no revision')
@@ -156,26 +157,34 @@ describe('the roster of an agent', () => {
     const { items } = (await call('GET', '/api/v1/agents?limit=200')).body as { items: { id: string }[] }
     assert.ok(items.some(({ id }) => id === 'alone'))
   })
-})
 
-test('[F13] a tool is assigned and taken by its name, over the revision of If-Match', async () => {
-  await save(draft('worker'))
-  const tool = (name: string) => `${at('worker')}/tools/${name}`
-  const before = await revisionOf('worker')
-  refused(await call('PUT', tool('look-up')), 422, 'TOOL_UNKNOWN')
-  refused(await call('PUT', tool('lookup'), undefined, { 'if-match': '"99"' }), 412, 'REVISION_MISMATCH')
-  const given = await call('PUT', tool('lookup'), undefined, { 'if-match': `"${before}"` })
-  assert.deepEqual([given.status, given.body.tools, given.headers.get('etag')], [201, ['lookup'], `"${before + 1}"`])
-  const again = await call('PUT', tool('lookup'))
-  assert.deepEqual([again.status, again.body.revision], [200, before + 1])
-  refused(await call('DELETE', tool('lookup'), undefined, { 'if-match': `"${before}"` }), 412, 'REVISION_MISMATCH')
-  const taken = await call('DELETE', tool('lookup'))
-  assert.deepEqual([taken.status, taken.headers.get('etag')], [204, `"${before + 2}"`])
-  refused(await call('DELETE', tool('lookup')), 404, 'NOT_FOUND')
-  refused(await call('PUT', `${at('nobody')}/tools/lookup`), 404, 'NOT_FOUND')
+  test('[F13] a tool is assigned and taken by its name, over the revision of If-Match', async () => {
+    await save(draft('worker'))
+    const tool = (name: string) => `${at('worker')}/tools/${name}`
+    const before = await revisionOf('worker')
+    refused(await call('PUT', tool('find_entri')), 422, 'TOOL_UNKNOWN')
+    refused(await over(99)('PUT', tool('find_entry')), 412, 'REVISION_MISMATCH')
+    const given = await over(before)('PUT', tool('find_entry'))
+    assert.deepEqual(
+      [given.status, given.body.tools, given.headers.get('etag')],
+      [201, ['find_entry'], `"${before + 1}"`],
+    )
+    const again = await call('PUT', tool('find_entry'))
+    assert.deepEqual([again.status, again.body.revision], [200, before + 1])
+    refused(await over(before)('DELETE', tool('find_entry')), 412, 'REVISION_MISMATCH')
+    const taken = await call('DELETE', tool('find_entry'))
+    assert.deepEqual([taken.status, taken.headers.get('etag')], [204, `"${before + 2}"`])
+    refused(await call('DELETE', tool('find_entry')), 404, 'NOT_FOUND')
+    refused(await call('PUT', `${at('nobody')}/tools/find_entry`), 404, 'NOT_FOUND')
+  })
 })
 
 describe('a direct run', () => {
+  before(async () => {
+    stage = await createStage()
+  })
+  after(() => stage.close())
+
   const paths = ['agents', 'agent'].map((root) => `/api/v1/${root}/boss/subagents/clerk/run`)
   const [path = ''] = paths
   const parameters = { country: 'France' }
@@ -214,9 +223,9 @@ describe('a direct run', () => {
     const actionResponses = [{ id: interruptions[0]?.id, response: 'ok' }]
     const resumed = await call('POST', path, { actionResponses, conversationId })
     assert.deepEqual([resumed.body.runId, resumed.body.status], [waiting.body.runId, 'completed'], resumed.text)
-    const key = { 'idempotency-key': 'direct-1' }
-    const keyed = await call('POST', path, { prompt: 'once', parameters }, key)
-    const replay = await call('POST', path, { prompt: 'once', parameters }, key)
+    const keyedCall = sending({ 'idempotency-key': 'direct-1' })
+    const keyed = await keyedCall('POST', path, { prompt: 'once', parameters })
+    const replay = await keyedCall('POST', path, { prompt: 'once', parameters })
     assert.deepEqual([replay.headers.get('idempotency-replayed'), replay.text], ['true', keyed.text])
   })
 

@@ -63,8 +63,8 @@ export const clerk = {
 export const boss = { id: 'boss', model: 'play/model', instructions: 'You lead.', subAgents: [{ agent: 'clerk' }] }
 
 /** A tool that agents may be given. */
-const lookup = defineTool({
-  name: 'lookup',
+const findEntry = defineTool({
+  name: 'find_entry',
   description: 'Looks up.',
   parameters: z.object({}),
   effect: 'none',
@@ -75,7 +75,7 @@ export async function createStage(mode: AuthMode = 'none'): Promise<Stage> {
   const model = scriptedModel(rule, { id: 'play/model' })
   const runtime = createRuntime({
     models: { 'play/model': model },
-    tools: [lookup],
+    tools: [findEntry],
     agents: [boss, clerk],
     report: () => undefined,
   })

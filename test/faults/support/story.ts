@@ -27,7 +27,10 @@ const agents = [
     actions: [{ name: 'Confirm' }],
     parameters: [{ name: 'region' }, { name: 'userId', sendToModel: false, policy: 'forbidModelGeneration' }],
   }),
-  agent('side', { tools: ['stock'], outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } }),
+  agent('side', {
+    tools: ['stock'],
+    outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+  }),
 ]
 
 const script = cast({
@@ -40,7 +43,9 @@ const script = cast({
   mid: (request, turn) => (turn === 0 ? call('leaf', { message: lastUserMessage(request) }) : 'mid done'),
   leaf: (request, turn) => {
     if (lastUserMessage(request) === 'report') return 'nothing new'
-    return [{ toolCalls: ['stock', 'book'].map((name) => ({ name, arguments: {} })) }, call('Confirm'), 'leaf done'][turn]
+    return [{ toolCalls: ['stock', 'book'].map((name) => ({ name, arguments: {} })) }, call('Confirm'), 'leaf done'][
+      turn
+    ]
   },
   side: (request, turn) =>
     lastUserMessage(request).startsWith('[from @witan') ? '{"n":4}' : [call('stock'), 'not json'][turn],

@@ -15,11 +15,19 @@ export class ConversationLog {
   readonly #underWay = new Set<Promise<AppendResult>>()
   /** Called after entries of others were folded: the job that is at work looks again. */
   onChange: () => void = () => {}
+  /** Called when an append broke: whether it was stored is unknown, so this fold is of no use any more. */
+  onBroken: (reason: unknown) => void = () => {}
+  #broken = false
 
   constructor(state: ConversationState, append: Appender, agents: AgentLookup) {
     this.state = state
     this.#append = append
     this.#agents = agents
+  }
+
+  /** True once an append broke: whoever wants the conversation must read it again. */
+  get isBroken(): boolean {
+    return this.#broken
   }
 
   /** Folds entries that are the job's own, before they are stored. */
@@ -29,7 +37,7 @@ export class ConversationLog {
 
   /** Stores what was taken before. A refusal is told to the caller; the state is then of no use any more. */
   async write(append: Append): Promise<AppendResult> {
-    const result = await this.#append(append)
+    const result = await this.#store(append)
     if (result.ok && result.lastSeq > this.state.seq) this.state.seq = result.lastSeq
     return result
   }
@@ -47,11 +55,21 @@ export class ConversationLog {
   }
 
   async #propose(append: Append, fresh: readonly Entry[]): Promise<AppendResult> {
-    const result = await this.#append(append)
+    const result = await this.#store(append)
     if (!result.ok) return result
     this.take(fresh)
     if (result.lastSeq > this.state.seq) this.state.seq = result.lastSeq
     this.onChange()
     return result
+  }
+
+  async #store(append: Append): Promise<AppendResult> {
+    try {
+      return await this.#append(append)
+    } catch (error) {
+      this.#broken = true
+      this.onBroken(error)
+      throw error
+    }
   }
 }

@@ -33,7 +33,7 @@ export class WarmConversations {
   async get(database: string, id: string): Promise<ConversationLog> {
     const key = keyOf(database, id)
     const warm = this.#logs.get(key)
-    if (warm !== undefined) {
+    if (warm !== undefined && !warm.isBroken) {
       this.#logs.delete(key)
       this.#logs.set(key, warm)
       return warm

@@ -20,10 +20,18 @@ export function toEvent(entry: Entry, conversationId: string): Event {
     invocationId: place.invocation,
     branch: null,
     branchPath: [],
-    at: new Date(entry.at).toISOString(),
+    at: isoDate(entry.at),
     content: contentOf(entry),
     actions: {},
   }
+}
+
+let written = { at: Number.NaN, text: '' }
+
+/** A time as readers get it. Many events share a millisecond, and writing it is the dearest part of an event. */
+export function isoDate(at: number): string {
+  if (at !== written.at) written = { at, text: new Date(at).toISOString() }
+  return written.text
 }
 
 function contentOf(entry: Entry): Record<string, unknown> {

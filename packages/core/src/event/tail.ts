@@ -2,7 +2,7 @@
 import type { Event } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { Delta, LiveHub } from './live.ts'
-import { type EntryFilter, entryFilter, toEvent } from './project.ts'
+import { type EntryFilter, entryFilter, isoDate, toEvent } from './project.ts'
 
 /** Where a tail reads from. */
 export interface TailSource {
@@ -37,7 +37,7 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
     const texts = source.hub.texts(source.channel)
     inbox.dropDeltas()
     for (const delta of texts) if (shows(delta)) yield deltaEvent(delta, source.conversation, true)
-    for (let item = await inbox.next(); item !== null; item = await inbox.next()) {
+    for (let item = inbox.take() ?? (await inbox.next()); item !== null; item = inbox.take() ?? (await inbox.next())) {
       if ('attempt' in item) {
         if (shows(item)) yield deltaEvent(item, source.conversation, false)
       } else if (item.seq > seen) {
@@ -82,7 +82,7 @@ function deltaEvent(delta: Delta, conversationId: string, snapshot: boolean): Ev
     invocationId: place.invocation,
     branch: null,
     branchPath: [],
-    at: new Date(delta.at).toISOString(),
+    at: isoDate(delta.at),
     content: snapshot
       ? { text: delta.text, attempt: delta.attempt, snapshot: true }
       : { text: delta.text, attempt: delta.attempt },
@@ -129,6 +129,11 @@ class Inbox {
   /** Forgets the deltas that a snapshot just covered. */
   dropDeltas(): void {
     this.#items = this.#items.filter((item) => !('attempt' in item))
+  }
+
+  /** What is there already; null where it must be waited for. */
+  take(): Entry | Delta | null {
+    return this.#head < this.#items.length ? (this.#items[this.#head++] ?? null) : null
   }
 
   async next(): Promise<Entry | Delta | null> {

@@ -36,17 +36,40 @@ export async function drive(job: Job, context: DriveContext): Promise<void> {
   try {
     await rest(job, context)
   } catch (error) {
+    // A store that broke ends nothing: the run goes on with the next claim.
+    if (job.stopped !== null) return leave(job, context)
     job.env.report(error)
     await abandon(job, { context, error })
+  } finally {
+    job.release()
   }
+}
+
+/** A run that has used up `maxSeconds` is stopped where it is, also in the middle of a model call [D13]. */
+function setDeadline(job: Job): () => void {
+  const { agent, startedAt } = job.run.root
+  const { maxSeconds } = agent.limits
+  if (maxSeconds === null) return () => {}
+  const left = startedAt + maxSeconds * 1000 - job.env.clock.now()
+  return job.env.clock.after(Math.max(0, left), () => {
+    const hint = 'Raise limits.maxSeconds of the root agent, or look at the tree for what takes long.'
+    failRun(job, problem('BUDGET_EXCEEDED', `seconds ${maxSeconds} of ${maxSeconds} used.`, { hint }))
+    job.changes.beat()
+  })
 }
 
 async function rest(job: Job, { warm, tracker }: DriveContext): Promise<void> {
   const { id, epoch } = job.identity
-  const came = await advance(job)
+  const lift = setDeadline(job)
+  const came = await advance(job).finally(lift)
   if (came.kind === 'told') return tracker.tell(id, epoch, came.result)
+  leave(job, { warm, tracker })
+}
+
+/** Stopped here: whoever waits in this process is told why, and the next owner reads the log anew. */
+function leave(job: Job, { warm, tracker }: DriveContext): void {
   warm.drop(job.log.state.database, job.log.state.id)
-  tracker.fail(id, epoch, came.reason)
+  tracker.fail(job.identity.id, job.identity.epoch, job.stopped)
 }
 
 /** The loop itself broke: the run fails from a fresh fold, or is left to the next claim. */

@@ -26,6 +26,8 @@ export interface CallTools {
   readonly offers: readonly ModelTool[]
 }
 
+const idle = (): void => {}
+
 /** The context that every part of the loop works on. It lives from claim to rest. */
 export class Job {
   readonly env: Environment
@@ -40,13 +42,22 @@ export class Job {
   readonly prepared = new Map<Slot, PreparedArguments>()
   /** Set when this process must not go on: fenced, closed, or the store is broken. */
   stopped: unknown = null
+  readonly #look = () => this.changes.beat()
 
   constructor(env: Environment, log: ConversationLog, identity: JobIdentity) {
     this.env = env
     this.log = log
     this.identity = identity
     this.writer = new Writer(log, identity, (reason) => this.stop(reason))
-    log.onChange = () => this.changes.beat()
+    log.onChange = this.#look
+    log.onBroken = (reason) => this.stop(reason)
+  }
+
+  /** Lets go of the log: a warm conversation keeps nothing of what its last job worked out. */
+  release(): void {
+    if (this.log.onChange !== this.#look) return
+    this.log.onChange = idle
+    this.log.onBroken = idle
   }
 
   /** The live run. Only read while the root call is live. */

@@ -31,16 +31,23 @@ function start(work: Work, job: Job): void {
   const id = work.kind === 'think' ? work.call.place.call : work.id
   const controller = new AbortController()
   job.busy.set(id, controller)
-  const running =
-    work.kind === 'think' ? think(work.call, job, controller.signal) : act(work.slot, job, controller.signal)
-  running
-    .catch((error: unknown) => {
-      if (job.stopped !== null || controller.signal.aborted) return
-      job.env.report(error)
-      failRun(job, toProblem(error))
-    })
-    .finally(() => {
-      job.busy.delete(id)
-      job.changes.beat()
-    })
+  void reach({ work, id }, job, controller.signal)
+}
+
+/** Reaches outside. Never rejects: what is broken inside fails the run. */
+async function reach(
+  { work, id }: { readonly work: Work & { kind: 'think' | 'act' }; readonly id: string },
+  job: Job,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await (work.kind === 'think' ? think(work.call, job, signal) : act(work.slot, job, signal))
+  } catch (error) {
+    if (job.stopped !== null || signal.aborted) return
+    job.env.report(error)
+    failRun(job, toProblem(error))
+  } finally {
+    job.busy.delete(id)
+    job.changes.beat()
+  }
 }

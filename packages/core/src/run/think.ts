@@ -86,6 +86,7 @@ function spenders(job: Job): string {
 
 /** Some servers give two calls of one reply the same id; results are matched by it, so each gets its own. */
 function withOwnIds(calls: ModelReply['toolCalls']): ModelReply['toolCalls'] {
+  if (calls.length < 2) return calls
   const seen = new Set(calls.map(({ id }) => id))
   if (seen.size === calls.length) return calls
   const used = new Set<string>()
@@ -171,9 +172,9 @@ async function ask(
 /** A model that does not stop at the signal holds nobody up: what it still says is not used [D10]. */
 function orAborted(reply: Promise<ModelReply>, signal: AbortSignal): Promise<ModelReply> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    reply.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    // The signal is this call's own and goes with it, so the listener need not be taken off.
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    reply.then(resolve, reject)
   })
 }
 

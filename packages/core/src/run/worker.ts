@@ -18,6 +18,8 @@ const claimAtOnce = 50
 export class Worker {
   readonly #context: WorkerContext
   readonly #live = new Map<string, Job>()
+  /** Epochs that were stopped here: only a new claim, with a later epoch, knows that an effect under way may have happened [D1]. */
+  readonly #stopped = new Map<string, number>()
   #cancelTimer: () => void = () => {}
   #closed = false
 
@@ -59,14 +61,28 @@ export class Worker {
 
   /** Runs a job that this process has just come to own, unless it is at work on it already. */
   run(row: JobRow, log: ConversationLog): void {
+    if (log.isBroken) return void this.#runAnew(row)
     const known = this.#live.get(row.id)?.identity.epoch === row.epoch
-    if (this.#closed || known || log.state.run?.root.place.call !== row.id) return
+    const over = known || this.#stopped.get(row.id) === row.epoch
+    if (this.#closed || over || log.state.run?.root.place.call !== row.id) return
+    this.#stopped.delete(row.id)
     const job = new Job(this.#context.env, log, row)
     this.#live.set(row.id, job)
     takeOver(job, row)
     void drive(job, this.#context).then(() => {
       if (this.#live.get(row.id) === job) this.#live.delete(row.id)
+      if (job.stopped !== null) this.#stopped.set(row.id, row.epoch)
     })
+  }
+
+  /** The fold broke while the job was being made: it is read again. */
+  async #runAnew(row: JobRow): Promise<void> {
+    const { warm, env } = this.#context
+    try {
+      this.run(row, await warm.get(row.database, row.conversation))
+    } catch (error) {
+      env.report(error)
+    }
   }
 
   /** Stops where it is; the jobs are given back, and whoever comes next goes on. */

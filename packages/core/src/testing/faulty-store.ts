@@ -39,7 +39,10 @@ export interface FaultyStore {
 
 type Method = (...args: unknown[]) => Promise<unknown>
 
-/** Wraps a store. Replies to appends keep their order, late or not, as the contract promises. */
+/**
+ * Wraps a store. Replies to appends keep their order, late or not, as the contract promises; and an append that was not done takes
+ * with it those that were made before its failure was told, so that no log has a hole.
+ */
 export function faultyStore(inner: Store, options: FaultyStoreOptions): FaultyStore {
   const fired: FiredFault[] = []
   const faults = new Faults(options, fired)
@@ -71,6 +74,8 @@ class Faults {
   readonly #random: () => number
   readonly #calls = new Map<FaultyMethod, number>()
   #healed = false
+  /** Failures of appends that nobody has heard of yet. */
+  #untold = 0
   #lastAppend: Promise<unknown> = Promise.resolve()
 
   constructor(options: FaultyStoreOptions, fired: FiredFault[]) {
@@ -84,14 +89,22 @@ class Faults {
   }
 
   wrap(name: FaultyMethod, method: Method): Method {
-    return (...args) => {
-      const reply = this.#play(this.#draw(name), name, () => method(...args))
-      if (name !== 'append') return reply
-      const before = this.#lastAppend
-      const inOrder = before.then(() => reply)
-      this.#lastAppend = inOrder.catch(() => null)
-      return inOrder
-    }
+    if (name === 'append') return (...args) => this.#append(() => method(...args))
+    return (...args) => this.#play(this.#draw(name), name, () => method(...args))
+  }
+
+  #append(run: () => Promise<unknown>): Promise<unknown> {
+    const drawn = this.#draw('append')
+    const kind = this.#untold > 0 ? 'fail' : drawn
+    if (kind === 'fail') this.#untold += 1
+    const reply = this.#play(kind, 'append', run)
+    // It may fail while an earlier one is still late.
+    reply.catch(() => null)
+    const inOrder = this.#lastAppend.then(() => reply)
+    this.#lastAppend = inOrder.catch(() => {
+      if (kind === 'fail') this.#untold -= 1
+    })
+    return inOrder
   }
 
   /** Every call draws one number, whatever comes of it, so that a seed stays the same story. */

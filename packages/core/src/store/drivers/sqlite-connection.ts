@@ -63,7 +63,7 @@ function openOnce(settings: SqliteSettings): SqliteConnection {
   const db = new DatabaseSync(file)
   try {
     configure(db, settings)
-    migrate(db, file)
+    migrate(db)
     const opened = connect(db, file)
     nameHolder(file, { pid: process.pid, startedAt: new Date(settings.now()).toISOString() })
     return opened
@@ -86,6 +86,7 @@ function createPrivately(file: string): void {
 function configure(db: DatabaseSync, settings: SqliteSettings): void {
   db.exec('pragma page_size = 2048')
   db.exec('pragma locking_mode = exclusive')
+  assertOurs(db, settings.file)
   db.exec('pragma journal_mode = wal')
   db.exec(`pragma synchronous = ${settings.synchronous}`)
   db.exec('pragma wal_autocheckpoint = 2000')
@@ -94,13 +95,18 @@ function configure(db: DatabaseSync, settings: SqliteSettings): void {
   db.exec('pragma temp_store = memory')
 }
 
-function migrate(db: DatabaseSync, file: string): void {
+/** Throws before anything of a file is changed that is not ours, or not ours to change. */
+function assertOurs(db: DatabaseSync, file: string): void {
+  const mark = numberOf(db, 'pragma application_id')
+  const isEmpty = numberOf(db, 'select count(*) from sqlite_schema') === 0
+  if (mark !== applicationId && !isEmpty) throw foreignError(file)
+  const version = numberOf(db, 'pragma user_version')
+  if (version > migrations.length) throw tooNewError(file, version)
+}
+
+function migrate(db: DatabaseSync): void {
   db.exec('begin immediate')
   const version = numberOf(db, 'pragma user_version')
-  const mark = numberOf(db, 'pragma application_id')
-  const empty = numberOf(db, 'select count(*) from sqlite_schema') === 0
-  if (mark !== applicationId && !empty) throw foreignError(file)
-  if (version > migrations.length) throw tooNewError(file, version)
   for (const migration of migrations.slice(version)) db.exec(migration)
   if (version < migrations.length) {
     db.exec(`pragma application_id = ${applicationId}; pragma user_version = ${migrations.length}`)
