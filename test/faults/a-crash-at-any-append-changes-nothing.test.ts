@@ -8,7 +8,7 @@ import { memoryStore, type Runtime, sqliteStore, type Store } from '@witan/core'
 import { fakeClock } from '../support/clock.ts'
 import { type CrashMoment, crashingStore } from '../support/crashing-store.ts'
 import { outliving } from '../support/reopen.ts'
-import { assertHistories, newLedger, nextStep, openStory, readEnding, tell } from './support/story.ts'
+import { assertHistories, newLedger, nextStep, openStory, readEnding } from './support/story.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'witan-crash-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

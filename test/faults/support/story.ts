@@ -114,12 +114,6 @@ export async function nextStep(runtime: Runtime): Promise<boolean> {
   return false
 }
 
-/** Tells the story on one runtime; fails where it does not come to its end. */
-export async function tell(runtime: Runtime, rounds = 3000): Promise<void> {
-  for (let round = 0; round < rounds; round += 1) if (await nextStep(runtime)) return
-  throw new Error('I9: the story does not come to its end')
-}
-
 /** What the story came to, without ids and times. */
 export interface Ending {
   readonly results: readonly unknown[]

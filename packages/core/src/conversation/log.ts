@@ -17,17 +17,21 @@ export class ConversationLog {
   onChange: () => void = () => {}
   /** Called when an append broke: whether it was stored is unknown, so this fold is of no use any more. */
   onBroken: (reason: unknown) => void = () => {}
-  #broken = false
+  /** True once an append broke: whoever wants the conversation must read it again. */
+  isBroken = false
 
   constructor(state: ConversationState, append: Appender, agents: AgentLookup) {
     this.state = state
-    this.#append = append
+    this.#append = async (member) => {
+      try {
+        return await append(member)
+      } catch (error) {
+        this.isBroken = true
+        this.onBroken(error)
+        throw error
+      }
+    }
     this.#agents = agents
-  }
-
-  /** True once an append broke: whoever wants the conversation must read it again. */
-  get isBroken(): boolean {
-    return this.#broken
   }
 
   /** Folds entries that are the job's own, before they are stored. */
@@ -37,14 +41,20 @@ export class ConversationLog {
 
   /** Stores what was taken before. A refusal is told to the caller; the state is then of no use any more. */
   async write(append: Append): Promise<AppendResult> {
-    const result = await this.#store(append)
+    const result = await this.#append(append)
     if (result.ok && result.lastSeq > this.state.seq) this.state.seq = result.lastSeq
     return result
   }
 
   /** Stores first and then folds `fresh`, the entries of the append that were not taken before: for everything that may be refused. */
   async propose(append: Append, fresh: readonly Entry[] = append.entries): Promise<AppendResult> {
-    const proposal = this.#propose(append, fresh)
+    const proposal = this.#append(append).then((result) => {
+      if (!result.ok) return result
+      this.take(fresh)
+      if (result.lastSeq > this.state.seq) this.state.seq = result.lastSeq
+      this.onChange()
+      return result
+    })
     this.#underWay.add(proposal)
     return proposal.finally(() => this.#underWay.delete(proposal))
   }
@@ -52,24 +62,5 @@ export class ConversationLog {
   /** Resolves when everything proposed so far is folded or refused. What is appended in that same turn comes before whatever others propose next. */
   async quiet(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
-  }
-
-  async #propose(append: Append, fresh: readonly Entry[]): Promise<AppendResult> {
-    const result = await this.#store(append)
-    if (!result.ok) return result
-    this.take(fresh)
-    if (result.lastSeq > this.state.seq) this.state.seq = result.lastSeq
-    this.onChange()
-    return result
-  }
-
-  async #store(append: Append): Promise<AppendResult> {
-    try {
-      return await this.#append(append)
-    } catch (error) {
-      this.#broken = true
-      this.onBroken(error)
-      throw error
-    }
   }
 }

@@ -61,7 +61,8 @@ export class Worker {
 
   /** Runs a job that this process has just come to own, unless it is at work on it already. */
   run(row: JobRow, log: ConversationLog): void {
-    if (log.isBroken) return void this.#runAnew(row)
+    // The fold broke while the job was being made: it is read again.
+    if (log.isBroken) return void this.#take(row).catch((error: unknown) => this.#context.env.report(error))
     const known = this.#live.get(row.id)?.identity.epoch === row.epoch
     const over = known || this.#stopped.get(row.id) === row.epoch
     if (this.#closed || over || log.state.run?.root.place.call !== row.id) return
@@ -73,16 +74,6 @@ export class Worker {
       if (this.#live.get(row.id) === job) this.#live.delete(row.id)
       if (job.stopped !== null) this.#stopped.set(row.id, row.epoch)
     })
-  }
-
-  /** The fold broke while the job was being made: it is read again. */
-  async #runAnew(row: JobRow): Promise<void> {
-    const { warm, env } = this.#context
-    try {
-      this.run(row, await warm.get(row.database, row.conversation))
-    } catch (error) {
-      env.report(error)
-    }
   }
 
   /** Stops where it is; the jobs are given back, and whoever comes next goes on. */

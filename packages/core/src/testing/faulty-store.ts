@@ -14,6 +14,7 @@ export type FaultyMethod = Exclude<keyof Store, 'now' | 'open' | 'close'>
 /** How likely each kind is per method, from 0 to 1. */
 export type FaultRates = Readonly<Partial<Record<FaultyMethod, Readonly<Partial<Record<FaultKind, number>>>>>>
 
+/** Which faults, how often. */
 export interface FaultyStoreOptions {
   /** The same seed gives the same faults for the same sequence of calls. */
   readonly seed: number
@@ -59,7 +60,7 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): FaultySt
       return wrapped
     },
   })
-  return { store, fired, heal: () => faults.heal() }
+  return { store, fired, heal: () => void (faults.isHealed = true) }
 }
 
 const spared: ReadonlySet<string | symbol> = new Set(['now', 'open', 'close'])
@@ -73,7 +74,7 @@ class Faults {
   readonly #fired: FiredFault[]
   readonly #random: () => number
   readonly #calls = new Map<FaultyMethod, number>()
-  #healed = false
+  isHealed = false
   /** Failures of appends that nobody has heard of yet. */
   #untold = 0
   #lastAppend: Promise<unknown> = Promise.resolve()
@@ -82,10 +83,6 @@ class Faults {
     this.#options = options
     this.#fired = fired
     this.#random = seeded(options.seed)
-  }
-
-  heal(): void {
-    this.#healed = true
   }
 
   wrap(name: FaultyMethod, method: Method): Method {
@@ -112,7 +109,7 @@ class Faults {
     const call = 1 + (this.#calls.get(method) ?? 0)
     this.#calls.set(method, call)
     let rest = this.#random()
-    if (this.#healed) return null
+    if (this.isHealed) return null
     const rates = this.#options.rates[method] ?? {}
     for (const kind of ['fail', 'executeAndFail', 'delay'] as const) {
       rest -= rates[kind] ?? 0
