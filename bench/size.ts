@@ -47,8 +47,14 @@ function bytesIn(folder: string): number {
   let sum = 0
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (entry.isFile()) sum += statSync(path).size
+    if (entry.isFile()) sum += spaceOf(path)
     else if (entry.isDirectory() && entry.name !== 'node_modules') sum += bytesIn(path)
   }
   return sum
+}
+
+/** What the file system sets aside for a file, which is more than its length where there are many small ones. */
+function spaceOf(path: string): number {
+  const { blocks, size } = statSync(path)
+  return Math.max(size, blocks * 512)
 }

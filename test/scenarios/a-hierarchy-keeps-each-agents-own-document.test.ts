@@ -89,7 +89,7 @@ test('[R02] [R03] a delegate is offered under its id with the words of the edge,
   const stage = three()
   await stage.ask('front', 'Who is my manager?')
   const offered = (id: string) => stage.seenBy(id)[0]?.tools.map(({ name, description }) => [name, description])
-  assert.deepEqual(offered('front'), [['mid', 'Knows the people.']])
+  assert.deepEqual(offered('front'), [['mid', 'Knows the people.\n\nIt can use:\n- leaf: Reads the records.']])
   assert.deepEqual(offered('mid'), [['leaf', 'Reads the records.']])
 })
 

@@ -26,8 +26,8 @@ export type { Principal, Role } from './identity/principal.ts'
 export { localPrincipal } from './identity/principal.ts'
 
 // agents and tools
-export type { Agent, AgentDefinition } from './agent/define.ts'
-export { defineAgent } from './agent/define.ts'
+export type { Agent, AgentDefinition, AgentTool } from './agent/define.ts'
+export { agentTool, defineAgent } from './agent/define.ts'
 export { nearest } from './agent/nearest.ts'
 export type { FunctionContext, FunctionTool, FunctionToolDefinition, StandardSchema } from './tool/define.ts'
 export { defineTool } from './tool/define.ts'

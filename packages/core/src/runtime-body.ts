@@ -24,9 +24,17 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   })
 }
 
-/** Refuses a run that has both a prompt and responses, or neither. */
-export function refuseMixedInput(request: Pick<RunRequest, 'prompt' | 'actionResponses' | 'answers'>): void {
-  const { prompt, actionResponses, answers } = request
+/** Refuses a run that has both a prompt and responses, or neither, and artificial actions without a prompt [Rb52]. */
+export function refuseMixedInput(
+  request: Pick<RunRequest, 'prompt' | 'actionResponses' | 'answers' | 'artificialActions'>,
+): void {
+  const { prompt, actionResponses, answers, artificialActions } = request
+  if (prompt === undefined && artificialActions.length > 0) {
+    throw new WitanError('RUN_INPUT_INVALID', '`artificialActions` stand behind a prompt, and there is none.', {
+      path: 'artificialActions',
+      hint: 'Send a prompt with them; a model answers words, not calls.',
+    })
+  }
   const isResponse = actionResponses.length + answers.length > 0
   if ((prompt === undefined) === isResponse) return
   throw new WitanError(

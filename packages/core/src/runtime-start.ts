@@ -41,7 +41,7 @@ export async function newConversation(
     given,
   )
   const parameters = Object.fromEntries([...given].map(([name, { value, hidden }]) => [name, [value, hidden] as const]))
-  const { maxModelIterationsPerCall } = request
+  const { maxModelIterationsPerCall, expiresInSeconds } = request
   const row = {
     database,
     id,
@@ -52,6 +52,7 @@ export async function newConversation(
     lastSeq: 0,
     parameters,
     maxModelIterationsPerCall,
+    expiresAt: expiresInSeconds === null ? null : at + expiresInSeconds * 1000,
   }
   return { row, exists: false }
 }

@@ -29,6 +29,7 @@ export interface View {
 }
 
 const iso = (at: number): string => new Date(at).toISOString()
+const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at))
 
 function notFound(what: string, id: string): WitanError {
   return new WitanError('NOT_FOUND', `There is no ${what} \`${id.slice(0, 200)}\`.`, {
@@ -103,7 +104,7 @@ function summary(row: ConversationRow, live: JobRow | undefined) {
     agent: row.agent,
     createdAt: iso(row.createdAt),
     lastMessageAt: iso(row.lastMessageAt),
-    expiresAt: null,
+    expiresAt: isoOrNull(row.expiresAt),
     lastSeq: row.lastSeq,
     activeRunId: live?.id ?? null,
     status: live === undefined ? ('idle' as const) : (live.status as 'running' | 'waiting'),
@@ -150,6 +151,8 @@ export function listInterruptions(
   { parts, database }: View,
   options: PageOptions & { state?: string; addressee?: string },
 ) {
+  // Nobody is addressed by name yet, so a list for somebody is empty.
+  if (options.addressee !== undefined) return Promise.resolve({ items: [], nextCursor: null })
   const read = (limit: number) =>
     parts.store.listInterruptions(database, {
       limit,
@@ -163,7 +166,8 @@ export function listInterruptions(
 /** A run with its call tree; its result where it has told one. Throws `NOT_FOUND`. */
 export async function getRun({ parts, database }: View, id: string): Promise<RunState> {
   const job = await parts.store.getJob(database, id)
-  if (job === null) throw notFound('run', id)
+  if (job === null || (await parts.store.getConversation(database, job.conversation)) === null)
+    throw notFound('run', id)
   const tree = await callTree(
     entriesOf(parts.store, { database, conversation: job.conversation, after: job.firstSeq - 1 }),
     id,
@@ -220,7 +224,7 @@ export async function getDocument(
     totalUsage: reader.usage,
     createdAt: iso(reader.createdAt ?? row.createdAt),
     lastMessageAt: iso(last?.at ?? row.createdAt),
-    expiresAt: null,
+    expiresAt: isoOrNull(row.expiresAt),
   }
 }
 

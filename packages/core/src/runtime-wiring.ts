@@ -2,10 +2,11 @@
 import type { DatabaseId } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import type { CheckContext } from './agent/check/check.ts'
-import type { Agent } from './agent/define.ts'
+import { type Agent, withWrapped } from './agent/define.ts'
 import type { DeskContext } from './agent/desk.ts'
 import { reachOf, Registry } from './agent/registry.ts'
 import { WarmConversations } from './conversation/warm.ts'
+import { agentTools } from './edge/agent-tool.ts'
 import { subAgentTools } from './edge/sub-agent.ts'
 import { LiveHub } from './event/live.ts'
 import { type Clock, systemClock } from './identity/clock.ts'
@@ -20,6 +21,7 @@ import { memoryStore } from './store/drivers/memory.ts'
 import type { Append, AppendResult, Store } from './store/store.ts'
 import { RunTracker } from './task/tracker.ts'
 import type { FunctionTool } from './tool/define.ts'
+import type { FindAgent } from './tool/delegation.ts'
 import { actionTools } from './tool/kinds/action.ts'
 import { functionTools } from './tool/kinds/function.ts'
 import { queryTools } from './tool/kinds/query.ts'
@@ -74,8 +76,10 @@ export interface Parts extends CommandContext {
   deskOf(database: DatabaseId): DeskContext
 }
 
-/** Makes and joins the parts; nothing is opened yet. */
-export function wire(options: RuntimeOptions): Parts {
+/** Makes and joins the parts; nothing is opened yet. Wrapped agents are given like any other. */
+export function wire(given: RuntimeOptions): Parts {
+  const agents = withWrapped(given.agents ?? [])
+  const options = { ...given, agents }
   const clock = options.clock ?? systemClock
   const store = options.store ?? memoryStore({ now: clock.now })
   const ids = options.ids ?? randomIds()
@@ -89,6 +93,8 @@ export function wire(options: RuntimeOptions): Parts {
     ]),
   )
   const models = modelDirectory(options, clock)
+  const find: FindAgent = ({ database, revisions }, id) =>
+    pinnedAgent(registry, { database, id, revisions })?.data ?? null
   const env: Environment = {
     clock,
     ids,
@@ -97,12 +103,7 @@ export function wire(options: RuntimeOptions): Parts {
     leaseMs: options.leaseMs ?? 15_000,
     ceilings: { maxDepth: options.limits?.maxDepth ?? 8, maxModelCalls: options.limits?.maxModelCalls ?? 500 },
     model: models.find,
-    toolset: toolsetOf([
-      functionTools(tools),
-      queryTools(sources),
-      actionTools,
-      subAgentTools(({ database, revisions }, id) => pinnedAgent(registry, { database, id, revisions })?.data ?? null),
-    ]),
+    toolset: toolsetOf([functionTools(tools), queryTools(sources), actionTools, subAgentTools(find), agentTools(find)]),
     pin: (database, id) => registry.rows(database).get(id) ?? null,
     reach: (database, root) => reachOf(registry, database, root),
     pinned: (database, id, revisions) => pinnedAgent(registry, { database, id, revisions }),
@@ -123,9 +124,16 @@ export function wire(options: RuntimeOptions): Parts {
     capacity: 256,
   })
   const tracker = new RunTracker()
-  const worker = new Worker({ env, store, warm, tracker, prepare: (database) => registry.ensure(database) })
+  const worker = new Worker({
+    env,
+    store,
+    warm,
+    tracker,
+    prepare: (database) => registry.ensure(database),
+    sweep: sweeper({ store, warm, hub }),
+  })
   const deskOf = (database: DatabaseId): DeskContext => ({ database, registry, records: store, check })
-  return { env, store, warm, worker, tracker, registry, hub, check, sources, agents: options.agents ?? [], deskOf }
+  return { env, store, warm, worker, tracker, registry, hub, check, sources, agents, deskOf }
 }
 
 /** An agent that is still there and enabled, in the revision that a run keeps. */
@@ -138,6 +146,18 @@ function pinnedAgent(
   if (row === undefined || row.data.disabled) return null
   const revision = of.revisions[id] ?? row.revision
   return revision === row.revision ? row : { revision, data: registry.revision(database, id, revision) }
+}
+
+const sweptAtOnce = 100
+
+/** Removes conversations whose time is over; their readers are told, and nobody here remembers them [Rb35]. */
+function sweeper({ store, warm, hub }: Pick<Parts, 'store' | 'warm' | 'hub'>): () => Promise<void> {
+  return async () => {
+    for (const { database, id } of await store.sweepConversations(sweptAtOnce)) {
+      warm.drop(database, id)
+      hub.gone(`${database}\n${id}`)
+    }
+  }
 }
 
 /** Stores an append and tells the readers of its conversation. */

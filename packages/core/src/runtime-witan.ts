@@ -2,7 +2,7 @@
 import { type Prompt, type RunResult, WitanError } from '@witan/protocol'
 import { conversationRequestSchema, runRequestSchema } from '@witan/protocol/schemas'
 import type { Principal } from './identity/principal.ts'
-import { type Accepted, acceptFirst, acceptNext, type CommandContext } from './run/accept.ts'
+import { type Accepted, acceptFirst, acceptNext, type CommandContext, type Message } from './run/accept.ts'
 import { answerAll, answerOne, cancelRun, joinRun } from './run/inbox.ts'
 import { agentDesk } from './runtime-agents.ts'
 import { parseBody, refuseMixedInput } from './runtime-body.ts'
@@ -84,9 +84,10 @@ async function start(parts: Parts, principal: Principal, body: unknown): Promise
       entries: [],
     })
     if (!stored.ok) return start(parts, principal, body)
+    parts.warm.drop(principal.database, id) // an expired one may have had this id
     return { id, agent, created: true, run: null }
   }
-  const accepted = await acceptFirst(parts, row, { text: textOf(prompt), ifLastSeq: null })
+  const accepted = await acceptFirst(parts, row, { ...sayDefaults, text: textOf(prompt) })
   if (accepted === null) return start(parts, principal, body)
   return { id, agent, created: true, run: presented({ parts, principal }, accepted) }
 }
@@ -118,13 +119,16 @@ async function run(door: Door, id: string, body: unknown): Promise<AcceptedRun> 
   )
 }
 
-interface Saying {
-  readonly text: string
-  readonly ifLastSeq: number | null
+interface Saying extends Message {
   readonly cancelPendingActions: boolean
   readonly onActive: 'enqueue' | 'reject' | 'interrupt'
 }
-const sayDefaults = { ifLastSeq: null, cancelPendingActions: false, onActive: 'enqueue' } as const
+const sayDefaults = {
+  artificialActions: [],
+  ifLastSeq: null,
+  cancelPendingActions: false,
+  onActive: 'enqueue',
+} as const
 
 /** Says something in a conversation: a new run, or the live one as `onActive` wants [D12]. */
 async function say(door: Door, id: string, message: Saying): Promise<AcceptedRun> {

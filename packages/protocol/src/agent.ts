@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { agentIdPattern, parameterNamePattern, toolNamePattern } from './id.ts'
 import { parameterSchema } from './parameter.ts'
+import { historySchema } from './trim.ts'
 
 const jsonSchema = z.record(z.string(), z.unknown())
 const text = z.string().max(100_000)
@@ -33,14 +34,34 @@ export const actionSchema = z.strictObject({
 })
 export type Action = z.infer<typeof actionSchema>
 
-/** An edge to a sub-agent that is called as a tool [R02]. `map` names the parent's parameter for a child's, or `null` for none [E17]. */
+const temperature = z.number().min(0).max(2)
+
+/** What a calling model may choose for one delegation: from these models, within these temperatures [F14, D22]. */
+export const overridesSchema = z.strictObject({
+  model: z.array(z.string().min(1).max(200)).max(50).default([]),
+  temperature: z
+    .tuple([temperature, temperature])
+    .refine(([least, most]) => least <= most, 'the first must not be above the second')
+    .nullable()
+    .default(null),
+})
+export type Overrides = z.infer<typeof overridesSchema>
+
+/** What a child's model reads of what was said before: its own delegations, none of them, or its own and its caller's document [C5]. */
+export const histories = ['agent', 'isolated', 'shared'] as const
+
+/**
+ * An edge to a sub-agent that is called as a tool [R02]: as a delegate, or wrapped with one `request` [K15]. `map` names the
+ * parent's parameter for a child's, or `null` for none [E17]; `collect: all` gives the caller everything the child said [K20].
+ */
 export const subAgentEdgeSchema = z.strictObject({
   agent: agentId,
   description: text.default(''),
-  style: z.literal('delegate').default('delegate'),
+  style: z.enum(['delegate', 'agentTool']).default('delegate'),
   blocking: z.literal('always').default('always'),
-  history: z.enum(['agent', 'isolated']).default('agent'),
-  collect: z.literal('final').default('final'),
+  history: z.enum(histories).default('agent'),
+  collect: z.enum(['final', 'all']).default('final'),
+  overrides: overridesSchema.nullable().default(null),
   map: z.record(z.string().regex(parameterNamePattern), z.string().regex(parameterNamePattern).nullable()).default({}),
 })
 export type SubAgentEdge = z.infer<typeof subAgentEdgeSchema>
@@ -63,6 +84,10 @@ export type Limits = z.infer<typeof limitsSchema>
 export const toolModes = ['auto', 'force', 'none'] as const
 export type ToolMode = (typeof toolModes)[number]
 
+/** How much a model may think before it answers, where it can be told [F08]. */
+export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high'] as const
+export type ReasoningEffort = (typeof reasoningEfforts)[number]
+
 /** A whole agent. Unknown keys are refused, also those of features that are not built yet. */
 export const agentSchema = z.strictObject({
   id: agentId,
@@ -78,9 +103,12 @@ export const agentSchema = z.strictObject({
   subAgents: z.array(subAgentEdgeSchema).max(200).default([]),
   tools: z.array(toolName).max(200).default([]),
   toolMode: z.enum(toolModes).default('auto'),
-  temperature: z.number().min(0).max(2).nullable().default(null),
+  temperature: temperature.nullable().default(null),
+  reasoningEffort: z.enum(reasoningEfforts).nullable().default(null),
   outputSchema: jsonSchema.nullable().default(null),
   outputSample: z.unknown().optional(),
+  /** Null: the whole history is sent, however long [Rb39]. */
+  history: historySchema.nullable().default(null),
   limits: limitsSchema.prefault({}),
   onExhausted: z.enum(['answer', 'error']).default('answer'),
   disabled: z.boolean().default(false),

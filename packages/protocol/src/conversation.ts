@@ -1,15 +1,29 @@
 /** Conversations, runs and documents as they cross the wire. */
 import { z } from 'zod'
 import { finishReasons } from './event.ts'
+import { toolNamePattern } from './id.ts'
 import { interruptionSchema } from './interruption.ts'
 import { taskSchema } from './task.ts'
 import { usageCountersSchema, usageSchema } from './usage.ts'
 
 /** A part of a prompt. Text is the only type so far. */
 export const promptPartSchema = z.strictObject({ type: z.literal('text'), text: z.string() })
-/** What a person says: text, or parts that are joined in order. */
-export const promptSchema = z.union([z.string().min(1), z.array(promptPartSchema).min(1)])
+/** What a person says: text, or parts that are joined in order, one to a line [Rb53]. Parts of other types are refused by name. */
+export const promptSchema = z.union([z.string().min(1), z.array(promptPartSchema).min(1)], {
+  error: ({ input }) => foreignPart(input),
+})
 export type Prompt = z.infer<typeof promptSchema>
+
+/** Why a list of parts is refused, where it is for the type of one of them. */
+function foreignPart(prompt: unknown): string | undefined {
+  if (!Array.isArray(prompt)) return undefined
+  for (const [index, part] of prompt.entries() as Iterable<[number, { readonly type?: unknown } | null]>) {
+    const type = part?.type
+    if (typeof type !== 'string' || type === 'text') continue
+    return `part ${index} has type \`${type.slice(0, 40)}\`, which this version does not take; send parts of type \`text\``
+  }
+  return undefined
+}
 
 const cap = z.number().int().min(1).max(100_000)
 
@@ -18,7 +32,8 @@ export const conversationRequestSchema = z.strictObject({
   agent: z.string(),
   id: z.string().default('chats/'),
   parameters: z.record(z.string(), z.unknown()).default({}),
-  expiresInSeconds: z.null().default(null),
+  /** From its creation on; then the whole tree of documents goes [Rb35]. */
+  expiresInSeconds: z.number().int().min(1).max(315_360_000).nullable().default(null),
   maxModelIterationsPerCall: cap.nullable().default(null),
   prompt: promptSchema.optional(),
 })
@@ -29,11 +44,17 @@ export const actionResponseSchema = z.strictObject({ id: z.string(), response: z
 /** One answer to an open interruption of any kind. */
 export const answerSchema = z.strictObject({ id: z.string(), answer: z.unknown() })
 
+/** A call that the model seems to have made, without arguments, and the response it got [Rb52]. */
+export const artificialActionSchema = z.strictObject({ name: z.string().regex(toolNamePattern), response: z.unknown() })
+export type ArtificialAction = z.infer<typeof artificialActionSchema>
+
 /** The body of a run: exactly one of a prompt, or responses that resume the waiting run. */
 export const runRequestSchema = z.strictObject({
   prompt: promptSchema.optional(),
   actionResponses: z.array(actionResponseSchema).max(1000).default([]),
   answers: z.array(answerSchema).max(1000).default([]),
+  /** They stand behind the prompt, before its answer; only together with one. */
+  artificialActions: z.array(artificialActionSchema).max(100).default([]),
   ifLastSeq: z.number().int().nonnegative().nullable().default(null),
   cancelPendingActions: z.boolean().default(false),
   onActive: z.enum(['enqueue', 'reject', 'interrupt']).default('enqueue'),
@@ -86,6 +107,14 @@ export const startedConversationSchema = z.object({
   run: runResultSchema.nullable(),
 })
 export type StartedConversation = z.infer<typeof startedConversationSchema>
+
+/** The body of a fork: the last seq that is copied. */
+export const forkRequestSchema = z.strictObject({
+  seq: z.number().int().nonnegative(),
+  /** Whole, or a prefix that the server finishes; by default the original's own prefix. */
+  id: z.string().nullable().default(null),
+})
+export type ForkRequest = z.infer<typeof forkRequestSchema>
 
 /** One line of a conversation's list of runs. */
 export const runLineSchema = z.object({
@@ -160,6 +189,10 @@ export const documentToolCallSchema = z.object({
   arguments: z.unknown(),
   result: z.unknown(),
   document: z.string().nullable(),
+  /** Only in full detail: when it began and ended, and the usage of what it delegated to, all of its tree. */
+  startedAt: z.string().nullable().optional(),
+  endedAt: z.string().nullable().optional(),
+  usage: usageCountersSchema.nullable().optional(),
 })
 /** A message of a document with its tool calls. */
 export const documentMessageSchema = z.object({
@@ -191,6 +224,6 @@ export const documentSchema = z.object({
 })
 export type Document = z.infer<typeof documentSchema>
 
-/** How much of each message a reader wants: `simple` leaves the tool calls out. */
+/** How much of each message a reader wants: `simple` leaves the tool calls out, `full` adds their times and what they cost [Rb54]. */
 export const detailLevels = ['simple', 'detailed', 'full'] as const
 export type DetailLevel = (typeof detailLevels)[number]

@@ -3,14 +3,19 @@
 export type {
   AgentEndBody,
   AgentStartBody,
+  AnsweredCall,
+  AnswerTerms,
+  CallOverrides,
   CallPlace,
   Entry,
   EntryContent,
   ErrorBody,
   LoggedToolCall,
+  MessageBody,
   ModelEndBody,
   NoticeBody,
   ResolvedBody,
+  SummaryBody,
   ToolStartBody,
 } from './entry.ts'
 export { readersOf } from './entry.ts'

@@ -23,10 +23,26 @@ export interface LoggedToolCall {
   readonly arguments: string
 }
 
-/** A person's, parent's or the runtime's words into a document. */
+/** A call that a model seems to have made, and what it came to: the caller brings both [Rb52]. */
+export interface AnsweredCall extends LoggedToolCall {
+  readonly response: unknown
+}
+
+/** A person's, parent's or the runtime's words into a document, and the calls that stand behind them. */
 export interface MessageBody {
   readonly author: string
   readonly text: string
+  readonly artificialActions?: readonly AnsweredCall[]
+}
+/** How a caller reads what came of a child: its last words or all of them, alone or as `{ text, error }` [K20, K21]. */
+export interface AnswerTerms {
+  readonly form: 'plain' | 'textAndError'
+  readonly collect: 'final' | 'all'
+}
+/** What a delegation changes of the agent, for its own model calls alone [F14]. */
+export interface CallOverrides {
+  readonly model?: string
+  readonly temperature?: number
 }
 /** An agent call begins. `parameters` holds only what its model may see; `generated` what the parent's model supplied. */
 export interface AgentStartBody {
@@ -38,7 +54,10 @@ export interface AgentStartBody {
   readonly generated: Readonly<Record<string, unknown>> | null
   /** The edge's names and history mode, so that a fold needs no edge. */
   readonly map: Readonly<Record<string, string | null>>
-  readonly history: 'agent' | 'isolated'
+  readonly history: 'agent' | 'isolated' | 'shared'
+  /** Absent: the final text or output, as it is. */
+  readonly answer?: AnswerTerms
+  readonly overrides?: CallOverrides
   /** On a root: the revisions of every agent it reaches; the whole run keeps them [C8]. */
   readonly revisions: Readonly<Record<string, number>>
   /** Calls that stand before the first step as if the model had made them. */
@@ -87,6 +106,15 @@ export interface ModelEndBody {
   readonly offered: boolean
   /** False for an empty reply, or one off its output schema: it is not used. */
   readonly accepted: boolean
+  /** Set where the model was not asked to answer: the reply counts as usage, and nothing else comes of it. */
+  readonly purpose?: 'summary'
+}
+/** A document became too long: its reader sees nothing up to `upToSeq`, but `text` in front; empty for nothing. The log stays whole [Rb39]. */
+export interface SummaryBody {
+  readonly document: string
+  readonly reader: string
+  readonly upToSeq: number
+  readonly text: string
 }
 /** An interruption is settled: the answer stands here for the fold, and no event shows it. */
 export interface ResolvedBody {
@@ -119,6 +147,7 @@ export type EntryContent =
   | { readonly type: 'action_required'; readonly kind: null; readonly body: Interruption }
   | { readonly type: 'resolved'; readonly kind: null; readonly body: ResolvedBody }
   | { readonly type: 'notice'; readonly kind: null; readonly body: NoticeBody }
+  | { readonly type: 'summary'; readonly kind: null; readonly body: SummaryBody }
   | { readonly type: 'cancel'; readonly kind: null; readonly body: CancelBody }
 
 /** One line of the log. `seq` is 0 until it is stored; `(job, appendNo)` is unique. */
@@ -135,13 +164,15 @@ export type Entry = EntryContent & {
 interface ReaderRow {
   /** The fields of the body that an event shows; the others never leave the log. */
   readonly event: readonly string[]
+  /** Fields that it shows only where they are there. */
+  readonly also?: readonly string[]
   /** Whether a terse reader gets it from any call, not only from the root's own [F34]. */
   readonly terse: boolean
 }
 
 const readers: Readonly<Record<string, ReaderRow>> = {
-  message: { event: ['author', 'text'], terse: false },
-  'start agent': { event: ['message', 'parameters', 'hidden', 'originRunId'], terse: false },
+  message: { event: ['author', 'text'], also: ['artificialActions'], terse: false },
+  'start agent': { event: ['message', 'parameters', 'hidden', 'originRunId'], also: ['overrides'], terse: false },
   'end agent': { event: ['text', 'output', 'finishReason', 'usage', 'backgroundTasks'], terse: false },
   'error agent': { event: ['code', 'detail'], terse: false },
   'start tool': { event: ['name', 'arguments', 'bound'], terse: false },
@@ -154,6 +185,7 @@ const readers: Readonly<Record<string, ReaderRow>> = {
   },
   resolved: { event: ['id', 'state', 'by'], terse: true },
   notice: { event: ['code', 'detail'], terse: false },
+  summary: { event: ['document', 'upToSeq'], terse: false },
   cancel: { event: ['by', 'tasks'], terse: false },
 }
 

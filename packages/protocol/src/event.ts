@@ -10,6 +10,7 @@ export const entryTypes = [
   'action_required',
   'resolved',
   'notice',
+  'summary',
   'cancel',
 ] as const
 export type EntryType = (typeof entryTypes)[number]
@@ -46,6 +47,7 @@ export const noticeCodes = [
   'ARGUMENT_OVERRIDE_IGNORED',
   'ARGUMENT_UNKNOWN_DROPPED',
   'DELEGATE_UNAVAILABLE',
+  'HISTORY_NOT_TRIMMED',
   'RUN_RECOVERED',
 ] as const
 export type NoticeCode = (typeof noticeCodes)[number]

@@ -32,21 +32,25 @@ export type {
   Limits,
   MatrixRow,
   Query,
+  ReasoningEffort,
   StoredAgent,
   SubAgentEdge,
   ToolMode,
 } from './agent.ts'
+export type { Trim } from './trim.ts'
 export type { GivenParameter, Parameter } from './parameter.ts'
 export type { ParameterType, ParameterValue } from './parameter-type.ts'
 
 // conversations, runs, documents
 export type {
+  ArtificialAction,
   CallNode,
   Conversation,
   ConversationRequest,
   DetailLevel,
   Document,
   DocumentMessage,
+  ForkRequest,
   Prompt,
   RunLine,
   RunRequest,

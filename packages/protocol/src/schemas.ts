@@ -23,6 +23,7 @@ export {
   detailLevels,
   directRunRequestSchema,
   documentSchema,
+  forkRequestSchema,
   problemSchema,
   runRequestSchema,
   runResultSchema,

@@ -123,5 +123,8 @@ function at(value: unknown, path: string): unknown {
 }
 
 function unbuilt(code: 'UNKNOWN_KEY' | 'CONFIG_INVALID', path: string, detail: string): WitanError {
-  return new WitanError(code, detail, { path, hint: 'Remove it.' })
+  return new WitanError(code, detail, {
+    path,
+    hint: 'Choose what this version has, or wait for the one that builds it.',
+  })
 }

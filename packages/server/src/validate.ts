@@ -74,6 +74,8 @@ function expectation(issue: z.core.$ZodIssue): string {
       return `must be ${sizeText(issue.origin, 'at most', issue.maximum)}`
     case 'invalid_format':
       return issue.pattern === undefined ? `must be a valid ${issue.format}` : `must match ${issue.pattern}`
+    case 'invalid_union':
+      return issue.message === 'Invalid input' ? 'is not valid' : `is not valid: ${issue.message}`
     case 'custom':
       return issue.message
     default:

@@ -64,11 +64,20 @@ function toError(error: z.ZodError, input: unknown): WitanError {
       path,
       hint: 'Leave a limit out to take its default.',
     })
+  if (path.startsWith('history.trim.') && issue.code !== 'invalid_union') return badTrim(path, issue)
   const code: ErrorCode = 'AGENT_INVALID'
   if (issue.code === 'invalid_format' && issue.path.length > 0) return badName(who, issue, input)
   return new WitanError(code, `${who}: \`${path || 'body'}\` is not valid: ${issue.message}.`, {
     path,
     hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.',
+  })
+}
+
+function badTrim(path: string, issue: z.core.$ZodIssue): WitanError {
+  const what = issue.code === 'custom' ? issue.message : 'must be a positive integer within its range'
+  return new WitanError('LIMIT_INVALID', `${path} ${what}.`, {
+    path,
+    hint: 'Leave it out to take its default; what remains after a trim cannot be more than what starts it.',
   })
 }
 
@@ -124,7 +133,8 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   let node: unknown = z.toJSONSchema(agentSchema, { io: 'input', unrepresentable: 'any' })
   for (const step of path) {
     const at = node as { properties?: Record<string, unknown>; items?: unknown }
-    node = typeof step === 'number' ? at.items : at.properties?.[String(step)]
+    const next = typeof step === 'number' ? at.items : at.properties?.[String(step)]
+    node = (next as { anyOf?: unknown[] } | undefined)?.anyOf?.[0] ?? next
   }
   return Object.keys((node as { properties?: object } | undefined)?.properties ?? {})
 }

@@ -3,7 +3,7 @@ import type { AgentData } from '@witan/protocol'
 
 /** The counters of the tree that the caps look at; `run` in the fold has this shape. */
 export interface TreeSpending {
-  readonly root: { readonly agent: AgentData; readonly startedAt: number }
+  readonly root: { readonly agent: AgentData }
   readonly modelCalls: number
   readonly toolIterations: number
   readonly tokens: number
@@ -15,11 +15,12 @@ export interface CallSpending {
   readonly iterations: number
 }
 
-/** Circumstances: the ceiling of the configuration, the conversation's own cap, the time, and how many model calls are under way besides. */
+/** Circumstances: the ceiling of the configuration, the conversation's own cap, and how many model calls are under way besides. */
 export interface Circumstances {
   readonly maxModelCalls: number
   readonly maxModelIterationsPerCall: number | null
-  readonly now: number
+  /** How long the run has been worked on; waiting for somebody does not count. */
+  readonly workedMs: number
   readonly thinking: number
 }
 
@@ -40,7 +41,7 @@ export function spend(tree: TreeSpending, call: CallSpending, at: Circumstances)
   if (tree.modelCalls + at.thinking >= most) return refused('modelCalls', tree.modelCalls, most)
   if (limits.maxTokens !== null && tree.tokens >= limits.maxTokens)
     return refused('tokens', tree.tokens, limits.maxTokens)
-  const seconds = Math.floor((at.now - tree.root.startedAt) / 1000)
+  const seconds = Math.floor(at.workedMs / 1000)
   if (limits.maxSeconds !== null && seconds >= limits.maxSeconds) return refused('seconds', seconds, limits.maxSeconds)
   if (call.iterations >= call.agent.limits.maxIterations)
     return exhausted('maxIterations', call.agent.limits.maxIterations, call.agent.onExhausted)

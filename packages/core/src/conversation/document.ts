@@ -2,6 +2,7 @@
 import type { DetailLevel, Document, DocumentMessage, Interruption, UsageCounters } from '@witan/protocol'
 import { addCounters, addModelCall, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
+import { callersView, gather, type Gathered, overhear } from './answer.ts'
 
 interface ShownCall {
   readonly id: string
@@ -9,12 +10,19 @@ interface ShownCall {
   readonly arguments: unknown
   result: unknown
   document: string | null
+  /** What only a reader of full detail gets. */
+  readonly cost: { startedAt: number | null; endedAt: number | null; usage: UsageCounters | null }
+}
+
+type KeptMessage = Omit<DocumentMessage, 'toolCalls' | 'date'> & {
+  readonly toolCalls: readonly ShownCall[]
+  readonly at: number
 }
 
 /** A document as far as the entries were taken. */
 export interface DocumentFold {
   readonly path: string
-  readonly messages: (DocumentMessage & { readonly at: number })[]
+  readonly messages: KeptMessage[]
   readonly linked: Set<string>
   readonly open: Map<string, Interruption>
   readonly usage: UsageCounters
@@ -26,6 +34,8 @@ export interface DocumentFold {
   readonly asked: Map<string, ShownCall>
   /** Which tool call a tool's or child's call answers. */
   readonly answers: Map<string, string>
+  /** What the document's agent reads of its children, by their calls, where its edges ask for more than their answers. */
+  readonly gathered: Map<string, Gathered>
 }
 
 /** An empty document. */
@@ -41,11 +51,13 @@ export function emptyDocument(path: string): DocumentFold {
     createdAt: null,
     asked: new Map(),
     answers: new Map(),
+    gathered: new Map(),
   }
 }
 
 /** Takes one entry of the conversation, in order. */
 export function takeEntry(document: DocumentFold, entry: Entry): void {
+  if (document.gathered.size > 0) overhear(document.gathered, entry)
   if (entry.type === 'start' && entry.kind === 'agent') takeStart(document, entry)
   else if (entry.place.document === document.path) takeOwn(document, entry)
   else takeChildEnd(document, entry)
@@ -57,13 +69,21 @@ function takeStart(document: DocumentFold, entry: Entry & { type: 'start'; kind:
     document.definition = { agent: body.agent, revision: body.revision }
     document.visible = body.parameters
     document.createdAt ??= entry.at
-    if (place.parentCall === null) return
-    const author = place.agentPath.split('/').at(-2) ?? 'user'
-    say(document, entry, { role: 'user', author, to: body.agent, text: body.message })
+    if (place.parentCall !== null) {
+      const author = place.agentPath.split('/').at(-2) ?? 'user'
+      say(document, entry, { role: 'user', author, to: body.agent, text: body.message })
+    }
+    const initial = body.initial.map((call) => shownCall(document, call, place.call))
+    if (initial.length > 0) call(document, entry, { author: body.agent, toolCalls: initial })
   } else if (isChildPath(document.path, place.document)) {
     const key = `${place.parentCall} ${body.toolCallId}`
     const asked = document.asked.get(key)
-    if (asked !== undefined) asked.document = place.document
+    if (asked !== undefined) {
+      asked.document = place.document
+      asked.cost.startedAt = entry.at
+    }
+    const gathered = gather(body.answer)
+    if (gathered !== null) document.gathered.set(place.call, gathered)
     document.linked.add(place.document)
     document.answers.set(place.call, key)
   }
@@ -76,8 +96,11 @@ function isChildPath(path: string, other: string): boolean {
 function takeChildEnd(document: DocumentFold, entry: Entry): void {
   const asked = document.asked.get(document.answers.get(entry.place.call) ?? '')
   if (asked === undefined || entry.kind !== 'agent') return
-  if (entry.type === 'end') asked.result = entry.body.output ?? entry.body.text
-  if (entry.type === 'error') asked.result = { error: entry.body.detail }
+  if (entry.type !== 'end' && entry.type !== 'error') return
+  asked.result = callersView(entry.body, document.gathered.get(entry.place.call) ?? null)
+  const { byAgent: _, ...usage } = entry.body.usage ?? { ...emptyCounters(), byAgent: {} }
+  asked.cost.endedAt = entry.at
+  asked.cost.usage = usage
 }
 
 function takeOwn(document: DocumentFold, entry: Entry): void {
@@ -85,17 +108,40 @@ function takeOwn(document: DocumentFold, entry: Entry): void {
   if (entry.type === 'message') {
     document.createdAt ??= entry.at
     say(document, entry, { role: 'user', author: entry.body.author, to: null, text: entry.body.text })
+    takeArtificial(document, entry)
   } else if (entry.type === 'end' && entry.kind === 'model') takeReply(document, entry)
   else if (entry.type === 'start' && entry.kind === 'tool') {
-    document.answers.set(place.call, `${place.parentCall} ${entry.body.toolCallId}`)
+    const key = `${place.parentCall} ${entry.body.toolCallId}`
+    document.answers.set(place.call, key)
     document.usage.toolCalls += 1
+    const asked = document.asked.get(key)
+    if (asked !== undefined) asked.cost.startedAt = entry.at
   } else if (entry.kind === 'tool') {
     const asked = document.asked.get(document.answers.get(place.call) ?? '')
     if (asked === undefined) return
+    asked.cost.endedAt = entry.at
     if (entry.type === 'end') asked.result = entry.body.result
     if (entry.type === 'error') asked.result = { error: entry.body.detail }
   } else if (entry.type === 'action_required') document.open.set(entry.body.id, entry.body)
   else if (entry.type === 'resolved') document.open.delete(entry.body.id)
+}
+
+/** Calls that a caller brought stand behind his words, as the agent's own [Rb52]. */
+function takeArtificial(document: DocumentFold, entry: Entry & { type: 'message' }): void {
+  const { artificialActions } = entry.body
+  if (artificialActions === undefined) return
+  const toolCalls = artificialActions.map((one) => {
+    const shown = shownCall(document, one, entry.place.call)
+    shown.result = one.response
+    return shown
+  })
+  call(document, entry, { author: entry.place.agentPath.split('/').at(-1) ?? '', toolCalls })
+}
+
+/** Calls that no reply of a model asked for, at the place of the entry that brought them. */
+function call(document: DocumentFold, entry: Entry, of: Pick<KeptMessage, 'author' | 'toolCalls'>): void {
+  const { seq, at } = entry
+  document.messages.push({ seq, role: 'assistant', ...of, to: null, text: '', parts: [], usage: null, at })
 }
 
 function takeReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: 'model' }): void {
@@ -106,12 +152,13 @@ function takeReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: '
   const toolCalls = (body.offered ? body.toolCalls : []).map((call) => shownCall(document, call, place.call))
   if (body.text === '' && toolCalls.length === 0) return
   const said = { role: 'assistant' as const, author: place.author, to: null, text: body.text }
-  document.messages.push({ seq, ...said, parts: partsOf(body.text), toolCalls, date: '', usage, at })
+  document.messages.push({ seq, ...said, parts: partsOf(body.text), toolCalls, usage, at })
 }
 
-function shownCall(document: DocumentFold, call: LoggedToolCall, owner: string): ShownCall {
-  const shown = { id: call.id, name: call.name, arguments: parsed(call.arguments), result: null, document: null }
-  document.asked.set(`${owner} ${call.id}`, shown)
+function shownCall(document: DocumentFold, { id, name, arguments: written }: LoggedToolCall, owner: string): ShownCall {
+  const cost = { startedAt: null, endedAt: null, usage: null }
+  const shown: ShownCall = { id, name, arguments: parsed(written), result: null, document: null, cost }
+  document.asked.set(`${owner} ${id}`, shown)
   return shown
 }
 
@@ -121,7 +168,7 @@ function say(
   what: Pick<DocumentMessage, 'role' | 'author' | 'to' | 'text'>,
 ): void {
   const { seq, at } = entry
-  document.messages.push({ seq, ...what, parts: partsOf(what.text), toolCalls: [], date: '', usage: null, at })
+  document.messages.push({ seq, ...what, parts: partsOf(what.text), toolCalls: [], usage: null, at })
 }
 
 function partsOf(text: string): DocumentMessage['parts'] {
@@ -152,8 +199,19 @@ export function pageOf(document: DocumentFold, page: DocumentPage): Pick<Documen
   const chosen = page.after === null ? within.slice(-page.limit) : within.slice(0, page.limit)
   const messages = chosen.map(({ at, toolCalls, ...message }) => ({
     ...message,
-    toolCalls: page.detail === 'simple' ? [] : toolCalls,
-    date: new Date(at).toISOString(),
+    toolCalls: page.detail === 'simple' ? [] : toolCalls.map((one) => callOf(one, page.detail)),
+    date: iso(at),
   }))
   return { messages, hasMore: chosen.length < within.length }
+}
+
+function callOf({ cost, ...call }: ShownCall, detail: DetailLevel): DocumentMessage['toolCalls'][number] {
+  if (detail !== 'full') return call
+  const { startedAt, endedAt, usage } = cost
+  const at = { startedAt: startedAt === null ? null : iso(startedAt), endedAt: endedAt === null ? null : iso(endedAt) }
+  return { ...call, ...at, usage }
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString()
 }

@@ -6,15 +6,20 @@ import type {
   CallPlace,
   Entry,
   ErrorBody,
+  MessageBody,
   ModelEndBody,
   ResolvedBody,
   ToolStartBody,
 } from '@witan/protocol/entries'
 import { addCounters, addModelCall, emptyCounters } from '@witan/protocol/entries'
 import { bind, documentKey, withGenerated } from '../parameter/bind.ts'
-import { scrubberOf } from '../parameter/scrub.ts'
+import { overhearingScrubber, scrubberOf } from '../parameter/scrub.ts'
 import { parameterLines } from '../parameter/visibility.ts'
+import { callersView, gather } from './answer.ts'
+import { contentOf, hear } from './hear.ts'
+import { prefaceOf } from './shared.ts'
 import type { AgentCall, ConversationState, DocumentState, RunState, Slot } from './state.ts'
+import { dropHistory } from './trim.ts'
 
 /** The pinned definition of an agent; every revision that the log names is known before folding [C8]. */
 export type AgentLookup = (id: string, revision: number) => AgentData
@@ -29,9 +34,10 @@ export function emptyState(
 /** Takes `entry` into `state`. An entry for a call that is not live changes nothing. */
 export function fold(state: ConversationState, entry: Entry, agents: AgentLookup): void {
   if (entry.seq > state.seq) state.seq = entry.seq
+  if (state.run !== null && entry.epoch > 0) clockWork(state.run.worked, entry)
   switch (entry.type) {
     case 'message':
-      return foldMessage(state, entry.place, entry.body.text)
+      return foldMessage(state, entry.place, entry.body)
     case 'start':
       return entry.kind === 'agent' ? foldAgentStart(state, entry, agents) : foldToolStart(state, entry)
     case 'end':
@@ -39,7 +45,7 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
     case 'error':
       return entry.kind === 'agent'
         ? foldAgentOver(state, entry.place, entry.body)
-        : foldToolOver(state, entry.place, errorText(entry.body))
+        : foldToolError(state, entry.place, entry.body)
     case 'action_required': {
       const slot = state.run?.slots.get(entry.place.call)
       if (slot === undefined) return
@@ -54,14 +60,30 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
       return
     case 'notice':
       return
+    case 'summary': {
+      const document = state.run?.calls.get(entry.place.call)?.document
+      if (document !== undefined) dropHistory(document, entry.body)
+      return
+    }
     default:
       return assertNever(entry)
   }
 }
 
-function foldMessage(state: ConversationState, place: CallPlace, text: string): void {
+/** A new epoch begins when a parked or lost run goes on: the time between is nobody's work. */
+function clockWork(worked: RunState['worked'], { epoch, at }: Entry): void {
+  if (epoch > worked.epoch) {
+    worked.ms += worked.to - worked.from
+    worked.epoch = epoch
+    worked.from = at
+  }
+  worked.to = at
+}
+
+function foldMessage(state: ConversationState, place: CallPlace, body: MessageBody): void {
   const document = state.run?.calls.get(place.call)?.document ?? documentAt(state, place.document, place.document)
-  document.inbox.push({ text })
+  const { text, artificialActions } = body
+  document.inbox.push(artificialActions === undefined ? { text } : { text, calls: artificialActions })
 }
 
 function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentStartBody }, agents: AgentLookup): void {
@@ -79,12 +101,20 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     parent,
     toolCallId: body.toolCallId,
     message: body.message,
+    model: body.overrides?.model ?? agent.model,
+    temperature: body.overrides?.temperature ?? agent.temperature,
     depth: parent === null ? 0 : parent.depth + 1,
     parameters,
     document,
     startedAt: entry.at,
+    start: entry,
     system: { role: 'system', content: agent.instructions + parameterLines(agent.parameters, parameters) },
     scrub: scrubberOf(agent.parameters, parameters),
+    preface:
+      parent === null || body.history !== 'shared'
+        ? null
+        : prefaceOf(parent, overhearingScrubber(agent.parameters, parameters)),
+    gathered: gather(body.answer),
     firstMessage: body.history === 'isolated' ? -1 : 0,
     active: false,
     iterations: 0,
@@ -105,8 +135,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
 /** Calls that stand before the first step: the model reads them as its own. */
 function beginWith(call: AgentCall, initial: AgentStartBody['initial']): void {
   const { messages, inbox } = call.document
-  const said = inbox.splice(0).map((one) => one.text)
-  if (said.length > 0) messages.push({ role: 'user', content: said.join('\n\n') })
+  hear(messages, inbox.splice(0), call.scrub)
   messages.push({ role: 'assistant', content: '', toolCalls: initial })
   call.slots = initial.map((asked) => newSlot(asked, call))
 }
@@ -143,6 +172,7 @@ function newRun(root: AgentCall, revisions: RunState['revisions']): RunState {
     toolIterations: 0,
     tokens: 0,
     invocations: new Map(),
+    worked: { ms: 0, epoch: 1, from: root.startedAt, to: root.startedAt },
     cancelled: false,
     failure: null,
   }
@@ -150,7 +180,9 @@ function newRun(root: AgentCall, revisions: RunState['revisions']): RunState {
 
 function activate(call: AgentCall): void {
   call.active = true
-  if (call.firstMessage === -1) call.firstMessage = call.document.messages.length
+  const { messages, turns } = call.document
+  turns.push({ from: messages.length, start: call.start, isRoot: call.parent === null })
+  if (call.firstMessage === -1) call.firstMessage = messages.length
   if (call.parent === null) return
   call.document.inbox.push({ text: call.scrub === null ? call.message : call.scrub(call.message) })
 }
@@ -158,7 +190,7 @@ function activate(call: AgentCall): void {
 function documentAt(state: ConversationState, key: string, path: string): DocumentState {
   const known = state.documents.get(key)
   if (known !== undefined) return known
-  const document: DocumentState = { path, messages: [], inbox: [], calls: [] }
+  const document: DocumentState = { path, messages: [], inbox: [], calls: [], turns: [], tokens: null }
   state.documents.set(key, document)
   const base = path.replace(/~\d+$/, '')
   state.ordinals.set(base, 1 + (state.ordinals.get(base) ?? 0))
@@ -189,21 +221,24 @@ function foldReply(state: ConversationState, place: CallPlace, body: ModelEndBod
   const call = run?.calls.get(place.call)
   if (run === undefined || run === null || call === undefined) return
   run.modelCalls += 1
-  if (body.offered) run.toolIterations += 1
-  run.tokens += (body.usage?.inputTokens ?? 0) + (body.usage?.outputTokens ?? 0)
-  call.iterations += 1
   addModelCall(countersOf(call), body.usage)
+  run.tokens += (body.usage?.inputTokens ?? 0) + (body.usage?.outputTokens ?? 0)
+  if (body.purpose === 'summary') return
+  const read = body.usage?.inputTokens ?? null
+  if (read !== null) call.document.tokens = read + (body.usage?.outputTokens ?? 0)
+  if (body.offered) run.toolIterations += 1
+  call.iterations += 1
   const asks = body.offered ? body.toolCalls : []
   const { messages, inbox } = call.document
   if (!body.accepted) call.failures += 1
   if (!body.accepted && body.text === '') return
-  const seen = inbox.splice(0, body.taken)
-  if (seen.length > 0) messages.push({ role: 'user', content: seen.map((one) => one.text).join('\n\n') })
+  hear(messages, inbox.splice(0, body.taken), call.scrub)
   messages.push(
     asks.length === 0
       ? { role: 'assistant', content: body.text }
       : { role: 'assistant', content: body.text, toolCalls: asks },
   )
+  if (body.accepted && body.text !== '') call.gathered?.texts.push(body.text)
   if (asks.length > 0) {
     call.calledTool = true
     call.final = null
@@ -225,6 +260,17 @@ function newSlot(asked: Slot['asked'], owner: AgentCall): Slot {
     content: '',
     epoch: 0,
   }
+}
+
+function foldToolError(state: ConversationState, place: CallPlace, body: ErrorBody): void {
+  const call = state.run?.calls.get(place.parentCall ?? '')
+  if (call !== undefined) gatherError(call, body.detail)
+  foldToolOver(state, place, errorText(body))
+}
+
+/** An error that its call's caller may read goes through what the call itself may not see [D15]. */
+function gatherError({ gathered, scrub }: AgentCall, detail: string): void {
+  gathered?.errors.push(scrub === null ? detail : scrub(detail))
 }
 
 function foldToolOver(state: ConversationState, place: CallPlace, content: string): void {
@@ -267,8 +313,8 @@ function foldAgentOver(state: ConversationState, place: CallPlace, body: AgentEn
   }
   mergeUsage(call.parent.usage, call.usage)
   const slot = call.parent.slots.find((one) => one.place === call.place || one.asked.id === call.toolCallId)
-  if (slot !== undefined)
-    settle(slot, 'code' in body ? errorText(body) : body.output === null ? body.text : contentOf(body.output))
+  if ('code' in body) gatherError(call.parent, body.detail)
+  if (slot !== undefined) settle(slot, contentOf(callersView(body, call.gathered)))
 }
 
 /** When all calls of a step are settled, their results stand in call order, whatever order they came in [C14]. */
@@ -280,11 +326,6 @@ function settle(slot: Slot, content: string): void {
   for (const { asked, content: text } of call.slots)
     call.document.messages.push({ role: 'tool', toolCallId: asked.id, name: asked.name, content: text })
   call.slots = []
-}
-
-/** What a model reads of a tool's value: text as it is, or else JSON. */
-export function contentOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')
 }
 
 const notRun = JSON.stringify({ error: 'The run ended before this was run.' })

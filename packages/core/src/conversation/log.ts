@@ -7,16 +7,20 @@ import type { ConversationState } from './state.ts'
 /** Stores an append and tells the readers of the conversation. */
 export type Appender = (append: Append) => Promise<AppendResult>
 
+/** Who is told: entries of others were folded; or an append broke, so that nobody knows what is stored and this fold is of no use any more. */
+export interface LogWatcher {
+  changed(): void
+  broken(reason: unknown): void
+}
+
 /** One warm conversation. Entries of its own job are folded as they are recorded; everything else once it is stored. */
 export class ConversationLog {
   readonly state: ConversationState
   readonly #append: Appender
   readonly #agents: AgentLookup
   readonly #underWay = new Set<Promise<AppendResult>>()
-  /** Called after entries of others were folded: the job that is at work looks again. */
-  onChange: () => void = () => {}
-  /** Called when an append broke: whether it was stored is unknown, so this fold is of no use any more. */
-  onBroken: (reason: unknown) => void = () => {}
+  /** The job that is at work on it, if any. */
+  watcher: LogWatcher | null = null
   /** True once an append broke: whoever wants the conversation must read it again. */
   isBroken = false
 
@@ -27,7 +31,7 @@ export class ConversationLog {
         return await append(member)
       } catch (error) {
         this.isBroken = true
-        this.onBroken(error)
+        this.watcher?.broken(error)
         throw error
       }
     }
@@ -52,15 +56,15 @@ export class ConversationLog {
       if (!result.ok) return result
       this.take(fresh)
       if (result.lastSeq > this.state.seq) this.state.seq = result.lastSeq
-      this.onChange()
+      this.watcher?.changed()
       return result
     })
     this.#underWay.add(proposal)
     return proposal.finally(() => this.#underWay.delete(proposal))
   }
 
-  /** Resolves when everything proposed so far is folded or refused. What is appended in that same turn comes before whatever others propose next. */
-  async quiet(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
+  /** Null where nothing that was proposed is on its way: what is appended in this very turn then comes before whatever others propose next. */
+  quiet(): Promise<unknown> | null {
+    return this.#underWay.size === 0 ? null : Promise.allSettled(this.#underWay)
   }
 }

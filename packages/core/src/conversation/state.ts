@@ -1,10 +1,11 @@
 /** What the fold knows of a conversation: its documents, and the calls that are live. */
 import type { AgentData, Interruption, Problem, UsageCounters } from '@witan/protocol'
-import type { CallPlace, LoggedToolCall } from '@witan/protocol/entries'
+import type { AnsweredCall, CallPlace, LoggedToolCall } from '@witan/protocol/entries'
 import type { ModelMessage } from '../model/message.ts'
 import type { Bound, GivenParameters } from '../parameter/parameter.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import type { Answer } from '../tool/tool.ts'
+import type { Gathered } from './answer.ts'
 
 /** What a tool call of the current step has come to. */
 export type SlotState =
@@ -36,6 +37,17 @@ export interface Slot {
   epoch: number
 }
 
+/**
+ * Stands before the message that opens a child's call. It is part of what the model reads and never of the child's document: the
+ * next delegation finds the caller's document as it is then.
+ */
+export interface Preface {
+  readonly text: string
+  /** The opening as it was shown last: adapters keep what they made of a message by its identity. */
+  opening: ModelMessage | null
+  shown: ModelMessage | null
+}
+
 /** A live activation of an agent. */
 export interface AgentCall {
   readonly place: CallPlace
@@ -44,14 +56,23 @@ export interface AgentCall {
   readonly parent: AgentCall | null
   readonly toolCallId: string | null
   readonly message: string
+  /** Its agent's, or what its delegation wants instead [F14]. */
+  readonly model: string
+  readonly temperature: number | null
   readonly depth: number
   readonly parameters: Bound
   readonly document: DocumentState
   readonly startedAt: number
+  /** Its start entry: the seq is known once that is stored. */
+  readonly start: { readonly seq: number }
   /** Its system message: made once, from its own definition and values. */
   readonly system: ModelMessage
   /** Takes out of what its model reads the values that it must not see; null where there are none. */
   readonly scrub: Scrubber
+  /** What its model reads of its caller's document, where the edge shares it [C5]. */
+  readonly preface: Preface | null
+  /** What its caller reads of it beside its answer, where the edge asks for more [K20, K21]. */
+  readonly gathered: Gathered | null
   /** Index of the first message of the document that its model sees. */
   firstMessage: number
   /** False while an earlier call on the same document is live [C14]. */
@@ -70,6 +91,17 @@ export interface AgentCall {
 /** Somebody's words that no model has seen yet. */
 export interface WaitingMessage {
   readonly text: string
+  /** Calls that stand behind it as if the model had made them [Rb52]. */
+  readonly calls?: readonly AnsweredCall[]
+}
+
+/** Where an activation of the document begins: what stands before it is closed. */
+export interface Turn {
+  /** Index of its first message. */
+  from: number
+  /** Its start entry: the seq is known once that is stored. */
+  readonly start: { readonly seq: number }
+  readonly isRoot: boolean
 }
 
 /** The messages of one agent on one path. */
@@ -79,6 +111,9 @@ export interface DocumentState {
   readonly inbox: WaitingMessage[]
   /** Live calls on this document in call order; the first is the active one. */
   readonly calls: AgentCall[]
+  readonly turns: Turn[]
+  /** What the last model call of the document read and wrote, in tokens; null where nobody said, or it was cut since. */
+  tokens: number | null
 }
 
 /** The live run of a conversation. */
@@ -95,6 +130,8 @@ export interface RunState {
   tokens: number
   /** How often an agent was called under one invocation id [E73]. */
   readonly invocations: Map<string, number>
+  /** Work of earlier epochs in ms, and the epoch at work: time spent waiting for somebody is no work. */
+  readonly worked: { ms: number; epoch: number; from: number; to: number }
   cancelled: boolean
   /** Why the whole run must fail. */
   failure: Problem | null

@@ -37,7 +37,9 @@ export function isoDate(at: number): string {
 function contentOf(entry: Entry): Record<string, unknown> {
   const content: Record<string, unknown> = {}
   const body = entry.body as unknown as Record<string, unknown>
-  for (const field of readersOf(entry.type, entry.kind).event) content[field] = body[field] ?? null
+  const { event, also } = readersOf(entry.type, entry.kind)
+  for (const field of event) content[field] = body[field] ?? null
+  if (also !== undefined) for (const field of also) if (body[field] !== undefined) content[field] = body[field]
   return content
 }
 

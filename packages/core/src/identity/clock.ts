@@ -1,18 +1,18 @@
 /** The one source of time: tests hand in their own. */
 
-/** Wall-clock milliseconds, and a timer that never keeps the process alive on its own. */
+/** Wall-clock milliseconds, and a timer. */
 export interface Clock {
   now(): number
-  /** Calls `run` after `ms`; the returned function cancels it. */
-  after(ms: number, run: () => void): () => void
+  /** Calls `run` after `ms`; the returned function cancels it. In the `background` it does not keep the process alive. */
+  after(ms: number, run: () => void, options?: { readonly background?: boolean }): () => void
 }
 
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  after(ms, run) {
+  after(ms, run, { background = false } = {}) {
     const timer = setTimeout(run, Math.min(ms, 2_147_483_647))
-    timer.unref()
+    if (background) timer.unref()
     return () => clearTimeout(timer)
   },
 }

@@ -1,5 +1,5 @@
 /** The contract of a model: one method. */
-import type { FinishReason } from '@witan/protocol'
+import type { FinishReason, ReasoningEffort } from '@witan/protocol'
 import type { ModelUsage } from '@witan/protocol/entries'
 import type { ModelMessage, ModelToolCall } from './message.ts'
 
@@ -18,6 +18,8 @@ export interface ModelRequest {
   /** `required` and `none` bind; with no tools it is `none` [T12]. */
   readonly toolChoice: 'auto' | 'required' | 'none'
   readonly temperature: number | null
+  /** How much to think, for models that can be told; others ignore it [F08]. Null leaves it to the provider. */
+  readonly reasoningEffort: ReasoningEffort | null
   /** A JSON Schema that the final answer must fit, or null for free text. */
   readonly output: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> } | null
 }

@@ -7,7 +7,14 @@ import { ModelCallError } from './model.ts'
 import type { RetryOptions } from './retry.ts'
 import { readRetryAfter, withRetries } from './retry.ts'
 
-const request: ModelRequest = { messages: [], tools: [], toolChoice: 'none', temperature: null, output: null }
+const request: ModelRequest = {
+  messages: [],
+  tools: [],
+  toolChoice: 'none',
+  temperature: null,
+  reasoningEffort: null,
+  output: null,
+}
 const busy = (more: { retryAfterMs?: number } = {}) =>
   new ModelCallError('busy', { status: 429, retryable: true, ...more })
 

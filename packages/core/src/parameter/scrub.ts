@@ -14,9 +14,25 @@ const shortest = 4
 
 /** The scrubber of an agent: values that are secret, or hidden from it and forbidden to models. */
 export function scrubberOf(declared: readonly Parameter[], bound: Bound): Scrubber {
+  return scrubberFor(
+    declared.filter(
+      (parameter) => parameter.secret || (!isShown(parameter, bound) && parameter.policy === 'forbidModelGeneration'),
+    ),
+    bound,
+  )
+}
+
+/** The scrubber of what others said, where an agent reads it: every value that is secret or hidden from it. */
+export function overhearingScrubber(declared: readonly Parameter[], bound: Bound): Scrubber {
+  return scrubberFor(
+    declared.filter((parameter) => parameter.secret || !isShown(parameter, bound)),
+    bound,
+  )
+}
+
+function scrubberFor(hidden: readonly Parameter[], bound: Bound): Scrubber {
   const forms = new Set<string>()
-  for (const parameter of declared) {
-    if (!parameter.secret && (isShown(parameter, bound) || parameter.policy !== 'forbidModelGeneration')) continue
+  for (const parameter of hidden) {
     const value = bound.get(parameter.name)?.box.reveal()
     for (const text of textsOf(value)) for (const form of formsOf(text)) forms.add(form)
   }

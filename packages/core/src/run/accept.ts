@@ -1,5 +1,5 @@
 /** Accepting a message: it is stored, with its run and the job leased here, before anybody is told [D4, D24]. */
-import { type AgentData, type RunResult, WitanError } from '@witan/protocol'
+import { type AgentData, type ArtificialAction, type RunResult, WitanError } from '@witan/protocol'
 import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { WarmConversations } from '../conversation/warm.ts'
@@ -31,6 +31,8 @@ export interface Accepted {
 /** What a person says, and on what terms. */
 export interface Message {
   readonly text: string
+  /** Calls that the model seems to have made on hearing it [Rb52]. */
+  readonly artificialActions: readonly ArtificialAction[]
   readonly ifLastSeq: number | null
 }
 
@@ -42,7 +44,7 @@ export async function acceptFirst(
 ): Promise<Accepted | null> {
   const log = context.warm.fresh(row)
   const pinned = pinRoot(context, row)
-  const run = newRun(context, log, { pinned, text: message.text })
+  const run = newRun(context, log, { pinned, message })
   const result = await log.propose({ ...run, create: row })
   if (!result.ok) return null
   context.warm.keep(log)
@@ -57,7 +59,7 @@ export async function acceptNext(
 ): Promise<Accepted | JobRow> {
   const { database, id, rootAgent } = log.state
   const pinned = pinRoot(context, { database, agent: rootAgent })
-  const run = newRun(context, log, { pinned, text: message.text })
+  const run = newRun(context, log, { pinned, message })
   const result = await log.propose(message.ifLastSeq === null ? run : { ...run, ifLastSeq: message.ifLastSeq })
   if (result.ok) return started(context, log, result)
   if (result.reason === 'active' && result.job !== null) return result.job
@@ -105,7 +107,11 @@ export function pinRoot(context: CommandContext, row: Pick<ConversationRow, 'dat
   return pinned
 }
 
-function newRun(context: CommandContext, log: ConversationLog, about: { pinned: PinnedAgent; text: string }): Append {
+function newRun(
+  context: CommandContext,
+  log: ConversationLog,
+  about: { pinned: PinnedAgent; message: Message },
+): Append {
   const { env } = context
   const { database, id } = log.state
   const at = env.clock.now()
@@ -128,7 +134,7 @@ function newRun(context: CommandContext, log: ConversationLog, about: { pinned: 
       agent: agent.id,
       revision: about.pinned.revision,
       toolCallId: null,
-      message: about.text,
+      message: about.message.text,
       parameters: visibleValues(agent.parameters, bound),
       generated: null,
       map: {},
@@ -140,7 +146,7 @@ function newRun(context: CommandContext, log: ConversationLog, about: { pinned: 
     },
   }
   const entries = [
-    messageEntry({ place, text: about.text, at, job: call, appendNo: 1 }),
+    messageEntry(env, about.message, { place, at, job: call, appendNo: 1 }),
     { ...start, seq: 0, at, place, job: call, epoch: 1, appendNo: 2 } as Entry,
   ]
   const job = {
@@ -154,23 +160,24 @@ function newRun(context: CommandContext, log: ConversationLog, about: { pinned: 
 }
 
 /** A person's message: it stands just before its run's start, or within the run that is live. */
-export function messageEntry(message: {
-  place: CallPlace
-  text: string
-  at: number
-  job: string
-  appendNo: number
-}): Entry {
-  const { place, text, at, job, appendNo } = message
+export function messageEntry(
+  env: Environment,
+  { text, artificialActions }: Pick<Message, 'text' | 'artificialActions'>,
+  at: { place: CallPlace; at: number; job: string; appendNo: number },
+): Entry {
+  const calls = artificialActions.map(({ name, response }) => ({
+    id: env.ids.call(),
+    name,
+    arguments: '{}',
+    response: response ?? null,
+  }))
   return {
     type: 'message',
     kind: null,
-    body: { author: 'user', text },
+    body: calls.length === 0 ? { author: 'user', text } : { author: 'user', text, artificialActions: calls },
     seq: 0,
-    at,
-    place: { ...place, author: 'user' },
-    job,
+    ...at,
+    place: { ...at.place, author: 'user' },
     epoch: 0,
-    appendNo,
   }
 }

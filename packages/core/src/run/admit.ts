@@ -32,10 +32,10 @@ interface Admission {
 
 /** The arguments of a slot, prepared once; after a restart they are prepared again from the same text. */
 export function preparedOf(slot: Slot, tool: Tool, job: Job): PreparedArguments {
-  const known = job.prepared.get(slot)
+  const known = job.memo.prepared.get(slot)
   if (known !== undefined) return known
   const made = prepareArguments(tool, slot.asked.arguments)
-  job.prepared.set(slot, made)
+  job.memo.prepared.set(slot, made)
   return made
 }
 
@@ -149,14 +149,10 @@ function spawn({ slot, child, callId }: { slot: Slot; child: Spawn; callId: stri
     type: 'start',
     kind: 'agent',
     body: {
-      agent: child.agent,
+      ...child,
       revision: pinned.revision,
       toolCallId: slot.asked.id,
-      message: child.message,
       parameters: visibleValues(pinned.data.parameters, parameters),
-      generated: child.generated,
-      map: child.map,
-      history: child.history,
       revisions: {},
       initial: initialCalls(pinned.data, known === undefined),
       hidden: false,

@@ -6,14 +6,14 @@ import type { CallTools, Job } from './job.ts'
 
 /** Made once per call: the tools of a call do not change while it lives. */
 export function toolsOf(call: AgentCall, job: Job): CallTools {
-  const known = job.tools.get(call)
+  const known = job.memo.tools.get(call)
   if (known !== undefined) return known
   const caller = callerOf(call, job)
   const toolset = job.env.toolset(caller)
   const offers: ModelTool[] = []
   for (const tool of toolset.values()) if (tool.offer !== null) offers.push(tool.offer)
   const made = { caller, toolset, offers }
-  job.tools.set(call, made)
+  job.memo.tools.set(call, made)
   return made
 }
 

@@ -1,9 +1,9 @@
 /** Driving one job from claim to rest, and telling whoever waits in this process. */
-import { problem, toProblem } from '@witan/protocol'
+import { problem, toProblem, WitanError } from '@witan/protocol'
 import type { WarmConversations } from '../conversation/warm.ts'
 import type { JobRow } from '../store/store.ts'
 import type { RunTracker } from '../task/tracker.ts'
-import { failRun, Job, record } from './job.ts'
+import { failRun, Job, record, release, workedMs } from './job.ts'
 import { advance } from './loop.ts'
 
 /** What driving needs beside the job. */
@@ -41,16 +41,15 @@ export async function drive(job: Job, context: DriveContext): Promise<void> {
     job.env.report(error)
     await abandon(job, { context, error })
   } finally {
-    job.release()
+    release(job)
   }
 }
 
 /** A run that has used up `maxSeconds` is stopped where it is, also in the middle of a model call [D13]. */
 function setDeadline(job: Job): () => void {
-  const { agent, startedAt } = job.run.root
-  const { maxSeconds } = agent.limits
+  const { maxSeconds } = job.run.root.agent.limits
   if (maxSeconds === null) return () => {}
-  const left = startedAt + maxSeconds * 1000 - job.env.clock.now()
+  const left = maxSeconds * 1000 - workedMs(job)
   return job.env.clock.after(Math.max(0, left), () => {
     const hint = 'Raise limits.maxSeconds of the root agent, or look at the tree for what takes long.'
     failRun(job, problem('BUDGET_EXCEEDED', `seconds ${maxSeconds} of ${maxSeconds} used.`, { hint }))
@@ -69,7 +68,17 @@ async function rest(job: Job, { warm, tracker }: DriveContext): Promise<void> {
 /** Stopped here: whoever waits in this process is told why, and the next owner reads the log anew. */
 function leave(job: Job, { warm, tracker }: DriveContext): void {
   warm.drop(job.log.state.database, job.log.state.id)
-  tracker.fail(job.identity.id, job.identity.epoch, job.stopped)
+  tracker.fail(job.identity.id, job.identity.epoch, stoppedError(job.stopped))
+}
+
+/** Why this process stopped, as an error for whoever waits here: the run itself goes on elsewhere or later. */
+function stoppedError(reason: unknown): unknown {
+  if (typeof reason !== 'string') return reason
+  if (reason === 'closed')
+    return new WitanError('RUNTIME_CLOSED', 'The runtime was closed; the run goes on at its next start.')
+  return new WitanError('FENCED', 'Another worker goes on with this run.', {
+    hint: 'Read the run; its result will be there.',
+  })
 }
 
 /** The loop itself broke: the run fails from a fresh fold, or is left to the next claim. */

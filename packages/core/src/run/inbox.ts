@@ -5,7 +5,7 @@ import type { ConversationLog } from '../conversation/log.ts'
 import type { Slot } from '../conversation/state.ts'
 import type { Append, AppendResult, InterruptionRow, JobRow, Settlement } from '../store/store.ts'
 import type { Answer } from '../tool/tool.ts'
-import { type Accepted, type CommandContext, messageEntry, refusalError } from './accept.ts'
+import { type Accepted, type CommandContext, type Message, messageEntry, refusalError } from './accept.ts'
 
 /** Something to append for a live run. */
 interface Delivery {
@@ -48,7 +48,7 @@ function foreign(context: CommandContext, place: CallPlace, content: EntryConten
 export async function joinRun(
   context: CommandContext,
   log: ConversationLog,
-  message: { text: string; ifLastSeq: number | null; cancelPendingActions: boolean },
+  message: Message & { cancelPendingActions: boolean },
 ): Promise<Accepted | null> {
   const { run } = log.state
   if (run === null) return null
@@ -66,7 +66,7 @@ export async function joinRun(
   const closed = waiting.map((slot) => settlement(context, slot, { state: 'cancelled', answer: null, by: null }))
   const entries = [
     ...closed.map((one) => one.entry),
-    messageEntry({ place: run.root.place, text: message.text, at, job: run.root.place.call, appendNo: 0 }),
+    messageEntry(context.env, message, { place: run.root.place, at, job: run.root.place.call, appendNo: 0 }),
   ]
   const delivery = { run: run.root.place.call, entries, settle: closed.map((one) => one.settle), messageAt: at }
   const result = await deliver(

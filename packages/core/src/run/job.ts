@@ -1,7 +1,7 @@
 /** One job at work in this process: what it writes, what is under way, and when to look again. */
 import type { Problem } from '@witan/protocol'
 import type { CallPlace, EntryContent } from '@witan/protocol/entries'
-import type { ConversationLog } from '../conversation/log.ts'
+import type { ConversationLog, LogWatcher } from '../conversation/log.ts'
 import type { AgentCall, RunState, Slot } from '../conversation/state.ts'
 import type { ModelTool } from '../model/model.ts'
 import type { InterruptionRow, Settlement } from '../store/store.ts'
@@ -26,38 +26,31 @@ export interface CallTools {
   readonly offers: readonly ModelTool[]
 }
 
-const idle = (): void => {}
-
 /** The context that every part of the loop works on. It lives from claim to rest. */
 export class Job {
   readonly env: Environment
   readonly log: ConversationLog
-  readonly identity: JobIdentity
+  readonly identity: JobIdentity & {
+    /** When this process began: the wall time of the run counts from here, and what earlier owners worked. */
+    readonly since: number
+  }
   readonly writer: Writer
   /** Effects under way, by the id of their call. */
   readonly busy = new Map<string, AbortController>()
   readonly changes = new Pulse()
   /** What was worked out once per call or tool call; gone with the job. */
-  readonly tools = new Map<AgentCall, CallTools>()
-  readonly prepared = new Map<Slot, PreparedArguments>()
+  readonly memo = { tools: new Map<AgentCall, CallTools>(), prepared: new Map<Slot, PreparedArguments>() }
   /** Set when this process must not go on: fenced, closed, or the store is broken. */
   stopped: unknown = null
-  readonly #look = () => this.changes.beat()
+  readonly watcher: LogWatcher
 
   constructor(env: Environment, log: ConversationLog, identity: JobIdentity) {
     this.env = env
     this.log = log
-    this.identity = identity
+    this.identity = { ...identity, since: env.clock.now() }
     this.writer = new Writer(log, identity, (reason) => this.stop(reason))
-    log.onChange = this.#look
-    log.onBroken = (reason) => this.stop(reason)
-  }
-
-  /** Lets go of the log: a warm conversation keeps nothing of what its last job worked out. */
-  release(): void {
-    if (this.log.onChange !== this.#look) return
-    this.log.onChange = idle
-    this.log.onBroken = idle
+    this.watcher = { changed: () => this.changes.beat(), broken: (reason) => this.stop(reason) }
+    log.watcher = this.watcher
   }
 
   /** The live run. Only read while the root call is live. */
@@ -71,6 +64,18 @@ export class Job {
     abortAll(this, reason)
     this.changes.beat()
   }
+}
+
+/** Lets go of the log: a warm conversation keeps nothing of what its last job worked out. */
+export function release(job: Job): void {
+  if (job.log.watcher === job.watcher) job.log.watcher = null
+}
+
+/** How long the run has been worked on, in ms; waiting for somebody does not count. */
+export function workedMs(job: Job): number {
+  const { worked } = job.run
+  const earlier = worked.epoch < job.identity.epoch ? worked.ms + worked.to - worked.from : worked.ms
+  return earlier + job.env.clock.now() - job.identity.since
 }
 
 /** Records a fact of this job: it is folded at once and stored with the next commit, in order. */

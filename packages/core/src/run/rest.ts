@@ -57,7 +57,7 @@ export async function finish(job: Job): Promise<RunResult | null> {
   const { root } = run
   if (run.failure !== null || run.cancelled) {
     // An answer that is on its way is folded first: an interruption is closed only where nobody else has settled it.
-    await job.log.quiet()
+    for (let busy = job.log.quiet(); busy !== null; busy = job.log.quiet()) await busy
     closeAll(job)
   }
   const status = run.cancelled ? 'cancelled' : run.failure === null ? 'completed' : 'failed'

@@ -3,31 +3,40 @@ import { problem, type UsageCounters } from '@witan/protocol'
 import { type Circumstances, spend } from '../budget/budget.ts'
 import { mergeUsage } from '../conversation/fold.ts'
 import type { AgentCall } from '../conversation/state.ts'
+import { cutOf } from '../conversation/trim.ts'
 import { modelView } from '../conversation/view.ts'
 import { type Model, ModelCallError, type ModelReply, type ModelRequest, type ModelTool } from '../model/model.ts'
 import { outputProblem } from '../model/output.ts'
 import type { Toolset } from '../tool/tool.ts'
+import { orAborted } from './abort.ts'
 import { toolsOf } from './caller.ts'
-import { failRun, type Job, record } from './job.ts'
+import { failRun, type Job, record, workedMs } from './job.ts'
 import { failCall } from './rest.ts'
+import { makeRoom } from './trim.ts'
+
+/** A later owner's attempts are always higher, whatever of the earlier ones was stored. */
+const attemptsPerEpoch = 4096
 
 /** Calls the model of `call` once and records its reply. What goes wrong is an event of the call, never an exception. */
 export async function think(call: AgentCall, job: Job, signal: AbortSignal): Promise<void> {
+  const cut = cutOf(call, job.run)
+  if (cut !== null) await makeRoom(call, job, { cut, signal, mayAsk: affordsTwo(call, job) })
+  if (signal.aborted) return
   const allowance = spend(job.run, call, circumstances(job))
   if (allowance.kind === 'refused')
     return failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}`, { hint: allowance.hint }))
-  const model = job.env.model(call.agent.model)
+  const model = job.env.model(call.model)
   if (model === null)
     return failCall(call, job, {
       code: 'MODEL_UNKNOWN',
-      detail: `Agent \`${call.agent.id}\` wants model \`${call.agent.model}\`, which this runtime does not have.`,
+      detail: `Agent \`${call.agent.id}\` wants model \`${call.model}\`, which this runtime does not have.`,
       hint: 'Configure the connection, or change the model of the agent.',
     })
   const { toolset, offers } = toolsOf(call, job)
   if (call.iterations === 0) tellNotices(call, job, toolset)
   const { messages, taken } = modelView(call)
   const startedAt = job.env.clock.now()
-  const attempt = call.iterations + job.identity.epoch
+  const attempt = (job.identity.epoch - 1) * attemptsPerEpoch + call.iterations + 1
   const offered = allowance.kind === 'tools'
   let reply: ModelReply
   try {
@@ -65,6 +74,11 @@ export async function think(call: AgentCall, job: Job, signal: AbortSignal): Pro
   if (off !== null) askAgain(call, job, off)
 }
 
+/** A summary must leave room for the answer. */
+function affordsTwo(call: AgentCall, job: Job): boolean {
+  return spend({ ...job.run, modelCalls: job.run.modelCalls + 1 }, call, circumstances(job)).kind === 'tools'
+}
+
 function circumstances(job: Job): Circumstances {
   let thinking = -1
   for (const id of job.busy.keys()) if (job.run.calls.has(id)) thinking += 1
@@ -72,7 +86,7 @@ function circumstances(job: Job): Circumstances {
   return {
     maxModelCalls: job.env.ceilings.maxModelCalls,
     maxModelIterationsPerCall,
-    now: job.env.clock.now(),
+    workedMs: workedMs(job),
     thinking,
   }
 }
@@ -150,7 +164,8 @@ function requestOf(call: AgentCall, tools: readonly ModelTool[], offered: boolea
   return {
     tools,
     toolChoice: tools.length === 0 || !offered || agent.toolMode === 'none' ? 'none' : forced ? 'required' : 'auto',
-    temperature: agent.temperature,
+    temperature: call.temperature,
+    reasoningEffort: agent.reasoningEffort ?? null,
     output: agent.outputSchema === null ? null : { name: agent.id, schema: agent.outputSchema },
   }
 }
@@ -167,15 +182,6 @@ async function ask(
     job.env.hub.delta(channel, { place: call.place, text: part.text, attempt, at: job.env.clock.now() })
   }
   throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
-}
-
-/** A model that does not stop at the signal holds nobody up: what it still says is not used [D10]. */
-function orAborted(reply: Promise<ModelReply>, signal: AbortSignal): Promise<ModelReply> {
-  return new Promise((resolve, reject) => {
-    // The signal is this call's own and goes with it, so the listener need not be taken off.
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    reply.then(resolve, reject)
-  })
 }
 
 function failureText(error: unknown, model: Model): string {

@@ -10,6 +10,8 @@ export interface WorkerContext extends DriveContext {
   readonly env: Environment
   readonly store: Store
   prepare(database: string): Promise<void>
+  /** Takes out of this process what is over, in the store and in memory. */
+  sweep(): Promise<void>
 }
 
 const claimAtOnce = 50
@@ -35,13 +37,14 @@ export class Worker {
 
   #schedule(): void {
     const { env } = this.#context
-    this.#cancelTimer = env.clock.after(env.leaseMs / 3, () => {
+    const again = () => {
       this.#round()
         .catch((error: unknown) => env.report(error))
         .finally(() => {
           if (!this.#closed) this.#schedule()
         })
-    })
+    }
+    this.#cancelTimer = env.clock.after(env.leaseMs / 3, again, { background: true })
   }
 
   async #round(): Promise<void> {
@@ -49,6 +52,7 @@ export class Worker {
     await keepLeases(this.#context, this.#live)
     const claimed = await store.claimJobs({ owner: env.owner, leaseMs: env.leaseMs, limit: claimAtOnce })
     for (const row of claimed) await this.#take(row).catch((error: unknown) => env.report(error))
+    await this.#context.sweep()
   }
 
   async #take(row: JobRow): Promise<void> {

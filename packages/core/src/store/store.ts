@@ -15,6 +15,8 @@ export interface ConversationRow {
   /** What the caller gave: `{ name: [value, hidden] }`. */
   readonly parameters: Readonly<Record<string, readonly [unknown, boolean]>>
   readonly maxModelIterationsPerCall: number | null
+  /** When its time is over, by the store's clock; null for never [Rb35]. */
+  readonly expiresAt: number | null
 }
 
 /** Where a job is: `running` and `waiting` are live. */
@@ -149,6 +151,12 @@ export interface Store extends AgentRecords {
   ): Promise<readonly ConversationRow[]>
   /** Removes the conversation with entries, jobs and interruptions. False where there was none. */
   deleteConversation(database: string, id: string): Promise<boolean>
+  /**
+   * Removes conversations of any database whose time is over, each with all that belongs to it in one step; one with a live job or
+   * an open interruption stays [E79]. At most `limit`, those that are longest over first; returns what went. Until then they count
+   * as missing for `getConversation`, `listConversations` and every append, and their ids as free.
+   */
+  sweepConversations(limit: number): Promise<readonly { readonly database: string; readonly id: string }[]>
   /** Entries after `after`, in order. */
   readEntries(
     database: string,

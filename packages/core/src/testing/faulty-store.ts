@@ -60,7 +60,10 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): FaultySt
       return wrapped
     },
   })
-  return { store, fired, heal: () => void (faults.isHealed = true) }
+  const heal = () => {
+    faults.isHealed = true
+  }
+  return { store, fired, heal }
 }
 
 const spared: ReadonlySet<string | symbol> = new Set(['now', 'open', 'close'])

@@ -7,7 +7,7 @@ import { ModelCallError } from '../model/model.ts'
 import { call, lastUserMessage, scriptedModel, systemText, toolResults, turns, when } from './scripted-model.ts'
 
 const asking = (...messages: readonly ModelMessage[]): ModelRequest => {
-  return { messages, tools: [], toolChoice: 'none', temperature: null, output: null }
+  return { messages, tools: [], toolChoice: 'none', temperature: null, reasoningEffort: null, output: null }
 }
 const system: ModelMessage = { role: 'system', content: 'You plan trips.' }
 const user: ModelMessage = { role: 'user', content: 'What should I pack for Oslo?' }

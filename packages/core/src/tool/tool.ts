@@ -1,5 +1,6 @@
 /** The contract of a tool: everything an agent can do, edges included, is one of these. */
 import type { AgentData, Interruption } from '@witan/protocol'
+import type { AgentStartBody } from '@witan/protocol/entries'
 import type { ModelTool } from '../model/model.ts'
 import type { Bound, GivenParameters } from '../parameter/parameter.ts'
 import type { Outcome } from './outcome.ts'
@@ -38,15 +39,8 @@ export interface Caller {
   readonly lineage: readonly { readonly agent: string; readonly message: string }[]
 }
 
-/** What a spawned child is told. */
-export interface Spawn {
-  readonly agent: string
-  readonly message: string
-  /** What the calling model supplied for the child's parameters. */
-  readonly generated: Readonly<Record<string, unknown>> | null
-  readonly map: Readonly<Record<string, string | null>>
-  readonly history: 'agent' | 'isolated'
-}
+/** What a spawned child is told, and on what terms: it stands in the child's start as it is, so that a fold needs no edge. */
+export type Spawn = Pick<AgentStartBody, 'agent' | 'message' | 'generated' | 'map' | 'history' | 'answer' | 'overrides'>
 
 /** The prompt part of an interruption, without what the engine fills in. */
 export type InterruptionDraft = Pick<Interruption, 'kind' | 'name' | 'arguments'>

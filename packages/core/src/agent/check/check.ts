@@ -1,7 +1,7 @@
 /** The check: everything that can be known of a set of agents before anything runs. */
 import type { AgentData, CheckReport, Finding } from '@witan/protocol'
 import type { QuerySource } from '../../tool/source.ts'
-import { type AgentSet, cyclesThrough, listedBy, pathsFrom } from './graph.ts'
+import { type AgentSet, cyclesThrough, listedBy, pathsFrom, reachable } from './graph.ts'
 import { checkNames, type Surroundings } from './names.ts'
 import { checkParameters, matrixOf } from './parameters.ts'
 import { checkQueries } from './queries.ts'
@@ -49,14 +49,25 @@ export async function checkAll(
       seen.add(key)
     }
   }
-  const roots = checked.filter((agent) => listedBy(agent.id, agents).length === 0)
-  const shown = roots.length > 0 ? roots : checked
+  const shown = rootsOf(checked, agents)
   return {
     errors: findings.filter(({ severity }) => severity === 'error'),
     warnings: findings.filter(({ severity }) => severity === 'warning'),
     matrix: shown.flatMap((root) => matrixOf(root, agents)),
     handlers: [...new Set(shown.flatMap((root) => handlersOf(root, agents)))],
   }
+}
+
+/** Agents that nobody lists, and then one of every circle that none of them reaches: together they reach all. */
+function rootsOf(checked: readonly AgentData[], agents: AgentSet): readonly AgentData[] {
+  const roots = checked.filter((agent) => listedBy(agent.id, agents).length === 0)
+  const reached = new Set(roots.flatMap((root) => reachable(root, agents)).map(({ id }) => id))
+  for (const agent of checked) {
+    if (reached.has(agent.id)) continue
+    roots.push(agent)
+    for (const { id } of reachable(agent, agents)) reached.add(id)
+  }
+  return roots
 }
 
 /** The paths that a client must register handlers for [R26, R27]. */

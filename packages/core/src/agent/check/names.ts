@@ -137,9 +137,19 @@ function unknownNames(agent: AgentData, around: Surroundings): Finding[] {
         ),
       )
   }
-  if (!around.hasModel(agent.model))
-    findings.push(errorAt(agent, 'model', unknown('MODEL_UNKNOWN', `model \`${agent.model}\``, around.modelNames)))
+  for (const [path, model] of modelsOf(agent)) {
+    if (!around.hasModel(model))
+      findings.push(errorAt(agent, path, unknown('MODEL_UNKNOWN', `model \`${model}\``, around.modelNames)))
+  }
   return findings
+}
+
+/** The models that an agent names: its own, and what its edges allow instead [D22]. */
+function modelsOf(agent: AgentData): [path: string, model: string][] {
+  const allowed = agent.subAgents.flatMap(({ overrides }, index) =>
+    (overrides?.model ?? []).map((model, at): [string, string] => [`subAgents.${index}.overrides.model.${at}`, model]),
+  )
+  return [['model', agent.model], ...allowed]
 }
 
 function unknown(

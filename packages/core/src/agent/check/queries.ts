@@ -36,11 +36,10 @@ async function checkQuery({ agent, query, path }: QueryAt, source: QuerySource):
           hint: 'The query could not be checked; check the source.',
         },
       ]
-    const detail = `Only one SELECT is allowed: ${verdict.detail} at ${verdict.line}:${verdict.column}.`
     return [
       errorAt(agent, at, {
         code: verdict.problem === 'invalid' ? 'QUERY_FAILED' : 'QUERY_NOT_READ_ONLY',
-        detail: verdict.problem === 'invalid' ? verdict.detail : detail,
+        detail: `\`${query.name}\`: ${verdict.detail}`,
         hint: 'A query is a single statement that only reads.',
       }),
     ]

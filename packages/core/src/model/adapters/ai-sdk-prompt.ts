@@ -1,7 +1,14 @@
 /** Turns a request into the call of an AI SDK model; whatever was converted once is kept by identity. */
 import type { ModelMessage } from '../message.ts'
 import type { ModelCallOptions, ModelRequest, ModelTool } from '../model.ts'
-import type { AiSdkCall, AiSdkMessage, AiSdkTool, AiSdkToolCall, AiSdkToolResult } from './ai-sdk-types.ts'
+import type {
+  AiSdkCall,
+  AiSdkLanguageModel,
+  AiSdkMessage,
+  AiSdkTool,
+  AiSdkToolCall,
+  AiSdkToolResult,
+} from './ai-sdk-types.ts'
 
 type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
 
@@ -10,14 +17,19 @@ const messages = new WeakMap<ModelMessage, AiSdkMessage>()
 // Weak references cost the garbage collector more than converting a short history again.
 const longHistory = 32
 
-/** The call for a request. */
-export function toCall(request: ModelRequest, { signal }: ModelCallOptions): AiSdkCall {
+/** The call for a request. A model of an earlier specification than V4 cannot be told how much to think. */
+export function toCall(
+  request: ModelRequest,
+  { signal }: ModelCallOptions,
+  version: AiSdkLanguageModel['specificationVersion'],
+): AiSdkCall {
   const call: AiSdkCall = { prompt: toPrompt(request.messages), abortSignal: signal }
   if (request.tools.length > 0) {
     call.tools = toTools(request.tools)
     call.toolChoice = { type: request.toolChoice }
   }
   if (request.temperature !== null) call.temperature = request.temperature
+  if (request.reasoningEffort !== null && version === 'v4') call.reasoning = request.reasoningEffort
   if (request.output !== null)
     call.responseFormat = { type: 'json', schema: request.output.schema, name: request.output.name }
   return call

@@ -16,6 +16,8 @@ export interface AiSdkCall {
   tools?: AiSdkTool[]
   toolChoice?: { type: 'auto' } | { type: 'required' } | { type: 'none' }
   temperature?: number
+  /** Known since V4. */
+  reasoning?: 'none' | 'minimal' | 'low' | 'medium' | 'high'
   responseFormat?: { type: 'json'; schema: AiSdkSchema; name: string }
 }
 

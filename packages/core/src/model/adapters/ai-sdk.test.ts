@@ -41,7 +41,14 @@ const messages: readonly ModelMessage[] = [
   { role: 'tool', toolCallId: 'b', name: 'f', content: 'two' },
 ]
 const tools = [{ name: 'f', description: 'Does it.', parameters: { type: 'object' } }]
-const request: ModelRequest = { messages, tools, toolChoice: 'auto', temperature: null, output: null }
+const request: ModelRequest = {
+  messages,
+  tools,
+  toolChoice: 'auto',
+  temperature: null,
+  reasoningEffort: null,
+  output: null,
+}
 
 const usage = {
   inputTokens: { total: 1, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },

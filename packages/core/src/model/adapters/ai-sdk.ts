@@ -34,7 +34,10 @@ function generated(model: AiSdkLanguageModel, request: ModelRequest, call: Model
     asked = true
     call.signal.throwIfAborted()
     try {
-      const result = await unlessAborted(model.doGenerate(toCall(request, call)), call.signal)
+      const result = await unlessAborted(
+        model.doGenerate(toCall(request, call, model.specificationVersion)),
+        call.signal,
+      )
       return { done: false, value: { type: 'reply', reply: fromResult(result, request) } }
     } catch (error) {
       throw call.signal.aborted ? call.signal.reason : toCallError(error)
@@ -59,7 +62,7 @@ function streamed(model: AiSdkLanguageModel, request: ModelRequest, call: ModelC
   }
   const open = async (): Promise<PartReader> => {
     signal.throwIfAborted()
-    const opening = model.doStream(toCall(request, call))
+    const opening = model.doStream(toCall(request, call, model.specificationVersion))
     signal.addEventListener('abort', onAbort, { once: true })
     const { stream } = await unlessAborted(opening, signal).catch((error: unknown) => {
       // A provider that does not listen may still open the stream: nobody would ever read or close it.

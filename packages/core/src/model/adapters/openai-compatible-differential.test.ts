@@ -27,6 +27,7 @@ const plain: ModelRequest = {
   tools: [],
   toolChoice: 'none',
   temperature: null,
+  reasoningEffort: null,
   output: null,
 }
 const requests: Readonly<Record<string, ModelRequest>> = {

@@ -5,7 +5,14 @@ import type { ModelMessage } from '../message.ts'
 import type { ModelRequest } from '../model.ts'
 import { requestBody } from './openai-compatible-request.ts'
 
-const plain: ModelRequest = { messages: [], tools: [], toolChoice: 'none', temperature: null, output: null }
+const plain: ModelRequest = {
+  messages: [],
+  tools: [],
+  toolChoice: 'none',
+  temperature: null,
+  reasoningEffort: null,
+  output: null,
+}
 const bodyOf = (more: Partial<ModelRequest>): unknown => JSON.parse(requestBody('m', { ...plain, ...more }))
 const head = { model: 'm', stream: true, stream_options: { include_usage: true } }
 

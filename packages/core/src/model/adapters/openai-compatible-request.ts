@@ -20,6 +20,7 @@ export function requestBody(model: string, request: ModelRequest): string {
     body += `,"tools":${cached(toolTexts, request.tools, toolsText)},"tool_choice":"${request.toolChoice}"`
   }
   if (request.temperature !== null) body += `,"temperature":${request.temperature}`
+  if (request.reasoningEffort !== null) body += `,"reasoning_effort":"${request.reasoningEffort}"`
   if (request.output !== null) body += `,"response_format":${cached(outputTexts, request.output, outputText)}`
   return `${body}}`
 }

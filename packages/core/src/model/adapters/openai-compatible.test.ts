@@ -15,6 +15,7 @@ const request: ModelRequest = {
   tools: [],
   toolChoice: 'none',
   temperature: null,
+  reasoningEffort: null,
   output: null,
 }
 

@@ -1,13 +1,25 @@
 /** One append to the store in memory: checked whole, then applied at once. */
 import type { Append, AppendResult, JobChange, JobRow, Refusal, Settlement } from '../store.ts'
-import { copyOf, type Kept, type Memory, type MemoryTables, tablesOf, type Writable } from './memory-tables.ts'
+import {
+  copyOf,
+  isGone,
+  type Kept,
+  type Memory,
+  type MemoryTables,
+  removeConversation,
+  tablesOf,
+  type Writable,
+} from './memory-tables.ts'
 
 /** Applies an append, or says why not and leaves everything as it was but for the wake flag of `woken`. */
 export function applyAppend(memory: Memory, append: Append): AppendResult {
   const tables = tablesOf(memory, append.database)
-  const kept = tables.conversations.get(append.conversation)
+  const found = tables.conversations.get(append.conversation)
+  const over = found !== undefined && isGone(memory, found) ? found : null
+  const kept = over === null ? found : undefined
   const reason = refusal(tables, kept, append)
   if (reason !== null) return refused(tables, append, reason)
+  if (over !== null) removeConversation(memory, over)
   return apply({ memory, tables }, kept ?? newConversation(tables, append), append)
 }
 

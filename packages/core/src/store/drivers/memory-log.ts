@@ -1,25 +1,38 @@
 /** Conversations, entries and interruptions of the store in memory. */
 import type { Store } from '../store.ts'
 import { applyAppend } from './memory-append.ts'
-import { copyOf, type Memory, tablesOf } from './memory-tables.ts'
+import { copyOf, isGone, type Kept, type Memory, removeConversation, tablesOf } from './memory-tables.ts'
 
-type LogMethods = Pick<Store, 'append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'readEntries'>
+type LogMethods = Pick<
+  Store,
+  'append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'sweepConversations' | 'readEntries'
+>
 
 /** The methods of a store that are about the log. */
 export function logMethods(memory: Memory): LogMethods {
   return {
     append: async (append) => applyAppend(memory, append),
-    getConversation: async (database, id) => copyOf(tablesOf(memory, database).conversations.get(id)?.row),
+    async getConversation(database, id) {
+      const kept = tablesOf(memory, database).conversations.get(id)
+      return kept === undefined || isGone(memory, kept) ? null : copyOf(kept.row)
+    },
     async listConversations(database, page) {
       const { agent, createdBy } = page
-      const rows = [...tablesOf(memory, database).conversations.values()].map(({ row }) => row).reverse()
-      const isWanted = (row: (typeof rows)[number]) =>
-        (agent === null || row.agent === agent) && (createdBy === null || row.createdBy === createdBy)
-      const start = page.after === null ? 0 : rows.findIndex(({ id }) => id === page.after) + 1
-      const wanted = rows.slice(start).filter(isWanted)
-      return wanted.slice(0, page.limit).map((row) => ({ ...row }))
+      const kept = [...tablesOf(memory, database).conversations.values()].reverse()
+      const isWanted = (one: Kept) =>
+        (agent === null || one.row.agent === agent) &&
+        (createdBy === null || one.row.createdBy === createdBy) &&
+        !isGone(memory, one)
+      const start = page.after === null ? 0 : kept.findIndex(({ row }) => row.id === page.after) + 1
+      const wanted = kept.slice(start).filter(isWanted)
+      return wanted.slice(0, page.limit).map(({ row }) => ({ ...row }))
     },
-    deleteConversation: async (database, id) => deleteConversation(memory, database, id),
+    async deleteConversation(database, id) {
+      const kept = tablesOf(memory, database).conversations.get(id)
+      if (kept !== undefined) removeConversation(memory, kept)
+      return kept !== undefined
+    },
+    sweepConversations: async (limit) => sweep(memory, limit),
     readEntries: async (database, conversation, { after, limit }) =>
       tablesOf(memory, database)
         .conversations.get(conversation)
@@ -27,17 +40,12 @@ export function logMethods(memory: Memory): LogMethods {
   }
 }
 
-function deleteConversation(memory: Memory, database: string, id: string): boolean {
-  const tables = tablesOf(memory, database)
-  const kept = tables.conversations.get(id)
-  if (kept === undefined) return false
-  tables.conversations.delete(id)
-  for (const job of kept.jobs) {
-    tables.jobs.delete(job.id)
-    memory.live.delete(job)
-  }
-  for (const [name, row] of tables.interruptions) if (row.conversation === id) tables.interruptions.delete(name)
-  return true
+function sweep(memory: Memory, limit: number): { database: string; id: string }[] {
+  const all = [...memory.databases.values()].flatMap(({ conversations }) => [...conversations.values()])
+  const over = all.filter((kept) => isGone(memory, kept))
+  const gone = over.sort((one, other) => (one.row.expiresAt ?? 0) - (other.row.expiresAt ?? 0)).slice(0, limit)
+  for (const kept of gone) removeConversation(memory, kept)
+  return gone.map(({ row: { database, id } }) => ({ database, id }))
 }
 
 type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions'>

@@ -48,6 +48,28 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
   return fresh
 }
 
+/** Whether the time of a conversation is over and nothing in it is live or open. */
+export function isGone(memory: Memory, { row, live }: Kept): boolean {
+  if (row.expiresAt === null || row.expiresAt > memory.now() || live !== null) return false
+  for (const { conversation, view } of tablesOf(memory, row.database).interruptions.values()) {
+    if (conversation === row.id && view.state === 'open') return false
+  }
+  return true
+}
+
+/** Removes a conversation with everything that belongs to it. */
+export function removeConversation(memory: Memory, { row, jobs }: Kept): void {
+  const tables = tablesOf(memory, row.database)
+  tables.conversations.delete(row.id)
+  for (const job of jobs) {
+    tables.jobs.delete(job.id)
+    memory.live.delete(job)
+  }
+  for (const [name, { conversation }] of tables.interruptions) {
+    if (conversation === row.id) tables.interruptions.delete(name)
+  }
+}
+
 /** A row that its reader may keep. */
 export function copyOf<Row extends object>(row: Row | null | undefined): Row | null {
   return row === undefined || row === null ? null : { ...row }

@@ -15,11 +15,19 @@ interface Head {
   readonly latest: StoredJob | null
 }
 
+/** Where and when an append is stored. */
+export interface AppendPlace {
+  readonly connection: SqliteConnection
+  readonly now: number
+}
+
 /** An append under way. `changed` is the job it changes. */
 interface Member {
   readonly connection: SqliteConnection
   readonly append: Append
   readonly head: Head | null
+  /** The number of a conversation under this id whose time is over: it goes when a new one is made. */
+  readonly over: number | null
   readonly changed: StoredJob | null
 }
 
@@ -27,22 +35,26 @@ interface Member {
 const keysOfConversation = 1_048_576
 
 /** Stores one append, or says why not. Throws `STORE_UNAVAILABLE` before anything is written where the conversation is full. */
-export function storeAppend(connection: SqliteConnection, append: Append, texts: readonly string[]): AppendResult {
-  const head = readHead(connection, append)
+export function storeAppend(at: AppendPlace, append: Append, texts: readonly string[]): AppendResult {
+  const { connection } = at
+  const { head, over } = readHead(at, append)
   const { job } = append
   const changed = job === undefined || job.kind === 'create' ? null : findJob({ connection, append, head }, job.id)
-  const member = { connection, append, head, changed }
+  const member = { connection, append, head, over, changed }
   const reason = refusal(member)
   return reason === null ? write(member, texts) : refused(member, reason)
 }
 
-function readHead(connection: SqliteConnection, { database, conversation }: Append): Head | null {
-  const row = connection.tuple(logSql.readHead, database, conversation)
-  return row === null ? null : { number: row[0] as number, lastSeq: row[1] as number, latest: storedJob(row, 2) }
+function readHead({ connection, now }: AppendPlace, { database, conversation }: Append): Pick<Member, 'head' | 'over'> {
+  const row = connection.tuple(logSql.readHead, database, conversation, now)
+  if (row === null) return { head: null, over: null }
+  const number = row[0] as number
+  if (row.at(-1) === 1) return { head: null, over: number }
+  return { head: { number, lastSeq: row[1] as number, latest: storedJob(row, 2) }, over: null }
 }
 
 /** A job of this conversation; nearly always the latest. */
-function findJob({ connection, append, head }: Omit<Member, 'changed'>, id: string): StoredJob | null {
+function findJob({ connection, append, head }: Omit<Member, 'changed' | 'over'>, id: string): StoredJob | null {
   if (head === null) return null
   if (head.latest?.id === id) return head.latest
   const row = connection.tuple(jobSql.getJob, append.database, id)
@@ -87,6 +99,7 @@ function write(member: Member, texts: readonly string[]): AppendResult {
   const before = member.head?.lastSeq ?? 0
   const lastSeq = before + texts.length
   if (lastSeq >= keysOfConversation) throw fullError(append.conversation)
+  if (member.over !== null) for (const sql of logSql.deleteConversation) connection.run(sql, member.over)
   const head = member.head ?? createConversation(connection, newRow(append))
   let key = head.number * keysOfConversation + before
   for (const text of texts) connection.run(logSql.insertEntry, ++key, text)
@@ -104,10 +117,10 @@ function newRow(append: Append): ConversationRow {
 }
 
 function createConversation({ nextConversation, run }: SqliteConnection, row: ConversationRow): Head {
-  const { database, id, agent, createdBy, createdAt, lastMessageAt, parameters, maxModelIterationsPerCall } = row
+  const { database, id, agent, createdBy, createdAt, lastMessageAt, parameters } = row
   const number = nextConversation()
   const given = [database, id, agent, createdBy, createdAt, lastMessageAt]
-  run(logSql.insertConversation, number, ...given, jsonText(parameters), maxModelIterationsPerCall)
+  run(logSql.insertConversation, number, ...given, jsonText(parameters), row.maxModelIterationsPerCall, row.expiresAt)
   return { number, lastSeq: 0, latest: null }
 }
 

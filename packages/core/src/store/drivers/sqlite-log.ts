@@ -4,17 +4,21 @@ import { interruptionSql } from '../sql/interruptions.ts'
 import { logSql } from '../sql/log.ts'
 import type { JobRow, Store } from '../store.ts'
 import { storeAppend } from './sqlite-append.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
 import { conversationOf, interruptionOf } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
-type LogMethods = Pick<Store, 'append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'readEntries'>
+type LogMethods = Pick<
+  Store,
+  'append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'sweepConversations' | 'readEntries'
+>
 
 /** The methods of a store that are about the log. */
 export function logMethods(session: SqliteSession): LogMethods {
   return {
     async append(append) {
       const texts = append.entries.map(entryText) // what JSON cannot say fails here, alone
-      const result = await session.write((connection) => storeAppend(connection, append, texts))
+      const result = await session.write((connection) => storeAppend({ connection, now: session.now() }, append, texts))
       if (!result.ok) return result
       append.entries.forEach((entry, index) => {
         entry.seq = result.before + 1 + index
@@ -24,14 +28,15 @@ export function logMethods(session: SqliteSession): LogMethods {
     },
     getConversation: (database, id) =>
       session.read(({ get }) => {
-        const row = get(logSql.getConversation, database, id)
+        const row = get(logSql.getConversation, database, id, session.now())
         return row === null ? null : conversationOf(row)
       }),
     listConversations: (database, { limit, after, agent, createdBy }) =>
       session.read(({ get, all }) => {
         const last = after === null ? null : get(logSql.findConversation, database, after)
         const below = (last?.number as number | undefined) ?? Number.MAX_SAFE_INTEGER
-        return all(logSql.listConversations, database, below, agent, createdBy, limit).map(conversationOf)
+        const rows = all(logSql.listConversations, database, below, agent, createdBy, limit, session.now())
+        return rows.map(conversationOf)
       }),
     deleteConversation: (database, id) =>
       session.write(({ get, run }) => {
@@ -39,6 +44,10 @@ export function logMethods(session: SqliteSession): LogMethods {
         if (found !== null) for (const sql of logSql.deleteConversation) run(sql, found.number as number)
         return found !== null
       }),
+    async sweepConversations(limit) {
+      const isDue = await session.read(({ get }) => get(logSql.goneConversations, session.now(), 1) !== null)
+      return isDue ? session.write((connection) => sweep(connection, session.now(), limit)) : []
+    },
     readEntries: (database, conversation, { after, limit }) =>
       session.read(({ all }) =>
         all(logSql.readEntries, database, conversation, after, limit).map((row) =>
@@ -46,6 +55,13 @@ export function logMethods(session: SqliteSession): LogMethods {
         ),
       ),
   }
+}
+
+function sweep({ all, run }: SqliteConnection, now: number, limit: number): { database: string; id: string }[] {
+  return all(logSql.goneConversations, now, limit).map(({ number, database, id }) => {
+    for (const sql of logSql.deleteConversation) run(sql, number as number)
+    return { database: database as string, id: id as string }
+  })
 }
 
 function noteWork({ atWork }: SqliteSession, { id, owner }: JobRow): void {

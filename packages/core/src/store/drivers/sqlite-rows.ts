@@ -66,6 +66,7 @@ export function conversationOf(row: Row): ConversationRow {
     lastSeq: row.last_seq as number,
     parameters: parsed(row.parameters),
     maxModelIterationsPerCall: row.max_iterations as number | null,
+    expiresAt: row.expires_at as number | null,
   }
 }
 

@@ -9,22 +9,28 @@ const lastSeq = `(select coalesce(max(e.key) & 1048575, 0) from entries e
 
 const columns = `
 select c.number, c.database, c.id, c.agent, c.created_by, c.created_at, c.last_message_at, ${lastSeq} as last_seq,
-  c.parameters, c.max_iterations
+  c.parameters, c.max_iterations, c.expires_at
 from conversations c`
+
+/** Whether the time of conversation `c` is over and nothing in it is live or open. */
+const isGone = (now: string) => `(c.expires_at is not null and c.expires_at <= ${now}
+  and not exists (select 1 from jobs l
+    where l.key >= c.number * 1048576 and l.key < (c.number + 1) * 1048576 and l.ended_at is null)
+  and not exists (select 1 from interruptions i where i.conversation = c.number and i.state = 'open'))`
 
 /** Statements on conversations and entries. Parameters are numbered, `?1` being the first. */
 export const logSql = {
   /** What an append must know of its conversation, with its latest job: no other can be live. */
   readHead: `
-select c.number, ${lastSeq}, ${jobColumns}
+select c.number, ${lastSeq}, ${jobColumns}, ${isGone('?3')}
 from conversations c left join jobs j on j.key = (select max(key) from jobs
   where key >= c.number * 1048576 and key < (c.number + 1) * 1048576)
 where c.database = ?1 and c.id = ?2`,
   lastConversationNumber: 'select coalesce(max(number), 0) as number from conversations',
   insertConversation: `
 insert into conversations (number, database, id, agent, created_by, created_at, last_message_at, parameters,
-  max_iterations)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`,
+  max_iterations, expires_at)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
   setLastMessageAt: 'update conversations set last_message_at = ?2 where number = ?1',
   insertEntry: 'insert into entries (key, text) values (?1, ?2)',
   readEntries: `
@@ -33,12 +39,16 @@ from conversations c join entries e on e.key > c.number * 1048576 + ?3 and e.key
 where c.database = ?1 and c.id = ?2
 order by e.key
 limit ?4`,
-  getConversation: `${columns} where c.database = ?1 and c.id = ?2`,
+  getConversation: `${columns} where c.database = ?1 and c.id = ?2 and not ${isGone('?3')}`,
   listConversations: `${columns}
 where c.database = ?1 and c.number < ?2 and (?3 is null or c.agent = ?3) and (?4 is null or c.created_by = ?4)
+  and not ${isGone('?6')}
 order by c.number desc
 limit ?5`,
   findConversation: 'select number from conversations where database = ?1 and id = ?2',
+  /** Those whose time is over, longest first. */
+  goneConversations: `
+select c.number, c.database, c.id from conversations c where ${isGone('?1')} order by c.expires_at, c.number limit ?2`,
   /** Everything of one conversation, by its number. */
   deleteConversation: [
     'delete from entries where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',

@@ -85,5 +85,11 @@ create table replies (
 create index replies_by_age on replies (database, at);
 `
 
+/** When the time of a conversation is over; null for never. */
+const expiry = `
+alter table conversations add column expires_at integer;
+create index conversations_by_expiry on conversations (expires_at) where expires_at is not null;
+`
+
 /** Every migration in order; the schema's version is how many have run. */
-export const migrations: readonly string[] = [first]
+export const migrations: readonly string[] = [first, expiry]

@@ -73,7 +73,7 @@ const schema = {
 const tools: readonly ModelTool[] = [{ name: 'weather', description: 'Tells the weather.', parameters: schema }]
 
 function requestWith(more: Partial<ModelRequest> = {}): ModelRequest {
-  return { messages, tools: [], toolChoice: 'none', temperature: null, output: null, ...more }
+  return { messages, tools: [], toolChoice: 'none', temperature: null, reasoningEffort: null, output: null, ...more }
 }
 
 interface Outcome {

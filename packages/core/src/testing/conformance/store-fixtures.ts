@@ -33,7 +33,7 @@ export function entry(text: string, job = 'job'): Entry {
 /** A row for a conversation of this id. */
 export function conversation(id: string, over: Partial<ConversationRow> = {}): ConversationRow {
   const times = { createdAt: 1, lastMessageAt: 1, lastSeq: 0 }
-  const given = { parameters: { region: ['north', false] as const }, maxModelIterationsPerCall: null }
+  const given = { parameters: { region: ['north', false] as const }, maxModelIterationsPerCall: null, expiresAt: null }
   return { database, id, agent: 'clerk', createdBy: 'user:anna', ...times, ...given, ...over }
 }
 

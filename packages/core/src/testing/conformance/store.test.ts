@@ -107,6 +107,7 @@ const appendShape = fc.record(
     database: databaseId,
     conversation: conversationId,
     create: fc.boolean(),
+    expiresAt: fc.constantFrom(null, null, past, future),
     fence: fc.record({ job: jobId, epoch: fc.integer({ min: 1, max: 2 }) }),
     ifLastSeq: fc.integer({ min: 0, max: 4 }),
     texts: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 3 }),
@@ -129,7 +130,19 @@ const changeShape = fc.record({
 type AppendShape = typeof appendShape extends fc.Arbitrary<infer Shape> ? Shape : never
 
 function appendOf(shape: AppendShape, counter: Counter): Append {
-  const { database, conversation: id, texts, create, change, opens, settles, fence, ifLastSeq, messageAt } = shape
+  const {
+    database,
+    conversation: id,
+    texts,
+    create,
+    change,
+    opens,
+    settles,
+    fence,
+    ifLastSeq,
+    messageAt,
+    expiresAt = null,
+  } = shape
   const job = { database, conversation: id, id: 'j0' } as JobRow
   const base = { owner: 'w1', startedAt: 1, result: { texts }, at: 5 }
   const made = change === undefined ? {} : { id: targetOf(shape, change, counter) }
@@ -137,7 +150,7 @@ function appendOf(shape: AppendShape, counter: Counter): Append {
     database,
     conversation: id,
     entries: texts.map((text) => ({ ...entry(text), appendNo: 1 })),
-    ...(create === true ? { create: conversation(id, { database }) } : {}),
+    ...(create === true ? { create: conversation(id, { database, expiresAt }) } : {}),
     ...(fence === undefined ? {} : { fence }),
     ...(ifLastSeq === undefined ? {} : { ifLastSeq }),
     ...(change === undefined ? {} : { job: { ...base, ...change, ...made } as unknown as Append['job'] }),
@@ -174,6 +187,7 @@ const commands: fc.Arbitrary<(counter: Counter) => Command> = fc.oneof(
         store.heartbeat(owner, [{ id, epoch }], -past),
   ),
   fc.constantFrom('w1', 'w2').map((owner) => () => (store: Store) => store.releaseJobs(owner)),
+  fc.constant(() => (store: Store) => swept(store)),
   fc.tuple(databaseId, conversationId).map(
     ([at, id]) =>
       () =>
@@ -181,6 +195,11 @@ const commands: fc.Arbitrary<(counter: Counter) => Command> = fc.oneof(
         store.deleteConversation(at, id),
   ),
 )
+
+/** Of two that are over at the same time either may go first. */
+async function swept(store: Store): Promise<readonly string[]> {
+  return (await store.sweepConversations(10)).map(({ database: at, id }) => `${at} ${id}`).sort()
+}
 
 async function stateOf(store: Store, at: string): Promise<unknown> {
   const page = { limit: 100, after: null }

@@ -5,6 +5,7 @@ import type { Entry } from '@witan/protocol/entries'
 import type { Append, Store } from '../../store/store.ts'
 import { checkAppends } from './store-append.ts'
 import { checkDesk } from './store-desk.ts'
+import { checkExpiry } from './store-expiry.ts'
 import type { Check, StoreHarness } from './store-fixtures.ts'
 import { begin, by, conversation, database, entry, interruption, rest } from './store-fixtures.ts'
 import { checkJobs } from './store-jobs.ts'
@@ -21,6 +22,7 @@ export function testStore(harness: StoreHarness): void {
   checkJobs(check)
   checkLists(check)
   checkDesk(check)
+  checkExpiry(check)
   check('values come back as they were', async (store) => {
     const id = await storeOddities(store)
     await assertOddities(store, id)
@@ -88,7 +90,7 @@ async function storeOddities(store: Store): Promise<string> {
   const parameters = { plain: ['å\ud800', false], hidden: [oddities[2], true] } as const
   const entries = oddEntries()
   kept.set(id, structuredClone(entries))
-  const create = conversation(id, { parameters })
+  const create = conversation(id, { parameters, expiresAt: 9e15 })
   assert.ok((await store.append({ database, conversation: id, create, entries })).ok)
   return id
 }
@@ -100,5 +102,6 @@ async function assertOddities(store: Store, id: string): Promise<void> {
   const { result: proto } = (read[2] ?? assert.fail()).body as { result: object }
   assert.deepEqual(Object.keys(proto), ['__proto__', 'constructor', ''])
   const row = await store.getConversation(database, id)
+  assert.equal(row?.expiresAt, 9e15)
   assert.deepEqual(row?.parameters, { plain: ['å\ud800', false], hidden: [oddities[2], true] })
 }
