@@ -9,13 +9,20 @@ export interface ChatOptions {
   readonly id?: string
   readonly parameters?: Readonly<Record<string, GivenParameter>>
   readonly maxModelIterationsPerCall?: number
+  /** From its creation on [Rb35]; a conversation that exists keeps its own. */
+  readonly expiresInSeconds?: number
   /** `send` by default [Rb47]. */
   readonly handlerErrors?: HandlerErrors
 }
 
 /** How one run is sent; the words are those of the API. */
 export interface ChatRunOptions
-  extends Partial<Pick<RunRequest, 'cancelPendingActions' | 'ifLastSeq' | 'onActive' | 'onDisconnect' | 'verbose'>> {
+  extends Partial<
+    Pick<
+      RunRequest,
+      'artificialActions' | 'cancelPendingActions' | 'ifLastSeq' | 'onActive' | 'onDisconnect' | 'verbose'
+    >
+  > {
   /** Stops waiting; the run itself goes on unless `onDisconnect` is `cancel`. */
   readonly signal?: AbortSignal
 }

@@ -37,6 +37,8 @@ export interface Conversations {
   get(id: string): Promise<Conversation>
   /** Deletes it with all its documents; its event streams end. */
   delete(id: string): Promise<void>
+  /** A new one with the same log up to `seq`, over all documents; `FORK_OPEN_CALLS` where a call is open there [Rb55]. */
+  fork(id: string, request: { readonly seq: number; readonly id?: string }): Promise<Conversation>
   /** Starts one; with a `prompt` it waits for the run. */
   start(request: StartRequest, options?: { readonly signal?: AbortSignal }): Promise<StartedConversation>
   /** One page of stored events, without waiting for new ones. */
@@ -87,6 +89,7 @@ export function conversationCalls(transport: Transport): Conversations {
     all: (query = {}) => eachItem((page) => list({ ...query, ...page }), query),
     get: (id) => transport.json('GET', at(id)),
     delete: (id) => transport.json('DELETE', at(id)),
+    fork: (id, request) => transport.json('POST', `${at(id)}/fork`, { body: request }),
     start: (request, options = {}) => transport.json('POST', '/api/v1/conversations', { ...options, body: request }),
     events: (id, query = {}) => transport.json('GET', `${at(id)}/events`, { query: { ...query } }),
   }

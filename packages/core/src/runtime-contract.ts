@@ -153,6 +153,12 @@ export interface Witan {
     options?: PageOptions & { agent?: string },
   ): Promise<Page<Omit<Conversation, 'interruptions' | 'tasks' | 'runs'>>>
   deleteConversation(id: string): Promise<void>
+  /**
+   * A new conversation with the same log up to `seq`, over all documents, with the same values and expiry; both go on by
+   * themselves [Rb55]. `id` is whole or a prefix, by default the original's. Throws `FORK_OPEN_CALLS`, which names the last legal
+   * seq, where a call is open; `EVENT_ID_AHEAD`; `NAME_TAKEN`.
+   */
+  forkConversation(id: string, request: { seq: number; id?: string | null }): Promise<Conversation>
   /** `before` and `after` are exclusive dates (ISO), not both. */
   getDocument(
     path: string,

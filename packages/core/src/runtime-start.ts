@@ -66,7 +66,8 @@ export function mismatchError({ id, agent }: ConversationRow, asked: string, pat
   )
 }
 
-function wholeId(id: string, fresh: () => string): string {
+/** A whole id; a prefix is finished with a fresh half. Throws `ID_INVALID`. */
+export function wholeId(id: string, fresh: () => string): string {
   if (conversationPrefixPattern.test(id)) return id + fresh()
   if (conversationIdPattern.test(id)) return id
   throw new WitanError(

@@ -111,10 +111,16 @@ function summary(row: ConversationRow, live: JobRow | undefined) {
   }
 }
 
-/** A conversation with its open interruptions and its runs. Throws `NOT_FOUND`. */
-export async function getConversation({ parts, database }: View, id: string): Promise<Conversation> {
+/** The row of a conversation. Throws `NOT_FOUND`. */
+export async function conversationRow({ parts, database }: View, id: string): Promise<ConversationRow> {
   const row = await parts.store.getConversation(database, id)
   if (row === null) throw notFound('conversation', id)
+  return row
+}
+
+/** A conversation with its open interruptions and its runs. Throws `NOT_FOUND`. */
+export async function getConversation({ parts, database }: View, id: string): Promise<Conversation> {
+  const row = await conversationRow({ parts, database }, id)
   const jobs = await parts.store.listJobs(database, id)
   const open = await parts.store.listInterruptions(database, {
     state: 'open',
@@ -295,8 +301,7 @@ export async function readEvents(
 }
 
 async function eventsRow({ parts, database }: View, id: string, from: number): Promise<ConversationRow> {
-  const row = await parts.store.getConversation(database, id)
-  if (row === null) throw notFound('conversation', id)
+  const row = await conversationRow({ parts, database }, id)
   if (from <= row.lastSeq) return row
   throw new WitanError('EVENT_ID_AHEAD', `Event ${from} does not exist yet; the last is ${row.lastSeq}.`, {
     path: 'from',

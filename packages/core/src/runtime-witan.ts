@@ -8,6 +8,7 @@ import { agentDesk } from './runtime-agents.ts'
 import { parseBody, refuseMixedInput } from './runtime-body.ts'
 import { createChat } from './runtime-chat.ts'
 import type { AcceptedRun, OpenedConversation, Witan } from './runtime-contract.ts'
+import { forkConversation } from './runtime-fork.ts'
 import { newConversation } from './runtime-start.ts'
 import {
   followEvents,
@@ -38,6 +39,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: Promise<v
     getConversation: (id) => ready.then(() => getConversation(view, id)),
     listConversations: (options = {}) => ready.then(() => listConversations(view, options)),
     deleteConversation: (id) => ready.then(() => deleteConversation(door, id)),
+    forkConversation: (id, request) => ready.then(() => forkConversation(door, id, request)),
     getDocument: (path, options = {}) => ready.then(() => getDocument(view, path, options)),
     getRun: (id) => ready.then(() => getRun(view, id)),
     async cancelRun(id) {

@@ -29,6 +29,7 @@ const table = {
   EVENT_ID_AHEAD: { status: 409, title: 'That event does not exist yet' },
   EVENT_ID_INVALID: { status: 400, title: 'The event id is not valid' },
   FENCED: { status: 409, retryable: true, title: 'Another worker owns this job' },
+  FORK_OPEN_CALLS: { status: 409, title: 'A call is open there' },
   HOST_NOT_ALLOWED: { status: 403, title: 'The host or origin is not allowed' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The idempotency key was used with another body' },
   ID_INVALID: { status: 422, title: 'The id is not valid' },

@@ -125,6 +125,6 @@ function at(value: unknown, path: string): unknown {
 function unbuilt(code: 'UNKNOWN_KEY' | 'CONFIG_INVALID', path: string, detail: string): WitanError {
   return new WitanError(code, detail, {
     path,
-    hint: 'Choose what this version has, or wait for the one that builds it.',
+    hint: 'Remove it, or choose what this version has.',
   })
 }

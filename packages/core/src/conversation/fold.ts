@@ -18,6 +18,7 @@ import { parameterLines } from '../parameter/visibility.ts'
 import { callersView, gather } from './answer.ts'
 import { contentOf, hear } from './hear.ts'
 import { prefaceOf } from './shared.ts'
+import { givenAt, scrubHistory } from './given.ts'
 import type { AgentCall, ConversationState, DocumentState, RunState, Slot } from './state.ts'
 import { dropHistory } from './trim.ts'
 
@@ -26,9 +27,10 @@ export type AgentLookup = (id: string, revision: number) => AgentData
 
 /** An empty conversation. */
 export function emptyState(
-  about: Pick<ConversationState, 'database' | 'id' | 'rootAgent' | 'given' | 'maxModelIterationsPerCall'>,
+  about: Pick<ConversationState, 'database' | 'id' | 'rootAgent' | 'stored' | 'maxModelIterationsPerCall'>,
 ): ConversationState {
-  return { ...about, documents: new Map(), ordinals: new Map(), run: null, seq: 0 }
+  const { given } = about.stored
+  return { ...about, given, wasShown: false, documents: new Map(), ordinals: new Map(), run: null, seq: 0 }
 }
 
 /** Takes `entry` into `state`. An entry for a call that is not live changes nothing. */
@@ -90,6 +92,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   const { place, body } = entry
   const agent = agents(body.agent, body.revision)
   const parent = place.parentCall === null ? null : (state.run?.calls.get(place.parentCall) ?? null)
+  if (parent === null) Object.assign(state, givenAt(state.stored, entry.seq || Number.POSITIVE_INFINITY))
   const binding = bind(agent.parameters, { parent: parent?.parameters ?? null, given: state.given, map: body.map })
   const parameters = withGenerated(binding, body.generated)
   const key = parent === null ? place.document : documentKey(childPath(parent.document.path, body.agent), parameters)
@@ -124,6 +127,8 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     final: null,
     usage: new Map(),
   }
+  if (state.wasShown && call.scrub !== null && document.calls.length === 0)
+    scrubHistory(document.messages, call.scrub, parent === null)
   document.calls.push(call)
   if (parent === null) state.run = newRun(call, body.revisions)
   else joinRun(state.run as RunState, call, parent)

@@ -2,6 +2,7 @@
 import type { Entry } from '@witan/protocol/entries'
 import type { Append, AppendResult } from '../store/store.ts'
 import { type AgentLookup, fold } from './fold.ts'
+import { tightened } from './given.ts'
 import type { ConversationState } from './state.ts'
 
 /** Stores an append and tells the readers of the conversation. */
@@ -54,6 +55,7 @@ export class ConversationLog {
   async propose(append: Append, fresh: readonly Entry[] = append.entries): Promise<AppendResult> {
     const proposal = this.#append(append).then((result) => {
       if (!result.ok) return result
+      if (append.hide !== undefined) this.state.stored = tightened(this.state.stored, append.hide, result.before)
       this.take(fresh)
       if (result.lastSeq > this.state.seq) this.state.seq = result.lastSeq
       this.watcher?.changed()

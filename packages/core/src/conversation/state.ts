@@ -5,6 +5,7 @@ import type { ModelMessage } from '../model/message.ts'
 import type { Bound, GivenParameters } from '../parameter/parameter.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import type { Answer } from '../tool/tool.ts'
+import type { Stored } from './given.ts'
 import type { Gathered } from './answer.ts'
 
 /** What a tool call of the current step has come to. */
@@ -142,7 +143,12 @@ export interface ConversationState {
   readonly database: string
   readonly id: string
   readonly rootAgent: string
-  readonly given: GivenParameters
+  /** What was given, with its flags as they stand now: what the next run binds. */
+  stored: Stored
+  /** What the run that is live, or was the last, binds. */
+  given: GivenParameters
+  /** Whether that run hides what an earlier one showed: then the history is scrubbed too. */
+  wasShown: boolean
   readonly maxModelIterationsPerCall: number | null
   /** Documents by path and bound values [C7]. */
   readonly documents: Map<string, DocumentState>

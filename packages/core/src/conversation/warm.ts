@@ -1,9 +1,9 @@
 /** Warm conversations: folds kept in memory, least recently used go first, cold ones are read from the log. */
 import { WitanError } from '@witan/protocol'
 import type { AgentStartBody, Entry } from '@witan/protocol/entries'
-import { readGiven } from '../parameter/parameter.ts'
 import type { ConversationRow, Store } from '../store/store.ts'
 import { type AgentLookup, emptyState, fold } from './fold.ts'
+import { storedOf } from './given.ts'
 import { type Appender, ConversationLog } from './log.ts'
 
 /** What loading a conversation needs. */
@@ -46,12 +46,8 @@ export class WarmConversations {
   /** A log for a conversation that is just being made; kept once `keep` is called. */
   fresh(row: ConversationRow): ConversationLog {
     const { database, id, agent, maxModelIterationsPerCall } = row
-    const given = readGiven(
-      Object.fromEntries(
-        Object.entries(row.parameters).map(([name, [value, hidden]]) => [name, { value, sendToModel: !hidden }]),
-      ),
-    )
-    const state = emptyState({ database, id, rootAgent: agent, given, maxModelIterationsPerCall })
+    const stored = storedOf(row.parameters)
+    const state = emptyState({ database, id, rootAgent: agent, stored, maxModelIterationsPerCall })
     return new ConversationLog(state, this.#context.append, this.#context.lookup(database))
   }
 

@@ -126,7 +126,7 @@ function newRun(
     agentPath: agent.id,
     invocation: call,
   }
-  const { bound } = bind(agent.parameters, { parent: null, given: log.state.given, map: {} })
+  const { bound } = bind(agent.parameters, { parent: null, given: log.state.stored.given, map: {} })
   const start: EntryContent = {
     type: 'start',
     kind: 'agent',

@@ -12,8 +12,8 @@ export interface ConversationRow {
   readonly createdAt: number
   readonly lastMessageAt: number
   readonly lastSeq: number
-  /** What the caller gave: `{ name: [value, hidden] }`. */
-  readonly parameters: Readonly<Record<string, readonly [unknown, boolean]>>
+  /** What the caller gave: `{ name: [value, hidden] }`; the third, where it was hidden later on, is the last seq before that [E19]. */
+  readonly parameters: Readonly<Record<string, readonly [value: unknown, hidden: boolean, after?: number]>>
   readonly maxModelIterationsPerCall: number | null
   /** When its time is over, by the store's clock; null for never [Rb35]. */
   readonly expiresAt: number | null
@@ -102,6 +102,8 @@ export interface Append {
   readonly job?: JobChange
   readonly open?: readonly InterruptionRow[]
   readonly settle?: readonly Settlement[]
+  /** Parameters to hide behind the entries that are there already. What is hidden stays so; names that were not given are left out [E19]. */
+  readonly hide?: readonly string[]
   /** Set where a person's message is among the entries. */
   readonly messageAt?: number
 }

@@ -4,6 +4,7 @@ import {
   conversationSchema,
   detailLevels,
   documentSchema,
+  forkRequestSchema,
   startedConversationSchema,
 } from '@witan/protocol/schemas'
 import { z } from 'zod'
@@ -83,6 +84,19 @@ export const conversationRoutes: readonly Route[] = [
       await call.witan.deleteConversation(conversationId(call))
       return { status: 204 }
     },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/conversations/{id}/fork',
+    name: 'forkConversation',
+    tag,
+    summary: 'A new conversation with the same log up to `seq`, over all documents; only where no call is open.',
+    body: forkRequestSchema,
+    answers: { 201: { schema: conversationSchema, description: 'The fork; the copied runs are its history.' } },
+    handle: async (call) => ({
+      status: 201,
+      body: await call.witan.forkConversation(conversationId(call), call.body),
+    }),
   }),
   defineRoute({
     method: 'GET',

@@ -10,7 +10,7 @@ import type {
 } from '@ai-sdk/provider'
 import { APICallError } from '@ai-sdk/provider'
 import { isWitanError } from '@witan/protocol'
-import { MockLanguageModelV4 } from 'ai/test'
+import { MockLanguageModelV3, MockLanguageModelV4 } from 'ai/test'
 import type { ModelMessage } from '../message.ts'
 import type { Model, ModelReply, ModelRequest } from '../model.ts'
 import { ModelCallError } from '../model.ts'
@@ -199,4 +199,19 @@ test('an abort while the stream is being opened closes the stream that comes too
   await assert.rejects(first, (error) => error === reason)
   late.resolve()
   await cancelled.promise
+})
+
+test('how much to think is told to a model of V4, and to none before it [F08]', async () => {
+  const done = { content: [], finishReason: stop, usage, warnings: [] }
+  const asked = { ...request, reasoningEffort: 'low' } as const
+  const mock = new MockLanguageModelV4({ doGenerate: done })
+  await last(aiSdkModel(mock), false, asked)
+  await last(aiSdkModel(mock), false)
+  assert.deepEqual(
+    mock.doGenerateCalls.map(({ reasoning }) => reasoning),
+    ['low', undefined],
+  )
+  const earlier = new MockLanguageModelV3({ doGenerate: done })
+  await last(aiSdkModel(earlier), false, asked)
+  assert.ok(!('reasoning' in (earlier.doGenerateCalls[0] ?? assert.fail())))
 })

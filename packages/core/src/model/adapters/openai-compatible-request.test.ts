@@ -61,6 +61,12 @@ test('tools go with their choice, and without tools neither is sent [T12]', () =
   assert.deepEqual(bodyOf({ toolChoice: 'required' }), { ...head, messages: [] })
 })
 
+test('how much to think is sent by name, and only where it is set [F08]', () => {
+  for (const effort of ['none', 'minimal', 'low', 'medium', 'high'] as const) {
+    assert.deepEqual(bodyOf({ reasoningEffort: effort }), { ...head, messages: [], reasoning_effort: effort })
+  }
+})
+
 test('a schema is strict only where OpenAI would take it as strict', () => {
   const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
   const open = {

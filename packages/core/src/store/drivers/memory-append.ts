@@ -1,4 +1,5 @@
 /** One append to the store in memory: checked whole, then applied at once. */
+import { hide } from '../hide.ts'
 import type { Append, AppendResult, JobChange, JobRow, Refusal, Settlement } from '../store.ts'
 import {
   copyOf,
@@ -74,6 +75,7 @@ function apply({ memory, tables }: { memory: Memory; tables: MemoryTables }, kep
     kept.entries.push(entry)
   }
   if (append.messageAt !== undefined) kept.row.lastMessageAt = append.messageAt
+  if (append.hide !== undefined) kept.row.parameters = hide(kept.row.parameters, append.hide, before)
   if (append.open !== undefined) for (const row of append.open) tables.interruptions.set(row.view.id, { ...row })
   if (append.settle !== undefined) for (const one of append.settle) settle(tables, one)
   const job =

@@ -1,5 +1,6 @@
 /** One append inside a transaction: everything is checked by reading, and only then something is written. */
 import { WitanError } from '@witan/protocol'
+import { hide } from '../hide.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
@@ -106,6 +107,7 @@ function write(member: Member, texts: readonly string[]): AppendResult {
   if (append.messageAt !== undefined && member.head !== null) {
     connection.run(logSql.setLastMessageAt, head.number, append.messageAt)
   }
+  if (append.hide !== undefined) hideParameters(connection, append.hide, { number: head.number, before })
   if (append.open !== undefined || append.settle !== undefined) writeInterruptions(connection, append, head.number)
   const job = append.job === undefined ? null : changeJob(append.job, { ...member, head })
   return { ok: true, before, lastSeq, job }
@@ -122,6 +124,15 @@ function createConversation({ nextConversation, run }: SqliteConnection, row: Co
   const given = [database, id, agent, createdBy, createdAt, lastMessageAt]
   run(logSql.insertConversation, number, ...given, jsonText(parameters), row.maxModelIterationsPerCall, row.expiresAt)
   return { number, lastSeq: 0, latest: null }
+}
+
+function hideParameters(
+  { get, run }: SqliteConnection,
+  names: readonly string[],
+  { number, before }: { readonly number: number; readonly before: number },
+): void {
+  const text = get(logSql.readParameters, number)?.parameters
+  run(logSql.setParameters, number, jsonText(hide(JSON.parse(text as string), names, before)))
 }
 
 function writeInterruptions({ run }: SqliteConnection, append: Append, number: number): void {

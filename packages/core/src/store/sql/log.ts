@@ -32,6 +32,8 @@ insert into conversations (number, database, id, agent, created_by, created_at, 
   max_iterations, expires_at)
 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
   setLastMessageAt: 'update conversations set last_message_at = ?2 where number = ?1',
+  readParameters: 'select parameters from conversations where number = ?1',
+  setParameters: 'update conversations set parameters = ?2 where number = ?1',
   insertEntry: 'insert into entries (key, text) values (?1, ?2)',
   readEntries: `
 select e.key & 1048575 as seq, e.text

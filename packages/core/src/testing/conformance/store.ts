@@ -8,6 +8,7 @@ import { checkDesk } from './store-desk.ts'
 import { checkExpiry } from './store-expiry.ts'
 import type { Check, StoreHarness } from './store-fixtures.ts'
 import { begin, by, conversation, database, entry, interruption, rest } from './store-fixtures.ts'
+import { checkHiding } from './store-hide.ts'
 import { checkJobs } from './store-jobs.ts'
 import { checkLists } from './store-lists.ts'
 
@@ -19,6 +20,7 @@ export function testStore(harness: StoreHarness): void {
     test(`${harness.name}: ${name}`, (context) => withStore(harness, context, body))
   }
   checkAppends(check)
+  checkHiding(check)
   checkJobs(check)
   checkLists(check)
   checkDesk(check)

@@ -1,0 +1,32 @@
+/**
+ * The injection and leak corpus: no model is asked to resist. Its stand-in obeys whoever injects, tries every override and echoes
+ * what it can, so whatever leaks or runs is the runtime's doing.
+ */
+import { describe, test } from 'node:test'
+import { playForbidden } from './families/forbid.ts'
+import { playOverrides } from './families/override.ts'
+import { playVisibility } from './families/visibility.ts'
+import { createLedger, type Ledger, summaryOf } from './support/ledger.ts'
+
+const ledgers: Ledger[] = []
+
+async function family(name: string, atLeast: number, play: (ledger: Ledger) => Promise<void>): Promise<void> {
+  const ledger = createLedger(name)
+  ledgers.push(ledger)
+  await play(ledger)
+  ledger.settle(atLeast)
+}
+
+describe('the injection and leak corpus', () => {
+  test('[I13] [R36] [R37] [R38] [R39] [C17] A: a hidden value is seen by nobody who may not see it', () =>
+    family('A', 480, playVisibility))
+
+  test('[C19] [D14] [P4] B: what a model writes for a bound name is never executed', () =>
+    family('B', 420, playOverrides))
+
+  test('[R41] [R42] [E15] [P3] C: no model makes a value that models may not make', () => family('C', 192, playForbidden))
+
+  test('the corpus as a whole', (context) => {
+    context.diagnostic(summaryOf(ledgers))
+  })
+})

@@ -1,0 +1,81 @@
+/** Reads every place that a value could come out of, once a conversation is over, sorted by the agent whose words they are. */
+import type { Store } from '@witan/core'
+import type { Document, Event, RunResult } from '@witan/protocol'
+import { storedEntries } from '../../support/claims.ts'
+import { playerOf, type Stage } from '../../support/stage.ts'
+import type { Sink } from './visibility-table.ts'
+import { textOf } from './texts.ts'
+
+/** What one reader got of one agent. `agent` is '' where a place belongs to no agent. */
+export interface Place {
+  readonly sink: Sink
+  readonly agent: string
+  readonly text: string
+}
+
+/** What was seen while the run went on. */
+export interface Witnessed {
+  readonly conversation: string
+  readonly waiting: RunResult | null
+  readonly final: RunResult
+  readonly interruptions: unknown
+  readonly whileWaiting: unknown
+  readonly live: readonly Event[]
+  readonly executed: readonly { readonly agent: string; readonly parameters: unknown; readonly context: string }[]
+}
+
+/** All places of a finished conversation. */
+export async function placesOf(stage: Stage, store: Store, seen: Witnessed): Promise<readonly Place[]> {
+  const { conversation, final } = seen
+  const entries = await storedEntries(store, conversation)
+  const verbose = await stage.events(conversation)
+  const terse = await stage.events(conversation, { verbose: false })
+  const paths = new Set(verbose.map(({ document }) => document))
+  const documents = await Promise.all([...paths].map((path) => stage.document(path)))
+  return [
+    ...byAgent('model', stage.requests, playerOf),
+    ...byAgent('log', entries, (entry) => entry.place.author, (entry) => entry.body),
+    ...byAgent('verbose events', verbose, ({ author }) => author),
+    ...byAgent('terse events', terse, ({ author }) => author),
+    ...byAgent('document', documents, (document: Document) => document.agent),
+    ...byAgent('executor', seen.executed, ({ agent }) => agent, ({ parameters }) => parameters),
+    ...byAgent('tool context', seen.executed, ({ agent }) => agent, ({ context }) => context),
+    ...byAgent('deltas', deltasOf(seen.live), ({ author }) => author, ({ text }) => text),
+    whole('waiting result', seen.waiting),
+    whole('interruption', seen.interruptions),
+    whole('conversation read', seen.whileWaiting),
+    whole('run tree', (await stage.runtime.getRun(final.runId)).tree),
+    whole('final result', final),
+    whole('check', await stage.runtime.agents.check()),
+    whole('report', stage.reports),
+  ]
+}
+
+function whole(sink: Sink, value: unknown): Place {
+  return { sink, agent: '', text: textOf(value) }
+}
+
+function byAgent<Item>(
+  sink: Sink,
+  items: readonly Item[],
+  agentOf: (item: Item) => string,
+  of: (item: Item) => unknown = (item) => item,
+): Place[] {
+  const texts = new Map<string, string[]>()
+  for (const item of items) {
+    const agent = agentOf(item)
+    texts.set(agent, [...(texts.get(agent) ?? []), textOf(of(item))])
+  }
+  return [...texts].map(([agent, lines]) => ({ sink, agent, text: lines.join('\n') }))
+}
+
+/** The deltas of a call as one text: a value that is cut in two by a chunk is a value all the same. */
+function deltasOf(live: readonly Event[]): readonly { readonly author: string; readonly text: string }[] {
+  const calls = new Map<string, { author: string; text: string }>()
+  for (const { type, callId, author, content } of live) {
+    if (type !== 'delta') continue
+    const known = calls.get(callId) ?? { author, text: '' }
+    calls.set(callId, { author, text: known.text + String(content['text']) })
+  }
+  return [...calls.values()]
+}
