@@ -73,7 +73,14 @@ async function loop(agent: FloorAgent, messages: ModelMessage[], onDelta: OnDelt
 const never = new AbortController().signal
 
 async function ask(agent: FloorAgent, messages: readonly ModelMessage[], onDelta: OnDelta | null): Promise<ModelReply> {
-  const request: ModelRequest = { messages, tools: agent.tools, toolChoice: 'auto', temperature: null, reasoningEffort: null, output: null }
+  const request: ModelRequest = {
+    messages,
+    tools: agent.tools,
+    toolChoice: 'auto',
+    temperature: null,
+    reasoningEffort: null,
+    output: null,
+  }
   for await (const part of agent.model.stream(request, { signal: never, deltas: onDelta !== null })) {
     if (part.type === 'reply') return part.reply
     onDelta?.(part.text)

@@ -45,7 +45,8 @@ describe('an agent wrapped as a tool', () => {
     ])
     const [clerk] = first?.body.tools ?? []
     assert.equal(clerk?.function.description, 'Ask the clerk.')
-    assert.equal((clerk?.function.parameters?.properties?.['request'] as { type: string }).type, 'string')
+    const request = clerk?.function.parameters?.properties?.['request'] as { type: string } | undefined
+    assert.equal(request?.type, 'string')
   })
 
   test('its result is text and error as one JSON value, byte for byte [K15] [K20] [K21]', async () => {

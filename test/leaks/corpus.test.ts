@@ -3,8 +3,12 @@
  * what it can, so whatever leaks or runs is the runtime's doing.
  */
 import { describe, test } from 'node:test'
+import { playEchoes } from './families/echo.ts'
+import { playErrors } from './families/errors.ts'
 import { playForbidden } from './families/forbid.ts'
+import { playHttpErrors } from './families/http-errors.ts'
 import { playOverrides } from './families/override.ts'
+import { playPrivileges } from './families/privilege.ts'
 import { playVisibility } from './families/visibility.ts'
 import { createLedger, type Ledger, summaryOf } from './support/ledger.ts'
 
@@ -24,7 +28,19 @@ describe('the injection and leak corpus', () => {
   test('[C19] [D14] [P4] B: what a model writes for a bound name is never executed', () =>
     family('B', 420, playOverrides))
 
-  test('[R41] [R42] [E15] [P3] C: no model makes a value that models may not make', () => family('C', 192, playForbidden))
+  test('[R41] [R42] [E15] [P3] C: no model makes a value that models may not make', () =>
+    family('C', 192, playForbidden))
+
+  test('[D15] [C17] [E18] D: a hidden value that somebody gives back is read by no model', () =>
+    family('D', 420, playEchoes))
+
+  test('[D22] [C12] [E26] [F36] E and F: nobody makes an agent do what it may not do', () =>
+    family('E', 700, playPrivileges))
+
+  test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))
+
+  test('[D15] [D18] H: no answer of the server, and no line of its log, tells a hidden value', () =>
+    family('H over HTTP', 100, playHttpErrors))
 
   test('the corpus as a whole', (context) => {
     context.diagnostic(summaryOf(ledgers))

@@ -161,7 +161,7 @@ test('[C5] [C17] what is hidden from the child is taken out of what it overhears
   )
 })
 
-test('[C5] [I4] another process that goes on shows the same', async () => {
+test('[C5] another process that goes on shows the same', async () => {
   const store = memoryStore()
   const agents = [agent('root', { subAgents: [shared] }), agent('leaf', { actions: [{ name: 'Ask' }] })]
   const plays = { root: [call('leaf', { message: 'the task' }), 'done'], leaf: [call('Ask', {}), 'found'] }

@@ -81,7 +81,9 @@ test('[Rb52] they are stored with the message, and a colder reader folds the sam
   await stage.runtime.start({ agent: 'root', id: 'chats/1' })
   assert.equal((await stage.run('chats/1', { prompt: 'go', artificialActions })).text, 'kept')
   const [message] = await stage.events('chats/1')
-  const { artificialActions: shown } = message?.content as { artificialActions: { name: string; response: unknown }[] }
+  const { artificialActions: shown } = (message?.content ?? {}) as {
+    artificialActions: { name: string; response: unknown }[]
+  }
   assert.deepEqual([shown[0]?.name, shown[0]?.response], ['Rename', 'kept'])
 })
 

@@ -19,7 +19,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
   .record({
     seed: fc.nat(),
     size: fc.integer({ min: 1, max: ids.length }),
-    edges: fc.array(fc.tuple(fc.nat(4), fc.nat(4), fc.boolean()), { maxLength: 12 }),
+    edges: fc.array(fc.tuple(fc.nat(4), fc.nat(4), fc.nat(11)), { maxLength: 12 }),
     acting: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
     bound: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
     shaped: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
@@ -33,17 +33,16 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
   })
   .map(({ seed, size, edges, acting, bound, shaped, limits }) => {
     const agents = ids.slice(0, size).map((id, index): AgentDraft => {
-      const targets = new Map<string, 'agent' | 'isolated'>()
-      for (const [from, to, isolated] of edges) {
+      const targets = new Map<string, number>()
+      for (const [from, to, kind] of edges) {
         const target = ids[to]
-        if (from === index && to !== index && to < size && target !== undefined)
-          targets.set(target, isolated ? 'isolated' : 'agent')
+        if (from === index && to !== index && to < size && target !== undefined) targets.set(target, kind)
       }
       return {
         id,
         limits,
         tools: ['note'],
-        subAgents: [...targets].map(([agent, history]) => ({ agent, history })),
+        subAgents: [...targets].map(([agent, kind]) => edgeOf(agent, kind)),
         actions: acting[index] ? [{ name: 'Ask' }] : [],
         parameters: bound[index] && index > 0 ? [{ name: 'key' }, { name: 'made' }] : [],
         outputSchema: shaped[index] ? { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } : null,
@@ -51,6 +50,16 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
     })
     return { seed, agents }
   })
+
+/** Every history with every style, and both ways to collect. */
+function edgeOf(agent: string, kind: number): NonNullable<AgentDraft['subAgents']>[number] {
+  return {
+    agent,
+    history: (['agent', 'isolated', 'shared'] as const)[kind % 3] ?? 'agent',
+    style: kind % 2 === 0 ? 'delegate' : 'agentTool',
+    collect: kind < 6 ? 'final' : 'all',
+  }
+}
 
 /** The value that a start gives, where some agent that the root reaches declares it. */
 export function givenTo({ agents }: RandomSystem): Readonly<Record<string, unknown>> {

@@ -11,7 +11,7 @@ export function readArguments(command: Command, words: readonly string[]): Given
   const wanted = command.operands ?? []
   const missing = wanted.find((operand, index) => !operand.optional && positionals[index] === undefined)
   if (missing) throw new UsageError(`witan ${command.name} needs ${missing.name}.`, hint)
-  const extra = positionals[wanted.length]
+  const extra = wanted.at(-1)?.many === true ? undefined : positionals[wanted.length]
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many for witan ${command.name}.`, hint)
   return {
     operands: positionals,

@@ -31,7 +31,7 @@ describe('words', () => {
       [['run', 'front-desk', 'x', '--hide', 'userId', ...config], /hides no --param/],
       [['run', 'front-desk', 'x', '--token', 't'], /Add --url/],
       [['dev', '--run', 'front-desk'], /belong together/],
-      [['agents', 'apply', '-f', 'agents.yaml'], /YAML, which is not built yet/],
+      [['agents', 'apply', '-f', 'agents.yaml'], /There is no file "agents.yaml"/],
       [['agents', 'apply', '-f', 'none.json'], /There is no file "none.json"/],
       ...['work', 'tasks', 'interruptions', 'export', 'import', 'doctor'].map((name): [string[], RegExp] => [
         [name],
@@ -181,13 +181,13 @@ describe('a server', () => {
     )
     const copies = agents.map((agent: { id: string }) => ({ ...agent, id: `${agent.id}-copy`, description: 'A copy.' }))
     await writeFile(join(folder, 'copies.json'), JSON.stringify({ agents: copies }))
-    const applied = await witan(['agents', 'apply', '-f', 'copies.json', ...at], { folder })
+    const applied = await witan(['agents', 'apply', '-f', 'copies.json', '--yes', ...at], { folder })
     assert.equal(applied.code, 0, applied.err)
     assert.match(applied.out, /saved clerk-copy \(revision 1\)\nsaved front-desk-copy \(revision 1\)/)
     const one = await witan(['agents', 'export', 'clerk-copy', ...at])
     assert.deepEqual(JSON.parse(one.out), { agents: [copies[0]] })
     const piped = await witan(['agents', 'apply', '-f', '-', ...at], { input: one.out })
-    assert.match(piped.out, /saved clerk-copy/)
+    assert.match(piped.out, /= clerk-copy {2}unchanged/)
     assert.match((await witan(['agents', 'list', ...at])).out, /clerk-copy +scripted\/clerk +\d+ +data +A copy\./)
     for (const id of ['front-desk-copy', 'clerk-copy'])
       assert.equal((await witan(['agents', 'delete', id, ...at])).code, 0)

@@ -14,6 +14,8 @@ export interface Option {
 export interface Operand {
   readonly name: string
   readonly optional?: boolean
+  /** Any number of words; only the last operand. */
+  readonly many?: boolean
 }
 
 /** Options and operands as they were given. */

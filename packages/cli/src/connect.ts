@@ -4,7 +4,8 @@ import { createClient } from '@witan/client'
 import type { Config } from '@witan/server'
 import { createApp, createAuth, createLog, findServer, openRuntime, storeFile } from '@witan/server'
 import type { Given } from './command.ts'
-import { StartError, UsageError } from './exit.ts'
+import type { ExitCode } from './exit.ts'
+import { exitCodes, StartError, UsageError } from './exit.ts'
 import { quiet, readConfig } from './loading.ts'
 import type { Terminal } from './terminal.ts'
 import { canRedraw } from './terminal.ts'
@@ -33,6 +34,30 @@ export async function connect(given: Given, terminal: Terminal): Promise<Connect
   const connection = running === null ? await inProcess(config, terminal) : toServer(running.url, running.token)
   const named = given.text('config')
   return named === undefined ? connection : { ...connection, options: ` --config ${named}` }
+}
+
+/** Connects, does the work, and closes whatever comes of it. */
+export async function withClient<Result>(
+  given: Given,
+  terminal: Terminal,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const connection = await connect(given, terminal)
+  try {
+    return await work(connection.client)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Work that either is done or throws, as a command. */
+export async function connected(
+  given: Given,
+  terminal: Terminal,
+  work: (client: Client, given: Given, terminal: Terminal) => Promise<void>,
+): Promise<ExitCode> {
+  await withClient(given, terminal, (client) => work(client, given, terminal))
+  return exitCodes.done
 }
 
 function toServer(url: string, token: string | null): Connection {

@@ -36,7 +36,10 @@ export function commandHelp(command: Command): string {
 }
 
 function usageOf(command: Command): string {
-  const operands = (command.operands ?? []).map(({ name, optional }) => (optional ? `[${name}]` : name))
+  const operands = (command.operands ?? []).map(({ name, optional, many }) => {
+    const word = many ? `${name}…` : name
+    return optional ? `[${word}]` : word
+  })
   return [command.name, ...operands].join(' ')
 }
 

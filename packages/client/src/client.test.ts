@@ -44,6 +44,7 @@ describe('the calls of a client', () => {
   it('keeps the path in front of the API, and escapes what stands in a path', async () => {
     await witan.agents.get('a/../b?')
     await witan.conversations.get('chats/7')
+    await witan.conversations.fork('chats/7', { seq: 4 })
     await witan.documents.get('chats/7/profile', { limit: 5, detail: 'simple' })
     await witan.runs.cancel('c_1', { tasks: true })
     await witan.conversations.events('chats/7', { from: 3, verbose: true, limit: 2 })
@@ -52,6 +53,7 @@ describe('the calls of a client', () => {
       [
         'GET /agents/a%2F..%2Fb%3F',
         'GET /conversations/chats:7',
+        'POST /conversations/chats:7/fork',
         'GET /documents/chats/7/profile?limit=5&detail=simple',
         'POST /runs/c_1/cancel',
         'GET /conversations/chats:7/events?from=3&verbose=true&limit=2',

@@ -5,6 +5,8 @@ import { listedEdge } from './agent/assign.ts'
 import type { Principal } from './identity/principal.ts'
 import { pinRoot, refusalError } from './run/accept.ts'
 import { parseBody, refuseMixedInput } from './runtime-body.ts'
+import { refuseStranger } from './runtime-access.ts'
+import { holdGiven } from './runtime-given.ts'
 import { mismatchError, newConversation, requireGiven } from './runtime-start.ts'
 import type { Parts } from './runtime-wiring.ts'
 import type { ConversationRow } from './store/store.ts'
@@ -32,8 +34,10 @@ export async function openDirectRun(door: Door, { parent, id, request }: DirectR
   const { conversationId, parameters, ...body } = parseBody(directRunRequestSchema, request)
   refuseMixedInput(body)
   await listedEdge(door.parts.deskOf(door.principal.database), parent, id)
+  refuseStranger(door, id)
   if (conversationId !== null) {
-    await refuseForeign(door, { agent: id, conversationId, isNew: body.prompt !== undefined })
+    const row = await refuseForeign(door, { agent: id, conversationId, isNew: body.prompt !== undefined })
+    await holdGiven(door, row, parameters)
     return { conversationId, body }
   }
   refuseWithoutConversation(body)
@@ -54,7 +58,7 @@ async function startDirect(door: Door, start: { agent: string; parameters: Recor
 async function refuseForeign(
   { parts, principal }: Door,
   given: { agent: string; conversationId: string; isNew: boolean },
-): Promise<void> {
+): Promise<ConversationRow> {
   const { agent, conversationId, isNew } = given
   const row: ConversationRow | null = await parts.store.getConversation(principal.database, conversationId)
   if (row === null) {
@@ -64,10 +68,11 @@ async function refuseForeign(
     })
   }
   if (row.agent !== agent) throw mismatchError(row, agent, 'conversationId')
-  if (!isNew) return
+  if (!isNew) return row
   const data: AgentData = pinRoot(parts, row).data
   const trusted = data.parameters.filter(({ policy }) => policy === 'forbidModelGeneration')
   requireGiven(data, trusted, new Set(Object.keys(row.parameters)))
+  return row
 }
 
 function refuseWithoutConversation({ prompt, ifLastSeq }: RunRequest): void {

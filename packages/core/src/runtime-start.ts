@@ -12,6 +12,7 @@ import { nearest } from './agent/nearest.ts'
 import type { Principal } from './identity/principal.ts'
 import { checkGivenType, type GivenParameters, readGiven } from './parameter/parameter.ts'
 import { pinRoot } from './run/accept.ts'
+import { refuseStranger } from './runtime-access.ts'
 import type { Parts } from './runtime-wiring.ts'
 import type { ConversationRow } from './store/store.ts'
 
@@ -22,6 +23,7 @@ export async function newConversation(
   { direct = false }: { readonly direct?: boolean } = {},
 ): Promise<{ row: ConversationRow; exists: boolean }> {
   const { database } = principal
+  refuseStranger({ parts, principal }, request.agent)
   const at = parts.env.clock.now()
   const id = wholeId(request.id, () => parts.env.ids.conversation(at))
   const pinned = pinRoot(parts, { database, agent: request.agent })
@@ -31,8 +33,7 @@ export async function newConversation(
     throw mismatchError(known, request.agent, 'id')
   }
   const given = readGiven(request.parameters)
-  const agents = new Map([...parts.registry.rows(database)].map(([key, row]) => [key, row.data]))
-  checkGiven(given, pinned.data, reachable(pinned.data, agents))
+  if (given.size > 0) checkGiven(given, pinned.data, agentsBelow(parts, database, pinned.data))
   requireGiven(
     pinned.data,
     pinned.data.parameters.filter(
@@ -77,8 +78,13 @@ export function wholeId(id: string, fresh: () => string): string {
   )
 }
 
+/** The root and every agent that it reaches, as they are now. */
+export function agentsBelow(parts: Parts, database: string, root: AgentData): readonly AgentData[] {
+  return reachable(root, new Map([...parts.registry.rows(database)].map(([id, row]) => [id, row.data])))
+}
+
 /** Refuses values that nobody declares, or that have the wrong type [R32, Rb14]. */
-function checkGiven(given: GivenParameters, root: AgentData, agents: readonly AgentData[]): void {
+export function checkGiven(given: GivenParameters, root: AgentData, agents: readonly AgentData[]): void {
   const declared = declarations(agents)
   for (const [name, value] of given) {
     const parameters = declared.get(name)

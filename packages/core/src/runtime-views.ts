@@ -12,6 +12,7 @@ import type {
 } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import { type DocumentFold, emptyDocument, pageOf as documentPage, takeEntry } from './conversation/document.ts'
+import { storedOf } from './conversation/given.ts'
 import { callTree } from './conversation/tree.ts'
 import { entriesOf } from './conversation/warm.ts'
 import { entryFilter, toEvent } from './event/project.ts'
@@ -256,11 +257,12 @@ async function documentParameters(
       ? parts.registry.rows(database).get(row.agent)?.data
       : await pinned({ parts, database }, reader.definition)
   if (agent === undefined) return shown
-  const given = parts.warm.fresh(row).state.given
+  const { given } = storedOf(row.parameters)
   const visible =
     reader.visible ?? visibleValues(agent.parameters, bind(agent.parameters, { parent: null, given, map: {} }).bound)
   for (const { name } of agent.parameters) {
-    const open = Object.hasOwn(visible, name)
+    const hiddenMeanwhile = reader.path === row.id && given.get(name)?.hidden === true
+    const open = Object.hasOwn(visible, name) && !hiddenMeanwhile
     shown[name] = open ? { value: visible[name], sendToModel: true } : { sendToModel: false }
   }
   return shown
@@ -310,24 +312,21 @@ async function eventsRow({ parts, database }: View, id: string, from: number): P
 }
 
 /** Stored events, then live ones. Throws `NOT_FOUND`, `EVENT_ID_AHEAD`. */
-export async function* followEvents(
-  view: View & { ready: Promise<void> },
+export function followEvents(
+  { parts, database, ready }: View & { ready: Promise<void> },
   id: string,
   filter: EventFilter & { signal: AbortSignal },
-): AsyncGenerator<Event, void, void> {
-  await view.ready
-  const { parts, database } = view
-  await eventsRow(view, id, filter.from ?? 0)
+): AsyncIterable<Event> {
+  const from = filter.from ?? 0
   const source = {
     conversation: id,
     channel: `${database}\n${id}`,
     hub: parts.hub,
+    async open() {
+      await ready
+      await eventsRow({ parts, database }, id, from)
+    },
     read: (after: number, limit: number) => parts.store.readEntries(database, id, { after, limit }),
   }
-  yield* tail(source, {
-    from: filter.from ?? 0,
-    verbose: filter.verbose ?? false,
-    call: filter.call ?? null,
-    signal: filter.signal,
-  })
+  return tail(source, { from, verbose: filter.verbose ?? false, call: filter.call ?? null, signal: filter.signal })
 }

@@ -4,11 +4,13 @@ import { conversationRequestSchema, runRequestSchema } from '@witan/protocol/sch
 import type { Principal } from './identity/principal.ts'
 import { type Accepted, acceptFirst, acceptNext, type CommandContext, type Message } from './run/accept.ts'
 import { answerAll, answerOne, cancelRun, joinRun } from './run/inbox.ts'
+import { refuseStranger } from './runtime-access.ts'
 import { agentDesk } from './runtime-agents.ts'
 import { parseBody, refuseMixedInput } from './runtime-body.ts'
 import { createChat } from './runtime-chat.ts'
 import type { AcceptedRun, OpenedConversation, Witan } from './runtime-contract.ts'
 import { forkConversation } from './runtime-fork.ts'
+import { holdGiven } from './runtime-given.ts'
 import { newConversation } from './runtime-start.ts'
 import {
   followEvents,
@@ -74,6 +76,7 @@ async function start(parts: Parts, principal: Principal, body: unknown): Promise
   const { id, agent } = row
   const prompt = request.prompt
   if (exists) {
+    await holdGiven({ parts, principal }, row, request.parameters)
     const run =
       prompt === undefined ? null : await say({ parts, principal }, id, { ...sayDefaults, text: textOf(prompt) })
     return { id, agent, created: false, run }
@@ -136,6 +139,7 @@ const sayDefaults = {
 async function say(door: Door, id: string, message: Saying): Promise<AcceptedRun> {
   const { parts, principal } = door
   const log = await parts.warm.get(principal.database, id)
+  refuseStranger(door, log.state.rootAgent)
   const next = await acceptNext(parts, log, message)
   if ('runId' in next) return presented({ parts, principal }, next)
   if (message.onActive === 'reject') {

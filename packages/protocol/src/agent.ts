@@ -45,21 +45,18 @@ export const overridesSchema = z.strictObject({
     .nullable()
     .default(null),
 })
-export type Overrides = z.infer<typeof overridesSchema>
-
-/** What a child's model reads of what was said before: its own delegations, none of them, or its own and its caller's document [C5]. */
-export const histories = ['agent', 'isolated', 'shared'] as const
 
 /**
  * An edge to a sub-agent that is called as a tool [R02]: as a delegate, or wrapped with one `request` [K15]. `map` names the
- * parent's parameter for a child's, or `null` for none [E17]; `collect: all` gives the caller everything the child said [K20].
+ * parent's parameter for a child's, or `null` for none [E17]. Its model reads of what was said before its own delegations, none of
+ * them, or them and its caller's document [C5]; its caller reads its last words, or with `collect: all` all of them [K20].
  */
 export const subAgentEdgeSchema = z.strictObject({
   agent: agentId,
   description: text.default(''),
   style: z.enum(['delegate', 'agentTool']).default('delegate'),
   blocking: z.literal('always').default('always'),
-  history: z.enum(histories).default('agent'),
+  history: z.enum(['agent', 'isolated', 'shared']).default('agent'),
   collect: z.enum(['final', 'all']).default('final'),
   overrides: overridesSchema.nullable().default(null),
   map: z.record(z.string().regex(parameterNamePattern), z.string().regex(parameterNamePattern).nullable()).default({}),
@@ -88,6 +85,14 @@ export type ToolMode = (typeof toolModes)[number]
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high'] as const
 export type ReasoningEffort = (typeof reasoningEfforts)[number]
 
+const principalName = z.string().regex(/^(?:(?:user|key|role):[^\s]{1,200}|@[^\s@]{1,100}@[^\s@]{1,255})$/)
+
+/**
+ * Who may start a conversation, a run or a direct run with the agent as its root: ids of principals and `role:<name>`; null for
+ * everybody of the database. Others hear that it is not there. Delegation is decided by edges alone, never by this [E10].
+ */
+export const accessSchema = z.strictObject({ call: z.array(principalName).max(1000).nullable().default(null) })
+
 /** A whole agent. Unknown keys are refused, also those of features that are not built yet. */
 export const agentSchema = z.strictObject({
   id: agentId,
@@ -97,6 +102,7 @@ export const agentSchema = z.strictObject({
   instructions: text,
   /** Which agents may list it: null for any [F03]. */
   parents: z.array(agentId).max(1000).nullable().default(null),
+  access: accessSchema.prefault({}),
   parameters: z.array(parameterSchema).max(100).default([]),
   queries: z.array(querySchema).max(200).default([]),
   actions: z.array(actionSchema).max(200).default([]),

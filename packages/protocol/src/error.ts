@@ -46,6 +46,7 @@ const table = {
   NAME_TAKEN: { status: 422, title: 'Two things share a name' },
   NOT_FOUND: { status: 404, title: 'Not found' },
   OUTCOME_UNKNOWN: { status: 500, title: 'Nobody knows whether the effect happened' },
+  PARAM_FIXED: { status: 422, title: 'The parameters of a conversation stand since its start' },
   PARAM_MISSING: { status: 422, title: 'A parameter is missing' },
   PARAM_NAME_RESERVED: { status: 422, title: 'The parameter name is reserved' },
   PARAM_TYPE: { status: 422, title: 'A parameter has the wrong type' },

@@ -11,8 +11,8 @@ const summarizeSchema = z
     kind: z.literal('summarize'),
     /** A history that was longer at its last model call is summarised. */
     maxTokensBefore: tokens.default(32_768),
-    /** How long the summary may be. */
-    maxTokensAfter: tokens.default(1024),
+    /** How long the summary may be; 1024 unless told, or all of `maxTokensBefore` where that is less. */
+    maxTokensAfter: tokens.optional(),
     /** Stands before the history, and what stands after it. */
     beginningPrompt: text.default('This is a conversation so far. Read it; then you are told what to do.'),
     endPrompt: text.default(
@@ -21,7 +21,8 @@ const summarizeSchema = z
     /** Stands before the summary where the agent reads it. */
     resultPrefix: text.default('Summary of the conversation so far: '),
   })
-  .refine((trim) => trim.maxTokensAfter <= trim.maxTokensBefore, {
+  .overwrite((trim) => ({ ...trim, maxTokensAfter: trim.maxTokensAfter ?? Math.min(1024, trim.maxTokensBefore) }))
+  .refine(({ maxTokensAfter = 1, maxTokensBefore }) => maxTokensAfter <= maxTokensBefore, {
     path: ['maxTokensAfter'],
     message: 'must not be above maxTokensBefore',
   })
@@ -31,9 +32,11 @@ const truncateSchema = z
   .strictObject({
     kind: z.literal('truncate'),
     messagesBefore: messages.default(500),
-    messagesAfter: messages.default(250),
+    /** How many stay; 250 unless told, or all of `messagesBefore` where that is less. */
+    messagesAfter: messages.optional(),
   })
-  .refine((trim) => trim.messagesAfter <= trim.messagesBefore, {
+  .overwrite((trim) => ({ ...trim, messagesAfter: trim.messagesAfter ?? Math.min(250, trim.messagesBefore) }))
+  .refine(({ messagesAfter = 1, messagesBefore }) => messagesAfter <= messagesBefore, {
     path: ['messagesAfter'],
     message: 'must not be above messagesBefore',
   })

@@ -94,6 +94,7 @@ test('the paths are those of the contract that this version has', () => {
     'POST /api/v1/agents/{parentId}/subagents/{id}/run',
     'POST /api/v1/check',
     'POST /api/v1/conversations',
+    'POST /api/v1/conversations/{id}/fork',
     'POST /api/v1/conversations/{id}/runs',
     'POST /api/v1/interruptions/{id}/answer',
     'POST /api/v1/runs/{id}/cancel',

@@ -76,6 +76,7 @@ export interface WitanEvent {
   document: string
   author: string
   agentPath: string
+  invocationId: string
   at: string
   content: Record<string, unknown>
 }

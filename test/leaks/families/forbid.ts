@@ -115,7 +115,18 @@ async function playCase(one: Case, ledger: Ledger): Promise<void> {
     ledger.deny('leak', 'model', scannerOf([one.id])(textOf(last.seenBy('n0'))))
     return
   }
-  ledger.deny('override', 'what is executed', used.map((value) => JSON.stringify(value)))
-  ledger.deny('edge', 'model', last.seenBy(name(one.depth)).map(() => `${name(one.depth)} was called`))
-  ledger.claim(`the run ends with ${result.error?.code ?? result.status}`, result.error?.code === 'MISSING_AGENT_PARAMETER')
+  ledger.deny(
+    'override',
+    'what is executed',
+    used.map((value) => JSON.stringify(value)),
+  )
+  ledger.deny(
+    'edge',
+    'model',
+    last.seenBy(name(one.depth)).map(() => `${name(one.depth)} was called`),
+  )
+  ledger.claim(
+    `the run ends with ${result.error?.code ?? result.status}`,
+    result.error?.code === 'MISSING_AGENT_PARAMETER',
+  )
 }

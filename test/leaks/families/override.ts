@@ -1,10 +1,11 @@
 /** Family B: the model writes a name that is bound for it, in every spelling; what do executors work with? */
-import { defineTool, memoryStore, type QuerySource, type StandardSchema } from '@witan/core'
+import { defineTool, memoryStore, type QuerySource } from '@witan/core'
 import { type Rule, systemText } from '@witan/core/testing'
 import type { AgentInput, Event } from '@witan/protocol'
 import { storedEntries } from '../../support/claims.ts'
 import { type AgentDraft, createStage } from '../../support/stage.ts'
 import { canary, scannerOf } from '../support/canary.ts'
+import { schemaOf } from '../support/careless.ts'
 import type { Ledger } from '../support/ledger.ts'
 import { textOf } from '../support/texts.ts'
 
@@ -20,7 +21,7 @@ const spellings: Readonly<Record<string, { readonly text: string; readonly isNam
   'byte order mark': { text: '"\ufeffuserId":"evil"', isName: true },
   'word joiner within': { text: '"us\u2060erId":"evil"', isName: true },
   'Cyrillic letter': { text: '"us\u0435rId":"evil"', isName: false },
-  __proto__: { text: '"__proto__":{"userId":"evil"}', isName: false },
+  'a prototype': { text: '"__proto__":{"userId":"evil"}', isName: false },
   'constructor.prototype': { text: '"constructor":{"prototype":{"userId":"evil"}}', isName: false },
   nested: { text: '"parameters":{"userId":"evil"}', isName: false },
   twice: { text: '"userId":"evil","userId":"evil"', isName: true },
@@ -50,7 +51,9 @@ export async function playOverrides(ledger: Ledger): Promise<void> {
     for (const [policyName, policy] of Object.entries(policies))
       for (const conflict of [true, false])
         for (const spelling of Object.keys(spellings)) {
-          ledger.begin(`${kind}, ${policyName}, ${conflict ? 'asked for by the tool too' : 'not asked for'}, ${spelling}`)
+          ledger.begin(
+            `${kind}, ${policyName}, ${conflict ? 'asked for by the tool too' : 'not asked for'}, ${spelling}`,
+          )
           const one = { kind, spelling, policy, conflict, id: `b${++number}` }
           if (kind === 'query' && conflict) await refuseConflict(one, ledger)
           else await playCase(one, ledger)
@@ -101,17 +104,15 @@ function sourceInto(got: unknown[]): QuerySource {
   }
 }
 
-/** A schema of the careless kind: it lets everything through as it is. */
-const anything: StandardSchema<Record<string, unknown>> = {
-  '~standard': { version: 1, vendor: 'careless', validate: (value) => ({ value: value as Record<string, unknown> }) },
-}
-
 function toolsInto(got: unknown[], { kind, conflict }: Case) {
-  const jsonSchema = kind === 'open function' ? { type: 'object', ...(conflict ? { additionalProperties: true } : {}) } : schema(conflict)
+  const jsonSchema =
+    kind === 'open function'
+      ? { type: 'object', ...(conflict ? { additionalProperties: true } : {}) }
+      : schema(conflict)
   const target = defineTool({
     name: 'target',
     description: 'Does it.',
-    parameters: anything,
+    parameters: schemaOf(),
     jsonSchema,
     effect: 'none',
     execute: (args, { parameters }) => {
@@ -125,7 +126,7 @@ function toolsInto(got: unknown[], { kind, conflict }: Case) {
   const see = defineTool({
     name: 'see',
     description: 'Sees.',
-    parameters: anything,
+    parameters: schemaOf(),
     jsonSchema: { type: 'object', properties: {} },
     effect: 'none',
     execute: (_args, { parameters }) => void got.push({ ...parameters }),
@@ -133,19 +134,28 @@ function toolsInto(got: unknown[], { kind, conflict }: Case) {
   return [target, see]
 }
 
-const plain = (name: string) => name.normalize('NFKC').replace(/\p{Cf}/gu, '').toLowerCase()
+const plain = (name: string) =>
+  name
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .toLowerCase()
 
 async function playCase(one: Case, ledger: Ledger): Promise<void> {
   const got: unknown[] = []
   const store = memoryStore()
-  const written = `{"topic":"x","message":"go",${spellings[one.spelling]?.text}}`
+  const beside = one.kind === 'sub-agent' && !one.conflict ? '"owner":"evil",' : ''
+  const written = `{"topic":"x","message":"go",${beside}${spellings[one.spelling]?.text}}`
   const play: Rule = (request, turn) => {
     if (turn > 0) return 'done'
     if (systemText(request).startsWith('You are target.')) return { toolCalls: [{ name: 'see', arguments: {} }] }
     return { toolCalls: [{ name: 'target', arguments: written }] }
   }
   const agents = agentsOf(one)
-  const tools = one.kind.endsWith('function') ? toolsInto(got, one).slice(0, 1) : one.kind === 'sub-agent' ? toolsInto(got, one).slice(1) : []
+  const tools = one.kind.endsWith('function')
+    ? toolsInto(got, one).slice(0, 1)
+    : one.kind === 'sub-agent'
+      ? toolsInto(got, one).slice(1)
+      : []
   const stage = createStage({
     agents,
     plays: { root: play, target: play },
@@ -170,7 +180,7 @@ function judge(
   const wanted = spellings[one.spelling]?.isName ? 'ARGUMENT_OVERRIDE_IGNORED' : null
   const isOpen = one.kind === 'open function'
   if (wanted !== null) ledger.claim(`no ${wanted} is recorded, but ${codes.join(', ')}`, codes.includes(wanted))
-  else if (!isOpen || one.spelling === '__proto__') ledger.claim('nothing is recorded', codes.length > 0)
+  else if (!isOpen || one.spelling === 'a prototype') ledger.claim('nothing is recorded', codes.length > 0)
   if (one.policy.sendToModel === false) ledger.deny('leak', 'log', scan(textOf(entries)))
 }
 
@@ -185,7 +195,8 @@ function evilIn(got: readonly unknown[]): string[] {
       if (value !== undefined && !String(value).startsWith('cny_')) found.push(`${name} = ${JSON.stringify(value)}`)
       if (value === null) found.push(`${name} = null`)
     }
-    if (Object.keys(one).some((name) => name !== 'userId' && plain(name) === 'userid')) found.push('a name that looks like userId')
+    if (Object.keys(one).some((name) => name !== 'userId' && plain(name) === 'userid'))
+      found.push('a name that looks like userId')
   }
   return found
 }

@@ -62,7 +62,12 @@ const agentAt = (depth: number): string => `n${depth}`
 /** How agent `at` declares the value, and under which name; null where it does not. */
 function declarationOf(one: Case, at: number): Parameter | null {
   const { depth, byAuthor, type, tree, forbidden } = one
-  const target = { name: 'key', type, sendToModel: !byAuthor, policy: forbidden ? ('forbidModelGeneration' as const) : null }
+  const target = {
+    name: 'key',
+    type,
+    sendToModel: !byAuthor,
+    policy: forbidden ? ('forbidModelGeneration' as const) : null,
+  }
   if (at === depth) return tree === 'mapped' && depth === 0 ? { ...target, name: 'src' } : target
   if (tree === 'below' && at > depth) return target
   if (tree === 'above' && at === 0) return { name: 'key', type }
@@ -111,7 +116,11 @@ async function playCase(one: Case, id: string, ledger: Ledger): Promise<void> {
     parameters: z.object({}),
     effect: 'none',
     execute: (args, { parameters, ...context }) => {
-      executed.push({ agent: context.agent, parameters, context: inspect([args, context], { depth: 9 }) + JSON.stringify([args, context]) })
+      executed.push({
+        agent: context.agent,
+        parameters,
+        context: inspect([args, context], { depth: 9 }) + JSON.stringify([args, context]),
+      })
       return 'peeked'
     },
   })

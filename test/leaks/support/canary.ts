@@ -51,7 +51,9 @@ function formsOf(id: string): readonly (readonly [string, string])[] {
 
 /** The characters of the base 64 of a text that do not depend on what stands before or behind it. */
 function base64Core(text: string, lead: number): string {
-  const encoded = Buffer.from('\0'.repeat(lead) + text).toString('base64').replace(/=+$/, '')
+  const encoded = Buffer.from('\0'.repeat(lead) + text)
+    .toString('base64')
+    .replace(/=+$/, '')
   const clean = (lead + text.length) % 3 === 0
   return encoded.slice(Math.ceil((lead * 4) / 3), clean ? undefined : -1)
 }

@@ -12,6 +12,7 @@ export interface Totals {
   /** Places that may show a value, and where it was looked for; `seen` of them did show it. */
   controls: number
   seen: number
+  readonly faults: Record<Fault, number>
 }
 
 /** Collects the cases of one family. */
@@ -34,7 +35,13 @@ export interface Ledger {
 const shown = 12
 
 export function createLedger(family: string): Ledger {
-  const totals: Totals = { cases: 0, denied: 0, controls: 0, seen: 0 }
+  const totals: Totals = {
+    cases: 0,
+    denied: 0,
+    controls: 0,
+    seen: 0,
+    faults: { leak: 0, override: 0, edge: 0 },
+  }
   const sinks = new Set<string>()
   const broken: string[] = []
   let name = ''
@@ -51,7 +58,9 @@ export function createLedger(family: string): Ledger {
       totals.denied += 1
       sinks.add(where.split(' of ')[0] ?? where)
       const all = [...found]
-      if (all.length > 0) blame(`${fault} in ${where}: ${all.join(', ')}`)
+      if (all.length === 0) return
+      totals.faults[fault] += 1
+      blame(`${fault} in ${where}: ${all.join(', ')}`)
     },
     control(where, holds) {
       totals.controls += 1
@@ -72,10 +81,13 @@ export function createLedger(family: string): Ledger {
 
 /** The line that stands at the end of a run of the corpus. */
 export function summaryOf(ledgers: readonly Ledger[]): string {
-  const sum = (field: keyof Totals) => ledgers.reduce((total, { totals }) => total + totals[field], 0)
+  const faults = (fault: Fault) => ledgers.reduce((total, { totals }) => total + totals.faults[fault], 0)
+  const sum = (field: Exclude<keyof Totals, 'faults'>) =>
+    ledgers.reduce((total, { totals }) => total + totals[field], 0)
   const sinks = new Set(ledgers.flatMap((ledger) => [...ledger.sinks]))
   return (
-    `0 leaks, 0 overrides executed, 0 disallowed edges in ${sum('cases')} cases over ${sinks.size} sinks ` +
+    `${faults('leak')} leaks, ${faults('override')} overrides executed, ${faults('edge')} disallowed edges ` +
+    `in ${sum('cases')} cases over ${sinks.size} sinks ` +
     `(${sum('denied')} looks); positive controls ${sum('seen')}/${sum('controls')}`
   )
 }

@@ -1,6 +1,6 @@
 /** Reads every place that a value could come out of, once a conversation is over, sorted by the agent whose words they are. */
 import type { Store } from '@witan/core'
-import type { Document, Event, RunResult } from '@witan/protocol'
+import type { Event, RunResult } from '@witan/protocol'
 import { storedEntries } from '../../support/claims.ts'
 import { playerOf, type Stage } from '../../support/stage.ts'
 import type { Sink } from './visibility-table.ts'
@@ -33,14 +33,35 @@ export async function placesOf(stage: Stage, store: Store, seen: Witnessed): Pro
   const paths = new Set(verbose.map(({ document }) => document))
   const documents = await Promise.all([...paths].map((path) => stage.document(path)))
   return [
-    ...byAgent('model', stage.requests, playerOf),
-    ...byAgent('log', entries, (entry) => entry.place.author, (entry) => entry.body),
-    ...byAgent('verbose events', verbose, ({ author }) => author),
-    ...byAgent('terse events', terse, ({ author }) => author),
-    ...byAgent('document', documents, (document: Document) => document.agent),
-    ...byAgent('executor', seen.executed, ({ agent }) => agent, ({ parameters }) => parameters),
-    ...byAgent('tool context', seen.executed, ({ agent }) => agent, ({ context }) => context),
-    ...byAgent('deltas', deltasOf(seen.live), ({ author }) => author, ({ text }) => text),
+    ...byAgent(
+      'model',
+      stage.requests.map((request) => [playerOf(request), request]),
+    ),
+    ...byAgent(
+      'log',
+      entries.map(({ place, body }) => [place.author, body]),
+    ),
+    ...byAgent(
+      'verbose events',
+      verbose.map((event) => [event.author, event]),
+    ),
+    ...byAgent(
+      'terse events',
+      terse.map((event) => [event.author, event]),
+    ),
+    ...byAgent(
+      'document',
+      documents.map((document) => [document.agent, document]),
+    ),
+    ...byAgent(
+      'executor',
+      seen.executed.map(({ agent, parameters }) => [agent, parameters]),
+    ),
+    ...byAgent(
+      'tool context',
+      seen.executed.map(({ agent, context }) => [agent, context]),
+    ),
+    ...byAgent('deltas', deltasOf(seen.live)),
     whole('waiting result', seen.waiting),
     whole('interruption', seen.interruptions),
     whole('conversation read', seen.whileWaiting),
@@ -55,27 +76,20 @@ function whole(sink: Sink, value: unknown): Place {
   return { sink, agent: '', text: textOf(value) }
 }
 
-function byAgent<Item>(
-  sink: Sink,
-  items: readonly Item[],
-  agentOf: (item: Item) => string,
-  of: (item: Item) => unknown = (item) => item,
-): Place[] {
+/** One place for each agent, with all that it said there. */
+function byAgent(sink: Sink, said: readonly (readonly [agent: string, what: unknown])[]): Place[] {
   const texts = new Map<string, string[]>()
-  for (const item of items) {
-    const agent = agentOf(item)
-    texts.set(agent, [...(texts.get(agent) ?? []), textOf(of(item))])
-  }
+  for (const [agent, what] of said) texts.set(agent, [...(texts.get(agent) ?? []), textOf(what)])
   return [...texts].map(([agent, lines]) => ({ sink, agent, text: lines.join('\n') }))
 }
 
 /** The deltas of a call as one text: a value that is cut in two by a chunk is a value all the same. */
-function deltasOf(live: readonly Event[]): readonly { readonly author: string; readonly text: string }[] {
-  const calls = new Map<string, { author: string; text: string }>()
+function deltasOf(live: readonly Event[]): readonly (readonly [agent: string, text: string])[] {
+  const calls = new Map<string, [agent: string, text: string]>()
   for (const { type, callId, author, content } of live) {
     if (type !== 'delta') continue
-    const known = calls.get(callId) ?? { author, text: '' }
-    calls.set(callId, { author, text: known.text + String(content['text']) })
+    const [, before] = calls.get(callId) ?? [author, '']
+    calls.set(callId, [author, before + String(content['text'])])
   }
   return [...calls.values()]
 }

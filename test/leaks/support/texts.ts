@@ -14,7 +14,8 @@ function collect(value: unknown, lines: string[], seen: Set<object>): void {
   }
   if (seen.has(value)) return
   seen.add(value)
-  if (value instanceof Error) collect({ ...value, message: value.message, stack: value.stack, cause: value.cause }, lines, seen)
+  if (value instanceof Error)
+    collect({ ...value, message: value.message, stack: value.stack, cause: value.cause }, lines, seen)
   if (value instanceof Map) return collect([...value], lines, seen)
   for (const [key, inner] of Object.entries(value)) {
     lines.push(key)

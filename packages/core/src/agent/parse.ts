@@ -90,7 +90,7 @@ function badName(who: string, issue: z.core.$ZodIssue, input: unknown): WitanErr
     `${who}: \`${path}\` is \`${String(name).slice(0, 80)}\`, which is no valid name there.`,
     {
       path,
-      hint: 'Tools: letters, digits, `_` and `-`. Agents: a-z, 0-9 and `-`. Parameters: letters, digits and `_`. At most 64 characters.',
+      hint: 'Tools: letters, digits, `_` and `-`. Agents: a-z, 0-9 and `-`. Parameters: letters, digits and `_`. At most 64 characters. In `access`: `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`.',
     },
   )
 }

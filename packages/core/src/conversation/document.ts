@@ -191,18 +191,29 @@ export interface DocumentPage {
   readonly detail: DetailLevel
 }
 
-/** The page of messages that a reader asked for: the newest ones, or from `after` on. */
+/**
+ * The page of messages that a reader asked for: the newest ones, or from `after` on. It never ends between messages of one date, so
+ * that a walk from date to date misses none; where more than `limit` share one it is longer [Rb54].
+ */
 export function pageOf(document: DocumentFold, page: DocumentPage): Pick<Document, 'messages' | 'hasMore'> {
+  const { before, after, limit } = page
   const within = document.messages.filter(
-    ({ at }) => (page.before === null || at < page.before) && (page.after === null || at > page.after),
+    ({ at }) => (before === null || at < before) && (after === null || at > after),
   )
-  const chosen = page.after === null ? within.slice(-page.limit) : within.slice(0, page.limit)
+  const chosen = after === null ? withoutCut(within.toReversed(), limit).reverse() : withoutCut(within, limit)
   const messages = chosen.map(({ at, toolCalls, ...message }) => ({
     ...message,
     toolCalls: page.detail === 'simple' ? [] : toolCalls.map((one) => callOf(one, page.detail)),
     date: iso(at),
   }))
   return { messages, hasMore: chosen.length < within.length }
+}
+
+function withoutCut(messages: readonly KeptMessage[], limit: number): KeptMessage[] {
+  const cut = messages[limit]?.at
+  if (cut === undefined || messages[limit - 1]?.at !== cut) return messages.slice(0, limit)
+  const first = messages.findIndex(({ at }) => at === cut)
+  return first > 0 ? messages.slice(0, first) : messages.filter(({ at }) => at === cut)
 }
 
 function callOf({ cost, ...call }: ShownCall, detail: DetailLevel): DocumentMessage['toolCalls'][number] {

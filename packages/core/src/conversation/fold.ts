@@ -319,7 +319,10 @@ function foldAgentOver(state: ConversationState, place: CallPlace, body: AgentEn
   mergeUsage(call.parent.usage, call.usage)
   const slot = call.parent.slots.find((one) => one.place === call.place || one.asked.id === call.toolCallId)
   if ('code' in body) gatherError(call.parent, body.detail)
-  if (slot !== undefined) settle(slot, contentOf(callersView(body, call.gathered)))
+  if (slot === undefined) return
+  const answer = contentOf(callersView(body, call.gathered))
+  // Its caller need not declare what it was bound to: such a value stays below [C17].
+  settle(slot, call.scrub === null ? answer : call.scrub(answer))
 }
 
 /** When all calls of a step are settled, their results stand in call order, whatever order they came in [C14]. */

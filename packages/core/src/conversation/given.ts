@@ -1,4 +1,5 @@
 /** What a conversation was given, and from where on in its log a value is hidden: flags are tightened, never loosened [E19]. */
+import type { ParameterValue } from '@witan/protocol'
 import type { ModelMessage } from '../model/message.ts'
 import type { GivenParameters } from '../parameter/parameter.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
@@ -14,7 +15,7 @@ export interface Stored {
 export function storedOf(parameters: ConversationRow['parameters']): Stored {
   const all = Object.entries(parameters)
   return {
-    given: new Map(all.map(([name, [value, hidden]]) => [name, { value, hidden }])),
+    given: new Map(all.map(([name, [value, hidden]]) => [name, { value: value as ParameterValue, hidden }])),
     hiddenAfter: new Map(all.flatMap(([name, [, , after]]) => (after === undefined ? [] : [[name, after] as const]))),
   }
 }

@@ -27,9 +27,10 @@ export function cutOf(call: AgentCall, run: RunState): Cut | null {
     if (!isTooLong(call.document, history, trim)) return null
     return { turn: current, dropped: history, summarize: trim }
   }
-  if (history.length <= trim.messagesBefore) return null
-  const kept =
-    turns.find(({ from }) => from > call.firstMessage && current.from - from <= trim.messagesAfter) ?? current
+  const { messagesBefore, messagesAfter = messagesBefore } = trim
+  if (history.length <= messagesBefore) return null
+  const isFirstKept = ({ from }: Turn) => from > call.firstMessage && current.from - from <= messagesAfter
+  const kept = turns.find(isFirstKept) ?? current
   return { turn: kept, dropped: messages.slice(call.firstMessage, kept.from), summarize: null }
 }
 
@@ -45,7 +46,12 @@ function isTooLong(
   trim: Extract<Trim, { kind: 'summarize' }>,
 ): boolean {
   const estimate = Math.ceil(sizeOf(history) / 4)
-  return (document.tokens ?? estimate) > trim.maxTokensBefore && estimate > trim.maxTokensAfter
+  return (document.tokens ?? estimate) > trim.maxTokensBefore && estimate > summaryTokens(trim)
+}
+
+/** How long a summary may be, in tokens. */
+export function summaryTokens({ maxTokensAfter, maxTokensBefore }: Extract<Trim, { kind: 'summarize' }>): number {
+  return maxTokensAfter ?? maxTokensBefore
 }
 
 function sizeOf(messages: readonly ModelMessage[]): number {

@@ -9,6 +9,8 @@ export interface TailSource {
   readonly conversation: string
   readonly channel: string
   readonly hub: LiveHub
+  /** Resolves when the conversation can be read; throws where there is none. */
+  open(): Promise<void>
   /** Stored entries after a seq, in order. */
   read(after: number, limit: number): Promise<readonly Entry[]>
 }
@@ -24,6 +26,7 @@ const pageSize = 500
 
 /** Follows a conversation until the signal aborts or it is deleted. Joins the hub before it reads, so nothing falls between. */
 export async function* tail(source: TailSource, options: TailOptions): AsyncGenerator<Event, void, void> {
+  await source.open()
   const inbox = new Inbox(options.signal)
   const leave = source.hub.join(source.channel, inbox)
   const wanted = entryFilter(options)

@@ -4,11 +4,11 @@ import type { DatabaseId } from '@witan/protocol'
 /** What a principal may do: change agents, run, answer, or only read. */
 export type Role = 'admin' | 'run' | 'answer' | 'read'
 
-/** A caller within one database. `id` is such as `user:anna` or `key:ab12`. */
+/** A caller within one database. `id` is such as `user:anna` or `key:ab12`; roles of other names than `Role` count for access lists only. */
 export interface Principal {
   readonly database: DatabaseId
   readonly id: string
-  readonly roles: readonly Role[]
+  readonly roles: readonly (Role | (string & {}))[]
 }
 
 /** The one principal of local and unauthenticated use: every role on the database `default`. */

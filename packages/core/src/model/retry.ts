@@ -90,7 +90,7 @@ function retrying(model: Model, exchange: Exchange): AsyncIterator<ModelPart> {
   }
   return {
     next: () => (started && inner !== undefined ? inner.next() : first()),
-    return: async () => (await inner?.return?.()) ?? { done: true, value: undefined },
+    return: () => inner?.return?.() ?? Promise.resolve({ done: true, value: undefined }),
   }
 }
 

@@ -12,6 +12,9 @@ export const scrubbed = '[hidden]'
 /** Shorter values would mangle ordinary text; they are hidden by construction only. */
 const shortest = 4
 
+/** A value this long is looked for in fewer spellings: a pattern that knows them all would be many times its length. */
+const longestSpelled = 256
+
 /** The scrubber of an agent: values that are secret, or hidden from it and forbidden to models. */
 export function scrubberOf(declared: readonly Parameter[], bound: Bound): Scrubber {
   return scrubberFor(
@@ -31,14 +34,14 @@ export function overhearingScrubber(declared: readonly Parameter[], bound: Bound
 }
 
 function scrubberFor(hidden: readonly Parameter[], bound: Bound): Scrubber {
-  const forms = new Set<string>()
+  const patterns = new Set<string>()
   for (const parameter of hidden) {
     const value = bound.get(parameter.name)?.box.reveal()
-    for (const text of textsOf(value)) for (const form of formsOf(text)) forms.add(form)
+    for (const text of textsOf(value)) for (const pattern of patternsOf(text)) patterns.add(pattern)
   }
-  if (forms.size === 0) return null
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length)
-  const pattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'gi')
+  if (patterns.size === 0) return null
+  const longestFirst = [...patterns].sort((a, b) => b.length - a.length)
+  const pattern = new RegExp(longestFirst.join('|'), 'gi')
   return (text) => text.replace(pattern, scrubbed)
 }
 
@@ -50,19 +53,48 @@ function textsOf(value: unknown): string[] {
     .filter((text) => text.length >= shortest)
 }
 
-/** The value as it is, and as JSON, URLs, base64, hex and mirrors would carry it. Case is ignored when they are looked for. */
-function formsOf(text: string): string[] {
+/** The value as it is, and as JSON, HTML, URLs, base64, hex and mirrors would carry it. Case is ignored when they are looked for. */
+function patternsOf(text: string): string[] {
   const bytes = Buffer.from(text, 'utf8')
+  const mirrored = [...text].reverse().join('')
+  const encoded = [bytes.toString('hex'), ...base64Forms(bytes)].map(escapePattern)
+  if (text.length <= longestSpelled) return [spelled(text), spelled(mirrored), ...encoded]
   const json = JSON.stringify(text).slice(1, -1)
-  return [
-    text,
-    json,
-    JSON.stringify(json).slice(1, -1),
-    encodeURIComponent(text),
-    bytes.toString('hex'),
-    [...text].reverse().join(''),
-    ...base64Forms(bytes),
-  ].filter((form) => form.length >= shortest)
+  const whole = [text, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(text.toWellFormed()), mirrored]
+  return [...whole.map(escapePattern), ...encoded]
+}
+
+/** Format characters that a reader does not see between two others. */
+const unseen = '[\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff]*'
+
+/** A text in which each character may stand as itself or as URLs, JSON and HTML escape it, with unseen ones between. */
+function spelled(text: string): string {
+  return [...text].map(spellings).join(unseen)
+}
+
+const escapes: Readonly<Record<string, string>> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't' }
+const entities: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
+
+function spellings(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  const units = [...Array(character.length).keys()].map((at) => hex(character.charCodeAt(at), 4))
+  const url = [...Buffer.from(character, 'utf8')].map((byte) => `%${hex(byte, 2)}`).join('')
+  const forms = [
+    escapePattern(character),
+    url,
+    units.map((unit) => `\\\\{1,8}u${unit}`).join(''),
+    `&#0{0,6}${code};`,
+    `&#x0{0,6}${code.toString(16)};`,
+  ]
+  if (character === ' ') forms.push('\\+')
+  if ('"\\/'.includes(character)) forms.push(`\\\\{1,8}${escapePattern(character)}`)
+  if (Object.hasOwn(escapes, character)) forms.push(`\\\\{1,8}${escapes[character]}`)
+  if (Object.hasOwn(entities, character)) forms.push(`&${entities[character]};`)
+  return `(?:${forms.join('|')})`
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0')
 }
 
 /** Base64 of the value at each of the three places it can start within a longer text, without what its neighbours decide. */

@@ -91,14 +91,18 @@ export function refusalError(reason: string, conversation: string): WitanError {
   })
 }
 
+/** What is said of an agent that is not there. */
+export function noAgentError(id: string): WitanError {
+  return new WitanError('NOT_FOUND', `There is no agent \`${id}\`.`, {
+    path: 'agent',
+    hint: 'GET /api/v1/agents lists the agents.',
+  })
+}
+
 /** The root agent as it is now. Throws `NOT_FOUND`, `AGENT_DISABLED`. */
 export function pinRoot(context: CommandContext, row: Pick<ConversationRow, 'database' | 'agent'>): PinnedAgent {
   const pinned = context.env.pin(row.database, row.agent)
-  if (pinned === null)
-    throw new WitanError('NOT_FOUND', `There is no agent \`${row.agent}\`.`, {
-      path: 'agent',
-      hint: 'GET /api/v1/agents lists the agents.',
-    })
+  if (pinned === null) throw noAgentError(row.agent)
   if (pinned.data.disabled)
     throw new WitanError('AGENT_DISABLED', `Agent \`${row.agent}\` is disabled.`, {
       path: 'agent',

@@ -111,7 +111,7 @@ function recordStart(start: {
   record(job, own, { type: 'start', kind: 'tool', body })
 }
 
-/** Records what a tool came to. */
+/** Records what a tool came to. An error is told in words without hidden values, whatever the tool threw [D15]. */
 export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): void {
   const place = slot.place as CallPlace
   if (outcome.failure === null)
@@ -120,7 +120,11 @@ export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): voi
       kind: 'tool',
       body: { result: outcome.value ?? null, truncated: outcome.truncated },
     })
-  else record(job, place, { type: 'error', kind: 'tool', body: outcome.failure })
+  else {
+    const { code, detail } = outcome.failure
+    const { scrub } = slot.owner
+    record(job, place, { type: 'error', kind: 'tool', body: { code, detail: scrub === null ? detail : scrub(detail) } })
+  }
 }
 
 function spawn({ slot, child, callId }: { slot: Slot; child: Spawn; callId: string }, job: Job): void {

@@ -34,11 +34,12 @@ export function failCall(
   job: Job,
   why: { readonly code: ErrorCode; readonly detail: string; readonly hint: string },
 ): void {
-  if (call.parent === null) return failRun(job, problem(why.code, why.detail, { hint: why.hint }))
+  const detail = call.scrub === null ? why.detail : call.scrub(why.detail)
+  if (call.parent === null) return failRun(job, problem(why.code, detail, { hint: why.hint }))
   record(job, call.place, {
     type: 'error',
     kind: 'agent',
-    body: { code: why.code, detail: why.detail, usage: usageOf(call.usage) },
+    body: { code: why.code, detail, usage: usageOf(call.usage) },
   })
 }
 

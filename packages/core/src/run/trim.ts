@@ -1,7 +1,7 @@
 /** Making room before a call thinks: a history that is too long leaves its view, by a summary or without a word [Rb38, Rb39]. */
 import type { ModelEndBody } from '@witan/protocol/entries'
 import type { AgentCall } from '../conversation/state.ts'
-import { type Cut, lastSeqBefore, transcriptOf } from '../conversation/trim.ts'
+import { type Cut, lastSeqBefore, summaryTokens, transcriptOf } from '../conversation/trim.ts'
 import { type Model, ModelCallError, type ModelReply, type ModelRequest } from '../model/model.ts'
 import { orAborted } from './abort.ts'
 import { type Job, record } from './job.ts'
@@ -57,14 +57,14 @@ async function summaryOf(
     finishReason: reply.finishReason,
     startedAt,
   })
-  const summary = scrub(reply.text.trim()).slice(0, trim.maxTokensAfter * 4)
+  const summary = scrub(reply.text.trim()).slice(0, summaryTokens(trim) * 4)
   if (summary !== '') return trim.resultPrefix + summary
   tell(call, job, 'the model gave no summary')
   return null
 }
 
 function requestOf(trim: Summarize, transcript: string): ModelRequest {
-  const size = `Use at most ${trim.maxTokensAfter} tokens.`
+  const size = `Use at most ${summaryTokens(trim)} tokens.`
   const content = `<conversation>\n${transcript}\n</conversation>\n\n${trim.endPrompt} ${size}`
   const messages = [
     { role: 'system', content: trim.beginningPrompt },

@@ -22,7 +22,7 @@ export function prepareArguments(tool: Tool, text: string): PreparedArguments {
   const kept: Record<string, unknown> = {}
   const notices: NoticeBody[] = []
   for (const name of Object.keys(raw)) {
-    if (listed === null || listed.has(name)) kept[name] = (raw as Record<string, unknown>)[name]
+    if (isWanted(tool, listed, name)) kept[name] = (raw as Record<string, unknown>)[name]
     else notices.push(dropped(tool, name))
   }
   const checked = tool.check(kept)
@@ -54,9 +54,20 @@ function listedNames(tool: Tool): ReadonlySet<string> | null {
   return names
 }
 
-function dropped(tool: Tool, name: string): NoticeBody {
+/** Listed; or, where the schema takes any name, neither what is bound in any spelling nor what would become the arguments' prototype [D14]. */
+function isWanted(tool: Tool, listed: ReadonlySet<string> | null, name: string): boolean {
+  if (listed !== null) return listed.has(name)
+  return name !== '__proto__' && boundAs(tool, name) === undefined
+}
+
+/** The bound name that a reader would take `name` for. */
+function boundAs(tool: Tool, name: string): string | undefined {
   const plain = fold(name)
-  const bound = tool.bound.find((one) => fold(one) === plain)
+  return tool.bound.find((one) => fold(one) === plain)
+}
+
+function dropped(tool: Tool, name: string): NoticeBody {
+  const bound = boundAs(tool, name)
   if (bound === undefined)
     return {
       code: 'ARGUMENT_UNKNOWN_DROPPED',

@@ -166,8 +166,7 @@ function checkDelegation(
 
 /** A live ancestor with the same agent and the same message: going on could only repeat [C1]. */
 function repeats(caller: Caller, agent: string, message: string): boolean {
-  const plain = normal(message)
-  return caller.lineage.some((one) => one.agent === agent && normal(one.message) === plain)
+  return caller.lineage.some((one) => one.agent === agent && normal(one.message) === normal(message))
 }
 
 function normal(message: string): string {

@@ -35,7 +35,7 @@ export class SqliteSession {
   async #open(): Promise<void> {
     const connection = await openConnection(this.#settings)
     this.atWork.clear()
-    this.#opened = { connection, group: new CommitGroup(connection, () => process.env.NT === '1') }
+    this.#opened = { connection, group: new CommitGroup(connection, () => this.atWork.size < 2) }
   }
 
   #use(): Opened {

@@ -36,7 +36,7 @@ function asTool(tool: FunctionTool, bound: ReadonlySet<string>): RunningTool {
         parameters === tool.jsonSchema
           ? ({ ok: true, arguments: request.arguments } as const)
           : tool.check({ ...request.arguments, ...boundArguments(tool.jsonSchema, caller.parameters) })
-      if (!own.ok) return failed('TOOL_ARGS_INVALID', withoutNames(own.issues, bound))
+      if (!own.ok) return failed('TOOL_ARGS_INVALID', withoutBoundOnes(own.issues, values))
       const { callId } = request
       const context = {
         callId,
@@ -51,8 +51,9 @@ function asTool(tool: FunctionTool, bound: ReadonlySet<string>): RunningTool {
   }
 }
 
-/** What is wrong, in words that name nothing bound [P5]. */
-function withoutNames(issues: readonly string[], bound: ReadonlySet<string>): string {
-  const told = issues.filter((issue) => ![...bound].some((name) => issue.includes(name))).slice(0, 5)
+/** What is wrong, in words that neither name nor quote what is bound [P5]. */
+function withoutBoundOnes(issues: readonly string[], bound: Readonly<Record<string, unknown>>): string {
+  const words = Object.entries(bound).flatMap(([name, value]) => [name, ...[value].flat().map(String)])
+  const told = issues.filter((issue) => !words.some((word) => word !== '' && issue.includes(word))).slice(0, 5)
   return told.length === 0 ? 'a value that the system supplies does not fit this tool' : told.join('; ')
 }

@@ -1,4 +1,4 @@
-/** A cold process: imports the library, makes one agent with one tool in a runtime, and prints how long that took since the process began. */
+/** A cold process: imports the library, makes one agent with one tool in a runtime, and prints how long that took since it began. Plain JavaScript, so that nothing but the library is paid for. */
 import { createRuntime, defineAgent, defineTool } from '@witan/core'
 import { z } from 'zod'
 

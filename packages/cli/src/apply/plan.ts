@@ -1,0 +1,143 @@
+/** What an apply would do: which agents are new, which change and how, which go. Nothing is changed here. */
+import type { Client } from '@witan/client'
+import { parseAgent } from '@witan/core'
+import type { AgentData, Finding, StoredAgent } from '@witan/protocol'
+import { isWitanError, WitanError } from '@witan/protocol'
+import type { Change } from './diff.ts'
+import { changesBetween } from './diff.ts'
+import type { Written } from './source.ts'
+
+/** One agent of the files. */
+export interface Planned {
+  readonly agent: AgentData
+  readonly stored: StoredAgent | null
+  /** Against what is stored; for a new agent against one that says nothing. */
+  readonly changes: readonly Change[]
+}
+
+/** Something that is wrong, and where it was written. */
+export interface Trouble extends Finding {
+  readonly place: string
+}
+
+/** The whole of it. `pruned` are the stored agents that go. With an error nothing is done. */
+export interface Plan {
+  readonly planned: readonly Planned[]
+  readonly pruned: readonly StoredAgent[]
+  readonly errors: readonly Trouble[]
+  readonly warnings: readonly Trouble[]
+}
+
+/** Reads what is stored, and has the server check the files together with it. */
+export async function planOf(
+  client: Client,
+  written: readonly Written[],
+  { prune }: { readonly prune: boolean },
+): Promise<Plan> {
+  const { agents, errors } = readAgents(written)
+  if (errors.length > 0) return { planned: [], pruned: [], errors, warnings: [] }
+  const stored = await storedAgents(client)
+  const planned = [...agents.values()].map(({ agent }) => plannedOf(agent, stored.get(agent.id) ?? null))
+  const pruned = prune ? [...stored.values()].filter(({ id, source }) => source === 'data' && !agents.has(id)) : []
+  const report = await client.agents.check(planned.map(({ agent }) => agent))
+  const placed = (finding: Finding): Trouble => ({
+    ...finding,
+    place: agents.get(finding.agent)?.written.place(finding.path) ?? finding.agent,
+  })
+  const moving = new Set(planned.filter(({ changes }) => changes.length > 0).map(({ agent }) => agent.id))
+  return {
+    planned,
+    pruned,
+    errors: [...report.errors.map(placed), ...held(pruned, { agents, stored }).map(placed)],
+    warnings: report.warnings.filter(({ agent }) => moving.has(agent)).map(placed),
+  }
+}
+
+/** All agents of the database by id. */
+export async function storedAgents(client: Client): Promise<ReadonlyMap<string, StoredAgent>> {
+  const stored = new Map<string, StoredAgent>()
+  for await (const agent of client.agents.all()) stored.set(agent.id, agent)
+  return stored
+}
+
+/** An agent without what the server adds, so that the same agent always gives the same text. */
+export function withoutStoredFields(agent: StoredAgent): AgentData {
+  const { revision: _revision, source: _source, warnings: _warnings, ...data } = agent
+  return data
+}
+
+type Read = ReadonlyMap<string, { readonly agent: AgentData; readonly written: Written }>
+
+function readAgents(written: readonly Written[]): { readonly agents: Read; readonly errors: readonly Trouble[] } {
+  const agents = new Map<string, { agent: AgentData; written: Written }>()
+  const errors: Trouble[] = []
+  for (const one of written) {
+    try {
+      const agent = readAgent(one.value)
+      const first = agents.get(agent.id)
+      if (first !== undefined) throw twice(agent.id, first.written)
+      agents.set(agent.id, { agent, written: one })
+    } catch (error) {
+      if (!isWitanError(error)) throw error
+      errors.push(troubleOf(error, one))
+    }
+  }
+  return { agents, errors }
+}
+
+/** As it will be stored: with every default, and as JSON carries it. */
+function readAgent(value: unknown): AgentData {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new WitanError('AGENT_INVALID', 'This is no agent.', {
+      hint: 'An agent is a mapping with id, model and instructions; several are a list, or stand under `agents`.',
+    })
+  }
+  return JSON.parse(JSON.stringify(parseAgent(withoutStoredFields(value as StoredAgent)))) as AgentData
+}
+
+function twice(id: string, first: Written): WitanError {
+  const hint = `It stands at ${first.place('id')} already; keep one of the two.`
+  return new WitanError('NAME_TAKEN', `Agent \`${id}\` is there twice.`, { path: 'id', hint })
+}
+
+function troubleOf(error: WitanError, { value, place }: Written): Trouble {
+  const id = (value as { readonly id?: unknown } | null)?.id
+  const path = error.path ?? ''
+  const agent = typeof id === 'string' ? id.slice(0, 80) : ''
+  const { code, message: detail } = error
+  return { code, severity: 'error', agent, path, detail, hint: error.hint ?? '', place: place(path) }
+}
+
+function plannedOf(agent: AgentData, stored: StoredAgent | null): Planned {
+  const blank = { id: agent.id, model: 'none', instructions: '' }
+  const before = stored === null ? { ...parseAgent(blank), model: undefined } : withoutStoredFields(stored)
+  const changes = changesBetween(before, agent)
+  return { agent, stored, changes }
+}
+
+/** An agent that goes must not be listed by one that stays. */
+function held(
+  pruned: readonly StoredAgent[],
+  { agents, stored }: { readonly agents: Read; readonly stored: ReadonlyMap<string, StoredAgent> },
+): readonly Finding[] {
+  const goes = new Set(pruned.map(({ id }) => id))
+  const stays = [...stored.values(), ...[...agents.values()].map(({ agent }) => agent)].filter(
+    ({ id }, index) => !goes.has(id) && (index >= stored.size || !agents.has(id)),
+  )
+  return stays.flatMap((agent) =>
+    agent.subAgents.flatMap((edge, index) =>
+      goes.has(edge.agent)
+        ? [
+            {
+              code: 'AGENT_REFERENCED',
+              severity: 'error' as const,
+              agent: agent.id,
+              path: `subAgents.${index}.agent`,
+              detail: `Agent \`${agent.id}\` lists \`${edge.agent}\`, which --prune would delete.`,
+              hint: `Add \`${edge.agent}\` to the files, or take it out of \`${agent.id}\`.`,
+            },
+          ]
+        : [],
+    ),
+  )
+}

@@ -1,0 +1,136 @@
+/** Agents as somebody wrote them: YAML or JSON from files, folders or standard input, each with the place of every key. */
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { text as readAll } from 'node:stream/consumers'
+import { nearest } from '@witan/core'
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml'
+import { UsageError } from '../exit.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** One agent as it was written. */
+export interface Written {
+  readonly value: unknown
+  /** Where a key of it stands, such as `subAgents.0.agent`: `agents.yaml:12`. The nearest place above it where it stands nowhere. */
+  place(path: string): string
+}
+
+/** Everything in these files, in order; `-` is standard input. Throws `UsageError` with file and line where one cannot be read. */
+export async function readSources(names: readonly string[], terminal: Terminal): Promise<readonly Written[]> {
+  const written: Written[] = []
+  for (const name of names) {
+    if (name === '-') written.push(...agentsIn(await readAll(terminal.input), 'standard input'))
+    else
+      for (const file of await filesAt(name, terminal.folder)) written.push(...(await readOne(file, terminal.folder)))
+  }
+  return written
+}
+
+async function readOne(file: string, folder: string): Promise<readonly Written[]> {
+  const content = await readFile(resolve(folder, file), 'utf8').catch((error: unknown) => {
+    throw unreadable(file, error)
+  })
+  return agentsIn(content, file)
+}
+
+/** The file itself, or every YAML and JSON file below the folder by name; what begins with a dot is left out. */
+async function filesAt(name: string, folder: string): Promise<readonly string[]> {
+  const path = resolve(folder, name)
+  const found = await stat(path).catch((error: unknown) => {
+    throw unreadable(name, error)
+  })
+  if (!found.isDirectory()) return [name]
+  const files = (await readdir(path, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/i.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(path.length + 1))
+    .filter((file) => !file.split('/').some((step) => step.startsWith('.') || step === 'node_modules'))
+  if (files.length === 0) throw new UsageError(`"${name}" holds no .yaml, .yml or .json file.`, 'Name another folder.')
+  return files.sort().map((file) => join(name, file))
+}
+
+function unreadable(name: string, error: unknown): UsageError {
+  const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'There is no file' : 'Cannot read'
+  return new UsageError(`${why} "${name}".`, 'Is the path right, seen from here?')
+}
+
+/** The agents of one text: JSON is read as the YAML that it is. A document is one agent, a list of them, or `{ agents: […] }`. */
+export function agentsIn(content: string, file: string): readonly Written[] {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(content, { lineCounter: lines, prettyErrors: false })
+  if (!Array.isArray(documents)) return []
+  return documents.flatMap((document) => agentsOf(document, { file, lines }))
+}
+
+interface Within {
+  readonly file: string
+  readonly lines: LineCounter
+}
+
+function agentsOf(document: Document, within: Within): readonly Written[] {
+  const value = valueIn(document, within)
+  if (value === null || value === undefined) return []
+  if (Array.isArray(value)) return value.map((one, index) => written(document, within, { value: one, at: [index] }))
+  const agents = typeof value === 'object' && !('id' in value) && 'agents' in value ? value.agents : undefined
+  if (!Array.isArray(agents)) return [written(document, within, { value, at: [] })]
+  const stray = Object.keys(value).find((key) => key !== 'agents')
+  if (stray !== undefined) throw strayKey(stray, written(document, within, { value, at: [] }).place(stray))
+  return agents.map((one, index) => written(document, within, { value: one, at: ['agents', index] }))
+}
+
+function valueIn(document: Document, { file, lines }: Within): unknown {
+  const [wrong] = [...document.errors, ...document.warnings]
+  if (wrong !== undefined) {
+    const place = `${file}:${lines.linePos(wrong.pos[0]).line}`
+    throw new UsageError(`${place} cannot be read: ${wrong.message}.`, 'Mend it there; JSON is read too.')
+  }
+  try {
+    return document.toJS()
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    throw new UsageError(`${file} cannot be read: ${detail}.`, 'Write what its aliases stand for in full.')
+  }
+}
+
+function strayKey(key: string, place: string): UsageError {
+  const near = nearest(key, ['id', 'agents'])
+  const hint = near === null ? 'Beside "agents" no other key is known.' : `Did you mean "${near}"?`
+  return new UsageError(`${place} has the key "${key}" beside "agents".`, hint)
+}
+
+function written(
+  document: Document,
+  { file, lines }: Within,
+  { value, at }: { readonly value: unknown; readonly at: readonly (string | number)[] },
+): Written {
+  return {
+    value,
+    place(path) {
+      const steps = [...at.map(String), ...path.split('.').filter((step) => step !== '')]
+      return `${file}:${lines.linePos(offsetOf(document.contents, steps)).line}`
+    },
+  }
+}
+
+/** Where the last step stands that can be followed. */
+function offsetOf(contents: unknown, steps: readonly string[]): number {
+  let node = contents
+  let offset = startOf(node) ?? 0
+  for (const step of steps) {
+    let next: unknown
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => String(isScalar(key) ? key.value : key) === step)
+      offset = startOf(pair?.key) ?? offset
+      next = pair?.value
+    } else if (isSeq(node)) {
+      next = node.items[Number(step)]
+      offset = startOf(next) ?? offset
+    }
+    if (next === undefined) return offset
+    node = next
+  }
+  return offset
+}
+
+function startOf(node: unknown): number | undefined {
+  const { range } = (node ?? {}) as { readonly range?: readonly [number, number, number] | null }
+  return range?.[0]
+}

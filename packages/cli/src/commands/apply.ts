@@ -1,0 +1,125 @@
+/** `witan agents apply`: shows what files would change of the agents, asks, and changes it in one batch. */
+import type { Client } from '@witan/client'
+import type { StoredAgent } from '@witan/protocol'
+import { WitanError } from '@witan/protocol'
+import { planLines, troubleLines } from '../apply/lines.ts'
+import type { Plan } from '../apply/plan.ts'
+import { planOf, storedAgents } from '../apply/plan.ts'
+import { readSources } from '../apply/source.ts'
+import type { Command, Given } from '../command.ts'
+import { connectionOptions } from '../command.ts'
+import { askYes, canAsk } from '../confirming.ts'
+import { withClient } from '../connect.ts'
+import type { ExitCode } from '../exit.ts'
+import { exitCodes, UsageError } from '../exit.ts'
+import type { Output, Terminal } from '../terminal.ts'
+import { painter, print } from '../terminal.ts'
+import type { Line } from '../tree/lines.ts'
+import { cutLine } from '../tree/lines.ts'
+
+export const applyCommand: Command = {
+  name: 'agents apply',
+  summary: 'Save agents from YAML or JSON: shows what would change, asks, and saves all or none.',
+  options: {
+    file: { value: 'FILE', short: 'f', multiple: true, help: 'A file, a folder, or - for standard input; repeatable.' },
+    yes: { short: 'y', help: 'Do not ask. Needed where nobody is at the terminal.' },
+    'dry-run': { help: 'Only show what would change.' },
+    prune: { help: 'Also delete agents that the files do not have, but never those of code.' },
+    ...connectionOptions,
+  },
+  examples: [
+    'witan agents apply -f agents/ --dry-run',
+    'witan agents export --format yaml > agents.yaml && witan agents apply -f agents.yaml',
+  ],
+  run: async (given, terminal) => {
+    const files = given.texts('file')
+    if (files.length === 0)
+      throw new UsageError('witan agents apply needs -f FILE.', 'Write -f agents.yaml, or -f - for standard input.')
+    const written = await readSources(files, terminal)
+    if (written.length === 0)
+      throw new UsageError(`"${files.join('", "')}" holds no agent.`, 'An agent is a mapping with id and model.')
+    return await withClient(given, terminal, async (client) => {
+      const plan = await planOf(client, written, { prune: given.has('prune') })
+      return await decide({ client, plan, given, terminal })
+    })
+  },
+}
+
+interface Applying {
+  readonly client: Client
+  readonly plan: Plan
+  readonly given: Given
+  readonly terminal: Terminal
+}
+
+async function decide({ client, plan, given, terminal }: Applying): Promise<ExitCode> {
+  if (plan.errors.length > 0) {
+    show(terminal, plan.errors.flatMap(troubleLines), terminal.errors)
+    print(terminal.errors, 'Nothing was changed.')
+    return exitCodes.usage
+  }
+  show(terminal, planLines(plan))
+  const isIdle = changedAgents(plan).length === 0 && plan.pruned.length === 0
+  if (isIdle || given.has('dry-run')) return exitCodes.done
+  if (!given.has('yes')) {
+    if (!canAsk(terminal) || given.texts('file').includes('-'))
+      throw new UsageError('Nothing was changed: there is nobody to ask here.', 'Add --yes, or --dry-run to only look.')
+    if (!(await askYes(terminal, 'Change these agents?'))) {
+      print(terminal.output, 'Nothing was changed.')
+      return exitCodes.failed
+    }
+  }
+  await refuseOvertaken(client, plan)
+  await change(client, plan, terminal)
+  return exitCodes.done
+}
+
+function show(terminal: Terminal, lines: readonly Line[], to: Output = terminal.output): void {
+  const paint = painter(terminal, to)
+  const width = to.isTTY ? (to.columns ?? 80) : Number.POSITIVE_INFINITY
+  for (const line of lines) print(to, paint(cutLine(line, width)))
+}
+
+function changedAgents({ planned }: Plan): Plan['planned'] {
+  return planned.filter(({ changes }) => changes.length > 0)
+}
+
+/** What was shown must still be so: somebody may have changed an agent while the question stood. */
+async function refuseOvertaken(client: Client, plan: Plan): Promise<void> {
+  const now = await storedAgents(client)
+  const seen = new Map<string, number>([
+    ...changedAgents(plan).map(({ agent, stored }) => [agent.id, stored?.revision ?? 0] as const),
+    ...plan.pruned.map(({ id, revision }) => [id, revision] as const),
+  ])
+  for (const [id, revision] of seen) {
+    if ((now.get(id)?.revision ?? 0) === revision) continue
+    throw new WitanError('REVISION_MISMATCH', `Agent \`${id}\` was changed meanwhile; nothing was done.`, {
+      hint: 'Apply again to see what would change now.',
+    })
+  }
+}
+
+async function change(client: Client, plan: Plan, terminal: Terminal): Promise<void> {
+  const agents = changedAgents(plan).map(({ agent }) => agent)
+  const saved = agents.length === 0 ? [] : await client.agents.batch(agents)
+  for (const { id, revision } of saved) print(terminal.output, `saved ${id} (revision ${revision})`)
+  for (const agent of inOrder(plan.pruned)) {
+    await client.agents.delete(agent.id, { force: true })
+    print(terminal.output, `deleted ${agent.id}`)
+  }
+}
+
+/** Parents before the agents they list, as far as there is no circle. Nobody who stays lists one of them. */
+function inOrder(agents: readonly StoredAgent[]): readonly StoredAgent[] {
+  const left = new Map(agents.map((agent) => [agent.id, agent]))
+  const order: StoredAgent[] = []
+  while (left.size > 0) {
+    const listed = new Set([...left.values()].flatMap(({ subAgents }) => subAgents.map(({ agent }) => agent)))
+    const free = [...left.values()].filter(({ id }) => !listed.has(id))
+    for (const agent of free.length > 0 ? free : left.values()) {
+      order.push(agent)
+      left.delete(agent.id)
+    }
+  }
+  return order
+}

@@ -1,0 +1,50 @@
+/** `witan agents export`: agents as text that apply takes and that changes nothing there. */
+import type { Client } from '@witan/client'
+import { stringify } from 'yaml'
+import { storedAgents, withoutStoredFields } from '../apply/plan.ts'
+import type { Command, Given } from '../command.ts'
+import { connectionOptions } from '../command.ts'
+import { connected } from '../connect.ts'
+import { UsageError } from '../exit.ts'
+import { printJson } from '../listing.ts'
+import type { Terminal } from '../terminal.ts'
+
+export const exportCommand: Command = {
+  name: 'agents export',
+  summary: 'Print agents as YAML or JSON that apply takes: all, or these.',
+  operands: [{ name: 'AGENT', optional: true, many: true }],
+  options: { format: { value: 'FORMAT', help: 'yaml or json; json by default.' }, ...connectionOptions },
+  run: (given, terminal) => {
+    const format = formatOf(given)
+    return connected(given, terminal, (client) => exportAgents({ client, format }, given, terminal))
+  },
+}
+
+type Format = 'yaml' | 'json'
+
+function formatOf(given: Given): Format {
+  const format = given.text('format') ?? 'json'
+  if (format === 'yaml' || format === 'json') return format
+  throw new UsageError(`--format "${format}" is not known.`, 'Write --format yaml or --format json.')
+}
+
+async function exportAgents(
+  { client, format }: { readonly client: Client; readonly format: Format },
+  given: Given,
+  terminal: Terminal,
+): Promise<void> {
+  const ids = [...new Set(given.operands)]
+  const stored = ids.length === 0 ? [...(await storedAgents(client)).values()] : await eachOf(client, ids)
+  const agents = stored.map(withoutStoredFields)
+  if (format === 'json') printJson(terminal, { agents })
+  else terminal.output.write(toYaml(agents))
+}
+
+function eachOf(client: Client, ids: readonly string[]) {
+  return Promise.all(ids.map((id) => client.agents.get(id)))
+}
+
+/** Agents as one YAML document; long lines are not folded, so that a diff of two exports is readable. */
+export function toYaml(agents: readonly unknown[]): string {
+  return stringify({ agents }, { lineWidth: 0, aliasDuplicateObjects: false })
+}

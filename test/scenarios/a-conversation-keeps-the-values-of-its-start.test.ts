@@ -1,0 +1,154 @@
+/** Parameters given again where a conversation goes on: values stand, flags are tightened and never loosened. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { call, lastUserMessage, systemText } from '@witan/core/testing'
+import { memoryStore } from '@witan/core'
+import { createStage, type Stage, type StageOptions } from '../support/stage.ts'
+
+const canary = 'Users/canary-7'
+const chain: StageOptions['agents'] = [
+  { id: 'root', parameters: [{ name: 'key' }, { name: 'country' }], subAgents: [{ agent: 'mid' }] },
+  { id: 'mid', parameters: [{ name: 'key' }], subAgents: [{ agent: 'leaf' }] },
+  { id: 'leaf', parameters: [{ name: 'key' }] },
+]
+const plays: StageOptions['plays'] = {
+  root: (request, turn) => (turn % 2 === 0 ? call('mid', { message: lastUserMessage(request) }) : 'done'),
+  mid: (request, turn) => (turn % 2 === 0 ? call('leaf', { message: lastUserMessage(request) }) : 'done'),
+  leaf: () => 'ok',
+}
+const parameters = { key: canary, country: 'Norway' }
+
+async function begun(more: Partial<StageOptions> = {}): Promise<Stage> {
+  const stage = createStage({ agents: chain, plays, ...more })
+  await stage.ask('root', 'hello', { id: 'chats/1', parameters })
+  return stage
+}
+
+const asked = (stage: Stage) => stage.requests.map((request) => systemText(request))
+
+test('[E19] a value that is hidden on resume is hidden from every agent of the chain, from the next run on and for good', async () => {
+  const stage = await begun()
+  const before = asked(stage)
+  assert.equal(before.filter((text) => text.includes(canary)).length, 5)
+  await stage.ask('root', 'again', { id: 'chats/1', parameters: { key: { value: canary, sendToModel: false } } })
+  await stage.ask('root', 'once more', { id: 'chats/1', parameters: { key: { value: canary, sendToModel: true } } })
+  await stage.run('chats/1', { prompt: 'and more' })
+  const after = asked(stage).slice(before.length)
+  assert.equal(after.length, 15)
+  for (const text of after) assert.match(text, /key: supplied by the system/)
+  assert.doesNotMatch(JSON.stringify(stage.requests.slice(before.length)), new RegExp(canary))
+  assert.match(after[0] ?? '', /country = "Norway"/)
+})
+
+test('[E19] hiding without a prompt holds for the next run, and readers of the document see it at once', async () => {
+  const stage = await begun()
+  const shown = async () => (await stage.document('chats/1')).parameters
+  assert.deepEqual((await shown())['key'], { value: canary, sendToModel: true })
+  const opened = await stage.runtime.start({
+    agent: 'root',
+    id: 'chats/1',
+    parameters: { key: { value: canary, sendToModel: false } },
+  })
+  assert.deepEqual([opened.created, opened.run], [false, null])
+  assert.deepEqual(await shown(), { key: { sendToModel: false }, country: { value: 'Norway', sendToModel: true } })
+  await stage.run('chats/1', { prompt: 'again' })
+  assert.deepEqual((await shown())['key'], { sendToModel: false })
+  assert.doesNotMatch(asked(stage).at(-1) ?? '', new RegExp(canary))
+})
+
+test('[E19] [I1] a restart reads the same flags from the same place in the log', async () => {
+  const kept = memoryStore()
+  const store = { ...kept, close: async () => {} }
+  const stage = await begun({ options: { store } })
+  await stage.ask('root', 'again', { id: 'chats/1', parameters: { key: { value: canary, sendToModel: false } } })
+  await stage.runtime.close()
+  const next = createStage({ agents: chain, plays, options: { store } })
+  await next.run('chats/1', { prompt: 'once more' })
+  for (const text of asked(next)) assert.doesNotMatch(text, new RegExp(canary))
+  const warm = createStage({ agents: chain, plays })
+  await warm.ask('root', 'hello', { id: 'chats/1', parameters })
+  await warm.ask('root', 'again', { id: 'chats/1', parameters: { key: { value: canary, sendToModel: false } } })
+  await warm.run('chats/1', { prompt: 'once more' })
+  assert.deepEqual(
+    next.requests.map(({ messages }) => messages),
+    warm.requests.slice(-5).map(({ messages }) => messages),
+  )
+})
+
+test('[E19] a run that is waiting when a value is hidden keeps what it started with; the next one does not', async () => {
+  const stage = createStage({
+    agents: [{ id: 'root', parameters: [{ name: 'key' }], actions: [{ name: 'Ask' }] }],
+    plays: { root: (request) => (lastUserMessage(request) === 'hello' ? call('Ask') : 'done') },
+  })
+  const open = await stage.ask('root', 'hello', { id: 'chats/1', parameters: { key: canary } })
+  await stage.runtime.start({
+    agent: 'root',
+    id: 'chats/1',
+    parameters: { key: { value: canary, sendToModel: false } },
+  })
+  const actionResponses = [{ id: open.interruptions[0]?.id, response: 'yes' }]
+  const [first] = stage.requests
+  assert.equal((await stage.run('chats/1', { actionResponses })).status, 'waiting')
+  assert.equal(asked(stage).at(-1), systemText(first as Stage['requests'][number]))
+  await stage.runtime.cancelRun(open.runId)
+  await stage.run('chats/1', { prompt: 'again' })
+  assert.match(asked(stage).at(-1) ?? '', /key: supplied by the system/)
+})
+
+test('[E19] [D15] a trusted value that was shown is taken out of what is read again of the history', async () => {
+  const trusted = { name: 'key', policy: 'forbidModelGeneration' } as const
+  const stage = createStage({
+    agents: [{ id: 'root', parameters: [trusted] }],
+    plays: { root: [`Your key is ${canary}.`, 'hidden', 'still'] },
+  })
+  await stage.ask('root', 'what is it?', { id: 'chats/1', parameters: { key: canary } })
+  await stage.ask('root', 'again', { id: 'chats/1', parameters: { key: { value: canary, sendToModel: false } } })
+  await stage.run('chats/1', { prompt: 'more' })
+  assert.doesNotMatch(JSON.stringify(stage.requests.slice(1)), new RegExp(canary))
+  assert.match(JSON.stringify(stage.requests.at(-1)), /Your key is \[hidden\]\./)
+})
+
+test('[E19] another value, a new one and an unknown one are refused by name and without the value', async () => {
+  const stage = createStage({
+    agents: [{ id: 'root', parameters: [{ name: 'key' }, { name: 'late', sendToModel: false }] }],
+    plays: { root: () => 'ok' },
+  })
+  await stage.ask('root', 'hello', { id: 'chats/1', parameters: { key: canary } })
+  const again = (given: object) => stage.ask('root', 'again', { id: 'chats/1', parameters: given })
+  const rows: [given: object, code: string, name: string][] = [
+    [{ key: 'other-value' }, 'PARAM_FIXED', 'key'],
+    [{ key: { value: 'other-value', sendToModel: false } }, 'PARAM_FIXED', 'key'],
+    [{ key: [canary] }, 'PARAM_FIXED', 'key'],
+    [{ key: { value: canary, sendToModel: false }, late: 'other-value' }, 'PARAM_FIXED', 'late'],
+    [{ late: 7 }, 'PARAM_TYPE', 'late'],
+    [{ lat: 'other-value' }, 'PARAM_UNKNOWN', 'lat'],
+    [{ key: { val: 'other-value' } }, 'PARAM_TYPE', 'key'],
+  ]
+  for (const [given, code, name] of rows) {
+    await assert.rejects(again(given), (error: Error & { code: string; path: string }) => {
+      assert.deepEqual([error.code, error.path], [code, `parameters.${name}`])
+      assert.ok(error.message.includes(`\`${name}\``))
+      assert.doesNotMatch(`${error.message} ${JSON.stringify(error)}`, /other-value|canary/)
+      return true
+    })
+  }
+  assert.equal(stage.requests.length, 1)
+  await again({ key: canary })
+  assert.match(asked(stage).at(-1) ?? '', new RegExp(canary), 'what was refused has hidden nothing')
+})
+
+test('[E19] [F42] a direct run that goes on holds to the same', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'lead', subAgents: [{ agent: 'expert' }] },
+      { id: 'expert', parameters: [{ name: 'key' }] },
+    ],
+    plays: { expert: () => 'ok' },
+  })
+  const direct = async (body: object) =>
+    (await stage.runtime.agents.subAgents.run('lead', 'expert', { prompt: 'x', ...body })).result
+  const { conversationId } = await direct({ parameters: { key: canary } })
+  await assert.rejects(direct({ conversationId, parameters: { key: 'other' } }), { code: 'PARAM_FIXED' })
+  await direct({ conversationId, parameters: { key: { value: canary, sendToModel: false } } })
+  assert.match(asked(stage).at(-1) ?? '', /key: supplied by the system/)
+})
