@@ -11,7 +11,7 @@ const groups = [
     files: [
       'packages/*/src/**/*.test.ts',
       'scripts/**/*.test.ts',
-      'test/{conformance,scenarios,properties,docs}/**/*.test.ts',
+      'test/{conformance,scenarios,properties,leaks,docs}/**/*.test.ts',
     ],
   },
   { isolation: 'process', files: ['test/{acceptance,faults}/**/*.test.ts', 'examples/*/*.test.ts'] },

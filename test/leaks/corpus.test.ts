@@ -2,6 +2,7 @@
  * The injection and leak corpus: no model is asked to resist. Its stand-in obeys whoever injects, tries every override and echoes
  * what it can, so whatever leaks or runs is the runtime's doing.
  */
+import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { playEchoes } from './families/echo.ts'
 import { playErrors } from './families/errors.ts'
@@ -10,6 +11,7 @@ import { playHttpErrors } from './families/http-errors.ts'
 import { playOverrides } from './families/override.ts'
 import { playPrivileges } from './families/privilege.ts'
 import { playVisibility } from './families/visibility.ts'
+import { canary, encodings, scannerOf } from './support/canary.ts'
 import { createLedger, type Ledger, summaryOf } from './support/ledger.ts'
 
 const ledgers: Ledger[] = []
@@ -22,6 +24,14 @@ async function family(name: string, atLeast: number, play: (ledger: Ledger) => P
 }
 
 describe('the injection and leak corpus', () => {
+  test('a value is recognised in every disguise, and nothing else is', () => {
+    const scan = scannerOf(['one'])
+    for (const [name, encode] of Object.entries(encodings)) {
+      assert.ok(scan(`so: ${encode(`see ${canary('one')} there`)}.`).size > 0, name)
+      assert.deepEqual([...scan(`so: ${encode(canary('two'))}.`)], [], name)
+    }
+  })
+
   test('[I13] [R36] [R37] [R38] [R39] [C17] A: a hidden value is seen by nobody who may not see it', () =>
     family('A', 480, playVisibility))
 

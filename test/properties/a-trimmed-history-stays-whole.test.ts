@@ -29,8 +29,8 @@ type Trim = NonNullable<AgentInput['history']>['trim']
 const trims: fc.Arbitrary<Trim> = fc.oneof(
   fc.record({
     kind: fc.constant('summarize' as const),
-    maxTokensBefore: fc.integer({ min: 4, max: 60 }),
-    maxTokensAfter: fc.integer({ min: 1, max: 4 }),
+    maxTokensBefore: fc.integer({ min: 8, max: 60 }),
+    maxTokensAfter: fc.integer({ min: 4, max: 8 }),
     beginningPrompt: fc.constant(condense),
   }),
   fc.record({
@@ -44,7 +44,7 @@ async function converse(system: RandomSystem, ways: readonly Trim[]) {
   const play = randomPlay(system.seed)
   const model = scriptedModel((request, turn) =>
     systemText(request) === condense
-      ? `${request.messages[1]?.content.slice(-200, -60)} ${canary}`
+      ? `${canary} ${request.messages[1]?.content.slice(-200, -60)}`
       : play(request, turn),
   )
   const agents = system.agents.map((one, index) => {

@@ -152,3 +152,17 @@ test('[E19] [F42] a direct run that goes on holds to the same', async () => {
   await direct({ conversationId, parameters: { key: { value: canary, sendToModel: false } } })
   assert.match(asked(stage).at(-1) ?? '', /key: supplied by the system/)
 })
+
+test('[E19] [Rb55] a fork at any place before a value was hidden hides it from its first run on', async () => {
+  const stage = await begun()
+  const ends = [(await stage.runtime.getConversation('chats/1')).lastSeq]
+  await stage.run('chats/1', { prompt: 'again' })
+  ends.push((await stage.runtime.getConversation('chats/1')).lastSeq)
+  await stage.ask('root', 'hide', { id: 'chats/1', parameters: { key: { value: canary, sendToModel: false } } })
+  for (const seq of [0, ...ends]) {
+    const fork = await stage.runtime.forkConversation('chats/1', { seq })
+    const before = stage.requests.length
+    await stage.run(fork.id, { prompt: 'in the fork' })
+    for (const text of asked(stage).slice(before)) assert.match(text, /key: supplied by the system/)
+  }
+})

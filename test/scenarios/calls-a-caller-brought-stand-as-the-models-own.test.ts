@@ -87,6 +87,20 @@ test('[Rb52] they are stored with the message, and a colder reader folds the sam
   assert.deepEqual([shown[0]?.name, shown[0]?.response], ['Rename', 'kept'])
 })
 
+test('[Rb52] [C17] what an agent must not see is taken out of a response that was brought along, as out of any other', async () => {
+  const key = { name: 'key', sendToModel: false, policy: 'forbidModelGeneration' } as const
+  const stage = createStage({
+    agents: [{ id: 'root', parameters: [key] }],
+    plays: { root: (request) => `read ${toolResults(request)[0]}` },
+  })
+  await stage.runtime.start({ agent: 'root', id: 'chats/1', parameters: { key: 'cny_7d21c0' } })
+  const artificialActions = [{ name: 'Look', response: { owner: 'cny_7d21c0' } }]
+  for (const prompt of ['one', 'two']) {
+    assert.equal((await stage.run('chats/1', { prompt, artificialActions })).text, 'read {"owner":"[hidden]"}')
+  }
+  assert.ok(!JSON.stringify(stage.requests).includes('cny_7d21c0'))
+})
+
 test('[Rb52] without a prompt, or together with responses, they are refused', async () => {
   const stage = stageOf(() => call('Rename', { name: 'x' }))
   const { interruptions } = await stage.ask('root', 'go', { id: 'chats/1' })

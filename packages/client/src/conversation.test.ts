@@ -80,7 +80,7 @@ describe('a conversation', () => {
     assert.equal(started?.headers.authorization, 'Bearer secret')
   })
 
-  it('takes the exact path first, then the narrowest wildcard, then the hook [R28]', async () => {
+  it('takes the exact path first, then the narrowest wildcard, then the hook [R28] [E09]', async () => {
     const chat = witan.conversation('root')
     for (const path of ['*', '*/Send', 'audit/*', 'x/audit/*', 'audit/Send']) chat.handle(path, () => path)
     const result = await chat.run('act audit/Send audit/Save mail/Send x/audit/Save x/mail/Send Send')

@@ -10,10 +10,14 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   const issue = parsed.error.issues[0] as z.core.$ZodIssue
   const path = issue.path.join('.')
   if (issue.code !== 'unrecognized_keys') {
-    throw new WitanError('BODY_INVALID', `\`${path || 'body'}\` is not valid: ${issue.message}.`, {
-      path,
-      hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.',
-    })
+    throw new WitanError(
+      /(^|\.)max[A-Z]/.test(path) ? 'LIMIT_INVALID' : 'BODY_INVALID',
+      `\`${path || 'body'}\` is not valid: ${issue.message}.`,
+      {
+        path,
+        hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.',
+      },
+    )
   }
   const key = issue.keys[0] ?? ''
   const known = Object.keys((schema as unknown as { shape?: object }).shape ?? {})

@@ -2,6 +2,7 @@
 import { type Conversation, WitanError } from '@witan/protocol'
 import { forkRequestSchema } from '@witan/protocol/schemas'
 import { copyLog, movedEntry } from './conversation/fork.ts'
+import { parametersUpTo } from './conversation/given.ts'
 import { entriesOf } from './conversation/warm.ts'
 import type { Principal } from './identity/principal.ts'
 import { parseBody } from './runtime-body.ts'
@@ -31,7 +32,9 @@ export async function forkConversation(door: Door, from: string, request: unknow
   const at = parts.env.clock.now()
   const id = wholeId(wanted ?? `${from.split('/')[0]}/`, () => parts.env.ids.conversation(at))
   const lastMessageAt = entries.findLast(({ type }) => type === 'message')?.at ?? at
-  const create: ConversationRow = { ...original, id, createdBy: principal.id, createdAt: at, lastMessageAt, lastSeq: 0 }
+  const parameters = parametersUpTo(original.parameters, seq)
+  const row = { ...original, id, parameters, createdBy: principal.id }
+  const create: ConversationRow = { ...row, createdAt: at, lastMessageAt, lastSeq: 0 }
   const copies = entries.map((entry) => movedEntry(entry, from, id))
   const stored = await parts.store.append({ database, conversation: id, create, entries: copies })
   if (!stored.ok) throw takenError(id)

@@ -67,13 +67,16 @@ export function mismatchError({ id, agent }: ConversationRow, asked: string, pat
   )
 }
 
+/** What a URL or a file system would take for a way up, or for nothing [E8]. */
+const dotted = /\.\.|\/\.$/
+
 /** A whole id; a prefix is finished with a fresh half. Throws `ID_INVALID`. */
 export function wholeId(id: string, fresh: () => string): string {
   if (conversationPrefixPattern.test(id)) return id + fresh()
-  if (conversationIdPattern.test(id)) return id
+  if (conversationIdPattern.test(id) && !dotted.test(id)) return id
   throw new WitanError(
     'ID_INVALID',
-    `Conversation id \`${id.slice(0, 80)}\`: use \`name/rest\` with letters, digits, \`_\`, \`-\` and, in the rest, \`.\`.`,
+    `Conversation id \`${id.slice(0, 80)}\`: use \`name/rest\` with letters, digits, \`_\`, \`-\` and, in the rest, single \`.\`.`,
     { path: 'id', hint: '`chats/` lets the server choose the rest.' },
   )
 }

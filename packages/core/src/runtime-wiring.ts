@@ -5,6 +5,7 @@ import type { CheckContext } from './agent/check/check.ts'
 import { type Agent, withWrapped } from './agent/define.ts'
 import type { DeskContext } from './agent/desk.ts'
 import { reachOf, Registry } from './agent/registry.ts'
+import { type Ceilings, ceilingsOf } from './budget/ceilings.ts'
 import { WarmConversations } from './conversation/warm.ts'
 import { agentTools } from './edge/agent-tool.ts'
 import { subAgentTools } from './edge/sub-agent.ts'
@@ -53,7 +54,7 @@ export interface RuntimeOptions {
   /** Agents as code, or as data; stored when the runtime starts [F10]. */
   readonly agents?: readonly (Agent | object)[]
   /** Ceilings: an agent only lowers them. Defaults: depth 8, 500 model calls. */
-  readonly limits?: { readonly maxDepth?: number; readonly maxModelCalls?: number }
+  readonly limits?: Partial<Ceilings>
   /** How model calls are tried again; 1 try switches it off. */
   readonly retry?: { readonly tries?: number; readonly baseMs?: number }
   /** How long a job is leased; default 15 s. */
@@ -101,7 +102,7 @@ export function wire(given: RuntimeOptions): Parts {
     hub,
     owner: ids.owner(),
     leaseMs: options.leaseMs ?? 15_000,
-    ceilings: { maxDepth: options.limits?.maxDepth ?? 8, maxModelCalls: options.limits?.maxModelCalls ?? 500 },
+    ceilings: ceilingsOf(options.limits),
     model: models.find,
     toolset: toolsetOf([functionTools(tools), queryTools(sources), actionTools, subAgentTools(find), agentTools(find)]),
     pin: (database, id) => registry.rows(database).get(id) ?? null,

@@ -161,7 +161,7 @@ const source: QuerySource = {
   kind: 'fake',
   check: async (sql): Promise<Awaited<ReturnType<QuerySource['check']>>> =>
     sql.startsWith('delete')
-      ? { ok: false, problem: 'not-read-only', detail: 'it deletes' }
+      ? { ok: false, problem: 'not-read-only', detail: 'it deletes', line: 1, column: 1 }
       : { ok: true, placeholders: sql.includes('$owner') ? ['owner'] : sql.includes('$key') ? ['key'] : [] },
   run: async ({ bindings }) => {
     const [word, ...rest] = String(bindings.get('key')).split(' ')

@@ -43,7 +43,10 @@ const requests: readonly (readonly [code: string, made: (given: Given) => Shape]
       body: { agent: 'nobody', prompt: secret, parameters: { key: secret } },
     }),
   ],
-  ['NOT_FOUND', ({ name, secret }) => ({ path: `/api/v1/documents/chats/${name}?token=${secret}` })],
+  [
+    'NOT_FOUND',
+    ({ name, secret }) => ({ path: `/api/v1/documents/chats/${name}`, headers: { cookie: `a=${secret}` } }),
+  ],
   ['NOT_FOUND', ({ name }) => ({ path: `/api/v1/runs/${name}` })],
   [
     'NOT_FOUND',
@@ -159,9 +162,9 @@ const requests: readonly (readonly [code: string, made: (given: Given) => Shape]
   ],
   [
     'EVENT_ID_INVALID',
-    ({ conversation, secret }) => ({
+    ({ conversation, name, secret }) => ({
       path: `${conversation}/events`,
-      headers: { accept: 'text/event-stream', 'last-event-id': secret },
+      headers: { accept: 'text/event-stream', 'last-event-id': name, cookie: `a=${secret}` },
     }),
   ],
   [

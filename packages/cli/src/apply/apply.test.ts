@@ -37,93 +37,94 @@ instructions: Third.
 let server: WitanServer
 let folder: string
 let at: string[]
-before(async () => {
-  server = await startServer(await loadConfig({ file: deskConfig, env: { WITAN_LOG_LEVEL: 'error' } }))
-  folder = await mkdtemp(join(tmpdir(), 'witan-apply-'))
-  at = ['--url', server.url]
-})
-after(async () => {
-  await server.close()
-  await rm(folder, { recursive: true })
-})
-
-const apply = (words: readonly string[], around: Around = {}) =>
-  witan(['agents', 'apply', ...words, ...at], { folder, ...around })
-const file = async (name: string, text: string) => {
-  await writeFile(join(folder, name), text)
-  return ['-f', name]
-}
-const ids = async () => {
-  const listed: string[] = []
-  for await (const { id } of createClient({ url: server.url }).agents.all()) listed.push(id)
-  return listed
-}
-/** Leaves the two agents of code. */
-const clear = async () => {
-  for (const id of await ids())
-    if (id !== 'clerk' && id !== 'front-desk') await witan(['agents', 'delete', id, '--force', ...at])
-}
-
-describe('witan agents apply', () => {
-  test('[R04] [E02] YAML documents that list each other are shown, and saved in one batch', async () => {
-    const from = await file('pair.yaml', pair)
-    const looked = await apply([...from, '--dry-run'])
-    assert.equal(looked.code, 0, looked.err)
-    assert.match(looked.out, /\+ left {2}new\n {4}model {2}"scripted\/desk"\n {4}instructions\n {6}\+ One\.\n/)
-    assert.match(looked.out, /! pair\.yaml:9 {2}left subAgents {2}AGENT_CYCLE/)
-    assert.match(looked.out, /\n3 new, 0 changed, 0 unchanged\n$/)
-    assert.deepEqual(await ids(), ['clerk', 'front-desk'])
-    const done = await apply([...from, '--yes'])
-    assert.match(done.out, /saved left \(revision 1\)\nsaved right \(revision 1\)\nsaved third \(revision 1\)\n$/)
-    const again = await apply(from)
-    assert.deepEqual([again.code, again.err], [0, ''], 'nothing to change needs no yes')
-    assert.match(
-      again.out,
-      /= left {2}unchanged\n= right {2}unchanged\n= third {2}unchanged\n\n0 new, 0 changed, 3 unch/,
-    )
-    await clear()
+describe('agents in files', () => {
+  before(async () => {
+    server = await startServer(await loadConfig({ file: deskConfig, env: { WITAN_LOG_LEVEL: 'error' } }))
+    folder = await mkdtemp(join(tmpdir(), 'witan-apply-'))
+    at = ['--url', server.url]
+  })
+  after(async () => {
+    await server.close()
+    await rm(folder, { recursive: true })
   })
 
-  test('what changes is shown field by field, old and new, in colours where they are wanted', async () => {
-    await apply([...(await file('pair.yaml', pair)), '--yes'])
-    const changed = pair
-      .replace('Two.', 'Zwei.')
-      .replace('description: Knows.', 'description: Knows all.')
-      .replace('instructions: Third.', 'instructions: Third.\nlimits: { maxDepth: 3 }\nactions: [{ name: Stamp }]')
-    const { out } = await apply([...(await file('pair.yaml', changed)), '--dry-run'])
-    assert.match(
-      out,
-      /~ left {2}2 changes\n {4}instructions\n {8}1 line as before\n {6}- Two\.\n {6}\+ Zwei\.\n {8}1 line/,
-    )
-    assert.match(out, / {4}subAgents\.right\.description {2}"Knows\." → "Knows all\."\n/)
-    assert.match(out, /= right {2}unchanged\n~ third {2}2 changes\n {4}actions\.Stamp {2}\+ \{ name: "Stamp"/)
-    assert.match(out, / {4}limits\.maxDepth {2}8 → 3\n/)
-    const coloured = await apply([...(await file('pair.yaml', changed)), '--dry-run'], {
-      environment: { FORCE_COLOR: '1' },
+  const apply = (words: readonly string[], around: Around = {}) =>
+    witan(['agents', 'apply', ...words, ...at], { folder, ...around })
+  const file = async (name: string, text: string) => {
+    await writeFile(join(folder, name), text)
+    return ['-f', name]
+  }
+  const ids = async () => {
+    const listed: string[] = []
+    for await (const { id } of createClient({ url: server.url }).agents.all()) listed.push(id)
+    return listed
+  }
+  /** Leaves the two agents of code. */
+  const clear = async () => {
+    for (const id of await ids())
+      if (id !== 'clerk' && id !== 'front-desk') await witan(['agents', 'delete', id, '--force', ...at])
+  }
+
+  describe('witan agents apply', () => {
+    test('[R04] [E02] YAML documents that list each other are shown, and saved in one batch', async () => {
+      const from = await file('pair.yaml', pair)
+      const looked = await apply([...from, '--dry-run'])
+      assert.equal(looked.code, 0, looked.err)
+      assert.match(looked.out, /\+ left {2}new\n {4}model {2}"scripted\/desk"\n {4}instructions\n {6}\+ One\.\n/)
+      assert.match(looked.out, /! pair\.yaml:9 {2}left subAgents {2}AGENT_CYCLE/)
+      assert.match(looked.out, /\n3 new, 0 changed, 0 unchanged\n$/)
+      assert.deepEqual(await ids(), ['clerk', 'front-desk'])
+      const done = await apply([...from, '--yes'])
+      assert.match(done.out, /saved left \(revision 1\)\nsaved right \(revision 1\)\nsaved third \(revision 1\)\n$/)
+      const again = await apply(from)
+      assert.deepEqual([again.code, again.err], [0, ''], 'nothing to change needs no yes')
+      assert.match(
+        again.out,
+        /= left {2}unchanged\n= right {2}unchanged\n= third {2}unchanged\n\n0 new, 0 changed, 3 unch/,
+      )
+      await clear()
     })
-    assert.ok(coloured.out.includes('\u001b[31m8\u001b[39m\u001b[2m → \u001b[22m\u001b[32m3\u001b[39m'))
-    await clear()
-  })
 
-  test('in a pipe nothing is changed without --yes, and it says so; a person is asked', async () => {
-    const from = await file('third.json', JSON.stringify({ id: 'third', model: 'scripted/desk', instructions: 'x' }))
-    const piped = await apply(from)
-    assert.equal(piped.code, 2)
-    assert.match(piped.err, /Nothing was changed: there is nobody to ask here\.\n→ Add --yes/)
-    assert.match(piped.out, /\+ third {2}new/)
-    const words = ['agents', 'apply', '-f', join(folder, 'third.json'), ...at]
-    const no = await sitting(words, ['no'])
-    assert.equal(no.code, 1)
-    assert.match(no.screen, /Change these agents\? yes or no › .*Nothing was changed\./s)
-    assert.deepEqual(await ids(), ['clerk', 'front-desk'])
-    const yes = await sitting(words, ['yes'])
-    assert.equal(yes.code, 0)
-    assert.match(yes.screen, /saved third \(revision \d\)/)
-    await clear()
-  })
+    test('what changes is shown field by field, old and new, in colours where they are wanted', async () => {
+      await apply([...(await file('pair.yaml', pair)), '--yes'])
+      const changed = pair
+        .replace('Two.', 'Zwei.')
+        .replace('description: Knows.', 'description: Knows all.')
+        .replace('instructions: Third.', 'instructions: Third.\nlimits: { maxDepth: 3 }\nactions: [{ name: Stamp }]')
+      const { out } = await apply([...(await file('pair.yaml', changed)), '--dry-run'])
+      assert.match(
+        out,
+        /~ left {2}2 changes\n {4}instructions\n {8}1 line as before\n {6}- Two\.\n {6}\+ Zwei\.\n {8}1 line/,
+      )
+      assert.match(out, / {4}subAgents\.right\.description {2}"Knows\." → "Knows all\."\n/)
+      assert.match(out, /= right {2}unchanged\n~ third {2}2 changes\n {4}actions\.Stamp {2}\+ \{ name: "Stamp"/)
+      assert.match(out, / {4}limits\.maxDepth {2}8 → 3\n/)
+      const coloured = await apply([...(await file('pair.yaml', changed)), '--dry-run'], {
+        environment: { FORCE_COLOR: '1' },
+      })
+      assert.ok(coloured.out.includes('\u001b[31m8\u001b[39m\u001b[2m → \u001b[22m\u001b[32m3\u001b[39m'))
+      await clear()
+    })
 
-  test('[R04] all or nothing: one bad agent keeps the others out, and every one is named with its line', async () => {
-    const bad = `- id: good
+    test('in a pipe nothing is changed without --yes, and it says so; a person is asked', async () => {
+      const from = await file('third.json', JSON.stringify({ id: 'third', model: 'scripted/desk', instructions: 'x' }))
+      const piped = await apply(from)
+      assert.equal(piped.code, 2)
+      assert.match(piped.err, /Nothing was changed: there is nobody to ask here\.\n→ Add --yes/)
+      assert.match(piped.out, /\+ third {2}new/)
+      const words = ['agents', 'apply', '-f', join(folder, 'third.json'), ...at]
+      const no = await sitting(words, ['no'])
+      assert.equal(no.code, 1)
+      assert.match(no.screen, /Change these agents\? yes or no › .*Nothing was changed\./s)
+      assert.deepEqual(await ids(), ['clerk', 'front-desk'])
+      const yes = await sitting(words, ['yes'])
+      assert.equal(yes.code, 0)
+      assert.match(yes.screen, /saved third \(revision \d\)/)
+      await clear()
+    })
+
+    test('[R04] all or nothing: one bad agent keeps the others out, and every one is named with its line', async () => {
+      const bad = `- id: good
   model: scripted/desk
   instructions: x
 - id: left
@@ -146,184 +147,185 @@ describe('witan agents apply', () => {
   instructions: y
   limits: { maxTokens: .nan }
 `
-    const { code, out, err } = await apply([...(await file('bad.yml', bad)), '--yes'])
-    assert.deepEqual([code, out], [2, ''])
-    assert.deepEqual(
-      err
-        .split('\n')
-        .filter((line) => line.startsWith('✗'))
-        .map((line) => line.slice(0, 60)),
-      [
-        '✗ bad.yml:9  left subAgents.0.descripton  UNKNOWN_KEY  Agent ',
-        '✗ bad.yml:14  deep limits.maxDepth  LIMIT_INVALID  limits.ma',
-        '✗ bad.yml:15  AGENT_INVALID  This is no agent.',
-        '✗ bad.yml:16  good id  NAME_TAKEN  Agent `good` is there twi',
-        '✗ bad.yml:22  not-a-number limits.maxTokens  LIMIT_INVALID  ',
-      ].map((line) => line.slice(0, 60)),
-    )
-    assert.match(err, /Did you mean `description`\?/)
-    assert.match(err, /It stands at bad\.yml:1 already/)
-    const wired = '- id: left\n  model: scripted/dusk\n  instructions: x\n  subAgents:\n    - agent: clerc\n'
-    const refs = await apply([...(await file('refs.yaml', wired)), '--yes'])
-    assert.match(refs.err, /refs\.yaml:5 {2}left subAgents\.0\.agent {2}AGENT_REF_UNKNOWN .*Did you mean `clerk`\?/)
-    assert.match(refs.err, /refs\.yaml:2 {2}left model {2}MODEL_UNKNOWN .*\n {2}→ Did you mean `scripted\/desk`\?/)
-    assert.deepEqual(await ids(), ['clerk', 'front-desk'])
-  })
-
-  test('text that cannot be read is named with file and line', async () => {
-    const rows: [name: string, text: string, said: RegExp][] = [
-      ['twice.yaml', 'id: a\nid: b\n', /twice\.yaml:2 cannot be read: Map keys must be unique/],
-      ['open.yaml', 'a: [1,\n', /open\.yaml:\d cannot be read/],
-      ['tag.yaml', 'id: !secret x\n', /tag\.yaml:1 cannot be read: Unresolved tag/],
-      ['broken.json', '{\n "id": "a",\n "id": "b" }', /broken\.json:3 cannot be read/],
-      [
-        'stray.yaml',
-        'agents: []\nagent: x\n',
-        /stray\.yaml:2 has the key "agent" beside "agents"\.\n→ Did you mean "agents"/,
-      ],
-      ['empty.yaml', '# nothing\n---\n', /"empty\.yaml" holds no agent/],
-      [
-        'bomb.yaml',
-        `a: &a [x]\n${'bcdefghij'
-          .split('')
-          .map((n, i) => `${n}: &${n} [${`*${'abcdefghij'[i]},`.repeat(9)}]`)
-          .join('\n')}\n`,
-        /bomb\.yaml cannot be read/,
-      ],
-    ]
-    for (const [name, text, said] of rows) {
-      const { code, err } = await apply(await file(name, text))
-      assert.equal(code, 2, name)
-      assert.match(err, said)
-    }
-    assert.match((await apply(['-f', 'none.yaml'])).err, /There is no file "none\.yaml"/)
-    assert.match((await apply([])).err, /needs -f FILE/)
-  })
-
-  test('a folder is read whole, by name, and standard input as YAML or JSON', async () => {
-    await mkdir(join(folder, 'all/deep/.git'), { recursive: true })
-    const one = (id: string) => ({ id, model: 'scripted/desk', instructions: 'x' })
-    await file('all/b.yaml', 'id: b\nmodel: scripted/desk\ninstructions: x\n')
-    await file('all/deep/a.json', JSON.stringify([one('a'), one('c')], null, '\t'))
-    await file('all/deep/.git/x.yaml', 'not: [')
-    await file('all/notes.txt', 'no agents')
-    const { out } = await apply(['-f', 'all', '--dry-run'])
-    assert.deepEqual(out.match(/^\+ \w/gm), ['+ b', '+ a', '+ c'])
-    for (const input of [JSON.stringify(one('d')), toYaml([one('d')]), `[${JSON.stringify(one('d'))}]`]) {
-      assert.match((await apply(['-f', '-', '--dry-run'], { input })).out, /^\+ d {2}new/)
-    }
-    await mkdir(join(folder, 'bare'))
-    assert.match((await apply(['-f', 'bare'])).err, /holds no \.yaml, \.yml or \.json file/)
-  })
-
-  test('--prune deletes agents of data that the files leave out, never those of code, and shows them before', async () => {
-    await apply([...(await file('pair.yaml', pair)), '--yes'])
-    const third = await file('third.yaml', 'id: third\nmodel: scripted/desk\ninstructions: Third.\n')
-    const shown = await apply([...third, '--prune', '--dry-run'])
-    assert.match(
-      shown.out,
-      /= third {2}unchanged\n- left {2}goes\n- right {2}goes\n\n0 new, 0 changed, 1 unchanged, 2 to delete/,
-    )
-    assert.doesNotMatch(shown.out, /clerk|front-desk/)
-    assert.equal((await apply([...third, '--prune'])).code, 2)
-    assert.equal((await ids()).length, 5)
-    const held = await file(
-      'held.yaml',
-      'id: third\nmodel: scripted/desk\ninstructions: T\nsubAgents:\n  - agent: left\n',
-    )
-    const refused = await apply([...held, '--prune', '--yes'])
-    assert.equal(refused.code, 2)
-    assert.match(refused.err, /held\.yaml:5 {2}third subAgents\.0\.agent {2}AGENT_REFERENCED .*`left`, which --prune/)
-    const done = await apply([...third, '--prune', '--yes'])
-    assert.match(done.out, /deleted left\ndeleted right\n$/)
-    assert.deepEqual(await ids(), ['clerk', 'front-desk', 'third'])
-    await clear()
-  })
-
-  test('an agent of code stays as it is where nothing differs; where something does, it says what comes of it', async () => {
-    const text = (await witan(['agents', 'export', 'clerk', '--format', 'yaml', ...at])).out
-    const { out } = await apply([...(await file('clerk.yaml', text.replace('Say who', 'Tell who'))), '--dry-run'])
-    assert.match(
-      out,
-      /~ clerk {2}1 change\n {4}instructions {2}"Say who it is\." → "Tell who it is\."\n {4}! It is defined in code/,
-    )
-  })
-})
-
-describe('export and apply', () => {
-  test('[P23] what is exported changes nothing when it is applied, as YAML and as JSON, all or some', async () => {
-    await apply([...(await file('pair.yaml', pair)), '--yes'])
-    const before_ = (await witan(['agents', 'export', ...at])).out
-    for (const words of [[], ['--format', 'yaml'], ['--format', 'json'], ['left', 'clerk', '--format', 'yaml']]) {
-      const exported = await witan(['agents', 'export', ...words, ...at])
-      assert.equal(exported.code, 0, exported.err)
-      const { code, out } = await apply(['-f', '-'], { input: exported.out })
-      assert.equal(code, 0)
-      assert.match(out, /\n0 new, 0 changed, [25] unchanged\n$/)
-    }
-    assert.equal((await witan(['agents', 'export', ...at])).out, before_)
-    assert.match((await witan(['agents', 'export', '--format', 'xml', ...at])).err, /--format "xml" is not known/)
-    assert.equal((await witan(['agents', 'export', 'left', 'nobody', ...at])).code, 2)
-    await clear()
-  })
-
-  test('[P23] any agent is the same after YAML and back', () => {
-    const words = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.constantFrom(
-        'yes',
-        'no',
-        'null',
-        '~',
-        '1.0',
-        '0x1f',
-        '2020-01-01',
-        '- a',
-        'a: b',
-        '# x',
-        '  a\n b \n\n',
-        '|',
-        '\t',
-      ),
-    )
-    const plain = fc.record({
-      description: words,
-      instructions: words,
-      temperature: fc.option(fc.constantFrom(0, 0.1, 1, 1.5)),
-      outputSample: fc.dictionary(words, fc.jsonValue({ maxDepth: 2 })),
-      actions: fc.uniqueArray(fc.record({ name: fc.constantFrom('A', 'B', 'C'), description: words }), {
-        selector: ({ name }) => name,
-      }),
-      access: fc.record({ call: fc.option(fc.constant(['user:anna'])) }),
+      const { code, out, err } = await apply([...(await file('bad.yml', bad)), '--yes'])
+      assert.deepEqual([code, out], [2, ''])
+      assert.deepEqual(
+        err
+          .split('\n')
+          .filter((line) => line.startsWith('✗'))
+          .map((line) => line.slice(0, 60).trimEnd()),
+        [
+          '✗ bad.yml:9  left subAgents.0.descripton  UNKNOWN_KEY  Agent',
+          '✗ bad.yml:14  deep limits.maxDepth  LIMIT_INVALID  limits.ma',
+          '✗ bad.yml:15  AGENT_INVALID  This is no agent.',
+          '✗ bad.yml:16  good id  NAME_TAKEN  Agent `good` is there twi',
+          '✗ bad.yml:22  not-a-number limits.maxTokens  LIMIT_INVALID',
+        ],
+      )
+      assert.match(err, /Did you mean `description`\?/)
+      assert.match(err, /It stands at bad\.yml:1 already/)
+      const wired = '- id: left\n  model: scripted/dusk\n  instructions: x\n  subAgents:\n    - agent: clerc\n'
+      const refs = await apply([...(await file('refs.yaml', wired)), '--yes'])
+      assert.match(refs.err, /refs\.yaml:5 {2}left subAgents\.0\.agent {2}AGENT_REF_UNKNOWN .*Did you mean `clerk`\?/)
+      assert.match(refs.err, /refs\.yaml:2 {2}left model {2}MODEL_UNKNOWN .*\n {2}→ Did you mean `scripted\/desk`\?/)
+      assert.deepEqual(await ids(), ['clerk', 'front-desk'])
     })
-    fc.assert(
-      fc.property(fc.array(plain, { minLength: 1, maxLength: 3 }), (drafts) => {
-        const agents = drafts.map((draft, index) => parseAgent({ ...draft, id: `a${index}`, model: 'm' }))
-        const stored = JSON.parse(JSON.stringify(agents)) as unknown[]
-        const back = agentsIn(toYaml(stored), 'x.yaml').map(({ value }) => value)
-        assert.deepEqual(changesBetween(stored, back), [])
-        assert.equal(JSON.stringify(back), JSON.stringify(stored))
-        const asJson = agentsIn(JSON.stringify({ agents: stored }, null, 2), 'x.json').map(({ value }) => value)
-        assert.equal(JSON.stringify(asJson), JSON.stringify(stored))
-      }),
-      { numRuns: 100 },
-    )
-  })
-})
 
-describe('the differences of two agents', () => {
-  test('lists of named things are compared by name, others as a whole; an order is a difference', () => {
-    const edges = (...agents: string[]) => agents.map((agent) => ({ agent, map: {} }))
-    assert.deepEqual(changesBetween({ a: edges('x', 'y') }, { a: edges('x', 'y') }), [])
-    assert.deepEqual(changesBetween({ a: edges('x', 'y') }, { a: edges('y', 'x') }), [
-      { path: 'a (order)', before: ['x', 'y'], after: ['y', 'x'] },
-    ])
-    assert.deepEqual(changesBetween({ a: edges('x', 'y') }, { a: edges('y', 'z') }), [
-      { path: 'a.z', before: undefined, after: { agent: 'z', map: {} } },
-      { path: 'a.x', before: { agent: 'x', map: {} }, after: undefined },
-    ])
-    assert.deepEqual(changesBetween({ t: ['a'] }, { t: ['b'] }), [{ path: 't', before: ['a'], after: ['b'] }])
-    assert.deepEqual(changesBetween({ o: { x: 1, y: 2 } }, { o: { y: 2, x: 1 } }), [])
-    assert.deepEqual(changesBetween({ o: null }, { o: { x: 1 } }), [{ path: 'o', before: null, after: { x: 1 } }])
+    test('text that cannot be read is named with file and line', async () => {
+      const rows: [name: string, text: string, said: RegExp][] = [
+        ['twice.yaml', 'id: a\nid: b\n', /twice\.yaml:2 cannot be read: Map keys must be unique/],
+        ['open.yaml', 'a: [1,\n', /open\.yaml:\d cannot be read/],
+        ['tag.yaml', 'id: !secret x\n', /tag\.yaml:1 cannot be read: Unresolved tag/],
+        ['broken.json', '{\n "id": "a",\n "id": "b" }', /broken\.json:3 cannot be read/],
+        [
+          'stray.yaml',
+          'agents: []\nagent: x\n',
+          /stray\.yaml:2 has the key "agent" beside "agents"\.\n→ Did you mean "agents"/,
+        ],
+        ['empty.yaml', '# nothing\n---\n', /"empty\.yaml" holds no agent/],
+        [
+          'bomb.yaml',
+          `a: &a [x]\n${'bcdefghij'
+            .split('')
+            .map((n, i) => `${n}: &${n} [${`*${'abcdefghij'[i]},`.repeat(9)}]`)
+            .join('\n')}\n`,
+          /bomb\.yaml cannot be read/,
+        ],
+      ]
+      for (const [name, text, said] of rows) {
+        const { code, err } = await apply(await file(name, text))
+        assert.equal(code, 2, name)
+        assert.match(err, said)
+      }
+      assert.match((await apply(['-f', 'none.yaml'])).err, /There is no file "none\.yaml"/)
+      assert.match((await apply([])).err, /needs -f FILE/)
+    })
+
+    test('a folder is read whole, by name, and standard input as YAML or JSON', async () => {
+      await mkdir(join(folder, 'all/deep/.git'), { recursive: true })
+      const one = (id: string) => ({ id, model: 'scripted/desk', instructions: 'x' })
+      await file('all/b.yaml', 'id: b\nmodel: scripted/desk\ninstructions: x\n')
+      await file('all/deep/a.json', JSON.stringify([one('a'), one('c')], null, '\t'))
+      await file('all/deep/.git/x.yaml', 'not: [')
+      await file('all/notes.txt', 'no agents')
+      const { out } = await apply(['-f', 'all', '--dry-run'])
+      assert.deepEqual(out.match(/^\+ \w/gm), ['+ b', '+ a', '+ c'])
+      for (const input of [JSON.stringify(one('d')), toYaml([one('d')]), `[${JSON.stringify(one('d'))}]`]) {
+        assert.match((await apply(['-f', '-', '--dry-run'], { input })).out, /^\+ d {2}new/)
+      }
+      await mkdir(join(folder, 'bare'))
+      assert.match((await apply(['-f', 'bare'])).err, /holds no \.yaml, \.yml or \.json file/)
+    })
+
+    test('--prune deletes agents of data that the files leave out, never those of code, and shows them before', async () => {
+      await apply([...(await file('pair.yaml', pair)), '--yes'])
+      const third = await file('third.yaml', 'id: third\nmodel: scripted/desk\ninstructions: Third.\n')
+      const shown = await apply([...third, '--prune', '--dry-run'])
+      assert.match(
+        shown.out,
+        /= third {2}unchanged\n- left {2}goes\n- right {2}goes\n\n0 new, 0 changed, 1 unchanged, 2 to delete/,
+      )
+      assert.doesNotMatch(shown.out, /clerk|front-desk/)
+      assert.equal((await apply([...third, '--prune'])).code, 2)
+      assert.equal((await ids()).length, 5)
+      const held = await file(
+        'held.yaml',
+        'id: third\nmodel: scripted/desk\ninstructions: T\nsubAgents:\n  - agent: left\n',
+      )
+      const refused = await apply([...held, '--prune', '--yes'])
+      assert.equal(refused.code, 2)
+      assert.match(refused.err, /held\.yaml:5 {2}third subAgents\.0\.agent {2}AGENT_REFERENCED .*`left`, which --prune/)
+      const done = await apply([...third, '--prune', '--yes'])
+      assert.match(done.out, /deleted left\ndeleted right\n$/)
+      assert.deepEqual(await ids(), ['clerk', 'front-desk', 'third'])
+      await clear()
+    })
+
+    test('an agent of code stays as it is where nothing differs; where something does, it says what comes of it', async () => {
+      const text = (await witan(['agents', 'export', 'clerk', '--format', 'yaml', ...at])).out
+      const { out } = await apply([...(await file('clerk.yaml', text.replace('Say who', 'Tell who'))), '--dry-run'])
+      assert.match(
+        out,
+        /~ clerk {2}1 change\n {4}instructions {2}"Say who it is\." → "Tell who it is\."\n {4}! It is defined in code/,
+      )
+    })
+  })
+
+  describe('export and apply', () => {
+    test('[P23] what is exported changes nothing when it is applied, as YAML and as JSON, all or some', async () => {
+      await apply([...(await file('pair.yaml', pair)), '--yes'])
+      const before_ = (await witan(['agents', 'export', ...at])).out
+      for (const words of [[], ['--format', 'yaml'], ['--format', 'json'], ['left', 'clerk', '--format', 'yaml']]) {
+        const exported = await witan(['agents', 'export', ...words, ...at])
+        assert.equal(exported.code, 0, exported.err)
+        const { code, out } = await apply(['-f', '-'], { input: exported.out })
+        assert.equal(code, 0)
+        assert.match(out, /\n0 new, 0 changed, [25] unchanged\n$/)
+      }
+      assert.equal((await witan(['agents', 'export', ...at])).out, before_)
+      assert.match((await witan(['agents', 'export', '--format', 'xml', ...at])).err, /--format "xml" is not known/)
+      assert.equal((await witan(['agents', 'export', 'left', 'nobody', ...at])).code, 2)
+      await clear()
+    })
+
+    test('[P23] any agent is the same after YAML and back', () => {
+      const words = fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom(
+          'yes',
+          'no',
+          'null',
+          '~',
+          '1.0',
+          '0x1f',
+          '2020-01-01',
+          '- a',
+          'a: b',
+          '# x',
+          '  a\n b \n\n',
+          '|',
+          '\t',
+        ),
+      )
+      const plain = fc.record({
+        description: words,
+        instructions: words,
+        temperature: fc.option(fc.constantFrom(0, 0.1, 1, 1.5)),
+        outputSample: fc.dictionary(words, fc.jsonValue({ maxDepth: 2 })),
+        actions: fc.uniqueArray(fc.record({ name: fc.constantFrom('A', 'B', 'C'), description: words }), {
+          selector: ({ name }) => name,
+        }),
+        access: fc.record({ call: fc.option(fc.constant(['user:anna'])) }),
+      })
+      fc.assert(
+        fc.property(fc.array(plain, { minLength: 1, maxLength: 3 }), (drafts) => {
+          const agents = drafts.map((draft, index) => parseAgent({ ...draft, id: `a${index}`, model: 'm' }))
+          const stored = JSON.parse(JSON.stringify(agents)) as unknown[]
+          const back = agentsIn(toYaml(stored), 'x.yaml').map(({ value }) => value)
+          assert.deepEqual(changesBetween(stored, back), [])
+          assert.equal(JSON.stringify(back), JSON.stringify(stored))
+          const asJson = agentsIn(JSON.stringify({ agents: stored }, null, 2), 'x.json').map(({ value }) => value)
+          assert.equal(JSON.stringify(asJson), JSON.stringify(stored))
+        }),
+        { numRuns: 100 },
+      )
+    })
+  })
+
+  describe('the differences of two agents', () => {
+    test('lists of named things are compared by name, others as a whole; an order is a difference', () => {
+      const edges = (...agents: string[]) => agents.map((agent) => ({ agent, map: {} }))
+      assert.deepEqual(changesBetween({ a: edges('x', 'y') }, { a: edges('x', 'y') }), [])
+      assert.deepEqual(changesBetween({ a: edges('x', 'y') }, { a: edges('y', 'x') }), [
+        { path: 'a (order)', before: ['x', 'y'], after: ['y', 'x'] },
+      ])
+      assert.deepEqual(changesBetween({ a: edges('x', 'y') }, { a: edges('y', 'z') }), [
+        { path: 'a.z', before: undefined, after: { agent: 'z', map: {} } },
+        { path: 'a.x', before: { agent: 'x', map: {} }, after: undefined },
+      ])
+      assert.deepEqual(changesBetween({ t: ['a'] }, { t: ['b'] }), [{ path: 't', before: ['a'], after: ['b'] }])
+      assert.deepEqual(changesBetween({ o: { x: 1, y: 2 } }, { o: { y: 2, x: 1 } }), [])
+      assert.deepEqual(changesBetween({ o: null }, { o: { x: 1 } }), [{ path: 'o', before: null, after: { x: 1 } }])
+    })
   })
 })

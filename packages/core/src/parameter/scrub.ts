@@ -12,7 +12,7 @@ export const scrubbed = '[hidden]'
 /** Shorter values would mangle ordinary text; they are hidden by construction only. */
 const shortest = 4
 
-/** A value this long is looked for in fewer spellings: a pattern that knows them all would be many times its length. */
+/** In a longer value letters and digits stand as they are, next to each other: a pattern that knew all else would be many times its length. */
 const longestSpelled = 256
 
 /** The scrubber of an agent: values that are secret, or hidden from it and forbidden to models. */
@@ -56,12 +56,8 @@ function textsOf(value: unknown): string[] {
 /** The value as it is, and as JSON, HTML, URLs, base64, hex and mirrors would carry it. Case is ignored when they are looked for. */
 function patternsOf(text: string): string[] {
   const bytes = Buffer.from(text, 'utf8')
-  const mirrored = [...text].reverse().join('')
-  const encoded = [bytes.toString('hex'), ...base64Forms(bytes)].map(escapePattern)
-  if (text.length <= longestSpelled) return [spelled(text), spelled(mirrored), ...encoded]
-  const json = JSON.stringify(text).slice(1, -1)
-  const whole = [text, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(text.toWellFormed()), mirrored]
-  return [...whole.map(escapePattern), ...encoded]
+  const encoded = [bytes.toString('hex'), ...base64Forms(bytes)]
+  return [spelled(text), spelled([...text].reverse().join('')), ...encoded.map(escapePattern)]
 }
 
 /** Format characters that a reader does not see between two others. */
@@ -69,7 +65,9 @@ const unseen = '[\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2
 
 /** A text in which each character may stand as itself or as URLs, JSON and HTML escape it, with unseen ones between. */
 function spelled(text: string): string {
-  return [...text].map(spellings).join(unseen)
+  const characters = [...text]
+  if (text.length <= longestSpelled) return characters.map(spellings).join(unseen)
+  return characters.map((one) => (/[a-z0-9]/i.test(one) ? one : spellings(one))).join('')
 }
 
 const escapes: Readonly<Record<string, string>> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't' }

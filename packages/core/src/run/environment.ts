@@ -1,5 +1,6 @@
 /** What a run is given from outside: time, ids, models, tools and agents. The engine names no provider, edge or database. */
 import type { AgentData } from '@witan/protocol'
+import type { Ceilings } from '../budget/ceilings.ts'
 import type { Clock } from '../identity/clock.ts'
 import type { Ids } from '../identity/ids.ts'
 import type { LiveHub } from '../event/live.ts'
@@ -12,12 +13,6 @@ export interface PinnedAgent {
   readonly revision: number
 }
 
-/** Ceilings of the configuration; an agent only lowers them. */
-export interface Ceilings {
-  readonly maxDepth: number
-  readonly maxModelCalls: number
-}
-
 /** Handed in by the runtime. */
 export interface Environment {
   readonly clock: Clock
@@ -25,6 +20,7 @@ export interface Environment {
   /** Who owns the jobs of this process. */
   readonly owner: string
   readonly leaseMs: number
+  /** An agent only lowers them. */
   readonly ceilings: Ceilings
   readonly hub: LiveHub
   /** The model of that name, or null; retries are its own. */

@@ -1,0 +1,25 @@
+/** What no agent of a runtime may exceed, whatever its own limits say. */
+import { WitanError } from '@witan/protocol'
+
+/** Ceilings of a runtime. */
+export interface Ceilings {
+  readonly maxDepth: number
+  readonly maxModelCalls: number
+}
+
+const most: Ceilings = { maxDepth: 1000, maxModelCalls: 100_000 }
+const defaults: Ceilings = { maxDepth: 8, maxModelCalls: 500 }
+
+/** The ceilings with their defaults. Throws `LIMIT_INVALID` for what is no whole number in its bounds [E33]; a depth may be endless. */
+export function ceilingsOf(given: Partial<Ceilings> = {}): Ceilings {
+  const ceiling = (name: keyof Ceilings): number => {
+    const value = given[name] ?? defaults[name]
+    const isEndless = name === 'maxDepth' && value === Number.POSITIVE_INFINITY
+    if (isEndless || (Number.isInteger(value) && value >= 1 && value <= most[name])) return value
+    throw new WitanError('LIMIT_INVALID', `limits.${name} must be an integer 1–${most[name]}.`, {
+      path: `limits.${name}`,
+      hint: `Leave it out for ${defaults[name]}.`,
+    })
+  }
+  return { maxDepth: ceiling('maxDepth'), maxModelCalls: ceiling('maxModelCalls') }
+}

@@ -1,0 +1,112 @@
+/**
+ * Breaks the code on purpose, one small way after the other, and expects the tests to notice: a suite is only believed if each of
+ * these turns it red. Works on a copy; names or parts of names as arguments choose among them.
+ */
+import { spawn } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const left = new Set(['node_modules', '.git', 'dist', '.witan'])
+const limitMs = 120_000
+
+/** One way to be wrong. `from` stands exactly once in its file; `only` picks tests by their names. */
+interface Mutant {
+  readonly name: string
+  readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[]
+  readonly tests: readonly string[]
+  readonly only?: string
+}
+
+async function readMutants(wanted: readonly string[]): Promise<readonly Mutant[]> {
+  const folder = join(root, 'test/mutants')
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort()
+  const all: Mutant[] = []
+  for (const file of files) all.push(...(JSON.parse(await readFile(join(folder, file), 'utf8')) as Mutant[]))
+  return wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((word) => name.includes(word)))
+}
+
+/** A copy of the working tree whose packages are its own and whose dependencies are ours. */
+async function copyTree(): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'witan-mutants-'))
+  await cp(root, copy, { recursive: true, filter: (path) => !left.has(basename(path)) })
+  const modules = join(root, 'node_modules')
+  await mkdir(join(copy, 'node_modules/@witan'), { recursive: true })
+  for (const name of await readdir(modules)) {
+    if (name !== '@witan') await symlink(join(modules, name), join(copy, 'node_modules', name))
+  }
+  for (const name of await readdir(join(copy, 'packages')))
+    await symlink(join('../../packages', name), join(copy, 'node_modules/@witan', name))
+  return copy
+}
+
+/** Whether the tests are green; one that does not end in time is not. */
+function isGreen(copy: string, { tests, only }: Pick<Mutant, 'tests' | 'only'>): Promise<boolean> {
+  const which = only === undefined ? [] : [`--test-name-pattern=${only}`]
+  const args = [
+    '--conditions=witan-source',
+    '--test',
+    '--test-force-exit',
+    `--test-timeout=${limitMs}`,
+    ...which,
+    ...tests,
+  ]
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: limitMs, killSignal: 'SIGKILL' })
+    child.once('error', reject)
+    child.once('exit', (code) => resolve(code === 0))
+  })
+}
+
+/** Makes the edits and gives what undoes them. Throws where one does not apply any more: a mutant that is not made kills nothing. */
+async function mutate(copy: string, { name, edits }: Mutant): Promise<() => Promise<void>> {
+  const before = new Map<string, string>()
+  const after = new Map<string, string>()
+  for (const { file, from, to } of edits) {
+    const path = join(copy, file)
+    const text = after.get(path) ?? (await readFile(path, 'utf8'))
+    if (!before.has(path)) before.set(path, text)
+    if (text.split(from).length !== 2) throw new Error(`${name}: its text does not stand once in ${file}`)
+    after.set(
+      path,
+      text.replace(from, () => to),
+    )
+  }
+  for (const [path, text] of after) await writeFile(path, text)
+  return async () => {
+    for (const [path, text] of before) await writeFile(path, text)
+  }
+}
+
+/** Without a mutant everything must be green, or red would mean nothing. */
+async function checkBaseline(copy: string, mutants: readonly Mutant[]): Promise<readonly string[]> {
+  const files = [...new Set(mutants.flatMap(({ tests }) => tests))]
+  const red: string[] = []
+  for (const file of files) if (!(await isGreen(copy, { tests: [file] }))) red.push(file)
+  return red
+}
+
+const mutants = await readMutants(process.argv.slice(2))
+const copy = await copyTree()
+let killed = 0
+try {
+  const red = await checkBaseline(copy, mutants)
+  if (red.length > 0) console.log(`red without any mutant: ${red.join(', ')}`)
+  for (const mutant of mutants) {
+    try {
+      const undo = await mutate(copy, mutant)
+      const survives = await isGreen(copy, mutant)
+      await undo()
+      killed += survives ? 0 : 1
+      console.log(`${survives ? 'SURVIVES' : 'killed  '}  ${mutant.name}`)
+    } catch (error) {
+      console.log(`UNMADE    ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  console.log(`${killed}/${mutants.length} killed`)
+  process.exitCode = killed === mutants.length && red.length === 0 ? 0 : 1
+} finally {
+  await rm(copy, { recursive: true, force: true })
+}

@@ -1,0 +1,120 @@
+/** Parallel children on one budget: whatever the order in which models answer, fail and come back, nothing is spent twice or twice over. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Rule, ScriptedCall } from '@witan/core/testing'
+import fc from 'fast-check'
+import { holds } from '../support/seeds.ts'
+import { type AgentDraft, createStage, settle } from '../support/stage.ts'
+
+interface Tree {
+  readonly width: number
+  readonly depth: number
+  readonly maxModelCalls: number
+  readonly maxParallel: number
+  readonly rounds: number | null
+  readonly waits: readonly number[]
+  readonly failing: readonly boolean[]
+  readonly greedy: boolean
+}
+
+const tree: fc.Arbitrary<Tree> = fc.record({
+  width: fc.integer({ min: 1, max: 5 }),
+  depth: fc.integer({ min: 1, max: 4 }),
+  maxModelCalls: fc.integer({ min: 1, max: 30 }),
+  maxParallel: fc.integer({ min: 1, max: 6 }),
+  rounds: fc.option(fc.integer({ min: 1, max: 12 })),
+  waits: fc.array(fc.nat(4), { minLength: 8, maxLength: 8 }),
+  failing: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+  greedy: fc.boolean(),
+})
+
+const name = (depth: number, index: number) => `d${depth}n${index}`
+
+/** Every agent of a level lists every one of the next. */
+function agentsOf({ width, depth, maxModelCalls, maxParallel, rounds }: Tree): readonly AgentDraft[] {
+  const limits = { maxModelCalls, maxParallel, maxDepth: depth, maxModelIterationsPerCall: rounds, maxIterations: 4 }
+  const level = (at: number) => Array.from({ length: width }, (_, index) => ({ agent: name(at, index) }))
+  const agents: AgentDraft[] = [{ id: 'root', limits, subAgents: level(1) }]
+  for (let at = 1; at <= depth; at += 1)
+    for (const { agent } of level(at)) agents.push({ id: agent, subAgents: at === depth ? [] : level(at + 1) })
+  return agents
+}
+
+/** What is under way and was made, counted where no budget can reach it: in the model. */
+interface Counts {
+  made: number
+  withTools: number
+  failed: number
+  live: number
+  most: number
+}
+
+function playOf({ waits, failing, greedy }: Tree, counts: Counts): Rule {
+  return async (request, turn) => {
+    const number = counts.made
+    counts.made += 1
+    counts.withTools += request.toolChoice === 'none' && request.tools.length > 0 ? 0 : 1
+    counts.live += 1
+    counts.most = Math.max(counts.most, counts.live)
+    await settle(waits[number % waits.length])
+    counts.live -= 1
+    const isRoot = !/You are d/.test(request.messages[0]?.content ?? '')
+    if (!isRoot && failing[number % failing.length]) {
+      counts.failed += 1
+      return new Error('down')
+    }
+    if (turn > 0 && !greedy) return 'done'
+    const toolCalls = request.tools.map((tool, index): ScriptedCall => {
+      return { name: tool.name, arguments: { message: `${number} ${index}` } }
+    })
+    return toolCalls.length === 0 ? 'done' : { toolCalls }
+  }
+}
+
+test('[P9] [P10] [P14] [C3] [E23] no order of parallel children spends more than there is, and what failed is not counted', async (context) => {
+  const ends = new Map<string, number>()
+  let atCap = 0
+  const property = fc.asyncProperty(tree, async (one) => {
+    const counts: Counts = { made: 0, withTools: 0, failed: 0, live: 0, most: 0 }
+    const agents = agentsOf(one)
+    const play = playOf(one, counts)
+    const stage = createStage({ agents, plays: Object.fromEntries(agents.map(({ id }) => [id, play])) })
+    const { usage, status } = await stage.ask('root', 'go', { id: 'chats/1' })
+    ends.set(status, 1 + (ends.get(status) ?? 0))
+    atCap += counts.made === one.maxModelCalls ? 1 : 0
+    assert.ok(usage.modelCalls <= one.maxModelCalls, `${usage.modelCalls} of ${one.maxModelCalls} are counted`)
+    assert.ok(counts.made - counts.failed <= one.maxModelCalls, `${counts.made} calls of ${one.maxModelCalls}`)
+    assert.ok(counts.most <= one.maxParallel, `${counts.most} at once of ${one.maxParallel}`)
+    assert.equal(
+      usage.modelCalls,
+      Object.values(usage.byAgent).reduce((sum, { modelCalls }) => sum + modelCalls, 0),
+    )
+    if (status === 'completed')
+      assert.equal(usage.modelCalls, counts.made - counts.failed, 'a call is counted twice, or not at all')
+    else assert.ok(usage.modelCalls <= counts.made - counts.failed && usage.modelCalls >= 0)
+  })
+  await holds(context, property, 400)
+  assert.ok((ends.get('completed') ?? 0) > 30 && (ends.get('failed') ?? 0) > 30, 'too few kinds of ends')
+  assert.ok(atCap > 30, `only ${atCap} runs came to their cap`)
+})
+
+test('[P9] [R17] [Rb20] rounds with tools are shared by the whole tree, parallel children too', async (context) => {
+  let tight = 0
+  const property = fc.asyncProperty(tree, fc.integer({ min: 1, max: 8 }), async (some, rounds) => {
+    const one = { ...some, rounds, maxModelCalls: 500, failing: [false] }
+    const counts: Counts = { made: 0, withTools: 0, failed: 0, live: 0, most: 0 }
+    const agents = agentsOf(one)
+    const play = playOf(one, counts)
+    const stage = createStage({ agents, plays: Object.fromEntries(agents.map(({ id }) => [id, play])) })
+    const result = await stage.ask('root', 'go', { id: 'chats/1' })
+    const events = await stage.events('chats/1')
+    const withTools = events.filter(
+      ({ type, kind, content }) => type === 'end' && kind === 'model' && content['finishReason'] !== 'iteration_limit',
+    )
+    assert.equal(result.status, 'completed')
+    assert.ok(withTools.length <= rounds, `${withTools.length} rounds of ${rounds}`)
+    tight += withTools.length === rounds ? 1 : 0
+  })
+  await holds(context, property, 200)
+  assert.ok(tight > 50, `only ${tight} runs used all their rounds`)
+})
