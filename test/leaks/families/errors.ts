@@ -62,7 +62,14 @@ const refusals: readonly (readonly [code: string, force: Force])[] = [
   ['AGENT_DISABLED', (runtime, { text }) => runtime.start({ agent: 'asleep', prompt: text })],
   ['UNKNOWN_KEY', (runtime, { name, value }) => runtime.start({ agent: 'asker', [name]: value })],
   ['BODY_INVALID', (runtime, { value }) => runtime.start({ agent: 'asker', prompt: { text: value } })],
-  ['BODY_INVALID', (runtime, { text }) => runtime.start({ agent: 'asker', maxModelIterationsPerCall: text })],
+  ['LIMIT_INVALID', (runtime, { text }) => runtime.start({ agent: 'asker', maxModelIterationsPerCall: text })],
+  [
+    'PARAM_FIXED',
+    async (runtime, given) => {
+      const { id } = await waiting(runtime, given)
+      await runtime.start({ agent: 'asker', id, parameters: { key: `not ${given.text}` } })
+    },
+  ],
   [
     'CONVERSATION_AGENT_MISMATCH',
     async (runtime, given) => {

@@ -1,5 +1,6 @@
 /** The agents of a process: current ones and pinned revisions, looked up without waiting once they are loaded. */
 import type { AgentData } from '@witan/protocol'
+import { agentSchema } from '@witan/protocol/schemas'
 import type { AgentRecords, AgentRow } from './records.ts'
 
 /** A cache over the records. Saves go through it, so what it holds is what the store holds. */
@@ -20,7 +21,7 @@ export class Registry {
     if (this.#databases.has(database)) return
     const loading = this.#loading.get(database) ?? this.#records.listAgents(database)
     this.#loading.set(database, loading)
-    const rows = await loading
+    const rows = (await loading).map(upgraded)
     if (!this.#loading.delete(database)) return
     this.#databases.set(database, new Map(rows.map((row) => [row.id, row])))
     for (const row of rows) this.#revisions.set(revisionKey(row), row.data)
@@ -53,8 +54,14 @@ export class Registry {
     if (this.#revisions.has(revisionKey({ database, id, revision }))) return
     const row = await this.#records.getAgentRevision(database, id, revision)
     if (row === null) throw new Error(`revision ${revision} of agent ${id} is gone`)
-    this.#revisions.set(revisionKey(row), row.data)
+    this.#revisions.set(revisionKey(row), upgraded(row).data)
   }
+}
+
+/** A row that an earlier version stored gets the defaults of what has come since. */
+function upgraded(row: AgentRow): AgentRow {
+  const parsed = agentSchema.safeParse(row.data)
+  return parsed.success ? { ...row, data: parsed.data } : row
 }
 
 /** The current revisions of every agent that a root reaches: what a run is pinned to. */

@@ -1,0 +1,22 @@
+/** Agents that an earlier version stored lack the keys that have come since; they get the defaults when they are read. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRuntime, memoryStore } from '@witan/core'
+import { scriptedModel } from '@witan/core/testing'
+
+test('[C8] an agent stored before a key existed runs with the default of that key', async () => {
+  const store = memoryStore()
+  const bare = { id: 'old', model: 'play/model', instructions: 'You are old.' }
+  const data = bare as unknown as Parameters<typeof store.changeAgents>[1][number]['row'] extends infer Row
+    ? Row extends { data: infer Data }
+      ? Data
+      : never
+    : never
+  const row = { database: 'default', id: 'old', revision: 1, source: 'data' as const, data, warnings: [] }
+  await store.changeAgents('default', [{ id: 'old', ifRevision: 0, row }])
+  const runtime = createRuntime({ store, models: { 'play/model': scriptedModel(() => 'still here') } })
+  const result = await runtime.conversation('old').run('hello')
+  assert.equal(result.text, 'still here')
+  assert.deepEqual((await runtime.agents.get('old')).subAgents, [])
+  await runtime.close()
+})
