@@ -99,7 +99,7 @@ test('the list comes in pages that together are everything once', async () => {
   assert.equal(new Set(paged).size, paged.length)
 })
 
-test('an agent says who may list it [F03] [F06]', async () => {
+test('an agent says who may list it [F03] [F06] [F09]', async () => {
   await stage.save(agent('closed', { parents: ['friend'] }), agent('friend', { subAgents: [sub('closed')] }))
   assertProblem(await put('stranger', agent('stranger', { subAgents: [sub('closed')] })), {
     status: 422,

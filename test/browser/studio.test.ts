@@ -200,7 +200,7 @@ describe('the Studio', { skip, timeout: 120_000 }, () => {
       { expects: /404/ },
     ))
 
-  test('nothing asks for inline scripts or another origin', async () => {
+  test('nothing asks for inline scripts or another origin [D19]', async () => {
     const html = await (await fetch(`${target.origin}/`)).text()
     assert.doesNotMatch(html, /<script(?![^>]*\ssrc=)/)
     assert.doesNotMatch(html, /\son\w+=/)
@@ -215,7 +215,7 @@ describe('the Studio against a stub with trouble', { skip, timeout: 60_000 }, ()
   })
   after(async () => await browser?.close())
 
-  test('stored markup in names, descriptions, tools and messages is text and runs nothing', async () => {
+  test('stored markup in names, descriptions, tools and messages is text and runs nothing [D19]', async () => {
     const stub = await startStub({ pieceMs: 2 })
     const { page, complaints, close } = await openPage(browser, stub.url)
     await page.goto(`${stub.url}/agents/zz-hostile-agent`)

@@ -51,7 +51,7 @@ test('[C5] an isolated delegate reads nothing of an earlier one that failed', as
   assert.deepEqual(stage.seenBy('leaf')[1]?.messages.slice(1), [{ role: 'user', content: 'second' }])
 })
 
-test('[C7] another set of bound values on the same path has a document of its own, `~2`', async () => {
+test('[C7] [Rb01] another set of bound values on the same path has a document of its own, `~2`', async () => {
   const stage = createStage({
     agents: [
       { id: 'root', subAgents: [{ agent: 'mid' }] },

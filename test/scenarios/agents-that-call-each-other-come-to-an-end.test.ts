@@ -24,7 +24,7 @@ test('[E3] an agent that lists itself is refused', async () => {
   await assert.rejects(stage.runtime.agents.save(self), { code: 'AGENT_SELF_REFERENCE' })
 })
 
-test('[C1] [E43] an agent entered again is a fresh call: it sees nothing of its own half-finished one', async () => {
+test('[C1] [E43] [R09] an agent entered again is a fresh call: it sees nothing of its own half-finished one', async () => {
   const stage = createStage({
     agents: pair,
     plays: {

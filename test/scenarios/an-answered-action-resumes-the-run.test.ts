@@ -39,7 +39,7 @@ function acting() {
   })
 }
 
-test('[R25] [R26] [R27] [R29] actions of every level wait at the root, each under its path', async () => {
+test('[R25] [R26] [R27] [R29] [Rb26] actions of every level wait at the root, each under its path', async () => {
   const stage = acting()
   const result = await stage.ask('root', 'rename', { id: 'chats/1' })
   assert.equal(result.status, 'waiting')

@@ -3,15 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRuntime, memoryStore } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
+import type { AgentData } from '@witan/protocol'
 
 test('[C8] an agent stored before a key existed runs with the default of that key', async () => {
   const store = memoryStore()
-  const bare = { id: 'old', model: 'play/model', instructions: 'You are old.' }
-  const data = bare as unknown as Parameters<typeof store.changeAgents>[1][number]['row'] extends infer Row
-    ? Row extends { data: infer Data }
-      ? Data
-      : never
-    : never
+  const data = { id: 'old', model: 'play/model', instructions: 'You are old.' } as unknown as AgentData
   const row = { database: 'default', id: 'old', revision: 1, source: 'data' as const, data, warnings: [] }
   await store.changeAgents('default', [{ id: 'old', ifRevision: 0, row }])
   const runtime = createRuntime({ store, models: { 'play/model': scriptedModel(() => 'still here') } })

@@ -26,7 +26,7 @@ const promptOf = (stage: Stage, agent: string) => systemText(stage.seenBy(agent)
 const schemaOf = (stage: Stage, agent: string, tool: string) =>
   stage.seenBy(agent)[0]?.tools.find(({ name }) => name === tool)?.parameters
 
-test('[R30] [R31] the parent’s value comes before the conversation’s, and that before the model', async () => {
+test('[R30] [R31] [Rb02] the parent’s value comes before the conversation’s, and that before the model', async () => {
   const { got, options } = recorder()
   const stage = createStage({
     agents: [
@@ -104,7 +104,7 @@ test('[R35] [R36] [R37] [R38] [R39] [R52] shown only where the declaration and t
   }
 })
 
-test('[R41] [R42] [C16] a trusted value nobody gave: the delegate is left out, and calling it fails the run', async () => {
+test('[R41] [R42] [Rb05] [C16] a trusted value nobody gave: the delegate is left out, and calling it fails the run', async () => {
   const agents = [
     { id: 'root', subAgents: [{ agent: 'leaf' }] },
     { id: 'leaf', parameters: [{ name: 'userId', policy: 'forbidModelGeneration' as const }] },

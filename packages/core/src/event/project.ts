@@ -1,15 +1,28 @@
 /** From an entry to the event that readers see, by the reader table alone. */
 import type { Event } from '@witan/protocol'
-import type { Entry } from '@witan/protocol/entries'
-import { readersOf } from '@witan/protocol/entries'
+import { type CallPlace, type Entry, readersOf } from '@witan/protocol/entries'
+import type { Delta } from './live.ts'
 
-/** The event of a stored entry. `actions` and branches are for edges that do not exist yet. */
+/** The event of a stored entry. */
 export function toEvent(entry: Entry, conversationId: string): Event {
-  const { place } = entry
+  const { seq, type, kind, place } = entry
+  return { seq, ...eventAt(place, conversationId), type, kind, at: isoDate(entry.at), content: contentOf(entry) }
+}
+
+/** A delta as an event; a snapshot holds all that was said so far. */
+export function toDeltaEvent(delta: Delta, conversationId: string, snapshot: boolean): Event {
+  const { text, attempt } = delta
+  const event = eventAt(delta.place, conversationId)
+  event.at = isoDate(delta.at)
+  event.content = snapshot ? { text, attempt, snapshot: true } : { text, attempt }
+  return event
+}
+
+/** An event of a call, as yet a delta of it. `actions` and branches are for edges that do not exist yet. */
+function eventAt(place: CallPlace, conversationId: string): Event {
   return {
-    seq: entry.seq,
-    type: entry.type,
-    kind: entry.kind,
+    type: 'delta',
+    kind: 'agent',
     callId: place.call,
     parentCallId: place.parentCall,
     rootCallId: place.run,
@@ -20,8 +33,8 @@ export function toEvent(entry: Entry, conversationId: string): Event {
     invocationId: place.invocation,
     branch: null,
     branchPath: [],
-    at: isoDate(entry.at),
-    content: contentOf(entry),
+    at: '',
+    content: {},
     actions: {},
   }
 }

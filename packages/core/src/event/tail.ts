@@ -2,7 +2,7 @@
 import type { Event } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { Delta, LiveHub } from './live.ts'
-import { type EntryFilter, entryFilter, isoDate, toEvent } from './project.ts'
+import { type EntryFilter, entryFilter, toDeltaEvent, toEvent } from './project.ts'
 
 /** Where a tail reads from. */
 export interface TailSource {
@@ -39,10 +39,10 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
     }
     const texts = source.hub.texts(source.channel)
     inbox.dropDeltas()
-    for (const delta of texts) if (shows(delta)) yield deltaEvent(delta, source.conversation, true)
+    for (const delta of texts) if (shows(delta)) yield toDeltaEvent(delta, source.conversation, true)
     for (let item = inbox.take() ?? (await inbox.next()); item !== null; item = inbox.take() ?? (await inbox.next())) {
       if ('attempt' in item) {
-        if (shows(item)) yield deltaEvent(item, source.conversation, false)
+        if (shows(item)) yield toDeltaEvent(item, source.conversation, false)
       } else if (item.seq > seen) {
         seen = item.seq
         if (wanted(item)) yield toEvent(item, source.conversation)
@@ -68,29 +68,6 @@ async function* history(source: TailSource, options: TailOptions): AsyncGenerato
 function deltaFilter(options: TailOptions, wanted: (entry: Entry) => boolean): (delta: Delta) => boolean {
   return ({ place }) =>
     wanted({ type: 'notice', kind: null, place } as Entry) && (options.verbose || place.call === place.run)
-}
-
-function deltaEvent(delta: Delta, conversationId: string, snapshot: boolean): Event {
-  const { place } = delta
-  return {
-    type: 'delta',
-    kind: 'agent',
-    callId: place.call,
-    parentCallId: place.parentCall,
-    rootCallId: place.run,
-    conversationId,
-    document: place.document,
-    author: place.author,
-    agentPath: place.agentPath,
-    invocationId: place.invocation,
-    branch: null,
-    branchPath: [],
-    at: isoDate(delta.at),
-    content: snapshot
-      ? { text: delta.text, attempt: delta.attempt, snapshot: true }
-      : { text: delta.text, attempt: delta.attempt },
-    actions: {},
-  }
 }
 
 /** What arrived and was not read yet. Deltas of one call that queue up are joined, so a slow reader costs little memory. */
