@@ -1,10 +1,11 @@
 /**
  * Breaks the code on purpose, one small way after the other, and expects the tests to notice: a suite is only believed if each of
- * these turns it red. Works on a copy; names or parts of names as arguments choose among them.
+ * these turns it red. Works on copies, two at a time; names or parts of names as arguments choose among them. A mutant whose tests
+ * are red without it proves nothing, and one whose text is not there any more is to be written anew.
  */
 import { spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -80,33 +81,44 @@ async function mutate(copy: string, { name, edits }: Mutant): Promise<() => Prom
   }
 }
 
-/** Without a mutant everything must be green, or red would mean nothing. */
-async function checkBaseline(copy: string, mutants: readonly Mutant[]): Promise<readonly string[]> {
-  const files = [...new Set(mutants.flatMap(({ tests }) => tests))]
-  const red: string[] = []
-  for (const file of files) if (!(await isGreen(copy, { tests: [file] }))) red.push(file)
-  return red
+type Verdict = 'killed' | 'SURVIVES' | 'UNMADE' | 'UNPROVEN'
+
+/** Runs mutants one after the other on one copy; what the tests say without a mutant is asked once for each choice of them. */
+async function judgeAll(queue: Mutant[], baselines: Map<string, Promise<boolean>>): Promise<Verdict[]> {
+  const copy = await copyTree()
+  const verdicts: Verdict[] = []
+  try {
+    for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+      const key = JSON.stringify([mutant.tests, mutant.only])
+      const baseline = baselines.get(key) ?? isGreen(copy, mutant)
+      baselines.set(key, baseline)
+      const verdict = (await baseline) ? await judge(copy, mutant) : 'UNPROVEN'
+      verdicts.push(verdict)
+      console.log(`${verdict.padEnd(8)}  ${mutant.name}`)
+    }
+  } finally {
+    await rm(copy, { recursive: true, force: true })
+  }
+  return verdicts
+}
+
+async function judge(copy: string, mutant: Mutant): Promise<Verdict> {
+  try {
+    const undo = await mutate(copy, mutant)
+    const survives = await isGreen(copy, mutant)
+    await undo()
+    return survives ? 'SURVIVES' : 'killed'
+  } catch (error) {
+    console.log(error instanceof Error ? error.message : String(error))
+    return 'UNMADE'
+  }
 }
 
 const mutants = await readMutants(process.argv.slice(2))
-const copy = await copyTree()
-let killed = 0
-try {
-  const red = await checkBaseline(copy, mutants)
-  if (red.length > 0) console.log(`red without any mutant: ${red.join(', ')}`)
-  for (const mutant of mutants) {
-    try {
-      const undo = await mutate(copy, mutant)
-      const survives = await isGreen(copy, mutant)
-      await undo()
-      killed += survives ? 0 : 1
-      console.log(`${survives ? 'SURVIVES' : 'killed  '}  ${mutant.name}`)
-    } catch (error) {
-      console.log(`UNMADE    ${error instanceof Error ? error.message : String(error)}`)
-    }
-  }
-  console.log(`${killed}/${mutants.length} killed`)
-  process.exitCode = killed === mutants.length && red.length === 0 ? 0 : 1
-} finally {
-  await rm(copy, { recursive: true, force: true })
-}
+const queue = [...mutants]
+const baselines = new Map<string, Promise<boolean>>()
+const copies = Math.min(2, availableParallelism(), queue.length)
+const verdicts = (await Promise.all(Array.from({ length: copies }, () => judgeAll(queue, baselines)))).flat()
+const killed = verdicts.filter((verdict) => verdict === 'killed').length
+console.log(`${killed}/${mutants.length} killed`)
+process.exitCode = killed === mutants.length ? 0 : 1

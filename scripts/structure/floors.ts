@@ -45,7 +45,9 @@ function placeOf(tree: Tree, name: string): Place | undefined {
   if (leaf !== undefined) return { floor: 4, order: 0, unit: leafUnit(tree, leaf, name) }
   const [folder = '', rest] = name.split('/')
   if (rest === undefined)
-    return /^(index|testing|runtime|runtime-[a-z-]+|clock|ids)\.ts$/.test(name) ? { floor: 5, order: 0, unit: name } : undefined
+    return /^(index|testing|runtime|runtime-[a-z-]+|clock|ids)\.ts$/.test(name)
+      ? { floor: 5, order: 0, unit: name }
+      : undefined
   if (contracts.includes(folder)) return { floor: 1, order: contracts.indexOf(folder), unit: folder }
   if (state.includes(folder)) return { floor: 2, order: state.indexOf(folder), unit: folder }
   if (folder === 'run') return { floor: 3, order: 0, unit: folder }

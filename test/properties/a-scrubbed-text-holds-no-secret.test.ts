@@ -1,12 +1,12 @@
 /** The scrubber: no secret comes through it in any form, and what holds none comes through unchanged. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Parameter } from '@witan/protocol'
+import { defineTool } from '@witan/core'
+import { call, toolResults } from '@witan/core/testing'
 import fc from 'fast-check'
-import { Boxed } from '../../packages/core/src/parameter/hidden.ts'
-import type { Bound } from '../../packages/core/src/parameter/parameter.ts'
-import { scrubberOf } from '../../packages/core/src/parameter/scrub.ts'
+import { z } from 'zod'
 import { holds } from '../support/seeds.ts'
+import { createStage } from '../support/stage.ts'
 
 /** Written from the words of the plan: the value, and how others would carry it. */
 function formsOf(secret: string): readonly string[] {
@@ -48,26 +48,26 @@ const secret = fc.oneof(
 )
 const secrets = fc.array(secret, { minLength: 1, maxLength: 4 })
 
-function scrubOf(all: readonly string[]): (text: string) => string {
-  const declared = all.map(
-    (_, index): Parameter => ({
-      name: `p${index}`,
-      type: 'string',
-      description: '',
-      sendToModel: false,
-      policy: null,
-      secret: true,
-    }),
-  )
-  const bound: Bound = new Map(
-    all.map((one, index) => [
-      `p${index}`,
-      { box: new Boxed(one), origin: 'caller' as const, hidden: false, from: 'conversation' as const },
-    ]),
-  )
-  const scrub = scrubberOf(declared, bound)
-  assert.ok(scrub)
-  return scrub
+/** What a model reads of a tool's text, where these values are secret. */
+async function readBy(all: readonly string[], text: string): Promise<string> {
+  const tool = defineTool({
+    name: 'tell',
+    description: 'Tells.',
+    parameters: z.object({}),
+    effect: 'none',
+    execute: () => text,
+  })
+  const parameters = all.map((_, index) => ({ name: `p${index}`, sendToModel: false, secret: true }))
+  const given = Object.fromEntries(all.map((one, index) => [`p${index}`, one]))
+  const stage = createStage({
+    agents: [{ id: 'root', parameters, tools: ['tell'] }],
+    plays: { root: [call('tell'), 'done'] },
+    options: { tools: [tool] },
+  })
+  await stage.ask('root', 'go', { parameters: given })
+  const last = stage.requests[1]
+  assert.ok(last)
+  return toolResults(last)[0] ?? ''
 }
 
 test('[P24] [D15] no secret comes through, in whatever form and beside whatever else', async (context) => {
@@ -75,14 +75,14 @@ test('[P24] [D15] no secret comes through, in whatever form and beside whatever 
     minLength: 1,
     maxLength: 8,
   })
-  const property = fc.property(secrets, pieces, (all, some) => {
+  const property = fc.asyncProperty(secrets, pieces, async (all, some) => {
     const text = some
       .map(([between, which, how]) => {
         const forms = formsOf(all[which % all.length] ?? '')
         return `${between}${forms[how % forms.length]}`
       })
       .join('')
-    const clean = scrubOf(all)(text)
+    const clean = await readBy(all, text)
     for (const one of all)
       for (const form of formsOf(one))
         assert.ok(!clean.includes(form), `${JSON.stringify(form)} in ${JSON.stringify(clean)}`)
@@ -93,17 +93,16 @@ test('[P24] [D15] no secret comes through, in whatever form and beside whatever 
 test('[P24] a text without secrets is unchanged', async (context) => {
   const plain = fc.string({ unit: fc.constantFrom(...'ghijklm nop.,!?\n{}[]:;#*äß€😀\u200b'), maxLength: 400 })
   const other = fc.string({ unit: fc.constantFrom(...'QRSTUVWXYZ_@=^|'), minLength: 8, maxLength: 40 })
-  const property = fc.property(fc.array(other, { minLength: 1, maxLength: 4 }), plain, (all, text) => {
-    assert.equal(scrubOf(all)(text), text)
+  const property = fc.asyncProperty(fc.array(other, { minLength: 1, maxLength: 4 }), plain, async (all, text) => {
+    assert.equal(await readBy(all, text), text)
   })
-  await holds(context, property, 500)
+  await holds(context, property, 300)
 })
 
-test('[P24] a long text of near misses takes no time to speak of', () => {
+test('[P24] a long text of near misses takes no time to speak of', async () => {
   const value = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaab'
-  const scrub = scrubOf([value])
   const began = performance.now()
   for (const text of ['a', '\\', 'a\u200b', '&#97;', '%61', '\\\\\\\\u0061'].map((one) => one.repeat(20_000)))
-    scrub(text)
+    await readBy([value], text)
   assert.ok(performance.now() - began < 3000, `${Math.round(performance.now() - began)} ms`)
 })

@@ -112,7 +112,10 @@ test('[R10] [F04] agents of code and of data are there when the runtime is ready
   assert.equal((await runtime.conversation('later').run('go')).text, 'at work')
   await runtime.close()
 
-  const broken = createRuntime({ models: { 'play/model': model }, agents: [agent('a', { subAgents: [{ agent: 'b' }] })] })
+  const broken = createRuntime({
+    models: { 'play/model': model },
+    agents: [agent('a', { subAgents: [{ agent: 'b' }] })],
+  })
   await assert.rejects(broken.ready, { code: 'AGENT_REF_UNKNOWN' })
   await broken.close()
 })
@@ -158,7 +161,10 @@ test('[R48] what an agent may reach changes with a save of that agent, and with 
   made.stage = stage
   await stage.ask('root', 'first', { id: 'chats/1' })
   await stage.run('chats/1', { prompt: 'second' })
-  assert.deepEqual(stage.seenBy('root').map(({ tools }) => tools.length), [1, 1, 1, 1])
+  assert.deepEqual(
+    stage.seenBy('root').map(({ tools }) => tools.length),
+    [1, 1, 1, 1],
+  )
   assert.equal(stage.seenBy('late').length, 0)
   const before = await stage.runtime.agents.get('root')
   await stage.runtime.agents.subAgents.assign('root', 'late')

@@ -76,7 +76,7 @@ test('[Rb43] ids and names have a fixed form, and an agent does not list itself'
   for (const id of ['a', '0-9', 'a'.repeat(64)]) assert.equal((await save(stage, id, {})).created, true)
   for (const name of ['a b', 'a/b', 'a$b', 'a.b', 'é', '', 'a'.repeat(65)]) {
     for (const kind of [twice.query, twice.action])
-      await assert.rejects(save(stage, 'root', kind(name)), { code: 'ID_INVALID' }, name)
+      await assert.rejects(save(stage, 'root', kind(name)), { code: 'AGENT_INVALID', path: /\.0\.name$/ }, name)
   }
   await assert.rejects(save(stage, 'root', { subAgents: [{ agent: 'leaf' }, { agent: 'root' }] }), {
     code: 'AGENT_SELF_REFERENCE',
@@ -86,7 +86,11 @@ test('[Rb43] ids and names have a fixed form, and an agent does not list itself'
 test('[E05] [C28] display names that look alike are no clash: the ids name the tools', async () => {
   const stage = createStage({
     agents: [
-      { id: 'root', name: 'Process Owner', subAgents: [{ agent: 'owner-1' }, { agent: 'owner-2' }, { agent: 'owner-3' }] },
+      {
+        id: 'root',
+        name: 'Process Owner',
+        subAgents: [{ agent: 'owner-1' }, { agent: 'owner-2' }, { agent: 'owner-3' }],
+      },
       { id: 'owner-1', name: 'Process Owner' },
       { id: 'owner-2', name: 'Process_Owner' },
       { id: 'owner-3', name: 'owner-1' },

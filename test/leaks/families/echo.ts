@@ -50,8 +50,13 @@ function answerOf(one: Case): unknown {
   return one.position === 'row' ? { rows: [{ n: 1, owner: echo }, { [echo]: true }] } : `it was ${echo}, I believe`
 }
 
-function given({ id, reason }: Case): Readonly<Record<string, unknown>> {
-  return { userId: { value: canary(id), sendToModel: reason !== 'forbidden, hidden by the caller' } }
+/** Every other value is one of a list. */
+const isListed = ({ id }: Pick<Case, 'id'>): boolean => Number(id.slice(1)) % 2 === 0
+const typeOf = (one: Case) => ({ type: isListed(one) ? ('string[]' as const) : ('string' as const) })
+
+function given(one: Case): Readonly<Record<string, unknown>> {
+  const value = isListed(one) ? ['nobody', canary(one.id)] : canary(one.id)
+  return { userId: { value, sendToModel: one.reason !== 'forbidden, hidden by the caller' } }
 }
 
 /** Plays every case. */
@@ -79,7 +84,7 @@ async function playCaller(one: Case, ledger: Ledger): Promise<void> {
     agents: [
       {
         id: 'root',
-        parameters: [{ name: 'userId' }],
+        parameters: [{ name: 'userId', ...typeOf(one) }],
         subAgents: [{ agent: 'child', history, style: one.position === 'error' ? 'agentTool' : 'delegate' }],
       },
       { ...rootOf(one), id: 'child' },
@@ -92,7 +97,10 @@ async function playCaller(one: Case, ledger: Ledger): Promise<void> {
   ledger.deny('leak', 'delegated text', scan(textOf(stage.seenBy('child'))))
 }
 
-const rootOf = ({ reason }: Case): AgentDraft => ({ id: 'root', parameters: [{ name: 'userId', ...reasons[reason] }] })
+const rootOf = (one: Case): AgentDraft => ({
+  id: 'root',
+  parameters: [{ name: 'userId', ...typeOf(one), ...reasons[one.reason] }],
+})
 
 async function playFunction(one: Case, ledger: Ledger): Promise<void> {
   const tool = defineTool({
@@ -138,7 +146,7 @@ async function playSubAgent(one: Case, ledger: Ledger): Promise<void> {
         : String(answerOf(one))
   const child: AgentDraft = {
     id: 'child',
-    parameters: [{ name: 'userId', secret: reason === 'undeclared' }],
+    parameters: [{ name: 'userId', ...typeOf(one), secret: reason === 'undeclared' }],
     outputSchema: position === 'row' ? { type: 'object' } : null,
   }
   const root: AgentDraft = reason === 'undeclared' ? { id: 'root' } : rootOf(one)
@@ -186,6 +194,8 @@ async function judge(
   ledger.deny('leak', 'model of root', scan(textOf(requests)))
   ledger.deny('leak', 'final result', scan(textOf((await stage.runtime.getRun(conversation)).result)))
   const entries = await storedEntries(stage.store, 'chats/1')
+  const resolved = (await stage.events('chats/1')).filter(({ type }) => type === 'resolved')
+  ledger.deny('leak', 'verbose events', scan(textOf(resolved)))
   const errors = entries.filter(({ type, kind }) => type === 'error' && kind === 'tool')
   // What a tool returns stands in the log as it was returned; what it throws is told in our words, without hidden values.
   if (one.position !== 'error') ledger.control('log', scan(textOf(entries)).size > 0)
@@ -225,7 +235,8 @@ async function playQueries(ledger: Ledger): Promise<void> {
   const stage = createStage({
     agents: [
       {
-        ...rootOf(cases[0] as Case),
+        id: 'root',
+        parameters: [{ name: 'userId', ...reasons['hidden and forbidden'] }],
         queries: [
           {
             name: 'echo',
@@ -264,7 +275,7 @@ async function playQuery(
   ledger.begin(`a SQLite query echoes ${one.encoding} in a row, ${one.reason}`)
   const before = stage.requests.length
   const id = `chats/${one.id}`
-  const result = await stage.ask('root', one.encoding, { id, parameters: given(one) })
+  const result = await stage.ask('root', one.encoding, { id, parameters: { userId: canary(one.id) } })
   const scan = scannerOf([one.id])
   ledger.claim(`the run ends with ${result.status}`, result.status === 'completed')
   ledger.deny('leak', 'model of root', scan(textOf(stage.requests.slice(before))))

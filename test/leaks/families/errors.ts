@@ -244,10 +244,16 @@ const failures: readonly string[] = [
   'QUERY_PARAM_UNCOVERED',
 ]
 
+/** What is hidden and neither secret nor forbidden is nobody's to scrub, but our own words never quote it either. */
+function reasonsFor(code: string): readonly string[] {
+  const scrubbed = ['hidden and forbidden', 'secret', 'hidden by the caller too']
+  return code === 'TOOL_ARGS_INVALID' ? [...scrubbed, 'hidden'] : scrubbed
+}
+
 async function playFailures(ledger: Ledger, codes: Set<string>): Promise<void> {
   let number = 0
   for (const code of failures)
-    for (const reason of ['hidden and forbidden', 'secret', 'hidden by the caller too']) {
+    for (const reason of reasonsFor(code)) {
       const id = `hf${++number}`
       ledger.begin(`a run fails ${code}, the value ${reason}`)
       const seen = await failing(code, canary(id), reason)
@@ -285,7 +291,8 @@ async function failing(code: string, value: string, reason: string) {
     MODEL_REPLY_INVALID: '',
   } as const
   const play = word !== undefined ? call('query') : (plays[code as keyof typeof plays] ?? call('fail'))
-  const policy = reason === 'secret' ? { secret: true } : { policy: 'forbidModelGeneration' as const }
+  const forbidden = reason === 'hidden' ? null : ('forbidModelGeneration' as const)
+  const policy = reason === 'secret' ? { secret: true } : { policy: forbidden }
   const stage = createStage({
     agents: [
       {

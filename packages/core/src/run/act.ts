@@ -30,7 +30,9 @@ export async function act(slot: Slot, job: Job, signal: AbortSignal): Promise<vo
     : failed('TOOL_ARGS_INVALID', prepared.detail)
   if (job.stopped !== null || signal.aborted) return
   recordOutcome(slot, job, outcome)
-  if (tool.effect === 'once') await job.writer.commit()
+  if (tool.effect !== 'once') return
+  job.settling = job.writer.commit()
+  await job.settling
 }
 
 /** Turns the answer that came for a waiting call into its outcome. */

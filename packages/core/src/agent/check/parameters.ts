@@ -1,6 +1,6 @@
 /** Checks of parameters along the edges: types that clash, values that leak upwards, trusted values nobody can give; and the matrix. */
 import type { AgentData, Finding, MatrixRow, Parameter } from '@witan/protocol'
-import { type AgentPath, type AgentSet, pathsFrom } from './graph.ts'
+import { type AgentPath, type AgentSet, listedBy, pathsFrom } from './graph.ts'
 import { errorAt } from './names.ts'
 
 /** Findings about the parameters of `root` and everything below it. */
@@ -13,7 +13,22 @@ export function checkParameters(root: AgentData, agents: AgentSet): Finding[] {
       for (const finding of findingsOf(at, parameter, `parameters.${index}`)) add(finding)
     }
   }
+  for (const at of edgesTo(root, agents)) {
+    for (const [index, parameter] of root.parameters.entries()) {
+      for (const finding of clashesOf(at, parameter, `parameters.${index}`)) add(finding)
+    }
+  }
   return [...findings.values()]
+}
+
+/** The edges that lead to `root`: a save of the child alone must not clash with who hands its values down [Rb07]. */
+function edgesTo(root: AgentData, agents: AgentSet): AgentPath[] {
+  return listedBy(root.id, agents).flatMap((id) => {
+    const agent = agents.get(id)
+    const edge = agent?.subAgents.find((one) => one.agent === root.id)
+    if (agent === undefined || edge === undefined) return []
+    return [{ path: `${id}/${root.id}`, agent: root, parent: { path: id, agent, parent: null, edge: null }, edge }]
+  })
 }
 
 function findingsOf(at: AgentPath, parameter: Parameter, path: string): Finding[] {
@@ -28,16 +43,7 @@ function findingsOf(at: AgentPath, parameter: Parameter, path: string): Finding[
       'Set `policy: "forbidModelGeneration"` or `sendToModel: true`.',
     )
   }
-  const source = sourceOf(at, parameter)
-  if (source !== null && source.type !== parameter.type && source.type !== 'any' && parameter.type !== 'any') {
-    findings.push(
-      errorAt(agent, path, {
-        code: 'PARAM_TYPE_CLASH',
-        detail: `\`${parameter.name}\` is \`${parameter.type}\` in \`${agent.id}\` but \`${source.type}\` in \`${at.parent?.agent.id}\`, which hands it down.`,
-        hint: 'Give both the same type, or map another name on the edge.',
-      }),
-    )
-  }
+  findings.push(...clashesOf(at, parameter, path))
   if (!parameter.sendToModel) {
     const shower = exposer(at, parameter)
     if (shower !== null) {
@@ -56,6 +62,19 @@ function findingsOf(at: AgentPath, parameter: Parameter, path: string): Finding[
     )
   }
   return findings
+}
+
+function clashesOf(at: AgentPath, parameter: Parameter, path: string): Finding[] {
+  const { agent } = at
+  const source = sourceOf(at, parameter)
+  if (source === null || source.type === parameter.type || source.type === 'any' || parameter.type === 'any') return []
+  return [
+    errorAt(agent, path, {
+      code: 'PARAM_TYPE_CLASH',
+      detail: `\`${parameter.name}\` is \`${parameter.type}\` in \`${agent.id}\` but \`${source.type}\` in \`${at.parent?.agent.id}\`, which hands it down.`,
+      hint: 'Give both the same type, or map another name on the edge.',
+    }),
+  ]
 }
 
 /** The parent's declaration that hands this parameter down, or null. */
