@@ -31,8 +31,8 @@ export async function act(slot: Slot, job: Job, signal: AbortSignal): Promise<vo
   if (job.stopped !== null || signal.aborted) return
   recordOutcome(slot, job, outcome)
   if (tool.effect !== 'once') return
-  job.settling = job.writer.commit()
-  await job.settling
+  job.writer.settling = job.writer.commit()
+  await job.writer.settling
 }
 
 /** Turns the answer that came for a waiting call into its outcome. */

@@ -38,8 +38,6 @@ export class Job {
   /** Effects under way, by the id of their call. */
   readonly busy = new Map<string, AbortController>()
   readonly changes = new Pulse()
-  /** The result of an effect that must not repeat, on its way to the store: no model call begins before it is durable [D4]. */
-  settling: Promise<void> | null = null
   /** What was worked out once per call or tool call; gone with the job. */
   readonly memo = { tools: new Map<AgentCall, CallTools>(), prepared: new Map<Slot, PreparedArguments>() }
   /** Set when this process must not go on: fenced, closed, or the store is broken. */

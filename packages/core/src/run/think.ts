@@ -20,7 +20,7 @@ const attemptsPerEpoch = 4096
 /** Calls the model of `call` once and records its reply. What goes wrong is an event of the call, never an exception. */
 export async function think(call: AgentCall, job: Job, signal: AbortSignal): Promise<void> {
   // A sibling of that effect may have woken the loop meanwhile.
-  if (job.settling !== null) await job.settling
+  if (job.writer.settling !== null) await job.writer.settling
   if (signal.aborted) return
   const cut = cutOf(call, job.run)
   if (cut !== null) await makeRoom(call, job, { cut, signal, mayAsk: affordsTwo(call, job) })

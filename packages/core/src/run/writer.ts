@@ -7,6 +7,8 @@ import { Outbox, type Recorded } from './outbox.ts'
 /** The writing side of one job in one epoch. */
 export class Writer {
   readonly outbox: Outbox
+  /** The result of an effect that must not repeat, on its way to the store: no model call begins before it is durable [D4]. */
+  settling: Promise<void> | null = null
   readonly #log: ConversationLog
   readonly #job: { readonly id: string; readonly epoch: number }
   readonly #onRefused: (reason: unknown) => void
