@@ -1,5 +1,5 @@
 /** A conversation held by library code: handlers for actions, and a run that loops through them. */
-import { type Interruption, type Prompt, type RunResult, WitanError } from '@witan/protocol'
+import { type Interruption, isWitanError, type Prompt, type RunResult, WitanError } from '@witan/protocol'
 import type { AcceptedRun, Chat, Witan } from './runtime-contract.ts'
 
 type Handler = (args: Record<string, unknown>) => unknown
@@ -12,6 +12,14 @@ export function createChat(witan: Witan, agent: string, options: Readonly<Record
     const opened = await witan.start({ ...options, agent, prompt })
     id = opened.id
     return opened.run as AcceptedRun
+  }
+  const settle = async (told: RunResult): Promise<RunResult> => {
+    let result = told
+    for (let open = handled(result, handlers); open.length > 0; open = handled(result, handlers)) {
+      const actionResponses = await Promise.all(open.map(respond))
+      result = await (await witan.run(result.conversationId, { actionResponses })).result
+    }
+    return result
   }
   const chat: Chat = {
     get id() {
@@ -29,16 +37,22 @@ export function createChat(witan: Witan, agent: string, options: Readonly<Record
       handlers.set(path, handler)
       return chat
     },
-    async run(prompt) {
-      let result = await (id === null ? await first(prompt) : await witan.run(id, { prompt })).result
-      for (let open = handled(result, handlers); open.length > 0; open = handled(result, handlers)) {
-        const actionResponses = await Promise.all(open.map(respond))
-        result = await (await witan.run(result.conversationId, { actionResponses })).result
-      }
-      return result
+    run: async (prompt) => settle(await (id === null ? await first(prompt) : await witan.run(id, { prompt })).result),
+    async resume() {
+      const known = id ?? options['id']
+      if (typeof known !== 'string' || known.endsWith('/')) return null
+      const live = await witan.liveRun(known).catch(nothingThere)
+      id = live === null ? id : known
+      return live === null ? null : settle(await live.result)
     },
   }
   return chat
+}
+
+/** A conversation that was never made has nothing to go on with. */
+function nothingThere(error: unknown): null {
+  if (isWitanError(error) && error.code === 'NOT_FOUND') return null
+  throw error
 }
 
 interface Handled {

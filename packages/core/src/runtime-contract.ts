@@ -136,6 +136,11 @@ export interface Chat {
   handle(path: string, handler: (args: Record<string, unknown>) => unknown): Chat
   /** Runs until done, or until an action has no handler: then the result waits. */
   run(prompt: Prompt): Promise<RunResult>
+  /**
+   * Goes on with the run that is live in the conversation of the `id` option, after a restart for example: waits for it, and
+   * answers its open actions by the handlers. Null where none is live. Say nothing again: what was said is stored.
+   */
+  resume(): Promise<RunResult | null>
 }
 
 /** Everything one principal can do. All methods throw `WitanError` for refused input; foreign and missing things are both `NOT_FOUND`. */
@@ -148,6 +153,8 @@ export interface Witan {
   start(request: unknown): Promise<OpenedConversation>
   /** Accepts a prompt, or responses that resume the waiting run. */
   run(conversationId: string, request: unknown): Promise<AcceptedRun>
+  /** The run that is live in a conversation, to wait for its next result; null where none is. */
+  liveRun(conversationId: string): Promise<AcceptedRun | null>
   getConversation(id: string): Promise<Conversation>
   listConversations(
     options?: PageOptions & { agent?: string },

@@ -4,6 +4,7 @@ import { WitanError } from '@witan/protocol'
 import type { CheckContext } from './agent/check/check.ts'
 import { type Agent, withWrapped } from './agent/define.ts'
 import type { DeskContext } from './agent/desk.ts'
+import { nearest } from './agent/nearest.ts'
 import { reachOf, Registry } from './agent/registry.ts'
 import { type Ceilings, ceilingsOf } from './budget/ceilings.ts'
 import { WarmConversations } from './conversation/warm.ts'
@@ -77,8 +78,38 @@ export interface Parts extends CommandContext {
   deskOf(database: DatabaseId): DeskContext
 }
 
+const optionNames: readonly string[] = [
+  'store',
+  'connections',
+  'models',
+  'sources',
+  'tools',
+  'agents',
+  'limits',
+  'retry',
+  'leaseMs',
+  'clock',
+  'ids',
+  'random',
+  'report',
+] satisfies (keyof RuntimeOptions)[]
+
+/** An option that is misspelt, or a store that is none, would else be found out much later. */
+function refuseUnknown(given: RuntimeOptions): void {
+  for (const name of Object.keys(given)) {
+    if (optionNames.includes(name)) continue
+    const near = nearest(name, optionNames)
+    const hint = near === null ? `Known: ${optionNames.join(', ')}.` : `Did you mean \`${near}\`?`
+    throw new WitanError('UNKNOWN_KEY', `\`${name}\` is no option of createRuntime.`, { path: name, hint })
+  }
+  if (given.store === undefined || typeof given.store.append === 'function') return
+  const hint = 'Give `sqliteStore({ file })` or `memoryStore()`.'
+  throw new WitanError('CONFIG_INVALID', '`store` is not a store.', { path: 'store', hint })
+}
+
 /** Makes and joins the parts; nothing is opened yet. Wrapped agents are given like any other. */
 export function wire(given: RuntimeOptions): Parts {
+  refuseUnknown(given)
   const agents = withWrapped(given.agents ?? [])
   const options = { ...given, agents }
   const clock = options.clock ?? systemClock

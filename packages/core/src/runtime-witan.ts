@@ -38,6 +38,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: Promise<v
     conversation: (agent, options = {}) => createChat(witan, agent, options),
     start: (request) => ready.then(() => start(parts, principal, request)),
     run: (id, request) => ready.then(() => run(door, id, request)),
+    liveRun: (id) => ready.then(() => liveRun(door, id)),
     getConversation: (id) => ready.then(() => getConversation(view, id)),
     listConversations: (options = {}) => ready.then(() => listConversations(view, options)),
     deleteConversation: (id) => ready.then(() => deleteConversation(door, id)),
@@ -106,6 +107,19 @@ function presented({ parts, principal }: Door, accepted: Accepted): AcceptedRun 
   const result = accepted.result.then((told: RunResult) => present({ parts, database: principal.database }, told))
   result.catch(() => {})
   return { ...accepted, result }
+}
+
+async function liveRun(door: Door, id: string): Promise<AcceptedRun | null> {
+  const { parts, principal } = door
+  const { database } = principal
+  const { seq } = (await parts.warm.get(database, id)).state
+  const job = (await parts.store.listJobs(database, id)).find(
+    ({ status }) => status === 'running' || status === 'waiting',
+  )
+  if (job === undefined) return null
+  const running = job.status === 'running'
+  const result = running ? parts.tracker.next(job.id, job.epoch) : Promise.resolve(job.result as RunResult)
+  return presented(door, { runId: job.id, conversationId: id, fromSeq: seq, result })
 }
 
 async function run(door: Door, id: string, body: unknown): Promise<AcceptedRun> {

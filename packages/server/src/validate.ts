@@ -53,8 +53,12 @@ function unknownKey(schema: z.ZodType, issue: z.core.$ZodIssueUnrecognizedKeys, 
   const key = issue.keys[0] ?? ''
   const path = pathText([...issue.path, key])
   const place = issue.path.length === 0 ? `the ${options.what}` : `\`${pathText(issue.path)}\``
-  const hint = suggest(key, knownKeys(schema, issue.path))
-  return new WitanError('UNKNOWN_KEY', `\`${shorten(key)}\` is not a known key of ${place}. ${hint}`, { path, hint })
+  const known = knownKeys(schema, issue.path)
+  const near = key.length > 100 ? null : nearest(key, known)
+  const nearby = near === null ? '' : `, nearest is \`${near}\``
+  const list = known.length === 0 ? 'Remove it.' : `Known: ${known.join(', ')}.`
+  const hint = near === null ? list : `Did you mean \`${near}\`?`
+  return new WitanError('UNKNOWN_KEY', `\`${shorten(key)}\` is not a known key of ${place}${nearby}.`, { path, hint })
 }
 
 function issueText(issue: z.core.$ZodIssue, what: string): string {
@@ -92,12 +96,6 @@ function kindText(kind: string): string {
 function sizeText(origin: string, bound: string, size: number | bigint): string {
   if (origin === 'string') return `${bound} ${size} characters long`
   return origin === 'array' ? `a list of ${bound} ${size}` : `${bound} ${size}`
-}
-
-function suggest(key: string, known: readonly string[]): string {
-  const near = key.length > 100 ? null : nearest(key, known)
-  if (near !== null) return `Did you mean \`${near}\`?`
-  return known.length === 0 ? 'Remove it.' : `Known: ${known.join(', ')}.`
 }
 
 /** The keys that the schema knows at a path, read from its JSON Schema; empty where it does not say. */

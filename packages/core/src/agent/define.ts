@@ -38,7 +38,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
   const named = tools.filter((tool) => !isWrapped(tool)) as readonly (string | FunctionTool)[]
   const data = parseAgent({
     ...rest,
-    model: typeof model === 'string' ? model : model.id,
+    model: typeof model === 'string' ? model : model?.id,
     tools: named.map((tool) => (typeof tool === 'string' ? tool : tool.name)),
     subAgents: [...subAgents.filter((edge) => !isWrapped(edge)), ...wrapped.map(({ edge }) => edge)],
   })

@@ -119,8 +119,8 @@ function unknownKey(who: string, issue: z.core.$ZodIssueUnrecognizedKeys): Witan
   const path = [...issue.path, key].join('.')
   const known = knownKeys(issue.path)
   const near = nearest(key, known)
-  const meant = near === null ? '' : ` Did you mean \`${near}\`?`
-  return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path.slice(0, 200)}\`.${meant}`, {
+  const nearby = near === null ? '' : `, nearest is \`${near}\``
+  return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path.slice(0, 200)}\`${nearby}.`, {
     path,
     hint:
       near === null
