@@ -18,25 +18,43 @@ export interface Place {
   readonly latency: Latency
 }
 
+/** Builds a scenario on Witan, on this store, which is closed with it. Nothing is dropped between runs. */
+export async function witanOn(scenario: Scenario, store: Store, latency: Latency): Promise<Subject> {
+  const runtime = runtimeOf(scenario, store, latency)
+  await runtime.ready
+  return subjectOf(
+    () => runtime,
+    async () => {},
+  )
+}
+
 /** Builds a scenario on Witan. */
 export async function witan(scenario: Scenario, place: Place): Promise<Subject> {
-  let runtime = runtimeOf(scenario, place)
+  const make = () => runtimeOf(scenario, storeOf(place.store, place.folder), place.latency)
+  let runtime = make()
   await runtime.ready
-  return {
-    run: (prompt) => runOnce(runtime, prompt),
-    stream: (prompt, onDelta) => streamOnce(runtime, prompt, onDelta),
-    grow: () => growing(runtime),
-    async refresh() {
+  return subjectOf(
+    () => runtime,
+    async () => {
       if (place.store !== 'memory') return
       await runtime.close()
-      runtime = runtimeOf(scenario, place)
+      runtime = make()
       await runtime.ready
     },
-    close: () => runtime.close(),
+  )
+}
+
+function subjectOf(runtime: () => Runtime, refresh: () => Promise<void>): Subject {
+  return {
+    run: (prompt) => runOnce(runtime(), prompt),
+    stream: (prompt, onDelta) => streamOnce(runtime(), prompt, onDelta),
+    grow: () => growing(runtime()),
+    refresh,
+    close: () => runtime().close(),
   }
 }
 
-function runtimeOf(scenario: Scenario, { store, folder, latency }: Place): Runtime {
+function runtimeOf(scenario: Scenario, store: Store, latency: Latency): Runtime {
   const tool = defineTool({
     name: 'lookup',
     description: 'Look up the current weather for a city in the given unit.',
@@ -53,7 +71,7 @@ function runtimeOf(scenario: Scenario, { store, folder, latency }: Place): Runti
       subAgents: role.subAgents.map((agent) => ({ agent, description: `Sub-agent ${agent}: give it one task.` })),
     }),
   )
-  return createRuntime({ agents, store: storeOf(store, folder) })
+  return createRuntime({ agents, store })
 }
 
 function storeOf(name: StoreName, folder: string): Store {

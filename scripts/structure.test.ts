@@ -51,12 +51,16 @@ test('a lower floor may not import a higher one', () => {
   }
 })
 
-test('on floors 1 and 2 a folder imports only those to its left', () => {
+test('on floors 1 to 3 a folder imports only those to its left', () => {
   assert.equal(core('tool/tool.ts', '../model/model.ts').length, 0)
   assert.equal(core('model/model.ts', '../tool/tool.ts').length, 1)
   assert.equal(core('conversation/fold.ts', '../store/store.ts').length, 0)
   assert.equal(core('store/store.ts', '../conversation/fold.ts').length, 1)
   assert.equal(core('agent/check/cycle.ts', '../agent.ts').length, 0)
+  assert.equal(core('agent/agent.ts', './check/cycle.ts').length, 1)
+  assert.equal(core('worker/worker.ts', '../run/loop.ts').length, 0)
+  assert.equal(core('run/loop.ts', '../worker/worker.ts').length, 1)
+  assert.equal(core('run/loop.ts', '../command/accept.ts').length, 1)
 })
 
 test('a leaf imports floors 0 to 2, its own files, and nothing else', () => {

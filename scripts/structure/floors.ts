@@ -1,10 +1,22 @@
-/** Who may import whom inside packages/core/src: six floors, and an order of folders on the lower ones. */
+/** Who may import whom inside packages/core/src: six floors, and an order of folders on floors 1 to 3. */
 import type { SourceFile, Tree, Violation } from './source.ts'
 import { isTest, resolveImport } from './source.ts'
 
 const root = 'packages/core/src/'
-const contracts = ['identity', 'parameter', 'budget', 'model', 'tool', 'interruption', 'agent']
+const contracts = [
+  'identity',
+  'parameter',
+  'budget',
+  'model',
+  'tool',
+  'interruption',
+  'agent',
+  'agent/check',
+  'agent/desk',
+]
 const state = ['store', 'conversation', 'event', 'task']
+const engine = ['job', 'run', 'worker', 'command']
+const chains = [contracts, state, engine]
 const leafFolders = ['edge', 'tool/kinds', 'agent/workflow', 'model/adapters', 'store/drivers', 'telemetry']
 const input = /^node:(fs|fs\/promises|net|tls|http|https|http2|dgram|dns|child_process|cluster|worker_threads|sqlite)$/
 
@@ -25,7 +37,7 @@ function checkFile(tree: Tree, file: SourceFile): Violation[] {
   const name = file.path.slice(root.length)
   const place = placeOf(tree, name)
   if (place === undefined) {
-    const folders = [...contracts, ...state, 'run', ...leafFolders, 'testing'].join(', ')
+    const folders = [...chains.flat(), ...leafFolders, 'testing'].join(', ')
     return [{ file: file.path, what: 'stands on no floor', allowed: folders, fix: 'move it into one of these folders' }]
   }
   return file.imports.flatMap((specifier) => {
@@ -45,12 +57,11 @@ function placeOf(tree: Tree, name: string): Place | undefined {
   if (leaf !== undefined) return { floor: 4, order: 0, unit: leafUnit(tree, leaf, name) }
   const [folder = '', rest] = name.split('/')
   if (rest === undefined)
-    return /^(index|testing|runtime|runtime-[a-z-]+|clock|ids)\.ts$/.test(name)
-      ? { floor: 5, order: 0, unit: name }
-      : undefined
-  if (contracts.includes(folder)) return { floor: 1, order: contracts.indexOf(folder), unit: folder }
-  if (state.includes(folder)) return { floor: 2, order: state.indexOf(folder), unit: folder }
-  if (folder === 'run') return { floor: 3, order: 0, unit: folder }
+    return /^(index|moving|testing|runtime|clock|ids)\.ts$/.test(name) ? { floor: 5, order: 0, unit: name } : undefined
+  for (const [index, chain] of chains.entries()) {
+    const order = chain.findLastIndex((each) => name.startsWith(`${each}/`))
+    if (order >= 0) return { floor: (index + 1) as 1 | 2 | 3, order, unit: chain[order] as string }
+  }
   return folder === 'runtime' || folder === 'testing' ? { floor: 5, order: 0, unit: folder } : undefined
 }
 
@@ -66,7 +77,7 @@ function leafUnit(tree: Tree, leaf: string, name: string): string {
 }
 
 /** The package's entries: they may name anything. */
-const barrels = new Set(['index.ts', 'testing.ts'])
+const barrels = new Set(['index.ts', 'moving.ts', 'testing.ts'])
 
 type Problem = Pick<Violation, 'allowed' | 'fix'>
 
@@ -78,18 +89,16 @@ function judge(from: Place, target: string, to: Place | undefined): Problem | un
     return { allowed: 'only index.ts and tests import testing/', fix: 'move the shared part down' }
   if (from.floor === 5) return undefined
   if (to.floor === 5) return { allowed: `floor ${from.floor} imports only lower floors`, fix: handedIn }
-  if (from.floor >= 3) return to.floor <= 2 ? undefined : { allowed: upperRule(from), fix: handedIn }
+  if (from.floor === 4) return to.floor <= 2 ? undefined : { allowed: leafRule(from), fix: handedIn }
   if (to.floor > from.floor) return { allowed: `floor ${from.floor} imports floors 0 to ${from.floor}`, fix: handedIn }
   if (to.floor < from.floor || to.order < from.order) return undefined
-  const chain = from.floor === 1 ? contracts : state
+  const chain = chains[from.floor - 1] ?? []
   const left = chain.slice(0, from.order).join(', ') || 'nothing of its own floor'
   return { allowed: `${from.unit}/ imports, of its floor, only ${left}`, fix: handedIn }
 }
 
 const handedIn = 'have the function or the id handed in, or move the contract down'
 
-function upperRule(from: Place): string {
-  return from.floor === 3
-    ? 'run/ imports floors 0 to 2 only: it names no edge, provider or database'
-    : `a leaf (${from.unit}) imports floors 0 to 2 only, never another leaf, never run/`
+function leafRule(from: Place): string {
+  return `a leaf (${from.unit}) imports floors 0 to 2 only, never another leaf, never the engine`
 }

@@ -130,7 +130,7 @@ test('a hidden trusted value in a row is scrubbed before the model reads it [D15
   assertNeverSaw(stage.model.of('echoer'), anna)
 })
 
-test('rows beyond 200 are cut with a marker [D16]', async () => {
+test('rows beyond 200 are cut with a marker that the model reads [D16] [bad input 18]', async () => {
   const all = {
     name: 'all-numbers',
     description: 'Many.',
@@ -142,10 +142,20 @@ test('rows beyond 200 are cut with a marker [D16]', async () => {
   stage.model.script('many', { calls: [{ name: 'all-numbers' }] }, { text: 'ok' })
   const run = await stage.ask('many', 'hello')
   const content = toolContents(stage.model.of('many')[1])[0] ?? ''
-  assert.match(content, /\b200\b/)
-  assert.doesNotMatch(content, /\b201\b/)
+  const read: unknown[] = JSON.parse(content)
+  assert.deepEqual([read.length, read[199], read[200]], [201, { n: 200 }, 'first 200 of more rows shown'])
   const end = (await stage.events(run.conversationId)).find((event) => event.kind === 'tool' && event.type === 'end')
   assert.equal(end?.content.truncated, true)
+})
+
+test('a row beyond 256 kB is an error and not an empty array [D16] [bad input 18]', async () => {
+  const wide = { name: 'wide', source: 'shop', query: 'select hex(zeroblob(200000)) as w', parametersSchema: {} }
+  await stage.save(agent('wide-eyed', { queries: [wide] }))
+  stage.model.script('wide-eyed', { calls: [{ name: 'wide' }] }, { text: 'ok' })
+  await stage.ask('wide-eyed', 'hello')
+  assert.deepEqual(toolContents(stage.model.of('wide-eyed')[1]), [
+    '{"error":"`wide` gave nothing: its first row is larger than 256 kB."}',
+  ])
 })
 
 test('a query may stand in the initial context without being offered to the model [Rb40]', async () => {
@@ -166,4 +176,21 @@ test('a query may stand in the initial context without being offered to the mode
     toolContents(first).map((content) => JSON.parse(content)),
     [[{ item: 'tea' }, { item: 'cups' }]],
   )
+})
+
+test('a query that its model may not call is no tool for it, whatever the model writes [Rb40] [bad input 12]', async () => {
+  const rest = { description: 'Reads.', source: 'shop', parametersSchema: {}, allowModelQueries: false }
+  const queries = [
+    { ...rest, name: 'context', query: 'select item from orders where owner = $userId', addToInitialContext: true },
+    { ...rest, name: 'unused', query: 'select n from numbers' },
+  ]
+  await stage.save(agent('curious', { parameters: [trusted], queries }))
+  stage.model.script('curious', { calls: [{ name: 'context' }, { name: 'unused' }] }, { text: 'ok' })
+  assert.equal((await stage.ask('curious', 'hello', { parameters: { userId: anna } })).status, 'completed')
+  const [initial, ...called] = toolContents(stage.model.of('curious')[1])
+  assert.ok(initial?.includes('tea'), initial)
+  assert.deepEqual(called, [
+    '{"error":"unknown tool context; nothing was run. There are no tools."}',
+    '{"error":"unknown tool unused; nothing was run. There are no tools."}',
+  ])
 })

@@ -94,10 +94,10 @@ describe('the Studio', { skip, timeout: 120_000 }, () => {
 
       await rows(page).filter({ hasText: target.action }).last().click()
       const card = page.getByTestId('detail').getByTestId('action')
-      await card.getByLabel('Answer (JSON)').fill('{not json')
+      await card.getByLabel('Answer (text or JSON)').fill('{not json')
       await card.getByRole('button', { name: 'Send answer' }).click()
       await card.getByText('This is not JSON').waitFor()
-      await card.getByLabel('Answer (JSON)').fill(target.answer)
+      await card.getByLabel('Answer (text or JSON)').fill(target.answer)
       await card.getByRole('button', { name: 'Send answer' }).click()
       await answer(page, 'completed').waitFor()
       assert.equal(await page.getByTestId('action').count(), 0)

@@ -56,7 +56,7 @@ export function rulesOf(page: string): readonly Rule[] {
   })
 }
 
-/** The page with its last two columns as the tests are now. What is planned stays so: that is for people to change. */
+/** The page with its last two columns as the tests are now. What is planned or comes later stays so: that is for people to change. */
 export function refreshed(page: string): string {
   const cited = citations()
   return page.replaceAll(rowPattern, (row, ...groups: string[]) => {
@@ -65,7 +65,7 @@ export function refreshed(page: string): string {
     const known = /\]\(\.\.\/([^)]+)\)/.exec(where)?.[1] ?? ''
     const files = cited.get(plainId(id)) ?? new Set<string>()
     const file = files.has(known) ? known : [...files][0]
-    if (file === undefined) return `| ${id} | ${text} | built | |`
-    return `| ${id} | ${text} | holds | [${basename(file)}](../${file}) |`
+    if (file === undefined) return `| ${id} | ${text} | ${state === 'later' ? 'planned' : 'built'} | |`
+    return `| ${id} | ${text} | ${state === 'later' ? 'later' : 'holds'} | [${basename(file)}](../${file}) |`
   })
 }

@@ -4,7 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { playApprovals } from './families/approval.ts'
 import { playEchoes } from './families/echo.ts'
+import { playTaskEchoes } from './families/echo-tasks.ts'
 import { playErrors } from './families/errors.ts'
 import { playForbidden } from './families/forbid.ts'
 import { playHttpErrors } from './families/http-errors.ts'
@@ -36,21 +38,27 @@ describe('the injection and leak corpus', () => {
     family('A', 480, playVisibility))
 
   test('[C19] [D14] [P4] B: what a model writes for a bound name is never executed', () =>
-    family('B', 420, playOverrides))
+    family('B', 500, playOverrides))
 
   test('[R41] [R42] [E15] [P3] C: no model makes a value that models may not make', () =>
-    family('C', 192, playForbidden))
+    family('C', 448, playForbidden))
 
   test('[D15] [C17] [E18] D: a hidden value that somebody gives back is read by no model', () =>
-    family('D', 420, playEchoes))
+    family('D', 800, playEchoes))
+
+  test('[D15] [C17] [F22] D: what works in the background gives a hidden value back to no model', () =>
+    family('D in tasks', 150, playTaskEchoes))
 
   test('[D22] [C12] [E26] [F36] E and F: nobody makes an agent do what it may not do', () =>
-    family('E', 700, playPrivileges))
+    family('E', 1200, playPrivileges))
 
   test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))
 
   test('[D15] [D18] H: no answer of the server, and no line of its log, tells a hidden value', () =>
     family('H over HTTP', 100, playHttpErrors))
+
+  test('[D11] [Fb06] [I8] I: no call that a person must release happens unreleased', () =>
+    family('I', 72, playApprovals))
 
   test('the corpus as a whole', (context) => {
     context.diagnostic(summaryOf(ledgers))

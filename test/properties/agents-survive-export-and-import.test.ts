@@ -80,8 +80,10 @@ const one = fc.record(
 )
 
 const several: fc.Arbitrary<readonly AgentInput[]> = fc.tuple(one, one, one).map((all) =>
-  all.map(({ lists, collect, style, map, ...rest }, index) => {
+  all.map(({ lists, collect, style, map, name: words, ...others }, index) => {
     const id = ids[index] ?? ''
+    // A display name leads to one agent, so no two have the same.
+    const rest = words === undefined ? others : { ...others, name: `${words} ${id}.` }
     const subAgents = lists.filter((other) => other !== id).map((agent) => ({ agent, collect, style, map }))
     return { ...rest, id, model: 'play/model', subAgents } as AgentInput
   }),

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Rule, ScriptedCall } from '@witan/core/testing'
+import type { Event } from '@witan/protocol'
 import fc from 'fast-check'
+import { note } from '../support/random-system.ts'
 import { holds } from '../support/seeds.ts'
 import { type AgentDraft, createStage, settle } from '../support/stage.ts'
 
@@ -12,6 +14,7 @@ interface Tree {
   readonly maxModelCalls: number
   readonly maxParallel: number
   readonly rounds: number | null
+  readonly maxIterations: number
   readonly waits: readonly number[]
   readonly failing: readonly boolean[]
   readonly greedy: boolean
@@ -23,6 +26,7 @@ const tree: fc.Arbitrary<Tree> = fc.record({
   maxModelCalls: fc.integer({ min: 1, max: 30 }),
   maxParallel: fc.integer({ min: 1, max: 6 }),
   rounds: fc.option(fc.integer({ min: 1, max: 12 })),
+  maxIterations: fc.integer({ min: 1, max: 4 }),
   waits: fc.array(fc.nat(4), { minLength: 8, maxLength: 8 }),
   failing: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
   greedy: fc.boolean(),
@@ -30,13 +34,15 @@ const tree: fc.Arbitrary<Tree> = fc.record({
 
 const name = (depth: number, index: number) => `d${depth}n${index}`
 
-/** Every agent of a level lists every one of the next. */
-function agentsOf({ width, depth, maxModelCalls, maxParallel, rounds }: Tree): readonly AgentDraft[] {
-  const limits = { maxModelCalls, maxParallel, maxDepth: depth, maxModelIterationsPerCall: rounds, maxIterations: 4 }
+/** Every agent of a level lists every one of the next; the last have a tool, so that nobody is without. */
+function agentsOf({ width, depth, maxModelCalls, maxParallel, rounds, maxIterations }: Tree): readonly AgentDraft[] {
+  const own = { maxIterations }
+  const limits = { ...own, maxModelCalls, maxParallel, maxDepth: depth, maxModelIterationsPerCall: rounds }
   const level = (at: number) => Array.from({ length: width }, (_, index) => ({ agent: name(at, index) }))
   const agents: AgentDraft[] = [{ id: 'root', limits, subAgents: level(1) }]
   for (let at = 1; at <= depth; at += 1)
-    for (const { agent } of level(at)) agents.push({ id: agent, subAgents: at === depth ? [] : level(at + 1) })
+    for (const { agent } of level(at))
+      agents.push({ id: agent, limits: own, ...(at === depth ? { tools: ['note'] } : { subAgents: level(at + 1) }) })
   return agents
 }
 
@@ -47,13 +53,19 @@ interface Counts {
   failed: number
   live: number
   most: number
+  /** How many rounds had been taken whenever somebody was cut short by the tree, before its own cap. */
+  readonly cutAt: number[]
 }
 
-function playOf({ waits, failing, greedy }: Tree, counts: Counts): Rule {
+const noCounts = (): Counts => ({ made: 0, withTools: 0, failed: 0, live: 0, most: 0, cutAt: [] })
+
+function playOf({ waits, failing, greedy, maxIterations }: Tree, counts: Counts, { obeys = false } = {}): Rule {
   return async (request, turn) => {
     const number = counts.made
     counts.made += 1
-    counts.withTools += request.toolChoice === 'none' && request.tools.length > 0 ? 0 : 1
+    const isOff = request.toolChoice === 'none' && request.tools.length > 0
+    counts.withTools += isOff ? 0 : 1
+    if (isOff && turn < maxIterations) counts.cutAt.push(counts.withTools)
     counts.live += 1
     counts.most = Math.max(counts.most, counts.live)
     await settle(waits[number % waits.length])
@@ -63,7 +75,7 @@ function playOf({ waits, failing, greedy }: Tree, counts: Counts): Rule {
       counts.failed += 1
       return new Error('down')
     }
-    if (turn > 0 && !greedy) return 'done'
+    if ((turn > 0 && !greedy) || (obeys && request.toolChoice === 'none')) return 'done'
     const toolCalls = request.tools.map((tool, index): ScriptedCall => {
       return { name: tool.name, arguments: { message: `${number} ${index}` } }
     })
@@ -75,10 +87,14 @@ test('[P9] [P10] [P14] [C3] [E23] no order of parallel children spends more than
   const ends = new Map<string, number>()
   let atCap = 0
   const property = fc.asyncProperty(tree, async (one) => {
-    const counts: Counts = { made: 0, withTools: 0, failed: 0, live: 0, most: 0 }
+    const counts = noCounts()
     const agents = agentsOf(one)
     const play = playOf(one, counts)
-    const stage = createStage({ agents, plays: Object.fromEntries(agents.map(({ id }) => [id, play])) })
+    const stage = createStage({
+      agents,
+      plays: Object.fromEntries(agents.map(({ id }) => [id, play])),
+      options: { tools: [note] },
+    })
     const { usage, status } = await stage.ask('root', 'go', { id: 'chats/1' })
     ends.set(status, 1 + (ends.get(status) ?? 0))
     atCap += counts.made === one.maxModelCalls ? 1 : 0
@@ -98,23 +114,36 @@ test('[P9] [P10] [P14] [C3] [E23] no order of parallel children spends more than
   assert.ok(atCap > 30, `only ${atCap} runs came to their cap`)
 })
 
-test('[P9] [R17] [Rb20] rounds with tools are shared by the whole tree, parallel children too', async (context) => {
-  let tight = 0
+test('[P9] [P11] [P14] [R17] [Rb20] [C3] [E23] [E24] rounds with tools are shared by the whole tree to the last, and nobody in it goes without an answer', async (context) => {
+  const seen = { tight: 0, starved: 0, own: 0 }
   const property = fc.asyncProperty(tree, fc.integer({ min: 1, max: 8 }), async (some, rounds) => {
     const one = { ...some, rounds, maxModelCalls: 500, failing: [false] }
-    const counts: Counts = { made: 0, withTools: 0, failed: 0, live: 0, most: 0 }
+    const counts = noCounts()
     const agents = agentsOf(one)
-    const play = playOf(one, counts)
-    const stage = createStage({ agents, plays: Object.fromEntries(agents.map(({ id }) => [id, play])) })
+    const play = playOf(one, counts, { obeys: true })
+    const stage = createStage({
+      agents,
+      plays: Object.fromEntries(agents.map(({ id }) => [id, play])),
+      options: { tools: [note] },
+    })
     const result = await stage.ask('root', 'go', { id: 'chats/1' })
     const events = await stage.events('chats/1')
-    const withTools = events.filter(
-      ({ type, kind, content }) => type === 'end' && kind === 'model' && content['finishReason'] !== 'iteration_limit',
-    )
+    const replies = events.filter(({ type, kind }) => type === 'end' && kind === 'model')
+    const isLast = ({ content }: Event) => content['finishReason'] === 'iteration_limit'
+    const withTools = replies.filter((event) => !isLast(event))
     assert.equal(result.status, 'completed')
     assert.ok(withTools.length <= rounds, `${withTools.length} rounds of ${rounds}`)
-    tight += withTools.length === rounds ? 1 : 0
+    for (const start of events.filter(({ type, kind }) => type === 'start' && kind === 'agent')) {
+      const own = replies.filter(({ callId }) => callId === start.callId)
+      const end = events.find(({ callId, type, kind }) => callId === start.callId && type === 'end' && kind === 'agent')
+      assert.equal(end?.content['text'], 'done', `${start.agentPath} gave no answer`)
+      assert.ok(own.filter(isLast).length <= 1, `${start.agentPath} had more than one last answer`)
+    }
+    for (const taken of counts.cutAt) assert.equal(taken, rounds, `cut short after ${taken} rounds of ${rounds}`)
+    seen.starved += counts.cutAt.length > 0 ? 1 : 0
+    seen.own += replies.filter(isLast).length > counts.cutAt.length ? 1 : 0
+    seen.tight += withTools.length === rounds ? 1 : 0
   })
-  await holds(context, property, 200)
-  assert.ok(tight > 50, `only ${tight} runs used all their rounds`)
+  await holds(context, property, 300)
+  for (const [what, count] of Object.entries(seen)) assert.ok(count > 50, `${what} came up only ${count} times`)
 })

@@ -7,7 +7,15 @@ import { after, describe, test } from 'node:test'
 import { memoryStore, type Runtime, type Store, sqliteStore } from '@witan/core'
 import fc from 'fast-check'
 import { assertAlternates, assertSound } from '../support/claims.ts'
-import { depthOf, givenTo, note, randomPlay, type RandomSystem, randomSystem } from '../support/random-system.ts'
+import {
+  answerTo,
+  depthOf,
+  givenTo,
+  note,
+  randomPlay,
+  type RandomSystem,
+  randomSystem,
+} from '../support/random-system.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage, settle } from '../support/stage.ts'
 
@@ -44,10 +52,10 @@ async function send(runtime: Runtime, { kind }: Command, index: number): Promise
     return null
   }
   if (kind === 'answer' || kind === 'answer twice') {
-    const id = interruptions[0]?.id
-    if (id === undefined) return null
-    const answers = kind === 'answer' ? ['one'] : ['one', 'two']
-    const tried = await Promise.allSettled(answers.map((answer) => runtime.answerInterruption(id, { answer })))
+    const [open] = interruptions
+    if (open === undefined) return null
+    const answers = (kind === 'answer' ? [0] : [0, 2]).map((round) => answerTo(open.kind, round))
+    const tried = await Promise.allSettled(answers.map((answer) => runtime.answerInterruption(open.id, { answer })))
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     return null
@@ -83,8 +91,8 @@ async function comeToRest(runtime: Runtime): Promise<void> {
   for (let round = 0; round < 3000; round += 1) {
     const { status, interruptions } = await runtime.getConversation('chats/1')
     if (status === 'idle') return
-    for (const { id } of status === 'waiting' ? interruptions : [])
-      await runtime.answerInterruption(id, { answer: 'at last' })
+    for (const { id, kind } of status === 'waiting' ? interruptions : [])
+      await runtime.answerInterruption(id, { answer: answerTo(kind, round) })
     await settle(1)
   }
   throw new Error('I9: the conversation does not come to rest')

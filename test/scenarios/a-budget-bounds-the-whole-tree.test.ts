@@ -113,6 +113,24 @@ test('[Rb17] a conversation’s own rounds come before the agent’s', async () 
   assert.equal(result.finishReason, 'iteration_limit')
 })
 
+test('[bad input 15] a run that stops says whose limit it met: the configuration’s, or the root agent’s', async () => {
+  for (const [ceiling, own, whose] of [
+    [3, 9, 'the configuration'],
+    [9, 3, 'the root agent'],
+    [3, 3, 'the root agent'],
+  ] as const) {
+    const stage = createStage({
+      agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }], limits: { maxModelCalls: own } }, { id: 'leaf' }],
+      plays: { root: stubborn('leaf'), leaf: () => 'more' },
+      options: { limits: { maxModelCalls: ceiling } },
+    })
+    const { error } = await stage.ask('root', 'go')
+    assert.equal(error?.code, 'BUDGET_EXCEEDED')
+    assert.match(error.detail, /modelCalls 3 of 3 used/)
+    assert.equal(error.hint, `Raise limits.maxModelCalls of ${whose}, or look at the tree for what repeats.`)
+  }
+})
+
 test('[E23] [I10] siblings that think at once never spend more model calls than the tree has', async () => {
   for (let most = 1; most < 8; most += 1) {
     const stage = createStage({
@@ -159,12 +177,45 @@ test('[C2] [F36] at the greatest depth delegates are not offered, and a call all
   const result = await stage.ask('root', 'go', { id: 'chats/1' })
   assert.equal(result.status, 'completed')
   assert.deepEqual(stage.seenBy('mid')[0]?.tools, [])
+  const cue = 'This is the last level (1 of 1): answer with what you have, no other agent can be asked.'
+  assert.equal(stage.seenBy('mid')[0]?.messages[0]?.content, `You are mid.\n${cue}`)
+  assert.equal(stage.seenBy('mid')[1]?.messages[0]?.content, `You are mid.\n${cue}`)
+  assert.equal(stage.seenBy('root')[0]?.messages[0]?.content, 'You are root.', 'only at the cap')
   assert.match(stage.seenBy('mid')[1]?.messages.at(-1)?.content ?? '', /deeper than 1/)
   const codes = (await sound(stage, result))
     .filter(({ type }) => type === 'error')
     .map(({ content }) => content['code'])
   assert.deepEqual(codes, ['DEPTH_EXCEEDED'])
   assert.equal(stage.seenBy('leaf').length, 0)
+})
+
+test('[C2] the cue of the last level stands below the parameters, and only where there is a delegate to miss', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'mid' }, { agent: 'leaf' }] },
+      { id: 'mid', parameters: [{ name: 'topic' }], subAgents: [{ agent: 'leaf' }] },
+      { id: 'leaf' },
+    ],
+    plays: {
+      root: [
+        {
+          toolCalls: [
+            { name: 'mid', arguments: { message: 'go' } },
+            { name: 'leaf', arguments: { message: 'go' } },
+          ],
+        },
+        'done',
+      ],
+      mid: ['here'],
+      leaf: ['here'],
+    },
+    // The ceiling of the runtime counts as well as the root's own limit.
+    options: { limits: { maxDepth: 1 } },
+  })
+  await stage.ask('root', 'go', { parameters: { topic: 'stock' } })
+  const [mid = ''] = stage.seenBy('mid').map(({ messages }) => messages[0]?.content)
+  assert.match(mid, /^You are mid\.\ntopic = "stock"\nThis is the last level \(1 of 1\): .*\.$/)
+  assert.equal(stage.seenBy('leaf')[0]?.messages[0]?.content, 'You are leaf.')
 })
 
 test('[D13] tokens and seconds of the tree are limits too', async () => {

@@ -201,3 +201,39 @@ test('[I8] an answer and a cancel at the same moment: the run ends cancelled and
     assert.deepEqual(stage.reports, [])
   }
 })
+
+test('[D10] who called what was cancelled reads an error, and no empty answer', async () => {
+  const asked = {
+    toolCalls: [
+      { name: 'mid', arguments: { message: 'm' } },
+      { name: 'wrapped', arguments: { request: 'w' } },
+    ],
+  }
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'mid' }, { agent: 'wrapped', style: 'agentTool' }] },
+      { id: 'mid', actions: [{ name: 'Ask' }] },
+      { id: 'wrapped', actions: [{ name: 'Ask' }] },
+    ],
+    plays: {
+      root: ({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'still here' : asked),
+      mid: [call('Ask')],
+      wrapped: [call('Ask')],
+    },
+  })
+  const { runId } = await stage.ask('root', 'go', { id: 'chats/1' })
+  await stage.runtime.cancelRun(runId)
+  assert.equal((await stage.run('chats/1', { prompt: 'and now?' })).text, 'still here')
+  const error = 'The run ended before this was answered.'
+  const wanted = [{ error }, { text: '', error: `The run was cancelled.\n${error}` }]
+  const read = stage.seenBy('root')[1]?.messages.filter(({ role }) => role === 'tool') ?? []
+  assert.deepEqual(
+    read.map(({ content }) => JSON.parse(content)),
+    wanted,
+  )
+  const { messages } = await stage.runtime.getDocument('chats/1')
+  assert.deepEqual(
+    messages.flatMap(({ toolCalls }) => toolCalls ?? []).map(({ result }) => result),
+    wanted,
+  )
+})

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { call, lastUserMessage } from '@witan/core/testing'
 import { assertSound } from '../support/claims.ts'
-import { createGate, createStage, until } from '../support/stage.ts'
+import { actionsIn, createGate, createStage, until } from '../support/stage.ts'
 
 const userId = { name: 'userId', sendToModel: false, policy: 'forbidModelGeneration' } as const
 
@@ -35,7 +35,7 @@ test('[Rb55] [R23] a fork keeps the values and the end of its original; its dele
   assert.deepEqual([fork.agent, fork.lastSeq, fork.expiresAt, fork.runs], ['root', lastSeq, expiresAt, []])
   assert.deepEqual((await document(fork.id)).parameters, { country: { value: 'France', sendToModel: true } })
   const { interruptions } = await run(fork.id, { prompt: 'sign' })
-  assert.deepEqual(interruptions[0]?.arguments, { userId: 'employees/3' })
+  assert.deepEqual(actionsIn(interruptions)[0]?.arguments, { userId: 'employees/3' })
   assert.deepEqual(
     seenBy('leaf')
       .at(-1)

@@ -8,8 +8,13 @@ import { agent, createStage, type Stage } from '../support/stage.ts'
 const wrong: readonly unknown[] = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1e12, '5', true, [1]]
 const limits = Object.keys(limitsSchema.shape)
 
-/** The bounds that the text must name: a whole number, the least and the most. */
-const names = (limit: string) => new RegExp(`^limits\\.${limit} must be an integer 1–\\d+\\.$`)
+/** Money comes in parts, everything else in whole numbers. */
+const wrongFor = (limit: string) => wrong.filter((value) => limit !== 'maxCostUsd' || value !== 1.5)
+/** The bounds that the text must name: the least and the most. */
+const names = (limit: string) => {
+  const bounds = limit === 'maxCostUsd' ? 'a number above 0, at most \\d+' : 'an integer 1–\\d+'
+  return new RegExp(`^limits\\.${limit} must be ${bounds}\\.$`)
+}
 
 describe('what is no limit [E33]', () => {
   let stage: Stage
@@ -26,7 +31,7 @@ describe('what is no limit [E33]', () => {
 
   for (const limit of limits) {
     test(`[E33] limits.${limit} of an agent, as data and as code`, async () => {
-      for (const value of wrong) {
+      for (const value of wrongFor(limit)) {
         const bad = { ...agent('bad'), limits: { [limit]: value } }
         const refused = { code: 'LIMIT_INVALID', path: `limits.${limit}`, message: names(limit) }
         await assert.rejects(runtime.agents.save(bad), refused, `${value}`)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { call, lastUserMessage } from '@witan/core/testing'
 import { assertAlternates, assertSound, assertUsage } from '../support/claims.ts'
-import { createStage } from '../support/stage.ts'
+import { actionsIn, createStage } from '../support/stage.ts'
 
 const rename = {
   name: 'Rename',
@@ -45,7 +45,7 @@ test('[R25] [R26] [R27] [R29] [Rb26] actions of every level wait at the root, ea
   assert.equal(result.status, 'waiting')
   assert.equal(result.finishReason, 'waiting')
   assert.deepEqual(
-    result.interruptions.map(({ path, agent, name, arguments: args }) => ({ path, agent, name, args })),
+    actionsIn(result.interruptions).map(({ path, agent, name, arguments: args }) => ({ path, agent, name, args })),
     [
       { path: 'Rename', agent: 'root', name: 'Rename', args: { name: 'Root' } },
       { path: 'mid/leaf/Rename', agent: 'leaf', name: 'Rename', args: { name: 'Leaf' } },
@@ -113,6 +113,22 @@ test('[I8] [E58] [D11] an answer counts once: the same again is accepted, anothe
   const late = await stage.run('chats/1', { actionResponses: [{ id, response: 'first' }] })
   assert.equal(late.runId, runId)
   assert.equal(late.status, 'completed')
+})
+
+test('[E58] one request answers each action once: the same twice counts once, two answers are refused and store none', async () => {
+  const stage = acting()
+  const { interruptions } = await stage.ask('root', 'rename', { id: 'chats/1' })
+  const [one, other] = interruptions.map(({ id }) => id)
+  const first = { id: one, response: 'first' }
+  const torn = { actionResponses: [first, { id: other, response: 2 }, { id: one, response: 'second' }] }
+  await assert.rejects(stage.run('chats/1', torn), { code: 'ALREADY_ANSWERED', message: /twice in one request/ })
+  assert.deepEqual(
+    (await stage.runtime.getConversation('chats/1')).interruptions.map(({ id }) => id),
+    [one, other],
+  )
+  const done = await stage.run('chats/1', { actionResponses: [first, { id: other, response: 2 }, first] })
+  assert.equal(done.status, 'completed')
+  assert.equal(stage.seenBy('root')[1]?.messages.at(-2)?.content, 'first')
 })
 
 test('[I8] of two answers at the same moment one wins', async () => {

@@ -202,7 +202,7 @@ test('[Rb23] every reply is a model call: with tools, without, empty, off its sc
 })
 
 test('[Rb25] a query that fails is text for the model that asked, beside the rows of its siblings', async () => {
-  const reasons = ['timeout', 'refused', 'failed', 'throws'] as const
+  const reasons = ['timeout', 'unbound', 'unfit', 'not-read-only', 'failed', 'throws'] as const
   const source: QuerySource = {
     ...rows,
     run: async ({ sql }) => {
@@ -234,14 +234,29 @@ test('[Rb25] a query that fails is text for the model that asked, beside the row
       [result.status, result.text, result.error],
       ['completed', root === 'leaf' ? 'went on' : 'done', null],
     )
-    const read = stage.seenBy('leaf').at(-1)?.messages.slice(-5) ?? []
+    const read =
+      stage
+        .seenBy('leaf')
+        .at(-1)
+        ?.messages.slice(-1 - reasons.length) ?? []
     assert.deepEqual(
       read.map(({ role }) => role),
-      Array(5).fill('tool'),
+      Array(1 + reasons.length).fill('tool'),
     )
     assert.equal(read[0]?.content, '[{"n":1}]')
     for (const [index, reason] of reasons.entries())
       assert.match(read[index + 1]?.content ?? '', new RegExp(`^\\{"error":".*\\\`${reason}\\\``), reason)
     assert.doesNotMatch(JSON.stringify(read), /Users\/7/)
+    const errors = (await stage.events(result.conversationId)).filter(
+      ({ type, kind }) => type === 'error' && kind === 'tool',
+    )
+    assert.deepEqual(errors.map(({ content }) => content['code']).sort(), [
+      'QUERY_FAILED',
+      'QUERY_FAILED',
+      'QUERY_NOT_READ_ONLY',
+      'QUERY_PARAM_UNCOVERED',
+      'QUERY_TIMEOUT',
+      'TOOL_FAILED',
+    ])
   }
 })

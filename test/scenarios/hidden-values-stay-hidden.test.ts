@@ -6,7 +6,7 @@ import { defineTool, memoryStore } from '@witan/core'
 import { call } from '@witan/core/testing'
 import { z } from 'zod'
 import { storedEntries } from '../support/claims.ts'
-import { createStage, settle } from '../support/stage.ts'
+import { actionsIn, createStage, settle } from '../support/stage.ts'
 
 const canary = 'cny_user_k3v9x0a1b2c3d4e5f6g7h8'
 const callerHidden = 'cny_tenant_z9y8x7w6v5u4t3s2r1q0'
@@ -84,8 +84,8 @@ test('[R36] [R37] [I13] no sink but the executors’ holds a hidden value', asyn
 test('[Rb09] who answers an action gets the bound values beside what the model wrote', async () => {
   const { waiting, rows } = await played()
   const wanted = { name: 'Bo', userId: canary, tenant: callerHidden, seen: 'positive-control' }
-  assert.deepEqual(waiting.interruptions[0]?.arguments, wanted)
-  assert.deepEqual(rows.items[0]?.arguments, wanted)
+  assert.deepEqual(actionsIn(waiting.interruptions)[0]?.arguments, wanted)
+  assert.deepEqual(actionsIn(rows.items)[0]?.arguments, wanted)
 })
 
 test('[P5] neither schema nor error names what is bound', async () => {

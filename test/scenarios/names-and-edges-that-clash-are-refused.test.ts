@@ -88,12 +88,12 @@ test('[E05] [C28] display names that look alike are no clash: the ids name the t
     agents: [
       {
         id: 'root',
-        name: 'Process Owner',
+        name: 'Process-Owner',
         subAgents: [{ agent: 'owner-1' }, { agent: 'owner-2' }, { agent: 'owner-3' }],
       },
       { id: 'owner-1', name: 'Process Owner' },
       { id: 'owner-2', name: 'Process_Owner' },
-      { id: 'owner-3', name: 'owner-1' },
+      { id: 'owner-3', name: 'ProcessOwner' },
     ],
     plays: {
       root: [call('owner-2', { message: 'go' }), 'done'],

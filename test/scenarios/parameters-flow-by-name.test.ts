@@ -228,3 +228,26 @@ test('[C19] a tool whose arguments are bound in part still has the others checke
   assert.match(String(errors[0]?.content['detail']), /limit/)
   assert.doesNotMatch(String(errors[0]?.content['detail']), /userId|Users/)
 })
+
+test('[Rb15] what a model may supply for any type is told in its schema, and in words where it is wrong', async () => {
+  const tries = [{ a: 1 }, [1, 'x'], [['x']], ['x', 'y']]
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'leaf' }] },
+      { id: 'leaf', parameters: [{ name: 'what', type: 'any' }] },
+    ],
+    plays: { root: [...tries.map((what) => call('leaf', { message: 'go', what })), 'done'], leaf: ['fine'] },
+  })
+  assert.equal((await stage.ask('root', 'go')).status, 'completed')
+  const properties = schemaOf(stage, 'root', 'leaf')?.['properties'] as Record<string, unknown> | undefined
+  assert.deepEqual(properties?.['what'], {
+    type: ['string', 'number', 'boolean', 'null', 'array'],
+    items: { type: ['string', 'number', 'boolean'] },
+  })
+  const read = stage.seenBy('root').flatMap(({ messages }) => messages.at(-1)?.content)
+  const wrong = {
+    error: '`what`: expected a string, number, boolean, null, or an array of one of the first three',
+  }
+  assert.deepEqual(read.slice(1), [...Array(3).fill(JSON.stringify(wrong)), 'fine'])
+  assert.match(promptOf(stage, 'leaf'), /what = \["x","y"\]/)
+})

@@ -126,3 +126,27 @@ test('[Rb56] a run that waited counts what it used before and after', async () =
   assert.equal(done.usage.inputTokens, 30)
   assertUsage(done, await stage.events('chats/1'))
 })
+
+test('[C4] a run tells its tool rounds beside its model calls: replies that called something while they might', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'a' }, { agent: 'b' }], limits: { maxIterations: 2 } },
+      { id: 'a', subAgents: [{ agent: 'b' }] },
+      { id: 'b' },
+    ],
+    plays: {
+      root: [
+        { toolCalls: ['a', 'b'].map((name) => ({ name, arguments: { message: name } })) },
+        call('nothing-of-that-name'),
+        { text: 'done', ...call('a', { message: 'too late' }) },
+      ],
+      a: [call('b', { message: 'x' }), 'a'],
+      b: ['b'],
+    },
+  })
+  const result = await stage.ask('root', 'go', { id: 'chats/1' })
+  assert.equal(result.finishReason, 'iteration_limit')
+  assert.equal(result.usage.modelCalls, 7)
+  const { toolRounds } = await stage.runtime.getRun(result.runId)
+  assert.equal(toolRounds, 3, 'two of the root, one of its delegate; an answer and a call with tools off are none')
+})

@@ -172,9 +172,15 @@ test('[D24] no request that changes something is answered with success before th
   const { slow, runtime, send } = await served()
   const { store } = slow
   const openIds = async () =>
-    (await store.listInterruptions('default', { limit: 9, after: null, state: 'open', conversation: null })).map(
-      ({ view }) => view.id,
-    )
+    (
+      await store.listInterruptions('default', {
+        limit: 9,
+        after: null,
+        state: 'open',
+        conversation: null,
+        addressees: null,
+      })
+    ).map(({ view }) => view.id)
   const changes: readonly [what: string, request: () => Promise<Response>, isStored: () => Promise<boolean>][] = [
     [
       'an agent',

@@ -51,7 +51,8 @@ export function crashingStore(inner: Store, at: number, moment: CrashMoment = 'b
       if (name === 'append') return append
       if (name === 'close') return async () => {}
       const member: unknown = Reflect.get(target, name, target)
-      if (typeof member !== 'function' || name === 'now') return member
+      if (typeof member !== 'function') return member
+      if (name === 'now' || name === 'listen' || name === 'say') return member.bind(target)
       return (...args: unknown[]) => (dead ? silence : alive(member.apply(target, args) as Promise<unknown>))
     },
   })

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { defineTool, type FunctionTool, type ModelRequest, type Runtime } from '@witan/core'
 import type { Rule, ScriptedAnswer, ScriptedCall } from '@witan/core/testing'
-import type { RunResult } from '@witan/protocol'
+import type { Interruption, RunResult } from '@witan/protocol'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { type AgentDraft, settle } from './stage.ts'
@@ -14,7 +14,7 @@ export interface RandomSystem {
 
 const ids = ['a', 'b', 'c', 'd', 'e']
 
-/** Up to five agents with any edges but to themselves, small limits, a tool and an action. */
+/** Up to five agents with any edges but to themselves, small limits, a tool, an action, and ways to ask people. */
 export const randomSystem: fc.Arbitrary<RandomSystem> = fc
   .record({
     seed: fc.nat(),
@@ -22,6 +22,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
     edges: fc.array(fc.tuple(fc.nat(4), fc.nat(4), fc.nat(11)), { maxLength: 12 }),
     acting: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
     bound: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
+    asking: fc.array(fc.nat(7), { minLength: 5, maxLength: 5 }),
     shaped: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
     limits: fc.record({
       maxIterations: fc.integer({ min: 1, max: 4 }),
@@ -31,7 +32,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
       maxModelIterationsPerCall: fc.option(fc.integer({ min: 1, max: 20 })),
     }),
   })
-  .map(({ seed, size, edges, acting, bound, shaped, limits }) => {
+  .map(({ seed, size, edges, acting, asking, bound, shaped, limits }) => {
     const agents = ids.slice(0, size).map((id, index): AgentDraft => {
       const targets = new Map<string, number>()
       for (const [from, to, kind] of edges) {
@@ -43,6 +44,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
         limits,
         tools: ['note'],
         subAgents: [...targets].map(([agent, kind]) => edgeOf(agent, kind)),
+        ...waysToAsk(asking[index] ?? 0, [...targets.keys()]),
         actions: acting[index] ? [{ name: 'Ask' }] : [],
         parameters: bound[index] && index > 0 ? [{ name: 'key' }, { name: 'made' }] : [],
         outputSchema: shaped[index] ? { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } : null,
@@ -50,6 +52,15 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
     })
     return { seed, agents }
   })
+
+/** Approvals of the tool and the first delegate, questions, and a person. */
+function waysToAsk(kind: number, targets: readonly string[]): Partial<AgentDraft> {
+  return {
+    approvals: [...(kind % 4 === 1 ? ['note'] : []), ...(kind % 4 === 2 ? targets.slice(0, 1) : [])],
+    questions: kind === 3 || kind === 5,
+    users: kind > 5 ? [{ id: 'anna' }] : [],
+  }
+}
 
 /** Every history with every style, and both ways to collect. */
 function edgeOf(agent: string, kind: number): NonNullable<AgentDraft['subAgents']>[number] {
@@ -113,6 +124,8 @@ function callOf(request: ModelRequest, dice: Buffer): ScriptedCall {
   if (tool === undefined) return { name: ids[what % ids.length] ?? 'a', arguments: { message: 'unasked' } }
   if (how % 12 === 0) return { name: tool.name, arguments: '{"message":' }
   const asked = Object.keys((tool.parameters['properties'] ?? {}) as object)
+  if (tool.name === 'ask_question')
+    return { name: tool.name, arguments: { questions: [{ id: 'q', text: `question ${what % 3}` }] } }
   const made = Object.fromEntries(asked.map((name) => [name, `${name} ${what % 3}`]))
   return { name: tool.name, arguments: how % 12 === 1 ? { ...made, extra: 1 } : made }
 }
@@ -128,16 +141,24 @@ export async function toTheEnd(
   for (let round = 0; result.status === 'waiting'; round += 1) {
     if (round > 200) throw new Error('a run waits without end')
     door = await between()
-    const open = result.interruptions.map(({ id }) => id)
     if (round % 7 === 6) {
       await door.cancelRun(result.runId)
       result = await ended(door, result.runId)
       continue
     }
-    const actionResponses = open.slice(0, 1 + (round % 2)).map((id) => ({ id, response: `answer ${round}` }))
-    result = await (await door.run(result.conversationId, { actionResponses })).result
+    const open = result.interruptions.slice(0, 1 + (round % 2))
+    const answers = open.map(({ id, kind }) => ({ id, answer: answerTo(kind, round) }))
+    result = await (await door.run(result.conversationId, { answers })).result
   }
   return result
+}
+
+/** An answer that fits its kind; the third of each three approvals is denied. */
+export function answerTo(kind: Interruption['kind'], round: number): unknown {
+  const text = `answer ${round}`
+  if (kind === 'question') return { q: { text } }
+  if (kind === 'approval') return round % 3 === 2 ? { decision: 'denied', reason: text } : { decision: 'approved' }
+  return text
 }
 
 async function ended(runtime: Runtime, run: string): Promise<RunResult> {

@@ -1,7 +1,7 @@
 /** A runtime with agents that play scripts: the few calls that nearly every scenario makes, all through the public door. */
 import { createRuntime, type ModelRequest, type Runtime, type RuntimeOptions } from '@witan/core'
 import { type Rule, type ScriptedAnswer, scriptedModel, systemText, turns } from '@witan/core/testing'
-import type { AgentInput, Document, Event, RunResult } from '@witan/protocol'
+import type { AgentInput, Document, Event, Interruption, RunResult } from '@witan/protocol'
 import { fakeClock } from './clock.ts'
 
 /** What an agent's model says: answers by turn, or a rule. */
@@ -90,6 +90,11 @@ export async function allEvents(
   const page = await runtime.readEvents(conversation, { verbose: true, limit: 10_000, ...filter })
   if (page.more) throw new Error('more events than a test should make')
   return page.events
+}
+
+/** The actions among what waits. */
+export function actionsIn(interruptions: readonly Interruption[]): readonly (Interruption & { kind: 'action' })[] {
+  return interruptions.flatMap((one) => (one.kind === 'action' ? [one] : []))
 }
 
 /** Lets everything that is ready go on, without a wait in real time. */

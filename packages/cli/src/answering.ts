@@ -1,15 +1,16 @@
-/** Asks the person at the terminal for the answer to an open action. */
+/** Asks the person at the terminal for the answer to what waits. */
 import { createInterface } from 'node:readline/promises'
 import type { AnswerBody } from '@witan/client'
-import type { Interruption } from '@witan/protocol'
+import type { Interruption, Question } from '@witan/protocol'
+import { actionAnswer, approvalAnswer, type Choice, policyAnswer, questionChoice } from './answer-words.ts'
+import { askedLines, questionLines } from './interruption-lines.ts'
 import type { Terminal } from './terminal.ts'
 import { painter, print } from './terminal.ts'
 import type { Line } from './tree/lines.ts'
 import { cutLine } from './tree/lines.ts'
-import { compact } from './tree/phrase.ts'
-import { oneLine, textWidth } from './tree/width.ts'
+import { textWidth } from './tree/width.ts'
 
-/** What was said: null leaves the action open. `columns` are the widths of all lines that were written. */
+/** What was said: null leaves it open. `columns` are the widths of all lines that were written. */
 export interface Asked {
   readonly answer: AnswerBody | null
   readonly columns: readonly number[]
@@ -17,55 +18,101 @@ export interface Asked {
 
 const promptText = '  › '
 
-/** Shows the action with its arguments and reads one line. */
-export async function askForAction(terminal: Terminal, open: Interruption): Promise<Asked> {
+/** Shows what waits and reads its answer. A line that cannot be understood is asked for again; `trouble` says why an answer was not taken. */
+export async function askFor(terminal: Terminal, open: Interruption, trouble: string | null = null): Promise<Asked> {
+  const desk = createDesk(terminal)
+  for (const line of askedLines(open)) desk.write(line, open.kind === 'approval')
+  if (trouble !== null) desk.write([{ text: `  ! ${trouble}`, tone: 'bad' }], true)
+  const answer = await answerOf(desk, open)
+  return { answer, columns: desk.columns }
+}
+
+interface Desk {
+  readonly columns: readonly number[]
+  /** `whole` keeps a line that is wider than the terminal: what is approved is seen in full. */
+  write(line: Line, whole?: boolean): void
+  read(hint: string): Promise<string | null>
+}
+
+function createDesk(terminal: Terminal): Desk {
   const paint = painter(terminal)
-  const columns = (terminal.output.columns ?? 80) - 1
-  const lines = questionLines(open).map((line) => cutLine(line, columns))
-  for (const line of lines) print(terminal.output, paint(line))
-  const said = await readLine(terminal)
-  const widths = lines.map((line) => line.reduce((sum, span) => sum + textWidth(span.text), 0))
+  const widest = (terminal.output.columns ?? 80) - 1
+  const columns: number[] = []
+  const write = (line: Line, whole = false) => {
+    const cut = whole ? line : cutLine(line, widest)
+    columns.push(cut.reduce((sum, span) => sum + textWidth(span.text), 0))
+    print(terminal.output, paint(cut))
+  }
   return {
-    answer: said === null ? null : toAnswer(said),
-    columns: [...widths, textWidth(promptText + (said ?? '')) + 1],
+    columns,
+    write,
+    async read(hint) {
+      write([{ text: `  ${hint}`, tone: 'faint' }])
+      const said = await readLine(terminal)
+      columns.push(textWidth(promptText + (said ?? '')) + 1)
+      return said
+    },
   }
 }
 
-/** The question as lines. */
-export function questionLines(open: Interruption): Line[] {
-  const names = Object.keys(open.arguments)
-  const width = Math.max(0, ...names.map(textWidth))
-  const fields = Object.entries(open.arguments).map(([name, value]): Line => {
-    const gap = ' '.repeat(width - textWidth(name) + 2)
-    return [
-      { text: `  ${oneLine(name)}${gap}`, tone: 'faint' },
-      { text: compact(value), tone: 'plain' },
-    ]
-  })
-  return [
-    [],
-    [
-      { text: '◆ ', tone: 'wait' },
-      { text: oneLine(open.agent), tone: 'strong' },
-      { text: ' asks you to do ', tone: 'plain' },
-      { text: oneLine(open.name), tone: 'strong' },
-      { text: `  ${oneLine(open.path)}`, tone: 'faint' },
-    ],
-    ...fields,
-    [{ text: '  What came of it, as text or JSON? “!reason” refuses, an empty line leaves it open.', tone: 'faint' }],
-  ]
+async function answerOf(desk: Desk, open: Interruption): Promise<AnswerBody | null> {
+  if (open.kind === 'question') return questionsAnswer(desk, open.questions)
+  if (open.kind === 'action')
+    return understood(
+      desk,
+      'What came of it, as text or JSON? “!reason” refuses, an empty line leaves it open.',
+      actionAnswer,
+    )
+  if (open.kind === 'approval')
+    return understood(
+      desk,
+      'y approves, n or “!reason” denies, {…} changes the arguments; empty: later.',
+      approvalAnswer,
+    )
+  if (open.kind === 'message')
+    return understood(desk, 'Your reply; an empty line leaves it open.', (said) =>
+      said.trim() === '' ? null : { answer: said.trim() },
+    )
+  return understood(desk, '{…} resolves it, n declines, an empty line leaves it open.', policyAnswer)
 }
 
-/** Text or JSON as an answer; a leading `!` is the reason why there is none; an empty line is no answer. */
-export function toAnswer(said: string): AnswerBody | null {
-  const text = said.trim()
-  if (text === '') return null
-  if (text.startsWith('!')) return { error: text.slice(1).trim() || 'Refused at the terminal.' }
-  try {
-    return { answer: JSON.parse(text) as unknown }
-  } catch {
-    return { answer: text }
+type Reader = (said: string) => AnswerBody | null | undefined
+
+async function understood(desk: Desk, hint: string, reader: Reader): Promise<AnswerBody | null> {
+  for (;;) {
+    const said = await desk.read(hint)
+    if (said === null) return null
+    const answer = reader(said)
+    if (answer !== undefined) return answer
   }
+}
+
+/** One after the other; a required one that gets an empty line leaves all of them open. */
+async function questionsAnswer(desk: Desk, questions: readonly Question[]): Promise<AnswerBody | null> {
+  const answers: Record<string, Choice> = {}
+  for (const question of questions) {
+    for (const line of questionLines(question)) desk.write(line)
+    const choice = await choose(desk, question)
+    if (choice === null) return null
+    if (Object.keys(choice).length > 0) answers[question.id] = choice
+    else if (question.required) return null
+  }
+  return { answer: answers }
+}
+
+async function choose(desk: Desk, question: Question): Promise<Choice | null> {
+  for (;;) {
+    const said = await desk.read(choiceHint(question))
+    if (said === null) return null
+    const choice = questionChoice(question, said)
+    if (choice !== undefined) return choice
+  }
+}
+
+function choiceHint({ options, multiple, freeText, required }: Question): string {
+  const number = multiple ? 'Numbers with commas' : 'A number'
+  const what = options.length === 0 ? 'Your answer' : freeText ? `${number}, or your own words` : number
+  return `${what}; an empty line ${required ? 'leaves it open' : 'skips it'}.`
 }
 
 async function readLine(terminal: Terminal): Promise<string | null> {

@@ -1,5 +1,6 @@
 /** Reads the words of a command line against a command. */
 import { parseArgs } from 'node:util'
+import { nearest } from '@witan/core'
 import type { Command, Given, Option } from './command.ts'
 import { UsageError } from './exit.ts'
 
@@ -66,8 +67,16 @@ function parse(words: readonly string[], options: Readonly<Record<string, Option
     })
     return { values: parsed.values as Values, positionals: parsed.positionals }
   } catch (error) {
-    throw new UsageError(firstSentence(error), hint)
+    throw new UsageError(firstSentence(error), `${meantOption(error, options)}${hint}`)
   }
+}
+
+/** The option that a misspelt one most likely was. */
+function meantOption(error: unknown, options: Readonly<Record<string, Option>>): string {
+  const isUnknown = (error as { readonly code?: unknown }).code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION'
+  const word = isUnknown ? /'--([^'= ]+)/.exec((error as Error).message)?.[1] : undefined
+  const near = word === undefined ? null : nearest(word, Object.keys(options))
+  return near === null ? '' : `Did you mean "--${near}"? `
 }
 
 /** Node's own message goes on to explain `--`; its first sentence names the option. */

@@ -26,6 +26,9 @@ describe('words', () => {
       [['frob'], /There is no command "frob"\..*One of: dev, serve/s],
       [['agents'], /needs one more word.*list, show, apply/s],
       [['agents', 'frob'], /There is no witan agents frob/],
+      [['chek'], /Did you mean "check"\?/],
+      [['agents', 'lst'], /Did you mean "list"\?/],
+      [['agents', 'list', '--jason'], /"--jason"\.\n→ Did you mean "--json"\? witan agents list --help/],
       [['run', 'front-desk'], /needs MESSAGE/],
       [['run', 'front-desk', 'x', '--frob'], /"--frob"/],
       [['run', 'front-desk', 'x', '--hide', 'userId', ...config], /hides no --param/],
@@ -33,10 +36,7 @@ describe('words', () => {
       [['dev', '--run', 'front-desk'], /belong together/],
       [['agents', 'apply', '-f', 'agents.yaml'], /There is no file "agents.yaml"/],
       [['agents', 'apply', '-f', 'none.json'], /There is no file "none.json"/],
-      ...['work', 'tasks', 'interruptions', 'export', 'import', 'doctor'].map((name): [string[], RegExp] => [
-        [name],
-        /is not built yet/,
-      ]),
+      ...['keys'].map((name): [string[], RegExp] => [[name], /is not built yet/]),
     ]
     for (const [words, said] of wrong) {
       const { code, out, err } = await witan(words)
@@ -123,7 +123,7 @@ describe('witan run in a pipe', () => {
   test('a run that waits says where, for what and how to answer, and ends with 3', async () => {
     const { code, out } = await witan(['run', 'front-desk', 'stamp it', ...me, ...config])
     assert.equal(code, 3)
-    assert.match(out, /◆ clerk\/Stamp waits for an answer\n {4}as: paid\n {4}userId: u\/1\n {4}POST .*\/answer/)
+    assert.match(out, /◆ clerk\/Stamp waits for an answer\n {4}as {6}paid\n {4}userId {2}u\/1\n/)
   })
 
   test('--json prints events and then the result, each a line', async () => {
@@ -197,13 +197,31 @@ describe('a server', () => {
   test('an agent that others list is deleted only by force; an unknown one is wrong usage', async () => {
     const refused = await witan(['agents', 'delete', 'clerk', ...at])
     assert.equal(refused.code, 1)
-    assert.match(refused.err, /AGENT_REFERENCED/)
+    assert.match(refused.err, /AGENT_REFERENCED.*\n→ .*delete with `--force`/)
     assert.equal((await witan(['agents', 'show', 'nobody', ...at])).code, 2)
+    const near: string[][] = [
+      ['agents', 'show', 'clrk'],
+      ['agents', 'delete', 'clrk'],
+      ['agents', 'export', 'clrk'],
+      ['run', 'clrk', 'hello'],
+      ['run', 'clrk', 'hello', '--param', 'userId=1'],
+      ['chat', 'clrk'],
+    ]
+    for (const words of near) {
+      const { code, err } = await witan([...words, ...at], { input: 'hello\n' })
+      assert.equal(code, 2, words.join(' '))
+      assert.match(err, /NOT_FOUND {2}There is no agent `clrk`.*\n→ Did you mean `clerk`\?/, words.join(' '))
+    }
+    assert.match((await witan(['agents', 'show', 'nobody', ...at])).err, /→ `witan agents list` lists the agents/)
   })
 
   test('conversations are listed, shown, exported and deleted', async () => {
     await witan(['run', 'front-desk', 'Who am I?', '--id', 'chats/seven', ...me, ...at])
-    assert.match((await witan(['conversations', 'list', ...at])).out, /chats\/seven +front-desk/)
+    const listed = await witan(['conversations', 'list', ...at])
+    assert.match(listed.out, /^CONVERSATION +AGENT +STATUS +AGE +BEGINS\n/)
+    assert.match(listed.out, /chats\/seven +front-desk +idle +now +Who am I\?\n/)
+    const [line] = (await witan(['conversations', 'list', '--json', ...at])).out.split('\n')
+    assert.equal(JSON.parse(line ?? '').id, 'chats/seven')
     const { out } = await witan(['conversations', 'show', 'chats/seven', ...at])
     assert.match(out, /› Who am I\?.*✓ front-desk.*└─ ✓ clerk.*✓ who-is-it.*It is user u\/1\./s)
     const log = (await witan(['conversations', 'export', 'chats/seven', ...at])).out.trimEnd().split('\n')

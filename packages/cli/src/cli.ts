@@ -1,4 +1,5 @@
 /** The command line: finds the command, runs it, and turns whatever happens into an exit code. */
+import { nearest } from '@witan/core'
 import { readArguments } from './arguments.ts'
 import type { Command } from './command.ts'
 import { agentCommands } from './commands/agents.ts'
@@ -6,8 +7,13 @@ import { chatCommand } from './commands/chat.ts'
 import { checkCommand } from './commands/check.ts'
 import { conversationCommands } from './commands/conversations.ts'
 import { devCommand } from './commands/dev.ts'
+import { doctorCommand } from './commands/doctor.ts'
+import { interruptionCommands } from './commands/interruptions.ts'
+import { movingCommands } from './commands/moving.ts'
 import { runCommand } from './commands/run.ts'
 import { serveCommand } from './commands/serve.ts'
+import { taskCommands } from './commands/tasks.ts'
+import { workCommand } from './commands/work.ts'
 import type { ExitCode } from './exit.ts'
 import { exitCodeOf, exitCodes, UsageError } from './exit.ts'
 import { printFailure } from './failure.ts'
@@ -19,15 +25,20 @@ import { version } from './version.ts'
 const commands: readonly Command[] = [
   devCommand,
   serveCommand,
+  workCommand,
   runCommand,
   chatCommand,
   checkCommand,
   ...agentCommands,
   ...conversationCommands,
+  ...taskCommands,
+  ...interruptionCommands,
+  ...movingCommands,
+  doctorCommand,
 ]
 
 /** Commands of the contract that come with later work. */
-const notBuiltYet = ['work', 'tasks', 'interruptions', 'export', 'import', 'doctor', 'keys']
+const notBuiltYet = ['keys']
 
 /** Runs one command line, without the program's name. Never throws: an error is printed and becomes the exit code. */
 export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -67,15 +78,21 @@ function find(words: readonly string[]): { readonly command: Command; readonly r
   if (two) return { command: two, rest: words.slice(2) }
   const group = commands.filter((command) => command.name.startsWith(`${first} `))
   if (group.length > 0) {
-    const names = group.map((command) => command.name.slice(first.length + 1)).join(', ')
     if (second === '--help' || second === '-h') return { command: overview(first, group), rest: ['--help'] }
+    const words = group.map((command) => command.name.slice(first.length + 1))
     const what = second === '' ? `witan ${first} needs one more word.` : `There is no witan ${first} ${second}.`
-    throw new UsageError(what, `One of: ${names}.`)
+    throw new UsageError(what, `${meant(second, words)}One of: ${words.join(', ')}.`)
   }
   if (notBuiltYet.includes(first)) {
     throw new UsageError(`witan ${first} is not built yet.`, `What there is: ${names()}.`)
   }
-  throw new UsageError(`There is no command "${first}".`, `One of: ${names()}. witan --help tells more.`)
+  const hint = `${meant(first, names().split(', '))}One of: ${names()}. witan --help tells more.`
+  throw new UsageError(`There is no command "${first}".`, hint)
+}
+
+function meant(word: string, known: readonly string[]): string {
+  const near = word === '' ? null : nearest(word, known)
+  return near === null ? '' : `Did you mean "${near}"? `
 }
 
 /** `witan agents --help`: the group as a command that only has a help text. */

@@ -1,6 +1,8 @@
 /** Reaches the agents: a server that was named, the one that holds the configured store, or an application in this process. */
 import type { Client } from '@witan/client'
 import { createClient } from '@witan/client'
+import { nearest } from '@witan/core'
+import { isWitanError, WitanError } from '@witan/protocol'
 import type { Config } from '@witan/server'
 import { createApp, createAuth, createLog, findServer, openRuntime, storeFile } from '@witan/server'
 import type { Given } from './command.ts'
@@ -8,7 +10,7 @@ import type { ExitCode } from './exit.ts'
 import { exitCodes, StartError, UsageError } from './exit.ts'
 import { quiet, readConfig } from './loading.ts'
 import type { Terminal } from './terminal.ts'
-import { canRedraw } from './terminal.ts'
+import { canRedraw, print } from './terminal.ts'
 
 /** A way to the agents, always through the client, so that a command never knows which of the three it is. */
 export interface Connection {
@@ -22,8 +24,18 @@ export interface Connection {
   close(): Promise<void>
 }
 
-/** Connects. Throws `StartError` where the configuration or the store does not allow it. */
-export async function connect(given: Given, terminal: Terminal): Promise<Connection> {
+/** What a command does with its connection. */
+interface Purpose {
+  /** Whether runs are worked on in this process where no server is spoken to. One that is about to end must not begin with them. */
+  readonly works: boolean
+}
+
+/** Connects to look and to speak. Throws `StartError` where the configuration or the store does not allow it. */
+export async function connect(
+  given: Given,
+  terminal: Terminal,
+  { works }: Purpose = { works: false },
+): Promise<Connection> {
   const url = given.text('url')
   const token = given.text('token') ?? terminal.environment.WITAN_TOKEN
   if (url !== undefined) return { ...toServer(url, token || null), options: ` --url ${url}` }
@@ -31,23 +43,78 @@ export async function connect(given: Given, terminal: Terminal): Promise<Connect
   const config = await readConfig(given, terminal)
   const file = storeFile(config)
   const running = file === null ? null : await findServer(file)
-  const connection = running === null ? await inProcess(config, terminal) : toServer(running.url, running.token)
+  const connection = running === null ? await inProcess(config, terminal, works) : toServer(running.url, running.token)
   const named = given.text('config')
   return named === undefined ? connection : { ...connection, options: ` --config ${named}` }
 }
 
-/** Connects, does the work, and closes whatever comes of it. */
-export async function withClient<Result>(
+/** The server that `--url` names, or that holds the configured store; else the configuration, for who needs no server. */
+export async function serverOrConfig(given: Given, terminal: Terminal): Promise<Connection | Config> {
+  if (given.has('url') || given.has('token')) return connect(given, terminal)
+  const config = await readConfig(given, terminal)
+  const file = storeFile(config)
+  const running = file === null ? null : await findServer(file)
+  return running === null ? config : toServer(running.url, running.token)
+}
+
+/** Connects for a command that stays until what it asked for is done, does that, and closes whatever comes of it. */
+export async function withConnection<Result>(
+  given: Given,
+  terminal: Terminal,
+  work: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  return doWith(await connect(given, terminal, { works: true }), work)
+}
+
+/** The same for a command that only looks and speaks. */
+export async function looking<Result>(
+  given: Given,
+  terminal: Terminal,
+  work: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  return doWith(await connect(given, terminal), work)
+}
+
+/** The same, for work that only needs the client. */
+export function withClient<Result>(
   given: Given,
   terminal: Terminal,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await connect(given, terminal)
+  return looking(given, terminal, ({ client }) => work(client))
+}
+
+/** Where what was said goes on, if not in the server that was spoken to: this process ends now, and works on nothing. */
+export function sayWhere({ url, options }: Connection, what: string, terminal: Terminal): void {
+  if (url === null) print(terminal.errors, `${what} in a server of this store; if none runs: witan serve${options}`)
+}
+
+/** An agent that is not there is told with the one that was most likely meant. */
+async function doWith<Result>(
+  connection: Connection,
+  work: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
   try {
-    return await work(connection.client)
+    return await work(connection)
+  } catch (error) {
+    throw await withNearest(connection.client, error)
   } finally {
     await connection.close()
   }
+}
+
+async function withNearest(client: Client, error: unknown): Promise<unknown> {
+  if (!isWitanError(error) || error.code !== 'NOT_FOUND') return error
+  const word = /no agent `(.*)`/.exec(error.message)?.[1]
+  if (word === undefined) return error
+  const known: string[] = []
+  try {
+    for await (const { id, name } of client.agents.all()) known.push(id, ...(name === undefined ? [] : [name]))
+  } catch {
+    return error // the list is only for the hint
+  }
+  const near = nearest(word, known)
+  return near === null ? error : new WitanError('NOT_FOUND', error.message, { hint: `Did you mean \`${near}\`?` })
 }
 
 /** Work that either is done or throws, as a command. */
@@ -66,10 +133,10 @@ function toServer(url: string, token: string | null): Connection {
 }
 
 /** Nobody else reaches this application, hence no token; its address is only a name. */
-async function inProcess(config: Config, terminal: Terminal): Promise<Connection> {
+async function inProcess(config: Config, terminal: Terminal, works: boolean): Promise<Connection> {
   const notes = heldNotes(terminal)
   const log = createLog(quiet(config).logLevel, notes.write)
-  const runtime = await openRuntime(config, log).catch((error: unknown) => {
+  const runtime = await openRuntime(config, log, { takesWork: works }).catch((error: unknown) => {
     throw new StartError(error)
   })
   const stop = new AbortController()
@@ -91,7 +158,7 @@ async function inProcess(config: Config, terminal: Terminal): Promise<Connection
   return {
     client,
     url: null,
-    lasts: storeFile(config) !== null,
+    lasts: config.store.url !== 'memory:',
     options: '',
     close: async () => {
       client.close()

@@ -1,13 +1,16 @@
 /** One run in the terminal: the tree as it grows, the actions it waits for, the answer and what it used. */
 import type { Chat, Client } from '@witan/client'
-import type { RunResult } from '@witan/protocol'
-import { askForAction } from './answering.ts'
+import type { Interruption, RunResult } from '@witan/protocol'
+import { isWitanError } from '@witan/protocol'
+import { askFor } from './answering.ts'
+import { printStillAtWork } from './background.ts'
 import type { Connection } from './connect.ts'
 import type { ExitCode } from './exit.ts'
 import { exitCodes } from './exit.ts'
 import { printFailure } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 import { painter, print } from './terminal.ts'
+import { answerCommand, askedLines } from './interruption-lines.ts'
 import { compact } from './tree/phrase.ts'
 import { usageLines } from './tree/usage.ts'
 import type { RunView } from './tree/view.ts'
@@ -19,6 +22,10 @@ export interface Stage {
   readonly terminal: Terminal
   readonly connection: Connection
   readonly chat: Chat
+  /** The runs that were drawn here; kept where others are told of later. */
+  readonly drawn?: Set<string>
+  /** Whoever sits here waits for its tasks, and need not be told that they still work. */
+  readonly waits?: boolean
 }
 
 /** Sends a prompt, draws the run, asks for what it waits for where somebody sits at the terminal, and prints the outcome. */
@@ -32,6 +39,7 @@ export async function converse(stage: Stage, prompt: string): Promise<ExitCode> 
     let lastSeq = 0
     for await (const event of stream) {
       stop.runs(event.rootCallId)
+      stage.drawn?.add(event.rootCallId)
       lastSeq = event.seq ?? lastSeq
       view.take(event)
     }
@@ -83,12 +91,7 @@ async function answerActions(stage: Stage, view: RunView, rest: Rest): Promise<R
   let { result, lastSeq } = rest
   while (result.status === 'waiting' && canAsk(terminal)) {
     view.pause()
-    for (const open of result.interruptions) {
-      const asked = await askForAction(terminal, open)
-      view.wrote(asked.columns)
-      if (asked.answer === null) return result
-      await client.interruptions.answer(open.id, asked.answer)
-    }
+    for (const open of result.interruptions) if (!(await askUntilTaken(stage, view, open))) return result
     const stop = new AbortController()
     const follow = followInto(view, client.events(chat.id, { from: lastSeq, verbose: true, signal: stop.signal }))
     result = await chat.resume().finally(() => stop.abort())
@@ -99,6 +102,22 @@ async function answerActions(stage: Stage, view: RunView, rest: Rest): Promise<R
     }
   }
   return result
+}
+
+/** False where it is left open. An answer that the server does not take is asked for again, with what is wrong. */
+async function askUntilTaken({ terminal, connection }: Stage, view: RunView, open: Interruption): Promise<boolean> {
+  for (let trouble: string | null = null; ; ) {
+    const asked = await askFor(terminal, open, trouble)
+    view.wrote(asked.columns)
+    if (asked.answer === null) return false
+    try {
+      await connection.client.interruptions.answer(open.id, asked.answer)
+      return true
+    } catch (error) {
+      if (!isWitanError(error) || error.code !== 'ANSWER_INVALID') throw error
+      trouble = error.message
+    }
+  }
 }
 
 async function followInto(view: RunView, events: ReturnType<Client['events']>): Promise<number> {
@@ -134,6 +153,7 @@ function printOutcome(stage: Stage, result: RunResult): ExitCode {
     print(terminal.output, `${paint([{ text: 'The run was cancelled.', tone: 'wait' }])}\n`)
   for (const line of usageLines(result, terminal.output.columns ?? 100)) print(terminal.output, paint(line))
   if (result.error !== null) printFailure(terminal, result.error)
+  if (!stage.waits) printStillAtWork(stage, result.tasks)
   return exitOf(result)
 }
 
@@ -145,7 +165,7 @@ function exitOf(result: RunResult): ExitCode {
 function printWaiting({ terminal, connection, chat }: Stage, result: RunResult): void {
   const paint = painter(terminal)
   for (const open of result.interruptions) {
-    const asked = Object.entries(open.arguments).map(([name, value]) => `    ${name}: ${compact(value)}`)
+    const [, , ...asked] = askedLines(open)
     print(
       terminal.output,
       paint([
@@ -154,9 +174,9 @@ function printWaiting({ terminal, connection, chat }: Stage, result: RunResult):
         { text: ' waits for an answer', tone: 'wait' },
       ]),
     )
-    for (const line of asked) print(terminal.output, line)
-    const request = `POST ${connection.url ?? ''}/api/v1/interruptions/${open.id}/answer  {"answer": …}`
-    print(terminal.output, paint([{ text: `    ${request}`, tone: 'faint' }]))
+    for (const line of asked) print(terminal.output, paint([{ text: '  ', tone: 'plain' }, ...line]))
+    const how = connection.lasts ? `${answerCommand(open)}${connection.options}` : ''
+    if (how !== '') print(terminal.output, paint([{ text: `    ${how}`, tone: 'faint' }]))
   }
   const go = `witan chat ${chat.agent} --id ${result.conversationId}${connection.options}`
   const how = connection.lasts

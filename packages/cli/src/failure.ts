@@ -1,5 +1,6 @@
 /** Errors as people read them: what happened, where, and what to do next. The stack only with WITAN_LOG_LEVEL=debug. */
 import { StartError, UsageError } from './exit.ts'
+import { asCommand } from './hints.ts'
 import type { Terminal } from './terminal.ts'
 import { painter, print } from './terminal.ts'
 import { printable } from './tree/width.ts'
@@ -24,7 +25,7 @@ export function printFailure(terminal: Terminal, error: unknown): void {
       { text: `  ${printable(detail)}${place}`, tone: 'plain' },
     ]),
   )
-  if (hint !== null) print(terminal.errors, paint([{ text: `→ ${printable(hint)}`, tone: 'faint' }]))
+  if (hint !== null) print(terminal.errors, paint([{ text: `→ ${printable(asCommand(hint))}`, tone: 'faint' }]))
   if (terminal.environment.WITAN_LOG_LEVEL === 'debug' && shown instanceof Error) {
     print(terminal.errors, shown.stack ?? shown.message)
   }

@@ -8,6 +8,8 @@ export interface ChatOptions {
   /** A whole id (`chats/7`) goes on with that conversation or starts it; a prefix (`chats/`, the default) lets the server finish it. */
   readonly id?: string
   readonly parameters?: Readonly<Record<string, GivenParameter>>
+  /** Who takes part: ids of people whom its agents name; without it all of them. */
+  readonly users?: readonly string[]
   readonly maxModelIterationsPerCall?: number
   /** From its creation on [Rb35]; a conversation that exists keeps its own. */
   readonly expiresInSeconds?: number

@@ -85,6 +85,33 @@ describe('the calls of a client', () => {
     assert.equal(seen[0]?.headers.authorization, undefined)
   })
 
+  it('speaks to tasks [F27] [F26] [Fb08]', async () => {
+    await witan.tasks.get('c_1')
+    await witan.tasks.message('c_1', 'Only whole boxes.')
+    await witan.tasks.message('c_1', { text: 'How far?', mode: 'send_and_wait', timeoutSeconds: 5 })
+    await witan.tasks.progress('c_1', 'What now?')
+    await witan.tasks.cancel('c_1')
+    replies.push(
+      { status: 200, body: { items: [1], nextCursor: 'x' } },
+      { status: 200, body: { items: [2], nextCursor: null } },
+    )
+    const items: unknown[] = []
+    for await (const item of witan.tasks.all({ limit: 1 })) items.push(item)
+    assert.deepEqual(items, [1, 2])
+    assert.deepEqual(
+      seen.map(({ line, body }) => [line.replace('/behind/api/v1', ''), body === '' ? null : JSON.parse(body)]),
+      [
+        ['GET /tasks/c_1', null],
+        ['POST /tasks/c_1/messages', { text: 'Only whole boxes.' }],
+        ['POST /tasks/c_1/messages', { text: 'How far?', mode: 'send_and_wait', timeoutSeconds: 5 }],
+        ['POST /tasks/c_1/progress', { question: 'What now?' }],
+        ['POST /tasks/c_1/cancel', {}],
+        ['GET /tasks?limit=1', null],
+        ['GET /tasks?limit=1&cursor=x', null],
+      ],
+    )
+  })
+
   it('walks a list page by page, with its filters on every page', async () => {
     replies.push({ status: 200, body: { items: [1, 2], nextCursor: 'x y' } })
     replies.push({ status: 200, body: { items: [3], nextCursor: null } })

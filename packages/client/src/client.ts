@@ -12,10 +12,13 @@ import {
   type EventQuery,
   type Interruptions,
   interruptionCalls,
+  type Questions,
+  questionCalls,
   type Runs,
   runCalls,
 } from './conversations.ts'
 import { followEvents } from './events.ts'
+import { type Tasks, taskCalls } from './tasks.ts'
 import { realTiming, type Timing } from './timing.ts'
 import { createTransport } from './transport.ts'
 
@@ -38,6 +41,8 @@ export interface Client {
   readonly documents: Documents
   readonly runs: Runs
   readonly interruptions: Interruptions
+  readonly questions: Questions
+  readonly tasks: Tasks
   /** Talks with an agent. Sends nothing yet. */
   conversation(agent: string, options?: ChatOptions): Chat
   /** The events of a conversation, stored and then live, without gap or repeat over lost connections. Ends on abort, and when the conversation is deleted. */
@@ -67,6 +72,8 @@ export function createClient(options: ClientOptions): Client {
     documents: documentCalls(transport),
     runs: runCalls(transport),
     interruptions: interruptionCalls(transport),
+    questions: questionCalls(transport),
+    tasks: taskCalls(transport),
     conversation: (agent, chat) => createChat(transport, agent, chat),
     events: (conversationId, query) => followEvents(transport, conversationId, query),
     health: async () => {

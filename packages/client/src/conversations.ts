@@ -65,7 +65,7 @@ export interface Runs {
   cancel(runId: string, options?: { readonly tasks?: boolean }): Promise<void>
 }
 
-/** An answer to an interruption, or the reason why there is none. */
+/** An answer to an interruption; for an action also the reason why there is none. */
 export type AnswerBody = { readonly answer: unknown } | { readonly error: string }
 
 /** Calls that wait for somebody. */
@@ -74,6 +74,15 @@ export interface Interruptions {
   all(query?: InterruptionQuery): AsyncGenerator<Interruption, void, undefined>
   /** Answers one; the run goes on by itself. An identical repeat is accepted, any other gives `ALREADY_ANSWERED`. */
   answer(id: string, body: AnswerBody): Promise<Interruption>
+}
+
+/** What is chosen and written, by the ids of the questions. */
+export type QuestionAnswers = Readonly<Record<string, { readonly options?: readonly string[]; readonly text?: string }>>
+
+/** Questions that agents ask [F29]. */
+export interface Questions {
+  /** Answers one by its interruption's id; `ANSWER_INVALID` names the allowed ids. Anything but a question is `NOT_FOUND`. */
+  respond(id: string, answer: QuestionAnswers): Promise<Interruption>
 }
 
 /** Which interruptions: by state (the server's default is `open`) and by who must answer. */
@@ -111,6 +120,13 @@ export function runCalls(transport: Transport): Runs {
     get: (runId) => transport.json('GET', `/api/v1/runs/${segment(runId)}`),
     cancel: (runId, { tasks = false } = {}) =>
       transport.json('POST', `/api/v1/runs/${segment(runId)}/cancel`, { body: { tasks } }),
+  }
+}
+
+/** The question call over one transport. */
+export function questionCalls(transport: Transport): Questions {
+  return {
+    respond: (id, answer) => transport.json('POST', `/api/v1/questions/${segment(id)}/respond`, { body: { answer } }),
   }
 }
 

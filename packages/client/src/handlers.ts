@@ -3,7 +3,8 @@ import type { Interruption, RunResult } from '@witan/protocol'
 import { ClientError } from './error.ts'
 
 /** An open action as a handler sees it: the interruption, and where it stands. */
-export interface ActionRequest<Args = Record<string, unknown>> extends Omit<Interruption, 'arguments'> {
+export interface ActionRequest<Args = Record<string, unknown>>
+  extends Omit<Extract<Interruption, { kind: 'action' }>, 'arguments'> {
   readonly arguments: Args
   readonly runId: string
   readonly conversationId: string
@@ -101,7 +102,7 @@ export function createActions(agent: string): Actions {
     },
     answer: async (result, signal) => {
       if (result.status !== 'waiting') return { responses: [], isStale: false }
-      const open = result.interruptions.filter((one) => one.kind === 'action' && one.state === 'open')
+      const open = result.interruptions.filter(isOpenAction)
       const fresh = open.filter(({ id }) => !called.has(id) && !answered.has(id) && !ready.has(id))
       // All are looked up before any is called: an error here has no half-done work behind it.
       const calls = fresh.map((action) => ({ action, registration: registrationOf(action, result.conversationId) }))
@@ -120,6 +121,10 @@ export function createActions(agent: string): Actions {
       }
     },
   }
+}
+
+function isOpenAction(one: Interruption): one is Extract<Interruption, { kind: 'action' }> {
+  return one.kind === 'action' && one.state === 'open'
 }
 
 function checkPath(path: string): void {

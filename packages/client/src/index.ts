@@ -21,10 +21,13 @@ export type {
   EventQuery,
   InterruptionQuery,
   Interruptions,
+  QuestionAnswers,
+  Questions,
   Runs,
   StartRequest,
 } from './conversations.ts'
 export type { Page, PageQuery } from './page.ts'
+export type { Tasks, TaskWords } from './tasks.ts'
 export type {
   AssignedSubagent,
   DirectRunRequest,

@@ -43,6 +43,8 @@ export interface DirectRunRequest extends Partial<Omit<RunRequest, 'prompt' | 'w
   readonly prompt?: Prompt
   /** A conversation of this sub-agent; absent: a new one. */
   readonly conversationId?: string
+  /** Your own id of the message: sent again with it, it is said once, and the first result comes back. */
+  readonly messageId?: string
   /** What a new conversation starts with, the hidden trusted values too. A conversation that exists keeps its own. */
   readonly parameters?: Readonly<Record<string, GivenParameter>>
   /** Stops waiting; the run itself goes on unless `onDisconnect` is `cancel`. */

@@ -16,11 +16,10 @@ export type {
   Runtime,
   SavedAgent,
   SubAgentDesk,
-  SubAgentLine,
-  ToolDesk,
+  TaskDesk,
   Witan,
-} from './runtime-contract.ts'
-export type { Connection, RuntimeOptions, Source } from './runtime-wiring.ts'
+} from './runtime/contract.ts'
+export type { Connection, RuntimeOptions, Source } from './runtime/wiring.ts'
 export { createRuntime } from './runtime.ts'
 export type { Principal, Role } from './identity/principal.ts'
 export { localPrincipal } from './identity/principal.ts'
@@ -28,15 +27,26 @@ export { localPrincipal } from './identity/principal.ts'
 // agents and tools
 export type { Agent, AgentDefinition, AgentTool } from './agent/define.ts'
 export { agentTool, defineAgent } from './agent/define.ts'
+export type { Inspected } from './agent/inspect.ts'
+export { inspectAgent } from './agent/inspect.ts'
 export { nearest } from './agent/nearest.ts'
 export { parseAgent } from './agent/parse.ts'
 export type { FunctionContext, FunctionTool, FunctionToolDefinition, StandardSchema } from './tool/define.ts'
 export { defineTool } from './tool/define.ts'
 export type { QuerySource } from './tool/source.ts'
+export { createPostgresSource } from './tool/kinds/postgres-source.ts'
 export { createSqliteSource } from './tool/kinds/sqlite-source.ts'
 
 // models
-export type { Model, ModelCallOptions, ModelPart, ModelReply, ModelRequest, ModelTool } from './model/model.ts'
+export type {
+  Model,
+  ModelCallOptions,
+  ModelPart,
+  ModelPrice,
+  ModelReply,
+  ModelRequest,
+  ModelTool,
+} from './model/model.ts'
 export { ModelCallError } from './model/model.ts'
 export type { ModelMessage, ModelToolCall } from './model/message.ts'
 export type { AiSdkLanguageModel } from './model/adapters/ai-sdk-types.ts'
@@ -46,5 +56,7 @@ export { openaiCompatible } from './model/adapters/openai-compatible.ts'
 // stores
 export type { Store } from './store/store.ts'
 export { memoryStore } from './store/drivers/memory.ts'
+export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'
 export type { SqliteStoreOptions } from './store/drivers/sqlite.ts'
 export { sqliteStore } from './store/drivers/sqlite.ts'
+export { postgresStore } from './store/drivers/postgres.ts'

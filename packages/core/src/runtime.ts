@@ -1,10 +1,12 @@
 /** `createRuntime`: the one place where the parts become a runtime. */
+import { WitanError } from '@witan/protocol'
 import { localPrincipal, type Principal } from './identity/principal.ts'
-import { saveAgents } from './agent/desk.ts'
-import type { Runtime } from './runtime-contract.ts'
-import { idempotencyDesk } from './runtime-idempotency.ts'
-import { createWitan } from './runtime-witan.ts'
-import { type Parts, type RuntimeOptions, wire } from './runtime-wiring.ts'
+import { saveAgents } from './agent/desk/desk.ts'
+import type { Runtime } from './runtime/contract.ts'
+import { startHearing } from './runtime/hearing.ts'
+import { idempotencyDesk } from './runtime/idempotency.ts'
+import { createWitan } from './runtime/witan.ts'
+import { type Parts, type RuntimeOptions, wire } from './runtime/wiring.ts'
 
 /**
  * Makes a runtime. It opens its store, stores its code agents and takes up interrupted runs by itself; every method waits for
@@ -32,9 +34,10 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
 async function start(parts: Parts): Promise<void> {
   await parts.store.open()
   const desk = parts.deskOf(localPrincipal.database)
-  await parts.registry.ensure(desk.database)
   const agents = parts.agents.map((agent) => ('data' in agent ? agent.data : agent))
   if (agents.length > 0) await saveAgents(desk, agents, { source: 'code' })
+  else await parts.registry.ensure(desk.database)
+  parts.hearing.current = startHearing(parts)
   await parts.worker.open()
 }
 
@@ -43,7 +46,11 @@ async function stop(parts: Parts, ready: Promise<void>): Promise<void> {
     () => true,
     () => false,
   )
+  parts.expiry.close()
+  parts.hearing.current?.close()
   if (opened) await parts.worker.close()
+  const hint = 'Its result is in the store: getRun reads it.'
+  parts.tracker.close(new WitanError('RUNTIME_CLOSED', 'The runtime was closed; the run goes on elsewhere.', { hint }))
   for (const source of parts.sources.values()) await source.close()
   await parts.store.close()
 }

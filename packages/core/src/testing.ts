@@ -20,3 +20,5 @@ export type {
   FiredFault,
 } from './testing/faulty-store.ts'
 export { faultyStore } from './testing/faulty-store.ts'
+export type { Fault, FaultHandler, FaultPoint } from './identity/fault-point.ts'
+export { armFaults, faultPointNames, readFaults } from './identity/fault-point.ts'

@@ -1,6 +1,6 @@
 /** An agent as data: the one schema that code, files and the API share. */
 import { z } from 'zod'
-import { agentIdPattern, parameterNamePattern, toolNamePattern } from './id.ts'
+import { agentIdPattern, parameterNamePattern, toolNamePattern, userIdPattern } from './id.ts'
 import { parameterSchema } from './parameter.ts'
 import { historySchema } from './trim.ts'
 
@@ -55,7 +55,8 @@ export const subAgentEdgeSchema = z.strictObject({
   agent: agentId,
   description: text.default(''),
   style: z.enum(['delegate', 'agentTool']).default('delegate'),
-  blocking: z.literal('always').default('always'),
+  /** Whether the caller waits: always, never, or as its model chooses by an argument `blocking` [F14]. */
+  blocking: z.enum(['always', 'never', 'model']).default('always'),
   history: z.enum(['agent', 'isolated', 'shared']).default('agent'),
   collect: z.enum(['final', 'all']).default('final'),
   overrides: overridesSchema.nullable().default(null),
@@ -72,6 +73,8 @@ export const limitsSchema = z.strictObject({
   maxDepth: cap(1000).default(8),
   maxModelCalls: cap(100_000).default(500),
   maxTokens: cap(1_000_000_000).nullable().default(null),
+  /** US dollars; calls of a model whose price is not known count as nothing. */
+  maxCostUsd: z.number().positive().max(1_000_000).nullable().default(null),
   maxSeconds: cap(31_536_000).nullable().default(null),
   maxParallel: cap(1000).default(8),
 })
@@ -93,6 +96,16 @@ const principalName = z.string().regex(/^(?:(?:user|key|role):[^\s]{1,200}|@[^\s
  */
 export const accessSchema = z.strictObject({ call: z.array(principalName).max(1000).nullable().default(null) })
 
+/** A person whom an agent may ask by name [T22]: the principal `user:<id>` answers. Models and people read `name`, by default the id. */
+export const userSchema = z.strictObject({
+  id: z.string().regex(userIdPattern),
+  name: z.string().min(1).max(200).optional(),
+  roles: z.array(z.string().min(1).max(100)).max(50).default([]),
+  /** How the person hears of it: `inbox` is the list of open interruptions. */
+  channel: z.enum(['inbox']).default('inbox'),
+})
+export type User = z.infer<typeof userSchema>
+
 /** A whole agent. Unknown keys are refused, also those of features that are not built yet. */
 export const agentSchema = z.strictObject({
   id: agentId,
@@ -108,6 +121,14 @@ export const agentSchema = z.strictObject({
   actions: z.array(actionSchema).max(200).default([]),
   subAgents: z.array(subAgentEdgeSchema).max(200).default([]),
   tools: z.array(toolName).max(200).default([]),
+  /** The people whom its model may ask [T22, T25]. */
+  users: z.array(userSchema).max(200).default([]),
+  /** Names of its tools, of any kind, that a person must release one call at a time [Fb06]. */
+  approvals: z.array(toolName).max(1000).default([]),
+  /** Whether its model may ask questions with choices [F29]. */
+  questions: z.boolean().default(false),
+  /** How long whatever it asks waits for an answer; null for ever. */
+  interruptionExpiresInSeconds: z.number().int().min(1).max(315_360_000).nullable().default(null),
   toolMode: z.enum(toolModes).default('auto'),
   temperature: temperature.nullable().default(null),
   reasoningEffort: z.enum(reasoningEfforts).nullable().default(null),

@@ -3,26 +3,31 @@ import { z } from 'zod'
 import { finishReasons } from './event.ts'
 import { toolNamePattern } from './id.ts'
 import { interruptionSchema } from './interruption.ts'
+import { problemSchema } from './problem.ts'
 import { taskSchema } from './task.ts'
 import { usageCountersSchema, usageSchema } from './usage.ts'
 
 /** A part of a prompt. Text is the only type so far. */
 export const promptPartSchema = z.strictObject({ type: z.literal('text'), text: z.string() })
+/** A part that somebody sends. A part may be stored empty: what an older version took stays readable. */
+const sentPartSchema = promptPartSchema.extend({ text: z.string().min(1) })
 /** What a person says: text, or parts that are joined in order, one to a line [Rb53]. Parts of other types are refused by name. */
-export const promptSchema = z.union([z.string().min(1), z.array(promptPartSchema).min(1)], {
+export const promptSchema = z.union([z.string().min(1), z.array(sentPartSchema).min(1)], {
   error: ({ input }) => foreignPart(input),
 })
 export type Prompt = z.infer<typeof promptSchema>
 
-/** Why a list of parts is refused, where it is for the type of one of them. */
+/** Why a prompt is refused: what it must be, or which of its parts has a type of another version. */
 function foreignPart(prompt: unknown): string | undefined {
-  if (!Array.isArray(prompt)) return undefined
+  if (typeof prompt === 'string') return undefined
+  const form = 'it must be text, or a list of parts such as { "type": "text", "text": "Hello" }'
+  if (!Array.isArray(prompt)) return form
   for (const [index, part] of prompt.entries() as Iterable<[number, { readonly type?: unknown } | null]>) {
     const type = part?.type
     if (typeof type !== 'string' || type === 'text') continue
     return `part ${index} has type \`${type.slice(0, 40)}\`, which this version does not take; send parts of type \`text\``
   }
-  return undefined
+  return form
 }
 
 const cap = z.number().int().min(1).max(100_000)
@@ -32,6 +37,8 @@ export const conversationRequestSchema = z.strictObject({
   agent: z.string(),
   id: z.string().default('chats/'),
   parameters: z.record(z.string(), z.unknown()).default({}),
+  /** Who takes part: ids of people whom the agents below name; null for all of them. */
+  users: z.array(z.string()).max(200).nullable().default(null),
   /** From its creation on; then the whole tree of documents goes [Rb35]. */
   expiresInSeconds: z.number().int().min(1).max(315_360_000).nullable().default(null),
   maxModelIterationsPerCall: cap.nullable().default(null),
@@ -64,22 +71,18 @@ export const runRequestSchema = z.strictObject({
 })
 export type RunRequest = z.infer<typeof runRequestSchema>
 
-/** The body of a direct run of a sub-agent: a run, the conversation it belongs in (a new one without), and the values a new one starts with. */
+/** The body of a direct run of a sub-agent: a run, the conversation it belongs in (a new one without), and the values and people a new one starts with. */
 export const directRunRequestSchema = runRequestSchema.extend({
   conversationId: z.string().nullable().default(null),
   parameters: z.record(z.string(), z.unknown()).default({}),
+  users: z.array(z.string()).max(200).nullable().default(null),
 })
 
-/** The error of a run, as data. */
-export const problemSchema = z.object({
-  type: z.string(),
-  code: z.string(),
-  title: z.string(),
-  detail: z.string(),
-  path: z.string().nullable(),
-  hint: z.string().nullable(),
-  requestId: z.string().optional(),
-})
+/**
+ * A direct run as it is asked for over HTTP. `messageId` is the caller's own id of the message: sent again with it, also after a lost
+ * reply, the message is said once and its reply is the first one [F40].
+ */
+export const directRunBodySchema = directRunRequestSchema.extend({ messageId: z.string().min(1).max(200).optional() })
 
 /** How a run can stand when its result is told. */
 export const runStatuses = ['completed', 'waiting', 'failed', 'cancelled'] as const
@@ -95,6 +98,7 @@ export const runResultSchema = z.object({
   interruptions: z.array(interruptionSchema),
   tasks: z.array(taskSchema),
   usage: usageSchema,
+  /** From the message to this result on the clock, with all waiting for somebody; `maxSeconds` counts the work alone. */
   elapsedMs: z.number(),
   error: problemSchema.nullable(),
 })
@@ -170,7 +174,7 @@ export const callNodeSchema: z.ZodType<CallNode> = z.lazy(() =>
   }),
 )
 
-/** The state of a run, with its call tree; `result` is null while it runs. */
+/** The state of a run, with its call tree; `result` is null while it runs. `toolRounds`: replies in which a model called tools, in the whole tree so far [C4]. */
 export const runStateSchema = z.object({
   runId: z.string(),
   conversationId: z.string(),
@@ -178,6 +182,7 @@ export const runStateSchema = z.object({
   startedAt: z.string(),
   endedAt: z.string().nullable(),
   result: runResultSchema.nullable(),
+  toolRounds: z.number().int().nonnegative(),
   tree: callNodeSchema,
 })
 export type RunState = z.infer<typeof runStateSchema>

@@ -7,6 +7,18 @@ export interface ModelUsage {
   readonly outputTokens: number | null
   readonly cachedInputTokens: number
   readonly reasoningTokens: number
+  /** In US dollars, where the price of the model was known when it replied. */
+  readonly costUsd?: number
+}
+
+/** Dollars to a millionth of a millionth: sums are the same in whatever order they are made. */
+export function roundCost(costUsd: number): number {
+  return Math.round(costUsd * 1e12) / 1e12
+}
+
+/** A sum with a part that nobody knows is not known. */
+function addCost(sum: number | null, more: number | null): number | null {
+  return sum === null || more === null ? null : roundCost(sum + more)
 }
 
 /** All zero, complete, and without a price. */
@@ -26,6 +38,8 @@ export function emptyCounters(): UsageCounters {
 
 /** Adds one model call to the counters, in place. */
 export function addModelCall(counters: UsageCounters, used: ModelUsage | null): void {
+  const costUsd = used?.costUsd ?? null
+  counters.costUsd = counters.modelCalls === 0 ? costUsd : addCost(counters.costUsd, costUsd)
   counters.modelCalls += 1
   if (used === null || used.inputTokens === null || used.outputTokens === null) counters.complete = false
   if (used === null) return
@@ -38,6 +52,7 @@ export function addModelCall(counters: UsageCounters, used: ModelUsage | null): 
 
 /** Adds `more` to `sum`, in place. */
 export function addCounters(sum: UsageCounters, more: UsageCounters): void {
+  if (more.modelCalls > 0) sum.costUsd = sum.modelCalls === 0 ? more.costUsd : addCost(sum.costUsd, more.costUsd)
   sum.modelCalls += more.modelCalls
   sum.toolCalls += more.toolCalls
   sum.inputTokens += more.inputTokens
@@ -45,6 +60,5 @@ export function addCounters(sum: UsageCounters, more: UsageCounters): void {
   sum.cachedInputTokens += more.cachedInputTokens
   sum.reasoningTokens += more.reasoningTokens
   sum.totalTokens += more.totalTokens
-  if (more.costUsd !== null) sum.costUsd = (sum.costUsd ?? 0) + more.costUsd
   sum.complete = sum.complete && more.complete
 }

@@ -14,11 +14,14 @@ export type {
   MessageBody,
   ModelEndBody,
   NoticeBody,
+  RequiredBody,
   ResolvedBody,
   SummaryBody,
+  TaskBody,
+  TaskGrant,
   ToolStartBody,
 } from './entry.ts'
 export { readersOf } from './entry.ts'
 export type { EntryKind, EntryType, NoticeCode } from './event.ts'
 export type { ModelUsage } from './counters.ts'
-export { addCounters, addModelCall, emptyCounters } from './counters.ts'
+export { addCounters, addModelCall, emptyCounters, roundCost } from './counters.ts'

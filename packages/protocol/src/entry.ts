@@ -1,7 +1,8 @@
 /** The entries of the log: what each type carries, and the one table that says which reader sees what of it. */
 import type { EntryKind, EntryType, FinishReason, NoticeCode } from './event.ts'
-import type { Interruption, InterruptionState } from './interruption.ts'
+import type { Interruption, InterruptionKind, InterruptionState } from './interruption.ts'
 import type { ModelUsage } from './counters.ts'
+import type { TaskStatus } from './task.ts'
 import type { Usage } from './usage.ts'
 
 /** Where in the tree an entry belongs; shared by all entries of one call. */
@@ -33,6 +34,10 @@ export interface MessageBody {
   readonly author: string
   readonly text: string
   readonly artificialActions?: readonly AnsweredCall[]
+  /** Set where somebody may wait for the reply: a model's reply names the messages that it had heard. */
+  readonly id?: string
+  /** The ended tasks that it tells of: nobody else tells of them again. */
+  readonly tasks?: readonly string[]
 }
 /** How a caller reads what came of a child: its last words or all of them, alone or as `{ text, error }` [K20, K21]. */
 export interface AnswerTerms {
@@ -43,6 +48,13 @@ export interface AnswerTerms {
 export interface CallOverrides {
   readonly model?: string
   readonly temperature?: number
+}
+/** What a task may spend: moved from its tree when it is spawned; the rest comes back at its end. Null for no cap. */
+export interface TaskGrant {
+  readonly modelCalls: number
+  readonly iterations: number | null
+  readonly tokens: number | null
+  readonly costUsd: number | null
 }
 /** An agent call begins. `parameters` holds only what its model may see; `generated` what the parent's model supplied. */
 export interface AgentStartBody {
@@ -64,6 +76,8 @@ export interface AgentStartBody {
   readonly initial: readonly LoggedToolCall[]
   readonly hidden: boolean
   readonly originRunId: string | null
+  /** Its parent does not wait for it: it has a job of its own, and this to spend. */
+  readonly background?: TaskGrant
 }
 /** An agent call ends well, or is cancelled. `usage` covers its subtree. */
 export interface AgentEndBody {
@@ -72,12 +86,16 @@ export interface AgentEndBody {
   readonly finishReason: FinishReason
   readonly usage: Usage
   readonly backgroundTasks: readonly string[]
+  /** Of a job's own call: model calls that were given up. They count as spent, and nothing else is known of them. */
+  readonly lost?: number
 }
 /** A call fails. `detail` is for people and for the calling model alike and never holds a hidden value. */
 export interface ErrorBody {
   readonly code: string
   readonly detail: string
   readonly usage?: Usage
+  /** As on an agent's end. */
+  readonly lost?: number
 }
 /** A tool call begins: the model's arguments, and only the names of what was bound. */
 export interface ToolStartBody {
@@ -107,7 +125,9 @@ export interface ModelEndBody {
   /** False for an empty reply, or one off its output schema: it is not used. */
   readonly accepted: boolean
   /** Set where the model was not asked to answer: the reply counts as usage, and nothing else comes of it. */
-  readonly purpose?: 'summary'
+  readonly purpose?: 'summary' | 'progress'
+  /** Ids of the messages that it had heard, where they have one. */
+  readonly heard?: readonly string[]
 }
 /** A document became too long: its reader sees nothing up to `upToSeq`, but `text` in front; empty for nothing. The log stays whole [Rb39]. */
 export interface SummaryBody {
@@ -115,6 +135,15 @@ export interface SummaryBody {
   readonly reader: string
   readonly upToSeq: number
   readonly text: string
+}
+/** Somebody outside is asked. `held`: the call has not started; it starts, or not, when the answer is there. */
+export type RequiredBody = Interruption & {
+  readonly held?: { readonly toolCallId: string }
+}
+/** A task has come to a status. */
+export interface TaskBody {
+  readonly taskId: string
+  readonly status: TaskStatus
 }
 /** An interruption is settled: the answer stands here for the fold, and no event shows it. */
 export interface ResolvedBody {
@@ -127,6 +156,8 @@ export interface ResolvedBody {
 export interface NoticeBody {
   readonly code: NoticeCode
   readonly detail: string
+  /** The parameters that are hidden from this entry on [E19]. */
+  readonly hidden?: readonly string[]
 }
 /** Somebody cancels the run. */
 export interface CancelBody {
@@ -144,7 +175,8 @@ export type EntryContent =
   | { readonly type: 'end'; readonly kind: 'tool'; readonly body: ToolEndBody }
   | { readonly type: 'error'; readonly kind: 'tool'; readonly body: ErrorBody }
   | { readonly type: 'end'; readonly kind: 'model'; readonly body: ModelEndBody }
-  | { readonly type: 'action_required'; readonly kind: null; readonly body: Interruption }
+  | { readonly type: `${InterruptionKind}_required`; readonly kind: null; readonly body: RequiredBody }
+  | { readonly type: 'task'; readonly kind: null; readonly body: TaskBody }
   | { readonly type: 'resolved'; readonly kind: null; readonly body: ResolvedBody }
   | { readonly type: 'notice'; readonly kind: null; readonly body: NoticeBody }
   | { readonly type: 'summary'; readonly kind: null; readonly body: SummaryBody }
@@ -170,6 +202,12 @@ interface ReaderRow {
   readonly terse: boolean
 }
 
+/** An interruption without merged values; `prompt` is the part that its kind adds. */
+function asked(...prompt: readonly string[]): ReaderRow {
+  const event = ['id', 'kind', 'path', 'agent', 'callId', 'addressee', 'state', 'expiresAt', ...prompt]
+  return { event, terse: true }
+}
+
 const readers: Readonly<Record<string, ReaderRow>> = {
   message: { event: ['author', 'text'], also: ['artificialActions'], terse: false },
   'start agent': { event: ['message', 'parameters', 'hidden', 'originRunId'], also: ['overrides'], terse: false },
@@ -179,11 +217,13 @@ const readers: Readonly<Record<string, ReaderRow>> = {
   'end tool': { event: ['result', 'truncated'], terse: false },
   'error tool': { event: ['code', 'detail'], terse: false },
   'end model': { event: ['model', 'usage', 'finishReason'], terse: false },
-  action_required: {
-    event: ['id', 'kind', 'path', 'agent', 'callId', 'addressee', 'state', 'expiresAt', 'name', 'arguments'],
-    terse: true,
-  },
+  action_required: asked('name', 'arguments'),
+  question_required: asked('questions'),
+  approval_required: asked('tool', 'arguments', 'digest'),
+  message_required: asked('prompt'),
+  policy_required: asked('issuer', 'policy'),
   resolved: { event: ['id', 'state', 'by'], terse: true },
+  task: { event: ['taskId', 'status'], terse: false },
   notice: { event: ['code', 'detail'], terse: false },
   summary: { event: ['document', 'upToSeq'], terse: false },
   cancel: { event: ['by', 'tasks'], terse: false },

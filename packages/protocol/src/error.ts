@@ -18,6 +18,7 @@ const table = {
   ACTION_NOT_FOUND: { status: 404, title: 'No such open action' },
   ALREADY_ANSWERED: { status: 409, title: 'Answered already' },
   ANSWER_INVALID: { status: 422, title: 'The answer does not fit the question' },
+  APPROVAL_DENIED: { status: 409, title: 'A person denied the call' },
   BODY_INVALID: { status: 422, title: 'The body does not fit its schema' },
   BODY_TOO_LARGE: { status: 413, title: 'The body is too large' },
   BUDGET_EXCEEDED: { status: 409, title: 'The budget of the run is spent' },
@@ -70,12 +71,15 @@ const table = {
   STORE_LOCKED: { status: 503, title: 'Another process uses the store' },
   STORE_UNAVAILABLE: { status: 503, retryable: true, title: 'The store cannot be written' },
   STORE_UNREACHABLE: { status: 503, retryable: true, title: 'The store cannot be reached' },
+  TASK_FINISHED: { status: 409, title: 'The task has ended' },
   TOOL_ARGS_INVALID: { status: 422, title: 'The arguments of the tool are not valid' },
   TOOL_FAILED: { status: 500, title: 'The tool failed' },
   TOOL_TIMEOUT: { status: 504, title: 'The tool took too long' },
   TOOL_UNKNOWN: { status: 422, title: 'No such tool' },
   UNAUTHENTICATED: { status: 401, title: 'No valid token' },
   UNKNOWN_KEY: { status: 422, title: 'Unknown key' },
+  USER_UNAVAILABLE: { status: 409, title: 'The person cannot be asked now' },
+  USER_UNKNOWN: { status: 422, title: 'No such person' },
 } as const satisfies Record<string, ErrorMeaning>
 
 /** The closed set of codes. */

@@ -8,7 +8,12 @@ export const entryTypes = [
   'error',
   'message',
   'action_required',
+  'question_required',
+  'approval_required',
+  'message_required',
+  'policy_required',
   'resolved',
+  'task',
   'notice',
   'summary',
   'cancel',
@@ -47,8 +52,11 @@ export const noticeCodes = [
   'ARGUMENT_OVERRIDE_IGNORED',
   'ARGUMENT_UNKNOWN_DROPPED',
   'DELEGATE_UNAVAILABLE',
+  'HIDDEN_VALUE_IN_TEXT',
   'HISTORY_NOT_TRIMMED',
+  'PARAMETERS_HIDDEN',
   'RUN_RECOVERED',
+  'TOOL_UNAVAILABLE',
 ] as const
 export type NoticeCode = (typeof noticeCodes)[number]
 

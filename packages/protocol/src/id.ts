@@ -16,9 +16,11 @@ export type InterruptionId = Branded<'InterruptionId'>
 export const agentIdPattern = /^[a-z0-9-]{1,64}$/
 /** Names of queries, actions and function tools: what providers accept as a tool name. */
 export const toolNamePattern = /^[a-zA-Z0-9_-]{1,64}$/
+/** Ids of people: no blanks, `:` or `/`, at most 100 characters. */
+export const userIdPattern = /^[^\s:/]{1,100}$/
 /** Parameter names, and therefore also what `$name` may say in a query. */
 export const parameterNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
-/** A whole conversation id, `collection/name` [Rb34]. */
-export const conversationIdPattern = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9._-]{1,128}$/
+/** A whole conversation id, `collection/name` [Rb34]; the name is nothing that a URL or a file system takes for a way up, or for nothing [E8]. */
+export const conversationIdPattern = /^[A-Za-z0-9_-]{1,64}\/(?!\.$)(?!.*\.\.)[A-Za-z0-9._-]{1,128}$/
 /** A conversation id whose second half the runtime fills in [Rb34]. */
 export const conversationPrefixPattern = /^[A-Za-z0-9_-]{1,64}\/$/

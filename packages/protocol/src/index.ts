@@ -1,17 +1,16 @@
 /** The words of log and wire: types, ids, errors. The schemas that validate them are in `@witan/protocol/schemas`. */
 
 // ids
-export type { CallId, ConversationId, DatabaseId, InterruptionId } from './id.ts'
+export type { DatabaseId } from './id.ts'
 export {
   agentIdPattern,
   conversationIdPattern,
   conversationPrefixPattern,
-  parameterNamePattern,
   toolNamePattern,
 } from './id.ts'
 
 // errors
-export type { ErrorCode, ErrorMeaning, ErrorOptions, Problem } from './error.ts'
+export type { ErrorCode, ErrorOptions, Problem } from './error.ts'
 export {
   errorTable,
   isWitanError,
@@ -29,13 +28,12 @@ export type {
   AgentInput,
   CheckReport,
   Finding,
-  Limits,
   MatrixRow,
   Query,
   ReasoningEffort,
   StoredAgent,
   SubAgentEdge,
-  ToolMode,
+  User,
 } from './agent.ts'
 export type { Trim } from './trim.ts'
 export type { GivenParameter, Parameter } from './parameter.ts'
@@ -49,8 +47,6 @@ export type {
   ConversationRequest,
   DetailLevel,
   Document,
-  DocumentMessage,
-  ForkRequest,
   Prompt,
   RunLine,
   RunRequest,
@@ -58,8 +54,8 @@ export type {
   RunState,
   StartedConversation,
 } from './conversation.ts'
-export type { Interruption, InterruptionState } from './interruption.ts'
-export type { Task } from './task.ts'
+export type { Interruption, InterruptionKind, InterruptionState, Question } from './interruption.ts'
+export type { Task, TaskProgress, TaskReply, TaskStatus } from './task.ts'
 
 // events and usage
 export type { Event, EventPage, FinishReason } from './event.ts'

@@ -53,7 +53,10 @@ const anyOf = parameterTypes.filter((type) => type !== 'any')
 
 /** The JSON Schema of a parameter's type, as a model sees it. */
 export function typeToJsonSchema(type: ParameterType): Record<string, unknown> {
-  if (type === 'any') return { type: ['string', 'number', 'boolean', 'null', 'array'] }
+  if (type === 'any') {
+    const one = ['string', 'number', 'boolean']
+    return { type: [...one, 'null', 'array'], items: { type: one } }
+  }
   if (type.endsWith('[]')) return { type: 'array', items: { type: type.slice(0, -2) } }
   return { type }
 }

@@ -11,6 +11,7 @@ export {
   querySchema,
   storedAgentSchema,
   subAgentEdgeSchema,
+  userSchema,
 } from './agent.ts'
 export { givenParameterSchema, parameterSchema } from './parameter.ts'
 export { fitsType, reservedParameterNames, typeToJsonSchema } from './parameter-type.ts'
@@ -21,17 +22,25 @@ export {
   conversationRequestSchema,
   conversationSchema,
   detailLevels,
+  directRunBodySchema,
   directRunRequestSchema,
   documentSchema,
   forkRequestSchema,
-  problemSchema,
   runRequestSchema,
   runResultSchema,
   runStateSchema,
   startedConversationSchema,
 } from './conversation.ts'
-export { interruptionSchema, interruptionStates } from './interruption.ts'
-export { taskSchema } from './task.ts'
+export { interruptionSchema, interruptionStates, questionSchema } from './interruption.ts'
+export { problemSchema } from './problem.ts'
+export {
+  taskMessageSchema,
+  taskProgressSchema,
+  taskQuestionSchema,
+  taskReplySchema,
+  taskSchema,
+  taskStatuses,
+} from './task.ts'
 
 // events and usage
 export { eventPageSchema, eventSchema } from './event.ts'

@@ -1,14 +1,49 @@
-/** Work that its parent does not wait for. No edge starts any yet; the shape is part of every run's result. */
+/** Work that its parent does not wait for: a call with a job of its own. */
 import { z } from 'zod'
+import { problemSchema } from './problem.ts'
+import { usageSchema } from './usage.ts'
 
-/** The schema of a task. */
+/** Where a task can be; the last three are ends. */
+export const taskStatuses = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const
+export type TaskStatus = (typeof taskStatuses)[number]
+
+/** A task. Its id is the id of its call; `toolCallId` is the calling model's own [F21]. `text`, `output` and `error` stand when it has ended. */
 export const taskSchema = z.object({
   taskId: z.string(),
   toolCallId: z.string(),
   callId: z.string(),
   conversationId: z.string(),
   agent: z.string(),
+  /** The ids of the agents from below the root on. */
   path: z.string(),
-  status: z.enum(['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled']),
+  status: z.enum(taskStatuses),
+  text: z.string(),
+  output: z.unknown(),
+  error: problemSchema.nullable(),
+  usage: usageSchema,
+  createdAt: z.string(),
+  startedAt: z.string().nullable(),
+  endedAt: z.string().nullable(),
 })
 export type Task = z.infer<typeof taskSchema>
+
+/** A message to a task that is at work: saved, or saved and waited for until the task says something. */
+export const taskMessageSchema = z.strictObject({
+  text: z.string().min(1).max(100_000),
+  mode: z.enum(['send', 'send_and_wait']).default('send'),
+  timeoutSeconds: z.number().min(0).max(600).default(30),
+})
+export type TaskMessage = z.infer<typeof taskMessageSchema>
+
+/** What came of it: `saved` (not waited), `replied`, `waiting` (nothing within the time), `completed` (the task ended without a word). */
+export const taskReplySchema = z.object({
+  status: z.enum(['saved', 'replied', 'waiting', 'completed']),
+  reply: z.string().nullable(),
+})
+export type TaskReply = z.infer<typeof taskReplySchema>
+
+/** A question about what a task is doing. */
+export const taskQuestionSchema = z.strictObject({ question: z.string().min(1).max(10_000) })
+/** The answer, from what stood in the log up to that seq. */
+export const taskProgressSchema = z.object({ text: z.string(), asOfSeq: z.number().int() })
+export type TaskProgress = z.infer<typeof taskProgressSchema>

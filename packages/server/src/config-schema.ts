@@ -22,16 +22,31 @@ const model = z.custom<Model | AiSdkLanguageModel>(
   'must be a model: one of Witan, or of an AI SDK provider such as `openai("…")`',
 )
 
+const amount = z.number().min(0).max(1_000_000)
+const priceSchema = z
+  .strictObject({ inputPerMillion: amount, outputPerMillion: amount, cachedInputPerMillion: amount.optional() })
+  .transform(({ inputPerMillion, outputPerMillion, cachedInputPerMillion }) => ({
+    inputPerMillion,
+    outputPerMillion,
+    ...(cachedInputPerMillion === undefined ? {} : { cachedInputPerMillion }),
+  }))
+
 /** A named place that speaks the OpenAI-compatible protocol: its models are `<name>/<model>`. */
 export const connectionSchema = z.strictObject({
   kind: z.literal('openai-compatible'),
   baseUrl: z.url({ protocol: /^https?$/ }),
   apiKeyEnv: z.string().min(1).max(200).optional(),
+  /** In US dollars for a million tokens, by the model's name on this connection. */
+  prices: z.record(z.string().min(1).max(200), priceSchema).optional(),
 })
 export type ConnectionConfig = z.output<typeof connectionSchema>
 
 /** A named database that queries read. */
-export const sourceSchema = z.strictObject({ kind: z.literal('sqlite'), file: z.string().min(1) })
+export const sourceSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('sqlite'), file: z.string().min(1) }),
+  /** `urlEnv` names the environment variable that holds `postgres://…`; the URL itself never stands in a file. */
+  z.strictObject({ kind: z.literal('postgres'), urlEnv: z.string().min(1).max(200) }),
+])
 export type SourceConfig = z.output<typeof sourceSchema>
 
 /** The file as somebody writes it: every key may be left out. */
@@ -48,6 +63,12 @@ export const configSchema = z.strictObject({
       url: z.string().min(1).default('file:./.witan/witan.db'),
       /** Of a file: `full`, the default, survives a power cut; `normal` only the end of the process. */
       synchronous: z.enum(['full', 'normal']).optional(),
+      /** Of PostgreSQL: the schema that holds everything, `witan` by default, and how many connections at most. */
+      schema: z
+        .string()
+        .regex(/^[a-z_][a-z0-9_]{0,39}$/)
+        .optional(),
+      poolSize: z.number().int().min(2).max(1000).optional(),
     })
     .prefault({}),
   auth: z.strictObject({ mode: z.enum(authModes).default('local') }).prefault({}),
@@ -85,14 +106,6 @@ function refuseUnbuilt(config: unknown): void {
 }
 
 function refuseValues(config: unknown): void {
-  const url = at(config, 'store.url')
-  if (typeof url === 'string' && /^postgres(ql)?:/.test(url)) {
-    throw unbuilt(
-      'CONFIG_INVALID',
-      'store.url',
-      '`store.url`: PostgreSQL is not built in this version; use `file:` or `memory:`.',
-    )
-  }
   const mode = at(config, 'auth.mode')
   if (mode === 'keys' || mode === 'jwt') {
     throw unbuilt(
@@ -101,16 +114,6 @@ function refuseValues(config: unknown): void {
       `\`auth.mode\` "${mode}" is not built in this version; use "local" or "none".`,
     )
   }
-  for (const [source, kind] of kindsOf(at(config, 'sources'))) {
-    if (kind !== 'postgres') continue
-    const path = `sources.${source}.kind`
-    throw unbuilt('CONFIG_INVALID', path, `\`${path}\`: PostgreSQL is not built in this version; use "sqlite".`)
-  }
-}
-
-function kindsOf(entries: unknown): [string, unknown][] {
-  if (typeof entries !== 'object' || entries === null) return []
-  return Object.entries(entries).map(([key, entry]) => [key, at(entry, 'kind')])
 }
 
 function at(value: unknown, path: string): unknown {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
-import { apiKeyOf, defineConfig, loadConfig, storeFile } from './config.ts'
+import { apiKeyOf, defineConfig, loadConfig, sourceUrlOf, storeFile } from './config.ts'
 import { parseConfig } from './config-schema.ts'
 
 describe('a configuration', () => {
@@ -41,7 +41,7 @@ describe('a configuration', () => {
     const config = await loadConfig({ cwd: join(at, 'deep', 'deeper'), env: {} })
     assert.equal(config.file, join(at, 'witan.config.json'))
     assert.equal(storeFile(config), join(at, 'data', 'x.db'))
-    assert.equal(config.sources.shop?.file, join(at, 'shop.db'))
+    assert.equal(config.sources['shop']?.kind === 'sqlite' && config.sources['shop'].file, join(at, 'shop.db'))
     await writeFile(
       join(at, 'witan.config.ts'),
       'const port: number = 5\nexport default { server: { port }, tools: [{ name: "live", execute: () => 1 }] }\n',
@@ -79,6 +79,21 @@ describe('a configuration', () => {
     assert.equal(apiKeyOf(connection, {}), null)
   })
 
+  test('the URL of a source comes from the environment, and a missing or wrong one is named and never shown', () => {
+    const url = 'postgres://reader:p%40ss@db.example:5432/crm'
+    assert.equal(sourceUrlOf('crm', 'CRM_URL', { CRM_URL: url }), url)
+    for (const env of [{}, { CRM_URL: '' }, { CRM_URL: 'mysql://cny_a' }, { CRM_URL: 'postgres://cny_b:c@[d/e' }]) {
+      assert.throws(
+        () => sourceUrlOf('crm', 'CRM_URL', env),
+        (error) => {
+          assert.ok(isWitanError(error) && error.code === 'CONFIG_INVALID' && error.path === 'sources.crm.urlEnv')
+          assert.match(error.message, /CRM_URL.*`crm`/)
+          return !`${error.message} ${error.hint}`.includes('cny_')
+        },
+      )
+    }
+  })
+
   const wrong: [name: string, config: unknown, code: string, path: string, hint: RegExp][] = [
     ['a mistyped key', { severs: {} }, 'UNKNOWN_KEY', 'severs', /`server`/],
     ['a mistyped inner key', { server: { prot: 1 } }, 'UNKNOWN_KEY', 'server.prot', /`port`/],
@@ -100,14 +115,15 @@ describe('a configuration', () => {
     ['a domain', { server: { domain: 'x.example' } }, 'UNKNOWN_KEY', 'server.domain', /Remove/],
     ['keys', { auth: { mode: 'keys' } }, 'CONFIG_INVALID', 'auth.mode', /./],
     ['jwt', { auth: { mode: 'jwt' } }, 'CONFIG_INVALID', 'auth.mode', /./],
-    ['PostgreSQL as a store', { store: { url: 'postgres://x' } }, 'CONFIG_INVALID', 'store.url', /./],
+    ['a schema that needs quotes', { store: { schema: 'My Schema' } }, 'CONFIG_INVALID', 'store.schema', /./],
     [
-      'PostgreSQL as a source',
-      { sources: { crm: { kind: 'postgres', urlEnv: 'X' } } },
-      'CONFIG_INVALID',
-      'sources.crm.kind',
+      'the URL of a source in the file',
+      { sources: { crm: { kind: 'postgres', url: 'postgres://secret@x/y' } } },
+      'UNKNOWN_KEY',
+      'sources.crm.url',
       /./,
     ],
+    ['a source of another kind', { sources: { crm: { kind: 'mysql' } } }, 'CONFIG_INVALID', 'sources.crm.kind', /./],
     ['another store', { store: { url: 'mysql://x' } }, 'CONFIG_INVALID', 'store.url', /./],
     ['a port too high', { server: { port: 70_000 } }, 'CONFIG_INVALID', 'server.port', /./],
     [
@@ -154,6 +170,10 @@ describe('a configuration', () => {
     await fails('none.ts', /none\.ts exports no configuration/)
     await fails('x.yaml', /x\.yaml/)
     await assert.rejects(loadConfig({ cwd: folder, env: { WITAN_PORT: 'many' } }), /WITAN_PORT/)
+    for (const depth of ['0', '-1', '1.5', '1001', 'deep'])
+      await assert.rejects(loadConfig({ cwd: folder, env: { MAX_SUB_AGENT_DEPTH: depth } }), {
+        message: 'The environment variable MAX_SUB_AGENT_DEPTH must be a whole number from 1 to 1000.',
+      })
     await assert.rejects(loadConfig({ cwd: folder, env: { WITAN_LOG_LEVEL: 'loud' } }), /WITAN_LOG_LEVEL/)
   })
 

@@ -17,6 +17,8 @@ export interface Config extends z.output<typeof configSchema> {
   /** What relative paths were resolved against. */
   readonly folder: string
   readonly logLevel: LogLevel
+  /** How long a job is leased, in ms; null for the runtime's default. */
+  readonly leaseMs: number | null
   /** The environment that keys of connections are read from. */
   readonly env: Environment
 }
@@ -63,10 +65,29 @@ export function apiKeyOf(connection: ConnectionConfig, env: Environment): string
   return connection.apiKeyEnv === undefined ? null : (readVariable(env, connection.apiKeyEnv) ?? null)
 }
 
-/** The path of a `file:` store; null for `memory:`. */
+/**
+ * The database of a PostgreSQL source, from the environment. Throws `CONFIG_INVALID`, naming the variable and never its
+ * value, where it is not set or holds no such URL.
+ */
+export function sourceUrlOf(name: string, urlEnv: string, env: Environment): string {
+  const url = readVariable(env, urlEnv)
+  const path = `sources.${name}.urlEnv`
+  const hint = `Set ${urlEnv} to postgres://user:password@host:port/database; special characters in the password as \`%\` and two digits.`
+  if (url === undefined)
+    throw invalid(`The environment variable ${urlEnv} of the source \`${name}\` is not set.`, hint, path)
+  if (isPostgres(url) && URL.canParse(url)) return url
+  throw invalid(`The environment variable ${urlEnv} of the source \`${name}\` holds no URL of PostgreSQL.`, hint, path)
+}
+
+/** The path of a `file:` store; null for any other. */
 export function storeFile(config: { readonly store: { readonly url: string } }): string | null {
   const { url } = config.store
   return url.startsWith('file:') ? url.slice('file:'.length) : null
+}
+
+/** Whether the store is on a PostgreSQL server. The address may hold a password: nothing may show it. */
+export function isPostgres(url: string): boolean {
+  return /^postgres(ql)?:\/\//.test(url)
 }
 
 async function findUpwards(from: string): Promise<string | null> {
@@ -118,10 +139,11 @@ function override(written: unknown, env: Environment): unknown {
   const depth = readVariable(env, 'MAX_SUB_AGENT_DEPTH')
   let config = written
   if (host !== undefined) config = put(config, ['server', 'host'], host)
-  if (port !== undefined) config = put(config, ['server', 'port'], integer('WITAN_PORT', port))
+  if (port !== undefined) config = put(config, ['server', 'port'], integer('WITAN_PORT', port, [0, 65_535]))
   if (url !== undefined) config = put(config, ['store', 'url'], url)
   if (mode !== undefined) config = put(config, ['auth', 'mode'], mode)
-  if (depth !== undefined) config = put(config, ['limits', 'maxDepth'], integer('MAX_SUB_AGENT_DEPTH', depth))
+  if (depth !== undefined)
+    config = put(config, ['limits', 'maxDepth'], integer('MAX_SUB_AGENT_DEPTH', depth, [1, 1000]))
   return config
 }
 
@@ -131,9 +153,15 @@ function put(config: unknown, [group, key]: readonly [string, string], value: un
   return { ...outer, [group]: { ...(typeof inner === 'object' ? inner : {}), [key]: value } }
 }
 
-function integer(variable: string, text: string): number {
-  if (/^\d{1,9}$/.test(text) || (variable === 'MAX_SUB_AGENT_DEPTH' && text === 'Infinity')) return Number(text)
-  throw invalid(`The environment variable ${variable} must be a whole number.`, `Unset ${variable} or correct it.`)
+/** Said of the variable itself: a file that is right must not be blamed for it. */
+function integer(variable: string, text: string, [least, most]: readonly [number, number]): number {
+  if (variable === 'MAX_SUB_AGENT_DEPTH' && text === 'Infinity') return Number.POSITIVE_INFINITY
+  const given = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (given >= least && given <= most) return given
+  throw invalid(
+    `The environment variable ${variable} must be a whole number from ${least} to ${most}.`,
+    `Unset ${variable} or correct it.`,
+  )
 }
 
 function finish(
@@ -142,7 +170,10 @@ function finish(
 ): Config {
   const { folder, env } = found
   const sources = Object.fromEntries(
-    Object.entries(config.sources).map(([name, source]) => [name, { ...source, file: resolve(folder, source.file) }]),
+    Object.entries(config.sources).map(([name, source]) => [
+      name,
+      source.kind === 'sqlite' ? { ...source, file: resolve(folder, source.file) } : source,
+    ]),
   )
   return {
     ...config,
@@ -150,17 +181,18 @@ function finish(
     store: { ...config.store, url: storeUrl(config.store.url, folder) },
     sources,
     logLevel: logLevelOf(env),
+    leaseMs: leaseOf(env),
   }
 }
 
 function storeUrl(url: string, folder: string): string {
-  if (url === 'memory:') return url
+  if (url === 'memory:' || isPostgres(url)) return url
   if (url.startsWith('file://')) return `file:${fileURLToPath(url)}`
   if (url.startsWith('file:') && url.length > 'file:'.length)
     return `file:${resolve(folder, url.slice('file:'.length))}`
   throw invalid(
-    '`store.url` must be `file:` and a path, or `memory:`.',
-    'Such as `file:./.witan/witan.db`.',
+    '`store.url` must be `file:` and a path, `postgres://` and a server, or `memory:`.',
+    'Such as `file:./.witan/witan.db` or `postgres://user:password@host:5432/database`.',
     'store.url',
   )
 }
@@ -173,6 +205,13 @@ function logLevelOf(env: Environment): LogLevel {
     `The environment variable WITAN_LOG_LEVEL must be one of ${logLevels.join(', ')}.`,
     'Unset it or correct it.',
   )
+}
+
+/** Below 100 ms a lease would lapse under its own heartbeats. */
+function leaseOf(env: Environment): number | null {
+  const given = readVariable(env, 'WITAN_LEASE_MS')
+  if (given === undefined) return null
+  return integer('WITAN_LEASE_MS', given, [100, 999_999_999])
 }
 
 function readVariable(env: Environment, name: string): string | undefined {

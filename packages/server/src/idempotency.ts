@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { IdempotencyDesk, IdempotencyScope, Principal } from '@witan/core'
 import { errorTable, isWitanError } from '@witan/protocol'
 import type { Log } from './log.ts'
-import { badRequest, type Reply } from './route.ts'
+import { badRequest, type Keyed, type Reply } from './route.ts'
 
 /** A reply as it is sent: JSON text, or a stream. */
 export type SentReply = SentText | Extract<Reply, { readonly frames: unknown }>
@@ -20,6 +20,8 @@ export interface KeyedRequest {
   readonly method: string
   readonly path: string
   readonly body: Uint8Array
+  /** The key that the body brings. */
+  readonly bodyKey: Pick<IdempotencyScope, 'key' | 'name'> | undefined
   readonly requestId: string
 }
 
@@ -32,26 +34,28 @@ export interface Idempotency {
 
 const MAX_KEY_LENGTH = 255
 
-/** The scope of the request's key; null without a key. */
+/** The scope of the request's key: of the body's own, else of the header's; null without either. */
 export function keyScope(headers: Headers, request: KeyedRequest): IdempotencyScope | null {
+  const { principal, method, path, bodyKey } = request
+  const digest = createHash('sha256').update(request.body).digest('base64url')
+  if (bodyKey !== undefined) return { principal, method, path, digest, ...bodyKey }
   const key = headers.get('idempotency-key')
   if (key === null) return null
   if (key === '' || key.length > MAX_KEY_LENGTH) {
     const detail = `\`Idempotency-Key\` has ${key.length} characters; 1 to ${MAX_KEY_LENGTH} are allowed.`
     throw badRequest(detail, { path: 'Idempotency-Key', hint: 'Use a UUID.' })
   }
-  const digest = createHash('sha256').update(request.body).digest('base64url')
-  const { principal, method, path } = request
-  return { principal, method, path, key, digest }
+  return { principal, method, path, digest, key, name: 'Idempotency-Key' }
 }
 
 /**
  * Acts once per scope; a repeat gets the remembered status and body with `Idempotency-Replayed: true`. A refusal is forgotten,
  * since nothing was stored; an unexpected failure is remembered, since something may have been. A stream is remembered as its outcome.
+ * A request whose process died before its reply is followed by the run that it had started.
  */
 export async function actOnce(
   scope: IdempotencyScope,
-  act: () => Promise<SentReply>,
+  act: (keyed: Keyed) => Promise<SentReply>,
   { desk, log, failure }: Idempotency,
 ): Promise<SentReply> {
   const begun = await desk.begin(scope)
@@ -62,14 +66,14 @@ export async function actOnce(
   const finish = (reply: { readonly status: number; readonly body: string }): Promise<void> =>
     desk.finish(scope, reply).catch((error: unknown) => log('error', 'a reply could not be remembered', { error }))
   try {
-    const reply = await act()
+    const reply = await act(begun.state === 'noted' ? { noted: begun.runId } : { note: begun.note })
     if ('frames' in reply) {
       reply.outcome?.().then(({ status, body }) => finish({ status, body: JSON.stringify(body) }), ignore)
     } else await finish({ status: reply.status, body: reply.text ?? '' })
     return reply
   } catch (error) {
     if (wasRefused(error)) {
-      await desk.abandon(scope)
+      if (!mayStillHappen(error)) await desk.abandon(scope)
       throw error
     }
     const reply = failure(error)
@@ -85,5 +89,10 @@ function wasRefused(error: unknown): boolean {
   return status < 500 || retryable === true
 }
 
-/** A run that broke with its process is taken up at the next start; the key stays in progress until it expires. */
+/** The store was lost on the way: until that is long enough ago, a repeat must not do it a second time. */
+function mayStillHappen(error: unknown): boolean {
+  return isWitanError(error) && error.details['outcome'] === 'unknown'
+}
+
+/** A run that broke with its process is taken up at the next start; the key knows its id, and a repeat follows it. */
 function ignore(): void {}

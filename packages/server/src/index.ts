@@ -2,13 +2,16 @@
 
 // configuration
 export type { Config, ConfigInput, ConfigLocation, Environment } from './config.ts'
-export { defineConfig, loadConfig, storeFile } from './config.ts'
+export { apiKeyOf, defineConfig, loadConfig, sourceUrlOf, storeFile } from './config.ts'
 export type { ConnectionConfig, SourceConfig } from './config-schema.ts'
 
 // serving
 export type { WitanServer } from './serve.ts'
 export { startServer } from './serve.ts'
-export { openRuntime } from './open-runtime.ts'
+export { openRuntime, storeOf } from './open-runtime.ts'
+export type { WitanWorker, WorkNote } from './work.ts'
+export { startWorker } from './work.ts'
+export { checkConfig } from './check-config.ts'
 export type { RunningServer } from './server-file.ts'
 export { findServer } from './server-file.ts'
 
@@ -16,7 +19,7 @@ export { findServer } from './server-file.ts'
 export type { App, AppOptions, StopSignals } from './app-options.ts'
 export { createApp } from './app.ts'
 export type { Auth, AuthMode } from './auth.ts'
-export { createAuth } from './auth.ts'
+export { checkBinding, createAuth } from './auth.ts'
 export type { HostPolicy } from './host.ts'
 export type { Log, LogLevel } from './log.ts'
 export { createLog } from './log.ts'

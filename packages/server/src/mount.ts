@@ -9,7 +9,7 @@ import { type JsonBody, readJsonBody } from './json-body.ts'
 import { problemReply } from './problem.ts'
 import { readQuery } from './query.ts'
 import { resultFrame } from './run-frames.ts'
-import type { Call, Reply, Route, StreamReply } from './route.ts'
+import type { Call, Keyed, Reply, Route, StreamReply } from './route.ts'
 import { streamResponse } from './sse.ts'
 import { validate } from './validate.ts'
 
@@ -49,7 +49,8 @@ async function answer(c: RouteContext, route: Route, options: AppOptions): Promi
     options.auth.check(request)
   }
   const body = takesBody(route) ? await readJsonBody(request) : null
-  const act = async (): Promise<SentReply> => sent(await route.handle(callOf(c, { route, body, options })))
+  const act = async (keyed: Keyed): Promise<SentReply> =>
+    sent(await route.handle(callOf(c, { route, body, options, keyed })))
   const { runtime, log } = options
   const requestId = c.get('requestId')
   const scope =
@@ -60,21 +61,22 @@ async function answer(c: RouteContext, route: Route, options: AppOptions): Promi
           method: 'POST',
           path: fullPath(c, route),
           body: body.bytes,
+          bodyKey: route.keyOf?.(body.value),
           requestId,
         })
   const failure = (error: unknown): SentText => {
     const { status, body: text, headers } = problemReply(error, requestId, log)
     return { status, text, headers }
   }
-  const reply = scope === null ? await act() : await actOnce(scope, act, { desk: runtime.idempotency, log, failure })
+  const reply = scope === null ? await act({}) : await actOnce(scope, act, { desk: runtime.idempotency, log, failure })
   return respond(c, { reply, route, options })
 }
 
 function callOf(
   c: RouteContext,
-  at: { route: Route; body: JsonBody | null; options: AppOptions },
+  at: { route: Route; body: JsonBody | null; options: AppOptions; keyed: Keyed },
 ): Call<unknown, unknown> {
-  const { route, body, options } = at
+  const { route, body, options, keyed } = at
   const { searchParams } = new URL(c.req.url)
   return {
     witan: options.runtime,
@@ -87,6 +89,7 @@ function callOf(
     },
     halt: options.stop.waits,
     log: options.log,
+    keyed,
   }
 }
 

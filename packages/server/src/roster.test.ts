@@ -229,6 +229,23 @@ describe('a direct run', () => {
     assert.deepEqual([replay.headers.get('idempotency-replayed'), replay.text], ['true', keyed.text])
   })
 
+  test('[F40] a message that comes again under its messageId is said once', async () => {
+    const body = { prompt: 'once', parameters, messageId: 'm-1' }
+    const first = await call('POST', path, body)
+    const again = await call('POST', path, body)
+    assert.deepEqual([again.headers.get('idempotency-replayed'), again.text], ['true', first.text])
+    const { conversationId } = first.body
+    const there = await call('POST', path, { prompt: 'once', conversationId, messageId: 'm-1' })
+    assert.deepEqual(
+      [there.status, there.headers.get('idempotency-replayed')],
+      [200, null],
+      'an id is of one conversation',
+    )
+    const other = await call('POST', path, { ...body, prompt: 'twice' })
+    refused(other, 422, 'IDEMPOTENCY_KEY_REUSED')
+    assert.equal(other.body.path, 'messageId')
+  })
+
   test('what is refused leaves no conversation behind', async () => {
     const foreign = (await call('POST', '/api/v1/conversations', { agent: 'boss' })).body.id
     const all = async () => ((await call('GET', '/api/v1/conversations?limit=200')).body.items as unknown[]).length
@@ -240,7 +257,7 @@ describe('a direct run', () => {
       [{ parameters }, 400, 'RUN_INPUT_INVALID'],
       [{ parameters, actionResponses: [{ id: 'a', response: 1 }] }, 400, 'RUN_INPUT_INVALID'],
       [{ prompt: 'x', parameters, ifLastSeq: 4 }, 400, 'RUN_INPUT_INVALID'],
-      [{ prompt: 'x', parameters, messageId: 'm' }, 422, 'UNKNOWN_KEY'],
+      [{ prompt: 'x', parameters, messageId: '' }, 422, 'BODY_INVALID'],
       [{ prompt: 'x', conversationId: foreign }, 409, 'CONVERSATION_AGENT_MISMATCH'],
       [{ prompt: 'x', conversationId: 'chats/nothing' }, 404, 'NOT_FOUND'],
     ]

@@ -17,6 +17,14 @@ export interface Call<Query, Body> {
   /** Aborts when the server stops and no longer waits. */
   readonly halt: AbortSignal
   readonly log: Log
+  /** What its idempotency key asks for. */
+  readonly keyed: Keyed
+}
+
+/** `noted`: the run that an earlier request of this key has started; `note`: where to write down which run this one starts. */
+export interface Keyed {
+  readonly noted?: string
+  readonly note?: string
 }
 
 /** An answer as JSON (`body` undefined: none), or as a stream of frames. */
@@ -57,6 +65,8 @@ export interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType> {
   readonly bodyDocument?: z.ZodType
   /** An absent body counts as `{}`. */
   readonly bodyOptional?: boolean
+  /** The idempotency key that a body, not checked yet, itself brings, and in which field; it goes before the header's. */
+  readonly keyOf?: (body: unknown) => { readonly key: string; readonly name: string } | undefined
   /** Takes `If-Match` with an agent's revision. */
   readonly guarded?: boolean
   /** Open to everybody who reaches the server. */

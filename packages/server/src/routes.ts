@@ -10,6 +10,7 @@ import { eventRoutes } from './routes/events.ts'
 import { interruptionRoutes } from './routes/interruptions.ts'
 import { runRoutes } from './routes/runs.ts'
 import { subAgentRoutes } from './routes/sub-agents.ts'
+import { taskRoutes } from './routes/tasks.ts'
 import { toolRoutes } from './routes/tools.ts'
 
 /** The routes that work through the runtime; also what the OpenAPI document lists. */
@@ -21,6 +22,7 @@ export const apiRoutes: readonly Route[] = [
   ...runRoutes,
   ...eventRoutes,
   ...interruptionRoutes,
+  ...taskRoutes,
 ]
 
 const stateSchema = z.object({ status: z.string() })

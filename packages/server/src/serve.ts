@@ -8,6 +8,7 @@ import { listen } from './listen.ts'
 import { createLog } from './log.ts'
 import { openRuntime } from './open-runtime.ts'
 import { announce } from './server-file.ts'
+import { isDoneWithin, stopsWithinMs } from './within.ts'
 
 /** A running server. `token` is null in mode `none`; `pageUrl` is what a browser opens first. */
 export interface WitanServer {
@@ -15,8 +16,11 @@ export interface WitanServer {
   readonly pageUrl: string
   readonly token: string | null
   readonly port: number
-  /** Streams end at once, requests have five seconds, then runs stop where they are and the store closes. A second call waits for the first. */
-  close(): Promise<void>
+  /**
+   * Streams end at once, requests have five seconds, then runs stop where they are, are handed on, and the store closes. False where
+   * all that took more than nine seconds: the runs go on when their leases lapse. A second call waits for the first.
+   */
+  close(): Promise<boolean>
 }
 
 const GRACE_MS = 5_000
@@ -41,11 +45,12 @@ export async function startServer(config: Config): Promise<WitanServer> {
     const unannounce = file === null ? async () => undefined : await announce(file, { url, token: auth.token })
     log('info', 'listening', { url })
     const close = once(async () => {
+      const from = performance.now()
       await unannounce()
       stop.begin()
       await listening.close(GRACE_MS)
       stop.end()
-      await runtime.close()
+      return isDoneWithin(runtime.close(), stopsWithinMs - (performance.now() - from))
     })
     return {
       url,
@@ -87,8 +92,8 @@ function createStop(): Stop {
   }
 }
 
-function once(act: () => Promise<void>): () => Promise<void> {
-  let acting: Promise<void> | null = null
+function once<Result>(act: () => Promise<Result>): () => Promise<Result> {
+  let acting: Promise<Result> | null = null
   return () => {
     acting ??= act()
     return acting

@@ -21,10 +21,13 @@ describe('on what terms', () => {
   describe('limits over HTTP', () => {
     for (const limit of Object.keys(limitsSchema.shape)) {
       test(`[E33] limits.${limit}`, async () => {
-        for (const value of [0, -1, 1.5, 1e12, '5']) {
+        // Money comes in parts, everything else in whole numbers.
+        const isMoney = limit === 'maxCostUsd'
+        const bounds = isMoney ? 'a number above 0, at most \\d+' : 'an integer 1–\\d+'
+        for (const value of [0, -1, ...(isMoney ? [] : [1.5]), 1e12, '5']) {
           const answer = await call('PUT', '/api/v1/agents/bad', draft('bad', { limits: { [limit]: value } }))
           refused(answer, 422, 'LIMIT_INVALID')
-          assert.match(answer.body.detail ?? '', new RegExp(`^limits\\.${limit} must be an integer 1–\\d+\\.$`))
+          assert.match(answer.body.detail ?? '', new RegExp(`^limits\\.${limit} must be ${bounds}\\.$`))
           assert.equal(answer.body.path, `limits.${limit}`)
         }
         assert.equal((await call('GET', '/api/v1/agents/bad')).status, 404)

@@ -69,6 +69,7 @@ function issueText(issue: z.core.$ZodIssue, what: string): string {
 function expectation(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
+      if (issue.expected === 'nonoptional') return 'is missing'
       return `${/received undefined/.test(issue.message) ? 'is missing: it ' : ''}must be ${kindText(issue.expected)}`
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
@@ -119,7 +120,8 @@ function property(schema: unknown, name: string): unknown {
 
 function alternatives(schema: unknown): Record<string, unknown>[] {
   if (!isRecord(schema)) return []
-  return Array.isArray(schema.anyOf) ? schema.anyOf.flatMap(alternatives) : [schema]
+  const either = schema.anyOf ?? schema.oneOf
+  return Array.isArray(either) ? either.flatMap(alternatives) : [schema]
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -34,7 +34,7 @@ export function assertProblem(answer: Answer<unknown>, expected: ExpectedProblem
   assert.doesNotMatch(answer.text, /\\n\s+at |node_modules|\.ts:\d+/, 'no stack')
 }
 
-/** Sequence numbers run from 1 without a gap; calls form trees; each run starts once and ends once, and nothing follows its end. */
+/** Sequence numbers run from 1 without a gap; calls form trees; each run starts once and ends once, and nothing but its tasks follows its end. */
 export function assertEvents(events: WitanEvent[]): void {
   assert.deepEqual(
     events.map((event) => event.seq),
@@ -69,7 +69,9 @@ function assertRun(events: WitanEvent[]): void {
   const name = events[0]?.rootCallId
   assert.equal(own.filter((event) => event.type === 'start').length, 1, `one start of ${name}`)
   assert.equal(own.filter(isTerminal).length, 1, `one end of ${name}`)
-  assert.equal(events.at(-1), own.find(isTerminal), `nothing follows the end of ${name}`)
+  const tasks = callsOfTasks(events)
+  const rest = events.filter(({ callId }) => !tasks.has(callId))
+  assert.equal(rest.at(-1), own.find(isTerminal), `nothing but its tasks follows the end of ${name}`)
   for (const callId of new Set(events.map((event) => event.callId))) {
     const started = events.findIndex(
       (event) => event.callId === callId && event.type === 'start' && event.kind === 'agent',
@@ -79,6 +81,13 @@ function assertRun(events: WitanEvent[]): void {
     assert.equal(ends.length, 1, `${callId} ends once`)
     assert.ok(events.indexOf(ends[0] as WitanEvent) > started, `${callId} ends after its start`)
   }
+}
+
+/** The calls of all tasks of a run, and of what is below them. */
+function callsOfTasks(events: WitanEvent[]): Set<string> {
+  const found = new Set(events.filter(({ type }) => type === 'task').map(({ callId }) => callId))
+  for (const { callId, parentCallId } of events) if (found.has(parentCallId ?? '')) found.add(callId)
+  return found
 }
 
 function isTerminal(event: WitanEvent): boolean {

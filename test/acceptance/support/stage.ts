@@ -64,10 +64,11 @@ export async function createStage(options: Omit<WitanOptions, 'modelUrl'> = {}):
     await model.close()
     throw error
   })
-  return { model, witan, ...calls(witan), close: () => close(model, witan) }
+  return { model, witan, ...callsTo(witan), close: () => close(model, witan) }
 }
 
-function calls(witan: Witan): Omit<Stage, 'model' | 'witan' | 'close'> {
+/** The calls of a stage, to whatever server answers. */
+export function callsTo(witan: Pick<Witan, 'call'>): Omit<Stage, 'model' | 'witan' | 'close'> {
   const begin = async (agentId: string, body: Record<string, unknown> = {}) => {
     const answer = await witan.call<Started>('POST', '/api/v1/conversations', { body: { agent: agentId, ...body } })
     assert.equal(answer.status, 201, answer.text)

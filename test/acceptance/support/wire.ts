@@ -34,6 +34,12 @@ export interface Interruption {
   state: string
   name: string
   arguments: Record<string, unknown>
+  addressee: string | null
+  expiresAt: string | null
+  tool?: string
+  digest?: string
+  questions?: { id: string; options: { id: string; label: string }[] }[]
+  prompt?: string
 }
 
 export interface RunResult {
@@ -44,6 +50,7 @@ export interface RunResult {
   output: unknown
   finishReason: string
   interruptions: Interruption[]
+  tasks: Task[]
   usage: Usage
   elapsedMs: number
   error: Problem | null
@@ -62,7 +69,30 @@ export interface Conversation {
   activeRunId: string | null
   status: 'idle' | 'running' | 'waiting'
   interruptions: Interruption[]
-  runs: { runId: string; status: string }[]
+  tasks: Task[]
+  runs: { runId: string; status: string; hidden: boolean; originRunId: string | null }[]
+}
+
+export interface Task {
+  taskId: string
+  toolCallId: string
+  callId: string
+  conversationId: string
+  agent: string
+  path: string
+  status: 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled'
+  text: string
+  output: unknown
+  error: Problem | null
+  usage: Usage
+  createdAt: string
+  startedAt: string | null
+  endedAt: string | null
+}
+
+export interface TaskReply {
+  status: 'saved' | 'replied' | 'waiting' | 'completed'
+  reply: string | null
 }
 
 export interface WitanEvent {

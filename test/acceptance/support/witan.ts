@@ -140,7 +140,8 @@ async function untilExit(folder: string): Promise<{ code: number | null; output:
   return { code: child.exitCode, output: output.join('') }
 }
 
-async function finish(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+/** Ends a process by this signal; after ten seconds by force. */
+export async function finish(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = once(child, 'exit')
   child.kill(signal)
@@ -149,7 +150,8 @@ async function finish(child: ChildProcess, signal: NodeJS.Signals): Promise<void
   clearTimeout(timer)
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody has just now. */
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -163,7 +165,12 @@ function init(options: CallOptions & { method: string }): RequestInit {
   return { method: options.method, headers: { ...type, ...options.headers }, ...(body === undefined ? {} : { body }) }
 }
 
-async function request<T>(base: string, path: string, options: CallOptions & { method: string }): Promise<Answer<T>> {
+/** One call to a server. */
+export async function request<T>(
+  base: string,
+  path: string,
+  options: CallOptions & { method: string },
+): Promise<Answer<T>> {
   const signal = AbortSignal.timeout(callWithinMs)
   const response = await fetch(base + path, { ...init(options), signal })
   const text = await response.text()
@@ -171,7 +178,8 @@ async function request<T>(base: string, path: string, options: CallOptions & { m
   return { status: response.status, headers: response.headers, text, body: (json ? JSON.parse(text) : undefined) as T }
 }
 
-async function openStream(
+/** An event stream of a server. */
+export async function openStream(
   url: string,
   options: CallOptions & { method: string },
 ): Promise<{ status: number; headers: Headers; frames: AsyncGenerator<Frame> }> {

@@ -96,10 +96,11 @@ export function rowOf(on: StubConversation): Conversation {
     lastSeq: on.log.length,
     activeRunId: active?.runId ?? null,
     status: active === undefined ? 'idle' : active.status === 'waiting' ? 'waiting' : 'running',
-    interruptions: [...on.open.values()].map(({ interruption }) => ({
-      ...interruption,
-      arguments: { ...interruption.arguments, userId: 'employees/3-A' },
-    })),
+    interruptions: [...on.open.values()].map(({ interruption }) =>
+      interruption.kind === 'action'
+        ? { ...interruption, arguments: { ...interruption.arguments, userId: 'employees/3-A' } }
+        : interruption,
+    ),
     tasks: [],
     runs: on.runs.map((run) => ({ ...run, hidden: false, originRunId: null })),
   }

@@ -33,7 +33,7 @@ console.log((await handled.run('Call me Ann.')).text)
 
 const open = await runtime.conversation('desk', { parameters }).run('Call me Ann.')
 const [asked] = open.interruptions
-console.log(open.status, asked?.path, asked?.arguments)
+if (asked?.kind === 'action') console.log(open.status, asked.path, asked.arguments)
 const actionResponses = [{ id: asked?.id ?? '', response: 'The change is on its way.' }]
 const resumed = await runtime.run(open.conversationId, { actionResponses })
 console.log((await resumed.result).text, resumed.runId === open.runId)

@@ -24,5 +24,4 @@ const witan = async (...words: string[]) => {
 
 await witan('check')
 await witan('agents', 'list')
-await witan('tasks', 'list')
 rmSync(folder, { recursive: true })

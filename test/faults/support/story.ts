@@ -1,4 +1,4 @@
-/** A story that is told to its end whatever happens between: two prompts through three levels, with reads, a keyed effect and an action. */
+/** A story that is told to its end whatever happens between: two prompts through three levels, with reads, a keyed effect that is held for its approval, a question and an action. */
 import assert from 'node:assert/strict'
 import { createRuntime, defineTool, type Runtime, type Store } from '@witan/core'
 import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
@@ -21,10 +21,11 @@ export interface Ledger {
 
 const agents = [
   agent('root', { subAgents: [{ agent: 'mid' }, { agent: 'side' }] }),
-  agent('mid', { subAgents: [{ agent: 'leaf' }], parameters: [{ name: 'region' }] }),
+  agent('mid', { questions: true, subAgents: [{ agent: 'leaf' }], parameters: [{ name: 'region' }] }),
   agent('leaf', {
     tools: ['stock', 'book'],
     actions: [{ name: 'Confirm' }],
+    approvals: ['book'],
     parameters: [{ name: 'region' }, { name: 'userId', sendToModel: false, policy: 'forbidModelGeneration' }],
   }),
   agent('side', {
@@ -40,7 +41,11 @@ const script = cast({
     const mid = { name: 'mid', arguments: { message: first ? 'book' : 'report', region: first ? 'north' : 'south' } }
     return { toolCalls: first ? [mid, { name: 'side', arguments: { message: 'count' } }] : [mid] }
   },
-  mid: (request, turn) => (turn === 0 ? call('leaf', { message: lastUserMessage(request) }) : 'mid done'),
+  mid: (request, turn) => {
+    if (turn === 0) return call('leaf', { message: lastUserMessage(request) })
+    const isFirst = lastUserMessage(request) === 'book'
+    return turn === 1 && isFirst ? call('ask_question', { questions: [{ id: 'q', text: 'Well?' }] }) : 'mid done'
+  },
   leaf: (request, turn) => {
     if (lastUserMessage(request) === 'report') return 'nothing new'
     return [{ toolCalls: ['stock', 'book'].map((name) => ({ name, arguments: {} })) }, call('Confirm'), 'leaf done'][
@@ -82,6 +87,12 @@ export function openStory(store: Store, ledger: Ledger, clock: FakeClock) {
 
 export const newLedger = (): Ledger => ({ executed: new Map(), applied: new Set() })
 
+const answers: Readonly<Record<string, unknown>> = {
+  action: { ok: true },
+  approval: { decision: 'approved' },
+  question: { q: { text: 'yes' } },
+}
+
 /** What a client does that may have been cut off at any point: it looks how far things are, and takes the next step. True at the end. */
 export async function nextStep(runtime: Runtime): Promise<boolean> {
   const state = await runtime.getConversation(conversation).catch((error: { code?: string }) => {
@@ -103,7 +114,7 @@ export async function nextStep(runtime: Runtime): Promise<boolean> {
   }
   const open = state.interruptions[0]
   if (open !== undefined) {
-    await runtime.answerInterruption(open.id, { answer: { ok: true } })
+    await runtime.answerInterruption(open.id, { answer: answers[open.kind] })
     return false
   }
   const { messages } = await runtime.getDocument(conversation)
@@ -132,7 +143,7 @@ export async function readEnding(runtime: Runtime, store: Store): Promise<Ending
     [...prompts],
     'I1: not every message stands in the log exactly once',
   )
-  assert.equal(events.filter(({ type }) => type === 'resolved').length, 1, 'I8: not exactly one answer')
+  assert.equal(events.filter(({ type }) => type === 'resolved').length, 3, 'I8: not exactly one answer each')
   const { runs } = await runtime.getConversation(conversation)
   const results: unknown[] = []
   for (const { runId } of runs) {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { defineTool, memoryStore, type RuntimeOptions } from '@witan/core'
+import { defineTool, memoryStore, type QuerySource, type RuntimeOptions } from '@witan/core'
 import { call, type Rule, type ScriptedAnswer } from '@witan/core/testing'
 import type { AgentInput } from '@witan/protocol'
 import { z } from 'zod'
@@ -22,7 +22,9 @@ const reasons: Readonly<Record<string, Omit<Parameter, 'name'>>> = {
   'forbidden, hidden by the caller': { policy: 'forbidModelGeneration' },
 }
 const positions = ['text', 'row', 'error'] as const
-type Position = (typeof positions)[number]
+/** What code may throw beside an error with words: one whose trace or cause tells, and what is no error at all. */
+const traces = ['stack', 'cause', 'thrown text', 'thrown thing'] as const
+type Position = (typeof positions)[number] | (typeof traces)[number]
 
 interface Case {
   readonly id: string
@@ -33,9 +35,13 @@ interface Case {
 
 let number = 0
 
-function* allCases(who: string, ledger: Ledger, reasonNames = Object.keys(reasons)): Generator<Case> {
+function* allCases(
+  who: string,
+  ledger: Ledger,
+  { reasonNames = Object.keys(reasons), at = positions }: { reasonNames?: string[]; at?: readonly Position[] } = {},
+): Generator<Case> {
   for (const reason of reasonNames)
-    for (const position of positions)
+    for (const position of at)
       for (const encoding of Object.keys(encodings)) {
         ledger.begin(`${who} echoes ${encoding} in its ${position}, ${reason}`)
         yield { id: `d${++number}`, reason, position, encoding }
@@ -62,10 +68,14 @@ function given(one: Case): Readonly<Record<string, unknown>> {
 /** Plays every case. */
 export async function playEchoes(ledger: Ledger): Promise<void> {
   for (const one of allCases('a function', ledger)) await playFunction(one, ledger)
+  for (const one of allCases('a function', ledger, { at: traces })) await playFunction(one, ledger)
+  for (const one of allCases('a database', ledger, { at: ['row', 'error', ...traces] })) await playSource(one, ledger)
   for (const one of allCases('whoever answers an action', ledger)) await playAction(one, ledger)
-  for (const one of allCases('a sub-agent', ledger, ['hidden and forbidden', 'secret and hidden', 'undeclared']))
+  for (const one of allCases('a sub-agent', ledger, {
+    reasonNames: ['hidden and forbidden', 'secret and hidden', 'undeclared'],
+  }))
     await playSubAgent(one, ledger)
-  for (const one of allCases('a caller', ledger, ['hidden and forbidden', 'secret and hidden']))
+  for (const one of allCases('a caller', ledger, { reasonNames: ['hidden and forbidden', 'secret and hidden'] }))
     await playCaller(one, ledger)
   await playQueries(ledger)
 }
@@ -102,6 +112,38 @@ const rootOf = (one: Case): AgentDraft => ({
   parameters: [{ name: 'userId', ...typeOf(one), ...reasons[one.reason] }],
 })
 
+/** Throws where the case is about what code throws. */
+function fail(one: Case): void {
+  const said = String(answerOf({ ...one, position: 'text' }))
+  if (one.position === 'error') throw new Error(said)
+  if (one.position === 'stack') throw Object.assign(new Error('it broke'), { stack: `Error: it broke\n    at ${said}` })
+  if (one.position === 'cause') throw new Error('it broke', { cause: new Error(said) })
+  if (one.position === 'thrown text') throw said
+  const thing: unknown = { message: said, code: said, toString: () => said }
+  if (one.position === 'thrown thing') throw thing
+}
+
+/** A database of somebody's own, which is not to throw and does all the same, or quotes what it was bound to. */
+async function playSource(one: Case, ledger: Ledger): Promise<void> {
+  const source: QuerySource = {
+    kind: 'own',
+    check: async () => ({ ok: true, placeholders: ['userId'] }),
+    run: async () => {
+      if (one.position === 'error') return { ok: false, reason: 'failed', detail: String(answerOf(one)) }
+      fail(one)
+      return { ok: true, rows: [answerOf(one) as Record<string, unknown>], truncated: false }
+    },
+    close: async () => {},
+  }
+  const query = { name: 'echo', source: 'own', query: 'select $userId' }
+  const stage = await staged(one, {
+    agents: [{ ...rootOf(one), queries: [query, { ...query, name: 'first', addToInitialContext: true }] }],
+    plays: { root: [call('echo'), 'done'] },
+    options: { sources: { own: source } },
+  })
+  await judge(one, stage, ledger)
+}
+
 async function playFunction(one: Case, ledger: Ledger): Promise<void> {
   const tool = defineTool({
     name: 'echo',
@@ -109,7 +151,7 @@ async function playFunction(one: Case, ledger: Ledger): Promise<void> {
     parameters: z.object({}),
     effect: 'none',
     execute: () => {
-      if (one.position === 'error') throw new Error(String(answerOf(one)))
+      fail(one)
       return answerOf(one)
     },
   })
@@ -198,7 +240,7 @@ async function judge(
   ledger.deny('leak', 'verbose events', scan(textOf(resolved)))
   const errors = entries.filter(({ type, kind }) => type === 'error' && kind === 'tool')
   // What a tool returns stands in the log as it was returned; what it throws is told in our words, without hidden values.
-  if (one.position !== 'error') ledger.control('log', scan(textOf(entries)).size > 0)
+  if (one.position === 'text' || one.position === 'row') ledger.control('log', scan(textOf(entries)).size > 0)
   else if (errors.length > 0) ledger.deny('leak', 'error detail', scan(textOf(errors.map(({ body }) => body))))
   ledger.deny('leak', 'report', scan(textOf(stage.reports)))
 }

@@ -71,6 +71,14 @@ const refusals: readonly (readonly [code: string, force: Force])[] = [
     },
   ],
   [
+    'FORK_OPEN_CALLS',
+    async (runtime, given) => {
+      const { id } = await waiting(runtime, given)
+      const { lastSeq } = await runtime.getConversation(id)
+      await runtime.forkConversation(id, { seq: lastSeq, id: `chats/${given.name}` })
+    },
+  ],
+  [
     'CONVERSATION_AGENT_MISMATCH',
     async (runtime, given) => {
       const { id } = await waiting(runtime, given)
@@ -281,7 +289,7 @@ async function failing(code: string, value: string, reason: string) {
       throw new Error(`cannot find ${String(key)}`)
     },
   })
-  const failures = { QUERY_FAILED: 'failed', QUERY_TIMEOUT: 'timeout', QUERY_PARAM_UNCOVERED: 'refused' }
+  const failures = { QUERY_FAILED: 'failed', QUERY_TIMEOUT: 'timeout', QUERY_PARAM_UNCOVERED: 'unbound' }
   const word = failures[code as keyof typeof failures]
   const plays = {
     TOOL_UNKNOWN: call(value.slice(0, 3)),

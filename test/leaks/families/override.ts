@@ -3,7 +3,7 @@ import { defineTool, memoryStore, type QuerySource } from '@witan/core'
 import { type Rule, systemText } from '@witan/core/testing'
 import type { AgentInput, Event } from '@witan/protocol'
 import { storedEntries } from '../../support/claims.ts'
-import { type AgentDraft, createStage } from '../../support/stage.ts'
+import { actionsIn, type AgentDraft, createStage } from '../../support/stage.ts'
 import { canary, scannerOf } from '../support/canary.ts'
 import { schemaOf } from '../support/careless.ts'
 import type { Ledger } from '../support/ledger.ts'
@@ -28,7 +28,8 @@ const spellings: Readonly<Record<string, { readonly text: string; readonly isNam
   'an array': { text: '"userId":["evil"]', isName: true },
   null: { text: '"userId":null', isName: true },
 }
-const kinds = ['query', 'action', 'sub-agent', 'function', 'open function'] as const
+const kinds = ['query', 'action', 'sub-agent', 'wrapped agent', 'function', 'open function'] as const
+const isChild = (kind: (typeof kinds)[number]) => kind === 'sub-agent' || kind === 'wrapped agent'
 const policies: Readonly<Record<string, Partial<Parameter>>> = {
   shown: {},
   hidden: { sendToModel: false },
@@ -73,10 +74,11 @@ function agentsOf({ kind, policy, conflict }: Case): readonly AgentDraft[] {
   if (kind === 'query')
     return [{ ...root, queries: [{ name: 'target', source: 'fake', query: sql, parametersSchema: schema(conflict) }] }]
   if (kind === 'action') return [{ ...root, actions: [{ name: 'target', parametersSchema: schema(conflict) }] }]
-  if (kind !== 'sub-agent') return [{ ...root, tools: ['target'] }]
+  if (!isChild(kind)) return [{ ...root, tools: ['target'] }]
   const own = conflict ? userId : { ...userId, name: 'owner' }
+  const style = kind === 'wrapped agent' ? ('agentTool' as const) : ('delegate' as const)
   return [
-    { ...root, subAgents: [{ agent: 'target', map: conflict ? {} : { owner: 'userId' } }] },
+    { ...root, subAgents: [{ agent: 'target', style, map: conflict ? {} : { owner: 'userId' } }] },
     { id: 'target', parameters: [own, { name: 'topic' }], tools: ['see'] },
   ]
 }
@@ -143,8 +145,8 @@ const plain = (name: string) =>
 async function playCase(one: Case, ledger: Ledger): Promise<void> {
   const got: unknown[] = []
   const store = memoryStore()
-  const beside = one.kind === 'sub-agent' && !one.conflict ? '"owner":"evil",' : ''
-  const written = `{"topic":"x","message":"go",${beside}${spellings[one.spelling]?.text}}`
+  const beside = isChild(one.kind) && !one.conflict ? '"owner":"evil",' : ''
+  const written = `{"topic":"x","message":"go","request":"go",${beside}${spellings[one.spelling]?.text}}`
   const play: Rule = (request, turn) => {
     if (turn > 0) return 'done'
     if (systemText(request).startsWith('You are target.')) return { toolCalls: [{ name: 'see', arguments: {} }] }
@@ -153,7 +155,7 @@ async function playCase(one: Case, ledger: Ledger): Promise<void> {
   const agents = agentsOf(one)
   const tools = one.kind.endsWith('function')
     ? toolsInto(got, one).slice(0, 1)
-    : one.kind === 'sub-agent'
+    : isChild(one.kind)
       ? toolsInto(got, one).slice(1)
       : []
   const stage = createStage({
@@ -162,7 +164,7 @@ async function playCase(one: Case, ledger: Ledger): Promise<void> {
     options: { store, tools, sources: { fake: sourceInto(got) } },
   })
   const result = await stage.ask('root', 'go', { id: 'chats/1', parameters: { userId: canary(one.id) } })
-  for (const { arguments: args } of result.interruptions) got.push(args)
+  for (const { arguments: args } of actionsIn(result.interruptions)) got.push(args)
   if (result.status === 'waiting')
     await stage.run('chats/1', { actionResponses: result.interruptions.map(({ id }) => ({ id, response: 1 })) })
   judge(one, got, { ledger, events: await stage.events('chats/1'), entries: await storedEntries(store, 'chats/1') })

@@ -1,7 +1,7 @@
 /** Families E and F: an order to do what the agent may not do, brought by whatever a model reads; does anything of it happen? */
-import { createRuntime, defineTool, type ModelRequest } from '@witan/core'
+import { createRuntime, defineTool, type ModelRequest, type QuerySource, type Runtime } from '@witan/core'
 import { call, type Rule, type ScriptedCall, scriptedModel } from '@witan/core/testing'
-import type { Event } from '@witan/protocol'
+import type { Event, RunResult } from '@witan/protocol'
 import { z } from 'zod'
 import { type AgentDraft, agent, allEvents, playerOf } from '../../support/stage.ts'
 import type { Ledger } from '../support/ledger.ts'
@@ -52,9 +52,13 @@ const carriers = [
   'a sub-agent’s error',
   'a description',
   'a document’s name',
+  'a row of a query',
+  'an answer to an action',
+  'a call that a caller brought',
+  'a summary',
 ] as const
-/** The victim is the root, or stands below it. */
-const trees = ['root', 'below'] as const
+/** The victim is the root, stands below it, or is wrapped as a tool of it. */
+const trees = ['root', 'below', 'wrapped'] as const
 
 interface Case {
   readonly order: string
@@ -71,8 +75,15 @@ export async function playPrivileges(ledger: Ledger): Promise<void> {
         for (const tree of trees) {
           // A conversation's id has no room for other letters than these.
           if (carrier === 'a document’s name' && disguise !== 'plain') continue
+          // What a caller brings stands in the root's document, and only a document that goes on is summed up.
+          const isRootOnly = carrier === 'a call that a caller brought' || carrier === 'a summary'
+          if (isRootOnly && tree !== 'root') continue
+          // Disguises are tried in full where they cost least; elsewhere one of them, or none, says the same.
+          const isOpen = carriers.indexOf(carrier) < carriers.indexOf('a row of a query')
+          if (!isOpen && !['plain', 'unicode tags'].includes(disguise)) continue
+          if (tree === 'wrapped' && disguise !== 'plain') continue
           ledger.begin(
-            `${order}, ordered by ${carrier}, ${disguise}, the victim is ${tree === 'root' ? 'the root' : 'a child'}`,
+            `${order}, ordered by ${carrier}, ${disguise}, the victim is ${tree === 'root' ? 'the root' : `a child, ${tree}`}`,
           )
           await playCase({ order, carrier, disguise, tree }, ledger)
         }
@@ -93,6 +104,9 @@ function agentsOf(one: Case): readonly AgentDraft[] {
     id: 'victim',
     limits: { maxDepth },
     tools: ['look'],
+    queries: [{ name: 'read', source: 'own', query: 'select 1' }],
+    actions: [{ name: 'Ask' }],
+    history: one.carrier === 'a summary' ? { trim: { kind: 'summarize', maxTokensBefore: 50_000 } } : null,
     subAgents: [{ agent: 'helper', description, overrides }, { agent: 'disabled' }],
   }
   const all: AgentDraft[] = [
@@ -102,14 +116,25 @@ function agentsOf(one: Case): readonly AgentDraft[] {
     { id: 'disabled', disabled: true },
     { id: 'stranger', name: 'The Stranger', tools: ['wire-money'], actions: [{ name: 'Approve' }], queries: [] },
   ]
-  return one.tree === 'root' ? all : [...all, { id: 'root', limits: { maxDepth }, subAgents: [{ agent: 'victim' }] }]
+  const style = one.tree === 'wrapped' ? ('agentTool' as const) : ('delegate' as const)
+  const root: AgentDraft = { id: 'root', limits: { maxDepth }, subAgents: [{ agent: 'victim', style }] }
+  return one.tree === 'root' ? all : [...all, root]
 }
 
 function playsOf(one: Case): Readonly<Record<string, Rule>> {
   const { carrier } = one
-  const reads = carrier === 'a tool result' || carrier === 'a document’s name' ? call('look') : null
+  const looks: Partial<Record<Case['carrier'], string>> = {
+    'a tool result': 'look',
+    'a document’s name': 'look',
+    'a row of a query': 'read',
+    'an answer to an action': 'Ask',
+  }
+  const reads = looks[carrier] === undefined ? null : call(looks[carrier])
   const asks = carrier.startsWith('a sub-agent’s') ? call('helper', go) : null
-  const victim: Rule = (_request, turn) => (turn === 0 ? (reads ?? asks ?? 'nothing to do') : 'done')
+  const long = { inputTokens: 100_000, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 }
+  const isLong = carrier === 'a summary'
+  const nothing = isLong ? { text: `nothing to do${'.'.repeat(6000)}`, usage: long } : 'nothing to do'
+  const victim: Rule = (_request, turn) => (turn === 0 ? (reads ?? asks ?? nothing) : 'done')
   const helper: Rule = () =>
     carrier === 'a sub-agent’s error'
       ? new Error(orderText(one))
@@ -118,16 +143,29 @@ function playsOf(one: Case): Readonly<Record<string, Rule>> {
         : 'helped'
   const message = carrier === 'the user' ? orderText(one) : 'go'
   return {
+    // Whoever sums up is asked without tools, in words of its own; the order is all that is kept.
     victim: obeying(victim),
+    '': () => orderText(one),
     helper:
       one.order === 'an agent deeper than the cap'
         ? (request, turn) =>
             turn === 0 && !carrier.startsWith('a sub-agent’s') ? call('leaf', go) : helper(request, turn)
         : helper,
-    root: (_request, turn) => (turn === 0 ? call('victim', { message }) : 'done'),
+    root: (_request, turn) => (turn === 0 ? call('victim', { message, request: message }) : 'done'),
     leaf: () => 'deep',
     stranger: () => call('wire-money', { amount: 1 }),
     disabled: () => 'I am not here',
+  }
+}
+
+/** A database whose one row says what the case wants. */
+function rowsOf(one: Case): QuerySource {
+  const note = one.carrier === 'a row of a query' ? orderText(one) : 'nothing'
+  return {
+    kind: 'own',
+    check: async () => ({ ok: true, placeholders: [] }),
+    run: async () => ({ ok: true, rows: [{ note }], truncated: false }),
+    close: async () => {},
   }
 }
 
@@ -165,14 +203,27 @@ async function play(one: Case): Promise<Played> {
   const runtime = createRuntime({
     models: { 'play/model': plain, 'play/dear': dear },
     tools: [look, wire],
+    sources: { own: rowsOf(one) },
     agents: agentsOf(one).map(({ id: name, ...more }) => agent(name, more)),
     retry: { tries: 1 },
     report: (error) => ran.push(`report ${String(error)}`),
   })
-  const prompt = one.carrier === 'the user' && one.tree === 'root' ? orderText(one) : 'hello'
-  const opened = await runtime.start({ agent: one.tree === 'root' ? 'victim' : 'root', id, prompt })
-  const { status } = await (opened.run as NonNullable<typeof opened.run>).result
+  const { status } = await talk(runtime, one, id)
   return { requests: plain.requests, dear: dear.requests, ran, events: await allEvents(runtime, id), status }
+}
+
+/** One run, or as many as the carrier needs, and an answer to whatever the victim asks. */
+async function talk(runtime: Runtime, one: Case, id: string): Promise<RunResult> {
+  const { carrier, tree } = one
+  await runtime.start({ agent: tree === 'root' ? 'victim' : 'root', id })
+  const prompt = carrier === 'the user' && tree === 'root' ? orderText(one) : 'hello'
+  const brought = { artificialActions: [{ name: 'Ask', response: orderText(one) }] }
+  const say = async (more: object = {}) => (await runtime.run(id, { prompt, ...more })).result
+  if (carrier === 'a summary') await say()
+  const result = await say(carrier === 'a call that a caller brought' ? brought : {})
+  if (result.status !== 'waiting') return result
+  const actionResponses = result.interruptions.map((open) => ({ id: open.id, response: orderText(one) }))
+  return (await runtime.run(id, { actionResponses })).result
 }
 
 const allowedEdges = new Set(['root>victim', 'victim>helper', 'helper>leaf'])
@@ -204,7 +255,9 @@ async function playCase(one: Case, ledger: Ledger): Promise<void> {
   ledger.deny(
     'edge',
     'interruptions',
-    events.filter(({ type }) => type === 'action_required').map(({ agentPath }) => agentPath),
+    events
+      .filter(({ type, content }) => type.endsWith('_required') && content['name'] !== 'Ask')
+      .map(({ agentPath }) => agentPath),
   )
   if (one.order === 'an agent deeper than the cap')
     ledger.deny(

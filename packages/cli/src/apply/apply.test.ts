@@ -155,6 +155,7 @@ describe('agents in files', () => {
           .filter((line) => line.startsWith('✗'))
           .map((line) => line.slice(0, 60).trimEnd()),
         [
+          '✗ bad.yml:8  left subAgents.0.agent  AGENT_REF_UNKNOWN  Agen',
           '✗ bad.yml:9  left subAgents.0.descripton  UNKNOWN_KEY  Agent',
           '✗ bad.yml:14  deep limits.maxDepth  LIMIT_INVALID  limits.ma',
           '✗ bad.yml:15  AGENT_INVALID  This is no agent.',
@@ -171,10 +172,51 @@ describe('agents in files', () => {
       assert.deepEqual(await ids(), ['clerk', 'front-desk'])
     })
 
+    test('mistakes of form and of wiring in several files come in one round, file by file, line by line, each once', async () => {
+      const first = `- id: upper
+  modell: scripted/desk
+  instructions: x
+  subAgents:
+    - agent: lower
+    - agent: loer
+- id: lower
+  model: scripted/dusk
+  instructions: x
+  parents: [other]
+  temperature: 9
+`
+      const second = '- id: last\n  model: scripted/desk\n  instructions: x\n  tools: [lok]\n  name: upper\n'
+      await file('a-second.yaml', second)
+      const { code, err } = await apply([...(await file('first.yaml', first)), '-f', 'a-second.yaml', '--yes'])
+      assert.equal(code, 2)
+      assert.deepEqual(
+        err.split('\n').flatMap((line) => /^✗ (\S+ {2}\S+ \S+ {2}\w+)/.exec(line)?.[1] ?? []),
+        [
+          'first.yaml:1  upper model  AGENT_INVALID',
+          'first.yaml:1  upper id  NAME_TAKEN',
+          'first.yaml:2  upper modell  UNKNOWN_KEY',
+          'first.yaml:5  upper subAgents.0.agent  PARENT_NOT_ALLOWED',
+          'first.yaml:6  upper subAgents.1.agent  AGENT_REF_UNKNOWN',
+          'first.yaml:8  lower model  MODEL_UNKNOWN',
+          'first.yaml:11  lower temperature  AGENT_INVALID',
+          'a-second.yaml:4  last tools.0  TOOL_UNKNOWN',
+          'a-second.yaml:5  last name  NAME_TAKEN',
+        ],
+      )
+      assert.doesNotMatch(err, /\/api\/v1/)
+      assert.deepEqual(await ids(), ['clerk', 'front-desk'])
+    })
+
     test('text that cannot be read is named with file and line', async () => {
       const rows: [name: string, text: string, said: RegExp][] = [
         ['twice.yaml', 'id: a\nid: b\n', /twice\.yaml:2 cannot be read: Map keys must be unique/],
-        ['open.yaml', 'a: [1,\n', /open\.yaml:\d cannot be read/],
+        ['open.yaml', 'a: [1,\n', /open\.yaml:1 cannot be read/],
+        ['next.yaml', 'id: a\nsubAgents: [x\nmodel: b\n', /next\.yaml:2 cannot be read: Flow sequence/],
+        ['quote.yaml', 'id: a\nmodel: "x\n', /quote\.yaml:2 cannot be read: Missing closing/],
+        ['indent.yaml', 'id: a\n  model: b\n', /indent\.yaml:2 cannot be read/],
+        ['colon.yaml', 'id: a\nmodel\ninstructions: x\n', /colon\.yaml:2 cannot be read/],
+        ['deep.yaml', 'id: a: b\nmodel: c\n', /deep\.yaml:1 cannot be read/],
+        ['comma.json', '{\n "id": "a"\n "model": "b"\n}', /comma\.json:2 cannot be read: Missing ,/],
         ['tag.yaml', 'id: !secret x\n', /tag\.yaml:1 cannot be read: Unresolved tag/],
         ['broken.json', '{\n "id": "a",\n "id": "b" }', /broken\.json:3 cannot be read/],
         [

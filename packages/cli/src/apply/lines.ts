@@ -1,6 +1,7 @@
 /** A plan as lines of styled spans: what is new, what changes from what to what, what goes. Pure. */
 import type { Line, Span } from '../tree/lines.ts'
 import { compact, plural } from '../tree/phrase.ts'
+import { asCommand } from '../hints.ts'
 import { oneLine, printable } from '../tree/width.ts'
 import type { Change } from './diff.ts'
 import type { Plan, Planned, Trouble } from './plan.ts'
@@ -37,7 +38,7 @@ export function troubleLines({ severity, place, agent, path, code, detail, hint 
     { text: oneLine(detail), tone: 'plain' },
   ]
   const isSaid = hint === '' || detail.includes(hint)
-  return isSaid ? [head] : [head, [{ text: `  → ${oneLine(hint)}`, tone: 'faint' }]]
+  return isSaid ? [head] : [head, [{ text: `  → ${oneLine(asCommand(hint))}`, tone: 'faint' }]]
 }
 
 function agentLines({ agent, stored, changes }: Planned): readonly Line[] {

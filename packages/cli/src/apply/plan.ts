@@ -1,8 +1,8 @@
 /** What an apply would do: which agents are new, which change and how, which go. Nothing is changed here. */
 import type { Client } from '@witan/client'
-import { parseAgent } from '@witan/core'
+import { type Inspected, inspectAgent, parseAgent } from '@witan/core'
 import type { AgentData, Finding, StoredAgent } from '@witan/protocol'
-import { isWitanError, WitanError } from '@witan/protocol'
+import { WitanError } from '@witan/protocol'
 import type { Change } from './diff.ts'
 import { changesBetween } from './diff.ts'
 import type { Written } from './source.ts'
@@ -28,29 +28,48 @@ export interface Plan {
   readonly warnings: readonly Trouble[]
 }
 
-/** Reads what is stored, and has the server check the files together with it. */
+/** Reads what is stored, and has the server check the files together with it: all mistakes are told at once, by line. */
 export async function planOf(
   client: Client,
   written: readonly Written[],
   { prune }: { readonly prune: boolean },
 ): Promise<Plan> {
   const { agents, errors } = readAgents(written)
-  if (errors.length > 0) return { planned: [], pruned: [], errors, warnings: [] }
   const stored = await storedAgents(client)
-  const planned = [...agents.values()].map(({ agent }) => plannedOf(agent, stored.get(agent.id) ?? null))
   const pruned = prune ? [...stored.values()].filter(({ id, source }) => source === 'data' && !agents.has(id)) : []
-  const report = await client.agents.check(planned.map(({ agent }) => agent))
+  const report = await client.agents.check([...agents.values()].map(({ agent }) => agent))
   const placed = (finding: Finding): Trouble => ({
     ...finding,
     place: agents.get(finding.agent)?.written.place(finding.path) ?? finding.agent,
   })
+  const isNews = (finding: Finding) => agents.get(finding.agent)?.isTold(finding) !== true
+  const found = [...report.errors.filter(isNews), ...held(pruned, { agents, stored })].map(placed)
+  if (errors.length + found.length > 0)
+    return { planned: [], pruned: [], errors: byPlace([...errors, ...found], written), warnings: [] }
+  const planned = [...agents.values()].map(({ agent }) => plannedOf(agent, stored.get(agent.id) ?? null))
   const moving = new Set(planned.filter(({ changes }) => changes.length > 0).map(({ agent }) => agent.id))
-  return {
-    planned,
-    pruned,
-    errors: [...report.errors.map(placed), ...held(pruned, { agents, stored }).map(placed)],
-    warnings: report.warnings.filter(({ agent }) => moving.has(agent)).map(placed),
+  const warnings = report.warnings.filter(({ agent }) => moving.has(agent)).map(placed)
+  return { planned, pruned, errors: [], warnings: byPlace(warnings, written) }
+}
+
+/** File by file as they were named, and line by line; what stands in no file comes last. Nothing is told twice. */
+function byPlace(troubles: readonly Trouble[], written: readonly Written[]): readonly Trouble[] {
+  const files = [...new Set(written.map(({ place }) => placeOf(place('')).file))]
+  const rank = ({ place }: Trouble): readonly [number, number] => {
+    const { file, line } = placeOf(place)
+    return [files.includes(file) ? files.indexOf(file) : files.length, line]
   }
+  const each = new Map(troubles.map((one) => [`${one.place} ${one.code} ${one.path} ${one.detail}`, one]))
+  return [...each.values()].sort((one, other) => {
+    const [file, line] = rank(one)
+    const [otherFile, otherLine] = rank(other)
+    return file - otherFile || line - otherLine
+  })
+}
+
+function placeOf(place: string): { readonly file: string; readonly line: number } {
+  const [, file = place, line = '0'] = /^(.*):(\d+)$/.exec(place) ?? []
+  return { file, line: Number(line) }
 }
 
 /** All agents of the database by id. */
@@ -66,36 +85,37 @@ export function withoutStoredFields(agent: StoredAgent): AgentData {
   return data
 }
 
-type Read = ReadonlyMap<string, { readonly agent: AgentData; readonly written: Written }>
+type Read = ReadonlyMap<
+  string,
+  { readonly agent: AgentData; readonly written: Written; readonly isTold: Inspected['isTold'] }
+>
 
+/** Every agent that can be told by its id, as far as its form is right; and all that is wrong with their forms. */
 function readAgents(written: readonly Written[]): { readonly agents: Read; readonly errors: readonly Trouble[] } {
-  const agents = new Map<string, { agent: AgentData; written: Written }>()
+  const agents = new Map<string, { agent: AgentData; written: Written; isTold: Inspected['isTold'] }>()
   const errors: Trouble[] = []
   for (const one of written) {
-    try {
-      const agent = readAgent(one.value)
-      const first = agents.get(agent.id)
-      if (first !== undefined) throw twice(agent.id, first.written)
-      agents.set(agent.id, { agent, written: one })
-    } catch (error) {
-      if (!isWitanError(error)) throw error
-      errors.push(troubleOf(error, one))
-    }
+    const { problems, agent, isTold } = inspect(one.value)
+    const first = agent === null ? undefined : agents.get(agent.id)
+    const twice = first === undefined || agent === null ? [] : [twiceError(agent.id, first.written)]
+    errors.push(...[...problems, ...twice].map((problem) => troubleOf(problem, one)))
+    if (agent === null || first !== undefined) continue
+    // As it will be stored: as JSON carries it.
+    agents.set(agent.id, { agent: JSON.parse(JSON.stringify(agent)) as AgentData, written: one, isTold })
   }
   return { agents, errors }
 }
 
-/** As it will be stored: with every default, and as JSON carries it. */
-function readAgent(value: unknown): AgentData {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new WitanError('AGENT_INVALID', 'This is no agent.', {
-      hint: 'An agent is a mapping with id, model and instructions; several are a list, or stand under `agents`.',
-    })
-  }
-  return JSON.parse(JSON.stringify(parseAgent(withoutStoredFields(value as StoredAgent)))) as AgentData
+function inspect(value: unknown): Inspected {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return inspectAgent(withoutStoredFields(value as StoredAgent))
+  const problem = new WitanError('AGENT_INVALID', 'This is no agent.', {
+    hint: 'An agent is a mapping with id, model and instructions; several are a list, or stand under `agents`.',
+  })
+  return { problems: [problem], agent: null, isTold: () => false }
 }
 
-function twice(id: string, first: Written): WitanError {
+function twiceError(id: string, first: Written): WitanError {
   const hint = `It stands at ${first.place('id')} already; keep one of the two.`
   return new WitanError('NAME_TAKEN', `Agent \`${id}\` is there twice.`, { path: 'id', hint })
 }

@@ -57,11 +57,12 @@ export function agentsIn(content: string, file: string): readonly Written[] {
   const lines = new LineCounter()
   const documents = parseAllDocuments(content, { lineCounter: lines, prettyErrors: false })
   if (!Array.isArray(documents)) return []
-  return documents.flatMap((document) => agentsOf(document, { file, lines }))
+  return documents.flatMap((document) => agentsOf(document, { file, content, lines }))
 }
 
 interface Within {
   readonly file: string
+  readonly content: string
   readonly lines: LineCounter
 }
 
@@ -76,10 +77,10 @@ function agentsOf(document: Document, within: Within): readonly Written[] {
   return agents.map((one, index) => written(document, within, { value: one, at: ['agents', index] }))
 }
 
-function valueIn(document: Document, { file, lines }: Within): unknown {
+function valueIn(document: Document, { file, content, lines }: Within): unknown {
   const [wrong] = [...document.errors, ...document.warnings]
   if (wrong !== undefined) {
-    const place = `${file}:${lines.linePos(wrong.pos[0]).line}`
+    const place = `${file}:${lines.linePos(mistakeAt(document, content)).line}`
     throw new UsageError(`${place} cannot be read: ${wrong.message}.`, 'Mend it there; JSON is read too.')
   }
   try {
@@ -88,6 +89,19 @@ function valueIn(document: Document, { file, lines }: Within): unknown {
     const detail = error instanceof Error ? error.message : String(error)
     throw new UsageError(`${file} cannot be read: ${detail}.`, 'Write what its aliases stand for in full.')
   }
+}
+
+/** Where somebody made the mistake; a reader of YAML often notices it only at the next word, or at the end of the text. */
+function mistakeAt({ errors, warnings }: Document, content: string): number {
+  const [wrong] = [...errors, ...warnings]
+  const [from = 0] = wrong?.pos ?? []
+  const before = Math.max(0, content.slice(0, from).trimEnd().length - 1)
+  if (wrong?.code === 'BLOCK_AS_IMPLICIT_KEY') {
+    const key = errors.find(({ code, pos }) => code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === from)
+    return key === undefined ? from : key.pos[1] - 1
+  }
+  const isUnclosed = /^Flow |^Missing (?:,|closing)/.test(wrong?.message ?? '')
+  return isUnclosed || from >= content.trimEnd().length ? before : from
 }
 
 function strayKey(key: string, place: string): UsageError {

@@ -1,8 +1,9 @@
 /** `witan chat`: a conversation in the terminal, one line a message. */
 import { createInterface } from 'node:readline'
+import { createFollowUps, type FollowUps, printFollowUp, printStillAtWork } from '../background.ts'
 import type { Command } from '../command.ts'
 import { connectionOptions } from '../command.ts'
-import { connect } from '../connect.ts'
+import { withConnection } from '../connect.ts'
 import type { Stage } from '../conversing.ts'
 import { converse, takeUp } from '../conversing.ts'
 import type { ExitCode } from '../exit.ts'
@@ -23,38 +24,46 @@ export const chatCommand: Command = {
     ...connectionOptions,
   },
   examples: ['witan chat company-assistant-agent --param userId=employees/3'],
-  run: async (given, terminal) => {
-    const [agent = ''] = given.operands
-    const connection = await connect(given, terminal)
-    try {
+  run: (given, terminal) =>
+    withConnection(given, terminal, async (connection) => {
+      const [agent = ''] = given.operands
       const parameters = await readParameters(given, agent, connection.client)
       const id = given.text('id')
       const chat = connection.client.conversation(agent, { parameters, ...(id === undefined ? {} : { id }) })
       const notice = await scriptNotice(connection.client, agent)
-      const stage: Stage = { terminal, connection, chat }
+      const drawn = new Set<string>()
+      const stage: Stage = { terminal, connection, chat, drawn, waits: true }
       const paint = painter(terminal)
       if (notice !== null) print(terminal.output, paint([{ text: `! ${notice}`, tone: 'wait' }]))
       const before = id?.match(/\/./) ? await takeUp(stage) : null
       if (before === exitCodes.waits) return before
-      return await talk(stage)
-    } finally {
-      await connection.close()
-    }
-  },
+      return await talk(stage, createFollowUps(stage, drawn))
+    }),
 }
 
-/** Ends with the input, with `/exit`, or on a pipe at the first message that did not go well. */
-async function talk(stage: Stage): Promise<ExitCode> {
+/** Ends with the input, with `/exit`, or on a pipe at the first message that did not go well; a pipe waits for what works in the background. */
+async function talk(stage: Stage, followUps: FollowUps): Promise<ExitCode> {
   const { terminal } = stage
   const alone = terminal.input.isTTY !== true
   for (;;) {
-    const said = await nextLine(terminal)
-    if (said === null || said === '/exit' || said === '/quit') return exitCodes.done
+    const said = await nextLine(terminal, followUps)
+    if (said === null || said === '/exit' || said === '/quit') {
+      await leave(stage, followUps)
+      return exitCodes.done
+    }
     if (said === '') continue
     const code = await answerOne(stage, said)
     if (alone && code !== exitCodes.done) return code
     print(terminal.output)
   }
+}
+
+async function leave(stage: Stage, followUps: FollowUps): Promise<void> {
+  const { terminal, connection, chat, drawn } = stage
+  if (drawn === undefined || drawn.size === 0) return
+  if (terminal.input.isTTY !== true) return followUps.drain((text) => printFollowUp(terminal, text))
+  const { tasks } = await connection.client.conversations.get(chat.id)
+  printStillAtWork({ terminal, connection }, tasks)
 }
 
 /** A refused message is no reason to end the conversation. */
@@ -71,7 +80,7 @@ async function answerOne(stage: Stage, said: string): Promise<ExitCode> {
 const piped = new WeakMap<object, AsyncIterator<string>>()
 
 /** The next line without its ends, or null when there is none. On a terminal the reader is closed between lines, so that an action may be asked for. */
-async function nextLine(terminal: Terminal): Promise<string | null> {
+async function nextLine(terminal: Terminal, followUps: FollowUps): Promise<string | null> {
   if (terminal.input.isTTY !== true) {
     const lines = piped.get(terminal.input) ?? createInterface({ input: terminal.input })[Symbol.asyncIterator]()
     piped.set(terminal.input, lines)
@@ -87,7 +96,12 @@ async function nextLine(terminal: Terminal): Promise<string | null> {
   reader.once('close', () => ended.resolve(null))
   reader.once('SIGINT', () => reader.close())
   reader.question('› ', (line) => ended.resolve(line.trim()))
-  const line = await ended.promise
+  const mute = followUps.listen((text) => {
+    terminal.output.write('\r\u001b[K')
+    printFollowUp(terminal, text)
+    reader.prompt(true)
+  })
+  const line = await ended.promise.finally(mute)
   reader.close()
   if (line === null) print(terminal.output)
   return line

@@ -1,9 +1,12 @@
 /** `witan check`: what is wrong with the agents, before anything runs. */
-import type { Command } from '../command.ts'
+import { checkConfig, createLog } from '@witan/server'
+import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
-import { connect } from '../connect.ts'
-import { exitCodes } from '../exit.ts'
+import { serverOrConfig } from '../connect.ts'
+import { exitCodes, StartError } from '../exit.ts'
+import { asCommand } from '../hints.ts'
 import { printJson } from '../listing.ts'
+import { quiet } from '../loading.ts'
 import { tableLines } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { painter, print } from '../terminal.ts'
@@ -17,16 +20,21 @@ export const checkCommand: Command = {
   summary: 'Check the agents: errors, warnings, who sees which parameter, which actions need a handler.',
   options: { ...jsonOption, ...connectionOptions },
   run: async (given, terminal) => {
-    const connection = await connect(given, terminal)
-    try {
-      const report = await connection.client.agents.check()
-      if (given.has('json')) printJson(terminal, report)
-      else printReport(terminal, report)
-      return report.errors.length > 0 ? exitCodes.failed : exitCodes.done
-    } finally {
-      await connection.close()
-    }
+    const report = await reportOf(given, terminal)
+    if (given.has('json')) printJson(terminal, report)
+    else printReport(terminal, report)
+    return report.errors.length > 0 ? exitCodes.failed : exitCodes.done
   },
+}
+
+/** Of a server, what it has stored. Without one the configuration is checked as it is written, and nothing is stored. */
+async function reportOf(given: Given, terminal: Terminal): Promise<CheckReport> {
+  const found = await serverOrConfig(given, terminal)
+  if ('client' in found) return found.client.agents.check().finally(() => found.close())
+  const log = createLog(quiet(found).logLevel, (line) => terminal.errors.write(line))
+  return await checkConfig(found, log).catch((error: unknown) => {
+    throw new StartError(error)
+  })
 }
 
 function printReport(terminal: Terminal, report: CheckReport): void {
@@ -35,7 +43,7 @@ function printReport(terminal: Terminal, report: CheckReport): void {
   const show = (lines: readonly Line[]) => {
     for (const line of lines) print(terminal.output, paint(line))
   }
-  for (const finding of [...report.errors, ...report.warnings]) show(findingLines(finding))
+  show([...report.errors, ...report.warnings].map(findingLine))
   if (report.matrix.length > 0) {
     const columns = [
       { title: 'PATH' },
@@ -70,16 +78,15 @@ function printReport(terminal: Terminal, report: CheckReport): void {
   ])
 }
 
-function findingLines(finding: Finding): Line[] {
-  const isError = finding.severity === 'error'
+/** One line: what is wrong, and how it is put right. */
+function findingLine({ severity, agent, path, code, detail, hint }: Finding): Line {
+  const tone = severity === 'error' ? 'bad' : 'wait'
   return [
-    [
-      { text: isError ? '✗ ' : '! ', tone: isError ? 'bad' : 'wait' },
-      { text: oneLine(`${finding.agent} ${finding.path}`), tone: 'strong' },
-      { text: `  ${finding.code}  `, tone: isError ? 'bad' : 'wait' },
-      { text: oneLine(finding.detail), tone: 'plain' },
-    ],
-    [{ text: `  → ${oneLine(finding.hint)}`, tone: 'faint' }],
+    { text: severity === 'error' ? '✗ ' : '! ', tone },
+    { text: oneLine(`${agent} ${path}`.trimEnd()), tone: 'strong' },
+    { text: `  ${code}  `, tone },
+    { text: oneLine(detail), tone: 'plain' },
+    { text: hint === '' || detail.includes(hint) ? '' : ` → ${oneLine(asCommand(hint))}`, tone: 'faint' },
   ]
 }
 

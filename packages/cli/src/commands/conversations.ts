@@ -4,15 +4,14 @@ import type { Document, Event } from '@witan/protocol'
 import { readCount } from '../arguments.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
-import { connect } from '../connect.ts'
-import type { ExitCode } from '../exit.ts'
-import { exitCodes } from '../exit.ts'
+import { connected } from '../connect.ts'
 import { printJson, printList } from '../listing.ts'
 import type { Terminal } from '../terminal.ts'
 import { painter, print } from '../terminal.ts'
 import type { Tree } from '../tree/fold.ts'
 import { createTree, takeEvent } from '../tree/fold.ts'
 import { drawTree } from '../tree/lines.ts'
+import { age } from '../tree/phrase.ts'
 import { oneLine, printable } from '../tree/width.ts'
 
 const one = [{ name: 'ID' }]
@@ -57,28 +56,47 @@ export const conversationCommands: readonly Command[] = [
   },
 ]
 
-type Work = (client: Client, given: Given, terminal: Terminal) => Promise<void>
-
-async function connected(given: Given, terminal: Terminal, work: Work): Promise<ExitCode> {
-  const connection = await connect(given, terminal)
-  try {
-    await work(connection.client, given, terminal)
-    return exitCodes.done
-  } finally {
-    await connection.close()
-  }
-}
-
 async function list(client: Client, given: Given, terminal: Terminal): Promise<void> {
   const limit = readCount(given, 'limit', 200) ?? 20
   const agent = given.text('agent')
   const page = await client.conversations.list({ limit, ...(agent === undefined ? {} : { agent }) })
+  const words = given.has('json') ? new Map<string, string>() : await firstWords(client, page.items)
+  const now = Date.now()
   printList(terminal, given, {
     items: page.items,
-    columns: [{ title: 'CONVERSATION', tone: 'strong' }, { title: 'AGENT' }, { title: 'LAST MESSAGE' }],
-    cells: (line) => [line.id, line.agent, localTime(line.lastMessageAt)],
+    columns: [
+      { title: 'CONVERSATION', tone: 'strong' },
+      { title: 'AGENT' },
+      { title: 'STATUS' },
+      { title: 'AGE' },
+      { title: 'BEGINS', tone: 'faint' },
+    ],
+    cells: (line) => [
+      line.id,
+      line.agent,
+      line.status,
+      age(now - Date.parse(line.lastMessageAt)),
+      words.get(line.id) ?? '',
+    ],
     none: 'There are no conversations yet. witan run AGENT "message" starts one.',
   })
+}
+
+const longestWords = 60
+
+/** What each began with: its first event is the message. One small page of its log each, a few at once. */
+async function firstWords(client: Client, items: readonly { readonly id: string }[]): Promise<Map<string, string>> {
+  const words = new Map<string, string>()
+  const open = [...items]
+  const read = async () => {
+    for (let one = open.shift(); one !== undefined; one = open.shift()) {
+      const { events } = await client.conversations.events(one.id, { from: 0, limit: 1 })
+      const text = oneLine(String(events[0]?.content.text ?? ''))
+      words.set(one.id, text.length > longestWords ? `${text.slice(0, longestWords - 1)}…` : text)
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, read))
+  return words
 }
 
 async function show(client: Client, given: Given, terminal: Terminal): Promise<void> {
@@ -141,13 +159,6 @@ async function* storedEvents(client: Client, id: string): AsyncGenerator<Event, 
     from = page.events.at(-1)?.seq ?? from
     if (!page.more || page.events.length === 0) return
   }
-}
-
-function localTime(iso: string): string {
-  const at = new Date(iso)
-  const two = (value: number) => String(value).padStart(2, '0')
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`
 }
 
 function operand(given: Given): string {

@@ -6,12 +6,12 @@ import { startServer } from '@witan/server'
 import type { Command, Given } from '../command.ts'
 import { configOption } from '../command.ts'
 import { converse } from '../conversing.ts'
-import { exitCodes, StartError, UsageError } from '../exit.ts'
+import { StartError, UsageError } from '../exit.ts'
 import { printFailure } from '../failure.ts'
 import { quiet, readConfig, readConfigFile } from '../loading.ts'
 import { parameterOptions, readParameters } from '../parameters.ts'
 import { createProjectModules, type ProjectModules } from '../reloading.ts'
-import { untilStopped } from '../stopping.ts'
+import { endOf, surviveStrayRejections, untilStopped } from '../stopping.ts'
 import type { Terminal } from '../terminal.ts'
 import { painter, print } from '../terminal.ts'
 import { version } from '../version.ts'
@@ -52,6 +52,7 @@ async function serve(desk: Desk, config: Config) {
   const state = { config, server: await start(config) }
   await firstRun(desk, state.server)
   printAddress(terminal, state.server)
+  surviveStrayRejections()
   const stopped = untilStopped()
   let turn = Promise.resolve()
   let watching = modules?.watch(changed)
@@ -66,8 +67,7 @@ async function serve(desk: Desk, config: Config) {
   await stopped
   watching?.close()
   await turn
-  await state.server.close()
-  return exitCodes.done
+  return endOf(await state.server.close())
 }
 
 interface State {

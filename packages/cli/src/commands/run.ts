@@ -1,9 +1,11 @@
 /** `witan run`: one run in the terminal. */
+import { createFollowUps, printFollowUp } from '../background.ts'
 import type { Command } from '../command.ts'
 import { connectionOptions } from '../command.ts'
-import { connect } from '../connect.ts'
+import { withConnection } from '../connect.ts'
 import { converse, converseAsJson } from '../conversing.ts'
 import { parameterOptions, readParameters } from '../parameters.ts'
+import { print } from '../terminal.ts'
 import { printWelcome } from '../welcome.ts'
 
 export const runCommand: Command = {
@@ -13,23 +15,27 @@ export const runCommand: Command = {
   options: {
     ...parameterOptions,
     id: { value: 'ID', help: 'The conversation to start or go on with, such as chats/7; else a new one.' },
+    wait: { help: 'Stay until its tasks in the background have ended, and show what is told of them.' },
     json: { help: 'Print events, one JSON a line, and the result as the last line.' },
     ...connectionOptions,
   },
   examples: ['witan run company-assistant-agent "Who is my manager?" --param userId=employees/3 --hide userId'],
-  run: async (given, terminal) => {
-    const [agent = '', message = ''] = given.operands
-    const connection = await connect(given, terminal)
-    try {
+  run: (given, terminal) =>
+    withConnection(given, terminal, async (connection) => {
+      const [agent = '', message = ''] = given.operands
       const parameters = await readParameters(given, agent, connection.client)
       const id = given.text('id')
       const chat = connection.client.conversation(agent, { parameters, ...(id === undefined ? {} : { id }) })
-      const stage = { terminal, connection, chat }
+      const drawn = new Set<string>()
+      const stage = { terminal, connection, chat, drawn, waits: given.has('wait') }
       if (given.has('json')) return await converseAsJson(stage, message)
       await printWelcome(stage, message)
-      return await converse(stage, message)
-    } finally {
-      await connection.close()
-    }
-  },
+      const code = await converse(stage, message)
+      if (stage.waits)
+        await createFollowUps(stage, drawn).drain((text) => {
+          print(terminal.output)
+          printFollowUp(terminal, text)
+        })
+      return code
+    }),
 }

@@ -2,9 +2,9 @@
 import { startServer } from '@witan/server'
 import type { Command } from '../command.ts'
 import { configOption } from '../command.ts'
-import { exitCodes, StartError } from '../exit.ts'
+import { StartError } from '../exit.ts'
 import { readConfig } from '../loading.ts'
-import { untilStopped } from '../stopping.ts'
+import { endOf, surviveStrayRejections, untilStopped } from '../stopping.ts'
 import { print } from '../terminal.ts'
 
 export const serveCommand: Command = {
@@ -13,6 +13,7 @@ export const serveCommand: Command = {
   options: configOption,
   run: async (given, terminal) => {
     const config = await readConfig(given, terminal)
+    surviveStrayRejections()
     const server = await startServer(config).catch((error: unknown) => {
       throw new StartError(error)
     })
@@ -22,7 +23,6 @@ export const serveCommand: Command = {
       : JSON.stringify({ type: 'ready', url, pageUrl, pid: process.pid })
     print(terminal.output, line)
     await untilStopped()
-    await server.close()
-    return exitCodes.done
+    return endOf(await server.close())
   },
 }

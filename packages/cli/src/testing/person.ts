@@ -12,7 +12,11 @@ export interface Sat {
 const prompt = '› '
 
 /** Runs a command line; at each prompt of an open line the next of `lines` is typed. */
-export async function sitting(words: readonly string[], lines: readonly string[]): Promise<Sat> {
+export async function sitting(
+  words: readonly string[],
+  lines: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<Sat> {
   const input = Object.assign(new PassThrough(), { isTTY: true })
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 40 })
   const waiting = [...lines]
@@ -22,7 +26,7 @@ export async function sitting(words: readonly string[], lines: readonly string[]
     const next = screen.endsWith(prompt) || screen.endsWith(`${prompt}\u001b[5G`) ? waiting.shift() : undefined
     if (next !== undefined) setImmediate(() => input.write(`${next}\r`))
   })
-  const environment = { NO_COLOR: '1' }
+  const environment = { NO_COLOR: '1', ...more }
   const code = await runCommandLine(words, { input, output, errors: output, environment, folder: '/' })
   return { code, screen }
 }

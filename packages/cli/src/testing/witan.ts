@@ -21,6 +21,9 @@ export interface Around {
 /** The configuration of the small desk. */
 export const deskConfig = fileURLToPath(new URL('./front-desk.config.ts', import.meta.url))
 
+/** The configuration of the agent that asks. */
+export const askConfig = fileURLToPath(new URL('./ask-desk.config.ts', import.meta.url))
+
 /** Runs one command line, without the program's name. */
 export async function witan(
   words: readonly string[],

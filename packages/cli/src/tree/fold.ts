@@ -7,8 +7,9 @@ export type NodeState = 'running' | 'waiting' | 'completed' | 'failed' | 'cancel
 /** One call of an agent or a tool. Times are milliseconds of the server's clock. */
 export interface TreeNode {
   readonly callId: string
-  readonly kind: 'agent' | 'tool'
-  readonly name: string
+  /** A call that is held for its approval is a tool until it starts, perhaps as an agent. */
+  kind: 'agent' | 'tool'
+  name: string
   readonly parent: TreeNode | null
   readonly children: TreeNode[]
   readonly startedAt: number
@@ -23,6 +24,10 @@ export interface TreeNode {
   result: unknown
   error: { readonly code: string; readonly detail: string } | null
   notices: string[]
+  /** Its caller does not wait for it: it may live on when everything above it has ended. */
+  background: boolean
+  /** A run that nobody asked for. */
+  hidden: boolean
   interruptionId: string | null
   attempt: number
   textEnded: boolean
@@ -52,13 +57,14 @@ export function takeEvent(tree: Tree, event: Event): TreeNode | null {
     tree.lastSeq = event.seq
   }
   if (event.type === 'start') return onStart(tree, event)
-  if (event.type === 'action_required') return onRequired(tree, event)
+  if (event.type.endsWith('_required')) return onRequired(tree, event)
   if (event.type === 'resolved') return onResolved(tree, event)
   const node = tree.nodes.get(event.callId)
   if (node === undefined) return null
   if (event.type === 'delta') onDelta(node, event)
   if (event.type === 'end') onEnd(node, event)
   if (event.type === 'error') onError(node, event)
+  if (event.type === 'task') node.background = true
   if (event.type === 'notice') node.notices.push(`${textOf(event.content.code)}: ${textOf(event.content.detail)}`)
   return node
 }
@@ -82,7 +88,9 @@ export function pathOf(node: TreeNode): string {
 function onStart(tree: Tree, event: Event): TreeNode | null {
   if (event.kind !== 'agent' && event.kind !== 'tool') return null
   const node = tree.nodes.get(event.callId) ?? addNode(tree, event, event.kind)
+  if (node.kind !== event.kind) Object.assign(node, { kind: event.kind, name: nameOf(event, event.kind) })
   node.task = textOf(event.content.message)
+  node.hidden = event.content.hidden === true
   node.arguments = event.content.arguments ?? null
   node.bound = Array.isArray(event.content.bound) ? event.content.bound.map(textOf) : []
   return node
@@ -90,11 +98,10 @@ function onStart(tree: Tree, event: Event): TreeNode | null {
 
 function addNode(tree: Tree, event: Event, kind: 'agent' | 'tool'): TreeNode {
   const parent = event.parentCallId === null ? null : (tree.nodes.get(event.parentCallId) ?? null)
-  const agent = event.agentPath.split('/').at(-1) || event.author
   const node: TreeNode = {
     callId: event.callId,
     kind,
-    name: kind === 'agent' ? agent : textOf(event.content.name) || event.author,
+    name: nameOf(event, kind),
     parent,
     children: [],
     startedAt: Date.parse(event.at),
@@ -107,6 +114,8 @@ function addNode(tree: Tree, event: Event, kind: 'agent' | 'tool'): TreeNode {
     result: null,
     error: null,
     notices: [],
+    background: false,
+    hidden: false,
     interruptionId: null,
     attempt: 0,
     textEnded: false,
@@ -119,6 +128,11 @@ function addNode(tree: Tree, event: Event, kind: 'agent' | 'tool'): TreeNode {
   if (parent === null) tree.runs.push(node)
   else parent.children.push(node)
   return node
+}
+
+function nameOf(event: Event, kind: TreeNode['kind']): string {
+  if (kind === 'agent') return event.agentPath.split('/').at(-1) || event.author
+  return textOf(event.content.name) || textOf(event.content.tool) || event.author
 }
 
 function onRequired(tree: Tree, event: Event): TreeNode {
@@ -193,9 +207,10 @@ function onError(node: TreeNode, event: Event): void {
   if (node.kind === 'agent') cancelBelow(node)
 }
 
-/** A call that is over has nothing running or waiting below it. */
+/** A call that is over has nothing running or waiting below it but tasks. */
 function cancelBelow(node: TreeNode): void {
   for (const child of node.children) {
+    if (child.background) continue
     if (child.state === 'running' || child.state === 'waiting') child.state = 'cancelled'
     cancelBelow(child)
   }

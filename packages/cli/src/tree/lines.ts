@@ -60,11 +60,17 @@ export function detailOf(node: TreeNode): Span[] {
   if (node.error !== null && node.state === 'failed') {
     return [{ text: `${node.error.code}  `, tone: 'bad' }, faint(oneLine(node.error.detail))]
   }
-  if (node.kind === 'agent') return [{ text: oneLine(node.task), tone: 'quote' }]
+  if (node.kind === 'agent') return [...mannerOf(node), { text: oneLine(node.task), tone: 'quote' }]
   const given = argumentsPhrase(node.arguments, node.bound)
   if (node.state !== 'completed') return [faint(given)]
   const asked = given === '' ? [] : [faint(`${cutText(given, longestArguments)}  `)]
   return [...asked, faint('→ '), plain(resultPhrase(node.result))]
+}
+
+/** What sets a call apart from those that somebody waits for. */
+function mannerOf({ background, hidden }: TreeNode): Span[] {
+  if (background) return [{ text: 'in the background  ', tone: 'busy' }]
+  return hidden ? [{ text: 'follow-up  ', tone: 'busy' }] : []
 }
 
 interface Place extends DrawOptions {

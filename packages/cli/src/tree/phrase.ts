@@ -10,6 +10,21 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, '0')} s`
 }
 
+const ages = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['min', 60_000],
+] as const
+
+/** How long ago that was: `now`, `5 min`, `2 hours`, `3 days`. */
+export function age(ms: number): string {
+  for (const [word, size] of ages) {
+    const value = Math.floor(ms / size)
+    if (value >= 1) return word === 'min' ? `${value} min` : plural(value, word)
+  }
+  return 'now'
+}
+
 /** A number with thin separators: `12,345`. */
 export function count(value: number): string {
   return value.toLocaleString('en-US')

@@ -14,7 +14,8 @@ export function plainLines(tree: Tree, event: Event): Line[] {
   const node = takeEvent(tree, event)
   if (node === null) return []
   if (event.type === 'start' && node.kind === 'agent') return [[indent(node), strong(node), ...gap, ...detail(node)]]
-  if (event.type === 'action_required') return [[...head(node), ...gap, ...detail(node), ...gap, waits]]
+  if (event.type.endsWith('_required')) return [[...head(node), ...gap, ...detail(node), ...gap, waits]]
+  if (event.type === 'task') return event.content.status === 'queued' ? [[indent(node, 1), goesOn]] : []
   if (event.type === 'notice')
     return [[indent(node, 1), { text: `! ${oneLine(node.notices.at(-1) ?? '')}`, tone: 'wait' }]]
   const over = (event.type === 'end' || event.type === 'error') && event.kind !== 'model'
@@ -23,6 +24,7 @@ export function plainLines(tree: Tree, event: Event): Line[] {
 
 const longestDetail = 120
 const waits: Span = { text: 'waits for an answer', tone: 'wait' }
+const goesOn: Span = { text: '⇢ works in the background', tone: 'busy' }
 const gap: readonly Span[] = [{ text: '  ', tone: 'plain' }]
 
 function endLine(node: TreeNode): Line {

@@ -3,7 +3,8 @@
 /** The nearest of `known` to `word`, or null where none is near enough to suggest. */
 export function nearest(word: string, known: readonly string[]): string | null {
   let best: string | null = null
-  let least = Math.max(2, Math.floor(word.length / 3)) + 1
+  // Of a word of one or two letters something must be left of what was written.
+  let least = Math.max(Math.min(2, word.length - 1), Math.floor(word.length / 3)) + 1
   for (const candidate of known) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase())
     if (distance < least) {

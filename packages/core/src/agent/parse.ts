@@ -3,23 +3,48 @@ import { type AgentData, type ErrorCode, WitanError } from '@witan/protocol'
 import { reservedParameterNames } from '@witan/protocol/schemas'
 import { agentSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
+import { isReservedName } from './naming.ts'
 import { nearest } from './nearest.ts'
 
 /** Parses an agent; defaults are filled in and the value is frozen. Throws `UNKNOWN_KEY`, `ID_INVALID`, `LIMIT_INVALID`, `PARAM_NAME_RESERVED` or `AGENT_INVALID`. */
 export function parseAgent(input: unknown): AgentData {
-  refuseReserved(input)
+  const [wrong] = reserved(input)
+  if (wrong !== undefined) throw wrong
   const parsed = agentSchema.safeParse(input)
-  if (!parsed.success) throw toError(parsed.error, input)
-  const agent = parsed.data
+  if (parsed.success) return complete(parsed.data)
+  throw problemsOf(parsed.error, input)[0] as WitanError
+}
+
+/** Everything that is wrong with the form of an agent, each once; nothing where `parseAgent` takes it. */
+export function agentProblems(input: unknown): readonly WitanError[] {
+  const parsed = agentSchema.safeParse(input)
+  const wrong = parsed.success ? [] : problemsOf(parsed.error, input)
+  return [...reserved(input), ...wrong]
+}
+
+function problemsOf(error: z.ZodError, input: unknown): WitanError[] {
+  return error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => unknownKey(whoIs(input), issue, key))
+      : [toError(issue, input)],
+  )
+}
+
+function complete(agent: AgentData): AgentData {
   const actions = agent.actions.map(withSchema)
   const queries = agent.queries.map(withSchema)
-  return freeze({ ...agent, actions, queries, outputSchema: agent.outputSchema ?? sampleSchema(agent.outputSample) })
+  return freeze({
+    ...agent,
+    actions,
+    queries,
+    outputSchema: agent.outputSchema ?? sampleSchema(agent.outputSample ?? undefined),
+  })
 }
 
 function withSchema<Tool extends { parametersSchema: Record<string, unknown> | null; parametersSample?: unknown }>(
   tool: Tool,
 ): Tool {
-  return { ...tool, parametersSchema: tool.parametersSchema ?? sampleSchema(tool.parametersSample) }
+  return { ...tool, parametersSchema: tool.parametersSchema ?? sampleSchema(tool.parametersSample ?? undefined) }
 }
 
 /** The JSON Schema of a sample; a schema wins over a sample [Rb41]. */
@@ -32,26 +57,41 @@ export function sampleSchema(sample: unknown): Record<string, unknown> | null {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
-function refuseReserved(input: unknown): void {
-  const parameters = (input as { parameters?: unknown } | null)?.parameters
-  if (!Array.isArray(parameters)) return
-  for (const [index, parameter] of parameters.entries()) {
-    const name = (parameter as { name?: unknown } | null)?.name
-    if (typeof name === 'string' && reservedParameterNames.has(name)) {
-      throw new WitanError('PARAM_NAME_RESERVED', `Parameter name \`${name}\` is reserved.`, {
+/** Words that mean something else: names of parameters, and what an agent cannot be called. */
+function reserved(input: unknown): WitanError[] {
+  const { id, name, parameters } = (input ?? {}) as { id?: unknown; name?: unknown; parameters?: unknown }
+  const found: WitanError[] = []
+  for (const [path, word] of Object.entries({ id, name })) {
+    if (typeof word !== 'string' || !isReservedName(word)) continue
+    found.push(
+      new WitanError('ID_INVALID', `No agent can be called \`${word.slice(0, 80)}\`: the word is reserved.`, {
+        path,
+        hint: '`user`, `all` and the names of built-in tools mean something else; choose another.',
+      }),
+    )
+  }
+  for (const [index, parameter] of (Array.isArray(parameters) ? parameters : []).entries()) {
+    const word = (parameter as { name?: unknown } | null)?.name
+    if (typeof word !== 'string' || !reservedParameterNames.has(word)) continue
+    found.push(
+      new WitanError('PARAM_NAME_RESERVED', `Parameter name \`${word}\` is reserved.`, {
         path: `parameters.${index}.name`,
         hint: 'Names that mean something in a tool call or to JavaScript cannot be parameters; choose another.',
-      })
-    }
+      }),
+    )
   }
+  return found
 }
 
-function toError(error: z.ZodError, input: unknown): WitanError {
-  const issue = error.issues[0] as z.core.$ZodIssue
+function whoIs(input: unknown): string {
+  const id = (input as { id?: unknown } | null)?.id
+  return typeof id === 'string' ? `Agent \`${id.slice(0, 80)}\`` : 'The agent'
+}
+
+function toError(issue: z.core.$ZodIssue, input: unknown): WitanError {
   const path = issue.path.join('.')
   const id = (input as { id?: unknown } | null)?.id
-  const who = typeof id === 'string' ? `Agent \`${id.slice(0, 80)}\`` : 'The agent'
-  if (issue.code === 'unrecognized_keys') return unknownKey(who, issue)
+  const who = whoIs(input)
   if (path === 'id') {
     return new WitanError(
       'ID_INVALID',
@@ -64,13 +104,26 @@ function toError(error: z.ZodError, input: unknown): WitanError {
       path,
       hint: 'Leave a limit out to take its default.',
     })
-  if (path.startsWith('history.trim.') && issue.code !== 'invalid_union') return badTrim(path, issue)
+  if (path.startsWith('history.trim.') && isAboutNumber(issue)) return badTrim(path, issue)
   const code: ErrorCode = 'AGENT_INVALID'
   if (issue.code === 'invalid_format' && issue.path.length > 0) return badName(who, issue, input)
-  return new WitanError(code, `${who}: \`${path || 'body'}\` is not valid: ${issue.message}.`, {
+  const what = path === '' ? 'must be an object' : `\`${path}\` ${trouble(issue)}`
+  return new WitanError(code, `${who}${path === '' ? '' : ':'} ${what}.`, {
     path,
     hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.',
   })
+}
+
+function trouble(issue: z.core.$ZodIssue): string {
+  const isMissing = issue.code === 'invalid_type' && issue.message.includes('received undefined')
+  return isMissing ? `is missing: ${issue.expected} expected` : `is not valid: ${issue.message}`
+}
+
+/** The other texts of a trim are told like those of any key. */
+function isAboutNumber(issue: z.core.$ZodIssue): boolean {
+  if (issue.code === 'custom') return true
+  if (issue.code === 'invalid_type') return issue.expected === 'number' || issue.expected === 'int'
+  return (issue.code === 'too_small' || issue.code === 'too_big') && issue.origin !== 'string'
 }
 
 function badTrim(path: string, issue: z.core.$ZodIssue): WitanError {
@@ -104,7 +157,8 @@ function bounds(issue: z.core.$ZodIssue): string {
       limitsJson(),
     )
   const one = (node as { anyOf?: unknown[] })?.anyOf?.[0] ?? node
-  const { minimum, maximum } = (one ?? {}) as { minimum?: number; maximum?: number }
+  const { minimum, exclusiveMinimum, maximum } = (one ?? {}) as Record<string, number | undefined>
+  if (exclusiveMinimum !== undefined) return `must be a number above ${exclusiveMinimum}, at most ${maximum}`
   return minimum === undefined ? issue.message : `must be an integer ${minimum}–${maximum}`
 }
 
@@ -114,9 +168,30 @@ function limitsJson(): unknown {
   return limits
 }
 
-function unknownKey(who: string, issue: z.core.$ZodIssueUnrecognizedKeys): WitanError {
-  const key = issue.keys[0] ?? ''
+/** Keys of features that are not built yet: whoever writes them should hear that, and not a word that looks like it. */
+const unbuilt: Readonly<Record<string, string>> = {
+  transfers: 'handing over to another agent',
+  transferReach: 'handing over to another agent',
+  disableTransfer: 'handing over to another agent',
+  acceptTransfer: 'handing over to another agent',
+  'limits.maxTransfers': 'handing over to another agent',
+  speaks: 'writing to peers by a protocol',
+  remotes: 'calling agents on other servers',
+  address: 'being called from other servers',
+  workflow: 'running workflow agents',
+  mcp: 'calling tools of MCP servers',
+  anonymizeUsers: 'giving people other names',
+}
+
+function unknownKey(who: string, issue: z.core.$ZodIssueUnrecognizedKeys, key: string): WitanError {
   const path = [...issue.path, key].join('.')
+  const feature = Object.hasOwn(unbuilt, path) ? unbuilt[path] : undefined
+  if (feature !== undefined) {
+    return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path}\`: ${feature} is not built in this version.`, {
+      path,
+      hint: 'Take it out: what this version cannot do is refused, never ignored.',
+    })
+  }
   const known = knownKeys(issue.path)
   const near = nearest(key, known)
   const nearby = near === null ? '' : `, nearest is \`${near}\``
@@ -136,7 +211,10 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
     const next = typeof step === 'number' ? at.items : at.properties?.[String(step)]
     node = (next as { anyOf?: unknown[] } | undefined)?.anyOf?.[0] ?? next
   }
-  return Object.keys((node as { properties?: object } | undefined)?.properties ?? {})
+  const { oneOf = [node] } = (node ?? {}) as { oneOf?: unknown[] }
+  return [
+    ...new Set(oneOf.flatMap((one) => Object.keys((one as { properties?: object } | undefined)?.properties ?? {}))),
+  ]
 }
 
 function freeze<Value>(value: Value): Value {

@@ -22,6 +22,8 @@ export interface AgentChange {
 export interface AgentRecords {
   /** All current agents of a database, by id. */
   listAgents(database: string): Promise<readonly AgentRow[]>
+  /** Every id that an agent of the database has, or had before it was deleted, in the order of their character codes. */
+  listAgentIds(database: string): Promise<readonly string[]>
   /** A certain revision, or null. Revisions outlive the deletion of their agent. */
   getAgentRevision(database: string, id: string, revision: number): Promise<AgentRow | null>
   /** The highest revision ever given to this id, or 0: an agent that is made again goes on counting. */

@@ -1,6 +1,7 @@
 /** The agents of a process: current ones and pinned revisions, looked up without waiting once they are loaded. */
 import type { AgentData } from '@witan/protocol'
 import { agentSchema } from '@witan/protocol/schemas'
+import { idOf } from './naming.ts'
 import type { AgentRecords, AgentRow } from './records.ts'
 
 /** A cache over the records. Saves go through it, so what it holds is what the store holds. */
@@ -9,8 +10,8 @@ export class Registry {
   readonly #databases = new Map<string, Map<string, AgentRow>>()
   readonly #loading = new Map<string, Promise<readonly AgentRow[]>>()
   readonly #revisions = new Map<string, AgentData>()
-  /** What roots reach, worked out once until an agent changes. */
-  readonly reaches = new Map<string, Readonly<Record<string, number>>>()
+  /** What roots reach, worked out once: made anew when an agent changes. */
+  reaches = new Map<string, Readonly<Record<string, number>>>()
 
   constructor(records: AgentRecords) {
     this.#records = records
@@ -27,6 +28,23 @@ export class Registry {
     for (const row of rows) this.#revisions.set(revisionKey(row), row.data)
   }
 
+  /** Reads the agents of a loaded database again, or of all: another process may have changed them. Says whether one has. */
+  async refresh(database: string | null = null): Promise<boolean> {
+    let isNews = false
+    for (const loaded of database === null ? [...this.#databases.keys()] : [database]) {
+      const known = this.#databases.get(loaded)
+      if (known === undefined) continue
+      const { reaches } = this
+      const rows = (await this.#records.listAgents(loaded)).map(upgraded)
+      if (reaches !== this.reaches) return this.refresh(database) // what was put meanwhile is not among them
+      isNews ||= rows.length !== known.size || rows.some(({ id, revision }) => known.get(id)?.revision !== revision)
+      this.reaches = new Map()
+      this.#databases.set(loaded, new Map(rows.map((row) => [row.id, row])))
+      for (const row of rows) this.#revisions.set(revisionKey(row), row.data)
+    }
+    return isNews
+  }
+
   /** The current rows of a loaded database by id. */
   rows(database: string): ReadonlyMap<string, AgentRow> {
     return this.#databases.get(database) ?? new Map()
@@ -34,7 +52,7 @@ export class Registry {
 
   /** Takes in what was just stored. */
   put(database: string, id: string, row: AgentRow | null): void {
-    this.reaches.clear()
+    this.reaches = new Map()
     if (row === null) this.#databases.get(database)?.delete(id)
     else {
       this.#databases.get(database)?.set(id, row)
@@ -56,6 +74,14 @@ export class Registry {
     if (row === null) throw new Error(`revision ${revision} of agent ${id} is gone`)
     this.#revisions.set(revisionKey(row), upgraded(row).data)
   }
+}
+
+/** The id that somebody means by `word` [C28]. What is not known here is looked for in the store: another process may have just saved it. */
+export async function idOfNamed(registry: Registry, database: string, word: string): Promise<string> {
+  await registry.ensure(database)
+  const id = idOf(word, registry.rows(database))
+  if (registry.rows(database).has(id) || !(await registry.refresh(database))) return id
+  return idOf(word, registry.rows(database))
 }
 
 /** A row that an earlier version stored gets the defaults of what has come since. */

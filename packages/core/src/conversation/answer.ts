@@ -24,7 +24,7 @@ export function overhear(of: ReadonlyMap<string, Gathered>, { type, kind, place,
 
 /** The value that the caller reads when the child has ended, well or not. */
 export function callersView(body: AgentEndBody | ErrorBody, gathered: Gathered | null): unknown {
-  const failure = 'code' in body ? body.detail : null
+  const failure = failureOf(body)
   const last = 'code' in body ? '' : body.text
   const text = gathered?.terms.collect === 'all' ? gathered.texts.join('\n') : last
   if (gathered?.terms.form === 'textAndError')
@@ -32,6 +32,12 @@ export function callersView(body: AgentEndBody | ErrorBody, gathered: Gathered |
   if (failure !== null) return { error: failure }
   if (gathered?.terms.collect === 'all') return text
   return (body as AgentEndBody).output ?? text
+}
+
+/** A call that was stopped has answered nothing: its caller must not read that as an empty answer [D10]. */
+function failureOf(body: AgentEndBody | ErrorBody): string | null {
+  if ('code' in body) return body.detail
+  return body.finishReason === 'cancelled' ? 'The run ended before this was answered.' : null
 }
 
 function withErrors(text: string, errors: readonly string[]): { readonly text: string; readonly error?: string } {

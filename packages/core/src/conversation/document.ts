@@ -1,8 +1,10 @@
 /** One conversation document: the entries of one path, folded for a reader [R18–R22, Rb37]. */
-import type { DetailLevel, Document, DocumentMessage, Interruption, UsageCounters } from '@witan/protocol'
+import type { DetailLevel, Document, Interruption, UsageCounters } from '@witan/protocol'
 import { addCounters, addModelCall, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
 import { callersView, gather, type Gathered, overhear } from './answer.ts'
+import { askedView, isRequired } from './asking.ts'
+import { handleOf } from './handle.ts'
 
 interface ShownCall {
   readonly id: string
@@ -14,10 +16,12 @@ interface ShownCall {
   readonly cost: { startedAt: number | null; endedAt: number | null; usage: UsageCounters | null }
 }
 
-type KeptMessage = Omit<DocumentMessage, 'toolCalls' | 'date'> & {
+type KeptMessage = Omit<Message, 'toolCalls' | 'date'> & {
   readonly toolCalls: readonly ShownCall[]
   readonly at: number
 }
+
+type Message = Document['messages'][number]
 
 /** A document as far as the entries were taken. */
 export interface DocumentFold {
@@ -81,6 +85,7 @@ function takeStart(document: DocumentFold, entry: Entry & { type: 'start'; kind:
     if (asked !== undefined) {
       asked.document = place.document
       asked.cost.startedAt = entry.at
+      if (body.background !== undefined) asked.result = handleOf(place.call, body.toolCallId)
     }
     const gathered = gather(body.answer)
     if (gathered !== null) document.gathered.set(place.call, gathered)
@@ -122,7 +127,7 @@ function takeOwn(document: DocumentFold, entry: Entry): void {
     asked.cost.endedAt = entry.at
     if (entry.type === 'end') asked.result = entry.body.result
     if (entry.type === 'error') asked.result = { error: entry.body.detail }
-  } else if (entry.type === 'action_required') document.open.set(entry.body.id, entry.body)
+  } else if (isRequired(entry)) document.open.set(entry.body.id, askedView(entry.body))
   else if (entry.type === 'resolved') document.open.delete(entry.body.id)
 }
 
@@ -162,16 +167,12 @@ function shownCall(document: DocumentFold, { id, name, arguments: written }: Log
   return shown
 }
 
-function say(
-  document: DocumentFold,
-  entry: Entry,
-  what: Pick<DocumentMessage, 'role' | 'author' | 'to' | 'text'>,
-): void {
+function say(document: DocumentFold, entry: Entry, what: Pick<Message, 'role' | 'author' | 'to' | 'text'>): void {
   const { seq, at } = entry
   document.messages.push({ seq, ...what, parts: partsOf(what.text), toolCalls: [], usage: null, at })
 }
 
-function partsOf(text: string): DocumentMessage['parts'] {
+function partsOf(text: string): Message['parts'] {
   return text === '' ? [] : [{ type: 'text', text }]
 }
 
@@ -216,7 +217,7 @@ function withoutCut(messages: readonly KeptMessage[], limit: number): KeptMessag
   return first > 0 ? messages.slice(0, first) : messages.filter(({ at }) => at === cut)
 }
 
-function callOf({ cost, ...call }: ShownCall, detail: DetailLevel): DocumentMessage['toolCalls'][number] {
+function callOf({ cost, ...call }: ShownCall, detail: DetailLevel): Message['toolCalls'][number] {
   if (detail !== 'full') return call
   const { startedAt, endedAt, usage } = cost
   const at = { startedAt: startedAt === null ? null : iso(startedAt), endedAt: endedAt === null ? null : iso(endedAt) }

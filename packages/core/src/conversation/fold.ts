@@ -6,20 +6,27 @@ import type {
   CallPlace,
   Entry,
   ErrorBody,
-  MessageBody,
   ModelEndBody,
-  ResolvedBody,
   ToolStartBody,
 } from '@witan/protocol/entries'
-import { addCounters, addModelCall, emptyCounters } from '@witan/protocol/entries'
+import { addModelCall, emptyCounters, roundCost } from '@witan/protocol/entries'
+import { channelOf } from '../identity/channel.ts'
+import { mergeUsage } from './usage.ts'
 import { bind, documentKey, withGenerated } from '../parameter/bind.ts'
 import { overhearingScrubber, scrubberOf } from '../parameter/scrub.ts'
 import { parameterLines } from '../parameter/visibility.ts'
 import { callersView, gather } from './answer.ts'
-import { contentOf, hear } from './hear.ts'
+import { foldRequired, foldResolved } from './asking.ts'
+import { handleOf } from './handle.ts'
+import { contentOf, hear, resultText } from './hear.ts'
 import { prefaceOf } from './shared.ts'
-import { givenAt, scrubHistory } from './given.ts'
-import type { AgentCall, ConversationState, DocumentState, RunState, Slot } from './state.ts'
+import { givenAt, scrubHistory, tightened } from './given.ts'
+import { type AgentCall, type ConversationState, isTop, liveJob, type RunState, type Slot } from './state.ts'
+import { foldMessage } from './message.ts'
+import { childPath, documentAt } from './place.ts'
+import { clockWork, newRun, nothingSpent } from './run.ts'
+import { SparseMap } from './sparse-map.ts'
+import { endTask, noteEnd, settleAccount, startTask } from './task.ts'
 import { dropHistory } from './trim.ts'
 
 /** The pinned definition of an agent; every revision that the log names is known before folding [C8]. */
@@ -30,40 +37,59 @@ export function emptyState(
   about: Pick<ConversationState, 'database' | 'id' | 'rootAgent' | 'stored' | 'maxModelIterationsPerCall'>,
 ): ConversationState {
   const { given } = about.stored
-  return { ...about, given, wasShown: false, documents: new Map(), ordinals: new Map(), run: null, seq: 0 }
+  return {
+    ...about,
+    channel: channelOf(about.database, about.id),
+    given,
+    wasShown: false,
+    documents: new Map(),
+    ordinals: new Map(),
+    run: null,
+    spent: nothingSpent(),
+    tasks: new SparseMap(),
+    untold: new SparseMap(),
+    scrubbed: new SparseMap(),
+    badEnds: new SparseMap(),
+    seq: 0,
+  }
 }
 
 /** Takes `entry` into `state`. An entry for a call that is not live changes nothing. */
 export function fold(state: ConversationState, entry: Entry, agents: AgentLookup): void {
   if (entry.seq > state.seq) state.seq = entry.seq
-  if (state.run !== null && entry.epoch > 0) clockWork(state.run.worked, entry)
+  const run = liveJob(state, entry.job)
+  if (run !== null && entry.epoch > 0) clockWork(run.worked, entry)
   switch (entry.type) {
     case 'message':
-      return foldMessage(state, entry.place, entry.body)
+      return foldMessage(state, run, entry)
     case 'start':
-      return entry.kind === 'agent' ? foldAgentStart(state, entry, agents) : foldToolStart(state, entry)
+      return entry.kind === 'agent' ? foldAgentStart(state, entry, agents) : foldToolStart(run, entry)
     case 'end':
-      return foldEnd(state, entry)
+      return foldEnd(state, run, entry)
     case 'error':
-      return entry.kind === 'agent'
-        ? foldAgentOver(state, entry.place, entry.body)
-        : foldToolError(state, entry.place, entry.body)
-    case 'action_required': {
-      const slot = state.run?.slots.get(entry.place.call)
-      if (slot === undefined) return
-      slot.interruption = entry.body
-      slot.state = 'waiting'
+      return entry.kind === 'agent' ? foldAgentOver(state, run, entry) : foldToolError(run, entry.place, entry.body)
+    case 'action_required':
+    case 'question_required':
+    case 'approval_required':
+    case 'message_required':
+    case 'policy_required':
+      return foldRequired(run, entry.place, entry.body)
+    case 'resolved':
+      return foldResolved(run, entry.place, entry.body)
+    case 'cancel':
+      if (run !== null) run.cancelled = true
+      return
+    case 'task': {
+      const task = state.tasks.get(entry.place.call)
+      if (task !== undefined) task.told = entry.body.status
       return
     }
-    case 'resolved':
-      return foldResolved(state, entry.place, entry.body)
-    case 'cancel':
-      if (state.run?.root.place.call === entry.place.run) state.run.cancelled = true
-      return
     case 'notice':
+      if (run !== null && entry.body.code === 'RUN_RECOVERED') run.recovered += 1
+      if (entry.body.hidden !== undefined) state.stored = tightened(state.stored, entry.body.hidden, entry.seq - 1)
       return
     case 'summary': {
-      const document = state.run?.calls.get(entry.place.call)?.document
+      const document = run?.calls.get(entry.place.call)?.document
       if (document !== undefined) dropHistory(document, entry.body)
       return
     }
@@ -72,26 +98,11 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
   }
 }
 
-/** A new epoch begins when a parked or lost run goes on: the time between is nobody's work. */
-function clockWork(worked: RunState['worked'], { epoch, at }: Entry): void {
-  if (epoch > worked.epoch) {
-    worked.ms += worked.to - worked.from
-    worked.epoch = epoch
-    worked.from = at
-  }
-  worked.to = at
-}
-
-function foldMessage(state: ConversationState, place: CallPlace, body: MessageBody): void {
-  const document = state.run?.calls.get(place.call)?.document ?? documentAt(state, place.document, place.document)
-  const { text, artificialActions } = body
-  document.inbox.push(artificialActions === undefined ? { text } : { text, calls: artificialActions })
-}
-
 function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentStartBody }, agents: AgentLookup): void {
   const { place, body } = entry
   const agent = agents(body.agent, body.revision)
-  const parent = place.parentCall === null ? null : (state.run?.calls.get(place.parentCall) ?? null)
+  const caller = liveJob(state, entry.job)
+  const parent = place.parentCall === null ? null : (caller?.calls.get(place.parentCall) ?? null)
   if (parent === null) Object.assign(state, givenAt(state.stored, entry.seq || Number.POSITIVE_INFINITY))
   const binding = bind(agent.parameters, { parent: parent?.parameters ?? null, given: state.given, map: body.map })
   const parameters = withGenerated(binding, body.generated)
@@ -99,6 +110,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   const document = documentAt(state, key, place.document)
   const call: AgentCall = {
     place,
+    job: parent === null || body.background !== undefined ? place.call : parent.job,
     agent,
     revision: body.revision,
     parent,
@@ -130,8 +142,18 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   if (state.wasShown && call.scrub !== null && document.calls.length === 0)
     scrubHistory(document.messages, call.scrub, parent === null)
   document.calls.push(call)
-  if (parent === null) state.run = newRun(call, body.revisions)
-  else joinRun(state.run as RunState, call, parent)
+  if (parent === null) {
+    if (!body.hidden) state.spent = nothingSpent()
+    state.run = newRun(call, { tree: agent, revisions: body.revisions, grant: null, account: state.spent })
+  } else if (body.background === undefined) joinRun(caller as RunState, call, parent)
+  else {
+    const from = caller as RunState
+    count(from, call, parent)
+    const task = newRun(call, startTask(from, call, body.background))
+    state.tasks.set(place.call, task)
+    const slot = parent.slots.find((one) => one.asked.id === call.toolCallId)
+    if (slot !== undefined) settle(slot, contentOf(handleOf(place.call, body.toolCallId)))
+  }
   if (document.calls.length > 1) return
   activate(call)
   if (body.initial.length > 0) beginWith(call, body.initial)
@@ -147,40 +169,21 @@ function beginWith(call: AgentCall, initial: AgentStartBody['initial']): void {
 
 function joinRun(run: RunState, call: AgentCall, parent: AgentCall): void {
   run.calls.set(call.place.call, call)
-  run.invocations.set(
-    baseInvocation(parent, call.agent.id),
-    1 + (run.invocations.get(baseInvocation(parent, call.agent.id)) ?? 0),
-  )
+  count(run, call, parent)
   const slot = parent.slots.find((one) => one.asked.id === call.toolCallId)
   if (slot === undefined) return
   slot.state = 'child'
   slot.place = call.place
 }
 
+function count(run: RunState, call: AgentCall, parent: AgentCall): void {
+  const invocation = baseInvocation(parent, call.agent.id)
+  run.invocations.set(invocation, 1 + (run.invocations.get(invocation) ?? 0))
+}
+
 /** The invocation id of a child before it is numbered [K19]. */
 export function baseInvocation(parent: AgentCall, agent: string): string {
   return `${parent.place.invocation}.sub.${agent}`
-}
-
-/** The path of a child's document before it is numbered. */
-export function childPath(parentPath: string, agent: string): string {
-  return `${parentPath}/${agent}`
-}
-
-function newRun(root: AgentCall, revisions: RunState['revisions']): RunState {
-  return {
-    root,
-    revisions,
-    calls: new Map([[root.place.call, root]]),
-    slots: new Map(),
-    modelCalls: 0,
-    toolIterations: 0,
-    tokens: 0,
-    invocations: new Map(),
-    worked: { ms: 0, epoch: 1, from: root.startedAt, to: root.startedAt },
-    cancelled: false,
-    failure: null,
-  }
 }
 
 function activate(call: AgentCall): void {
@@ -192,18 +195,8 @@ function activate(call: AgentCall): void {
   call.document.inbox.push({ text: call.scrub === null ? call.message : call.scrub(call.message) })
 }
 
-function documentAt(state: ConversationState, key: string, path: string): DocumentState {
-  const known = state.documents.get(key)
-  if (known !== undefined) return known
-  const document: DocumentState = { path, messages: [], inbox: [], calls: [], turns: [], tokens: null }
-  state.documents.set(key, document)
-  const base = path.replace(/~\d+$/, '')
-  state.ordinals.set(base, 1 + (state.ordinals.get(base) ?? 0))
-  return document
-}
-
-function foldToolStart(state: ConversationState, entry: Entry & { body: ToolStartBody }): void {
-  const call = state.run?.calls.get(entry.place.parentCall ?? '')
+function foldToolStart(run: RunState | null, entry: Entry & { body: ToolStartBody }): void {
+  const call = run?.calls.get(entry.place.parentCall ?? '')
   const slot = call?.slots.find((one) => one.asked.id === entry.body.toolCallId)
   if (call === undefined) return
   countersOf(call).toolCalls += 1
@@ -212,23 +205,23 @@ function foldToolStart(state: ConversationState, entry: Entry & { body: ToolStar
   slot.place = entry.place
   slot.name = entry.body.name
   slot.epoch = entry.epoch
-  state.run?.slots.set(entry.place.call, slot)
+  run?.slots.set(entry.place.call, slot)
 }
 
-function foldEnd(state: ConversationState, entry: Entry & { type: 'end' }): void {
-  if (entry.kind === 'model') return foldReply(state, entry.place, entry.body)
-  if (entry.kind === 'tool') return foldToolOver(state, entry.place, contentOf(entry.body.result))
-  return foldAgentOver(state, entry.place, entry.body)
+function foldEnd(state: ConversationState, run: RunState | null, entry: Entry & { type: 'end' }): void {
+  if (entry.kind === 'model') return foldReply(run, entry.place, entry.body)
+  if (entry.kind === 'tool') return foldToolOver(run, entry.place, resultText(entry.body))
+  return foldAgentOver(state, run, entry)
 }
 
-function foldReply(state: ConversationState, place: CallPlace, body: ModelEndBody): void {
-  const run = state.run
+function foldReply(run: RunState | null, place: CallPlace, body: ModelEndBody): void {
   const call = run?.calls.get(place.call)
-  if (run === undefined || run === null || call === undefined) return
+  if (run === null || call === undefined) return
   run.modelCalls += 1
   addModelCall(countersOf(call), body.usage)
   run.tokens += (body.usage?.inputTokens ?? 0) + (body.usage?.outputTokens ?? 0)
-  if (body.purpose === 'summary') return
+  run.costUsd = roundCost(run.costUsd + (body.usage?.costUsd ?? 0))
+  if (body.purpose !== undefined) return
   const read = body.usage?.inputTokens ?? null
   if (read !== null) call.document.tokens = read + (body.usage?.outputTokens ?? 0)
   if (body.offered) run.toolIterations += 1
@@ -261,16 +254,17 @@ function newSlot(asked: Slot['asked'], owner: AgentCall): Slot {
     place: null,
     name: asked.name,
     interruption: null,
-    answer: null,
+    answered: null,
+    passed: null,
     content: '',
     epoch: 0,
   }
 }
 
-function foldToolError(state: ConversationState, place: CallPlace, body: ErrorBody): void {
-  const call = state.run?.calls.get(place.parentCall ?? '')
+function foldToolError(run: RunState | null, place: CallPlace, body: ErrorBody): void {
+  const call = run?.calls.get(place.parentCall ?? '')
   if (call !== undefined) gatherError(call, body.detail)
-  foldToolOver(state, place, errorText(body))
+  foldToolOver(run, place, errorText(body))
 }
 
 /** An error that its call's caller may read goes through what the call itself may not see [D15]. */
@@ -278,44 +272,34 @@ function gatherError({ gathered, scrub }: AgentCall, detail: string): void {
   gathered?.errors.push(scrub === null ? detail : scrub(detail))
 }
 
-function foldToolOver(state: ConversationState, place: CallPlace, content: string): void {
-  const slot = state.run?.slots.get(place.call)
+function foldToolOver(run: RunState | null, place: CallPlace, content: string): void {
+  const slot = run?.slots.get(place.call)
   if (slot === undefined) return
-  state.run?.slots.delete(place.call)
+  run?.slots.delete(place.call)
   settle(slot, content)
 }
 
-function foldResolved(state: ConversationState, place: CallPlace, body: ResolvedBody): void {
-  const slot = state.run?.slots.get(place.call)
-  if (slot === undefined) return
-  slot.state = 'answered'
-  slot.interruption = null
-  slot.answer = answerOf(body)
-}
-
-function answerOf(body: ResolvedBody): Slot['answer'] {
-  if (body.state === 'cancelled') return { error: 'cancelled by the user' }
-  if (body.state === 'expired') return { error: 'nobody answered in time' }
-  return body.answer as Slot['answer']
-}
-
-function foldAgentOver(state: ConversationState, place: CallPlace, body: AgentEndBody | ErrorBody): void {
-  const run = state.run
+function foldAgentOver(state: ConversationState, run: RunState | null, { place, body }: AgentOver): void {
   const call = run?.calls.get(place.call)
-  if (run === undefined || run === null || call === undefined) return
+  if (run === null || call === undefined) return
   run.calls.delete(place.call)
   const { calls, inbox } = call.document
   // A call that ends in the middle of a step leaves no tool call unanswered: providers refuse such a history [P21].
   for (const slot of call.slots) if (slot.state !== 'settled') settle(slot, notRun)
   // A delegation that no model read is not history; what a person said stays.
-  if (call.parent !== null && call.active) inbox.length = 0
+  if (call.parent !== null && call.active) {
+    for (const { told: unread = [] } of inbox.splice(0))
+      for (const task of unread) state.untold.set(task.place.call, task)
+  }
   calls.splice(calls.indexOf(call), 1)
   const next = calls[0]
   if (next !== undefined && !next.active) activate(next)
   if (call.parent === null) {
     state.run = null
-    return
+    settleAccount(state, run, body)
+    return noteEnd(state, run, body)
   }
+  if (isTop(call)) return endTask(state, run, body)
   mergeUsage(call.parent.usage, call.usage)
   const slot = call.parent.slots.find((one) => one.place === call.place || one.asked.id === call.toolCallId)
   if ('code' in body) gatherError(call.parent, body.detail)
@@ -324,6 +308,8 @@ function foldAgentOver(state: ConversationState, place: CallPlace, body: AgentEn
   // Its caller need not declare what it was bound to: such a value stays below [C17].
   settle(slot, call.scrub === null ? answer : call.scrub(answer))
 }
+
+type AgentOver = Entry & { readonly kind: 'agent'; readonly body: AgentEndBody | ErrorBody }
 
 /** When all calls of a step are settled, their results stand in call order, whatever order they came in [C14]. */
 function settle(slot: Slot, content: string): void {
@@ -349,15 +335,6 @@ function countersOf(call: AgentCall): UsageCounters {
   const fresh = emptyCounters()
   call.usage.set(path, fresh)
   return fresh
-}
-
-/** Adds the counters of `from` to `into`, path by path. */
-export function mergeUsage(into: Map<string, UsageCounters>, from: ReadonlyMap<string, UsageCounters>): void {
-  for (const [path, counters] of from) {
-    const known = into.get(path)
-    if (known === undefined) into.set(path, { ...counters })
-    else addCounters(known, counters)
-  }
 }
 
 function assertNever(entry: never): never {

@@ -7,23 +7,32 @@ export interface Copied {
   readonly lastLegalSeq: number
 }
 
-/** Takes the entries up to `seq`, all documents alike. Legal is the beginning, and the end of each run: in between some call is open. */
+/**
+ * Takes the entries up to `seq`, all documents alike. Legal is the beginning, and the end of a run or task where no other is
+ * live: in between some call is open.
+ */
 export async function copyLog(log: AsyncIterable<Entry>, seq: number): Promise<Copied> {
   const entries: Entry[] = []
+  const open = new Set<string>()
   let lastLegalSeq = 0
   if (seq > 0) {
     for await (const entry of log) {
       entries.push(entry)
-      if (endsRun(entry)) lastLegalSeq = entry.seq
+      if (endsJob(entry, open) && open.size === 0) lastLegalSeq = entry.seq
       if (entry.seq === seq) break
     }
   }
   return { entries, lastLegalSeq }
 }
 
-/** The root's end is the last word of a run. */
-function endsRun({ type, kind, place }: Entry): boolean {
-  return kind === 'agent' && (type === 'end' || type === 'error') && place.call === place.run
+/** Keeps `open`, the calls that have a job of their own. True for the last words of one; a task's status follows its end. */
+function endsJob(entry: Entry, open: Set<string>): boolean {
+  const { type, kind, place } = entry
+  if (type === 'task') return !open.has(place.call)
+  if (kind !== 'agent') return false
+  if (type !== 'start') return open.delete(place.call)
+  if (place.call === place.run || entry.body.background !== undefined) open.add(place.call)
+  return false
 }
 
 /** The same entry in a conversation of another id; it is stored anew there and belongs to no job of it. */

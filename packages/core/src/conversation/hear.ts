@@ -9,8 +9,9 @@ import type { WaitingMessage } from './state.ts'
  */
 export function hear(into: ModelMessage[], waiting: readonly WaitingMessage[], scrub: Scrubber): void {
   let said: string[] = []
-  for (const { text, calls } of waiting) {
-    said.push(text)
+  for (const { text, calls, told } of waiting) {
+    // What a task came to is no person's word: its reader must not see more of it than of a delegate's answer.
+    said.push(scrub === null || told === undefined ? text : scrub(text))
     if (calls === undefined) continue
     addWords(into, said)
     said = []
@@ -35,4 +36,10 @@ function addWords(into: ModelMessage[], said: readonly string[]): void {
 /** What a model reads of a tool's value: text as it is, or else JSON. */
 export function contentOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')
+}
+
+/** What a model reads of a tool's result: of an array that was cut, that there was more. */
+export function resultText({ result, truncated }: { readonly result: unknown; readonly truncated: boolean }): string {
+  const rest = truncated && Array.isArray(result) ? [`first ${result.length} of more rows shown`] : []
+  return contentOf(rest.length === 0 ? result : [...(result as unknown[]), ...rest])
 }

@@ -1,72 +1,74 @@
 /** The warm fold of one conversation: the only way the engine appends to it, and where what others append arrives. */
 import type { Entry } from '@witan/protocol/entries'
 import type { Append, AppendResult } from '../store/store.ts'
-import { type AgentLookup, fold } from './fold.ts'
-import { tightened } from './given.ts'
+import { type LogContext, LogSync } from './log-sync.ts'
 import type { ConversationState } from './state.ts'
 
-/** Stores an append and tells the readers of the conversation. */
-export type Appender = (append: Append) => Promise<AppendResult>
-
-/** Who is told: entries of others were folded; or an append broke, so that nobody knows what is stored and this fold is of no use any more. */
+/** Who is told: entries of others were folded; or the fold is of no use any more, and whoever works on it must stop. */
 export interface LogWatcher {
   changed(): void
   broken(reason: unknown): void
 }
 
-/** One warm conversation. Entries of its own job are folded as they are recorded; everything else once it is stored. */
+/**
+ * One warm conversation. Entries of the jobs at work here are folded as they are recorded; everything else once it is stored, also
+ * what other processes store: it is read as soon as an append of ours, or a notice, shows that it is there.
+ */
 export class ConversationLog {
   readonly state: ConversationState
-  readonly #append: Appender
-  readonly #agents: AgentLookup
-  readonly #underWay = new Set<Promise<AppendResult>>()
-  /** The job that is at work on it, if any. */
-  watcher: LogWatcher | null = null
-  /** True once an append broke: whoever wants the conversation must read it again. */
+  /** The jobs that are at work on it, by their ids. */
+  readonly watchers = new Map<string, LogWatcher>()
+  /** True once the fold is of no use: whoever wants the conversation must read it again. */
   isBroken = false
+  readonly #sync: LogSync
+  readonly #proposals: Promise<AppendResult>[] = []
 
-  constructor(state: ConversationState, append: Appender, agents: AgentLookup) {
+  constructor(state: ConversationState, context: LogContext) {
     this.state = state
-    this.#append = async (member) => {
-      try {
-        return await append(member)
-      } catch (error) {
-        this.isBroken = true
-        this.watcher?.broken(error)
-        throw error
-      }
-    }
-    this.#agents = agents
+    const isBroken = () => this.isBroken
+    const spoil = (reason: unknown) => this.spoil(reason)
+    this.#sync = new LogSync({ ...context, state, isBroken, spoil, folded: () => tell(this) })
   }
 
-  /** Folds entries that are the job's own, before they are stored. */
-  take(entries: readonly Entry[]): void {
-    for (const entry of entries) fold(this.state, entry, this.#agents)
+  /** Folds an entry that is a job's own, before it is stored. */
+  take(entry: Entry): void {
+    this.#sync.take(entry)
   }
 
   /** Stores what was taken before. A refusal is told to the caller; the state is then of no use any more. */
-  async write(append: Append): Promise<AppendResult> {
-    const result = await this.#append(append)
-    if (result.ok && result.lastSeq > this.state.seq) this.state.seq = result.lastSeq
-    return result
+  write(append: Append): Promise<AppendResult> {
+    return this.#sync.append(append, [])
   }
 
   /** Stores first and then folds `fresh`, the entries of the append that were not taken before: for everything that may be refused. */
-  async propose(append: Append, fresh: readonly Entry[] = append.entries): Promise<AppendResult> {
-    const proposal = this.#append(append).then((result) => {
-      if (!result.ok) return result
-      if (append.hide !== undefined) this.state.stored = tightened(this.state.stored, append.hide, result.before)
-      this.take(fresh)
-      if (result.lastSeq > this.state.seq) this.state.seq = result.lastSeq
-      this.watcher?.changed()
+  propose(append: Append, fresh: readonly Entry[] = append.entries): Promise<AppendResult> {
+    const over = () => void this.#proposals.splice(this.#proposals.indexOf(proposal), 1)
+    const proposal = this.#sync.append(append, fresh).finally(over)
+    this.#proposals.push(proposal)
+    return proposal.then((result) => {
+      if (result.ok) tell(this)
       return result
     })
-    this.#underWay.add(proposal)
-    return proposal.finally(() => this.#underWay.delete(proposal))
   }
 
   /** Null where nothing that was proposed is on its way: what is appended in this very turn then comes before whatever others propose next. */
   quiet(): Promise<unknown> | null {
-    return this.#underWay.size === 0 ? null : Promise.allSettled(this.#underWay)
+    return this.#proposals.length === 0 ? null : Promise.allSettled(this.#proposals)
   }
+
+  /** Folds what others have stored meanwhile. */
+  catchUp(): Promise<void> {
+    return this.#sync.catchUp()
+  }
+
+  /** Nothing that was folded here can be trusted any more: everybody at work on it stops. */
+  spoil(reason: unknown): void {
+    if (this.isBroken) return
+    this.isBroken = true
+    for (const watcher of [...this.watchers.values()]) watcher.broken(reason)
+  }
+}
+
+function tell({ watchers }: ConversationLog): void {
+  for (const watcher of watchers.values()) watcher.changed()
 }

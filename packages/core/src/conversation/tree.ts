@@ -1,15 +1,32 @@
 /** The call tree of a run, from its entries. */
 import type { CallNode, UsageCounters } from '@witan/protocol'
-import type { Entry } from '@witan/protocol/entries'
+import type { CallPlace, Entry } from '@witan/protocol/entries'
 import { addModelCall, emptyCounters } from '@witan/protocol/entries'
+import { isRequired, type RequiredEntry } from './asking.ts'
 
 type Node = { -readonly [Field in keyof CallNode]: CallNode[Field] } & { children: CallNode[]; usage: UsageCounters }
 
+/** The call tree of a run, and how many rounds of tools it took: replies in which a model that was offered tools called some [C4]. */
+export interface RunTree {
+  readonly root: CallNode
+  readonly toolRounds: number
+}
+
 /** Builds the tree of the run whose root call is `run`. Null where its start is not among the entries. */
-export async function callTree(entries: AsyncIterable<Entry>, run: string): Promise<CallNode | null> {
+export async function callTree(entries: AsyncIterable<Entry>, run: string): Promise<RunTree | null> {
   const nodes = new Map<string, Node>()
-  for await (const entry of entries) if (entry.place.run === run) take(nodes, entry)
-  return nodes.get(run) ?? null
+  let toolRounds = 0
+  for await (const entry of entries) {
+    if (entry.place.run !== run) continue
+    take(nodes, entry)
+    if (isToolRound(entry)) toolRounds += 1
+  }
+  const root = nodes.get(run)
+  return root === undefined ? null : { root, toolRounds }
+}
+
+function isToolRound(entry: Entry): boolean {
+  return entry.type === 'end' && entry.kind === 'model' && entry.body.offered && entry.body.toolCalls.length > 0
 }
 
 function take(nodes: Map<string, Node>, entry: Entry): void {
@@ -17,12 +34,11 @@ function take(nodes: Map<string, Node>, entry: Entry): void {
   const node = nodes.get(place.call)
   const at = new Date(entry.at).toISOString()
   if (entry.type === 'start') {
-    const made = newNode(entry, at)
-    nodes.set(place.call, made)
-    nodes.get(place.parentCall ?? '')?.children.push(made)
+    if (node === undefined) add(nodes, entry, newNode(entry, at))
+    else Object.assign(node, newNode(entry, at))
     if (entry.kind === 'tool') countTool(nodes.get(place.parentCall ?? ''))
   } else if (node === undefined) {
-    return
+    if (isRequired(entry)) add(nodes, entry, heldNode(entry, at))
   } else if (entry.type === 'end' && entry.kind === 'model') {
     addModelCall(node.usage, entry.body.usage)
   } else if (entry.type === 'end' || entry.type === 'error') {
@@ -32,17 +48,30 @@ function take(nodes: Map<string, Node>, entry: Entry): void {
         : entry.body.code === 'RUN_CANCELLED'
     node.status = cancelled ? 'cancelled' : entry.type === 'end' ? 'completed' : 'failed'
     node.endedAt = at
-  } else if (entry.type === 'action_required') node.status = 'waiting'
+  } else if (isRequired(entry)) node.status = 'waiting'
   else if (entry.type === 'resolved') node.status = 'running'
+}
+
+function add(nodes: Map<string, Node>, { place }: Entry, node: Node): void {
+  nodes.set(place.call, node)
+  nodes.get(place.parentCall ?? '')?.children.push(node)
+}
+
+/** A call that is held has not started: it stands in the tree since somebody was asked to let it. */
+function heldNode({ place, body }: RequiredEntry, askedAt: string): Node {
+  const name = body.path.split('/').at(-1) ?? ''
+  return { ...nodeAt(place, askedAt), kind: 'tool', name, status: 'waiting' }
 }
 
 function newNode(entry: Entry & { type: 'start' }, startedAt: string): Node {
   const { place } = entry
   const name = entry.kind === 'agent' ? entry.body.agent : entry.body.name
+  return { ...nodeAt(place, startedAt), kind: entry.kind, name }
+}
+
+function nodeAt(place: CallPlace, startedAt: string): Omit<Node, 'kind' | 'name'> {
   return {
     callId: place.call,
-    kind: entry.kind,
-    name,
     document: place.document,
     status: 'running',
     startedAt,

@@ -1,15 +1,18 @@
 /** Warm conversations: folds kept in memory, least recently used go first, cold ones are read from the log. */
 import { WitanError } from '@witan/protocol'
 import type { AgentStartBody, Entry } from '@witan/protocol/entries'
+import { channelOf } from '../identity/channel.ts'
 import type { ConversationRow, Store } from '../store/store.ts'
-import { type AgentLookup, emptyState, fold } from './fold.ts'
+import { type AgentLookup, emptyState } from './fold.ts'
 import { storedOf } from './given.ts'
-import { type Appender, ConversationLog } from './log.ts'
+import { ConversationLog } from './log.ts'
+import type { LogContext } from './log-sync.ts'
 
 /** What loading a conversation needs. */
 export interface WarmContext {
   readonly store: Store
-  readonly append: Appender
+  readonly append: LogContext['append']
+  readonly stored: LogContext['stored']
   /** Makes sure that a revision can be looked up. */
   ensureRevision(database: string, id: string, revision: number): Promise<void>
   lookup(database: string): AgentLookup
@@ -31,7 +34,7 @@ export class WarmConversations {
 
   /** The warm log, read from the store if need be. Throws `NOT_FOUND`. */
   async get(database: string, id: string): Promise<ConversationLog> {
-    const key = keyOf(database, id)
+    const key = channelOf(database, id)
     const warm = this.#logs.get(key)
     if (warm !== undefined && !warm.isBroken) {
       this.#logs.delete(key)
@@ -43,31 +46,55 @@ export class WarmConversations {
     return loading
   }
 
+  /** The log with everything that is stored when this is called. Throws `NOT_FOUND`. */
+  async latest(database: string, id: string): Promise<ConversationLog> {
+    const key = channelOf(database, id)
+    const mayBeBehind = this.peek(database, id) !== null || this.#loading.has(key)
+    const log = await this.get(database, id)
+    if (mayBeBehind) await log.catchUp()
+    return log
+  }
+
   /** A log for a conversation that is just being made; kept once `keep` is called. */
   fresh(row: ConversationRow): ConversationLog {
     const { database, id, agent, maxModelIterationsPerCall } = row
     const stored = storedOf(row.parameters)
     const state = emptyState({ database, id, rootAgent: agent, stored, maxModelIterationsPerCall })
-    return new ConversationLog(state, this.#context.append, this.#context.lookup(database))
+    return new ConversationLog(state, {
+      append: this.#context.append,
+      stored: this.#context.stored,
+      read: (after) => this.#read({ database, conversation: id, after }),
+      agents: this.#context.lookup(database),
+    })
+  }
+
+  /** The log if it is warm and of use; it is not read for this. */
+  peek(database: string, id: string): ConversationLog | null {
+    const warm = this.#logs.get(channelOf(database, id))
+    return warm === undefined || warm.isBroken ? null : warm
   }
 
   keep(log: ConversationLog): void {
-    this.#logs.set(keyOf(log.state.database, log.state.id), log)
+    this.#logs.set(log.state.channel, log)
+    if (this.#logs.size <= this.#context.capacity) return
     for (const [key, old] of this.#logs) {
       if (this.#logs.size <= this.#context.capacity) return
-      if (old.state.run === null) this.#logs.delete(key)
+      if (old.watchers.size === 0) this.#logs.delete(key)
     }
   }
 
   /** Forgets a log whose state is of no use any more. */
   drop(database: string, id: string): void {
-    this.#logs.delete(keyOf(database, id))
+    this.#logs.delete(channelOf(database, id))
   }
 
-  async #ensurePinned(database: string, start: AgentStartBody): Promise<void> {
-    const { ensureRevision } = this.#context
-    await ensureRevision(database, start.agent, start.revision)
-    for (const [id, revision] of Object.entries(start.revisions)) await ensureRevision(database, id, revision)
+  async #read(of: { readonly database: string; readonly conversation: string; readonly after: number }) {
+    const entries: Entry[] = []
+    for await (const entry of entriesOf(this.#context.store, of)) {
+      if (entry.type === 'start' && entry.kind === 'agent') await ensurePinned(this.#context, of.database, entry.body)
+      entries.push(entry)
+    }
+    return entries
   }
 
   async #load(database: string, id: string): Promise<ConversationLog> {
@@ -78,13 +105,15 @@ export class WarmConversations {
         hint: 'GET /api/v1/conversations lists them.',
       })
     const log = this.fresh(row)
-    for await (const entry of entriesOf(store, { database, conversation: id })) {
-      if (entry.type === 'start' && entry.kind === 'agent') await this.#ensurePinned(database, entry.body)
-      fold(log.state, entry, this.#context.lookup(database))
-    }
+    await log.catchUp()
     this.keep(log)
     return log
   }
+}
+
+async function ensurePinned({ ensureRevision }: WarmContext, database: string, start: AgentStartBody): Promise<void> {
+  await ensureRevision(database, start.agent, start.revision)
+  for (const [id, revision] of Object.entries(start.revisions)) await ensureRevision(database, id, revision)
 }
 
 /** All entries of a conversation in order, page by page. */
@@ -101,8 +130,4 @@ export async function* entriesOf(
     if (last === undefined || page.length < pageSize) return
     after = last.seq
   }
-}
-
-function keyOf(database: string, id: string): string {
-  return `${database}\n${id}`
 }

@@ -7,6 +7,15 @@ export interface Delta {
   readonly text: string
   readonly attempt: number
   readonly at: number
+  /** It is all that was said so far. */
+  readonly whole?: true
+}
+
+/** Readers in other processes. */
+export interface Outside {
+  isRead(channel: string): boolean
+  reading(channel: string): void
+  delta(channel: string, delta: Delta): void
 }
 
 /** A reader of one conversation. */
@@ -28,14 +37,23 @@ export class LiveHub {
   /** Kept with or without readers: whoever comes late gets it first [D8]. */
   readonly #said = new Map<string, Map<string, Said>>()
 
-  /** Whether anybody reads: a model that can answer without a stream may then do so. */
+  /** Set where other processes work on the same store. */
+  outside: Outside | null = null
+
+  /** Whether anybody reads: without, a model that can answer without a stream may then do so. */
   isRead(conversation: string): boolean {
-    return this.#readers.has(conversation)
+    return this.#readers.has(conversation) || this.outside?.isRead(conversation) === true
+  }
+
+  /** What is read in this process. */
+  get channels(): ReadonlyMap<string, unknown> {
+    return this.#readers
   }
 
   /** Adds a reader; the returned function takes it out again. */
   join(conversation: string, reader: LiveReader): () => void {
     const readers = this.#readers.get(conversation) ?? new Set()
+    if (readers.size === 0) this.outside?.reading(conversation)
     this.#readers.set(conversation, readers.add(reader))
     return () => {
       readers.delete(reader)
@@ -66,11 +84,18 @@ export class LiveHub {
     if (said.size === 0) this.#said.delete(conversation)
   }
 
+  /** A model says something in this process. */
   delta(conversation: string, delta: Delta): void {
+    this.heard(conversation, delta)
+    this.outside?.delta(conversation, delta)
+  }
+
+  /** A model says something, here or elsewhere. */
+  heard(conversation: string, delta: Delta): void {
     const said = this.#said.get(conversation) ?? new Map<string, Said>()
     this.#said.set(conversation, said)
     const open = said.get(delta.place.call)
-    if (open?.first.attempt === delta.attempt) open.parts.push(delta.text)
+    if (open?.first.attempt === delta.attempt && delta.whole === undefined) open.parts.push(delta.text)
     else said.set(delta.place.call, { first: delta, parts: [delta.text] })
     const readers = this.#readers.get(conversation)
     if (readers !== undefined) for (const reader of readers) reader.delta(delta)

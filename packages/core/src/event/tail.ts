@@ -22,7 +22,8 @@ export interface TailOptions extends EntryFilter {
   readonly signal: AbortSignal
 }
 
-const pageSize = 500
+/** How far ahead of its reader a tail reads: a reader that stands still keeps it. In entries at first and at most, and in characters. */
+const ahead = { first: 4, most: 500, characters: 500_000 }
 
 /** Follows a conversation until the signal aborts or it is deleted. Joins the hub before it reads, so nothing falls between. */
 export async function* tail(source: TailSource, options: TailOptions): AsyncGenerator<Event, void, void> {
@@ -42,10 +43,14 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
     for (const delta of texts) if (shows(delta)) yield toDeltaEvent(delta, source.conversation, true)
     for (let item = inbox.take() ?? (await inbox.next()); item !== null; item = inbox.take() ?? (await inbox.next())) {
       if ('attempt' in item) {
-        if (shows(item)) yield toDeltaEvent(item, source.conversation, false)
+        if (shows(item)) yield toDeltaEvent(item, source.conversation, item.whole === true)
       } else if (item.seq > seen) {
-        seen = item.seq
-        if (wanted(item)) yield toEvent(item, source.conversation)
+        // Others stored what stands between: it is read, in order.
+        const upTo = item.seq > seen + 1 ? await source.read(seen, item.seq - seen) : [item]
+        for (const entry of upTo) {
+          seen = entry.seq
+          if (wanted(entry)) yield toEvent(entry, source.conversation)
+        }
       }
     }
   } finally {
@@ -56,13 +61,20 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
 /** A filter by call must see the calls from their start; without one the history begins at the cursor. */
 async function* history(source: TailSource, options: TailOptions): AsyncGenerator<Entry, void, void> {
   let after = options.call === null ? options.from : 0
+  let limit = ahead.first
   for (;;) {
-    const page = await source.read(after, pageSize)
+    const page = await source.read(after, limit)
     yield* page
     const last = page.at(-1)
-    if (last === undefined || page.length < pageSize) return
+    if (last === undefined || page.length < limit) return
     after = last.seq
+    const fitting = Math.floor((limit * ahead.characters) / charactersOf(page))
+    limit = Math.max(1, Math.min(fitting, 4 * limit, ahead.most))
   }
+}
+
+function charactersOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { body }) => sum + JSON.stringify(body).length, 1)
 }
 
 function deltaFilter(options: TailOptions, wanted: (entry: Entry) => boolean): (delta: Delta) => boolean {

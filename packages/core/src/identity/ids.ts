@@ -5,6 +5,8 @@ import { randomBytes } from 'node:crypto'
 export interface Ids {
   /** A call id such as `c_k3v9x0a1b2_1`. */
   call(): string
+  /** A negative number for an entry that its job does not write itself: no two entries of a job share one. */
+  append(): number
   /** An interruption id. */
   interruption(): string
   /** The second half of a conversation id; sorts by time of making. */
@@ -18,7 +20,10 @@ export function randomIds(): Ids {
   const own = BigInt(`0x${randomBytes(10).toString('hex')}`).toString(36)
   let count = 0
   const next = () => (++count).toString(36)
+  const base = randomBytes(6).readUIntBE(0, 6)
+  let appended = 0
   return {
+    append: () => -(base + ++appended),
     call: () => `c_${own}_${next()}`,
     interruption: () => `i_${own}_${next()}`,
     conversation: (at) => `${at.toString(36).padStart(9, '0')}-${own.slice(0, 8)}${next()}`,
@@ -31,6 +36,7 @@ export function countedIds(): Ids {
   let count = 0
   const next = () => String(++count)
   return {
+    append: () => -Number(next()),
     call: () => `c_${next()}`,
     interruption: () => `i_${next()}`,
     conversation: () => next().padStart(4, '0'),

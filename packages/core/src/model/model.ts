@@ -48,6 +48,13 @@ export interface ModelCallOptions {
   readonly deltas: boolean
 }
 
+/** A price in US dollars for a million tokens. Without one of their own, tokens that were read from a cache cost as any that are read. */
+export interface ModelPrice {
+  readonly inputPerMillion: number
+  readonly outputPerMillion: number
+  readonly cachedInputPerMillion?: number
+}
+
 /**
  * A language model. `stream` yields deltas and then one reply, or throws a `ModelCallError`; it never retries, never logs,
  * and stops at the signal by throwing the signal's reason. The runtime retries what is retryable before the first delta [D23].
@@ -55,6 +62,8 @@ export interface ModelCallOptions {
 export interface Model {
   /** How the model is named in logs and usage, such as `local/qwen3`. */
   readonly id: string
+  /** What its tokens cost, where that is known: its replies are then recorded with their cost. */
+  readonly price?: ModelPrice
   stream(request: ModelRequest, options: ModelCallOptions): AsyncIterable<ModelPart>
 }
 

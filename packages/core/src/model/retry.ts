@@ -44,7 +44,7 @@ export function withRetries(model: Model, options: RetryOptions): Model {
   const plan: Plan = { ...defaults, onRetry: undefined, ...options }
   return {
     id: model.id,
-    stream: (request, call) => ({ [Symbol.asyncIterator]: () => retrying(model, { request, call, plan }) }),
+    stream: (request, call) => new Retrying(model, { request, call, plan }),
   }
 }
 
@@ -72,25 +72,42 @@ interface Exchange {
   readonly plan: Plan
 }
 
-// Written by hand: after the first part nothing may stand between the reader and the model, as every delta would pay for it.
-function retrying(model: Model, exchange: Exchange): AsyncIterator<ModelPart> {
-  let inner: AsyncIterator<ModelPart> | undefined
-  let started = false
-  const first = async (): Promise<IteratorResult<ModelPart>> => {
+/** One call, read once. Written by hand: after the first part nothing may stand between the reader and the model, as every delta would pay for it. */
+class Retrying implements AsyncIterableIterator<ModelPart> {
+  readonly #model: Model
+  readonly #exchange: Exchange
+  #inner: AsyncIterator<ModelPart> | undefined
+  #isStarted = false
+
+  constructor(model: Model, exchange: Exchange) {
+    this.#model = model
+    this.#exchange = exchange
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<ModelPart>> {
+    return this.#isStarted && this.#inner !== undefined ? this.#inner.next() : this.#first()
+  }
+
+  return(): Promise<IteratorResult<ModelPart>> {
+    return this.#inner?.return?.() ?? Promise.resolve({ done: true, value: undefined })
+  }
+
+  async #first(): Promise<IteratorResult<ModelPart>> {
+    const { request, call } = this.#exchange
     for (let attempt = 1; ; attempt += 1) {
-      inner = model.stream(exchange.request, exchange.call)[Symbol.asyncIterator]()
+      this.#inner = this.#model.stream(request, call)[Symbol.asyncIterator]()
       try {
-        const result = await inner.next()
-        started = true
+        const result = await this.#inner.next()
+        this.#isStarted = true
         return result
       } catch (error) {
-        await waitBeforeRetry(error, attempt, exchange)
+        await waitBeforeRetry(error, attempt, this.#exchange)
       }
     }
-  }
-  return {
-    next: () => (started && inner !== undefined ? inner.next() : first()),
-    return: () => inner?.return?.() ?? Promise.resolve({ done: true, value: undefined }),
   }
 }
 

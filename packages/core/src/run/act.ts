@@ -1,10 +1,15 @@
 /** Acting: running a tool whose intent is in the log, and turning an answer into its outcome. */
+import { spend } from '../budget/budget.ts'
+import { askedView } from '../conversation/asking.ts'
 import type { Slot } from '../conversation/state.ts'
+import { faultPoint } from '../identity/fault-point.ts'
 import { failed, type Outcome, type ResultOutcome } from '../tool/outcome.ts'
 import type { RunningTool, Tool } from '../tool/tool.ts'
 import { preparedOf, recordOutcome } from './admit.ts'
-import { toolsOf } from './caller.ts'
-import type { Job } from './job.ts'
+import { toolsOf } from '../job/caller.ts'
+import { passGate } from '../job/interrupt.ts'
+import type { Job } from '../job/job.ts'
+import { circumstances } from '../job/task.ts'
 
 /** Runs one tool. An effect waits until its intent is durable; after a crash a `once` tool is not run again [D1, E78]. */
 export async function act(slot: Slot, job: Job, signal: AbortSignal): Promise<void> {
@@ -23,11 +28,25 @@ export async function act(slot: Slot, job: Job, signal: AbortSignal): Promise<vo
     )
   }
   if (tool.effect !== 'none') await job.writer.commit()
-  if (job.stopped !== null || signal.aborted) return
+  if (job.stopped !== null || job.memo.isEnding || signal.aborted) return
+  const done = effect({ slot, tool, job }, caller, signal)
+  if (tool.effect !== 'once') return done
+  job.memo.unrepeatable.add(done)
+  return done.finally(() => job.memo.unrepeatable.delete(done))
+}
+
+/** Invokes it and records its outcome; the result of what must not repeat is stored before anything else begins. */
+async function effect(
+  { slot, tool, job }: { readonly slot: Slot; readonly tool: RunningTool; readonly job: Job },
+  caller: Parameters<RunningTool['invoke']>[1]['caller'],
+  signal: AbortSignal,
+): Promise<void> {
   const prepared = preparedOf(slot, tool, job)
-  const outcome = prepared.ok
-    ? await invoke({ slot, tool, args: prepared.arguments }, caller, signal)
-    : failed('TOOL_ARGS_INVALID', prepared.detail)
+  const passed = prepared.ok ? passGate(slot, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
+  const outcome = passed.ok
+    ? await withinBudget({ slot, tool, job }, () => invoke({ slot, tool, args: passed.arguments }, caller, signal))
+    : failed(passed.code, passed.detail)
+  faultPoint('effect-done')
   if (job.stopped !== null || signal.aborted) return
   recordOutcome(slot, job, outcome)
   if (tool.effect !== 'once') return
@@ -35,17 +54,35 @@ export async function act(slot: Slot, job: Job, signal: AbortSignal): Promise<vo
   await job.writer.settling
 }
 
+/** A tool that asks a model itself does so only while the tree has room for it; what is under way counts as spent [D13]. */
+async function withinBudget(
+  { slot, tool, job }: { readonly slot: Slot; readonly tool: RunningTool; readonly job: Job },
+  run: () => Promise<ResultOutcome>,
+): Promise<ResultOutcome> {
+  const { modelCalls = 0 } = tool
+  if (modelCalls === 0) return run()
+  job.memo.asking += modelCalls
+  try {
+    const allowance = spend(job.run, slot.owner, circumstances(job))
+    return allowance.kind === 'refused' ? failed('BUDGET_EXCEEDED', allowance.detail) : await run()
+  } finally {
+    job.memo.asking -= modelCalls
+  }
+}
+
 /** Turns the answer that came for a waiting call into its outcome. */
 export function resume(slot: Slot, job: Job): void {
   const tool = toolsOf(slot.owner, job).toolset.get(slot.name)
   recordOutcome(slot, job, resumed(slot, tool))
+  faultPoint('resumed')
 }
 
 function resumed(slot: Slot, tool: Tool | undefined): ResultOutcome {
-  if (tool === undefined || !tool.immediate || tool.resume === undefined || slot.answer === null) {
+  if (tool === undefined || !tool.immediate || tool.resume === undefined || slot.answered === null) {
     return failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`)
   }
-  const outcome = tool.resume(slot.answer)
+  const { answer, asked } = slot.answered
+  const outcome = tool.resume(answer, askedView(asked))
   return outcome.kind === 'result' ? outcome : failed('TOOL_FAILED', `\`${slot.name}\` gave no result`)
 }
 

@@ -1,16 +1,21 @@
 /** Admitting a step: every tool call of a reply gets its intent, its child or its question into the log, in the same append as the reply. */
-import { isWitanError, toProblem } from '@witan/protocol'
-import type { CallPlace } from '@witan/protocol/entries'
-import { baseInvocation, childPath } from '../conversation/fold.ts'
+import { type ErrorCode, isWitanError, toProblem } from '@witan/protocol'
+import type { CallPlace, TaskGrant } from '@witan/protocol/entries'
+import { baseInvocation } from '../conversation/fold.ts'
+import { childPath, freeDocument } from '../conversation/place.ts'
 import type { AgentCall, Slot } from '../conversation/state.ts'
+import { faultPoint } from '../identity/fault-point.ts'
 import { bind, documentKey, withGenerated } from '../parameter/bind.ts'
+import { type Scrubber, scrubberOf } from '../parameter/scrub.ts'
 import { visibleValues } from '../parameter/visibility.ts'
 import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
-import type { ResultOutcome } from '../tool/outcome.ts'
+import type { ModelSpending, ResultOutcome } from '../tool/outcome.ts'
 import type { ImmediateTool, InterruptionDraft, Spawn, Tool } from '../tool/tool.ts'
-import { toolsOf } from './caller.ts'
-import { initialCalls } from './initial.ts'
-import { type CallTools, failRun, type Job, record, recordRows } from './job.ts'
+import { toolsOf } from '../job/caller.ts'
+import { initialCalls } from '../job/initial.ts'
+import { gatedCall, hold, interrupt, passGate } from '../job/interrupt.ts'
+import { grantOf, recordSpawn } from '../job/task.ts'
+import { type CallTools, failRun, type Job, record } from '../job/job.ts'
 
 /** Admits every tool call that the last reply of `call` asked for. */
 export function admit(call: AgentCall, job: Job): void {
@@ -18,10 +23,17 @@ export function admit(call: AgentCall, job: Job): void {
   for (const slot of [...call.slots]) {
     if (slot.state !== 'asked') continue
     const tool = tools.toolset.get(slot.name)
-    if (tool === undefined) refuse(slot, job, unknownTool(slot.name, tools))
+    if (tool === undefined || (tool.initialOnly === true && !isInitial(call)))
+      refuse(slot, job, unknownTool(slot.name, tools))
     else admitOne({ slot, tool, tools }, job)
     if (job.run.failure !== null) return
   }
+  faultPoint('admitted')
+}
+
+/** Whether what is asked stands before the first reply of its model [Rb40]. */
+function isInitial({ iterations }: AgentCall): boolean {
+  return iterations === 0
 }
 
 interface Admission {
@@ -41,28 +53,44 @@ export function preparedOf(slot: Slot, tool: Tool, job: Job): PreparedArguments 
 
 function admitOne({ slot, tool, tools }: Admission, job: Job): void {
   const prepared = preparedOf(slot, tool, job)
-  for (const notice of prepared.notices) record(job, slot.owner.place, { type: 'notice', kind: null, body: notice })
+  if (slot.passed === null)
+    for (const notice of prepared.notices) record(job, slot.owner.place, { type: 'notice', kind: null, body: notice })
   if (!prepared.ok) return refuse(slot, job, { code: 'TOOL_ARGS_INVALID', detail: prepared.detail })
-  if (!tool.immediate) return recordStart({ slot, job, arguments: prepared.raw, bound: tool.bound })
-  invokeNow({ slot, tool, tools }, prepared, job)
+  if (tool.gate !== undefined && slot.passed === null) return hold(slot, tool.gate.ask(gatedCall(tool, prepared)), job)
+  const passed = passGate(slot, tool, prepared)
+  if (!passed.ok) return refuse(slot, job, passed)
+  const call = { ...passed, raw: passed.raw, callId: slot.passed?.asked.callId ?? job.env.ids.call() }
+  if (!tool.immediate) return recordStart({ slot, job, arguments: call.raw, bound: tool.bound, callId: call.callId })
+  invokeNow({ slot, tool, tools }, call, job)
+}
+
+/** A call that may go on, under its own id; `raw` is what its start says of its arguments. */
+interface PassedCall {
+  readonly callId: string
+  readonly raw: unknown
+  readonly arguments: Readonly<Record<string, unknown>>
 }
 
 /** An immediate tool only uses verbs and gives an outcome; what it throws fails the whole run. */
 function invokeNow(
   { slot, tool, tools }: Admission & { tool: ImmediateTool },
-  prepared: PreparedArguments & { ok: true },
+  { callId, raw, arguments: args }: PassedCall,
   job: Job,
 ): void {
-  const request = { callId: job.env.ids.call(), toolCallId: slot.asked.id, arguments: prepared.arguments }
+  const request = { callId, toolCallId: slot.asked.id, arguments: args }
   let placed = false
   const start = () => {
     placed = true
-    recordStart({ slot, job, arguments: prepared.raw, bound: tool.bound, callId: request.callId })
+    recordStart({ slot, job, arguments: raw, bound: tool.bound, callId })
   }
   const verbs = {
-    spawn: (child: Spawn) => {
+    spawn: (child: Spawn, options?: { readonly background: boolean }) => {
+      const background = options?.background === true
+      const grant = background ? grantOf(job) : null
+      if (background && grant === null) return false
       placed = true
-      spawn({ slot, child, callId: request.callId }, job)
+      spawn({ slot, child, callId, grant }, job)
+      return true
     },
     interrupt: (draft: InterruptionDraft) => {
       start()
@@ -88,12 +116,9 @@ function unknownTool(name: string, { toolset }: CallTools): { code: 'TOOL_UNKNOW
 }
 
 /** Records a call that does not run: its start and its error; the model reads the error and the run goes on. */
-function refuse(
-  slot: Slot,
-  job: Job,
-  why: { readonly code: 'TOOL_UNKNOWN' | 'TOOL_ARGS_INVALID'; readonly detail: string },
-): void {
-  recordStart({ slot, job, arguments: slot.asked.arguments, bound: [] })
+function refuse(slot: Slot, job: Job, why: { readonly code: ErrorCode; readonly detail: string }): void {
+  const callId = slot.passed?.asked.callId ?? job.env.ids.call()
+  recordStart({ slot, job, arguments: slot.asked.arguments, bound: [], callId })
   record(job, slot.place as CallPlace, { type: 'error', kind: 'tool', body: why })
 }
 
@@ -102,11 +127,11 @@ function recordStart(start: {
   job: Job
   arguments: unknown
   bound: readonly string[]
-  callId?: string
+  callId: string
 }): void {
   const { slot, job } = start
   const { place } = slot.owner
-  const own: CallPlace = { ...place, call: start.callId ?? job.env.ids.call(), parentCall: place.call }
+  const own: CallPlace = { ...place, call: start.callId, parentCall: place.call }
   const body = { name: slot.name, toolCallId: slot.asked.id, arguments: start.arguments, bound: start.bound }
   record(job, own, { type: 'start', kind: 'tool', body })
 }
@@ -114,6 +139,7 @@ function recordStart(start: {
 /** Records what a tool came to. An error is told in words without hidden values, whatever the tool threw [D15]. */
 export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): void {
   const place = slot.place as CallPlace
+  for (const spent of outcome.spent ?? []) recordSpent(slot, job, spent)
   if (outcome.failure === null)
     record(job, place, {
       type: 'end',
@@ -127,7 +153,20 @@ export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): voi
   }
 }
 
-function spawn({ slot, child, callId }: { slot: Slot; child: Spawn; callId: string }, job: Job): void {
+function recordSpent(slot: Slot, job: Job, spent: ModelSpending): void {
+  const nothing = { text: '', toolCalls: [], taken: 0, attempt: 0, offered: false, accepted: true }
+  record(job, slot.owner.place, { type: 'end', kind: 'model', body: { ...spent, ...nothing, purpose: 'progress' } })
+}
+
+interface Spawning {
+  readonly slot: Slot
+  readonly child: Spawn
+  readonly callId: string
+  /** Set for a task. */
+  readonly grant: TaskGrant | null
+}
+
+function spawn({ slot, child, callId, grant }: Spawning, job: Job): void {
   const parent = slot.owner
   const pinned = job.env.pinned(job.log.state.database, child.agent, job.run.revisions)
   if (pinned === null) throw new Error(`agent ${child.agent} is gone or disabled`)
@@ -136,7 +175,7 @@ function spawn({ slot, child, callId }: { slot: Slot; child: Spawn; callId: stri
   const parameters = withGenerated(binding, child.generated)
   const base = childPath(parent.document.path, child.agent)
   const ordinal = 1 + (state.ordinals.get(base) ?? 0)
-  const known = state.documents.get(documentKey(base, parameters))
+  const known = freeDocument(state, documentKey(base, parameters), grant === null ? parent.job : callId)
   const document = known?.path ?? (ordinal === 1 ? base : `${base}~${ordinal}`)
   const invocation = baseInvocation(parent, child.agent)
   const times = job.run.invocations.get(invocation) ?? 0
@@ -149,52 +188,27 @@ function spawn({ slot, child, callId }: { slot: Slot; child: Spawn; callId: stri
     agentPath: `${parent.place.agentPath}/${child.agent}`,
     invocation: times === 0 ? invocation : `${invocation}#${times + 1}`,
   }
-  record(job, place, {
-    type: 'start',
-    kind: 'agent',
-    body: {
-      ...child,
-      revision: pinned.revision,
-      toolCallId: slot.asked.id,
-      parameters: visibleValues(pinned.data.parameters, parameters),
-      revisions: {},
-      initial: initialCalls(pinned.data, known === undefined),
-      hidden: false,
-      originRunId: null,
-    },
-  })
+  const body = {
+    ...child,
+    revision: pinned.revision,
+    toolCallId: slot.asked.id,
+    parameters: visibleValues(pinned.data.parameters, parameters),
+    revisions: {},
+    initial: initialCalls(pinned.data, known === null),
+    hidden: false,
+    originRunId: null,
+  }
+  if (grant === null) record(job, place, { type: 'start', kind: 'agent', body })
+  else recordSpawn(job, place, { ...body, background: grant })
+  flagHidden(job, { place, message: child.message, scrub: scrubberOf(pinned.data.parameters, parameters) })
 }
 
-function interrupt(slot: Slot, draft: InterruptionDraft, job: Job): void {
-  const place = slot.place as CallPlace
-  const { agentPath } = slot.owner.place
-  const below = agentPath.split('/').slice(1)
-  const view = {
-    ...draft,
-    id: job.env.ids.interruption(),
-    path: [...below, draft.name].join('/'),
-    agent: slot.owner.agent.id,
-    callId: place.call,
-    addressee: null,
-    state: 'open' as const,
-    expiresAt: null,
-  }
-  const { database, id } = job.log.state
-  record(job, place, { type: 'action_required', kind: null, body: view })
-  const createdAt = job.env.clock.now()
-  const bound: Record<string, unknown> = {}
-  for (const [name, value] of slot.owner.parameters) bound[name] = value.box.reveal()
-  const row = {
-    database,
-    conversation: id,
-    job: job.identity.id,
-    call: place.call,
-    view,
-    bound,
-    answer: null,
-    answeredBy: null,
-    createdAt,
-    settledAt: null,
-  }
-  recordRows(job, { open: row })
+/** A model wrote a value into the task of a child that must not see it: the child reads it without, and people are told [E16]. */
+function flagHidden(
+  job: Job,
+  { place, message, scrub }: { readonly place: CallPlace; readonly message: string; readonly scrub: Scrubber },
+): void {
+  if (scrub === null || scrub(message) === message) return
+  const detail = `The task for \`${place.author}\` holds a value that is hidden from it; it reads the task without.`
+  record(job, place, { type: 'notice', kind: null, body: { code: 'HIDDEN_VALUE_IN_TEXT', detail } })
 }

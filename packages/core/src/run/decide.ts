@@ -1,5 +1,5 @@
 /** The decision: from the state of a run to what is to be done next. Pure. */
-import type { AgentCall, RunState, Slot } from '../conversation/state.ts'
+import { type AgentCall, isTop, type RunState, type Slot } from '../conversation/state.ts'
 
 /** A step of work. `admit`, `resume` and `end` only record; `think` and `act` reach outside. */
 export type Work =
@@ -21,12 +21,12 @@ export type Next =
 export function decide(run: RunState, busy: ReadonlyMap<string, unknown>): Next {
   if (run.cancelled || run.failure !== null) return busy.size > 0 ? { kind: 'stop' } : { kind: 'finish' }
   const work: Work[] = []
-  let free = run.root.agent.limits.maxParallel - busy.size
+  let free = run.tree.limits.maxParallel - busy.size
   for (const call of run.calls.values()) {
     if (!call.active) continue
     if (call.slots.length > 0) free = decideSlots(call, busy, { work, free })
     else if (call.final !== null && call.document.inbox.length === 0) {
-      if (call.parent === null) return { kind: 'finish' }
+      if (isTop(call)) return { kind: 'finish' }
       work.push({ kind: 'end', call })
     } else if (!busy.has(call.place.call) && free > 0) {
       free -= 1

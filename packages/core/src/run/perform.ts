@@ -4,7 +4,7 @@ import { act, resume } from './act.ts'
 import { admit } from './admit.ts'
 import { endChild } from './rest.ts'
 import type { Next, Work } from './decide.ts'
-import { abortAll, failRun, type Job } from './job.ts'
+import { abortAll, failRun, type Job } from '../job/job.ts'
 import { think } from './think.ts'
 
 /** Performs `next`. Resolves when there may be something new to decide. */

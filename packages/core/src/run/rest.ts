@@ -1,26 +1,48 @@
 /** Coming to rest: a child that answers its parent, a job that parks, a run that ends, fails or is cancelled. */
-import type { ErrorCode, Problem, RunResult } from '@witan/protocol'
-import type { CallPlace, EntryContent } from '@witan/protocol/entries'
-import { problem } from '@witan/protocol'
-import type { AgentCall, Slot } from '../conversation/state.ts'
+import { type ErrorCode, type Problem, problem, type RunResult, type TaskStatus } from '@witan/protocol'
+import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
+import { type AgentCall, isTop, type Slot } from '../conversation/state.ts'
+import { endedTask } from '../conversation/task.ts'
 import { readOutput } from '../model/output.ts'
-import { failRun, type Job, record, recordRows } from './job.ts'
-import { resultOf, usageOf } from './result.ts'
+import { failRun, type Job, record, recordRows } from '../job/job.ts'
+import type { JobChange } from '../store/store.ts'
+import { resultOf, usageOf } from '../job/result.ts'
+import { followUp, tellEnd } from '../job/tell.ts'
+import type { Last } from '../job/writer.ts'
 
 /** Records the answer of a child call: its text, or its structured output. */
 export function endChild(call: AgentCall, job: Job): void {
-  record(job, call.place, endOf(call))
+  record(job, call.place, endOf(call, job))
 }
 
-function endOf(call: AgentCall): EntryContent {
+function endOf(call: AgentCall, job: Job): EntryContent {
   const text = call.final?.text ?? ''
   const output = call.final === null ? null : readOutput(call.agent, text)
   const finishReason = finishReasonOf(call)
   return {
     type: 'end',
     kind: 'agent',
-    body: { text, output, finishReason, usage: usageOf(call.usage), backgroundTasks: [] },
+    body: {
+      text,
+      output,
+      finishReason,
+      usage: usageOf(call.usage),
+      backgroundTasks: tasksOf(call, job),
+      ...lostOf(call, job),
+    },
   }
+}
+
+/** The ids of the tasks that were started in this run, on its top call's end [F23]; on another's, those that it started itself. */
+function tasksOf(call: AgentCall, job: Job): readonly string[] {
+  if (job.run.tasks.length === 0) return []
+  const own = isTop(call) ? job.run.tasks : job.run.tasks.filter(({ place }) => place.parentCall === call.place.call)
+  return own.map(({ place }) => place.call)
+}
+
+/** What a job's own end tells beside its usage. */
+function lostOf(call: AgentCall, { memo: { lost } }: Job): { readonly lost?: number } {
+  return isTop(call) && lost > 0 ? { lost } : {}
 }
 
 function finishReasonOf(call: AgentCall): RunResult['finishReason'] {
@@ -35,7 +57,7 @@ export function failCall(
   why: { readonly code: ErrorCode; readonly detail: string; readonly hint: string },
 ): void {
   const detail = call.scrub === null ? why.detail : call.scrub(why.detail)
-  if (call.parent === null) return failRun(job, problem(why.code, detail, { hint: why.hint }))
+  if (isTop(call)) return failRun(job, problem(why.code, detail, { hint: why.hint }))
   record(job, call.place, {
     type: 'error',
     kind: 'agent',
@@ -45,14 +67,13 @@ export function failCall(
 
 /** Parks a job that only others can move: nothing of it stays in memory. Null where something came meanwhile. */
 export async function park(job: Job): Promise<RunResult | null> {
-  const { root } = job.run
+  const { root, grant } = job.run
   const result = resultOf(job, { status: 'waiting', text: '', output: null, finishReason: 'waiting', error: null })
-  const at = job.env.clock.now()
-  const stored = await job.writer.propose([], { kind: 'rest', id: root.place.call, status: 'waiting', result, at })
-  return stored.ok ? result : null
+  const entries = grant === null ? [] : [taskEntry(job, 'waiting')]
+  return rest(job, { entries, jobs: [restOf(job, root, result)] }, result)
 }
 
-/** Ends the run: well, failed, or cancelled. Null where a message came meanwhile that the run must still read. */
+/** Ends the job: well, failed, or cancelled. Null where a message came meanwhile that it must still read. */
 export async function finish(job: Job): Promise<RunResult | null> {
   const { run } = job
   const { root } = run
@@ -64,10 +85,10 @@ export async function finish(job: Job): Promise<RunResult | null> {
   const status = run.cancelled ? 'cancelled' : run.failure === null ? 'completed' : 'failed'
   const last =
     status === 'failed'
-      ? failureOf(root, run.failure as Problem)
+      ? failureOf(job, run.failure as Problem)
       : status === 'cancelled'
-        ? cancelledOf(root)
-        : endOf(root)
+        ? cancelledOf(job)
+        : endOf(root, job)
   const told =
     last.type === 'end' && last.kind === 'agent'
       ? last.body
@@ -79,25 +100,63 @@ export async function finish(job: Job): Promise<RunResult | null> {
     finishReason: told.finishReason,
     error: status === 'failed' ? run.failure : null,
   })
-  const at = job.env.clock.now()
-  const entry = job.writer.outbox.make(at, root.place, last)
-  const stored = await job.writer.propose([entry], { kind: 'rest', id: root.place.call, status, result, at })
-  return stored.ok ? result : null
+  const entry = job.writer.outbox.make(job.env.clock.now(), root.place, last)
+  const change = restOf(job, root, result)
+  if (run.grant !== null) return finishTask(job, { entry, change, result })
+  const telling = followUp(job, [...job.log.state.untold.values()])
+  return rest(job, { entries: [entry, ...telling.entries], jobs: [change, ...telling.jobs] }, result)
 }
 
-function failureOf(call: AgentCall, failure: Problem): EntryContent {
+interface Ending {
+  readonly entry: Entry
+  readonly change: JobChange
+  readonly result: RunResult
+}
+
+/** The end of a task is told in the same step, and to whom depends on who is there: the fold must be that of the log. */
+async function finishTask(job: Job, { entry, change, result }: Ending): Promise<RunResult | null> {
+  const { run } = job
+  const body = entry.body as AgentEndBody | ErrorBody
+  await job.writer.commit()
+  const telling = run.cancelled ? { entries: [], jobs: [] } : tellEnd(job, endedTask(run, body))
+  const entries = [entry, taskEntry(job, result.status as TaskStatus), ...telling.entries]
+  return rest(job, { entries, jobs: [change, ...telling.jobs], ifLastSeq: job.log.state.seq }, result)
+}
+
+/** Null where the job must look again: something came, or what the step supposed is no longer so. */
+async function rest(job: Job, last: Last, result: RunResult): Promise<RunResult | null> {
+  const stored = await job.writer.propose(last)
+  if (stored.ok) return result
+  await job.log.catchUp()
+  return null
+}
+
+function restOf(job: Job, root: AgentCall, result: RunResult): JobChange {
+  return { kind: 'rest', id: root.place.call, status: result.status, result, at: job.env.clock.now() }
+}
+
+function taskEntry(job: Job, status: TaskStatus): Entry {
+  const { place } = job.run.root
+  const content = { type: 'task', kind: null, body: { taskId: place.call, status } } as const
+  return job.writer.outbox.make(job.env.clock.now(), place, content)
+}
+
+function failureOf(job: Job, failure: Problem): EntryContent {
+  const { root } = job.run
   return {
     type: 'error',
     kind: 'agent',
-    body: { code: failure.code, detail: failure.detail, usage: usageOf(call.usage) },
+    body: { code: failure.code, detail: failure.detail, usage: usageOf(root.usage), ...lostOf(root, job) },
   }
 }
 
-function cancelledOf(call: AgentCall): EntryContent {
+function cancelledOf(job: Job, call: AgentCall = job.run.root): EntryContent {
+  const backgroundTasks = tasksOf(call, job)
+  const usage = usageOf(call.usage)
   return {
     type: 'end',
     kind: 'agent',
-    body: { text: '', output: null, finishReason: 'cancelled', usage: usageOf(call.usage), backgroundTasks: [] },
+    body: { text: '', output: null, finishReason: 'cancelled', usage, backgroundTasks, ...lostOf(call, job) },
   }
 }
 
@@ -107,8 +166,8 @@ function closeAll(job: Job): void {
   const detail = run.cancelled ? 'The run was cancelled.' : 'The run failed.'
   for (const call of [...run.calls.values()].reverse()) {
     for (const slot of call.slots) closeSlot(slot, job, detail)
-    if (call.parent === null) continue
-    if (run.cancelled) record(job, call.place, cancelledOf(call))
+    if (isTop(call)) continue
+    if (run.cancelled) record(job, call.place, cancelledOf(job, call))
     else
       record(job, call.place, {
         type: 'error',
@@ -120,8 +179,12 @@ function closeAll(job: Job): void {
 
 function closeSlot(slot: Slot, job: Job, detail: string): void {
   if (slot.state === 'settled' || slot.state === 'child' || slot.place === null) return
+  const place = slot.place
+  const isHeld = slot.interruption?.held !== undefined
   if (slot.interruption !== null) closeInterruption(slot, job)
-  record(job, slot.place as CallPlace, { type: 'error', kind: 'tool', body: { code: 'RUN_CANCELLED', detail } })
+  // What was held has not started, so nothing of it ends.
+  if (isHeld) return
+  record(job, place, { type: 'error', kind: 'tool', body: { code: 'RUN_CANCELLED', detail } })
 }
 
 function closeInterruption(slot: Slot, job: Job): void {

@@ -1,16 +1,18 @@
 /** Thinking: one model call of one agent, within its budget, and its reply into the log. */
 import { problem, type UsageCounters } from '@witan/protocol'
-import { type Circumstances, spend } from '../budget/budget.ts'
-import { mergeUsage } from '../conversation/fold.ts'
+import { spend } from '../budget/budget.ts'
+import { mergeUsage } from '../conversation/usage.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { cutOf } from '../conversation/trim.ts'
 import { modelView } from '../conversation/view.ts'
-import { type Model, ModelCallError, type ModelReply, type ModelRequest, type ModelTool } from '../model/model.ts'
+import { faultPoint } from '../identity/fault-point.ts'
+import { type Model, ModelCallError, type ModelReply, type ModelRequest } from '../model/model.ts'
 import { outputProblem } from '../model/output.ts'
 import type { Toolset } from '../tool/tool.ts'
-import { orAborted } from './abort.ts'
-import { toolsOf } from './caller.ts'
-import { failRun, type Job, record, workedMs } from './job.ts'
+import { orAborted } from '../job/abort.ts'
+import { toolsOf } from '../job/caller.ts'
+import { failRun, type Job, record } from '../job/job.ts'
+import { circumstances } from '../job/task.ts'
 import { failCall } from './rest.ts'
 import { makeRoom } from './trim.ts'
 
@@ -25,7 +27,8 @@ export async function think(call: AgentCall, job: Job, signal: AbortSignal): Pro
   const cut = cutOf(call, job.run)
   if (cut !== null) await makeRoom(call, job, { cut, signal, mayAsk: affordsTwo(call, job) })
   if (signal.aborted) return
-  const allowance = spend(job.run, call, circumstances(job))
+  const startedAt = job.env.clock.now()
+  const allowance = spend(job.run, call, circumstances(job, startedAt))
   if (allowance.kind === 'refused')
     return failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}`, { hint: allowance.hint }))
   const model = job.env.model(call.model)
@@ -35,27 +38,30 @@ export async function think(call: AgentCall, job: Job, signal: AbortSignal): Pro
       detail: `Agent \`${call.agent.id}\` wants model \`${call.model}\`, which this runtime does not have.`,
       hint: 'Configure the connection, or change the model of the agent.',
     })
-  const { toolset, offers } = toolsOf(call, job)
+  const { caller, toolset, offers } = toolsOf(call, job)
   if (call.iterations === 0) tellNotices(call, job, toolset)
-  const { messages, taken } = modelView(call)
-  const startedAt = job.env.clock.now()
+  const { messages, taken } = modelView(call, caller)
+  const heard = call.document.inbox.flatMap(({ id }) => id ?? [])
   const attempt = (job.identity.epoch - 1) * attemptsPerEpoch + call.iterations + 1
   const offered = allowance.kind === 'tools'
+  faultPoint('budget-reserved')
   let reply: ModelReply
+  if (offered) job.memo.offering += 1
   try {
-    reply = await orAborted(
-      ask(model, { ...requestOf(call, offers, offered), messages }, { call, job, signal, attempt }),
-      signal,
-    )
+    const request = requestOf(call, { messages, tools: offers, offered })
+    reply = await orAborted(ask(model, request, { call, job, signal, attempt }), signal)
   } catch (error) {
-    if (signal.aborted) return
+    if (signal.aborted) return giveUp(job)
     return failCall(call, job, {
       code: 'MODEL_CALL_FAILED',
       detail: failureText(error, model),
       hint: 'Look at the connection: its address, its key, and the name of the model.',
     })
+  } finally {
+    if (offered) job.memo.offering -= 1
   }
-  if (signal.aborted) return
+  faultPoint('model-reply-received')
+  if (signal.aborted) return giveUp(job)
   const off = reply.toolCalls.length > 0 && offered ? null : outputProblem(call.agent, reply.text, offered)
   record(job, call.place, {
     type: 'end',
@@ -71,27 +77,21 @@ export async function think(call: AgentCall, job: Job, signal: AbortSignal): Pro
       attempt,
       offered,
       accepted: off === null,
+      ...(heard.length === 0 ? {} : { heard }),
     },
   })
   if (!offered && reply.toolCalls.length > 0) refuseLate(call, job, reply)
   if (off !== null) askAgain(call, job, off)
 }
 
+/** Its reply is not waited for, but paid for. */
+function giveUp({ memo }: Job): void {
+  memo.lost += 1
+}
+
 /** A summary must leave room for the answer. */
 function affordsTwo(call: AgentCall, job: Job): boolean {
   return spend({ ...job.run, modelCalls: job.run.modelCalls + 1 }, call, circumstances(job)).kind === 'tools'
-}
-
-function circumstances(job: Job): Circumstances {
-  let thinking = -1
-  for (const id of job.busy.keys()) if (job.run.calls.has(id)) thinking += 1
-  const { maxModelIterationsPerCall } = job.log.state
-  return {
-    maxModelCalls: job.env.ceilings.maxModelCalls,
-    maxModelIterationsPerCall,
-    workedMs: workedMs(job),
-    thinking,
-  }
 }
 
 /** Who made the model calls, in words. */
@@ -155,16 +155,23 @@ function askAgain(call: AgentCall, job: Job, off: { readonly detail: string; rea
 }
 
 function tellNotices(call: AgentCall, job: Job, toolset: Toolset): void {
-  for (const { notice } of toolset.values()) {
-    if (notice !== null)
-      record(job, call.place, { type: 'notice', kind: null, body: { code: 'DELEGATE_UNAVAILABLE', detail: notice } })
+  for (const { notice, noticeCode: code = 'DELEGATE_UNAVAILABLE' } of toolset.values()) {
+    if (notice !== null) record(job, call.place, { type: 'notice', kind: null, body: { code, detail: notice } })
   }
+  // Of a delegation its start has told it.
+  if (call.parent !== null || call.scrub === null || call.scrub(call.message) === call.message) return
+  const detail = `The prompt holds a value that is hidden from \`${call.agent.id}\`; what a person types is read as it is.`
+  record(job, call.place, { type: 'notice', kind: null, body: { code: 'HIDDEN_VALUE_IN_TEXT', detail } })
 }
 
-function requestOf(call: AgentCall, tools: readonly ModelTool[], offered: boolean): Omit<ModelRequest, 'messages'> {
+function requestOf(
+  call: AgentCall,
+  { messages, tools, offered }: Pick<ModelRequest, 'messages' | 'tools'> & { readonly offered: boolean },
+): ModelRequest {
   const { agent } = call
   const forced = agent.toolMode === 'force' && !call.calledTool
   return {
+    messages,
     tools,
     toolChoice: tools.length === 0 || !offered || agent.toolMode === 'none' ? 'none' : forced ? 'required' : 'auto',
     temperature: call.temperature,
@@ -179,7 +186,8 @@ async function ask(
   at: { readonly call: AgentCall; readonly job: Job; readonly signal: AbortSignal; readonly attempt: number },
 ): Promise<ModelReply> {
   const { call, job, signal, attempt } = at
-  const channel = `${job.log.state.database}\n${job.log.state.id}`
+  faultPoint('model-request')
+  const { channel } = job.log.state
   for await (const part of model.stream(request, { signal, deltas: job.env.hub.isRead(channel) })) {
     if (part.type === 'reply') return part.reply
     job.env.hub.delta(channel, { place: call.place, text: part.text, attempt, at: job.env.clock.now() })

@@ -3,8 +3,8 @@ import type { ModelEndBody } from '@witan/protocol/entries'
 import type { AgentCall } from '../conversation/state.ts'
 import { type Cut, lastSeqBefore, summaryTokens, transcriptOf } from '../conversation/trim.ts'
 import { type Model, ModelCallError, type ModelReply, type ModelRequest } from '../model/model.ts'
-import { orAborted } from './abort.ts'
-import { type Job, record } from './job.ts'
+import { orAborted } from '../job/abort.ts'
+import { type Job, record } from '../job/job.ts'
 
 type Summarize = NonNullable<Cut['summarize']>
 

@@ -1,41 +1,72 @@
 /** Who in this process waits for a run to be told: nothing here is needed for a run to go on. */
 import type { RunResult } from '@witan/protocol'
 
-interface Waiter {
+/** Which job, in which epoch it was seen. */
+export interface TrackedJob {
+  readonly id: string
+  readonly database: string
+  readonly conversation: string
   readonly epoch: number
+}
+
+interface Waiter extends TrackedJob {
   readonly resolve: (result: RunResult) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Waiters by run. A waiter of a later epoch is not answered by what an earlier one told. */
+/** Waiters by job. A waiter of a later epoch is not answered by what an earlier one told. */
 export class RunTracker {
   readonly #waiters = new Map<string, Waiter[]>()
+  readonly #hold: () => () => void
+  #release: (() => void) | null = null
 
-  /** The next result that the run tells in this epoch or a later one. */
-  next(run: string, epoch: number): Promise<RunResult> {
+  /** `hold` keeps the process alive until what it gave is called: the run may be at work elsewhere, and then nothing else does. */
+  constructor(hold: () => () => void) {
+    this.#hold = hold
+  }
+
+  /** The next result that the job tells in this epoch or a later one. */
+  next({ id, database, conversation, epoch }: TrackedJob): Promise<RunResult> {
     const promise = new Promise<RunResult>((resolve, reject) => {
-      const waiters = this.#waiters.get(run) ?? []
-      waiters.push({ epoch, resolve, reject })
-      this.#waiters.set(run, waiters)
+      const waiters = this.#waiters.get(id) ?? []
+      waiters.push({ id, database, conversation, epoch, resolve, reject })
+      this.#waiters.set(id, waiters)
+      this.#release ??= this.#hold()
     })
     promise.catch(() => {})
     return promise
   }
 
-  tell(run: string, epoch: number, result: RunResult): void {
-    for (const waiter of this.#take(run, epoch)) waiter.resolve(result)
+  /** One waiter of each job that somebody waits for, in that conversation or in all: another process may tell it. */
+  awaited(at?: { readonly database: string; readonly conversation: string }): readonly TrackedJob[] {
+    const first = [...this.#waiters.values()].flatMap((waiters) => waiters.slice(0, 1))
+    if (at === undefined) return first
+    return first.filter((one) => one.database === at.database && one.conversation === at.conversation)
   }
 
-  fail(run: string, epoch: number, error: unknown): void {
-    for (const waiter of this.#take(run, epoch)) waiter.reject(error)
+  tell(job: string, epoch: number, result: RunResult): void {
+    for (const waiter of this.#take(job, epoch)) waiter.resolve(result)
   }
 
-  #take(run: string, epoch: number): readonly Waiter[] {
-    const waiters = this.#waiters.get(run)
+  fail(job: string, epoch: number, error: unknown): void {
+    for (const waiter of this.#take(job, epoch)) waiter.reject(error)
+  }
+
+  /** Nobody will be told any more. */
+  close(error: unknown): void {
+    for (const job of [...this.#waiters.keys()]) this.fail(job, Number.POSITIVE_INFINITY, error)
+  }
+
+  #take(job: string, epoch: number): readonly Waiter[] {
+    const waiters = this.#waiters.get(job)
     if (waiters === undefined) return []
     const later = waiters.filter((waiter) => waiter.epoch > epoch)
-    if (later.length > 0) this.#waiters.set(run, later)
-    else this.#waiters.delete(run)
+    if (later.length > 0) this.#waiters.set(job, later)
+    else this.#waiters.delete(job)
+    if (this.#waiters.size === 0) {
+      this.#release?.()
+      this.#release = null
+    }
     return waiters.filter((waiter) => waiter.epoch <= epoch)
   }
 }

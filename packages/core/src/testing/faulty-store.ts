@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 export type FaultKind = 'fail' | 'executeAndFail' | 'delay'
 
 /** The methods that faults are made for. */
-export type FaultyMethod = Exclude<keyof Store, 'now' | 'open' | 'close'>
+export type FaultyMethod = Exclude<keyof Store, 'now' | 'open' | 'close' | 'listen'>
 
 /** How likely each kind is per method, from 0 to 1. */
 export type FaultRates = Readonly<Partial<Record<FaultyMethod, Readonly<Partial<Record<FaultKind, number>>>>>>
@@ -39,10 +39,12 @@ export interface FaultyStore {
 }
 
 type Method = (...args: unknown[]) => Promise<unknown>
+type Saying = (...args: unknown[]) => unknown
 
 /**
  * Wraps a store. Replies to appends keep their order, late or not, as the contract promises; and an append that was not done takes
- * with it those that were made before its failure was told, so that no log has a hole.
+ * with it those that were made before its failure was told, so that no log has a hole. What is said may be lost without an error;
+ * whoever listens hears the wrapped store.
  */
 export function faultyStore(inner: Store, options: FaultyStoreOptions): FaultyStore {
   const fired: FiredFault[] = []
@@ -66,7 +68,7 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): FaultySt
   return { store, fired, heal }
 }
 
-const spared: ReadonlySet<string | symbol> = new Set(['now', 'open', 'close'])
+const spared: ReadonlySet<string | symbol> = new Set(['now', 'open', 'close', 'listen'])
 
 function isFaulty(name: string | symbol): name is FaultyMethod {
   return typeof name === 'string' && !spared.has(name)
@@ -88,7 +90,8 @@ class Faults {
     this.#random = seeded(options.seed)
   }
 
-  wrap(name: FaultyMethod, method: Method): Method {
+  wrap(name: FaultyMethod, method: Method): Saying {
+    if (name === 'say') return (...args) => say(this.#draw(name), this.#options.late, () => method(...args))
     if (name === 'append') return (...args) => this.#append(() => method(...args))
     return (...args) => this.#play(this.#draw(name), name, () => method(...args))
   }
@@ -130,6 +133,12 @@ class Faults {
     if (kind === 'delay') await (this.#options.late ?? nextTurn)()
     return reply
   }
+}
+
+/** Nobody waits for what is said, so no error is seen: it is heard, heard late, or lost. */
+function say(kind: FaultKind | null, late: (() => Promise<void>) | undefined, run: () => unknown): void {
+  if (kind === 'delay') void (late ?? nextTurn)().then(run)
+  else if (kind !== 'fail') run()
 }
 
 function brokenError(method: string): WitanError {

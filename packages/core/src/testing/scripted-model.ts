@@ -1,6 +1,6 @@
 /** A model that plays a script: deterministic, instant, without a network. For tests and for a first run without a key. */
 import type { ModelToolCall } from '../model/message.ts'
-import type { Model, ModelCallOptions, ModelPart, ModelReply, ModelRequest } from '../model/model.ts'
+import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelReply, ModelRequest } from '../model/model.ts'
 import { ModelCallError } from '../model/model.ts'
 
 /** A tool call in a script. `arguments` as text is sent as it is, also when it is no JSON; an id is made where none is given. */
@@ -40,6 +40,7 @@ export interface ScriptedModel extends Model {
 /** `sleep` serves `delayMs`; without it a delay is no wait at all, so that tests need no clock. */
 export interface ScriptedModelOptions {
   readonly id?: string
+  readonly price?: ModelPrice
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -66,6 +67,7 @@ export function scriptedModel(script: Rule | readonly Rule[], options: ScriptedM
   const requests: ModelRequest[] = []
   return {
     id: options.id ?? 'scripted/model',
+    ...(options.price === undefined ? {} : { price: options.price }),
     requests,
     stream: (request, call) => {
       let played: AsyncIterator<ModelPart> | undefined

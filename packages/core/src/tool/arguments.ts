@@ -1,5 +1,6 @@
 /** From the text a model wrote to the arguments a tool may use: bound names and unlisted ones are dropped and recorded. */
 import type { NoticeBody } from '@witan/protocol/entries'
+import { boundSpelling } from './schema.ts'
 import type { Tool } from './tool.ts'
 
 /** What became of a model's arguments. `raw` is what the model wrote, parsed: for the log, never for an executor. */
@@ -7,6 +8,8 @@ export type PreparedArguments =
   | {
       readonly ok: true
       readonly raw: unknown
+      /** What is left of it for this tool, as it was written. */
+      readonly kept: Readonly<Record<string, unknown>>
       readonly arguments: Readonly<Record<string, unknown>>
       readonly notices: readonly NoticeBody[]
     }
@@ -26,7 +29,7 @@ export function prepareArguments(tool: Tool, text: string): PreparedArguments {
     else notices.push(dropped(tool, name))
   }
   const checked = tool.check(kept)
-  if (checked.ok) return { ok: true, raw, arguments: checked.arguments, notices }
+  if (checked.ok) return { ok: true, raw, kept, arguments: checked.arguments, notices }
   return { ok: false, raw, detail: checked.issues.slice(0, 5).join('; '), notices }
 }
 
@@ -56,18 +59,12 @@ function listedNames(tool: Tool): ReadonlySet<string> | null {
 
 /** Listed; or, where the schema takes any name, neither what is bound in any spelling nor what would become the arguments' prototype [D14]. */
 function isWanted(tool: Tool, listed: ReadonlySet<string> | null, name: string): boolean {
-  if (listed !== null) return listed.has(name)
-  return name !== '__proto__' && boundAs(tool, name) === undefined
-}
-
-/** The bound name that a reader would take `name` for. */
-function boundAs(tool: Tool, name: string): string | undefined {
-  const plain = fold(name)
-  return tool.bound.find((one) => fold(one) === plain)
+  if (listed !== null) return listed.has(name) || tool.unlisted?.includes(name) === true
+  return name !== '__proto__' && boundSpelling(tool.bound, name) === undefined
 }
 
 function dropped(tool: Tool, name: string): NoticeBody {
-  const bound = boundAs(tool, name)
+  const bound = boundSpelling(tool.bound, name)
   if (bound === undefined)
     return {
       code: 'ARGUMENT_UNKNOWN_DROPPED',
@@ -77,14 +74,6 @@ function dropped(tool: Tool, name: string): NoticeBody {
     code: 'ARGUMENT_OVERRIDE_IGNORED',
     detail: `\`${bound}\` is bound for \`${tool.name}\`; what the model wrote was dropped.`,
   }
-}
-
-/** Spellings that look alike to a reader: case, compatibility forms, zero-width characters. */
-function fold(name: string): string {
-  return name
-    .normalize('NFKC')
-    .replace(/\p{Cf}/gu, '')
-    .toLowerCase()
 }
 
 function clip(name: string): string {

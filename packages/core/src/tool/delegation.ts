@@ -75,14 +75,19 @@ function offered(edge: SubAgentEdge, { style, child, binding, description, isThe
           `\`${child.id}\` is already at work on the same message above you; answer it yourself or ask something else.`,
         )
       }
-      verbs.spawn(spawn)
-      return pending
+      const background =
+        edge.blocking === 'never' || (edge.blocking === 'model' && request.arguments['blocking'] === false)
+      if (verbs.spawn(spawn, { background })) return pending
+      return failed(
+        'BUDGET_EXCEEDED',
+        `The budget leaves no room for \`${child.id}\` in the background; do it yourself.`,
+      )
     },
   }
 }
 
 function spawnOf(edge: SubAgentEdge, style: DelegationStyle, request: ToolRequest): Spawn {
-  const { [style.task.name]: message, model, temperature, ...generated } = request.arguments
+  const { [style.task.name]: message, model, temperature, blocking: _, ...generated } = request.arguments
   const overrides: CallOverrides = {
     ...(model === undefined ? {} : { model: String(model) }),
     ...(temperature === undefined ? {} : { temperature: Number(temperature) }),
@@ -123,8 +128,12 @@ function schemaOf(edge: SubAgentEdge, style: DelegationStyle, generate: readonly
 }
 
 /** What the edge lets the calling model choose for this one delegation [F14, D22]. */
-function choices({ overrides }: SubAgentEdge): Record<string, unknown> {
+function choices({ overrides, blocking }: SubAgentEdge): Record<string, unknown> {
   const properties: Record<string, unknown> = {}
+  if (blocking === 'model') {
+    const description = 'False: it works in the background and you go on at once. Otherwise you wait for its answer.'
+    properties['blocking'] = { type: 'boolean', description }
+  }
   const models = overrides?.model ?? []
   if (models.length > 0) {
     properties['model'] = { type: 'string', enum: models, description: 'Another model for this one task.' }
@@ -142,6 +151,8 @@ function choices({ overrides }: SubAgentEdge): Record<string, unknown> {
   return properties
 }
 
+const anyInWords = 'a string, number, boolean, null, or an array of one of the first three'
+
 function checkDelegation(
   { overrides }: SubAgentEdge,
   args: Readonly<Record<string, unknown>>,
@@ -151,9 +162,10 @@ function checkDelegation(
   const task = args[style.task.name]
   if (typeof task !== 'string' || task.trim() === '') issues.push(`\`${style.task.name}\`: expected the task as text`)
   for (const { name, type } of generate) {
-    if (!fitsType(type, args[name])) issues.push(`\`${name}\`: expected ${type}`)
+    if (!fitsType(type, args[name])) issues.push(`\`${name}\`: expected ${type === 'any' ? anyInWords : type}`)
   }
-  const { model, temperature } = args
+  const { model, temperature, blocking } = args
+  if (blocking !== undefined && typeof blocking !== 'boolean') issues.push('`blocking`: expected true or false')
   if (model !== undefined && !overrides?.model.includes(model as string)) {
     issues.push(`\`model\`: expected one of ${(overrides?.model ?? []).join(', ')}`)
   }

@@ -7,6 +7,7 @@ import {
   POSTGRES_LEXIS,
   placeholderNames,
   placeOfWord,
+  possibleCalls,
   readQueryText,
   SQLITE_LEXIS,
   type SqlLexis,
@@ -92,6 +93,7 @@ test('SELECT, VALUES and WITH … SELECT are allowed', () => {
     '/* x */ With a as (select 1), b(c) as (values (2)) SELECT * from a, b',
     'with recursive n(i) as (select 1 union all select i + 1 from n) select i from n',
     'with a as (select 1) values (2)',
+    `select substring('abc' from 2 for 1)`,
     'with replace as (select 1), merge as (select 2) select * from replace',
     'select replace(a, $b, $c) as "into" from t',
     'with a as not materialized (select 1) select t.into from a t',
@@ -119,6 +121,9 @@ test('every other statement is refused [Rb42, bad input 17]', () => {
     'begin',
     'copy t to program $a',
     '(select 1)',
+    'select a from t for update',
+    'select a from t for no key update of t',
+    'select a from t for share skip locked',
     '"select" 1',
     'with a as (select 1)',
   ]
@@ -126,6 +131,25 @@ test('every other statement is refused [Rb42, bad input 17]', () => {
   assert.deepEqual(mistakes(' \n drop table t', SQLITE_LEXIS), [
     'not-read-only: Only SELECT, VALUES and WITH … SELECT are allowed; found `drop` at 2:2.',
   ])
+})
+
+test('PostgreSQL: what two readers could cut differently is refused [D16]', () => {
+  const hidden = `select E'a'\n'\\'', pg_read_file(chr(47)) --'`
+  assert.match(mistakes(hidden, POSTGRES_LEXIS)[0] ?? '', /^invalid: Write the string that goes on at 2:1 as one/)
+  assert.equal(mistakes(`select E'a' -- b\n 'c'`, POSTGRES_LEXIS).length, 1)
+  for (const text of [`U&"\\0070g_sleep"(1)`, `u&'a'`])
+    assert.equal(mistakes(`select ${text}`, POSTGRES_LEXIS).length, 1)
+  assert.deepEqual(mistakes('select u & "b", u&b, 1 from u', POSTGRES_LEXIS), [])
+})
+
+test('every name that may be called is found, however it is written [D16]', () => {
+  const sql = `select a(1), "B""c" (2), s . f\v(3), (x).g, 'h(' || i /* ( */ from t -- j(\n where k in (4)`
+  const found = possibleCalls(sql, POSTGRES_LEXIS)
+  assert.deepEqual(
+    found.map(({ name }) => name),
+    ['a', 'B"c', 'f', 'g', 'in'],
+  )
+  assert.deepEqual(found[3], { name: 'g', line: 1, column: 41 })
 })
 
 test('unreadable texts are mistakes', () => {
@@ -185,7 +209,7 @@ const postgresPieces: fc.Arbitrary<Piece>[] = [
   name.map((text) => ({ sql: `$${text}::int`, names: [text] })),
   calm.map((text) => ({ sql: `$t$${text.replaceAll('$', '')}$t$`, names: [] })),
   calm.map((text) => ({ sql: `$$${text.replaceAll('$', '')}$$`, names: [] })),
-  calm.map((text) => ({ sql: `E'${text.replaceAll("'", "\\'")}'`, names: [] })),
+  calm.map((text) => ({ sql: `E'${text.replaceAll("'", "\\'")}' ,`, names: [] })),
   junk.map((text) => ({ sql: `/* /*${text.replaceAll(/[*/]/g, '')}*/ $x */`, names: [] })),
   fc.constantFrom('?', '?|', '@>', '::', ':', '#>>').map((sql) => ({ sql, names: [] })),
 ]

@@ -3,6 +3,8 @@ import type { QueryMistake } from './source.ts'
 
 /** How one database's SQL is cut into tokens, as far as placeholders and statement ends depend on it. */
 export interface SqlLexis {
+  /** Characters that part tokens and mean nothing. */
+  readonly blanks: string
   /** Characters that open a quoted identifier; `[` is closed by `]`, the others by themselves. */
   readonly identifierQuotes: string
   /** Characters that end a `--` comment. */
@@ -19,6 +21,7 @@ export interface SqlLexis {
 
 /** SQLite's tokens, where `?`, `?1`, `:name` and `@name` are placeholders too. */
 export const SQLITE_LEXIS: SqlLexis = Object.freeze({
+  blanks: ' \t\n\f\r',
   identifierQuotes: '"`[',
   lineEnds: '\n',
   nestedComments: false,
@@ -27,8 +30,12 @@ export const SQLITE_LEXIS: SqlLexis = Object.freeze({
   otherPlaceholder: /\?\d*|[:@#][\w$\u0080-\uffff]+/y,
 })
 
-/** PostgreSQL's tokens, where `?`, `@` and `:` are operators. Assumes `standard_conforming_strings`, its default. */
+/**
+ * PostgreSQL's tokens, where `?`, `@` and `:` are operators. Assumes `standard_conforming_strings`, its default. A vertical
+ * tab is a blank since version 16 and an error before.
+ */
 export const POSTGRES_LEXIS: SqlLexis = Object.freeze({
+  blanks: ' \t\n\f\r\v',
   identifierQuotes: '"',
   lineEnds: '\n\r',
   nestedComments: true,
@@ -49,6 +56,8 @@ export interface Placeholder {
 /** What a query's text says. Run `statement`, not the text: it has lost blanks, comments and `;` around it. */
 export interface QueryText {
   readonly statement: string
+  /** Where the statement begins in the text. */
+  readonly start: number
   readonly placeholders: readonly Placeholder[]
   /** The first ten, in the order of the text; with any of them the query must not run. */
   readonly mistakes: readonly QueryMistake[]
@@ -70,7 +79,6 @@ interface Finding {
 }
 
 const MAX_MISTAKES = 10
-const BLANKS = ' \t\n\f\r'
 const WORD = /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|\d[\w.]*/y
 const DOLLAR_TAG = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y
 const DOLLAR_WORD = /\$[\w$\u0080-\uffff]*/y
@@ -83,14 +91,21 @@ const WRITES = new Set(['INSERT', 'UPDATE', 'DELETE', 'REPLACE', 'MERGE'])
 /** Reads a query's text. Pure, linear in its length, and never throws: whatever is wrong is among the mistakes. */
 export function readQueryText(sql: string, lexis: SqlLexis): QueryText {
   const unreadable = findUnreadable(sql)
-  if (unreadable !== undefined) return { statement: '', placeholders: [], mistakes: [mistakeAt(sql, unreadable)] }
+  if (unreadable !== undefined)
+    return { statement: '', start: 0, placeholders: [], mistakes: [mistakeAt(sql, unreadable)] }
   const tokens = tokenize(sql, lexis)
   const stop = tokens.findIndex((token) => token.text === ';')
   const own = stop < 0 ? tokens : tokens.slice(0, stop)
   const base = own[0]?.start ?? 0
-  const findings = [...findSecondStatement(tokens, stop), ...findWrites(own), ...findBadTokens(tokens)]
+  const findings = [
+    ...findSecondStatement(tokens, stop),
+    ...findWrites(own),
+    ...findBadTokens(tokens),
+    ...findTwoFaced(tokens, lexis),
+  ]
   return {
     statement: sql.slice(base, own.at(-1)?.end ?? base),
+    start: base,
     placeholders: own
       .filter((token) => token.kind === 'placeholder')
       .map((token) => ({ name: token.text.slice(1), start: token.start - base, end: token.end - base })),
@@ -113,6 +128,24 @@ export function placeOfWord(sql: string, word: string, lexis: SqlLexis): { line:
   return placeAt(sql, (found.length === 1 ? found[0] : tokens[0])?.start ?? 0)
 }
 
+/** A name that may be that of a function a query calls, as the database reads it, and where it stands in the text. */
+export interface PossibleCall {
+  readonly name: string
+  readonly line: number
+  readonly column: number
+}
+
+/** Every name before a `(` or behind a `.`, since PostgreSQL calls `f` for `(x).f` too: rather one too many than one too few. */
+export function possibleCalls(sql: string, lexis: SqlLexis): readonly PossibleCall[] {
+  const tokens = tokenize(sql, lexis)
+  return tokens.flatMap((token, index) => {
+    const isName = token.kind === 'word' || lexis.identifierQuotes.includes(token.text.charAt(0))
+    if (!isName || (tokens[index + 1]?.text !== '(' && tokens[index - 1]?.text !== '.')) return []
+    const name = token.kind === 'word' ? token.text.toLowerCase() : token.text.slice(1, -1).replaceAll('""', '"')
+    return [{ name, ...placeAt(sql, token.start) }]
+  })
+}
+
 function findUnreadable(sql: string): Finding | undefined {
   if (sql.length > MAX_QUERY_LENGTH) {
     const say = () => `The query has ${sql.length} characters; at most ${MAX_QUERY_LENGTH} are allowed.`
@@ -132,7 +165,7 @@ function findSecondStatement(tokens: readonly Token[], stop: number): Finding[] 
   return [{ problem: 'not-read-only', start, say: (at) => `Only one SELECT is allowed; found \`;\` at ${at}.` }]
 }
 
-/** The verb that decides, and the two ways to write below a SELECT: `INTO`, and a WITH part that changes rows. */
+/** The verb that decides, and the ways to write below a SELECT: `INTO`, a lock on rows, and a WITH part that changes rows. */
 function findWrites(tokens: readonly Token[]): Finding[] {
   const first = tokens[0]
   if (first === undefined) return [{ problem: 'invalid', start: 0, say: () => 'The query is empty.' }]
@@ -161,6 +194,7 @@ function mainVerb(tokens: readonly Token[]): Token | undefined {
 function writesInside(token: Token, previous: Token | undefined, beforeThat: Token | undefined): boolean {
   if (token.kind !== 'word') return false
   if (upper(token) === 'INTO') return !['.', 'AS'].includes(upper(previous))
+  if (upper(previous) === 'FOR' && ['UPDATE', 'SHARE', 'NO', 'KEY'].includes(upper(token))) return true
   return WRITES.has(upper(token)) && previous?.text === '(' && ['AS', 'MATERIALIZED'].includes(upper(beforeThat))
 }
 
@@ -181,6 +215,21 @@ function findBadTokens(tokens: readonly Token[]): Finding[] {
     const say = (at: string) =>
       `\`${inside[0]}\` stands inside quotes at ${at}, where it is plain text; take the quotes away.`
     return [{ problem: 'not-read-only', start, say }]
+  })
+}
+
+/** Two forms that this reader and PostgreSQL would cut differently: a string over several lines, a name in escapes. */
+function findTwoFaced(tokens: readonly Token[], lexis: SqlLexis): Finding[] {
+  if (!lexis.dollarQuotes) return []
+  return tokens.flatMap((token, index): Finding[] => {
+    const [next, afterNext] = [tokens[index + 1], tokens[index + 2]]
+    if (/^[eE]'/.test(token.text) && next?.text.startsWith("'")) {
+      return [{ problem: 'invalid', start: next.start, say: (at) => `Write the string that goes on at ${at} as one.` }]
+    }
+    const isEscaped = next?.text === '&' && afterNext?.kind === 'quoted' && afterNext.start === token.end + 1
+    if (upper(token) !== 'U' || !isEscaped) return []
+    const say = (at: string) => `Write the name or text at ${at} without \`U&\`.`
+    return [{ problem: 'invalid', start: token.start, say }]
   })
 }
 
@@ -208,7 +257,7 @@ interface Scanned {
 
 function scan(sql: string, at: number, lexis: SqlLexis): Scanned {
   const char = sql.charAt(at)
-  if (BLANKS.includes(char)) return { kind: 'blank', end: at + 1 }
+  if (lexis.blanks.includes(char)) return { kind: 'blank', end: at + 1 }
   if (sql.startsWith('--', at)) return scanLineComment(sql, at, lexis)
   if (sql.startsWith('/*', at)) return scanBlockComment(sql, at, lexis)
   if (char === "'" || lexis.identifierQuotes.includes(char)) return scanQuoted(sql, at, false)

@@ -37,6 +37,19 @@ export function boundArguments(
   return bound
 }
 
+/** The bound name that a reader would take `name` for: spellings that differ in case, compatibility forms or zero-width characters are one. */
+export function boundSpelling(bound: readonly string[], name: string): string | undefined {
+  const plain = plainSpelling(name)
+  return bound.find((one) => plainSpelling(one) === plain)
+}
+
+function plainSpelling(name: string): string {
+  return name
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .toLowerCase()
+}
+
 /** Makes something once per agent definition and set of bound names. */
 export function perBinding<Key extends object, Made>(
   make: (key: Key, bound: ReadonlySet<string>) => Made,

@@ -19,10 +19,10 @@ export interface QueryRows {
 }
 
 /**
- * Why a query gave no rows. `refused` is the query's fault and will not pass when tried again (a write, a placeholder
- * without a value); `failed` is the database's (file gone, process ended, an error while it ran).
+ * Why a query gave no rows. Three will not pass when tried again: `unbound`, a placeholder without a value; `unfit`, a value that has
+ * no form in its place; `not-read-only`. `failed` is all else: the text, or the database (file gone, an error while it ran).
  */
-export type QueryFailureReason = 'timeout' | 'aborted' | 'refused' | 'failed'
+export type QueryFailureReason = 'timeout' | 'aborted' | 'unbound' | 'unfit' | 'not-read-only' | 'failed'
 
 /** A query without rows. `detail` names what to mend and never the host's folders; it may quote a bound value. */
 export interface QueryFailure {
@@ -42,10 +42,16 @@ export interface QueryMistake {
   readonly column: number
 }
 
-/** The query could not be judged because the database was out of reach: no verdict on the query. */
+/** Why a query with this mistake gives no rows. */
+export function reasonOf({ problem }: QueryMistake): QueryFailureReason {
+  return problem === 'invalid' ? 'failed' : problem
+}
+
+/** The text alone is in order, and the database was out of reach: no verdict on its names and types. */
 export interface QueryUnchecked {
   readonly problem: 'unavailable'
   readonly detail: string
+  readonly placeholders: readonly string[]
 }
 
 /** What checking a query gives: the names it must be bound with, each once, or what is wrong with it. */

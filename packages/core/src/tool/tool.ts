@@ -1,6 +1,6 @@
 /** The contract of a tool: everything an agent can do, edges included, is one of these. */
-import type { AgentData, Interruption } from '@witan/protocol'
-import type { AgentStartBody } from '@witan/protocol/entries'
+import type { AgentData, ErrorCode, Interruption, InterruptionState } from '@witan/protocol'
+import type { AgentStartBody, NoticeCode } from '@witan/protocol/entries'
 import type { ModelTool } from '../model/model.ts'
 import type { Bound, GivenParameters } from '../parameter/parameter.ts'
 import type { Outcome } from './outcome.ts'
@@ -42,13 +42,19 @@ export interface Caller {
 /** What a spawned child is told, and on what terms: it stands in the child's start as it is, so that a fold needs no edge. */
 export type Spawn = Pick<AgentStartBody, 'agent' | 'message' | 'generated' | 'map' | 'history' | 'answer' | 'overrides'>
 
-/** The prompt part of an interruption, without what the engine fills in. */
-export type InterruptionDraft = Pick<Interruption, 'kind' | 'name' | 'arguments'>
+type FilledIn = 'id' | 'path' | 'agent' | 'callId' | 'addressee' | 'state' | 'expiresAt'
+type PromptOf<Kind> = Kind extends unknown ? Omit<Kind, FilledIn> : never
+
+/** The prompt part of an interruption, without what the engine fills in. Nobody addressed: whoever may answer. `terms` is what an answer must keep to. */
+export type InterruptionDraft = PromptOf<Interruption> & { readonly addressee?: string; readonly terms?: unknown }
 
 /** The verbs that an immediate tool may use; what they record rides in the append of the model's reply. */
 export interface Verbs {
-  /** Starts a child call that answers this one. */
-  spawn(child: Spawn): void
+  /**
+   * Starts a child call that answers this one; or, in the background, a task, whose handle answers it at once. False where the
+   * budget leaves no room for a task: then nothing was started.
+   */
+  spawn(child: Spawn, options?: { readonly background: boolean }): boolean
   /** Asks somebody outside; the call waits for the answer. */
   interrupt(draft: InterruptionDraft): void
 }
@@ -60,16 +66,46 @@ export interface ToolContext {
   readonly signal: AbortSignal
 }
 
-/** What somebody outside answered: a value, or an error in words. */
-export type Answer = { readonly value: unknown } | { readonly error: string }
+/** What somebody outside answered: a value, or an error in words; `lapsed` where nobody did. */
+export type Answer =
+  | { readonly value: unknown }
+  | { readonly error: string; readonly lapsed?: Exclude<InterruptionState, 'open' | 'answered'> }
+
+/** A call before it starts: `arguments` are what its model wrote, without what is bound or unlisted, and fit the tool. */
+export interface GatedCall {
+  readonly tool: string
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
+/** Whether a call goes on, with which arguments; or why not, in words for its model. */
+export type Passage =
+  | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly code: ErrorCode; readonly detail: string }
+
+/**
+ * Stands before a call: somebody is asked first, and nothing of the call happens before the answer lets it through. The engine
+ * knows gates and never what they are for. Both methods are pure: a restart asks them again.
+ */
+export interface Gate {
+  ask(call: GatedCall): InterruptionDraft
+  pass(call: GatedCall, asked: Interruption, answer: Answer): Passage
+}
 
 interface ToolBase {
   readonly name: string
   /** What the model sees, or null for a name that is not offered now but is answered when called all the same. */
   readonly offer: ModelTool | null
+  /** Set for what only runs by itself when a document begins: a model that calls it hears that there is no such tool. */
+  readonly initialOnly?: true
   /** Why it is not offered, told once as a notice when a call begins; null where there is nothing to tell. */
   readonly notice: string | null
+  /** The notice's code; absent for `DELEGATE_UNAVAILABLE`. */
+  readonly noticeCode?: NoticeCode
   readonly effect: Effect
+  /** What stands before each call; absent for nothing. */
+  readonly gate?: Gate
+  /** Arguments that are taken although its schema does not list them. */
+  readonly unlisted?: readonly string[]
   /** Names that are bound for this tool: dropped from a model's arguments and recorded [C19]. */
   readonly bound: readonly string[]
   /** Checks the arguments that remain; at most 5 issues in words that name no bound or hidden name [P5]. */
@@ -85,14 +121,16 @@ export type ArgumentCheck =
 export interface ImmediateTool extends ToolBase {
   readonly immediate: true
   invoke(request: ToolRequest, caller: Caller, verbs: Verbs): Outcome
-  /** Turns the answer to an interruption into the call's outcome. */
-  resume?(answer: Answer): Outcome
+  /** Turns the answer to what it asked into the call's outcome. */
+  resume?(answer: Answer, asked: Interruption): Outcome
 }
 
 /** A tool that runs in the process, after its intent is in the log. It may throw: the model reads a failure. */
 export interface RunningTool extends ToolBase {
   readonly immediate: false
   readonly timeoutMs: number
+  /** How many model calls it makes itself: the budget must have room for them before it starts. */
+  readonly modelCalls?: number
   invoke(request: ToolRequest, context: ToolContext): Outcome | Promise<Outcome>
 }
 

@@ -7,6 +7,7 @@ import {
   forkRequestSchema,
   startedConversationSchema,
 } from '@witan/protocol/schemas'
+import type { OpenedConversation, Witan } from '@witan/core'
 import { z } from 'zod'
 import { badRequest, conversationId, defineRoute, param, type Route } from '../route.ts'
 import { waitFor } from '../wait.ts'
@@ -43,8 +44,9 @@ export const conversationRoutes: readonly Route[] = [
         description: 'The server stops; the run is stored and goes on at its next start.',
       },
     },
-    handle: async ({ witan, body, halt }) => {
-      const opened = await witan.start(body)
+    handle: async ({ witan, body, halt, keyed }) => {
+      const { noted, ...noting } = keyed
+      const opened = noted === undefined ? await witan.start(body, noting) : await startedBefore(witan, noted)
       const { id, agent } = opened
       const status = opened.created ? 201 : 200
       opened.run?.result.catch(() => undefined)
@@ -113,3 +115,10 @@ export const conversationRoutes: readonly Route[] = [
     },
   }),
 ]
+
+/** What an earlier request has started whose reply was lost. */
+async function startedBefore(witan: Witan, runId: string): Promise<OpenedConversation> {
+  const run = await witan.followRun(runId)
+  const { id, agent } = await witan.getConversation(run.conversationId)
+  return { id, agent, created: run.fromSeq === 0, run }
+}

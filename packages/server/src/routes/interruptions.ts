@@ -5,16 +5,20 @@ import { defineRoute, param, type Route } from '../route.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
 
 const tag = 'interruptions'
+const questionAnswer = z.strictObject({ options: z.array(z.string()).optional(), text: z.string().optional() })
 const answerBody = z.union([z.strictObject({ answer: z.unknown() }), z.strictObject({ error: z.string().min(1) })])
 
-/** Everything under /api/v1/interruptions. */
+const answerBodyShape = z.strictObject({ answer: z.unknown().optional(), error: z.unknown().optional() })
+const answered = { 200: { schema: interruptionSchema, description: 'The interruption, answered.' } }
+
+/** Everything under /api/v1/interruptions, and the door for questions alone [F29]. */
 export const interruptionRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',
     path: '/api/v1/interruptions',
     name: 'listInterruptions',
     tag,
-    summary: 'Lists what waits, or in another state, for one addressee or all.',
+    summary: 'Lists what waits, or is in another state, for one addressee or all, as far as you may answer or read it.',
     query: z.strictObject({
       ...pageQuery,
       state: z.enum(interruptionStates).default('open'),
@@ -28,13 +32,27 @@ export const interruptionRoutes: readonly Route[] = [
     path: '/api/v1/interruptions/{id}/answer',
     name: 'answerInterruption',
     tag,
-    summary: 'Answers an interruption, or reports that it failed. The run goes on by itself.',
-    body: z.strictObject({ answer: z.unknown().optional(), error: z.unknown().optional() }),
+    summary: 'Answers what waits, or says of an action that it failed. The run goes on by itself.',
+    body: answerBodyShape,
     bodyDocument: answerBody,
-    answers: { 200: { schema: interruptionSchema, description: 'The interruption, answered.' } },
+    answers: answered,
     handle: async (call) => ({
       status: 200,
       body: await call.witan.answerInterruption(param(call, 'id'), call.body),
+    }),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/questions/{id}/respond',
+    name: 'respondToQuestion',
+    tag,
+    summary: 'Answers a question, by the ids of what it asks. The run goes on by itself.',
+    body: answerBodyShape,
+    bodyDocument: z.strictObject({ answer: z.record(z.string(), questionAnswer) }),
+    answers: answered,
+    handle: async (call) => ({
+      status: 200,
+      body: await call.witan.answerInterruption(param(call, 'id'), call.body, { kind: 'question' }),
     }),
   }),
 ]

@@ -44,13 +44,13 @@ export const runRoutes: readonly Route[] = [
     path: '/api/v1/runs/{id}/cancel',
     name: 'cancelRun',
     tag,
-    summary: 'Cancels a run and everything below it.',
+    summary: 'Cancels a run and everything below it; the tasks that it started only where that is said.',
     body: z.strictObject({ tasks: z.boolean().default(false) }),
     bodyOptional: true,
     answers: { 202: { schema: acceptedSchema, description: 'The cancel is stored.' } },
     handle: async (call) => {
       const runId = param(call, 'id')
-      await call.witan.cancelRun(runId)
+      await call.witan.cancelRun(runId, call.body)
       return { status: 202, body: { runId } }
     },
   }),
@@ -110,8 +110,9 @@ async function stream(call: RunCall, place: RunPlace): Promise<Reply> {
   }
 }
 
-async function accept({ witan, body }: RunCall, id: string): Promise<AcceptedRun> {
-  const accepted = await witan.run(id, body)
+async function accept({ witan, body, keyed }: RunCall, id: string): Promise<AcceptedRun> {
+  const { noted, ...noting } = keyed
+  const accepted = noted === undefined ? await witan.run(id, body, noting) : await witan.followRun(noted)
   accepted.result.catch(() => undefined) // whoever waits for it hears of it
   return accepted
 }

@@ -1,6 +1,6 @@
 /** The roster of an agent, one by one, and direct runs below it. The revision of the parent is the ETag of it all. */
 import type { AssignedSubAgent } from '@witan/core'
-import { agentSchema, directRunRequestSchema, storedAgentSchema, subAgentEdgeSchema } from '@witan/protocol/schemas'
+import { agentSchema, directRunBodySchema, storedAgentSchema, subAgentEdgeSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { defineRoute, type JsonReply, param, type Route } from '../route.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
@@ -94,11 +94,16 @@ function directRun(path: string, name: string): Route {
     tag: 'runs',
     summary:
       'Runs a listed sub-agent as the root of a conversation of its own: a new one, or `conversationId`. Answers as every run does.',
-    body: directRunRequestSchema,
+    body: directRunBodySchema,
+    keyOf: (body) => {
+      const { conversationId = null, messageId = null } = Object(body) as Readonly<Record<string, unknown>>
+      return messageId === null ? undefined : { key: JSON.stringify([conversationId, messageId]), name: 'messageId' }
+    },
     answers: { ...runAnswers, 202: { ...runAnswers[202], schema: receiptSchema } },
     handle: async (call) => {
       const { subAgents } = call.witan.agents
-      const { conversationId, body } = await subAgents.open(param(call, 'parentId'), param(call, 'id'), call.body)
+      const { messageId: _, ...request } = call.body
+      const { conversationId, body } = await subAgents.open(param(call, 'parentId'), param(call, 'id'), request)
       return runIn({ ...call, body }, { id: conversationId, receipt: ({ runId }) => ({ runId, conversationId }) })
     },
   })

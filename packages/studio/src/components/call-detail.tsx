@@ -4,29 +4,36 @@ import { elapsedMs, formatElapsed, formatTokens } from '../state/format.ts'
 import type { TreeRow } from '../state/tree.ts'
 import type { CallView } from '../state/run-view.ts'
 import { useNow } from '../state/use-now.ts'
-import { ActionCard } from './action-card.tsx'
 import { Button } from './button.tsx'
 import { DocumentView } from './document-view.tsx'
+import { InterruptionCard } from './interruption-card.tsx'
 import { JsonBlock, TextBlock } from './json-block.tsx'
 import { ProblemNote } from './note.tsx'
+import { Pill } from './pill.tsx'
 import { StateLabel } from './state-mark.tsx'
+import { TaskControls } from './task-controls.tsx'
 
 interface DetailProps {
   readonly row: TreeRow
   readonly open: Interruption | undefined
+  /** Somebody has asked this task to stop. */
+  readonly stopping: boolean
   readonly showsDocument: boolean
   readonly onDocument: (shown: boolean) => void
   readonly onClose: () => void
 }
 
 /** Shows the values as they stand in the events: hidden ones are not in them. */
-export function CallDetail({ row, open, showsDocument, onDocument, onClose }: DetailProps) {
+export function CallDetail({ row, open, stopping, showsDocument, onDocument, onClose }: DetailProps) {
   const { call } = row
   return (
     <section aria-label={`Details of ${call.name}`} data-testid="detail" className="space-y-3 p-4">
       <header className="flex items-start gap-2">
         <div className="min-w-0 flex-1">
-          <h3 className="break-words font-semibold">{call.name}</h3>
+          <h3 className="flex flex-wrap items-baseline gap-2 break-words font-semibold">
+            {call.name}
+            {call.background && <Pill>background</Pill>}
+          </h3>
           <p className="break-all font-mono text-xs text-muted">{call.agentPath}</p>
         </div>
         <Button look="quiet" aria-label="Close the details" onClick={onClose}>
@@ -44,7 +51,8 @@ export function CallDetail({ row, open, showsDocument, onDocument, onClose }: De
           {notice.detail} <span className="font-mono text-xs text-wait">{notice.code}</span>
         </p>
       ))}
-      {open !== undefined && <ActionCard key={open.id} action={open} />}
+      {call.background && call.endedAt === null && <TaskControls taskId={call.callId} stopping={stopping} />}
+      {open !== undefined && <InterruptionCard key={open.id} open={open} />}
       <Values call={call} open={open !== undefined} />
       {call.kind === 'agent' && (
         <>
@@ -100,6 +108,9 @@ function Values({ call, open }: { readonly call: CallView; readonly open: boolea
     <>
       {call.task !== '' && <TextBlock label="Task" text={call.task} />}
       {hasEntries(call.parameters) && <JsonBlock label="Parameters its model sees" value={call.parameters} />}
+      {call.told.map(({ seq, text }) => (
+        <TextBlock key={seq} label="Told meanwhile" text={text} />
+      ))}
       {call.text !== '' && <TextBlock label={call.endedAt === null ? 'Writing' : 'Answer'} text={call.text} />}
       {call.output !== null && <JsonBlock label="Output" value={call.output} />}
     </>

@@ -1,4 +1,4 @@
-/** The chat: what people said and what the root agent answers, with open actions where they arose. */
+/** The chat: what people said and what the root agent answers, with what waits for somebody where it arose. */
 import type { Interruption } from '@witan/protocol'
 import { useEffect, useRef } from 'react'
 import { chatItems } from '../state/chat-items.ts'
@@ -6,8 +6,9 @@ import { count, elapsedMs, formatElapsed, formatTokens } from '../state/format.t
 import type { ConversationView } from '../state/run-view.ts'
 import { callPath, countCalls, runSummary } from '../state/tree.ts'
 import { useNow } from '../state/use-now.ts'
-import { ActionCard } from './action-card.tsx'
+import { InterruptionCard } from './interruption-card.tsx'
 import { ProblemNote } from './note.tsx'
+import { Pill } from './pill.tsx'
 import { StateLabel } from './state-mark.tsx'
 
 interface ChatProps {
@@ -97,6 +98,7 @@ function RunAnswer({ view, runId, open, onShow }: AnswerProps) {
     <article data-testid="answer" data-state={summary.state} className="space-y-2.5">
       <p className="flex flex-wrap items-center gap-x-3">
         <span className="font-semibold">{root.name}</span>
+        {root.hidden && <Pill>follow-up</Pill>}
         {summary.state !== 'completed' && <StateLabel state={summary.state} />}
       </p>
       {root.text !== '' && (
@@ -108,8 +110,8 @@ function RunAnswer({ view, runId, open, onShow }: AnswerProps) {
       {root.error !== null && summary.state !== 'cancelled' && (
         <ProblemNote error={Object.assign(new Error(root.error.detail), { code: root.error.code })} />
       )}
-      {open.map((action) => (
-        <ActionCard key={action.id} action={action} />
+      {open.map((one) => (
+        <InterruptionCard key={one.id} open={one} />
       ))}
       <button
         type="button"
@@ -123,11 +125,16 @@ function RunAnswer({ view, runId, open, onShow }: AnswerProps) {
   )
 }
 
+function isAtWork(view: ConversationView, callId: string): boolean {
+  const call = view.calls.get(callId)
+  return call?.state === 'running' && !call.background
+}
+
 /** The path of the innermost call at work below the root, or null where the root itself is. */
 function deepestActive(view: ConversationView, runId: string): string | null {
   let callId = runId
   for (;;) {
-    const next = view.calls.get(callId)?.children.findLast((child) => view.calls.get(child)?.state === 'running')
+    const next = view.calls.get(callId)?.children.findLast((child) => isAtWork(view, child))
     if (next === undefined) break
     callId = next
   }

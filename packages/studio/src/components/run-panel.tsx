@@ -7,6 +7,7 @@ import { witan } from '../state/witan.ts'
 import { Button } from './button.tsx'
 import { CallDetail } from './call-detail.tsx'
 import { ProblemNote } from './note.tsx'
+import { Pill } from './pill.tsx'
 import { RunTree } from './run-tree.tsx'
 import { StateLabel } from './state-mark.tsx'
 
@@ -17,11 +18,13 @@ interface PanelProps {
   readonly open: readonly Interruption[]
   readonly runId: string | undefined
   readonly onRun: (runId: string) => void
+  /** The node that is shown in full. */
+  readonly selected: string | null
+  readonly onSelect: (callId: string | null) => void
 }
 
 /** Shows one run at a time. */
-export function RunPanel({ view, open, runId, onRun }: PanelProps) {
-  const [selected, setSelected] = useState<string | null>(null)
+export function RunPanel({ view, open, runId, onRun, selected, onSelect }: PanelProps) {
   const [documentOf, setDocumentOf] = useState<string | null>(null)
   if (runId === undefined || !view.calls.has(runId)) {
     return (
@@ -36,7 +39,7 @@ export function RunPanel({ view, open, runId, onRun }: PanelProps) {
     <div className="flex h-full min-h-0 flex-col">
       <RunHead key={runId} view={view} runId={runId} onRun={onRun} />
       <div className={`min-h-24 overflow-y-auto py-1.5 ${shown === undefined ? 'flex-1' : 'max-h-[45%] shrink-0'}`}>
-        <RunTree view={view} runId={runId} selected={shown?.callId ?? null} onSelect={setSelected} />
+        <RunTree view={view} runId={runId} selected={shown?.callId ?? null} onSelect={onSelect} />
         {shown === undefined && (
           <p className="px-4 pt-3 text-xs text-muted">Choose a node to see what it was given and what came of it.</p>
         )}
@@ -47,9 +50,10 @@ export function RunPanel({ view, open, runId, onRun }: PanelProps) {
             key={shown.callId}
             row={row}
             open={open.find((one) => one.callId === shown.callId)}
+            stopping={view.cancelling.has(shown.callId)}
             showsDocument={documentOf === shown.callId}
             onDocument={(shows) => setDocumentOf(shows ? shown.callId : null)}
-            onClose={() => setSelected(null)}
+            onClose={() => onSelect(null)}
           />
         </div>
       )}
@@ -77,6 +81,7 @@ function RunHead({ view, runId, onRun }: Pick<PanelProps, 'view' | 'onRun'> & { 
           {view.runs.length > 1 && <span className="font-normal text-muted"> of {view.runs.length}</span>}
         </h2>
         <StateLabel state={state} />
+        {view.calls.get(runId)?.hidden && <Pill>follow-up</Pill>}
         <span className="flex-1" />
         {view.runs.length > 1 && (
           <span className="flex">

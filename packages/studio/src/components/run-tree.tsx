@@ -4,6 +4,7 @@ import { elapsedMs, formatElapsed, formatTokens } from '../state/format.ts'
 import type { ConversationView } from '../state/run-view.ts'
 import { type TreeRow, treeRows } from '../state/tree.ts'
 import { useNow } from '../state/use-now.ts'
+import { Pill } from './pill.tsx'
 import { StateMark } from './state-mark.tsx'
 
 interface TreeProps {
@@ -113,10 +114,11 @@ function Row({ row, now, inTabOrder, selected, onFold, onSelect }: RowProps) {
       </span>
       <span className="min-w-0 flex-1 py-1">
         <span className="flex items-baseline gap-3">
-          <span
-            className={`min-w-0 flex-1 truncate ${call.kind === 'tool' ? 'font-mono text-xs leading-5' : 'font-medium'}`}
-          >
-            {call.name}
+          <span className="flex min-w-0 flex-1 items-baseline gap-2">
+            <span className={`truncate ${call.kind === 'tool' ? 'font-mono text-xs leading-5' : 'font-medium'}`}>
+              {call.name}
+            </span>
+            {call.background && <Pill>background</Pill>}
           </span>
           <span className="shrink-0 text-xs text-muted tabular-nums">
             {call.kind === 'agent' && <>{formatTokens(row.tokens)} tok · </>}

@@ -8,6 +8,7 @@ import { Composer } from '../components/composer.tsx'
 import { LoadingNote, ProblemNote } from '../components/note.tsx'
 import { RecentList } from '../components/recent-list.tsx'
 import { RunPanel } from '../components/run-panel.tsx'
+import { TaskList } from '../components/task-list.tsx'
 import { releasePrompt, sendPrompt, useSentPrompt } from '../state/prompt.ts'
 import { refreshConversation, useConversation } from '../state/queries.ts'
 import type { ConversationView } from '../state/run-view.ts'
@@ -43,6 +44,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
   const [firstSeq] = useState(lastSeq)
   const [part, setPart] = useState<'chat' | 'run'>('chat')
   const [chosenRun, setChosenRun] = useState<string | null>(null)
+  const [selected, setSelected] = useState<string | null>(null)
   const { view, error, retry } = useEvents(id)
   const { prompt, onItsWay } = usePrompt(id, view)
   const runId = chosenRun ?? view.runs.at(-1)
@@ -54,7 +56,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
     sendPrompt({ id, agent, afterSeq: view.lastSeq }, text)
   }
   return (
-    <div className="grid h-full grid-rows-[auto_minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_minmax(20rem,26rem)] md:grid-rows-1 xl:grid-cols-[16rem_minmax(0,1fr)_minmax(24rem,32rem)]">
+    <div className="grid h-full grid-cols-[minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_minmax(20rem,26rem)] md:grid-rows-1 xl:grid-cols-[16rem_minmax(0,1fr)_minmax(24rem,32rem)]">
       <nav aria-label="Recent conversations" className="hidden overflow-y-auto border-r border-line bg-panel xl:block">
         <Link to="/conversations" className="block px-4 pt-4 pb-3 font-medium text-accent">
           + New conversation
@@ -83,6 +85,14 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
             {prompt !== null && <ProblemNote error={prompt} />}
           </div>
         </div>
+        <TaskList
+          view={view}
+          onShow={(task) => {
+            setChosenRun(task.rootCallId)
+            setSelected(task.callId)
+            setPart('run')
+          }}
+        />
         <div className="shrink-0 border-t border-line bg-panel">
           <Composer busy={busy} onSend={send} />
         </div>
@@ -91,7 +101,14 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
         aria-label="Run"
         className={`min-h-0 border-line bg-panel md:border-l ${part === 'run' ? 'block' : 'hidden'} md:block`}
       >
-        <RunPanel view={view} open={open} runId={runId} onRun={setChosenRun} />
+        <RunPanel
+          view={view}
+          open={open}
+          runId={runId}
+          onRun={setChosenRun}
+          selected={selected}
+          onSelect={setSelected}
+        />
       </section>
     </div>
   )

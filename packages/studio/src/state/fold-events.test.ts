@@ -4,7 +4,8 @@ import type { Event } from '@witan/protocol'
 import { chatItems } from './chat-items.ts'
 import { foldEvents } from './fold-events.ts'
 import { emptyConversation } from './run-view.ts'
-import { callPath, runSummary, treeRows } from './tree.ts'
+import { pathBelowRoot, tasksOf } from './tasks.ts'
+import { callPath, callSummary, runSummary, treeRows } from './tree.ts'
 
 type Given = Partial<Event> & { readonly type: Event['type'] }
 
@@ -296,4 +297,33 @@ test('a hundred thousand events are folded in batches within two seconds', () =>
   for (let at = 0; at < many.length; at += 5000) view = foldEvents(view, many.slice(at, at + 5000))
   assert.ok(performance.now() - begun < 2000)
   assert.equal(view.calls.size, 50_001)
+})
+
+test('a task lives on when its run was stopped, keeps what it was told, and stops by itself', () => {
+  const isTask = { type: 'task', kind: null, callId: 'c_2', content: { taskId: 'c_2', status: 'queued' } } as const
+  const told = { type: 'message', kind: null, callId: 'c_2', content: { author: 'anna', text: 'whole boxes' } } as const
+  const stopped = { type: 'end', callId: 'c_1', content: { text: '', finishReason: 'cancelled' } } as const
+  const cancel = { type: 'cancel', kind: null, callId: 'c_2', content: { by: 'anna', tasks: true } } as const
+  const all = events(asked, rootStarts, childStarts, isTask, told, stopped, cancel)
+  const view = foldEvents(emptyConversation, all)
+  const task = view.calls.get('c_2')
+  assert.equal(task?.state, 'running')
+  assert.deepEqual(task?.told, [{ seq: 5, text: 'whole boxes' }])
+  assert.deepEqual([...view.cancelling], ['c_2'], 'the run has nothing to do with it')
+  assert.equal(view.messages.length, 1, 'words to a task are no part of the chat')
+  assert.deepEqual(
+    tasksOf(view).map((call) => [call.callId, pathBelowRoot(call)]),
+    [['c_2', 'child']],
+  )
+  const ended = { type: 'end', callId: 'c_2', content: { text: '', finishReason: 'cancelled' } } as const
+  const after = foldEvents(view, events(...[asked, rootStarts, childStarts, isTask, told, stopped, cancel, ended]))
+  assert.deepEqual([after.calls.get('c_2')?.state, after.cancelling.size], ['cancelled', 0])
+})
+
+test('an agent does not wait for its task: a run is at work although a task of it waits for somebody', () => {
+  const isTask = { type: 'task', kind: null, callId: 'c_2', content: { taskId: 'c_2', status: 'queued' } } as const
+  const view = foldEvents(emptyConversation, events(asked, rootStarts, childStarts, isTask, toolStarts, actionOpens))
+  assert.equal(runSummary(view, 'c_1').state, 'running')
+  assert.deepEqual(runSummary(view, 'c_1').waitsFor, [])
+  assert.equal(callSummary(view, 'c_2').state, 'waiting')
 })

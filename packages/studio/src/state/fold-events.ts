@@ -1,6 +1,7 @@
 /** Events in, view out: the one place where the Studio learns what happened. Pure; the same events give the same view. */
 import type { Event, Interruption } from '@witan/protocol'
-import { isRecord, numberOf, recordOf, textOf, textsOf } from './content.ts'
+import { numberOf, recordOf, textOf, textsOf } from './content.ts'
+import { interruptionOf, toolOf } from './read-interruption.ts'
 import type { CallView, ChatMessage, ConversationView } from './run-view.ts'
 
 /** What the runtime itself tells an agent, such as to answer again, is no part of the chat. */
@@ -44,7 +45,8 @@ const handlers: Readonly<Record<string, Handler>> = {
   error: onError,
   resolved: onResolved,
   notice: onNotice,
-  cancel: (draft, event) => void draft.cancelling.add(event.rootCallId),
+  task: onTask,
+  cancel: (draft, event) => void draft.cancelling.add(event.callId),
 }
 
 function takeIn(draft: Draft, event: Event): void {
@@ -53,14 +55,24 @@ function takeIn(draft: Draft, event: Event): void {
 }
 
 function onMessage(draft: Draft, event: Event): void {
-  if (event.callId !== event.rootCallId) return
   const author = textOf(event.content, 'author') || event.author
   const text = textOf(event.content, 'text')
+  if (event.callId !== event.rootCallId) return addWords(draft, event.callId, { seq: event.seq ?? draft.lastSeq, text })
   if (author === runtimeAuthor) {
     addNotice(draft, event.callId, { code: 'RUNTIME', detail: text })
     return
   }
   draft.messages.push({ seq: event.seq ?? draft.lastSeq, rootCallId: event.rootCallId, author, text })
+}
+
+function addWords(draft: Draft, callId: string, words: CallView['told'][number]): void {
+  const call = draft.calls.get(callId)
+  if (call?.background === true) draft.calls.set(callId, { ...call, told: [...call.told, words] })
+}
+
+function onTask(draft: Draft, event: Event): void {
+  const call = draft.calls.get(event.callId)
+  if (call !== undefined) draft.calls.set(call.callId, { ...call, background: true })
 }
 
 function onStart(draft: Draft, event: Event): void {
@@ -99,6 +111,7 @@ function onEnd(draft: Draft, event: Event): void {
   const call = draft.calls.get(event.callId)
   if (call === undefined) return
   const ended = { ...call, endedAt: event.at, interruptionId: null }
+  draft.cancelling.delete(call.callId)
   if (event.kind === 'tool') {
     const truncated = event.content.truncated === true
     const state = call.state === 'cancelled' ? 'cancelled' : 'completed'
@@ -140,6 +153,7 @@ function onError(draft: Draft, event: Event): void {
   }
   const call = draft.calls.get(event.callId)
   if (call === undefined) return
+  draft.cancelling.delete(call.callId)
   const cancelled = error.code === 'RUN_CANCELLED'
   const state = cancelled ? 'cancelled' : 'failed'
   draft.calls.set(call.callId, { ...call, state, error, text: '', endedAt: event.at, interruptionId: null })
@@ -156,9 +170,8 @@ function onRequired(draft: Draft, event: Event): void {
     ...blank(event),
     callId: interruption.callId,
     kind: 'tool' as const,
-    name: interruption.name,
+    ...toolOf(interruption),
     parentCallId: parent?.callId ?? event.rootCallId,
-    arguments: interruption.arguments,
   }
   const waiting: CallView = { ...call, state: 'waiting', interruptionId: interruption.id }
   if (known === undefined) attach(draft, waiting)
@@ -198,36 +211,18 @@ function attach(draft: Draft, call: CallView): void {
   draft.calls.set(parent.callId, { ...parent, text, children: [...parent.children, call.callId] })
 }
 
-/** A run is over: nothing of it waits any more, and in a stopped run no call goes on. */
+/** A run is over: nothing of it waits any more, and in a stopped run no call goes on but its tasks. */
 function settle(draft: Draft, rootCallId: string, stopped: boolean): void {
   draft.cancelling.delete(rootCallId)
   if (!stopped) return
   const pending = [rootCallId]
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
     const call = draft.calls.get(id)
-    if (call === undefined) continue
+    if (call === undefined || call.background) continue
     pending.push(...call.children)
     if (call.endedAt !== null) continue
     if (call.interruptionId !== null) draft.open.delete(call.interruptionId)
     draft.calls.set(id, { ...call, state: 'cancelled', interruptionId: null })
-  }
-}
-
-function interruptionOf(event: Event): Interruption | null {
-  const { content } = event
-  const id = textOf(content, 'id')
-  if (id === '') return null
-  return {
-    id,
-    kind: 'action',
-    path: textOf(content, 'path'),
-    agent: textOf(content, 'agent'),
-    callId: textOf(content, 'callId') || event.callId,
-    addressee: textOf(content, 'addressee') || null,
-    state: 'open',
-    expiresAt: textOf(content, 'expiresAt') || null,
-    name: textOf(content, 'name') || 'action',
-    arguments: isRecord(content.arguments) ? { ...content.arguments } : {},
   }
 }
 
@@ -262,6 +257,8 @@ function blank(event: Event): CallView {
     modelCalls: 0,
     tokens: { input: 0, output: 0, complete: true },
     hidden: false,
+    background: false,
+    told: [],
     startedAt: event.at,
     endedAt: null,
     children: [],

@@ -17,6 +17,12 @@ export interface CallNotice {
   readonly detail: string
 }
 
+/** Words that came into a task from outside: attributed, as its model reads them. */
+export interface ToldWords {
+  readonly seq: number
+  readonly text: string
+}
+
 /** One node of the tree: an agent or a tool at work. */
 export interface CallView {
   readonly callId: string
@@ -46,6 +52,10 @@ export interface CallView {
   readonly tokens: Tokens
   /** A run that no person asked for, such as a follow-up after background work. */
   readonly hidden: boolean
+  /** A task: its caller does not wait for it, and it may outlive its run. */
+  readonly background: boolean
+  /** What a task was told while it was at work, in order. */
+  readonly told: readonly ToldWords[]
   readonly startedAt: string
   readonly endedAt: string | null
   readonly children: readonly string[]
@@ -71,7 +81,7 @@ export interface ConversationView {
   readonly runs: readonly string[]
   readonly messages: readonly ChatMessage[]
   readonly open: ReadonlyMap<string, Interruption>
-  /** Runs that somebody asked to stop and that have not ended yet. */
+  /** Runs and tasks that somebody asked to stop and that have not ended yet. */
   readonly cancelling: ReadonlySet<string>
 }
 

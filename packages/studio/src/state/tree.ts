@@ -41,8 +41,12 @@ export function treeRows(view: ConversationView, rootCallId: string, collapsed: 
 
 /** What a run as a whole looks like. */
 export function runSummary(view: ConversationView, rootCallId: string): Summary {
-  const summaries = new Map<string, Summary>()
-  return summarise(view, rootCallId, summaries)
+  return callSummary(view, rootCallId)
+}
+
+/** What one call with everything below it looks like. */
+export function callSummary(view: ConversationView, callId: string): Summary {
+  return summarise(view, callId, new Map())
 }
 
 /** How many agents and tools took part in a run. */
@@ -71,9 +75,12 @@ export function callPath(view: ConversationView, callId: string): CallView[] {
 function summarise(view: ConversationView, callId: string, into: Map<string, Summary>): Summary {
   const call = view.calls.get(callId)
   if (call === undefined) return { state: 'cancelled', waitsFor: [], tokens: { input: 0, output: 0, complete: true } }
-  const children = call.children.map((child) => ({ name: nameOf(view, child), ...summarise(view, child, into) }))
+  const children = call.children.map((child) => {
+    const { name = child, background = false } = view.calls.get(child) ?? {}
+    return { name, waitedFor: !background, ...summarise(view, child, into) }
+  })
   const tokens = children.reduce((sum, child) => addTokens(sum, child.tokens), call.tokens)
-  const active = children.filter((child) => child.state === 'running' || child.state === 'waiting')
+  const active = children.filter(({ waitedFor, state }) => waitedFor && (state === 'running' || state === 'waiting'))
   const over = call.endedAt !== null || call.state !== 'running'
   const parked = active.length > 0 && active.every((child) => child.state === 'waiting')
   const summary: Summary = {
@@ -83,10 +90,6 @@ function summarise(view: ConversationView, callId: string, into: Map<string, Sum
   }
   into.set(callId, summary)
   return summary
-}
-
-function nameOf(view: ConversationView, callId: string): string {
-  return view.calls.get(callId)?.name ?? callId
 }
 
 function addTokens(one: Tokens, other: Tokens): Tokens {

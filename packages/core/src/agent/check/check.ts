@@ -4,11 +4,15 @@ import type { QuerySource } from '../../tool/source.ts'
 import { type AgentSet, cyclesThrough, listedBy, pathsFrom, reachable } from './graph.ts'
 import { checkNames, type Surroundings } from './names.ts'
 import { checkParameters, matrixOf } from './parameters.ts'
+import { checkPrices } from './prices.ts'
 import { checkQueries } from './queries.ts'
+import { checkUnused } from './unused.ts'
 
 /** What a check looks at beside the agents. */
 export interface CheckContext extends Surroundings {
   readonly querySources: ReadonlyMap<string, QuerySource>
+  /** How deep any run may go, whatever its root says. */
+  readonly maxDepth: number
 }
 
 /** Findings about one agent within its set: what refuses its save, and what is kept with it. */
@@ -18,6 +22,8 @@ export async function checkAgent(agent: AgentData, agents: AgentSet, context: Ch
     ...checkNames(agent, agents, context),
     ...(await checkQueries(agent, context.querySources)),
     ...checkParameters(agent, agents),
+    ...checkUnused(agent, agents, context),
+    ...checkPrices(agent, agents, context),
     ...cycles,
   ]
 }
@@ -42,8 +48,9 @@ export async function checkAll(
 ): Promise<CheckReport> {
   const findings: Finding[] = []
   const seen = new Set<string>()
+  const together = { ...context, checked: new Set(checked.map(({ id }) => id)) }
   for (const agent of checked) {
-    for (const finding of await checkAgent(agent, agents, context)) {
+    for (const finding of await checkAgent(agent, agents, together)) {
       const key = JSON.stringify(finding)
       if (!seen.has(key)) findings.push(finding)
       seen.add(key)

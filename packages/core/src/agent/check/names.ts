@@ -1,5 +1,6 @@
 /** Checks of one agent by itself: its names, and what its names point at. */
 import type { AgentData, Finding } from '@witan/protocol'
+import { builtIns, namesake } from '../naming.ts'
 import { nearest } from '../nearest.ts'
 import { type AgentSet, listedBy } from './graph.ts'
 
@@ -8,22 +9,12 @@ export interface Surroundings {
   readonly tools: ReadonlySet<string>
   readonly sources: ReadonlySet<string>
   hasModel(name: string): boolean
+  /** Whether it is known what the calls of a model cost. */
+  hasPrice(name: string): boolean
   readonly modelNames: readonly string[]
+  /** What is checked in the same round: who lists wrongly among them is told there, at the edge. */
+  readonly checked?: ReadonlySet<string>
 }
-
-const builtIns = new Set([
-  'transfer_to_agent',
-  'ask_question',
-  'ask_user',
-  'ask_all_users',
-  'get_background_sub_agent_result',
-  'fetch_sub_agent_progress',
-  'message_sub_agent',
-  'cancel_background_sub_agent',
-  'exit_loop',
-  'set_output',
-  'end_tool_mode',
-])
 
 /** An error finding; `path` is relative to the agent. */
 export function errorAt(agent: AgentData, path: string, what: Pick<Finding, 'code' | 'detail' | 'hint'>): Finding {
@@ -32,7 +23,28 @@ export function errorAt(agent: AgentData, path: string, what: Pick<Finding, 'cod
 
 /** Names that clash, and names that lead nowhere. */
 export function checkNames(agent: AgentData, agents: AgentSet, around: Surroundings): Finding[] {
-  return [...clashes(agent), ...references(agent, agents), ...unknownNames(agent, around), ...shutOut(agent, agents)]
+  return [
+    ...sharedName(agent, agents),
+    ...clashes(agent),
+    ...references(agent, agents),
+    ...unknownNames(agent, around),
+    ...shutOut(agent, agents, around),
+  ]
+}
+
+/** Who says an id or a display name must mean one agent [C28]. */
+function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
+  const other = namesake(agent, agents.values())
+  if (other === null) return []
+  const called = agent.name === undefined ? '' : ` named \`${agent.name}\``
+  const named = other.name === undefined ? '' : ` named \`${other.name}\``
+  return [
+    errorAt(agent, agent.name === undefined ? 'id' : 'name', {
+      code: 'NAME_TAKEN',
+      detail: `Agent \`${agent.id}\`${called} could be taken for \`${other.id}\`${named}.`,
+      hint: 'An id and a display name lead to one agent each; case and spaces make no difference. Choose another name.',
+    }),
+  ]
 }
 
 function clashes(agent: AgentData): Finding[] {
@@ -53,6 +65,17 @@ function clashes(agent: AgentData): Finding[] {
   for (const [index, { name }] of agent.queries.entries()) take(name, `queries.${index}`)
   for (const [index, { name }] of agent.actions.entries()) take(name, `actions.${index}`)
   for (const [index, name] of agent.tools.entries()) take(name, `tools.${index}`)
+  const people = agent.users.map(({ id }) => id)
+  for (const [index, id] of people.entries()) {
+    if (people.indexOf(id) < index)
+      findings.push(
+        errorAt(agent, `users.${index}`, {
+          code: 'NAME_TAKEN',
+          detail: `User \`${id}\` is named twice.`,
+          hint: 'Keep one of the two.',
+        }),
+      )
+  }
   const names = new Set<string>()
   for (const [index, { name }] of agent.parameters.entries()) {
     if (names.has(name))
@@ -94,7 +117,10 @@ function references(agent: AgentData, agents: AgentSet): Finding[] {
         }),
       )
     } else if (!agents.has(id)) {
-      const near = nearest(id, [...agents.keys()])
+      const near = nearest(
+        id,
+        [...agents.keys()].filter((other) => other !== agent.id),
+      )
       const meant = near === null ? '' : ` Did you mean \`${near}\`?`
       findings.push(
         errorAt(agent, path, {
@@ -109,9 +135,9 @@ function references(agent: AgentData, agents: AgentSet): Finding[] {
 }
 
 /** Parents that list the agent although its `parents` leave them out: who is in no roster must first be taken out of all [E10]. */
-function shutOut(agent: AgentData, agents: AgentSet): Finding[] {
+function shutOut(agent: AgentData, agents: AgentSet, { checked }: Surroundings): Finding[] {
   return listedBy(agent.id, agents)
-    .filter((parent) => !mayList(parent, agent))
+    .filter((parent) => !mayList(parent, agent) && checked?.has(parent) !== true)
     .map((parent) =>
       errorAt(agent, 'parents', {
         code: 'PARENT_NOT_ALLOWED',
@@ -126,6 +152,10 @@ function unknownNames(agent: AgentData, around: Surroundings): Finding[] {
   for (const [index, name] of agent.tools.entries()) {
     if (!around.tools.has(name))
       findings.push(errorAt(agent, `tools.${index}`, unknown('TOOL_UNKNOWN', `tool \`${name}\``, [...around.tools])))
+  }
+  const own = toolNames(agent)
+  for (const [index, name] of agent.approvals.entries()) {
+    if (!own.includes(name)) findings.push(errorAt(agent, `approvals.${index}`, noOwnTool(agent, name, own)))
   }
   for (const [index, { source }] of agent.queries.entries()) {
     if (!around.sources.has(source))
@@ -144,8 +174,23 @@ function unknownNames(agent: AgentData, around: Surroundings): Finding[] {
   return findings
 }
 
+/** What an agent can call, apart from the built-in tools. */
+function toolNames({ subAgents, queries, actions, tools }: AgentData): readonly string[] {
+  return [...subAgents.map((edge) => edge.agent), ...[...queries, ...actions].map(({ name }) => name), ...tools]
+}
+
+function noOwnTool(agent: AgentData, name: string, own: readonly string[]): Pick<Finding, 'code' | 'detail' | 'hint'> {
+  const near = nearest(name, own)
+  const list = own.length === 0 ? 'It has no tools.' : `Its tools: ${own.join(', ')}.`
+  return {
+    code: 'TOOL_UNKNOWN',
+    detail: `Agent \`${agent.id}\` wants \`${name}\` approved, which is none of its tools.`,
+    hint: near === null ? list : `Did you mean \`${near}\`?`,
+  }
+}
+
 /** The models that an agent names: its own, and what its edges allow instead [D22]. */
-function modelsOf(agent: AgentData): [path: string, model: string][] {
+export function modelsOf(agent: AgentData): [path: string, model: string][] {
   const allowed = agent.subAgents.flatMap(({ overrides }, index) =>
     (overrides?.model ?? []).map((model, at): [string, string] => [`subAgents.${index}.overrides.model.${at}`, model]),
   )

@@ -43,23 +43,45 @@ function findingsOf(at: AgentPath, parameter: Parameter, path: string): Finding[
       'Set `policy: "forbidModelGeneration"` or `sendToModel: true`.',
     )
   }
-  findings.push(...clashesOf(at, parameter, path))
-  if (!parameter.sendToModel) {
-    const shower = exposer(at, parameter)
-    if (shower !== null) {
-      warn(
-        'PARAM_EXPOSED_UPSTREAM',
-        `\`${parameter.name}\` is hidden in \`${agent.id}\` but shown to \`${shower}\`, which can repeat it in text.`,
-        `Set \`sendToModel: false\` in \`${shower}\` too.`,
-      )
-    }
+  if (parameter.secret && parameter.sendToModel) {
+    warn(
+      'PARAM_SECRET_SHOWN',
+      `\`${parameter.name}\` is secret, and yet the model of \`${agent.id}\` is shown its value.`,
+      'Set `sendToModel: false`, or leave out `secret`.',
+    )
   }
+  findings.push(...clashesOf(at, parameter, path))
+  for (const { code, detail, hint } of upstreamOf(at, parameter)) warn(code, detail, hint)
   if (boundFrom(at, parameter) === 'missing') {
     warn(
       'DELEGATE_UNAVAILABLE',
       `\`${at.path}\` can never be called: nobody can give \`${parameter.name}\`, and no model may.`,
       'Map the name on the edge, or declare it on the parent.',
     )
+  }
+  return findings
+}
+
+/** What the agents above make of a value that this one trusts, or hides. */
+function upstreamOf(at: AgentPath, parameter: Parameter): Pick<Finding, 'code' | 'detail' | 'hint'>[] {
+  const { agent } = at
+  const findings: Pick<Finding, 'code' | 'detail' | 'hint'>[] = []
+  const shower = parameter.sendToModel ? null : exposer(at, parameter)
+  if (shower !== null) {
+    findings.push({
+      code: 'PARAM_EXPOSED_UPSTREAM',
+      detail: `\`${parameter.name}\` is hidden in \`${agent.id}\` but shown to \`${shower}\`, which can repeat it in text.`,
+      hint: `Set \`sendToModel: false\` in \`${shower}\` too.`,
+    })
+  }
+  const source = sourceOf(at, parameter)
+  const taker = source === null || at.parent === null || parameter.policy === null ? null : generated(at.parent, source)
+  if (taker !== null) {
+    findings.push({
+      code: 'PARAM_UNTRUSTED_UPSTREAM',
+      detail: `\`${parameter.name}\` of \`${agent.id}\` takes no value that a model made, but the model of \`${taker.parent?.agent.id}\` may make the one that \`${taker.agent.id}\` hands down: a run that calls \`${agent.id}\` then fails.`,
+      hint: `Set \`policy: "forbidModelGeneration"\` in \`${taker.agent.id}\` too.`,
+    })
   }
   return findings
 }
@@ -88,18 +110,39 @@ function mappedName(at: AgentPath, parameter: Parameter): string | null {
   return Object.hasOwn(at.edge.map, parameter.name) ? (at.edge.map[parameter.name] ?? null) : parameter.name
 }
 
-/** The nearest ancestor whose model sees the very value that this agent hides. */
+/** The nearest ancestor whose model sees the very value that this agent hides, handed down or given by the conversation. */
 function exposer(at: AgentPath, parameter: Parameter): string | null {
+  const { parent } = at
   const source = sourceOf(at, parameter)
-  if (source === null || at.parent === null) return null
-  return source.sendToModel ? at.parent.agent.id : exposer(at.parent, source)
+  if (parent === null) return null
+  if (source !== null) return source.sendToModel ? parent.agent.id : exposer(parent, source)
+  const given = mappedName(at, parameter)
+  for (let above = parent.parent; above !== null && given !== null; above = above.parent) {
+    const on = above
+    if (on.agent.parameters.some((one) => one.sendToModel && givenName(on, one) === given)) return on.agent.id
+  }
+  return null
+}
+
+/** Under which name a conversation gives this parameter its value; null where the edges cut it off. */
+function givenName(at: AgentPath, parameter: Parameter): string | null {
+  if (at.parent === null) return parameter.name
+  const source = sourceOf(at, parameter)
+  return source === null ? mappedName(at, parameter) : givenName(at.parent, source)
+}
+
+/** The agent above that gets this value from its caller's model where no conversation gives it; null where no model may make it. */
+function generated(at: AgentPath, parameter: Parameter): AgentPath | null {
+  if (at.parent === null || parameter.policy !== null) return null
+  const source = sourceOf(at, parameter)
+  return source === null ? at : generated(at.parent, source)
 }
 
 function boundFrom(at: AgentPath, parameter: Parameter): MatrixRow['boundFrom'] {
   if (at.parent === null) return 'conversation'
   const trusted = parameter.policy === 'forbidModelGeneration'
   const source = sourceOf(at, parameter)
-  if (source !== null && !(trusted && boundFrom(at.parent, source) === 'model'))
+  if (source !== null && !(trusted && generated(at.parent, source) !== null))
     return boundFrom(at.parent, source) === 'missing' ? 'missing' : 'parent'
   if (!trusted) return 'model'
   return mappedName(at, parameter) === null ? 'missing' : 'conversation'

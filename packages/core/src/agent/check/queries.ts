@@ -24,30 +24,27 @@ interface QueryAt {
 async function checkQuery({ agent, query, path }: QueryAt, source: QuerySource): Promise<Finding[]> {
   const verdict = await source.check(query.query)
   const at = `${path}.query`
-  if (!verdict.ok) {
-    if (verdict.problem === 'unavailable')
-      return [
-        {
-          code: 'QUERY_FAILED',
-          severity: 'warning',
-          agent: agent.id,
-          path: at,
-          detail: verdict.detail,
-          hint: 'The query could not be checked; check the source.',
-        },
-      ]
+  const findings: Finding[] = []
+  if (!verdict.ok && verdict.problem === 'unavailable') {
+    const detail = `\`${query.name}\`: ${verdict.detail}`
+    const hint = 'Only the text of the query was checked; see that its source can be reached.'
+    findings.push({ code: 'QUERY_FAILED', severity: 'warning', agent: agent.id, path: at, detail, hint })
+  } else if (!verdict.ok) {
     return [
       errorAt(agent, at, {
         code: verdict.problem === 'invalid' ? 'QUERY_FAILED' : 'QUERY_NOT_READ_ONLY',
         detail: `\`${query.name}\`: ${verdict.detail}`,
-        hint: 'A query is a single statement that only reads.',
+        hint:
+          verdict.problem === 'invalid'
+            ? `Correct the text: \`${query.source}\` must understand it, with placeholders written \`$name\`.`
+            : 'A query is a single statement that only reads.',
       }),
     ]
   }
   const declared = new Set(agent.parameters.map(({ name }) => name))
   const schema = query.parametersSchema ?? {}
   const required = new Set(Array.isArray(schema['required']) ? schema['required'].map(String) : [])
-  const findings = verdict.placeholders
+  const uncovered = verdict.placeholders
     .filter((name) => !declared.has(name) && (query.addToInitialContext || !required.has(name)))
     .map((name) =>
       errorAt(agent, at, {
@@ -59,11 +56,12 @@ async function checkQuery({ agent, query, path }: QueryAt, source: QuerySource):
   const twice = propertyNames(schema).filter((name) => declared.has(name))
   return [
     ...findings,
+    ...uncovered,
     ...twice.map((name) =>
       errorAt(agent, `${path}.parametersSchema`, {
         code: 'NAME_TAKEN',
         detail: `\`${name}\` is an agent parameter and a tool argument of \`${query.name}\`.`,
-        hint: 'A name is one or the other [Rb42].',
+        hint: "A value is bound, or it is the model's: rename one of the two.",
       }),
     ),
   ]
@@ -71,7 +69,7 @@ async function checkQuery({ agent, query, path }: QueryAt, source: QuerySource):
 
 function checkSchemas(agent: AgentData): Finding[] {
   const findings: Finding[] = []
-  const check = (schema: Readonly<Record<string, unknown>> | null, path: string) => {
+  const check = (schema: Schema, path: string) => {
     if (schema === null) return
     try {
       validatorOf(schema)
@@ -82,10 +80,29 @@ function checkSchemas(agent: AgentData): Finding[] {
       )
     }
   }
-  for (const [index, { parametersSchema }] of agent.queries.entries())
-    check(parametersSchema, `queries.${index}.parametersSchema`)
-  for (const [index, { parametersSchema }] of agent.actions.entries())
-    check(parametersSchema, `actions.${index}.parametersSchema`)
+  const checkArguments = (
+    tools: readonly { readonly name: string; readonly parametersSchema: Schema }[],
+    key: string,
+  ) => {
+    for (const [index, { name, parametersSchema }] of tools.entries()) {
+      const before = findings.length
+      check(parametersSchema, `${key}.${index}.parametersSchema`)
+      if (findings.length > before || takesObject(parametersSchema)) continue
+      const detail = `The arguments of \`${name}\` are always one object, and its schema or sample is none.`
+      const hint = 'Write `{ "type": "object", "properties": { … } }`, or an object as the sample.'
+      findings.push(errorAt(agent, `${key}.${index}`, { code: 'AGENT_INVALID', detail, hint }))
+    }
+  }
+  checkArguments(agent.queries, 'queries')
+  checkArguments(agent.actions, 'actions')
   check(agent.outputSchema, 'outputSchema')
   return findings
+}
+
+type Schema = Readonly<Record<string, unknown>> | null
+
+/** Whether an object can fit: a model writes arguments as nothing else [Rb41]. */
+function takesObject(schema: Schema): boolean {
+  const { type = 'object', properties = {} } = (schema ?? {}) as { type?: unknown; properties?: unknown }
+  return [type].flat().includes('object') && typeof properties === 'object' && !Array.isArray(properties)
 }

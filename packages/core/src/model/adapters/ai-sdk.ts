@@ -1,6 +1,6 @@
 /** A model of any AI SDK provider. The package of the provider is the user's; this file knows only its structure. */
 import { WitanError } from '@witan/protocol'
-import type { Model, ModelCallOptions, ModelPart, ModelRequest } from '../model.ts'
+import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelRequest } from '../model.ts'
 import { ModelCallError } from '../model.ts'
 import { toCallError } from './ai-sdk-error.ts'
 import { toCall } from './ai-sdk-prompt.ts'
@@ -9,15 +9,19 @@ import type { AiSdkLanguageModel, AiSdkStream } from './ai-sdk-types.ts'
 
 /**
  * Wraps a language model of specification V2, V3 or V4, such as `openai('gpt-5')`. With deltas it is streamed, otherwise the
- * plain call is used, which costs a fraction. Throws `CONFIG_INVALID` for anything else, such as a bare model name.
+ * plain call is used, which costs a fraction. `price`: what its tokens cost, for sums and limits in money. Throws `CONFIG_INVALID` for anything else, such as a bare model name.
  */
-export function aiSdkModel(model: AiSdkLanguageModel, options: { readonly id?: string } = {}): Model {
+export function aiSdkModel(
+  model: AiSdkLanguageModel,
+  options: { readonly id?: string; readonly price?: ModelPrice } = {},
+): Model {
   if (typeof model !== 'object' || !['v2', 'v3', 'v4'].includes(model?.specificationVersion)) {
     const hint = 'Pass a model object of an AI SDK provider, such as openai("gpt-5").'
     throw new WitanError('CONFIG_INVALID', 'This is no language model of the AI SDK, specification V2 to V4.', { hint })
   }
   return {
     id: options.id ?? `${model.provider}/${model.modelId}`,
+    ...(options.price === undefined ? {} : { price: options.price }),
     stream: (request, call) => ({
       [Symbol.asyncIterator]: () => (call.deltas ? streamed(model, request, call) : generated(model, request, call)),
     }),

@@ -242,15 +242,15 @@ test('silence ends the call, before the reply and in it; a slow reader is no sil
   const before = failure(await play({ ...eventStream([]), chunks: [], end: 'hang' }, { timeoutMs: 30 }))
   assert.match(before.message, /nothing for 30 ms/)
   assert.equal(before.retryable, true)
-  const middle = await play({ ...withoutDone(eventStream(hello.slice(0, 1))), end: 'hang' }, { timeoutMs: 30 })
+  const middle = await play({ ...withoutDone(eventStream(hello.slice(0, 1))), end: 'hang' }, { timeoutMs: 300 })
   assert.deepEqual([middle.deltas, failure(middle).retryable], [['Hel'], false])
-  const after = await play({ ...withoutDone(eventStream(hello)), end: 'hang' }, { timeoutMs: 30 })
+  const after = await play({ ...withoutDone(eventStream(hello)), end: 'hang' }, { timeoutMs: 300 })
   assert.equal(after.reply?.text, 'Hello')
   const provider = await createFakeProvider([eventStream(hello, { paceMs: 2 })])
-  const model = openaiCompatible({ baseUrl: provider.baseUrl, model: 'm', timeoutMs: 25 })
+  const model = openaiCompatible({ baseUrl: provider.baseUrl, model: 'm', timeoutMs: 250 })
   let text = ''
   for await (const part of model.stream(request, { signal: new AbortController().signal, deltas: true })) {
-    if (part.type === 'delta') await new Promise((resolve) => setTimeout(resolve, 60))
+    if (part.type === 'delta') await new Promise((resolve) => setTimeout(resolve, 300))
     else text = part.reply.text
   }
   assert.equal(text, 'Hello')

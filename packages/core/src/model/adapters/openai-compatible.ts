@@ -1,6 +1,6 @@
 /** A model behind any server that speaks OpenAI's chat completions: hosted ones, gateways, and local servers. */
 import { WitanError } from '@witan/protocol'
-import type { Model, ModelCallOptions, ModelPart, ModelRequest } from '../model.ts'
+import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelRequest } from '../model.ts'
 import { ModelCallError } from '../model.ts'
 import type { Called } from './openai-compatible-error.ts'
 import { afterText, errorOfEnd, errorOfNetwork, errorOfResponse } from './openai-compatible-error.ts'
@@ -23,6 +23,8 @@ export interface OpenAICompatibleOptions {
   readonly timeoutMs?: number
   /** The name in logs and usage. Default: `<host>/<model>`. */
   readonly id?: string
+  /** What its tokens cost, for sums and limits in money. */
+  readonly price?: ModelPrice
   /** What makes the request, such as one that refuses private addresses [D21]. Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch
 }
@@ -33,7 +35,8 @@ export interface OpenAICompatibleOptions {
  */
 export function openaiCompatible(options: OpenAICompatibleOptions): Model {
   const connection = connect(options)
-  return { id: connection.id, stream: (request, call) => converse(connection, request, call) }
+  const stream: Model['stream'] = (request, call) => converse(connection, request, call)
+  return { id: connection.id, ...(options.price === undefined ? {} : { price: options.price }), stream }
 }
 
 interface Connection {

@@ -1,74 +1,100 @@
 /** One append to the store in memory: checked whole, then applied at once. */
 import { hide } from '../hide.ts'
-import type { Append, AppendResult, JobChange, JobRow, Refusal, Settlement } from '../store.ts'
+import { decide, type Planned, type Standing } from '../refusal.ts'
+import type { Append, AppendResult, JobRow, Settlement } from '../store.ts'
+import { isHeard, tellOthers } from './memory-listen.ts'
 import {
+  addConversation,
+  addInterruption,
+  addJob,
   copyOf,
+  dropLive,
   isGone,
   type Kept,
   type Memory,
+  type MemoryAccess,
   type MemoryTables,
   removeConversation,
   tablesOf,
   type Writable,
 } from './memory-tables.ts'
 
+type Job = Writable<JobRow>
+type Stored = AppendResult & { readonly ok: true }
+
+/** Where an append goes; `over` is a conversation of that id whose time is over. */
+interface Place {
+  readonly memory: Memory
+  readonly tables: MemoryTables
+  readonly kept: Kept | undefined
+  readonly over: Kept | undefined
+}
+
 /** Applies an append, or says why not and leaves everything as it was but for the wake flag of `woken`. */
-export function applyAppend(memory: Memory, append: Append): AppendResult {
+export function applyAppend(access: MemoryAccess, append: Append): AppendResult {
+  const { memory } = access
   const tables = tablesOf(memory, append.database)
   const found = tables.conversations.get(append.conversation)
-  const over = found !== undefined && isGone(memory, found) ? found : null
-  const kept = over === null ? found : undefined
-  const reason = refusal(tables, kept, append)
-  if (reason !== null) return refused(tables, append, reason)
-  if (over !== null) removeConversation(memory, over)
-  return apply({ memory, tables }, kept ?? newConversation(tables, append), append)
-}
-
-/** A job of the append's own conversation. */
-function jobOf(tables: MemoryTables, append: Append, id: string): Writable<JobRow> | undefined {
-  const job = tables.jobs.get(id)
-  return job?.conversation === append.conversation ? job : undefined
-}
-
-function refusal(tables: MemoryTables, kept: Kept | undefined, append: Append): Refusal | null {
-  const { fence, settle } = append
-  if (append.create !== undefined && kept !== undefined) return 'exists'
-  if (append.create === undefined && kept === undefined) return 'missing'
-  if (fence !== undefined && jobOf(tables, append, fence.job)?.epoch !== fence.epoch) return 'fenced'
-  if (append.ifLastSeq !== undefined && append.ifLastSeq !== (kept?.row.lastSeq ?? 0)) return 'moved'
-  if (settle !== undefined) for (const one of settle) if (!isOpen(tables, append, one)) return 'settled'
-  return append.job === undefined ? null : jobRefusal(kept, append.job, jobOf(tables, append, append.job.id))
-}
-
-function jobRefusal(kept: Kept | undefined, change: JobChange, job: JobRow | undefined): Refusal | null {
-  if (change.kind === 'create') return (kept?.live ?? null) === null ? null : 'active'
-  if (job === undefined || job.endedAt !== null) return 'inactive'
-  return change.kind === 'rest' && job.wake ? 'woken' : null
-}
-
-/** An interruption may be opened and settled in one append. */
-function isOpen(tables: MemoryTables, append: Append, { id }: Settlement): boolean {
-  const view = tables.interruptions.get(id)?.view ?? append.open?.find((row) => row.view.id === id)?.view
-  return view?.state === 'open'
-}
-
-function refused(tables: MemoryTables, append: Append, reason: Refusal): AppendResult {
-  if (reason === 'active') {
-    return { ok: false, reason, job: copyOf(tables.conversations.get(append.conversation)?.live) }
+  const isOver = found !== undefined && isGone(memory, found)
+  const place = { memory, tables, kept: isOver ? undefined : found, over: isOver ? found : undefined }
+  const changes = append.jobs?.length ?? 0
+  // Only what happens to a job looks at the clock, and most appends change none.
+  const decision = decide(new Before(place), append, changes === 0 ? 0 : memory.now())
+  if (decision.ok) {
+    const result = apply(place, append, decision.jobs)
+    if (isHeard(access)) tell(access, append, { ...result, isAnew: isOver })
+    return result
   }
-  const job = jobOf(tables, append, append.fence?.job ?? append.job?.id ?? '')
-  if (reason === 'woken' && job !== undefined) job.wake = false
+  const { reason, job } = decision
+  if (reason === 'woken' && job?.owner != null) job.wake = false
   return { ok: false, reason, job: copyOf(job) }
 }
 
-function newConversation(tables: MemoryTables, append: Append): Kept {
-  const row = { ...(append.create as NonNullable<Append['create']>), lastSeq: 0 }
-  const kept: Kept = { row, entries: [], jobs: [], live: null }
-  tables.conversations.set(append.conversation, kept)
-  return kept
+/** How things stand where an append goes. A class, so that an append costs one object and no closures. */
+class Before implements Standing<Job> {
+  readonly #at: Place
+
+  constructor(at: Place) {
+    this.#at = at
+  }
+
+  get lastSeq(): number | null {
+    return this.#at.kept?.row.lastSeq ?? null
+  }
+
+  run(): Job | null {
+    return this.#at.kept?.run ?? null
+  }
+
+  job(id: string): Job | null {
+    return jobOf(this.#at, id, this.#at.kept)
+  }
+
+  isTaken(id: string): boolean {
+    return this.#at.tables.jobs.has(id) && jobOf(this.#at, id, this.#at.over) === null
+  }
+
+  isOpen(id: string): boolean {
+    const { kept, tables } = this.#at
+    return kept !== undefined && openOf(kept, tables.interruptions.get(id))
+  }
 }
 
-function apply({ memory, tables }: { memory: Memory; tables: MemoryTables }, kept: Kept, append: Append): AppendResult {
+function jobOf({ tables }: Place, id: string, of: Kept | undefined): Job | null {
+  const job = tables.jobs.get(id)
+  return job !== undefined && job.conversation === of?.row.id ? job : null
+}
+
+function openOf({ row }: Kept, one: { conversation: string; view: { state: string } } | undefined): boolean {
+  return one?.conversation === row.id && one.view.state === 'open'
+}
+
+const none: readonly JobRow[] = []
+
+function apply({ memory, tables, kept: found, over }: Place, append: Append, jobs: readonly Planned<Job>[]): Stored {
+  if (over !== undefined) removeConversation(memory, over)
+  const create = append.create as NonNullable<Append['create']>
+  const kept = found ?? addConversation(tables, { ...create, lastSeq: 0 })
   const before = kept.row.lastSeq
   for (const entry of append.entries) {
     entry.seq = ++kept.row.lastSeq
@@ -76,11 +102,26 @@ function apply({ memory, tables }: { memory: Memory; tables: MemoryTables }, kep
   }
   if (append.messageAt !== undefined) kept.row.lastMessageAt = append.messageAt
   if (append.hide !== undefined) kept.row.parameters = hide(kept.row.parameters, append.hide, before)
-  if (append.open !== undefined) for (const row of append.open) tables.interruptions.set(row.view.id, { ...row })
+  if (append.open !== undefined) for (const row of append.open) addInterruption(tables, kept, row)
   if (append.settle !== undefined) for (const one of append.settle) settle(tables, one)
-  const job =
-    append.job === undefined ? null : changeJob(memory, { append, kept, change: append.job, firstSeq: before + 1 })
-  return { ok: true, before, lastSeq: kept.row.lastSeq, job: copyOf(job) }
+  if (append.note !== undefined) {
+    const reply = tables.replies.get(append.note.key)
+    if (reply !== undefined) reply.note = append.note.text
+  }
+  const changed = jobs.length === 0 ? none : jobs.map((planned) => ({ ...changeJob(memory, kept, planned) }))
+  return { ok: true, before, lastSeq: kept.row.lastSeq, jobs: changed }
+}
+
+function tell(
+  access: MemoryAccess,
+  { database, conversation }: Append,
+  { before, lastSeq, jobs, isAnew }: Stored & { readonly isAnew: boolean },
+): void {
+  const at = { database, conversation }
+  if (isAnew) tellOthers(access, (listener) => listener.gone(at))
+  if (lastSeq > before) tellOthers(access, (listener) => listener.appended({ ...at, lastSeq }))
+  const isDue = jobs.some(({ owner, wake, endedAt }) => owner === null && wake && endedAt === null)
+  if (isDue) tellOthers(access, (listener) => listener.due())
 }
 
 function settle(tables: MemoryTables, one: Settlement): void {
@@ -92,42 +133,15 @@ function settle(tables: MemoryTables, one: Settlement): void {
   row.settledAt = one.at
 }
 
-interface Change {
-  readonly append: Append
-  readonly kept: Kept
-  readonly change: JobChange
-  readonly firstSeq: number
-}
-
-function changeJob(memory: Memory, { append, kept, change, firstSeq }: Change): JobRow {
-  if (change.kind === 'create') return createJob(memory, change, { append, kept, firstSeq })
-  const job = kept.live as Writable<JobRow>
-  if (change.kind === 'rest') {
-    job.status = change.status
-    job.result = change.result
-    job.owner = null
-    if (change.status === 'waiting') return job
-    job.endedAt = change.at
-    kept.live = null
-    memory.live.delete(job)
-  } else if (job.owner === null) {
-    job.owner = change.owner
-    job.leaseUntil = change.leaseUntil
-    job.epoch += 1
-    job.status = 'running'
-    job.attempts = 1
-  } else job.wake = true
-  return job
-}
-
-function createJob(memory: Memory, change: JobChange & { kind: 'create' }, at: Omit<Change, 'change'>): JobRow {
-  const { id, owner, leaseUntil, startedAt } = change
-  const { database, conversation } = at.append
-  const fresh = { status: 'running', epoch: 1, wake: false, attempts: 1, endedAt: null, result: null } as const
-  const job = { ...fresh, id, database, conversation, owner, leaseUntil, startedAt, firstSeq: at.firstSeq }
-  tablesOf(memory, database).jobs.set(id, job)
-  at.kept.jobs.push(job)
-  at.kept.live = job
-  memory.live.add(job)
+function changeJob(memory: Memory, kept: Kept, { change, before, after }: Planned<Job>): Job {
+  if (change.kind === 'create') {
+    const { database, id: conversation } = kept.row
+    const job = { ...after, database, conversation, about: change.about, result: null }
+    addJob(memory, kept, job)
+    return job
+  }
+  const job = Object.assign(before as Job, after)
+  if (change.kind === 'rest') job.result = change.result
+  if (job.endedAt !== null) dropLive(memory, kept, job)
   return job
 }

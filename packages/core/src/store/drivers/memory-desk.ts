@@ -1,13 +1,15 @@
 /** Agents and remembered replies of the store in memory. */
 import type { AgentChange, AgentRecords } from '../../agent/records.ts'
+import { isLost } from '../reply.ts'
 import type { Store } from '../store.ts'
-import { copyOf, type Memory, type MemoryTables, tablesOf } from './memory-tables.ts'
+import { copyOf, type MemoryAccess, type MemoryTables, tablesOf } from './memory-tables.ts'
 
 /** The methods of a store that are about agents. */
-export function agentMethods(memory: Memory): AgentRecords {
+export function agentMethods({ memory }: MemoryAccess): AgentRecords {
   return {
     listAgents: async (database) =>
       [...tablesOf(memory, database).agents.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
+    listAgentIds: async (database) => [...tablesOf(memory, database).revisions.keys()].sort(),
     getAgentRevision: async (database, id, revision) =>
       tablesOf(memory, database).revisions.get(id)?.get(revision) ?? null,
     lastAgentRevision: async (database, id) =>
@@ -35,21 +37,23 @@ function changeAgent({ agents, revisions }: MemoryTables, { id, row }: AgentChan
 type ReplyMethods = Pick<Store, 'beginReply' | 'finishReply'>
 
 /** The methods of a store that are about remembered replies. */
-export function replyMethods(memory: Memory): ReplyMethods {
+export function replyMethods({ memory }: MemoryAccess): ReplyMethods {
   return {
-    async beginReply(database, { key, digest, at, expiresBefore }) {
+    async beginReply(database, { key, digest, at, expiresBefore, lostBefore }) {
       const { replies } = tablesOf(memory, database)
       const known = replies.get(key)
-      if (known !== undefined && known.at >= expiresBefore) return copyOf(known)
+      if (known !== undefined && known.at >= expiresBefore && !isLost(known, { digest, lostBefore }))
+        return copyOf(known)
       replies.delete(key)
-      replies.set(key, { key, digest, at, status: null, body: null })
+      replies.set(key, { key, digest, at, status: null, body: null, note: null })
       sweep(replies, expiresBefore)
       return null
     },
     async finishReply(database, key, reply) {
       const { replies } = tablesOf(memory, database)
-      if (reply === null) replies.delete(key)
-      else Object.assign(replies.get(key) ?? {}, { status: reply.status, body: reply.body })
+      if (reply === null) {
+        if (replies.get(key)?.note === null) replies.delete(key)
+      } else Object.assign(replies.get(key) ?? {}, { status: reply.status, body: reply.body })
     },
   }
 }

@@ -1,46 +1,48 @@
 /** Jobs of the store in memory: looked up, claimed, kept and given back. */
+import { claimedJob, isDue, releasedJob } from '../job-change.ts'
 import type { JobRow, Store } from '../store.ts'
-import { copyOf, type Memory, tablesOf } from './memory-tables.ts'
+import { tellOthers } from './memory-listen.ts'
+import { copyOf, type MemoryAccess, tablesOf } from './memory-tables.ts'
 
-type JobMethods = Pick<Store, 'getJob' | 'listJobs' | 'claimJobs' | 'heartbeat' | 'releaseJobs'>
+type JobMethods = Pick<Store, 'getJob' | 'listJobs' | 'listTasks' | 'claimJobs' | 'heartbeat' | 'releaseJobs'>
 
 /** The methods of a store that are about jobs. */
-export function jobMethods(memory: Memory): JobMethods {
+export function jobMethods(access: MemoryAccess): JobMethods {
+  const { memory } = access
   return {
     getJob: async (database, id) => copyOf(tablesOf(memory, database).jobs.get(id)),
-    listJobs: async (database, conversation) =>
-      tablesOf(memory, database)
-        .conversations.get(conversation)
-        ?.jobs.map((job) => ({ ...job })) ?? [],
+    async listJobs(database, conversation, { live = false } = {}) {
+      const kept = tablesOf(memory, database).conversations.get(conversation)
+      return kept === undefined ? [] : (live ? kept.live : kept.jobs).map((job) => ({ ...job }))
+    },
+    async listTasks(database, { limit, after, live }) {
+      const all = [...tablesOf(memory, database).jobs.values()].filter(({ kind }) => kind === 'task').sort(newestFirst)
+      const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1
+      const wanted = all.slice(start).filter(({ endedAt }) => live === null || live === (endedAt === null))
+      return wanted.slice(0, limit).map((job) => ({ ...job }))
+    },
     async claimJobs({ owner, leaseMs, limit }) {
       const now = memory.now()
       const due = [...memory.live].filter((job) => isDue(job, now)).slice(0, limit)
-      for (const job of due) {
-        job.owner = owner
-        job.epoch += 1
-        job.leaseUntil = now + leaseMs
-        job.wake = false
-        job.status = 'running'
-        job.attempts += 1
-      }
-      return due.map((job) => ({ ...job }))
+      const by = { owner, leaseUntil: now + leaseMs, now }
+      return due.map((job) => ({ ...Object.assign(job, claimedJob(job, by)) }))
     },
     async heartbeat(owner, jobs, leaseMs) {
       const leaseUntil = memory.now() + leaseMs
-      const held = new Map([...memory.live].filter((job) => job.owner === owner).map((job) => [job.id, job]))
-      const kept = jobs.map(({ id }) => id).filter((id, index) => held.get(id)?.epoch === jobs[index]?.epoch)
-      for (const id of kept) Object.assign(held.get(id) as object, { leaseUntil })
-      return kept
+      const epochs = new Map(jobs.map(({ id, epoch }) => [id, epoch]))
+      const held = [...memory.live].filter((job) => job.owner === owner && epochs.get(job.id) === job.epoch)
+      for (const job of held) job.leaseUntil = leaseUntil
+      return held.map(({ id, wake }) => ({ id, wake }))
     },
-    async releaseJobs(owner) {
-      for (const job of memory.live) {
-        if (job.owner === owner)
-          Object.assign(job, { owner: null, leaseUntil: 0, wake: true, attempts: job.attempts - 1 })
-      }
+    async releaseJobs(owner, ids) {
+      const wanted = ids === undefined ? null : new Set(ids)
+      const own = [...memory.live].filter((job) => job.owner === owner && (wanted === null || wanted.has(job.id)))
+      for (const job of own) Object.assign(job, releasedJob(job))
+      if (own.length > 0) tellOthers(access, (listener) => listener.due())
     },
   }
 }
 
-function isDue(job: JobRow, now: number): boolean {
-  return job.owner === null ? job.wake : job.leaseUntil < now
+function newestFirst(one: JobRow, other: JobRow): number {
+  return other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1)
 }

@@ -1,7 +1,8 @@
 /** Conversations, entries and interruptions of the store in memory. */
 import type { Store } from '../store.ts'
 import { applyAppend } from './memory-append.ts'
-import { copyOf, isGone, type Kept, type Memory, removeConversation, tablesOf } from './memory-tables.ts'
+import { tellOthers } from './memory-listen.ts'
+import { copyOf, isGone, type Kept, type MemoryAccess, removeConversation, tablesOf } from './memory-tables.ts'
 
 type LogMethods = Pick<
   Store,
@@ -9,9 +10,10 @@ type LogMethods = Pick<
 >
 
 /** The methods of a store that are about the log. */
-export function logMethods(memory: Memory): LogMethods {
+export function logMethods(access: MemoryAccess): LogMethods {
+  const { memory } = access
   return {
-    append: async (append) => applyAppend(memory, append),
+    append: async (append) => applyAppend(access, append),
     async getConversation(database, id) {
       const kept = tablesOf(memory, database).conversations.get(id)
       return kept === undefined || isGone(memory, kept) ? null : copyOf(kept.row)
@@ -29,10 +31,10 @@ export function logMethods(memory: Memory): LogMethods {
     },
     async deleteConversation(database, id) {
       const kept = tablesOf(memory, database).conversations.get(id)
-      if (kept !== undefined) removeConversation(memory, kept)
+      if (kept !== undefined) remove(access, kept)
       return kept !== undefined
     },
-    sweepConversations: async (limit) => sweep(memory, limit),
+    sweepConversations: async (limit) => sweep(access, limit),
     readEntries: async (database, conversation, { after, limit }) =>
       tablesOf(memory, database)
         .conversations.get(conversation)
@@ -40,32 +42,17 @@ export function logMethods(memory: Memory): LogMethods {
   }
 }
 
-function sweep(memory: Memory, limit: number): { database: string; id: string }[] {
+function remove(access: MemoryAccess, kept: Kept): void {
+  const { database, id: conversation } = kept.row
+  removeConversation(access.memory, kept)
+  tellOthers(access, (listener) => listener.gone({ database, conversation }))
+}
+
+function sweep(access: MemoryAccess, limit: number): { database: string; id: string }[] {
+  const { memory } = access
   const all = [...memory.databases.values()].flatMap(({ conversations }) => [...conversations.values()])
   const over = all.filter((kept) => isGone(memory, kept))
   const gone = over.sort((one, other) => (one.row.expiresAt ?? 0) - (other.row.expiresAt ?? 0)).slice(0, limit)
-  for (const kept of gone) removeConversation(memory, kept)
+  for (const kept of gone) remove(access, kept)
   return gone.map(({ row: { database, id } }) => ({ database, id }))
-}
-
-type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions'>
-
-/** The methods of a store that are about interruptions. */
-export function interruptionMethods(memory: Memory): InterruptionMethods {
-  return {
-    getInterruption: async (database, id) => copyOf(tablesOf(memory, database).interruptions.get(id)),
-    async listInterruptions(database, page) {
-      const { state, conversation } = page
-      const rows = [...tablesOf(memory, database).interruptions.values()]
-      const start = page.after === null ? 0 : rows.findIndex(({ view }) => view.id === page.after) + 1
-      const wanted = rows
-        .slice(start)
-        .filter(
-          (row) =>
-            (state === null || row.view.state === state) &&
-            (conversation === null || row.conversation === conversation),
-        )
-      return wanted.slice(0, page.limit).map((row) => ({ ...row }))
-    },
-  }
 }

@@ -1,7 +1,7 @@
 /** The tables of the store in memory, one set for each database. */
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow } from '../../agent/records.ts'
-import type { ConversationRow, InterruptionRow, JobRow, ReplyRow } from '../store.ts'
+import type { ConversationRow, InterruptionRow, JobRow, ReplyRow, StoreListener } from '../store.ts'
 
 /** A row that its table may change. */
 export type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] }
@@ -11,7 +11,10 @@ export interface Kept {
   readonly row: Writable<ConversationRow>
   readonly entries: Entry[]
   readonly jobs: Writable<JobRow>[]
-  live: Writable<JobRow> | null
+  /** Those of the jobs that are live, and the run among them. */
+  readonly live: Writable<JobRow>[]
+  run: Writable<JobRow> | null
+  readonly interruptions: Writable<InterruptionRow>[]
 }
 
 /** What one database holds. */
@@ -25,11 +28,23 @@ export interface MemoryTables {
   readonly revisions: Map<string, Map<number, AgentRow>>
 }
 
-/** All databases, and the jobs of all of them that are live, in the order they were made. */
+/** One of the stores on the same tables. */
+export interface Handle {
+  readonly listeners: Set<{ readonly listener: StoreListener }>
+}
+
+/** All databases, the jobs of all of them that are live, in the order they were made, and the stores that are open on them. */
 export interface Memory {
   readonly now: () => number
   readonly databases: Map<string, MemoryTables>
   readonly live: Set<Writable<JobRow>>
+  readonly handles: Set<Handle>
+}
+
+/** The tables, and through which store they are used. */
+export interface MemoryAccess {
+  readonly memory: Memory
+  readonly handle: Handle
 }
 
 /** The tables of a database; made when it is first named. */
@@ -48,26 +63,54 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
   return fresh
 }
 
-/** Whether the time of a conversation is over and nothing in it is live or open. */
-export function isGone(memory: Memory, { row, live }: Kept): boolean {
-  if (row.expiresAt === null || row.expiresAt > memory.now() || live !== null) return false
-  for (const { conversation, view } of tablesOf(memory, row.database).interruptions.values()) {
-    if (conversation === row.id && view.state === 'open') return false
-  }
-  return true
+/** Makes a conversation with nothing in it. */
+export function addConversation(tables: MemoryTables, row: ConversationRow): Kept {
+  const kept: Kept = { row: { ...row }, entries: [], jobs: [], live: [], run: null, interruptions: [] }
+  tables.conversations.set(row.id, kept)
+  return kept
+}
+
+/** Adds a job to its conversation. */
+export function addJob(memory: Memory, kept: Kept, job: Writable<JobRow>): void {
+  tablesOf(memory, job.database).jobs.set(job.id, job)
+  kept.jobs.push(job)
+  if (job.endedAt !== null) return
+  kept.live.push(job)
+  memory.live.add(job)
+  if (job.kind === 'run') kept.run = job
+}
+
+/** Takes a job that has ended out of those that are live. */
+export function dropLive(memory: Memory, kept: Kept, job: Writable<JobRow>): void {
+  kept.live.splice(kept.live.indexOf(job), 1)
+  memory.live.delete(job)
+  if (kept.run === job) kept.run = null
+}
+
+/** Adds an interruption to its conversation. */
+export function addInterruption(tables: MemoryTables, kept: Kept, row: InterruptionRow): void {
+  const own = { ...row }
+  tables.interruptions.set(row.view.id, own)
+  kept.interruptions.push(own)
+}
+
+/** Whether the time of a conversation is over and nothing in it is live or can still be answered. */
+export function isGone({ now }: Memory, { row, live, interruptions }: Kept): boolean {
+  if (row.expiresAt === null || row.expiresAt > now() || live.length > 0) return false
+  return !interruptions.some(
+    ({ view, expiresAt }) => view.state === 'open' && (expiresAt === null || expiresAt > now()),
+  )
 }
 
 /** Removes a conversation with everything that belongs to it. */
-export function removeConversation(memory: Memory, { row, jobs }: Kept): void {
+export function removeConversation(memory: Memory, { row, jobs, interruptions }: Kept): void {
   const tables = tablesOf(memory, row.database)
   tables.conversations.delete(row.id)
   for (const job of jobs) {
     tables.jobs.delete(job.id)
     memory.live.delete(job)
   }
-  for (const [name, { conversation }] of tables.interruptions) {
-    if (conversation === row.id) tables.interruptions.delete(name)
-  }
+  for (const { view } of interruptions) tables.interruptions.delete(view.id)
 }
 
 /** A row that its reader may keep. */

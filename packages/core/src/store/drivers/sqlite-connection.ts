@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
+import { replySql } from '../sql/replies.ts'
 import { migrations } from '../sql/schema.ts'
 import { isHeldElsewhere, unreachable } from './sqlite-error.ts'
 import { forgetHolder, nameHolder, readHolder } from './sqlite-lock.ts'
@@ -35,11 +36,12 @@ export interface SqliteConnection {
 }
 
 /** The mark of our files: `WITN`. */
-const applicationId = 0x5749544e
+export const applicationId = 0x5749544e
 const tries = 5
 
 /**
- * Opens the file, which is then nobody else's. Leases of earlier owners lapse at once: they are dead. Throws `STORE_LOCKED` with
+ * Opens the file, which is then nobody else's. Leases of earlier owners lapse at once, and what they began to answer is
+ * forgotten: they are dead. Throws `STORE_LOCKED` with
  * the holder's process id, `SCHEMA_TOO_NEW`, and `STORE_UNREACHABLE` for whatever else is in the way.
  */
 export async function openConnection(settings: SqliteSettings): Promise<SqliteConnection> {
@@ -112,6 +114,7 @@ function migrate(db: DatabaseSync): void {
     db.exec(`pragma application_id = ${applicationId}; pragma user_version = ${migrations.length}`)
   }
   db.exec(jobSql.lapseAllLeases)
+  db.exec(replySql.dropLostReplies)
   db.exec('commit')
 }
 

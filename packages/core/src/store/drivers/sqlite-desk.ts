@@ -2,19 +2,22 @@
 import { agentSql } from '../sql/agents.ts'
 import { replySql } from '../sql/replies.ts'
 import type { AgentChange, AgentRecords } from '../../agent/records.ts'
+import { isLost } from '../reply.ts'
 import type { Store } from '../store.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
-import { agentOf, jsonText, replyOf } from './sqlite-rows.ts'
+import { agentRow, jsonText, replyRow } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
 /** The methods of a store that are about agents. */
 export function agentMethods(session: SqliteSession): AgentRecords {
   return {
-    listAgents: (database) => session.read(({ all }) => all(agentSql.listAgents, database).map(agentOf)),
+    listAgents: (database) => session.read(({ all }) => all(agentSql.listAgents, database).map(agentRow)),
+    listAgentIds: (database) =>
+      session.read(({ all }) => all(agentSql.listAgentIds, database).map(({ id }) => id as string)),
     getAgentRevision: (database, id, revision) =>
       session.read(({ get }) => {
         const row = get(agentSql.getAgentRevision, database, id, revision)
-        return row === null ? null : agentOf(row)
+        return row === null ? null : agentRow(row)
       }),
     lastAgentRevision: (database, id) =>
       session.read(({ get }) => get(agentSql.lastAgentRevision, database, id)?.revision as number),
@@ -44,10 +47,11 @@ const sweptAtOnce = 10
 /** The methods of a store that are about remembered replies. */
 export function replyMethods(session: SqliteSession): ReplyMethods {
   return {
-    beginReply: (database, { key, digest, at, expiresBefore }) =>
+    beginReply: (database, { key, digest, at, expiresBefore, lostBefore }) =>
       session.write(({ get, run }) => {
-        const known = get(replySql.getReply, database, key)
-        if (known !== null && (known.at as number) >= expiresBefore) return replyOf(known)
+        const row = get(replySql.getReply, database, key)
+        const known = row === null ? null : replyRow(row)
+        if (known !== null && known.at >= expiresBefore && !isLost(known, { digest, lostBefore })) return known
         run(replySql.putReply, database, key, digest, at)
         run(replySql.sweepReplies, database, expiresBefore, sweptAtOnce)
         return null

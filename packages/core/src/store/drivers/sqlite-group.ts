@@ -1,5 +1,6 @@
 /** Group commit: writes of one turn of the event loop share a transaction, and so one wait for the disk. */
 import { isWitanError, WitanError } from '@witan/protocol'
+import { faultPoint } from '../../identity/fault-point.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { unavailable } from './sqlite-error.ts'
 
@@ -9,17 +10,24 @@ interface Member {
   readonly reject: (error: unknown) => void
 }
 
+/** What a group asks and tells. */
+export interface GroupTerms {
+  /** Whether nothing else can join the group: then it does not wait for the end of the turn. */
+  alone(): boolean
+  /** A transaction begins. */
+  begin(): void
+}
+
 /** Does the work of its members in order, each whole or not at all. */
 export class CommitGroup {
   readonly #connection: SqliteConnection
-  /** Whether nothing else can join the group: then it does not wait for the end of the turn. */
-  readonly #alone: () => boolean
+  readonly #terms: GroupTerms
   #members: Member[] = []
   #closed = false
 
-  constructor(connection: SqliteConnection, alone: () => boolean) {
+  constructor(connection: SqliteConnection, terms: GroupTerms) {
     this.#connection = connection
-    this.#alone = alone
+    this.#terms = terms
   }
 
   /**
@@ -31,7 +39,7 @@ export class CommitGroup {
       if (this.#closed) return reject(new WitanError('STORE_UNAVAILABLE', 'The store is closed.'))
       this.#members.push({ work, resolve, reject })
       if (this.#members.length > 1) return
-      if (this.#alone()) process.nextTick(() => this.flush())
+      if (this.#terms.alone()) process.nextTick(() => this.flush())
       else setImmediate(() => this.flush())
     })
   }
@@ -53,10 +61,12 @@ export class CommitGroup {
 
   #commit(members: readonly Member[]): (() => void)[] {
     const { db, run } = this.#connection
+    this.#terms.begin()
     if (db.isTransaction) db.exec('rollback') // an earlier rollback failed
     try {
       run('begin immediate')
       const settle = members.map(attempt)
+      faultPoint('committing')
       run('commit')
       return settle
     } catch (error) {

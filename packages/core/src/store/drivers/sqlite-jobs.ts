@@ -1,57 +1,75 @@
 /** Jobs of the embedded store: looked up, claimed, kept and given back. */
+import { claimedJob } from '../job-change.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
-import type { JobRow, Store } from '../store.ts'
-import type { SqliteConnection } from './sqlite-connection.ts'
-import { jobOfTuple, type Tuple } from './sqlite-rows.ts'
+import type { Store } from '../store.ts'
+import { takeJob } from './sqlite-job-rows.ts'
+import { jobOf, jobOfTuple, type StoredJob, storedJob } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
-type JobMethods = Pick<Store, 'getJob' | 'listJobs' | 'claimJobs' | 'heartbeat' | 'releaseJobs'>
+type JobMethods = Pick<Store, 'getJob' | 'listJobs' | 'listTasks' | 'claimJobs' | 'heartbeat' | 'releaseJobs'>
 
 /** The methods of a store that are about jobs. */
 export function jobMethods(session: SqliteSession): JobMethods {
+  return { ...readMethods(session), ...leaseMethods(session) }
+}
+
+function readMethods(session: SqliteSession): Pick<Store, 'getJob' | 'listJobs' | 'listTasks'> {
   return {
     getJob: (database, id) =>
       session.read(({ tuple }) => {
         const row = tuple(jobSql.getJob, database, id)
         return row === null ? null : jobOfTuple(row)
       }),
-    listJobs: (database, conversation) =>
+    listJobs: (database, conversation, { live = false } = {}) =>
       session.read(({ get, tuples }) => {
         const found = get(logSql.findConversation, database, conversation)
-        return found === null ? [] : tuples(jobSql.listJobs, found.number as number).map(jobOfTuple)
+        const sql = live ? jobSql.listLiveJobs : jobSql.listJobs
+        return found === null ? [] : tuples(sql, found.number as number).map(jobOfTuple)
       }),
+    listTasks: (database, { limit, after, live }) =>
+      session.read(({ get, tuples }) => {
+        const last = after === null ? null : get(jobSql.findJob, database, after)
+        const { listTasks, listLiveTasks, listEndedTasks } = jobSql
+        const sql = live === null ? listTasks : live ? listLiveTasks : listEndedTasks
+        return tuples(sql, database, last?.created_at ?? Number.MAX_SAFE_INTEGER, after ?? '', limit).map(jobOfTuple)
+      }),
+  }
+}
+
+function leaseMethods(session: SqliteSession): Pick<Store, 'claimJobs' | 'heartbeat' | 'releaseJobs'> {
+  return {
     claimJobs: ({ owner, leaseMs, limit }) =>
       session.write((connection) => {
         const now = session.now()
-        const due = connection.tuples(jobSql.dueJobs, now, limit)
-        return due.map((row) => take(connection, row, { owner, leaseUntil: now + leaseMs }))
+        const by = { owner, leaseUntil: now + leaseMs, now }
+        return connection.tuples(jobSql.dueJobs, now, limit).map((row) => {
+          const { database, conversation } = jobOfTuple(row)
+          const job = claimedJob(storedJob(row) as StoredJob, by)
+          takeJob(connection, job)
+          return jobOf(job, { database, conversation })
+        })
       }),
     heartbeat: (owner, jobs, leaseMs) =>
       session.write(({ all, run }) => {
         const leaseUntil = session.now() + leaseMs
-        const held = new Map(all(jobSql.jobsOfOwner, owner).map((row) => [row.id, row]))
-        const kept = jobs.filter(({ id, epoch }) => held.get(id)?.epoch === epoch).map(({ id }) => id)
+        const epochs = new Map(jobs.map(({ id, epoch }) => [id, epoch]))
+        const held = all(jobSql.jobsOfOwner, owner).filter(({ id, epoch }) => epochs.get(id as string) === epoch)
         session.atWork.clear()
-        for (const id of kept) session.atWork.add(id)
-        for (const id of kept) run(jobSql.prolongLease, held.get(id)?.key as number, leaseUntil)
-        return kept
+        for (const { key, id } of held) {
+          session.atWork.add(id as string)
+          run(jobSql.prolongLease, key as number, leaseUntil)
+        }
+        return held.map(({ id, wake }) => ({ id: id as string, wake: wake === 1 }))
       }),
-    releaseJobs: (owner) => session.write(({ run }) => run(jobSql.releaseJobs, owner)),
+    releaseJobs: (owner, ids) =>
+      session.write(({ all, run }) => {
+        const wanted = ids === undefined ? null : new Set(ids)
+        for (const { key, id } of all(jobSql.jobsOfOwner, owner)) {
+          if (wanted !== null && !wanted.has(id as string)) continue
+          session.atWork.delete(id as string)
+          run(jobSql.releaseJob, key as number)
+        }
+      }),
   }
-}
-
-function take(connection: SqliteConnection, row: Tuple, by: { owner: string; leaseUntil: number }): JobRow {
-  const job = jobOfTuple(row)
-  const taken = {
-    ...job,
-    ...by,
-    epoch: job.epoch + 1,
-    attempts: job.attempts + 1,
-    wake: false,
-    status: 'running',
-  } as const
-  const { owner, epoch, leaseUntil, attempts } = taken
-  connection.run(jobSql.takeJob, row[0] as number, owner, epoch, leaseUntil, 0, attempts)
-  return taken
 }

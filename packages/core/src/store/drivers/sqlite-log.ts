@@ -1,11 +1,10 @@
 /** Conversations and entries of the embedded store: appended, read, listed, deleted. */
 import { entryOf, entryText } from '../entry-text.ts'
-import { interruptionSql } from '../sql/interruptions.ts'
 import { logSql } from '../sql/log.ts'
 import type { JobRow, Store } from '../store.ts'
 import { storeAppend } from './sqlite-append.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
-import { conversationOf, interruptionOf } from './sqlite-rows.ts'
+import { conversationRow } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
 type LogMethods = Pick<
@@ -18,25 +17,28 @@ export function logMethods(session: SqliteSession): LogMethods {
   return {
     async append(append) {
       const texts = append.entries.map(entryText) // what JSON cannot say fails here, alone
-      const result = await session.write((connection) => storeAppend({ connection, now: session.now() }, append, texts))
+      const result = await session.write(
+        (connection, heads) => storeAppend({ connection, heads, now: session.now() }, append, texts),
+        true,
+      )
       if (!result.ok) return result
       append.entries.forEach((entry, index) => {
         entry.seq = result.before + 1 + index
       })
-      if (result.job !== null) noteWork(session, result.job)
+      for (const job of result.jobs) noteWork(session, job)
       return result
     },
     getConversation: (database, id) =>
       session.read(({ get }) => {
         const row = get(logSql.getConversation, database, id, session.now())
-        return row === null ? null : conversationOf(row)
+        return row === null ? null : conversationRow(row)
       }),
     listConversations: (database, { limit, after, agent, createdBy }) =>
       session.read(({ get, all }) => {
         const last = after === null ? null : get(logSql.findConversation, database, after)
         const below = (last?.number as number | undefined) ?? Number.MAX_SAFE_INTEGER
         const rows = all(logSql.listConversations, database, below, agent, createdBy, limit, session.now())
-        return rows.map(conversationOf)
+        return rows.map(conversationRow)
       }),
     deleteConversation: (database, id) =>
       session.write(({ get, run }) => {
@@ -67,30 +69,4 @@ function sweep({ all, run }: SqliteConnection, now: number, limit: number): { da
 function noteWork({ atWork }: SqliteSession, { id, owner }: JobRow): void {
   if (owner === null) atWork.delete(id)
   else atWork.add(id)
-}
-
-type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions'>
-
-/** The methods of a store that are about interruptions. */
-export function interruptionMethods(session: SqliteSession): InterruptionMethods {
-  return {
-    getInterruption: (database, id) =>
-      session.read(({ get }) => {
-        const row = get(interruptionSql.getInterruption, database, id)
-        return row === null ? null : interruptionOf(row)
-      }),
-    listInterruptions: (database, { limit, after, state, conversation }) =>
-      session.read(({ get, all }) => {
-        const last = after === null ? null : get(interruptionSql.findInterruption, database, after)
-        const above = (last?.number as number | undefined) ?? 0
-        const { listInterruptions, listInterruptionsByState, listInterruptionsOfConversation } = interruptionSql
-        const rows =
-          conversation !== null
-            ? all(listInterruptionsOfConversation, database, above, limit, state, conversation)
-            : state !== null
-              ? all(listInterruptionsByState, database, above, limit, state)
-              : all(listInterruptions, database, above, limit)
-        return rows.map(interruptionOf)
-      }),
-  }
 }

@@ -2,11 +2,13 @@
 import { WitanError } from '@witan/protocol'
 import { openConnection, type SqliteConnection, type SqliteSettings } from './sqlite-connection.ts'
 import { unavailable } from './sqlite-error.ts'
+import type { Heads } from './sqlite-append.ts'
 import { CommitGroup } from './sqlite-group.ts'
 
 interface Opened {
   readonly connection: SqliteConnection
   readonly group: CommitGroup
+  readonly heads: Heads
 }
 
 /** From `open` to `close`; outside of that everything is rejected with `STORE_UNAVAILABLE`. */
@@ -35,7 +37,9 @@ export class SqliteSession {
   async #open(): Promise<void> {
     const connection = await openConnection(this.#settings)
     this.atWork.clear()
-    this.#opened = { connection, group: new CommitGroup(connection, () => this.atWork.size < 2) }
+    const heads: Heads = new Map()
+    const group = new CommitGroup(connection, { alone: () => this.atWork.size < 2, begin: () => heads.clear() })
+    this.#opened = { connection, group, heads }
   }
 
   #use(): Opened {
@@ -53,10 +57,16 @@ export class SqliteSession {
     }
   }
 
-  /** Does `work` with the other writes of this turn in one transaction; resolves when it is durable. */
-  async write<Value>(work: (connection: SqliteConnection) => Value): Promise<Value> {
-    const { connection, group } = this.#use()
-    return group.write(() => work(connection))
+  /**
+   * Does `work` with the other writes of this turn in one transaction; resolves when it is durable. An append may trust `heads`, which
+   * earlier appends of the transaction have left; whatever else is written ends that trust.
+   */
+  async write<Value>(work: (connection: SqliteConnection, heads: Heads) => Value, isAppend = false): Promise<Value> {
+    const { connection, group, heads } = this.#use()
+    return group.write(() => {
+      if (!isAppend) heads.clear()
+      return work(connection, heads)
+    })
   }
 
   /** Commits what is waiting and closes the file. */

@@ -234,7 +234,7 @@ test('parked jobs and jobs that were given back are as they were after opening',
   const store = await opened(context, { file })
   const job = await begin(store, { id: 'j1' })
   const rest = { kind: 'rest', id: 'j1', status: 'waiting', result: null, at: 1 } as const
-  await store.append({ ...by(job), entries: [], job: rest })
+  await store.append({ ...by(job), entries: [], jobs: [rest] })
   await begin(store, { id: 'j2' })
   await store.releaseJobs('w1')
   await store.close()

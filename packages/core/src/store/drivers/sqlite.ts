@@ -3,9 +3,11 @@ import { resolve } from 'node:path'
 import { systemClock } from '../../identity/clock.ts'
 import type { Store } from '../store.ts'
 import { agentMethods, replyMethods } from './sqlite-desk.ts'
+import { interruptionMethods } from './sqlite-interruptions.ts'
 import { jobMethods } from './sqlite-jobs.ts'
-import { interruptionMethods, logMethods } from './sqlite-log.ts'
+import { logMethods } from './sqlite-log.ts'
 import { SqliteSession } from './sqlite-session.ts'
+import { wholeMethods } from './sqlite-whole.ts'
 
 /** Where the store is kept and how safely. */
 export interface SqliteStoreOptions {
@@ -33,5 +35,9 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ...interruptionMethods(session),
     ...agentMethods(session),
     ...replyMethods(session),
+    ...wholeMethods(session),
+    // The file is this process's alone: there is nobody to hear or to tell.
+    listen: () => () => {},
+    say: () => {},
   }
 }

@@ -8,6 +8,7 @@ export const agentSql = {
 from agents a join agent_revisions r on r.database = a.database and r.id = a.id and r.revision = a.revision
 where a.database = ?1
 order by a.id`,
+  listAgentIds: 'select distinct id from agent_revisions where database = ?1 order by id',
   getAgentRevision: `${columns}
 from agent_revisions r where r.database = ?1 and r.id = ?2 and r.revision = ?3`,
   lastAgentRevision: `

@@ -1,38 +1,72 @@
-/** Statements on jobs. A key is the number of the job's conversation times 2^20, plus which job of it this is. */
+/**
+ * Statements on jobs. A key is the number of the job's conversation times 2^20, plus 2^19 for a task, plus which run or task of the
+ * conversation this is: so its latest run is found without a search.
+ */
 
 /** The columns of a job in the order that every reader of jobs relies on. */
-export const jobColumns = `j.key, j.id, j.status, j.owner, j.epoch, j.lease_until, j.wake, j.attempts, j.started_at,
-  j.ended_at, j.first_seq, j.result`
+export const jobColumns = `j.key, j.id, j.kind, j.status, j.owner, j.epoch, j.lease_until, j.wake, j.attempts, j.created_at,
+  j.started_at, j.ended_at, j.first_seq, j.about, j.result`
+
+/** The key of the latest run of the conversation with this number; no other run of it can be live. */
+export const latestRun = (number: string) => `(select max(key) from jobs
+    where key >= ${number} * 1048576 and key < ${number} * 1048576 + 524288)`
+
+/** The live tasks of the conversation with this number. */
+export const liveTasks = (number: string) =>
+  `t.kind = 'task' and t.ended_at is null and t.key >= ${number} * 1048576 + 524288 and t.key < (${number} + 1) * 1048576`
 
 const whole = `
 select ${jobColumns}, j.database, c.id
 from jobs j join conversations c on c.number = j.key >> 20`
 
+const listTasks = (live: string) => `${whole}
+where j.database = ?1 and j.kind = 'task' and (j.created_at, j.id) < (?2, ?3)${live}
+order by j.created_at desc, j.id desc
+limit ?4`
+
 /** Statements on jobs. Parameters are numbered, `?1` being the first. */
 export const jobSql = {
   getJob: `${whole} where j.database = ?1 and j.id = ?2`,
+  findJob: 'select created_at from jobs where database = ?1 and id = ?2',
+  /** The number of the conversation that has this job. */
+  conversationOfJob: 'select key >> 20 from jobs where database = ?1 and id = ?2',
   listJobs: `${whole}
 where j.key >= ?1 * 1048576 and j.key < (?1 + 1) * 1048576
-order by j.key`,
+order by j.first_seq, j.key`,
+  listLiveJobs: `${whole}
+where j.ended_at is null and j.key in (select ${latestRun('?1')} union all select t.key from jobs t where ${liveTasks('?1')})
+order by j.first_seq, j.key`,
+  listTasks: listTasks(''),
+  listLiveTasks: listTasks(' and j.ended_at is null'),
+  listEndedTasks: listTasks(' and j.ended_at is not null'),
+  /** The keys of the latest run and the latest task of a conversation. */
+  latestRun: `select ${latestRun('?1')}`,
+  latestTask: 'select max(key) from jobs where key >= ?1 * 1048576 + 524288 and key < (?1 + 1) * 1048576',
+  /** A new job that is owned from its first moment, as nearly all are. */
+  startJob: `
+insert into jobs (key, database, id, kind, status, owner, epoch, lease_until, wake, attempts, created_at, started_at, first_seq,
+  about)
+values (?1, ?2, ?3, ?4, 'running', ?5, 1, ?6, 0, 1, ?7, ?7, ?8, ?9)`,
   insertJob: `
-insert into jobs (key, database, id, status, owner, epoch, lease_until, wake, attempts, started_at, first_seq)
-values (?1, ?2, ?3, 'running', ?4, 1, ?5, 0, 1, ?6, ?7)`,
+insert into jobs (key, database, id, kind, status, owner, epoch, lease_until, wake, attempts, created_at, started_at, ended_at,
+  first_seq, about, result)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
   wakeJob: 'update jobs set wake = ?2 where key = ?1',
-  /** Gives a job to an owner. */
-  takeJob: `
-update jobs set status = 'running', owner = ?2, epoch = ?3, lease_until = ?4, wake = ?5, attempts = ?6 where key = ?1`,
   restJob: 'update jobs set status = ?2, owner = null, ended_at = ?3, result = ?4 where key = ?1',
+  takeJob: `
+update jobs
+set status = ?2, owner = ?3, epoch = ?4, lease_until = ?5, wake = ?6, attempts = ?7, started_at = ?8
+where key = ?1`,
   /** Jobs that nobody owns and that have something to do, or whose lease has lapsed. */
   dueJobs: `${whole}
-where j.ended_at is null and case when j.owner is null then j.wake = 1 else j.lease_until < ?1 end
-order by j.started_at, j.key
+where j.key in (
+  select key from jobs indexed by woken_jobs where ended_at is null and owner is null and wake = 1
+  union all select key from jobs where ended_at is null and owner is not null and lease_until < ?1)
+order by j.created_at, j.key
 limit ?2`,
-  jobsOfOwner: 'select key, id, epoch from jobs where ended_at is null and owner = ?1',
-  countOwnedJobs: 'select count(*) as jobs from jobs where ended_at is null and owner is not null',
+  jobsOfOwner: 'select key, id, epoch, wake from jobs where ended_at is null and owner = ?1',
   prolongLease: 'update jobs set lease_until = ?2 where key = ?1',
-  releaseJobs: `
-update jobs set owner = null, lease_until = 0, wake = 1, attempts = attempts - 1
-where ended_at is null and owner = ?1`,
+  releaseJob: 'update jobs set owner = null, lease_until = 0, wake = 1, attempts = attempts - 1 where key = ?1',
   /** Whoever owned a job before this file was opened is dead. */
   lapseAllLeases: 'update jobs set lease_until = -1 where ended_at is null and owner is not null',
 } as const

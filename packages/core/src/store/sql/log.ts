@@ -2,7 +2,7 @@
  * Statements on conversations and their entries. A key is the number of the conversation times 2^20, plus the seq: so the last seq
  * is found without a search and stands nowhere else, and an append touches one page less.
  */
-import { jobColumns } from './jobs.ts'
+import { jobColumns, latestRun, liveTasks } from './jobs.ts'
 
 const lastSeq = `(select coalesce(max(e.key) & 1048575, 0) from entries e
     where e.key >= c.number * 1048576 and e.key < (c.number + 1) * 1048576)`
@@ -12,19 +12,19 @@ select c.number, c.database, c.id, c.agent, c.created_by, c.created_at, c.last_m
   c.parameters, c.max_iterations, c.expires_at
 from conversations c`
 
-/** Whether the time of conversation `c` is over and nothing in it is live or open. */
+/** Whether the time of conversation `c` is over and nothing in it is live or can still be answered. */
 const isGone = (now: string) => `(c.expires_at is not null and c.expires_at <= ${now}
-  and not exists (select 1 from jobs l
-    where l.key >= c.number * 1048576 and l.key < (c.number + 1) * 1048576 and l.ended_at is null)
-  and not exists (select 1 from interruptions i where i.conversation = c.number and i.state = 'open'))`
+  and not exists (select 1 from jobs r where r.key = ${latestRun('c.number')} and r.ended_at is null)
+  and not exists (select 1 from jobs t where ${liveTasks('c.number')})
+  and not exists (select 1 from interruptions i
+    where i.conversation = c.number and i.state = 'open' and (i.expires_at is null or i.expires_at > ${now})))`
 
 /** Statements on conversations and entries. Parameters are numbered, `?1` being the first. */
 export const logSql = {
-  /** What an append must know of its conversation, with its latest job: no other can be live. */
+  /** What an append must know of its conversation, with its latest run. */
   readHead: `
 select c.number, ${lastSeq}, ${jobColumns}, ${isGone('?3')}
-from conversations c left join jobs j on j.key = (select max(key) from jobs
-  where key >= c.number * 1048576 and key < (c.number + 1) * 1048576)
+from conversations c left join jobs j on j.key = ${latestRun('c.number')}
 where c.database = ?1 and c.id = ?2`,
   lastConversationNumber: 'select coalesce(max(number), 0) as number from conversations',
   insertConversation: `
@@ -47,6 +47,10 @@ where c.database = ?1 and c.number < ?2 and (?3 is null or c.agent = ?3) and (?4
   and not ${isGone('?6')}
 order by c.number desc
 limit ?5`,
+  isGone: `select ${isGone('?2')} as gone from conversations c where c.number = ?1`,
+  listDatabases: `
+select database from conversations union select database from agent_revisions union select database from replies
+order by 1`,
   findConversation: 'select number from conversations where database = ?1 and id = ?2',
   /** Those whose time is over, longest first. */
   goneConversations: `

@@ -2,12 +2,15 @@
 
 /** Statements on remembered replies. Parameters are numbered, `?1` being the first. */
 export const replySql = {
-  getReply: 'select key, digest, status, body, at from replies where database = ?1 and key = ?2',
+  getReply: 'select key, digest, status, body, note, at from replies where database = ?1 and key = ?2',
   putReply: `
 insert into replies (database, key, digest, at) values (?1, ?2, ?3, ?4)
-on conflict (database, key) do update set digest = excluded.digest, at = excluded.at, status = null, body = null`,
+on conflict (database, key) do update set digest = excluded.digest, at = excluded.at, status = null, body = null, note = null`,
   finishReply: 'update replies set status = ?3, body = ?4 where database = ?1 and key = ?2',
-  deleteReply: 'delete from replies where database = ?1 and key = ?2',
+  noteReply: 'update replies set note = ?3 where database = ?1 and key = ?2',
+  /** Whoever began them before this file was opened is dead, and nothing says what they did. */
+  dropLostReplies: 'delete from replies where status is null and note is null',
+  deleteReply: 'delete from replies where database = ?1 and key = ?2 and note is null',
   /** A few of the oldest at a time, so that no call pays for many. */
   sweepReplies: `
 delete from replies

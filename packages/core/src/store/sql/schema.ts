@@ -91,5 +91,50 @@ alter table conversations add column expires_at integer;
 create index conversations_by_expiry on conversations (expires_at) where expires_at is not null;
 `
 
+/**
+ * Tasks beside runs: bit 19 of a job's key says which of them are tasks, so that the latest run, the only one that can be live, is
+ * found without a search. A job may be there before anybody owned it.
+ */
+const tasks = `
+create table jobs_of_both_kinds (
+  key integer primary key,
+  database text not null,
+  id text not null,
+  kind text not null,
+  status text not null,
+  owner text,
+  epoch integer not null,
+  lease_until integer not null,
+  wake integer not null,
+  attempts integer not null,
+  created_at integer not null,
+  started_at integer,
+  ended_at integer,
+  first_seq integer not null,
+  about text,
+  result text,
+  unique (database, id)
+);
+insert into jobs_of_both_kinds
+select key, database, id, 'run', status, owner, epoch, lease_until, wake, attempts, started_at, started_at, ended_at, first_seq, null,
+  result
+from jobs;
+drop table jobs;
+alter table jobs_of_both_kinds rename to jobs;
+create index live_jobs on jobs (owner) where ended_at is null;
+create index woken_jobs on jobs (key) where ended_at is null and owner is null and wake = 1;
+create index live_tasks on jobs (key) where kind = 'task' and ended_at is null;
+create index tasks_by_age on jobs (database, created_at, id) where kind = 'task';
+create index live_tasks_by_age on jobs (database, created_at, id) where kind = 'task' and ended_at is null;
+
+alter table interruptions add column terms text;
+alter table interruptions add column addressee text;
+alter table interruptions add column expires_at integer;
+create index interruptions_by_addressee on interruptions (database, addressee) where addressee is not null;
+create index interruptions_by_expiry on interruptions (expires_at) where state = 'open' and expires_at is not null;
+
+alter table replies add column note text;
+`
+
 /** Every migration in order; the schema's version is how many have run. */
-export const migrations: readonly string[] = [first, expiry]
+export const migrations: readonly string[] = [first, expiry, tasks]

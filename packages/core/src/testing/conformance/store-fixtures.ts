@@ -3,19 +3,34 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Interruption } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
-import type { Append, AppendResult, ConversationRow, InterruptionRow, JobRow, Store } from '../../store/store.ts'
+import type {
+  AppendResult,
+  ConversationRow,
+  InterruptionRow,
+  JobChange,
+  JobKind,
+  JobRow,
+  JobStatus,
+  Settlement,
+  Store,
+} from '../../store/store.ts'
 
-/** A store under test. Tests never share what is stored. */
+/** A store under test. Tests never share what is stored, and never wait for a clock: a lease that has lapsed is made as one. */
 export interface StoreHarness {
   readonly name: string
   /** Opens a store with nothing in it; what must be cleaned up once the test is over is left to `test.after`. */
   open(test: TestContext): Promise<Store>
-  /** Closes the store and opens another one on the same data. Left out where nothing outlives the store. */
-  reopen?(store: Store): Promise<Store>
+  /** Closes the store and opens another one on the same data; or why there would be nothing in it. */
+  readonly reopen: ((store: Store) => Promise<Store>) | string
+  /** Opens another store on the same data while this one stays open, as another process does; or why no two can be. */
+  readonly second: ((store: Store) => Promise<Store>) | string
 }
 
 /** Registers one test with a store of its own. */
 export type Check = (name: string, body: (store: Store) => Promise<void>) => void
+
+/** Registers one test with two stores on the same data; skipped, with the reason, where no two can be open. */
+export type CheckTwo = (name: string, body: (first: Store, second: Store) => Promise<void>) => void
 
 /** The database of nearly all tests. */
 export const database = 'default'
@@ -44,27 +59,49 @@ export async function start(store: Store, id: string, over: Partial<Conversation
   assert.equal((await store.append(append)).ok, true)
 }
 
-/** A job to be made: its owner, and until when it is leased; by default long. */
+/** A job to be made: whose it is, `w1`'s unless told, and for how long; by default long. */
 export interface NewJob {
   readonly id: string
-  readonly owner?: string
-  readonly leaseUntil?: number
+  readonly kind?: JobKind
+  readonly owner?: string | null
+  /** Negative for a lease that has lapsed already. */
+  readonly leaseMs?: number
+  readonly at?: number
   readonly in?: string
 }
 
+/** What a job of these tests is about. */
+export const about = { message: 'Grüße ☔', deep: [{ n: 1 }, null] }
+
 /** The change that makes a job. */
-export function newJob(store: Store, { id, owner = 'w1', leaseUntil = store.now() + 600_000 }: NewJob): Append['job'] {
-  return { kind: 'create', id, owner, leaseUntil, startedAt: 5 }
+export function newJob({ id, kind = 'run', owner = 'w1', leaseMs = 600_000, at = 5 }: NewJob): JobChange {
+  return { kind: 'create', id, job: kind, owner, leaseMs, at, about }
 }
 
 /** Makes a conversation, named after the job unless told, with a job at work in it. */
 export async function begin(store: Store, job: NewJob, at = database): Promise<JobRow> {
   const id = job.in ?? `chats/${job.id}`
   const create = conversation(id, { database: at })
-  const append = { database: at, conversation: id, create, entries: [entry('hello', job.id)], job: newJob(store, job) }
-  const result = await store.append(append as Append)
-  assert.ok(result.ok && result.job !== null)
-  return result.job
+  const append = { database: at, conversation: id, create, entries: [entry('hello', job.id)], jobs: [newJob(job)] }
+  return onlyJob(await store.append(append))
+}
+
+/** Adds a job to a conversation that is there. */
+export async function addJob(store: Store, job: NewJob & { readonly in: string }): Promise<JobRow> {
+  const append = { database, conversation: job.in, entries: [entry('more', job.id)], jobs: [newJob(job)] }
+  return onlyJob(await store.append(append))
+}
+
+/** The one job that an append changed. */
+export function onlyJob(result: AppendResult): JobRow {
+  assert.ok(result.ok, result.ok ? '' : result.reason)
+  assert.equal(result.jobs.length, 1)
+  return result.jobs[0] ?? assert.fail()
+}
+
+/** A job that is there. */
+export async function jobOf(store: Store, id: string, at = database): Promise<JobRow> {
+  return (await store.getJob(at, id)) ?? assert.fail(`there is no job ${id}`)
 }
 
 /** The parts of an append that name its conversation and its writer. */
@@ -73,22 +110,68 @@ export function by({ database, conversation, id, epoch }: JobRow) {
 }
 
 /** The change that parks or ends a job. */
-export function rest(id: string, status: 'waiting' | 'completed' | 'failed' = 'completed'): Append['job'] {
+export function rest(id: string, status: Exclude<JobStatus, 'queued' | 'running'> = 'completed'): JobChange {
   return { kind: 'rest', id, status, result: { text: 'done', path: [1, null] }, at: 9 }
 }
 
-/** The change that wakes a job for `w2`. */
-export function wake(store: Store, id: string): Append['job'] {
-  return { kind: 'wake', id, owner: 'w2', leaseUntil: store.now() + 600_000 }
+/** The change that says that the owner of a job got on. */
+export function step(id: string): JobChange {
+  return { kind: 'step', id }
+}
+
+/** The change that wakes a job for `w2`, or for whoever claims it first. */
+export function wake(id: string, owner: string | null = 'w2'): JobChange {
+  return { kind: 'wake', id, owner, leaseMs: 600_000 }
+}
+
+/** An append from outside that changes one job. */
+export function change({ database, conversation, id }: JobRow, how: JobChange) {
+  return { database, conversation, entries: [entry('change', id)], jobs: [how] }
 }
 
 /** An open interruption of a job. */
-export function interruption(job: JobRow, id: string): InterruptionRow {
+export function interruption(job: JobRow, id: string, over: Partial<InterruptionRow> = {}): InterruptionRow {
   const names = { id, kind: 'action', path: 'ask', agent: 'clerk', callId: 'c1', name: 'ask' } as const
   const view: Interruption = { ...names, addressee: null, state: 'open', expiresAt: null, arguments: { city: 'Ås' } }
-  const settled = { answer: null, answeredBy: null, settledAt: null }
+  const settled = { answer: null, answeredBy: null, settledAt: null, expiresAt: null }
   const { database, conversation } = job
-  return { database, conversation, job: job.id, call: 'c1', view, bound: { secret: 'x' }, createdAt: 7, ...settled }
+  const given = { view, bound: { secret: 'x' }, terms: { schema: { type: 'string' }, limit: [1, 'å'] }, createdAt: 7 }
+  return { database, conversation, job: job.id, call: 'c1', ...given, ...settled, ...over }
+}
+
+/** A remembered reply to be begun. */
+export function reply(key: string, over: Partial<NewReply> = {}): NewReply {
+  return { key, digest: 'd', at: 100, expiresBefore: 0, lostBefore: 0, ...over }
+}
+
+type NewReply = Parameters<Store['beginReply']>[1]
+
+/** A page that holds everything. */
+export const wholePage = { limit: 100, after: null }
+
+/** All interruptions of a conversation, or of all. */
+export function interruptionsOf(store: Store, conversation: string | null = null): Promise<readonly InterruptionRow[]> {
+  return store.listInterruptions(database, { ...wholePage, state: null, conversation, addressees: null })
+}
+
+/** The ids of rows. */
+export function idsOf(rows: readonly { readonly id: string }[]): readonly string[] {
+  return rows.map(({ id }) => id)
+}
+
+/** Claims whatever can be claimed and returns the ids in order. */
+export async function claim(store: Store, owner: string, leaseMs = 3_600_000): Promise<readonly string[]> {
+  return idsOf(await store.claimJobs({ owner, leaseMs, limit: 50 })).toSorted()
+}
+
+/** A time that is long over by any clock. */
+export const past = 1000
+/** A time that no clock reaches. */
+export const future = 9e15
+
+/** The change that settles an interruption. */
+export function settlement(id: string, over: Partial<Settlement> = {}): Settlement {
+  return { id, state: 'answered', answer: 'yes', by: 'user:anna', at: 8, ...over }
 }
 
 /** Asserts a refusal for this reason. */

@@ -1,31 +1,35 @@
 /** Conformance of stores: jobs that are woken, claimed, kept, given back and ended. */
 import assert from 'node:assert/strict'
-import type { Append, JobRow, Store } from '../../store/store.ts'
+import type { JobRow } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
-import { assertRefused, begin, by, database, entry, newJob, rest, wake } from './store-fixtures.ts'
+import {
+  about,
+  assertRefused,
+  begin,
+  by,
+  change,
+  claim,
+  database,
+  idsOf,
+  jobOf,
+  newJob,
+  onlyJob,
+  rest,
+  step,
+  wake,
+} from './store-fixtures.ts'
 
 const hour = 3_600_000
 
-async function jobOf(store: Store, id: string): Promise<JobRow> {
-  return (await store.getJob(database, id)) ?? assert.fail(`there is no job ${id}`)
-}
-
-function change(job: JobRow, how: Append['job']): Append {
-  const { database, conversation } = job
-  return { database, conversation, entries: [entry('change', job.id)], job: how } as Append
-}
-
-async function claim(store: Store, owner: string, leaseMs = hour): Promise<readonly string[]> {
-  const jobs = await store.claimJobs({ owner, leaseMs, limit: 50 })
-  return jobs.map(({ id }) => id).sort()
-}
+/** What `rest` tells. */
+const told = { text: 'done', path: [1, null] }
 
 /** Registers the tests of jobs. */
 export function checkJobs(check: Check): void {
   check('waking an owned job sets its flag and nothing else', async (store) => {
     const job = await begin(store, { id: 'j1' })
-    const result = await store.append(change(job, wake(store, 'j1')))
-    assert.deepEqual(result.job, { ...job, wake: true })
+    const result = await store.append(change(job, wake('j1')))
+    assert.deepEqual(onlyJob(result), { ...job, wake: true })
     assert.deepEqual(await jobOf(store, 'j1'), { ...job, wake: true })
   })
 
@@ -34,23 +38,23 @@ export function checkJobs(check: Check): void {
     await store.append({ ...change(job, rest('j1', 'waiting')), fence: by(job).fence })
     const parked = await jobOf(store, 'j1')
     assert.deepEqual([parked.status, parked.owner, parked.endedAt], ['waiting', null, null])
-    assert.deepEqual(parked.result, { text: 'done', path: [1, null] })
-    const result = await store.append(change(job, wake(store, 'j1')))
-    const { status, owner, epoch, attempts } = result.job ?? assert.fail()
+    assert.deepEqual(parked.result, told)
+    const result = await store.append(change(job, wake('j1')))
+    const { status, owner, epoch, attempts } = onlyJob(result)
     assert.deepEqual([status, owner, epoch, attempts], ['running', 'w2', 2, 1])
-    assert.deepEqual(await jobOf(store, 'j1'), result.job)
+    assert.deepEqual(await jobOf(store, 'j1'), onlyJob(result))
     assertRefused(await store.append({ ...by(job), entries: [] }), 'fenced')
   })
 
   check('an ended job is over: it is not woken, and another may begin', async (store) => {
     const job = await begin(store, { id: 'j1' })
     const result = await store.append(change(job, rest('j1', 'failed')))
-    const { status, owner, endedAt } = result.job ?? assert.fail()
+    const { status, owner, endedAt } = onlyJob(result)
     assert.deepEqual([status, owner, endedAt], ['failed', null, 9])
-    assertRefused(await store.append(change(job, wake(store, 'j1'))), 'inactive')
+    assertRefused(await store.append(change(job, wake('j1'))), 'inactive')
     assertRefused(await store.append(change(job, rest('j1'))), 'inactive')
-    const next = await store.append(change(job, newJob(store, { id: 'j2' })))
-    assert.equal(next.job?.firstSeq, 3)
+    const next = await store.append(change(job, newJob({ id: 'j2' })))
+    assert.equal(onlyJob(next).firstSeq, 3)
     const jobs = await store.listJobs(database, job.conversation)
     assert.deepEqual(
       jobs.map(({ id }) => id),
@@ -61,19 +65,48 @@ export function checkJobs(check: Check): void {
 
   check('a job that was woken at work does not rest, but after it looked again', async (store) => {
     const job = await begin(store, { id: 'j1' })
-    await store.append(change(job, wake(store, 'j1')))
+    await store.append(change(job, wake('j1')))
     assertRefused(await store.append(change(job, rest('j1', 'waiting'))), 'woken')
     assert.equal((await store.append(change(job, rest('j1', 'waiting')))).ok, true)
   })
+
+  check('a result is told with every rest, and stays until the next one', async (store) => {
+    const job = await begin(store, { id: 'j1' })
+    assert.equal(job.result, null)
+    const none = { ...rest('j1', 'waiting'), result: null } as const
+    assert.deepEqual(
+      onlyJob(await store.append({ ...by(job), entries: [], jobs: [rest('j1', 'waiting')] })).result,
+      told,
+    )
+    const again = onlyJob(await store.append(change(job, wake('j1'))))
+    assert.deepEqual([again.result, again.about], [told, about])
+    assert.equal(onlyJob(await store.append({ ...by(again), entries: [], jobs: [none] })).result, null)
+    assert.deepEqual((await jobOf(store, 'j1')).about, about)
+  })
+
+  check('a wake for nobody leaves an owned job to its owner and lets a parked one be claimed', async (store) => {
+    const job = await begin(store, { id: 'j1' })
+    assert.deepEqual(onlyJob(await store.append(change(job, wake('j1', null)))), { ...job, wake: true })
+    assertRefused(await store.append({ ...by(job), entries: [], jobs: [rest('j1', 'waiting')] }), 'woken')
+    assert.ok((await store.append({ ...by(job), entries: [], jobs: [rest('j1', 'waiting')] })).ok)
+    assert.deepEqual(await claim(store, 'w2'), [])
+    const woken = onlyJob(await store.append(change(job, wake('j1', null))))
+    const { status, owner, epoch, wake: mark, endedAt } = woken
+    assert.deepEqual([status, owner, epoch, mark, endedAt], ['waiting', null, 1, true, null])
+    assert.deepEqual(await claim(store, 'w2'), ['j1'])
+    const claimed = await jobOf(store, 'j1')
+    assert.deepEqual([claimed.status, claimed.owner, claimed.epoch, claimed.wake], ['running', 'w2', 2, false])
+  })
   checkClaims(check)
+  checkSteps(check)
   checkLeases(check)
 }
 
 function checkClaims(check: Check): void {
   check('a lapsed lease is taken over as one attempt more; others are left', async (store) => {
-    const lapsed = await begin(store, { id: 'j1', leaseUntil: store.now() - 1000 })
+    const lapsed = await begin(store, { id: 'j1', leaseMs: -1000 })
     const kept = await begin(store, { id: 'j2' })
-    const ended = await begin(store, { id: 'j3', leaseUntil: store.now() - 1000 })
+    const ended = await begin(store, { id: 'j3', leaseMs: -1000 })
     await store.append(change(ended, rest('j3')))
     const parked = await begin(store, { id: 'j4' })
     await store.append(change(parked, rest('j4', 'waiting')))
@@ -88,15 +121,15 @@ function checkClaims(check: Check): void {
   })
 
   check('a claim clears the wake flag', async (store) => {
-    const job = await begin(store, { id: 'j1', leaseUntil: store.now() - 1000 })
-    await store.append(change(job, wake(store, 'j1')))
+    const job = await begin(store, { id: 'j1', leaseMs: -1000 })
+    await store.append(change(job, wake('j1')))
     await claim(store, 'w2')
     assert.equal((await jobOf(store, 'j1')).wake, false)
   })
 
   check('a claim takes no more than its limit, and two at once share nothing', async (store) => {
     const ids = Array.from({ length: 12 }, (_, index) => `j${index}`)
-    await Promise.all(ids.map((id) => begin(store, { id, leaseUntil: store.now() - 1000 })))
+    await Promise.all(ids.map((id) => begin(store, { id, leaseMs: -1000 })))
     const claims = await Promise.all(
       ['w2', 'w3', 'w4'].map((owner) => store.claimJobs({ owner, leaseMs: hour, limit: 5 })),
     )
@@ -120,21 +153,80 @@ function checkClaims(check: Check): void {
   })
 }
 
+function checkSteps(check: Check): void {
+  check('a step has the tries counted anew, and changes nothing else', async (store) => {
+    const lost = await begin(store, { id: 'j1', leaseMs: -1000 })
+    assertRefused(await store.append({ ...by(lost), entries: [], jobs: [step('none')] }), 'inactive')
+    await claim(store, 'w2')
+    const claimed = await jobOf(store, 'j1')
+    const result = await store.append({ ...by(claimed), entries: [], jobs: [step('j1')] })
+    assert.deepEqual(onlyJob(result), { ...claimed, attempts: 1 })
+    assert.deepEqual(await jobOf(store, 'j1'), { ...claimed, attempts: 1 })
+    await store.append({ ...by(claimed), entries: [], jobs: [rest('j1')] })
+    assertRefused(await store.append(change(claimed, step('j1'))), 'inactive')
+  })
+
+  check('a step leaves the mark that somebody woke the job', async (store) => {
+    const job = await begin(store, { id: 'j1' })
+    await store.append(change(job, wake('j1')))
+    await store.append({ ...by(job), entries: [], jobs: [step('j1')] })
+    assertRefused(await store.append({ ...by(job), entries: [], jobs: [rest('j1')] }), 'woken')
+  })
+}
+
 function checkLeases(check: Check): void {
   check('a heartbeat prolongs only what is still owned in that epoch', async (store) => {
-    const soon = store.now() - 1000
-    for (const id of ['j1', 'j2', 'j3']) await begin(store, { id, leaseUntil: soon, owner: id === 'j3' ? 'w9' : 'w1' })
+    for (const id of ['j1', 'j2', 'j3']) await begin(store, { id, leaseMs: -1000, owner: id === 'j3' ? 'w9' : 'w1' })
     const held = [
       { id: 'j1', epoch: 1 },
       { id: 'j2', epoch: 2 },
       { id: 'j3', epoch: 1 },
       { id: 'j4', epoch: 1 },
     ]
-    assert.deepEqual(await store.heartbeat('w1', held, hour), ['j1'])
+    assert.deepEqual(await store.heartbeat('w1', held, hour), [{ id: 'j1', wake: false }])
     assert.ok((await jobOf(store, 'j1')).leaseUntil > store.now())
     assert.deepEqual(await claim(store, 'w2'), ['j2', 'j3'])
-    assert.deepEqual(await store.heartbeat('w1', held, hour), ['j1'])
+    assert.deepEqual(await store.heartbeat('w1', held, hour), [{ id: 'j1', wake: false }])
     assert.deepEqual(await store.heartbeat('w1', [], hour), [])
+  })
+
+  check('a heartbeat tells which jobs were woken, and leaves the mark', async (store) => {
+    const jobs = [await begin(store, { id: 'j1' }), await begin(store, { id: 'j2' })] as const
+    await store.append(change(jobs[1], wake('j2')))
+    for (let beat = 0; beat < 2; beat += 1) {
+      const held = (await store.heartbeat('w1', jobs, hour)).toSorted((one, other) => (one.id < other.id ? -1 : 1))
+      assert.deepEqual(held, [
+        { id: 'j1', wake: false },
+        { id: 'j2', wake: true },
+      ])
+    }
+    assertRefused(await store.append({ ...by(jobs[1]), entries: [], jobs: [rest('j2')] }), 'woken')
+  })
+
+  check('a heartbeat does not bring back what has ended, was parked or was given back', async (store) => {
+    const jobs = await Promise.all(['j1', 'j2', 'j3', 'j4'].map((id) => begin(store, { id })))
+    await store.append(change(jobs[0] as JobRow, rest('j1')))
+    await store.append(change(jobs[1] as JobRow, rest('j2', 'waiting')))
+    await store.releaseJobs('w1', ['j3'])
+    assert.deepEqual(await store.heartbeat('w1', jobs, hour), [{ id: 'j4', wake: false }])
+    assert.deepEqual(await claim(store, 'w2'), ['j3'])
+  })
+
+  check('a heartbeat may shorten a lease: it ends so long after now', async (store) => {
+    const job = await begin(store, { id: 'j1', leaseMs: hour })
+    assert.deepEqual(idsOf(await store.heartbeat('w1', [job], -1000)), ['j1'])
+    assert.deepEqual(await claim(store, 'w2'), ['j1'])
+  })
+
+  check('only the jobs that are named are given back, and only those of the owner', async (store) => {
+    await Promise.all(['j1', 'j2', 'j3'].map((id) => begin(store, { id, owner: id === 'j3' ? 'w2' : 'w1' })))
+    await store.releaseJobs('w1', [])
+    await store.releaseJobs('w1', ['j2', 'j3', 'none'])
+    const { status, owner, wake: mark, epoch, attempts, startedAt } = await jobOf(store, 'j2')
+    assert.deepEqual([status, owner, mark, epoch, attempts, startedAt], ['running', null, true, 1, 0, 5])
+    assert.deepEqual(await claim(store, 'w3'), ['j2'])
+    await store.releaseJobs('w1')
+    assert.deepEqual(await claim(store, 'w3'), ['j1'])
   })
 
   check('jobs are given back by their owner only, and parked ones stay parked', async (store) => {
@@ -149,8 +241,9 @@ function checkLeases(check: Check): void {
   check('a job that was given back may be taken by a message before it is claimed', async (store) => {
     const job = await begin(store, { id: 'j1' })
     await store.releaseJobs('w1')
-    const result = await store.append(change(job, wake(store, 'j1')))
-    assert.deepEqual([result.job?.owner, result.job?.epoch], ['w2', 2])
+    const result = await store.append(change(job, wake('j1')))
+    const { owner, epoch, wake: mark, startedAt } = onlyJob(result)
+    assert.deepEqual([owner, epoch, mark, startedAt], ['w2', 2, false, 5])
     assert.deepEqual(await claim(store, 'w3'), [])
   })
 }

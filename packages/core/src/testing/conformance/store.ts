@@ -2,34 +2,70 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Entry } from '@witan/protocol/entries'
-import type { Append, Store } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
 import { checkAppends } from './store-append.ts'
 import { checkDesk } from './store-desk.ts'
 import { checkExpiry } from './store-expiry.ts'
-import type { Check, StoreHarness } from './store-fixtures.ts'
-import { begin, by, conversation, database, entry, interruption, rest } from './store-fixtures.ts'
+import type { Check, CheckTwo, StoreHarness } from './store-fixtures.ts'
+import { begin, by, conversation, database, entry, interruption, reply, rest } from './store-fixtures.ts'
 import { checkHiding } from './store-hide.ts'
+import { checkInterruptions } from './store-interruptions.ts'
 import { checkJobs } from './store-jobs.ts'
 import { checkLists } from './store-lists.ts'
+import { checkAlone, checkListening } from './store-listen.ts'
+import { checkRefusals } from './store-refusal.ts'
+import { checkReplies } from './store-replies.ts'
+import { checkShared } from './store-shared.ts'
+import { checkTasks } from './store-tasks.ts'
+import { checkWhole } from './store-whole.ts'
 
 export type { StoreHarness } from './store-fixtures.ts'
 
-/** Registers the tests that every store passes. */
+/** No check takes longer, but one that waits for what never comes. */
+const timeout = 30_000
+
+/** Registers the tests that every store passes; those that cannot be of one are skipped with the harness's reason. */
 export function testStore(harness: StoreHarness): void {
   const check: Check = (name, body) => {
-    test(`${harness.name}: ${name}`, (context) => withStore(harness, context, body))
+    test(`${harness.name}: ${name}`, { timeout }, (context) => withStore(harness, context, body))
   }
   checkAppends(check)
+  checkRefusals(check)
   checkHiding(check)
   checkJobs(check)
+  checkTasks(check)
+  checkInterruptions(check)
   checkLists(check)
+  checkReplies(check)
   checkDesk(check)
   checkExpiry(check)
+  checkWhole(check)
   check('values come back as they were', async (store) => {
     const id = await storeOddities(store)
     await assertOddities(store, id)
   })
-  if (harness.reopen !== undefined) checkReopening(harness, harness.reopen)
+  const checkTwo = twoStores(harness)
+  checkShared(checkTwo)
+  checkListening(checkTwo)
+  if (typeof harness.second === 'string') checkAlone(check)
+  checkReopening(harness)
+}
+
+function twoStores(harness: StoreHarness): CheckTwo {
+  const { name: of, second } = harness
+  if (typeof second === 'string') return (name) => test(`${of}: ${name}`, { skip: second }, () => {})
+  return (name, body) => {
+    test(`${of}: ${name}`, { timeout }, (context) =>
+      withStore(harness, context, async (first) => {
+        const other = await second(first)
+        try {
+          await body(first, other)
+        } finally {
+          await other.close()
+        }
+      }),
+    )
+  }
 }
 
 async function withStore(harness: StoreHarness, context: TestContext, body: (store: Store) => Promise<void>) {
@@ -41,21 +77,25 @@ async function withStore(harness: StoreHarness, context: TestContext, body: (sto
   }
 }
 
-function checkReopening(harness: StoreHarness, reopen: (store: Store) => Promise<Store>): void {
-  test(`${harness.name}: everything is there again after it was closed`, async (context) => {
+function checkReopening(harness: StoreHarness): void {
+  const { reopen } = harness
+  const name = `${harness.name}: everything is there again after it was closed`
+  if (typeof reopen === 'string') return void test(name, { skip: reopen }, () => {})
+  test(name, { timeout }, async (context) => {
     const first = await harness.open(context)
     const id = await storeOddities(first)
     const job = await begin(first, { id: 'j1' })
     await first.append({ ...by(job), entries: [], open: [interruption(job, 'i1')] })
-    await first.append({ ...by(job), entries: [], job: rest('j1', 'waiting') } as Append)
-    await first.beginReply(database, { key: 'k', digest: 'd', at: 100, expiresBefore: 0 })
+    await first.append({ ...by(job), entries: [], jobs: [rest('j1', 'waiting')] })
+    await first.beginReply(database, reply('k'))
+    await first.finishReply(database, 'k', { status: 200, body: 'done' })
     const parked = await first.getJob(database, 'j1')
     const second = await reopen(first)
     try {
       await assertOddities(second, id)
       assert.deepEqual(await second.getJob(database, 'j1'), parked)
       assert.deepEqual(await second.getInterruption(database, 'i1'), interruption(job, 'i1'))
-      assert.equal((await second.beginReply(database, { key: 'k', digest: 'd', at: 1, expiresBefore: 0 }))?.at, 100)
+      assert.equal((await second.beginReply(database, reply('k', { at: 1 })))?.at, 100)
       const more = [entry('more')]
       const result = await second.append({ database, conversation: job.conversation, entries: more })
       assert.deepEqual([result.ok && result.before, more[0]?.seq], [1, 2])

@@ -1,6 +1,6 @@
 /** Action tools: typed requests that the client answers; the runtime never executes them [R25]. */
 import type { Action } from '@witan/protocol'
-import { failed, pending, result } from '../outcome.ts'
+import { pending, result, unanswered } from '../outcome.ts'
 import { checkSchema, noArguments, perBinding, withoutBound } from '../schema.ts'
 import type { Caller, ImmediateTool, Tool } from '../tool.ts'
 
@@ -24,6 +24,6 @@ const toolOf = perBinding((action: Action, bound): ImmediateTool => {
       verbs.interrupt({ kind: 'action', name: action.name, arguments: { ...request.arguments } })
       return pending
     },
-    resume: (answer) => ('error' in answer ? failed('TOOL_FAILED', answer.error) : result(answer.value)),
+    resume: (answer) => ('error' in answer ? unanswered(answer) : result(answer.value)),
   }
 })

@@ -1,6 +1,6 @@
 /** Function tools: code in this process, named by agents. */
 import type { FunctionTool } from '../define.ts'
-import { failed, result } from '../outcome.ts'
+import { failed, given } from '../outcome.ts'
 import { boundArguments, checkSchema, perBinding, withoutBound } from '../schema.ts'
 import type { Caller, RunningTool, Tool, ToolSource } from '../tool.ts'
 
@@ -11,9 +11,26 @@ export function functionTools(known: ReadonlyMap<string, FunctionTool>): ToolSou
     const tools: Tool[] = []
     for (const name of caller.agent.tools) {
       const tool = known.get(name)
-      if (tool !== undefined) tools.push(toolOf(tool, caller.parameters.keys()))
+      tools.push(tool === undefined ? unavailable(name) : toolOf(tool, caller.parameters.keys()))
     }
     return tools
+  }
+}
+
+/** The agent names a tool that is not in this process's configuration: told once, and in words to whoever calls it all the same. */
+function unavailable(name: string): RunningTool {
+  const why = `tool \`${name}\` is not in the configuration of the process that works on this.`
+  return {
+    name,
+    offer: null,
+    notice: `Not offered: ${why}`,
+    noticeCode: 'TOOL_UNAVAILABLE',
+    effect: 'none',
+    bound: [],
+    immediate: false,
+    timeoutMs: 1_000,
+    check: (args) => ({ ok: true, arguments: args }),
+    invoke: () => failed('TOOL_UNKNOWN', `T${why.slice(1)}`),
   }
 }
 
@@ -46,7 +63,7 @@ function asTool(tool: FunctionTool, bound: ReadonlySet<string>): RunningTool {
         parameters: values,
         signal,
       }
-      return result(await tool.execute(own.arguments, context))
+      return given(tool.name, await tool.execute(own.arguments, context))
     },
   }
 }

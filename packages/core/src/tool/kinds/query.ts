@@ -1,8 +1,8 @@
 /** Query tools: typed read-only queries whose placeholders are bound from parameters or from checked arguments [R49, Rb42]. */
-import type { Query } from '@witan/protocol'
+import type { ErrorCode, Query } from '@witan/protocol'
 import { failed, type ResultOutcome, result } from '../outcome.ts'
 import { checkSchema, noArguments, perBinding, withoutBound } from '../schema.ts'
-import type { QuerySource, QueryValue } from '../source.ts'
+import type { QueryFailureReason, QuerySource, QueryValue } from '../source.ts'
 import type { Caller, RunningTool, Tool, ToolSource } from '../tool.ts'
 
 /** The queries of an agent as tools over the configured sources. */
@@ -17,6 +17,7 @@ function asTool(query: Query, bound: ReadonlySet<string>, sources: ReadonlyMap<s
   return {
     name: query.name,
     offer: query.allowModelQueries ? { name: query.name, description: query.description, parameters } : null,
+    ...(query.allowModelQueries ? {} : { initialOnly: true as const }),
     notice: null,
     effect: 'none',
     bound: [...bound],
@@ -28,7 +29,11 @@ function asTool(query: Query, bound: ReadonlySet<string>, sources: ReadonlyMap<s
       if (source === undefined)
         return failed('SOURCE_UNKNOWN', `\`${query.name}\` reads source \`${query.source}\`, which is not configured.`)
       const answer = await source.run({ sql: query.query, bindings: bindingsOf(request.arguments, caller) }, { signal })
-      return answer.ok ? result(answer.rows, answer.truncated) : failure(query, answer.reason)
+      if (!answer.ok) return failure(query, answer.reason)
+      // An empty array would say that there is nothing.
+      if (answer.truncated && answer.rows.length === 0)
+        return failed('QUERY_FAILED', `\`${query.name}\` gave nothing: its first row is larger than 256 kB.`)
+      return result(answer.rows, answer.truncated)
     },
   }
 }
@@ -42,14 +47,16 @@ function bindingsOf(args: Readonly<Record<string, unknown>>, caller: Caller): Re
 }
 
 /** In our own words: what a database says may quote a bound value. */
-function failure(query: Query, reason: 'timeout' | 'aborted' | 'refused' | 'failed'): ResultOutcome {
-  const { name } = query
-  if (reason === 'timeout') return failed('QUERY_TIMEOUT', `\`${name}\` was stopped after 5 s.`)
-  if (reason === 'aborted') return failed('RUN_CANCELLED', `\`${name}\` was stopped.`)
-  if (reason === 'refused')
-    return failed(
-      'QUERY_PARAM_UNCOVERED',
-      `\`${name}\` was not run: a placeholder has no value, or a value has no form the database takes.`,
-    )
-  return failed('QUERY_FAILED', `\`${name}\` failed in the database.`)
+const failures: Readonly<Record<QueryFailureReason, readonly [code: ErrorCode, words: string]>> = {
+  timeout: ['QUERY_TIMEOUT', 'was stopped after 5 s'],
+  aborted: ['RUN_CANCELLED', 'was stopped'],
+  unbound: ['QUERY_PARAM_UNCOVERED', 'was not run: a placeholder of it has no value'],
+  unfit: ['QUERY_FAILED', 'was not run: a value has no form that the database takes in its place'],
+  'not-read-only': ['QUERY_NOT_READ_ONLY', 'was not run: it is not one statement that only reads'],
+  failed: ['QUERY_FAILED', 'failed in the database'],
+}
+
+function failure({ name }: Query, reason: QueryFailureReason): ResultOutcome {
+  const [code, words] = failures[reason]
+  return failed(code, `\`${name}\` ${words}.`)
 }

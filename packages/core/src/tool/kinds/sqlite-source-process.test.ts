@@ -136,7 +136,7 @@ test('built to JavaScript, the source finds its process too', async (context) =>
   const built = join(file, '..', 'built')
   mkdirSync(join(built, 'kinds'), { recursive: true })
   writeFileSync(join(built, 'package.json'), '{"type":"module"}')
-  for (const name of ['source', 'query-text', 'kinds/sqlite-source', 'kinds/sqlite-source-process']) {
+  for (const name of ['source', 'query-rows', 'query-text', 'kinds/sqlite-source', 'kinds/sqlite-source-process']) {
     const code = readFileSync(fileURLToPath(new URL(`../${name}.ts`, import.meta.url)), 'utf8')
     writeFileSync(join(built, `${name}.js`), stripTypeScriptTypes(code).replaceAll(/(from '\..*)\.ts'/g, "$1.js'"))
   }

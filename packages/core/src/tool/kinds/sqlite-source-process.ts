@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { constants, DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
+import { distinctNames, rowTaker } from '../query-rows.ts'
 
 /** What the child is started with, as JSON in its only argument. */
 export interface SqliteProcessSettings {
@@ -173,29 +174,14 @@ function collect(statement: StatementSync, bindings: SqliteRequest['bindings']) 
   const names: Record<string, SQLInputValue> = Object.create(null)
   for (const [name, value] of bindings)
     names[`$${name}`] = Number.isSafeInteger(value) ? BigInt(value as number) : value
-  const columns = distinct(statement.columns().map((column) => column.name))
-  const keyBytes = columns.reduce((sum, column) => sum + Buffer.byteLength(JSON.stringify(column)) + 1, 0)
+  const columns = distinctNames(statement.columns().map((column) => column.name))
   const rows: unknown[][] = []
-  let bytes = 2
+  const taker = rowTaker(columns, settings, (cells) => rows.push(cells))
   // With setReturnArrays(true) a row is a list, which the types do not know.
   for (const row of statement.iterate(names) as Iterable<unknown> as Iterable<SQLOutputValue[]>) {
-    const cells = row.map(plain)
-    bytes += Buffer.byteLength(JSON.stringify(cells)) + keyBytes + (rows.length > 0 ? 1 : 0)
-    if (rows.length === settings.maxRows || bytes > settings.maxBytes) return { columns, rows, truncated: true }
-    rows.push(cells)
+    if (!taker.take(row.map(plain))) return { columns, rows, truncated: true }
   }
   return { columns, rows, truncated: false }
-}
-
-/** Two columns of one name would fall into one key: the later becomes `name_2`. */
-function distinct(names: readonly string[]): string[] {
-  const taken = new Set<string>()
-  return names.map((name) => {
-    let unique = name
-    for (let count = 2; taken.has(unique); count += 1) unique = `${name}_${count}`
-    taken.add(unique)
-    return unique
-  })
 }
 
 /** A value as JSON carries it: integers beyond 2^53 and infinities as text, bytes as base64. */

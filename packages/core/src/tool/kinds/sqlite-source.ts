@@ -3,8 +3,9 @@ import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { namedRows } from '../query-rows.ts'
 import { placeholderNames, placeOfWord, readQueryText, SQLITE_LEXIS } from '../query-text.ts'
-import { QUERY_LIMITS } from '../source.ts'
+import { QUERY_LIMITS, reasonOf } from '../source.ts'
 import type { BoundQuery, QueryCheck, QueryFailure, QueryResult, QuerySource, QueryValue } from '../source.ts'
 import type {
   SqliteInput,
@@ -81,10 +82,11 @@ async function check(sql: string, state: State): Promise<QueryCheck> {
   const [mistake] = text.mistakes
   if (mistake !== undefined) return { ok: false, ...mistake }
   const answer = await ask({ kind: 'check', statement: text.statement, bindings: [] }, state)
-  if ('ok' in answer) return { ok: false, problem: 'unavailable', detail: answer.detail }
-  if (answer.kind === 'rows') return { ok: true, placeholders: placeholderNames(text) }
+  const placeholders = placeholderNames(text)
+  if ('ok' in answer) return { ok: false, problem: 'unavailable', detail: answer.detail, placeholders }
+  if (answer.kind === 'rows') return { ok: true, placeholders }
   const { problem, detail } = answer
-  if (problem === 'unavailable') return { ok: false, problem, detail }
+  if (problem === 'unavailable') return { ok: false, problem, detail, placeholders }
   const word = /^near "(.+)": |^no such \w+: (?:\w+\.)?(\S+)|`(.+)`/.exec(detail)
   const place = placeOfWord(sql, word?.[1] ?? word?.[2] ?? word?.[3] ?? '', SQLITE_LEXIS)
   return { ok: false, problem: problem === 'denied' ? 'not-read-only' : 'invalid', detail, ...place }
@@ -93,21 +95,20 @@ async function check(sql: string, state: State): Promise<QueryCheck> {
 async function run(query: BoundQuery, state: State, signal: AbortSignal): Promise<QueryResult> {
   const text = readQueryText(query.sql, SQLITE_LEXIS)
   const [mistake] = text.mistakes
-  if (mistake !== undefined) return failure('refused', mistake.detail)
+  if (mistake !== undefined) return failure(reasonOf(mistake), mistake.detail)
   const bindings: [string, SqliteInput][] = []
   for (const name of placeholderNames(text)) {
     const value = query.bindings.get(name)
-    if (value === undefined) return failure('refused', `\`$${name}\` has no value; NULL must be given as null.`)
+    if (value === undefined) return failure('unbound', `\`$${name}\` has no value; NULL must be given as null.`)
     const input = toInput(value)
-    if (input === undefined) return failure('refused', `\`$${name}\` must be finite numbers and well-formed text.`)
+    if (input === undefined) return failure('unfit', `\`$${name}\` must be finite numbers and well-formed text.`)
     bindings.push([name, input])
   }
   const answer = await ask({ kind: 'run', statement: text.statement, bindings }, state, signal)
   if ('ok' in answer) return answer
-  if (answer.kind === 'problem') return failure(answer.problem === 'denied' ? 'refused' : 'failed', answer.detail)
+  if (answer.kind === 'problem') return failure(answer.problem === 'denied' ? 'not-read-only' : 'failed', answer.detail)
   const { columns, truncated } = answer
-  const rows = answer.rows.map((cells) => Object.fromEntries(columns.map((column, index) => [column, cells[index]])))
-  return { ok: true, rows, truncated }
+  return { ok: true, rows: namedRows(columns, answer.rows), truncated }
 }
 
 /** Undefined for what SQLite would change in silence: NaN would become NULL, a lone surrogate U+FFFD. */

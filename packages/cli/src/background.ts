@@ -1,0 +1,121 @@
+/** Work that goes on without its run: what still works when a run has ended, and what is told of it later. */
+import type { Chat } from '@witan/client'
+import type { Event, Task } from '@witan/protocol'
+import type { Connection } from './connect.ts'
+import type { Terminal } from './terminal.ts'
+import { painter, print } from './terminal.ts'
+import type { Line } from './tree/lines.ts'
+import { plural } from './tree/phrase.ts'
+import { oneLine, printable } from './tree/width.ts'
+
+/** Whether a task has not ended. */
+export function isLive({ status }: Pick<Task, 'status'>): boolean {
+  return status === 'queued' || status === 'running' || status === 'waiting'
+}
+
+/** Says which tasks of a run still work, and where to look for them; nothing where none does. */
+export function printStillAtWork(
+  { terminal, connection }: { readonly terminal: Terminal; readonly connection: Connection },
+  tasks: readonly Task[],
+): void {
+  const live = tasks.filter(isLive)
+  if (live.length === 0) return
+  const paint = painter(terminal)
+  print(terminal.output)
+  const verb = live.length === 1 ? 'works' : 'work'
+  print(
+    terminal.output,
+    paint([{ text: `${plural(live.length, 'task')} still ${verb} in the background:`, tone: 'busy' }]),
+  )
+  for (const task of live) print(terminal.output, paint(taskLine(task)))
+  print(terminal.output, `${paint([{ text: `  ${whatNow(connection)}`, tone: 'faint' }])}\n`)
+}
+
+function taskLine({ path, taskId, status }: Task): Line {
+  const waits = status === 'waiting' ? '  waits for an answer' : ''
+  return [
+    { text: '  ⇢ ', tone: 'busy' },
+    { text: oneLine(path), tone: 'strong' },
+    { text: `  ${taskId}`, tone: 'faint' },
+    { text: waits, tone: 'wait' },
+  ]
+}
+
+/** A task lives where its application lives: in a server, in the next process on the same file, or nowhere. */
+function whatNow({ url, lasts, options }: Connection): string {
+  if (url !== null) return `Look with: witan tasks list${options}`
+  if (!lasts) return 'The store is in memory: this ends with the process. --wait stays until it is done.'
+  return 'It stops with this process and goes on with the next one on this store. --wait stays until it is done.'
+}
+
+/** Says what a run came to that nobody asked for. */
+export interface FollowUps {
+  /** Tells of those that end from now on, and of those that ended since it was last asked; the returned function ends it. */
+  listen(show: (text: string) => void): () => void
+  /** Resolves when no task and no run of the conversation is at work; all that ended was shown. */
+  drain(show: (text: string) => void): Promise<void>
+}
+
+/** Reads along in the conversation of a chat. Runs that the terminal has drawn itself are in `drawn` and are not told again. */
+export function createFollowUps(
+  { connection, chat }: { readonly connection: Connection; readonly chat: Pick<Chat, 'id'> },
+  drawn: ReadonlySet<string>,
+): FollowUps {
+  const { client } = connection
+  const hidden = new Set<string>()
+  let from = 0
+  const take = (event: Event, show: (text: string) => void) => {
+    from = event.seq ?? from
+    if (event.kind !== 'agent' || event.callId !== event.rootCallId) return
+    if (event.type === 'start' && event.content.hidden === true) hidden.add(event.callId)
+    const isOver = event.type === 'end' || event.type === 'error'
+    if (!isOver || !hidden.delete(event.callId) || drawn.has(event.callId)) return
+    show(event.type === 'end' ? endText(event) : `It could not be told: ${String(event.content.detail)}`)
+  }
+  const read = async (show: (text: string) => void, signal: AbortSignal) => {
+    for await (const event of client.events(chat.id, { from, signal })) take(event, show)
+  }
+  return {
+    listen(show) {
+      const stop = new AbortController()
+      // A stream that is lost is no reason to end a conversation: the next listening reads what it missed.
+      if (drawn.size > 0) read(show, stop.signal).catch(() => {})
+      return () => stop.abort()
+    },
+    async drain(show) {
+      const stop = new AbortController()
+      const isQuiet = async () => {
+        const { tasks, status: now, lastSeq } = await client.conversations.get(chat.id)
+        return now !== 'running' && tasks.every(({ status }) => status === 'waiting') ? lastSeq : null
+      }
+      let last = await isQuiet()
+      if (last === null || from < last) {
+        for await (const event of client.events(chat.id, { from, verbose: true, signal: stop.signal })) {
+          take(event, show)
+          if (event.type === 'task' || isRootEnd(event)) last = await isQuiet()
+          if (last !== null && from >= last) break
+        }
+      }
+      stop.abort()
+    },
+  }
+}
+
+function isRootEnd({ type, kind, callId, rootCallId }: Event): boolean {
+  return kind === 'agent' && callId === rootCallId && (type === 'end' || type === 'error')
+}
+
+function endText({ content }: Event): string {
+  const text = typeof content.text === 'string' ? content.text : ''
+  if (content.finishReason === 'cancelled') return 'It was to be told, and was cancelled.'
+  return text === '' ? JSON.stringify(content.output) : text
+}
+
+/** The answer of a run that nobody asked for, as it stands between the others. */
+export function printFollowUp(terminal: Terminal, text: string): void {
+  const paint = painter(terminal)
+  print(
+    terminal.output,
+    `${paint([{ text: '⇢ from the background', tone: 'busy' }])}\n\n${printable(text).trimEnd()}\n`,
+  )
+}

@@ -1,0 +1,74 @@
+/** The check, through the library, over HTTP and in a terminal: the same findings everywhere, each on one line with what to do. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { createRuntime, type Runtime } from '@witan/core'
+import type { CheckReport, Finding } from '@witan/protocol'
+import { loadConfig, startServer, type WitanServer } from '@witan/server'
+import { asCommand } from './hints.ts'
+import { witan } from './testing/witan.ts'
+import { wrongSets } from './testing/wrong-agents.ts'
+
+const connections = { local: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' } } as const
+const line = ({ agent, path, code, detail, hint }: Finding) =>
+  `${`${agent} ${path}`.trimEnd()}  ${code}  ${detail}${detail.includes(hint) ? '' : ` → ${hint}`}`
+
+let folder: string
+let runtime: Runtime
+let server: WitanServer
+describe('check', () => {
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'witan-check-'))
+    const file = join(folder, 'shop.db')
+    const shop = new DatabaseSync(file)
+    shop.exec('create table items (id integer, owner text)')
+    shop.close()
+    runtime = createRuntime({ connections, sources: { shop: { kind: 'sqlite', file } } })
+    await configure([])
+    const env = { WITAN_LOG_LEVEL: 'error' }
+    server = await startServer(await loadConfig({ file: join(folder, 'witan.config.json'), env }))
+  })
+  after(async () => {
+    await server.close()
+    await runtime.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const configure = (agents: readonly unknown[]) => {
+    const common = { store: { url: 'memory:' }, auth: { mode: 'none' }, server: { port: 0 } }
+    const config = { ...common, connections, sources: { shop: { kind: 'sqlite', file: './shop.db' } }, agents }
+    return writeFile(join(folder, 'witan.config.json'), JSON.stringify(config))
+  }
+  const overHttp = async (agents: readonly unknown[]) => {
+    const headers = { 'content-type': 'application/json' }
+    const reply = await fetch(`${server.url}/api/v1/check`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ agents }),
+    })
+    assert.equal(reply.status, 200)
+    return (await reply.json()) as CheckReport
+  }
+
+  for (const { title, agents, errors, warnings } of wrongSets) {
+    test(title, async () => {
+      const report = await runtime.agents.check(agents)
+      assert.deepEqual(report.errors.map(line), errors)
+      assert.deepEqual(report.warnings.map(line), warnings)
+      assert.deepEqual(await overHttp(agents), report)
+      await configure(agents)
+      const told = await witan(['check'], { folder })
+      const marked = [
+        ...report.errors.map((one) => `✗ ${asCommand(line(one))}`),
+        ...report.warnings.map((one) => `! ${asCommand(line(one))}`),
+      ]
+      assert.deepEqual(told.out.split('\n').slice(0, marked.length), marked)
+      assert.equal(told.code, report.errors.length > 0 ? 1 : 0, told.err)
+      const json = await witan(['check', '--json'], { folder })
+      assert.deepEqual(JSON.parse(json.out), report)
+    })
+  }
+})

@@ -1,0 +1,101 @@
+/** `witan doctor`: everything that a person would look at when it does not work, looked at once. Nothing is changed or run. */
+import { inspectStoreFile } from '@witan/core'
+import { type Config, findServer, storeFile } from '@witan/server'
+import type { Command } from '../command.ts'
+import { configOption, jsonOption } from '../command.ts'
+import { lookAtAccess, lookAtServer } from '../doctor/address.ts'
+import { lookAtAgents, lookAtServed } from '../doctor/agents.ts'
+import { lookAtConnections } from '../doctor/connections.ts'
+import type { DoctorFinding } from '../doctor/finding.ts'
+import { refused, warning } from '../doctor/finding.ts'
+import { lookAtConfiguration, lookAtDisk, lookAtNode } from '../doctor/machine.ts'
+import { lookAtSources } from '../doctor/sources.ts'
+import { lookAtStore, lookAtStoreServer, lookAtWork } from '../doctor/store.ts'
+import type { ExitCode } from '../exit.ts'
+import { exitCodes, StartError } from '../exit.ts'
+import { printJson } from '../listing.ts'
+import { readConfig } from '../loading.ts'
+import type { Terminal } from '../terminal.ts'
+import { painter, print } from '../terminal.ts'
+import type { Line } from '../tree/lines.ts'
+import { plural } from '../tree/phrase.ts'
+import { oneLine, textWidth } from '../tree/width.ts'
+
+/** Where something bad means that no server could start. */
+const startAreas = new Set(['node', 'configuration', 'access', 'server', 'store', 'disk'])
+
+export const doctorCommand: Command = {
+  name: 'doctor',
+  summary: 'Look at everything that must be right: configuration, server, store, connections, sources, agents.',
+  options: { ...jsonOption, ...configOption },
+  run: async (given, terminal) => {
+    const findings = [lookAtNode(process.versions.node)]
+    try {
+      findings.push(...(await lookAt(await readConfig(given, terminal))))
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error
+      findings.push(refused('configuration', error.cause, 'Correct the file.'))
+    }
+    const exit = exitOf(findings)
+    if (given.has('json')) printJson(terminal, { ok: exit === exitCodes.done, findings })
+    else printFindings(terminal, findings)
+    return exit
+  },
+}
+
+/** Everything, in the order in which one depends on the other. */
+async function lookAt(config: Config): Promise<DoctorFinding[]> {
+  const file = storeFile(config)
+  const running = file === null ? null : await findServer(file)
+  const report = file === null ? null : inspectStoreFile(file)
+  const [server, connections, sources, agents] = await Promise.all([
+    lookAtServer(config, running),
+    lookAtConnections(config),
+    lookAtSources(config),
+    running === null ? lookAtAgents(config, report?.agents ?? []) : lookAtServed(running),
+  ])
+  const found = [lookAtConfiguration(config), lookAtAccess(config), server]
+  if (config.store.url !== 'memory:' && report === null) {
+    found.push(await lookAtStoreServer(config.store))
+  } else if (file === null || report === null) {
+    const fix = 'Set store.url to a file if it shall last: file:./.witan/witan.db.'
+    found.push(warning('store', 'It is in memory: everything is gone when the process ends.', fix))
+  } else {
+    found.push(...(await lookAtStore(file, report, running !== null)), await lookAtDisk(file))
+  }
+  found.push(...connections, ...sources, ...agents)
+  if (report?.state === 'readable' && (report.version ?? 0) <= report.knownVersion) found.push(lookAtWork(report))
+  return found
+}
+
+function exitOf(findings: readonly DoctorFinding[]): ExitCode {
+  const wrong = findings.filter(({ state }) => state === 'bad')
+  if (wrong.length === 0) return exitCodes.done
+  return wrong.some(({ area, text }) => startAreas.has(area) || /\bCONFIG_INVALID\b/.test(text))
+    ? exitCodes.configuration
+    : exitCodes.failed
+}
+
+const marks = { good: '✓', warning: '!', bad: '✗' } as const
+const tones = { good: 'good', warning: 'wait', bad: 'bad' } as const
+
+function printFindings(terminal: Terminal, findings: readonly DoctorFinding[]): void {
+  const paint = painter(terminal)
+  const show = (line: Line) => print(terminal.output, paint(line))
+  const width = Math.max(...findings.map(({ area }) => textWidth(area)))
+  for (const { area, state, text, fix } of findings) {
+    show([
+      { text: `${marks[state]} `, tone: tones[state] },
+      { text: `${area}${' '.repeat(width - textWidth(area))}  `, tone: 'strong' },
+      { text: oneLine(text), tone: 'plain' },
+    ])
+    if (fix !== null) show([{ text: `  → ${oneLine(fix)}`, tone: 'faint' }])
+  }
+  const count = (wanted: DoctorFinding['state']) => findings.filter(({ state }) => state === wanted).length
+  const isWell = count('bad') === 0
+  show([])
+  show([
+    { text: isWell ? '✓ ' : '✗ ', tone: isWell ? 'good' : 'bad' },
+    { text: `${plural(count('bad'), 'problem')}, ${plural(count('warning'), 'warning')}`, tone: 'plain' },
+  ])
+}

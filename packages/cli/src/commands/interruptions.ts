@@ -1,0 +1,190 @@
+/** `witan interruptions …`: what waits for somebody, and its answers. */
+import type { AnswerBody, Client } from '@witan/client'
+import { interruptionStates } from '@witan/protocol/schemas'
+import type { Interruption, InterruptionState, Question } from '@witan/protocol'
+import { type Choice, questionChoice, textOrJson } from '../answer-words.ts'
+import { askFor } from '../answering.ts'
+import { readCount } from '../arguments.ts'
+import type { Command, Given } from '../command.ts'
+import { connectionOptions, jsonOption } from '../command.ts'
+import { canAsk } from '../confirming.ts'
+import { type Connection, looking, sayWhere } from '../connect.ts'
+import type { ExitCode } from '../exit.ts'
+import { exitCodes, UsageError } from '../exit.ts'
+import { answerCommand, askedPhrase } from '../interruption-lines.ts'
+import { printJson, printList } from '../listing.ts'
+import type { Terminal } from '../terminal.ts'
+import { print } from '../terminal.ts'
+
+/** The commands about what waits. */
+export const interruptionCommands: readonly Command[] = [
+  {
+    name: 'interruptions list',
+    summary: 'List what waits for somebody, in the order it was asked.',
+    options: {
+      state: { value: 'STATE', help: `One of ${interruptionStates.join(', ')}; open unless given.` },
+      addressee: { value: 'WHO', help: 'Only those for this person, or role:NAME.' },
+      limit: { value: 'N', help: 'At most so many; 50 unless given.' },
+      ...jsonOption,
+      ...connectionOptions,
+    },
+    run: (given, terminal) => looking(given, terminal, (connection) => list(connection, given, terminal)),
+  },
+  {
+    name: 'interruptions answer',
+    summary: 'Answer one; its run goes on by itself. Without an answer a terminal is asked.',
+    operands: [{ name: 'ID' }, { name: 'TEXT', optional: true }],
+    options: {
+      approve: { help: 'Approve the call.' },
+      deny: { help: 'Deny the call, or decline the policy.' },
+      arguments: { value: 'JSON', help: 'Approve with these arguments instead.' },
+      reason: { value: 'TEXT', help: 'Why; the model reads it where a call is denied.' },
+      choose: {
+        value: 'QUESTION=OPTION',
+        multiple: true,
+        help: 'Choose an option by its id; with one question the option alone.',
+      },
+      text: {
+        value: 'QUESTION=TEXT',
+        multiple: true,
+        help: 'Answer in words; with one question, or a message, the words alone.',
+      },
+      value: { value: 'JSON', help: 'The whole answer as JSON.' },
+      error: { value: 'TEXT', help: 'Say that the action failed, and why.' },
+      ...jsonOption,
+      ...connectionOptions,
+    },
+    examples: [
+      'witan interruptions answer i_1 --approve',
+      'witan interruptions answer i_1 --deny --reason "not this month"',
+      'witan interruptions answer i_2 --choose colour=red --text why="it is warm"',
+      'witan interruptions answer i_3 "Yes, 40 of them."',
+    ],
+    run: (given, terminal) => looking(given, terminal, (connection) => answer(connection, given, terminal)),
+  },
+]
+
+async function list({ client }: Connection, given: Given, terminal: Terminal): Promise<ExitCode> {
+  const limit = readCount(given, 'limit', 200) ?? 50
+  const addressee = given.text('addressee')
+  const state = stateOf(given)
+  const page = await client.interruptions.list({ limit, state, ...(addressee === undefined ? {} : { addressee }) })
+  printList(terminal, given, {
+    items: page.items,
+    columns: [
+      { title: 'INTERRUPTION', tone: 'strong' },
+      { title: 'KIND' },
+      { title: 'FOR' },
+      { title: 'PATH' },
+      { title: 'WHAT' },
+    ],
+    cells: (one) => [one.id, one.kind, one.addressee ?? 'anybody', one.path, askedPhrase(one)],
+    none: state === 'open' ? 'Nothing waits for anybody.' : `There is nothing ${state}.`,
+  })
+  return exitCodes.done
+}
+
+function stateOf(given: Given): InterruptionState {
+  const text = given.text('state') ?? 'open'
+  const state = interruptionStates.find((one) => one === text)
+  if (state !== undefined) return state
+  throw new UsageError(`--state "${text}" is no state.`, `One of: ${interruptionStates.join(', ')}.`)
+}
+
+async function answer(connection: Connection, given: Given, terminal: Terminal): Promise<ExitCode> {
+  const { client } = connection
+  const [id = ''] = given.operands
+  const open = await find(client, id)
+  const body = await bodyOf(given, terminal, { id, open })
+  if (body === null) {
+    print(terminal.errors, 'Left open.')
+    return exitCodes.waits
+  }
+  const told = await client.interruptions.answer(id, body)
+  if (given.has('json')) printJson(terminal, told)
+  else print(terminal.output, `${told.state}  ${told.kind} ${told.path}`)
+  sayWhere(connection, 'Its run goes on', terminal)
+  return exitCodes.done
+}
+
+/** Only what is open can be answered; what is not is left to the server to say. */
+async function find(client: Client, id: string): Promise<Interruption | null> {
+  for await (const one of client.interruptions.all({ limit: 200 })) if (one.id === id) return one
+  return null
+}
+
+interface About {
+  readonly id: string
+  readonly open: Interruption | null
+}
+
+const formNames = ['approve', 'deny', 'arguments', 'choose', 'text', 'value', 'error'] as const
+
+async function bodyOf(given: Given, terminal: Terminal, { id, open }: About): Promise<AnswerBody | null> {
+  const words = given.operands[1]
+  const forms = formNames.filter((name) => given.has(name))
+  const whole = given.text('value')
+  if (whole !== undefined) return { answer: textOrJson(whole) }
+  const error = given.text('error')
+  if (error !== undefined) return { error }
+  if (open === null) return { answer: words === undefined ? {} : textOrJson(words) }
+  if (words === undefined && forms.length === 0) {
+    if (canAsk(terminal)) return (await askFor(terminal, open)).answer
+    throw new UsageError(`witan interruptions answer ${id} needs an answer.`, `Such as: ${answerCommand(open)}`)
+  }
+  return formed(given, open, words)
+}
+
+function formed(given: Given, open: Interruption, words: string | undefined): AnswerBody {
+  if (open.kind === 'approval') return decided(given)
+  if (open.kind === 'question') return { answer: choices(given, open.questions, words) }
+  if (open.kind === 'policy' && given.has('deny')) return { answer: { decision: 'declined' } }
+  const text = words ?? given.text('text')
+  if (text === undefined) throw new UsageError(`That does not answer a ${open.kind}.`, `Write: ${answerCommand(open)}`)
+  if (open.kind === 'message') return { answer: text }
+  return { answer: open.kind === 'policy' ? { resolution: textOrJson(text) } : textOrJson(text) }
+}
+
+function decided(given: Given): AnswerBody {
+  const reason = given.text('reason')
+  const why = reason === undefined ? {} : { reason }
+  const changed = given.text('arguments')
+  const approves = given.has('approve') || changed !== undefined
+  if (approves === given.has('deny'))
+    throw new UsageError('A call is either approved or denied.', 'Write --approve, --arguments JSON, or --deny.')
+  if (!approves) return { answer: { decision: 'denied', ...why } }
+  return {
+    answer: { decision: 'approved', ...(changed === undefined ? {} : { arguments: textOrJson(changed) }), ...why },
+  }
+}
+
+function choices(given: Given, questions: readonly Question[], words: string | undefined): Record<string, Choice> {
+  const only = questions.length === 1 ? questions[0] : undefined
+  const made = new Map<string, { options?: string[]; text?: string }>()
+  const at = (id: string) => made.get(id) ?? made.set(id, {}).get(id) ?? {}
+  for (const pair of given.texts('choose')) {
+    const { id, value } = split(pair, only)
+    const one = at(id)
+    one.options = [...(one.options ?? []), value]
+  }
+  for (const pair of given.texts('text')) {
+    const { id, value } = split(pair, only)
+    at(id).text = value
+  }
+  if (words === undefined) return Object.fromEntries(made)
+  if (only === undefined)
+    throw new UsageError(
+      'There are several questions.',
+      `Name them: ${questions.map(({ id }) => `--text ${id}="…"`).join(' ')}`,
+    )
+  return { [only.id]: questionChoice(only, words) ?? { options: [words] } }
+}
+
+/** `question=value`; with one question the value may stand alone. */
+function split(pair: string, only: Question | undefined): { readonly id: string; readonly value: string } {
+  const at = pair.indexOf('=')
+  const named = at > 0 && (only === undefined || pair.slice(0, at) === only.id)
+  if (named) return { id: pair.slice(0, at), value: pair.slice(at + 1) }
+  if (only !== undefined) return { id: only.id, value: pair }
+  throw new UsageError(`"${pair}" names no question.`, 'There are several: write QUESTION=VALUE.')
+}

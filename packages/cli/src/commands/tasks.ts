@@ -1,0 +1,169 @@
+/** `witan tasks …`: work in the background, looked at, spoken to and stopped. */
+import type { Client } from '@witan/client'
+import type { Task } from '@witan/protocol'
+import { readCount } from '../arguments.ts'
+import { isLive } from '../background.ts'
+import type { Command, Given } from '../command.ts'
+import { connectionOptions, jsonOption } from '../command.ts'
+import { connected, looking, sayWhere, withConnection } from '../connect.ts'
+import { exitCodes } from '../exit.ts'
+import { printFailure } from '../failure.ts'
+import { printJson, printList } from '../listing.ts'
+import type { Terminal } from '../terminal.ts'
+import { painter, print } from '../terminal.ts'
+import type { NodeState } from '../tree/fold.ts'
+import type { Line } from '../tree/lines.ts'
+import { markOf } from '../tree/lines.ts'
+import { compact, duration } from '../tree/phrase.ts'
+import { usageLines } from '../tree/usage.ts'
+import { oneLine, printable } from '../tree/width.ts'
+
+const one = [{ name: 'ID' }]
+
+/** The commands about tasks. */
+export const taskCommands: readonly Command[] = [
+  {
+    name: 'tasks list',
+    summary: 'List the work in the background, the newest first.',
+    options: {
+      live: { help: 'Only what has not ended.' },
+      limit: { value: 'N', help: 'At most so many; 20 unless given.' },
+      ...jsonOption,
+      ...connectionOptions,
+    },
+    run: (given, terminal) => connected(given, terminal, list),
+  },
+  {
+    name: 'tasks show',
+    summary: 'Print how a task stands, and what it came to.',
+    operands: one,
+    options: { ...jsonOption, ...connectionOptions },
+    run: (given, terminal) => connected(given, terminal, show),
+  },
+  {
+    name: 'tasks message',
+    summary: 'Say something to a task; it reads it at its next step.',
+    operands: [...one, { name: 'TEXT' }],
+    options: {
+      wait: { help: 'Wait for what it says to that.' },
+      timeout: { value: 'SECONDS', help: 'Wait at most so long; 30 unless given.' },
+      ...jsonOption,
+      ...connectionOptions,
+    },
+    examples: ['witan tasks message c_1 "Only the open orders."', 'witan tasks message c_1 "How far are you?" --wait'],
+    run: (given, terminal) =>
+      waits(given)
+        ? withConnection(given, terminal, ({ client }) => message(client, given, terminal)).then(() => exitCodes.done)
+        : connected(given, terminal, message),
+  },
+  {
+    name: 'tasks progress',
+    summary: 'Ask what a task is doing. A model call of its own answers; the task learns nothing of it.',
+    operands: [...one, { name: 'QUESTION', optional: true }],
+    options: { ...jsonOption, ...connectionOptions },
+    run: (given, terminal) => connected(given, terminal, progress),
+  },
+  {
+    name: 'tasks cancel',
+    summary: 'Stop a task, and everything that it has started.',
+    operands: one,
+    options: connectionOptions,
+    run: (given, terminal) =>
+      looking(given, terminal, async (connection) => {
+        await connection.client.tasks.cancel(idOf(given))
+        print(terminal.output, `cancelled ${idOf(given)}`)
+        sayWhere(connection, 'It ends', terminal)
+        return exitCodes.done
+      }),
+  },
+]
+
+async function list(client: Client, given: Given, terminal: Terminal): Promise<void> {
+  const limit = readCount(given, 'limit', 200) ?? 20
+  const items: Task[] = []
+  for await (const task of client.tasks.all({ limit: given.has('live') ? 200 : limit })) {
+    if (items.length === limit) break
+    if (!given.has('live') || isLive(task)) items.push(task)
+  }
+  printList(terminal, given, {
+    items,
+    columns: [
+      { title: 'TASK', tone: 'strong' },
+      { title: 'STATUS' },
+      { title: 'AGENT' },
+      { title: 'TIME' },
+      { title: 'CONVERSATION' },
+    ],
+    cells: (task) => [task.taskId, task.status, task.path, timeOf(task), task.conversationId],
+    none: given.has('live') ? 'Nothing works in the background.' : 'There are no tasks yet.',
+  })
+}
+
+/** How long it has worked, or did. */
+function timeOf({ startedAt, endedAt }: Task): string {
+  return startedAt === null ? '' : duration(Date.parse(endedAt ?? new Date().toISOString()) - Date.parse(startedAt))
+}
+
+async function show(client: Client, given: Given, terminal: Terminal): Promise<void> {
+  const task = await client.tasks.get(idOf(given))
+  if (given.has('json')) return printJson(terminal, task)
+  const paint = painter(terminal)
+  for (const line of headLines(task)) print(terminal.output, paint(line))
+  const said = task.text || (task.output === null ? '' : compact(task.output))
+  if (said !== '') print(terminal.output, `\n${printable(said).trimEnd()}`)
+  if (task.error !== null) printFailure(terminal, task.error)
+  if (task.usage.modelCalls === 0) return
+  print(terminal.output)
+  const elapsedMs = Date.parse(task.endedAt ?? task.createdAt) - Date.parse(task.startedAt ?? task.createdAt)
+  const lines = usageLines({ usage: task.usage, elapsedMs }, terminal.output.columns ?? 100)
+  for (const line of lines) print(terminal.output, paint(line))
+}
+
+function headLines(task: Task): Line[] {
+  const { status, path, conversationId } = task
+  const state: NodeState = status === 'queued' ? 'running' : status
+  const time = timeOf(task)
+  return [
+    [
+      markOf(state),
+      { text: ` ${oneLine(path)}`, tone: 'strong' },
+      { text: `  ${status}${time === '' ? '' : `  ${time}`}`, tone: 'faint' },
+    ],
+    [{ text: `  in ${conversationId}, for call ${oneLine(task.toolCallId)}`, tone: 'faint' }],
+  ]
+}
+
+function waits(given: Given): boolean {
+  return given.has('wait') || given.has('timeout')
+}
+
+async function message(client: Client, given: Given, terminal: Terminal): Promise<void> {
+  const [, text = ''] = given.operands
+  const timeoutSeconds = readCount(given, 'timeout', 600)
+  const mode = waits(given) ? 'send_and_wait' : 'send'
+  const said = await client.tasks.message(idOf(given), {
+    text,
+    mode,
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+  })
+  if (given.has('json')) return printJson(terminal, said)
+  if (said.status === 'replied') print(terminal.output, printable(said.reply ?? '').trimEnd())
+  else print(terminal.output, outcomes[said.status])
+}
+
+const outcomes = {
+  saved: 'saved: it reads it at its next step',
+  waiting: 'saved: it has said nothing to it yet',
+  completed: 'it has ended without a word to it; witan tasks show tells what it came to',
+} as const
+
+async function progress(client: Client, given: Given, terminal: Terminal): Promise<void> {
+  const [, question = 'What have you done so far, and what is left?'] = given.operands
+  const told = await client.tasks.progress(idOf(given), question)
+  if (given.has('json')) return printJson(terminal, told)
+  print(terminal.output, printable(told.text).trimEnd())
+}
+
+function idOf(given: Given): string {
+  return given.operands[0] ?? ''
+}

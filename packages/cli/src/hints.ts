@@ -1,0 +1,30 @@
+/** What to do next, in words of the command line: a hint of the library or the server speaks of requests. */
+
+/** From the words of a request to the words of a command, longest first. What a command line has no word for is left out. */
+const spoken: readonly (readonly [RegExp, string])[] = [
+  [/GET \/api\/v1\/agents\/(\S+) shows/g, '`witan agents show $1` shows'],
+  [/GET \/api\/v1\/agents lists the agents/g, '`witan agents list` lists the agents'],
+  [/PUT \/api\/v1\/agents\/(\S+) changes it/g, '`witan agents apply -f FILE` changes it'],
+  [/Use PUT to change it/g, '`witan agents apply -f FILE` changes it'],
+  [/GET \/api\/v1\/conversations lists them/g, '`witan conversations list` lists them'],
+  [/GET \/api\/v1\/tasks lists them/g, '`witan tasks list` lists them'],
+  [/GET the task for what it came to/g, '`witan tasks show` tells what it came to'],
+  [/GET the conversation for its runs/g, '`witan conversations show` has its runs'],
+  [/GET the conversation for its tasks/g, '`witan tasks list` lists them'],
+  [/GET \/api\/v1\/interruptions lists the open ones/g, '`witan interruptions list` lists the open ones'],
+  [/GET \/api\/v1\/tasks lists them/g, '`witan conversations show ID --json` lists those of a conversation'],
+  [/delete with `?\?force=true`?/g, 'delete with `--force`'],
+  [
+    /The OpenAPI document at \/api\/v1\/openapi\.json has the schema/g,
+    '`witan agents export` prints agents as they are written',
+  ],
+  [/; \/api\/v1\/openapi\.json has its schema/g, ''],
+  [/GET \/api\/v1\/openapi\.json lists what there is/g, '`witan --help` lists what there is'],
+  [/Give it when starting the conversation/g, 'Give it with `--param NAME=VALUE`'],
+  [/Pass it when starting the conversation/g, 'Give it with `--param NAME=VALUE`'],
+]
+
+/** A hint as somebody at a terminal can follow it. */
+export function asCommand(hint: string): string {
+  return spoken.reduce((text, [request, command]) => text.replace(request, command), hint)
+}

@@ -1,0 +1,82 @@
+/** What waits for somebody, as lines of a terminal. */
+import type { Interruption, Question } from '@witan/protocol'
+import type { Line, Span } from './tree/lines.ts'
+import { compact } from './tree/phrase.ts'
+import { oneLine, printable, textWidth } from './tree/width.ts'
+
+const plain = (text: string): Span => ({ text, tone: 'plain' })
+const faint = (text: string): Span => ({ text, tone: 'faint' })
+const strong = (text: string): Span => ({ text, tone: 'strong' })
+
+/** Who asks for what, and then what it is about. */
+export function askedLines(open: Interruption): Line[] {
+  const head: Line = [
+    { text: '◆ ', tone: 'wait' },
+    strong(oneLine(open.agent)),
+    ...whatFor(open),
+    faint(`  ${oneLine(open.path)}${open.addressee === null ? '' : `  for ${oneLine(open.addressee)}`}`),
+  ]
+  return [[], head, ...promptLines(open)]
+}
+
+function whatFor(open: Interruption): Span[] {
+  if (open.kind === 'action') return [plain(' asks you to do '), strong(oneLine(open.name))]
+  if (open.kind === 'approval') return [plain(' wants to call '), strong(oneLine(open.tool))]
+  if (open.kind === 'question') return [plain(open.questions.length === 1 ? ' has a question' : ' has questions')]
+  if (open.kind === 'message') return [plain(' writes')]
+  return [plain(' passes on a condition of '), strong(oneLine(open.issuer))]
+}
+
+function promptLines(open: Interruption): Line[] {
+  if (open.kind === 'action' || open.kind === 'approval') return fieldLines(open.arguments)
+  if (open.kind === 'policy') return fieldLines(open.policy)
+  if (open.kind === 'message') return textLines(open.prompt)
+  return open.questions.length === 1
+    ? []
+    : open.questions.map(({ id, text }) => [faint(`  ${id}  `), plain(oneLine(text))])
+}
+
+/** A question with its options, numbered. */
+export function questionLines(question: Question): Line[] {
+  const options = question.options.map(
+    ({ id, label }, index): Line => [strong(`  ${index + 1} `), plain(oneLine(label)), faint(`  ${oneLine(id)}`)],
+  )
+  return [...textLines(question.text), ...options]
+}
+
+function textLines(text: string): Line[] {
+  const lines = printable(text).trimEnd().split('\n')
+  return lines.map((line): Line => [plain(`  ${line}`)])
+}
+
+/** Names and values below each other; a value is shown whole where it is approved. */
+export function fieldLines(fields: Readonly<Record<string, unknown>>): Line[] {
+  const width = Math.max(0, ...Object.keys(fields).map(textWidth))
+  return Object.entries(fields).map(([name, value]): Line => {
+    const gap = ' '.repeat(width - textWidth(name) + 2)
+    return [faint(`  ${oneLine(name)}${gap}`), plain(compact(value))]
+  })
+}
+
+/** What is asked, in one line of a list. */
+export function askedPhrase(open: Interruption): string {
+  if (open.kind === 'action') return compact(open.arguments)
+  if (open.kind === 'approval') return `${oneLine(open.tool)} ${compact(open.arguments)}`
+  if (open.kind === 'question') return open.questions.map(({ text }) => oneLine(text)).join(' · ')
+  if (open.kind === 'message') return oneLine(open.prompt)
+  return `${oneLine(open.issuer)} ${compact(open.policy)}`
+}
+
+/** How it is answered by a command of its own. */
+export function answerCommand(open: Interruption): string {
+  const command = `witan interruptions answer ${open.id}`
+  if (open.kind === 'approval') return `${command} --approve | --deny`
+  if (open.kind === 'question') return `${command} ${open.questions.map(choiceWords).join(' ')}`
+  if (open.kind === 'policy') return `${command} --value '{"resolution": {…}}' | --deny`
+  return `${command} "…"`
+}
+
+function choiceWords({ id, options }: Question): string {
+  const ids = options.map((option) => option.id)
+  return ids.length === 0 ? `--text ${id}="…"` : `--choose ${id}=${ids.join('|')}`
+}

@@ -1,0 +1,386 @@
+/** Sets of agents that are wired wrongly, each in one way, and exactly what the check says of them. */
+import type { AgentInput } from '@witan/protocol'
+
+/** One set. `errors` and `warnings` are `agent path  CODE  detail → what to do`, in the order of the report. */
+export interface WrongSet {
+  readonly title: string
+  readonly agents: readonly unknown[]
+  readonly errors: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+type Draft = Omit<AgentInput, 'model' | 'instructions' | 'id'> & { readonly model?: string }
+
+function agent(id: string, more: Draft = {}): AgentInput {
+  return { id, model: 'local/any', instructions: 'Work.', ...more }
+}
+
+const hidden = { sendToModel: false, policy: 'forbidModelGeneration' } as const
+const readItems = (query: string) => [{ name: 'read', source: 'shop', query }]
+
+export const wrongSets: readonly WrongSet[] = [
+  {
+    title: 'a sub-agent that is not there',
+    agents: [agent('root', { subAgents: [{ agent: 'reader' }, { agent: 'reeder' }] }), agent('reader')],
+    errors: [
+      'root subAgents.1.agent  AGENT_REF_UNKNOWN  Agent `root` lists sub-agent `reeder`, which does not exist. Did you mean `reader`? → Create it first, or send both in one batch.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'a sub-agent whose name is near to nothing but its own parent',
+    agents: [agent('root', { subAgents: [{ agent: 'rout' }, { agent: 'xy' }] }), agent('b')],
+    errors: [
+      'root subAgents.0.agent  AGENT_REF_UNKNOWN  Agent `root` lists sub-agent `rout`, which does not exist. → Create it first, or send both in one batch.',
+      'root subAgents.1.agent  AGENT_REF_UNKNOWN  Agent `root` lists sub-agent `xy`, which does not exist. → Create it first, or send both in one batch.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'an agent that lists itself',
+    agents: [agent('root', { subAgents: [{ agent: 'root' }] })],
+    errors: [
+      'root subAgents.0.agent  AGENT_SELF_REFERENCE  Agent `root` lists itself as a sub-agent. → Remove the edge; a specialist of the same kind needs an id of its own.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'one name for several tools, and a built-in name',
+    agents: [
+      agent('root', {
+        subAgents: [{ agent: 'leaf' }, { agent: 'leaf' }],
+        actions: [{ name: 'leaf' }, { name: 'exit_loop' }],
+      }),
+      agent('leaf'),
+    ],
+    errors: [
+      'root subAgents.1  NAME_TAKEN  `leaf` is also `subAgents.0`; rename `subAgents.1` of agent `root`. → Queries, actions, sub-agents and tools of one agent share one name space.',
+      'root actions.0  NAME_TAKEN  `leaf` is also `subAgents.0`; rename `actions.0` of agent `root`. → Queries, actions, sub-agents and tools of one agent share one name space.',
+      'root actions.1  NAME_TAKEN  `exit_loop` is a built-in tool; rename `actions.1` of agent `root`. → Queries, actions, sub-agents and tools of one agent share one name space.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'a display name that two agents share',
+    agents: [agent('one', { name: 'Desk' }), agent('two', { name: 'desk' })],
+    errors: [
+      'one name  NAME_TAKEN  Agent `one` named `Desk` could be taken for `two` named `desk`. → An id and a display name lead to one agent each; case and spaces make no difference. Choose another name.',
+      'two name  NAME_TAKEN  Agent `two` named `desk` could be taken for `one` named `Desk`. → An id and a display name lead to one agent each; case and spaces make no difference. Choose another name.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'words that name no agent and no parameter',
+    agents: [agent('all'), agent('root', { name: 'User', parameters: [{ name: 'message' }] })],
+    errors: [
+      'all id  ID_INVALID  No agent can be called `all`: the word is reserved. → `user`, `all` and the names of built-in tools mean something else; choose another.',
+      'root name  ID_INVALID  No agent can be called `User`: the word is reserved. → `user`, `all` and the names of built-in tools mean something else; choose another.',
+      'root parameters.0.name  PARAM_NAME_RESERVED  Parameter name `message` is reserved. → Names that mean something in a tool call or to JavaScript cannot be parameters; choose another.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'agents in a circle',
+    agents: [
+      agent('a', { subAgents: [{ agent: 'b' }] }),
+      agent('b', { subAgents: [{ agent: 'c' }] }),
+      agent('c', { subAgents: [{ agent: 'a' }] }),
+    ],
+    errors: [],
+    warnings: [
+      'a subAgents  AGENT_CYCLE  Cycle: a → b → c → a. Runs are bounded by maxDepth 8 and maxModelCalls 500. → A cycle is allowed; every re-entry is a fresh call.',
+      'b subAgents  AGENT_CYCLE  Cycle: b → c → a → b. Runs are bounded by maxDepth 8 and maxModelCalls 500. → A cycle is allowed; every re-entry is a fresh call.',
+      'c subAgents  AGENT_CYCLE  Cycle: c → a → b → c. Runs are bounded by maxDepth 8 and maxModelCalls 500. → A cycle is allowed; every re-entry is a fresh call.',
+    ],
+  },
+  {
+    title: 'a parent that the child leaves out',
+    agents: [agent('root', { subAgents: [{ agent: 'leaf' }] }), agent('leaf', { parents: ['other'] })],
+    errors: [
+      'root subAgents.0.agent  PARENT_NOT_ALLOWED  Agent `leaf` does not allow `root` as a parent. → Add `root` to `parents` of `leaf`, or remove the edge.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'a delegate whose trusted value nobody can give',
+    agents: [
+      agent('root', { subAgents: [{ agent: 'leaf', map: { userId: null } }] }),
+      agent('leaf', { parameters: [{ name: 'userId', ...hidden }], actions: [{ name: 'Do' }] }),
+    ],
+    errors: [],
+    warnings: [
+      'leaf parameters.0  DELEGATE_UNAVAILABLE  `root/leaf` can never be called: nobody can give `userId`, and no model may. → Map the name on the edge, or declare it on the parent.',
+    ],
+  },
+  {
+    title: 'a delegate that is disabled, and a model that may call nothing',
+    agents: [agent('root', { subAgents: [{ agent: 'leaf' }], toolMode: 'none' }), agent('leaf', { disabled: true })],
+    errors: [],
+    warnings: [
+      'root subAgents.0.agent  DELEGATE_UNAVAILABLE  `root/leaf` can never be called: `leaf` is disabled. → Enable `leaf`, or take it out of `root`.',
+      'root toolMode  TOOLS_OFF  `root` has `toolMode: "none"`, so its model can never call `leaf`. → Set `toolMode: "auto"`, or take them out.',
+    ],
+  },
+  {
+    title: 'a parameter that nothing takes',
+    agents: [
+      agent('root', { parameters: [{ name: 'userId', ...hidden }], subAgents: [{ agent: 'leaf' }] }),
+      agent('leaf'),
+    ],
+    errors: [],
+    warnings: [
+      'root parameters.0  PARAM_UNUSED  `userId` is hidden from the model of `root`, and no query, action, tool or sub-agent takes it. → Take it out, or use it, such as `$userId` in a query.',
+    ],
+  },
+  {
+    title: 'hidden below, shown above',
+    agents: [
+      agent('root', { parameters: [{ name: 'userId' }], subAgents: [{ agent: 'leaf' }] }),
+      agent('leaf', { parameters: [{ name: 'userId', ...hidden }], actions: [{ name: 'Do' }] }),
+    ],
+    errors: [],
+    warnings: [
+      'leaf parameters.0  PARAM_EXPOSED_UPSTREAM  `userId` is hidden in `leaf` but shown to `root`, which can repeat it in text. → Set `sendToModel: false` in `root` too.',
+    ],
+  },
+  {
+    title: 'hidden below, shown above one that does not declare it [C17]',
+    agents: [
+      agent('root', { parameters: [{ name: 'userId' }], subAgents: [{ agent: 'mid' }] }),
+      agent('mid', { subAgents: [{ agent: 'leaf' }, { agent: 'other', map: { userId: null } }] }),
+      agent('leaf', { parameters: [{ name: 'userId', ...hidden }], actions: [{ name: 'Do' }] }),
+      agent('other', { parameters: [{ name: 'userId', sendToModel: false }], actions: [{ name: 'Do' }] }),
+    ],
+    errors: [],
+    warnings: [
+      'leaf parameters.0  PARAM_EXPOSED_UPSTREAM  `userId` is hidden in `leaf` but shown to `root`, which can repeat it in text. → Set `sendToModel: false` in `root` too.',
+      'other parameters.0  PARAM_HIDDEN_GENERATABLE  `userId` is hidden from the model but a parent\'s model may generate it. → Set `policy: "forbidModelGeneration"` or `sendToModel: true`.',
+    ],
+  },
+  {
+    title: 'a trusted value that an agent in between may take from a model [E15]',
+    agents: [
+      agent('root', { subAgents: [{ agent: 'mid' }, { agent: 'strict' }] }),
+      agent('mid', { parameters: [{ name: 'id' }], subAgents: [{ agent: 'low' }] }),
+      agent('low', { parameters: [{ name: 'id' }], subAgents: [{ agent: 'leaf', map: { userId: 'id' } }] }),
+      agent('leaf', { parameters: [{ name: 'userId', policy: 'forbidModelGeneration' }] }),
+      agent('strict', {
+        parameters: [{ name: 'userId', policy: 'forbidModelGeneration' }],
+        subAgents: [{ agent: 'leaf' }],
+      }),
+    ],
+    errors: [],
+    warnings: [
+      'leaf parameters.0  PARAM_UNTRUSTED_UPSTREAM  `userId` of `leaf` takes no value that a model made, but the model of `root` may make the one that `mid` hands down: a run that calls `leaf` then fails. → Set `policy: "forbidModelGeneration"` in `mid` too.',
+    ],
+  },
+  {
+    title: 'hidden, and yet a model may make it up',
+    agents: [
+      agent('root', { subAgents: [{ agent: 'leaf' }] }),
+      agent('leaf', { parameters: [{ name: 'userId', sendToModel: false }], actions: [{ name: 'Do' }] }),
+    ],
+    errors: [],
+    warnings: [
+      'leaf parameters.0  PARAM_HIDDEN_GENERATABLE  `userId` is hidden from the model but a parent\'s model may generate it. → Set `policy: "forbidModelGeneration"` or `sendToModel: true`.',
+    ],
+  },
+  {
+    title: 'a secret that a model is shown',
+    agents: [agent('root', { parameters: [{ name: 'token', secret: true }] })],
+    errors: [],
+    warnings: [
+      'root parameters.0  PARAM_SECRET_SHOWN  `token` is secret, and yet the model of `root` is shown its value. → Set `sendToModel: false`, or leave out `secret`.',
+    ],
+  },
+  {
+    title: 'one value with two types',
+    agents: [
+      agent('root', { parameters: [{ name: 'n', type: 'string' }], subAgents: [{ agent: 'leaf' }] }),
+      agent('leaf', { parameters: [{ name: 'n', type: 'number' }] }),
+    ],
+    errors: [
+      'leaf parameters.0  PARAM_TYPE_CLASH  `n` is `number` in `leaf` but `string` in `root`, which hands it down. → Give both the same type, or map another name on the edge.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'mapped names that are not declared',
+    agents: [
+      agent('root', {
+        parameters: [{ name: 'customerId' }],
+        subAgents: [{ agent: 'leaf', map: { ids: 'customerId', id: 'custmerId', note: 'remark' } }],
+      }),
+      agent('leaf', { parameters: [{ name: 'id' }, { name: 'note' }] }),
+    ],
+    errors: [],
+    warnings: [
+      'root subAgents.0.map.ids  MAP_NAME_UNKNOWN  `root` maps `ids` for `leaf`, which declares no such parameter. → Did you mean `id`?',
+      'root subAgents.0.map.id  MAP_NAME_UNKNOWN  `root` maps `id` of `leaf` to `custmerId`, which it does not declare: only a conversation can give it. → Did you mean `customerId`?',
+      'root subAgents.0.map.note  MAP_NAME_UNKNOWN  `root` maps `note` of `leaf` to `remark`, which it does not declare: only a conversation can give it. → Declare `remark` on `root`, or give it at the start of conversations.',
+    ],
+  },
+  {
+    title: 'a way that is longer than runs go',
+    agents: [
+      agent('root', { limits: { maxDepth: 1 }, subAgents: [{ agent: 'mid' }] }),
+      agent('mid', { subAgents: [{ agent: 'leaf' }] }),
+      agent('leaf'),
+    ],
+    errors: [],
+    warnings: [
+      'root limits.maxDepth  DEPTH_UNREACHABLE  `root/mid/leaf` is 2 levels deep, but runs of `root` go 1 deep: `leaf` is not offered there. → Raise `limits.maxDepth`, or shorten the way.',
+    ],
+  },
+  {
+    title: 'a query of two statements',
+    agents: [agent('root', { queries: readItems('select 1; select 2') })],
+    errors: [
+      'root queries.0.query  QUERY_NOT_READ_ONLY  `read`: Only one SELECT is allowed; found `;` at 1:9. → A query is a single statement that only reads.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'a query that writes',
+    agents: [agent('root', { queries: readItems('delete from items') })],
+    errors: [
+      'root queries.0.query  QUERY_NOT_READ_ONLY  `read`: Only SELECT, VALUES and WITH … SELECT are allowed; found `delete` at 1:1. → A query is a single statement that only reads.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'a query that the database does not understand',
+    agents: [agent('root', { queries: readItems('select * from nowhere') })],
+    errors: [
+      'root queries.0.query  QUERY_FAILED  `read`: no such table: nowhere → Correct the text: `shop` must understand it, with placeholders written `$name`.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'a placeholder of another database [bad input 16]',
+    agents: [agent('root', { parameters: [{ name: 'id' }], queries: readItems('select :id') })],
+    errors: [
+      'root queries.0.query  QUERY_FAILED  `read`: Placeholders are written `$name`; found `:id` at 1:8. → Correct the text: `shop` must understand it, with placeholders written `$name`.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'placeholders covered by nothing, and twice',
+    agents: [
+      agent('root', {
+        parameters: [{ name: 'id' }],
+        queries: [
+          {
+            ...readItems('select * from items where id = $id and owner = $owner')[0],
+            parametersSchema: { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] },
+          } as never,
+        ],
+      }),
+    ],
+    errors: [
+      'root queries.0.query  QUERY_PARAM_UNCOVERED  `$owner` is neither an agent parameter nor a required tool argument. → Declare the parameter, or list the name in `parametersSchema.required`.',
+      "root queries.0.parametersSchema  NAME_TAKEN  `id` is an agent parameter and a tool argument of `read`. → A value is bound, or it is the model's: rename one of the two.",
+    ],
+    warnings: [],
+  },
+  {
+    title: 'a tool, a source and a model that are not there',
+    agents: [
+      agent('root', {
+        model: 'lokal/any',
+        tools: ['lookup'],
+        queries: [{ name: 'q', source: 'shp', query: 'select 1' }],
+      }),
+    ],
+    errors: [
+      'root tools.0  TOOL_UNKNOWN  There is no tool `lookup` here. → None is configured.',
+      'root queries.0.source  SOURCE_UNKNOWN  There is no source `shp` here. → Did you mean `shop`?',
+      'root model  MODEL_UNKNOWN  There is no model `lokal/any` here. → Known: local/….',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'a schema that is none',
+    agents: [agent('root', { actions: [{ name: 'Do', parametersSchema: { type: 'objekt' } }] })],
+    errors: [
+      'root actions.0.parametersSchema  AGENT_INVALID  The JSON Schema at `actions.0.parametersSchema` cannot be read: Unsupported type: objekt → Draft 2020-12 and draft 7 are understood.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'arguments that are no object [Rb41]',
+    agents: [
+      agent('root', {
+        actions: [
+          { name: 'Say', parametersSchema: { type: 'string' } },
+          { name: 'List', parametersSchema: { type: 'object', properties: [] } },
+          { name: 'Show', parametersSample: 'hello' },
+          { name: 'Plain', parametersSample: null },
+          { name: 'Open', parametersSchema: {} },
+        ],
+      }),
+    ],
+    errors: [
+      'root actions.0  AGENT_INVALID  The arguments of `Say` are always one object, and its schema or sample is none. → Write `{ "type": "object", "properties": { … } }`, or an object as the sample.',
+      'root actions.1  AGENT_INVALID  The arguments of `List` are always one object, and its schema or sample is none. → Write `{ "type": "object", "properties": { … } }`, or an object as the sample.',
+      'root actions.2  AGENT_INVALID  The arguments of `Show` are always one object, and its schema or sample is none. → Write `{ "type": "object", "properties": { … } }`, or an object as the sample.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'several mistakes in the form of one, and one in the wiring of each',
+    agents: [
+      {
+        ...agent('root', { subAgents: [{ agent: 'lief' }, { agent: 'leaf' }] }),
+        instruction: 'x',
+        transfers: [],
+        limits: { maxDepth: 0, maxIterations: 1.5 },
+      },
+      { ...agent('leaf', { subAgents: [{ agent: 'rot' }] }), temperature: 9 },
+    ],
+    errors: [
+      'root limits.maxIterations  LIMIT_INVALID  limits.maxIterations must be an integer 1–1000. → Leave a limit out to take its default.',
+      'root limits.maxDepth  LIMIT_INVALID  limits.maxDepth must be an integer 1–1000. → Leave a limit out to take its default.',
+      'root instruction  UNKNOWN_KEY  Agent `root`: unknown key `instruction`, nearest is `instructions`. → Did you mean `instructions`?',
+      'root transfers  UNKNOWN_KEY  Agent `root`: unknown key `transfers`: handing over to another agent is not built in this version. → Take it out: what this version cannot do is refused, never ignored.',
+      'leaf temperature  AGENT_INVALID  Agent `leaf`: `temperature` is not valid: Too big: expected number to be <=2. → The OpenAPI document at /api/v1/openapi.json has the schema.',
+      'root subAgents.0.agent  AGENT_REF_UNKNOWN  Agent `root` lists sub-agent `lief`, which does not exist. Did you mean `leaf`? → Create it first, or send both in one batch.',
+      'leaf subAgents.0.agent  AGENT_REF_UNKNOWN  Agent `leaf` lists sub-agent `rot`, which does not exist. Did you mean `root`? → Create it first, or send both in one batch.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'what is left out, and keys of a trim',
+    agents: [
+      { id: 'root' },
+      { ...agent('one'), history: { trim: { kind: 'truncate', tokens: 9 } } },
+      { ...agent('two'), history: { trim: { kind: 'summarize', maxTokensBefore: 'x', endPrompt: 5 } } },
+    ],
+    errors: [
+      'root model  AGENT_INVALID  Agent `root`: `model` is missing: string expected. → The OpenAPI document at /api/v1/openapi.json has the schema.',
+      'root instructions  AGENT_INVALID  Agent `root`: `instructions` is missing: string expected. → The OpenAPI document at /api/v1/openapi.json has the schema.',
+      'one history.trim.tokens  UNKNOWN_KEY  Agent `one`: unknown key `history.trim.tokens`. → Known keys: kind, maxTokensBefore, maxTokensAfter, beginningPrompt, endPrompt, resultPrefix, messagesBefore, messagesAfter. A key of a feature that this version does not have is refused too.',
+      'two history.trim.maxTokensBefore  LIMIT_INVALID  history.trim.maxTokensBefore must be a positive integer within its range. → Leave it out to take its default; what remains after a trim cannot be more than what starts it.',
+      'two history.trim.endPrompt  AGENT_INVALID  Agent `two`: `history.trim.endPrompt` is not valid: Invalid input: expected string, received number. → The OpenAPI document at /api/v1/openapi.json has the schema.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'one agent twice',
+    agents: [agent('root'), agent('root')],
+    errors: ['root agents.1.id  NAME_TAKEN  Agent `root` is in the batch twice. → Send each agent once.'],
+    warnings: [],
+  },
+  {
+    title: 'what is no agent at all',
+    agents: [
+      { id: 'A B', model: 'local/any', instructions: 'x' },
+      { model: 'local/any', instructions: 'x' },
+    ],
+    errors: [
+      'A B id  ID_INVALID  Agent id `A B`: use a-z, 0-9 and `-`, at most 64. → Ids appear in paths and as tool names.',
+      'agents.1 id  ID_INVALID  The agent id: use a-z, 0-9 and `-`, at most 64. → Ids appear in paths and as tool names.',
+    ],
+    warnings: [],
+  },
+]

@@ -1,0 +1,168 @@
+/** Accepting a message: it is stored, with its run and the job leased here, before anybody is told [D4, D24]. */
+import { type ArtificialAction, type RunResult, WitanError } from '@witan/protocol'
+import type { CallPlace, Entry, MessageBody } from '@witan/protocol/entries'
+import type { ConversationLog } from '../conversation/log.ts'
+import type { WarmConversations } from '../conversation/warm.ts'
+import type { Append, AppendResult, ConversationRow, JobRow, Store } from '../store/store.ts'
+import type { RunTracker } from '../task/tracker.ts'
+import type { Environment, PinnedAgent } from '../job/environment.ts'
+import { runEntries } from '../job/start.ts'
+import { untoldMessage } from '../job/tell.ts'
+
+/** What commands work with. */
+export interface CommandContext {
+  readonly env: Environment
+  readonly store: Store
+  readonly warm: WarmConversations
+  readonly tracker: RunTracker
+}
+
+/** A run that was accepted. */
+export interface Accepted {
+  readonly runId: string
+  readonly conversationId: string
+  readonly fromSeq: number
+  readonly result: Promise<RunResult>
+}
+
+/** What a person says, and on what terms. */
+export interface Message {
+  readonly text: string
+  /** Calls that the model seems to have made on hearing it [Rb52]. */
+  readonly artificialActions: readonly ArtificialAction[]
+  readonly ifLastSeq: number | null
+  /** The key of the reply that a repeat of the request asks for. */
+  readonly note?: string
+}
+
+/** Starts a conversation together with its first run. Null where the id was taken meanwhile. */
+export async function acceptFirst(
+  context: CommandContext,
+  row: ConversationRow,
+  message: Message,
+): Promise<Accepted | null> {
+  const log = context.warm.fresh(row)
+  const pinned = pinRoot(context, row)
+  const run = newRun(context, log, { pinned, message })
+  const result = await log.propose({ ...run, create: row })
+  if (!result.ok) return null
+  context.warm.keep(log)
+  return started(context, log, result)
+}
+
+/** Starts a run in a conversation where none is live. A live one is given back instead. */
+export async function acceptNext(
+  context: CommandContext,
+  log: ConversationLog,
+  message: Message,
+): Promise<Accepted | JobRow> {
+  const { database, id, rootAgent } = log.state
+  const pinned = pinRoot(context, { database, agent: rootAgent })
+  const result = await log.propose(newRun(context, log, { pinned, message }))
+  if (result.ok) return started(context, log, result)
+  if (result.reason === 'active' && result.job !== null) return result.job
+  if (result.reason === 'moved' && message.ifLastSeq === null) {
+    await log.catchUp()
+    return acceptNext(context, log, message)
+  }
+  throw refusalError(result.reason, id)
+}
+
+function started(context: CommandContext, log: ConversationLog, stored: AppendResult & { ok: true }): Accepted {
+  const job = stored.jobs[0] as JobRow
+  const result = context.tracker.next(job)
+  context.env.launch([job], log)
+  return { runId: job.id, conversationId: log.state.id, fromSeq: stored.before, result }
+}
+
+/** Why the store refused, as an error for the caller. */
+export function refusalError(reason: string, conversation: string): WitanError {
+  if (reason === 'moved')
+    return new WitanError('REVISION_MISMATCH', `Conversation \`${conversation}\` has moved on.`, {
+      path: 'ifLastSeq',
+      hint: 'Read it again and repeat.',
+    })
+  if (reason === 'missing')
+    return new WitanError('NOT_FOUND', `There is no conversation \`${conversation}\`.`, {
+      hint: 'It may have been deleted meanwhile.',
+    })
+  if (reason === 'inactive')
+    return new WitanError('RUN_FINISHED', 'The run has ended.', { hint: 'Send a prompt to start a new run.' })
+  return new WitanError('CONVERSATION_BUSY', `Conversation \`${conversation}\` is being written elsewhere.`, {
+    hint: 'Try again.',
+  })
+}
+
+/** What is said of an agent that is not there. */
+export function noAgentError(id: string): WitanError {
+  return new WitanError('NOT_FOUND', `There is no agent \`${id}\`.`, {
+    path: 'agent',
+    hint: 'GET /api/v1/agents lists the agents.',
+  })
+}
+
+/** The root agent as it is now. Throws `NOT_FOUND`, `AGENT_DISABLED`. */
+export function pinRoot(context: CommandContext, row: Pick<ConversationRow, 'database' | 'agent'>): PinnedAgent {
+  const pinned = context.env.pin(row.database, row.agent)
+  if (pinned === null) throw noAgentError(row.agent)
+  if (pinned.data.disabled)
+    throw new WitanError('AGENT_DISABLED', `Agent \`${row.agent}\` is disabled.`, {
+      path: 'agent',
+      hint: 'Save it with `disabled: false` to use it.',
+    })
+  return pinned
+}
+
+function newRun(
+  context: CommandContext,
+  log: ConversationLog,
+  about: { pinned: PinnedAgent; message: Message },
+): Append {
+  const { env } = context
+  const { state } = log
+  const { text, artificialActions, ifLastSeq, note } = about.message
+  const waiting = untoldMessage(state)
+  const said = messageBody(env, { text, artificialActions })
+  const messages = waiting === null ? [said] : [waiting, said]
+  const begin = { pinned: about.pinned, message: text, hidden: false, originRunId: null, messages }
+  const { entries, place } = runEntries({ env, state }, begin)
+  const at = env.clock.now()
+  const fresh = { hidden: false, originRunId: null }
+  const { owner, leaseMs } = env
+  const create = { kind: 'create', id: place.call, job: 'run', owner, leaseMs, at, about: fresh } as const
+  // What waits to be told is told once: nobody may have told it meanwhile.
+  const last = ifLastSeq ?? (waiting === null ? null : state.seq)
+  return {
+    database: state.database,
+    conversation: state.id,
+    entries,
+    jobs: [create],
+    messageAt: at,
+    ...(last === null ? {} : { ifLastSeq: last }),
+    ...(note === undefined ? {} : { note: { key: note, text: place.call } }),
+  }
+}
+
+/** A person's message within the run that is live. */
+export function messageEntry(
+  env: Environment,
+  message: Pick<Message, 'text' | 'artificialActions'>,
+  at: { place: CallPlace; at: number; job: string },
+): Entry {
+  const body = messageBody(env, message)
+  const place = { ...at.place, author: 'user' }
+  return { type: 'message', kind: null, body, seq: 0, ...at, place, epoch: 0, appendNo: env.ids.append() }
+}
+
+function messageBody(
+  env: Environment,
+  { text, artificialActions }: Pick<Message, 'text' | 'artificialActions'>,
+): MessageBody {
+  const calls = artificialActions.map(({ name, response }) => ({
+    id: env.ids.call(),
+    name,
+    arguments: '{}',
+    response: response ?? null,
+  }))
+  return calls.length === 0 ? { author: 'user', text } : { author: 'user', text, artificialActions: calls }
+}

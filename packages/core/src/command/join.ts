@@ -1,0 +1,44 @@
+/** Saying something to a run that is live. */
+import { WitanError } from '@witan/protocol'
+import type { ConversationLog } from '../conversation/log.ts'
+import { type Accepted, type CommandContext, type Message, messageEntry, refusalError } from './accept.ts'
+import { deliver, follow, settlement } from './deliver.ts'
+
+/** A prompt while a run is live joins it at its next step [D12]. Null where the run ended meanwhile: then a new run starts. */
+export async function joinRun(
+  context: CommandContext,
+  log: ConversationLog,
+  message: Message & { cancelPendingActions: boolean },
+): Promise<Accepted | null> {
+  await log.catchUp()
+  const { run } = log.state
+  if (run === null) return null
+  const waiting = [...run.slots.values()].filter((slot) => slot.interruption?.kind === 'action')
+  if (waiting.length > 0 && !message.cancelPendingActions) {
+    throw new WitanError(
+      'ACTIONS_PENDING',
+      `${waiting.length === 1 ? 'An action waits' : `${waiting.length} actions wait`} for an answer: ${waiting.map((slot) => `\`${slot.interruption?.path}\``).join(', ')}.`,
+      {
+        hint: 'Send actionResponses, or cancelPendingActions: true to close them.',
+      },
+    )
+  }
+  const at = context.env.clock.now()
+  const closed = waiting.map((slot) => settlement(context, slot, { state: 'cancelled', answer: null, by: null }))
+  const entries = [
+    ...closed.map((one) => one.entry),
+    messageEntry(context.env, message, { place: run.root.place, at, job: run.root.place.call }),
+  ]
+  const { ifLastSeq, note } = message
+  const delivery = {
+    note,
+    jobs: [run.root.place.call],
+    settle: closed.map((one) => one.settle),
+    messageAt: at,
+    ifLastSeq,
+  }
+  const result = await deliver(context, log, { ...delivery, entries })
+  if (result.ok) return follow(context, log, result)
+  if (result.reason === 'inactive') return null
+  throw refusalError(result.reason, log.state.id)
+}

@@ -1,0 +1,12 @@
+/** What came of a remote's condition: it was met, or the model reads in neutral words that the call did not happen [C21]. */
+import { unanswered, type ResultOutcome } from '../tool/outcome.ts'
+import type { Answer } from '../tool/tool.ts'
+
+/** The resolution that somebody gave, or the outcome where nobody did. The policy's own text never reaches the model. */
+export function policyAnswer(
+  answer: Answer,
+): { readonly resolution: Readonly<Record<string, unknown>> } | ResultOutcome {
+  if ('error' in answer) return unanswered({ ...answer, error: 'The remote agent’s condition was not met in time.' })
+  const { resolution } = answer.value as { readonly resolution?: Readonly<Record<string, unknown>> }
+  return resolution === undefined ? unanswered({ error: 'The remote agent’s condition was declined.' }) : { resolution }
+}

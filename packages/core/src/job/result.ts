@@ -1,0 +1,70 @@
+/** The result of a run as its caller gets it. */
+import type { Interruption, RunResult, Task, Usage, UsageCounters } from '@witan/protocol'
+import { addCounters, emptyCounters } from '@witan/protocol/entries'
+import { askedView } from '../conversation/asking.ts'
+import type { RunState, StartedTask } from '../conversation/state.ts'
+import { mergeUsage } from '../conversation/usage.ts'
+import { isoDate } from '../event/project.ts'
+import type { Job } from './job.ts'
+
+/** The sum over all agent paths, and each of them. */
+export function usageOf(byPath: ReadonlyMap<string, UsageCounters>): Usage {
+  const total = emptyCounters()
+  const byAgent: Record<string, UsageCounters> = {}
+  for (const [path, counters] of byPath) {
+    addCounters(total, counters)
+    byAgent[path] = { ...counters } // what is told stays as it was told
+  }
+  return { ...total, byAgent }
+}
+
+/** Usage of the whole tree so far: calls that have ended are in their parents', live ones are added. */
+export function treeUsage(run: RunState): Usage {
+  const sum = new Map<string, UsageCounters>()
+  for (const call of run.calls.values()) mergeUsage(sum, call.usage)
+  return usageOf(sum)
+}
+
+/** What waits for an answer, in the order it was asked. */
+export function openInterruptions(run: RunState): Interruption[] {
+  const open: Interruption[] = []
+  for (const slot of run.slots.values()) if (slot.interruption !== null) open.push(askedView(slot.interruption))
+  return open
+}
+
+/** A task as its run knows it; whoever shows it asks the store how it stands. */
+function taskLine(conversationId: string, { place, toolCallId, startedAt }: StartedTask): Task {
+  return {
+    taskId: place.call,
+    toolCallId,
+    callId: place.call,
+    conversationId,
+    agent: place.author,
+    path: place.agentPath.split('/').slice(1).join('/'),
+    status: 'queued',
+    text: '',
+    output: null,
+    error: null,
+    usage: usageOf(new Map()),
+    createdAt: isoDate(startedAt),
+    startedAt: null,
+    endedAt: null,
+  }
+}
+
+/** Builds a result from what the run came to. */
+export function resultOf(
+  job: Job,
+  outcome: Pick<RunResult, 'status' | 'text' | 'output' | 'finishReason' | 'error'>,
+): RunResult {
+  const { run } = job
+  return {
+    runId: run.root.place.call,
+    conversationId: job.log.state.id,
+    ...outcome,
+    interruptions: outcome.status === 'waiting' ? openInterruptions(run) : [],
+    tasks: run.tasks.map((task) => taskLine(job.log.state.id, task)),
+    usage: treeUsage(run),
+    elapsedMs: job.env.clock.now() - run.root.startedAt,
+  }
+}

@@ -1,0 +1,51 @@
+/** What comes in as a body, held against its schema. */
+import { type RunRequest, WitanError } from '@witan/protocol'
+import type { z } from 'zod'
+import { nearest } from '../agent/nearest.ts'
+
+/** Parses a body; the first issue becomes an error that names the place and the nearest known key. */
+export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0] as z.core.$ZodIssue
+  const path = issue.path.join('.')
+  if (issue.code !== 'unrecognized_keys') {
+    throw new WitanError(
+      /(^|\.)max[A-Z]/.test(path) ? 'LIMIT_INVALID' : 'BODY_INVALID',
+      `\`${path || 'body'}\` is not valid: ${issue.message}.`,
+      {
+        path,
+        hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.',
+      },
+    )
+  }
+  const key = issue.keys[0] ?? ''
+  const known = Object.keys((schema as unknown as { shape?: object }).shape ?? {})
+  const near = nearest(key, known)
+  throw new WitanError('UNKNOWN_KEY', `Unknown key \`${[...issue.path, key].join('.').slice(0, 200)}\`.`, {
+    path: [...issue.path, key].join('.'),
+    hint: near === null ? `Known keys: ${known.join(', ')}.` : `Did you mean \`${near}\`?`,
+  })
+}
+
+/** Refuses a run that has both a prompt and responses, or neither, and artificial actions without a prompt [Rb52]. */
+export function refuseMixedInput(
+  request: Pick<RunRequest, 'prompt' | 'actionResponses' | 'answers' | 'artificialActions'>,
+): void {
+  const { prompt, actionResponses, answers, artificialActions } = request
+  if (prompt === undefined && artificialActions.length > 0) {
+    throw new WitanError('RUN_INPUT_INVALID', '`artificialActions` stand behind a prompt, and there is none.', {
+      path: 'artificialActions',
+      hint: 'Send a prompt with them; a model answers words, not calls.',
+    })
+  }
+  const isResponse = actionResponses.length + answers.length > 0
+  if ((prompt === undefined) === isResponse) return
+  throw new WitanError(
+    'RUN_INPUT_INVALID',
+    prompt === undefined
+      ? 'A run needs `prompt`, or responses to what waits.'
+      : 'Send either `prompt` or responses, not both.',
+    { path: 'prompt', hint: 'A prompt starts a run; actionResponses and answers resume the waiting one.' },
+  )
+}

@@ -1,0 +1,80 @@
+/** A conversation held by library code: handlers for actions, and a run that loops through them. */
+import { type Interruption, isWitanError, type Prompt, type RunResult, WitanError } from '@witan/protocol'
+import type { AcceptedRun, Chat, Witan } from './contract.ts'
+
+type Handler = (args: Record<string, unknown>) => unknown
+
+/** A chat with `agent`; the conversation is made by its first run. */
+export function createChat(witan: Witan, agent: string, options: Readonly<Record<string, unknown>>): Chat {
+  const handlers = new Map<string, Handler>()
+  let id: string | null = null
+  const first = async (prompt: Prompt): Promise<AcceptedRun> => {
+    const opened = await witan.start({ ...options, agent, prompt })
+    id = opened.id
+    return opened.run as AcceptedRun
+  }
+  const settle = async (told: RunResult): Promise<RunResult> => {
+    let result = told
+    for (let open = handled(result, handlers); open.length > 0; open = handled(result, handlers)) {
+      const actionResponses = await Promise.all(open.map(respond))
+      result = await (await witan.run(result.conversationId, { actionResponses })).result
+    }
+    return result
+  }
+  const chat: Chat = {
+    get id() {
+      if (id === null)
+        throw new WitanError('NOT_FOUND', 'The conversation has no id before its first run.', {
+          hint: 'Call run first, or give an id in the options.',
+        })
+      return id
+    },
+    handle(path, handler) {
+      if (handlers.has(path))
+        throw new WitanError('NAME_TAKEN', `\`${path}\` has a handler already.`, {
+          hint: 'Register one handler per path.',
+        })
+      handlers.set(path, handler)
+      return chat
+    },
+    run: async (prompt) => settle(await (id === null ? await first(prompt) : await witan.run(id, { prompt })).result),
+    async resume() {
+      const known = id ?? options['id']
+      if (typeof known !== 'string' || known.endsWith('/')) return null
+      const live = await witan.liveRun(known).catch(nothingThere)
+      id = live === null ? id : known
+      return live === null ? null : settle(await live.result)
+    },
+  }
+  return chat
+}
+
+/** A conversation that was never made has nothing to go on with. */
+function nothingThere(error: unknown): null {
+  if (isWitanError(error) && error.code === 'NOT_FOUND') return null
+  throw error
+}
+
+interface Handled {
+  readonly interruption: Extract<Interruption, { kind: 'action' }>
+  readonly handler: Handler
+}
+
+/** What a handler is there for; nothing where one is missing, so the result is given back waiting. */
+function handled(result: RunResult, handlers: ReadonlyMap<string, Handler>): readonly Handled[] {
+  if (result.status !== 'waiting') return []
+  return result.interruptions.flatMap((interruption) => {
+    if (interruption.kind !== 'action') return []
+    const handler = handlers.get(interruption.path)
+    return handler === undefined ? [] : [{ interruption, handler }]
+  })
+}
+
+/** What a handler throws goes to the model in words [Rb47]. */
+async function respond({ interruption, handler }: Handled): Promise<{ id: string; response: unknown }> {
+  try {
+    return { id: interruption.id, response: (await handler(interruption.arguments)) ?? null }
+  } catch (error) {
+    return { id: interruption.id, response: { error: error instanceof Error ? error.message : 'the handler failed' } }
+  }
+}

@@ -1,0 +1,65 @@
+/** Forks: a conversation that begins with another one's log up to some seq, and goes its own way [Rb55]. */
+import { type Conversation, WitanError } from '@witan/protocol'
+import { forkRequestSchema } from '@witan/protocol/schemas'
+import { copyLog, movedEntry } from '../conversation/fork.ts'
+import { parametersUpTo } from '../conversation/given.ts'
+import { entriesOf } from '../conversation/warm.ts'
+import type { Principal } from '../identity/principal.ts'
+import { parseBody } from './body.ts'
+import { wholeId } from './start.ts'
+import { conversationRow, getConversation } from './views.ts'
+import type { Parts } from './wiring.ts'
+import type { ConversationRow } from '../store/store.ts'
+
+interface Door {
+  readonly parts: Parts
+  readonly principal: Principal
+}
+
+/**
+ * Copies the log of `from` over all documents. The copied runs are history: the fork has no rows for them, so nothing of theirs can
+ * be read by run, answered or cancelled there. It keeps the values and the expiry of the original. Throws `NOT_FOUND`,
+ * `EVENT_ID_AHEAD`, `FORK_OPEN_CALLS`, `NAME_TAKEN`.
+ */
+export async function forkConversation(door: Door, from: string, request: unknown): Promise<Conversation> {
+  const { parts, principal } = door
+  const { database } = principal
+  const { seq, id: wanted } = parseBody(forkRequestSchema, request)
+  const original = await conversationRow({ parts, database }, from)
+  if (seq > original.lastSeq) throw aheadError(seq, original.lastSeq)
+  const { entries, lastLegalSeq } = await copyLog(entriesOf(parts.store, { database, conversation: from }), seq)
+  if (lastLegalSeq !== seq) throw openCallsError(seq, lastLegalSeq)
+  const at = parts.env.clock.now()
+  const id = wholeId(wanted ?? `${from.split('/')[0]}/`, () => parts.env.ids.conversation(at))
+  const lastMessageAt = entries.findLast(({ type }) => type === 'message')?.at ?? at
+  const parameters = parametersUpTo(original.parameters, seq)
+  const row = { ...original, id, parameters, createdBy: principal.id }
+  const create: ConversationRow = { ...row, createdAt: at, lastMessageAt, lastSeq: 0 }
+  const copies = entries.map((entry) => movedEntry(entry, from, id))
+  const stored = await parts.store.append({ database, conversation: id, create, entries: copies })
+  if (!stored.ok) throw takenError(id)
+  parts.warm.drop(database, id) // an expired one may have had this id
+  return getConversation({ parts, principal, database }, id)
+}
+
+function aheadError(seq: number, lastSeq: number): WitanError {
+  return new WitanError('EVENT_ID_AHEAD', `Event ${seq} does not exist yet; the last is ${lastSeq}.`, {
+    path: 'seq',
+    hint: 'Fork at the end of a run that has ended.',
+  })
+}
+
+function openCallsError(seq: number, lastLegalSeq: number): WitanError {
+  return new WitanError('FORK_OPEN_CALLS', `At seq ${seq} a call is open; the last legal seq is ${lastLegalSeq}.`, {
+    path: 'seq',
+    hint: `Fork at ${lastLegalSeq}, or wait until the run has ended.`,
+    details: { lastLegalSeq },
+  })
+}
+
+function takenError(id: string): WitanError {
+  return new WitanError('NAME_TAKEN', `There is a conversation \`${id}\` already.`, {
+    path: 'id',
+    hint: 'Leave `id` out, or give another one.',
+  })
+}

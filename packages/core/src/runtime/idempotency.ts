@@ -1,0 +1,52 @@
+/** Replies remembered under idempotency keys. */
+import { WitanError } from '@witan/protocol'
+import type { IdempotencyDesk, IdempotencyScope } from './contract.ts'
+import type { Parts } from './wiring.ts'
+import type { Store } from '../store/store.ts'
+
+const dayMs = 86_400_000
+/** A request that has stored nothing after so long was lost, with its process or on its way to the store. */
+const lostMs = 15_000
+
+/** The desk over the store's reply rows. */
+export function idempotencyDesk(parts: Parts, ready: Promise<void>): IdempotencyDesk {
+  const { store } = parts
+  return {
+    async begin(scope) {
+      await ready
+      const at = store.now()
+      const row = { key: keyOf(scope), digest: scope.digest, at, expiresBefore: at - dayMs, lostBefore: at - lostMs }
+      const { database } = scope.principal
+      const known = await store.beginReply(database, row)
+      if (known === null) return { state: 'fresh', note: row.key }
+      if (known.digest !== scope.digest) {
+        throw new WitanError('IDEMPOTENCY_KEY_REUSED', `This ${scope.name} was used with another body.`, {
+          path: scope.name,
+          hint: 'Use a new one for a new request.',
+        })
+      }
+      if (known.status === null || known.body === null) {
+        if (known.note !== null && (await rests(store, database, known.note)))
+          return { state: 'noted', runId: known.note }
+        throw new WitanError('IN_PROGRESS', `The first request with this ${scope.name} is under way.`, {
+          path: scope.name,
+          hint: 'Wait a second and send it again.',
+        })
+      }
+      return { state: 'done', status: known.status, body: known.body }
+    },
+    finish: (scope, reply) => store.finishReply(scope.principal.database, keyOf(scope), reply),
+    abandon: (scope) => store.finishReply(scope.principal.database, keyOf(scope), null),
+  }
+}
+
+/** Whether a run has something to tell: as long as it is at work, so may be whoever asked for it. */
+async function rests(store: Store, database: string, run: string): Promise<boolean> {
+  const job = await store.getJob(database, run)
+  return job !== null && (job.endedAt !== null || (job.status === 'waiting' && !job.wake))
+}
+
+function keyOf(scope: IdempotencyScope): string {
+  const { principal, method, path, name, key } = scope
+  return JSON.stringify([principal.id, method, path, ...(name === 'Idempotency-Key' ? [] : [name]), key])
+}

@@ -1,0 +1,159 @@
+/** A new conversation: its id, its agent, and the parameters that its hierarchy declares. */
+import {
+  type AgentData,
+  type ConversationRequest,
+  conversationIdPattern,
+  conversationPrefixPattern,
+  type Parameter,
+  WitanError,
+} from '@witan/protocol'
+import { reachable } from '../agent/check/graph.ts'
+import { nearest } from '../agent/nearest.ts'
+import { idOfNamed } from '../agent/registry.ts'
+import type { Principal } from '../identity/principal.ts'
+import { storedParticipants } from '../parameter/participants.ts'
+import { checkGivenType, type GivenParameters, readGiven } from '../parameter/parameter.ts'
+import { pinRoot } from '../command/accept.ts'
+import { refuseStranger } from './access.ts'
+import type { Parts } from './wiring.ts'
+import type { ConversationRow } from '../store/store.ts'
+
+/** The row of a new conversation, or the one that exists under its id. With `direct` the hidden trusted values must be given too [E20]. */
+export async function newConversation(
+  { parts, principal }: { readonly parts: Parts; readonly principal: Principal },
+  request: ConversationRequest,
+  { direct = false }: { readonly direct?: boolean } = {},
+): Promise<{ row: ConversationRow; exists: boolean }> {
+  const { database } = principal
+  const agent = await idOfNamed(parts.registry, database, request.agent)
+  refuseStranger({ parts, principal }, agent)
+  const at = parts.env.clock.now()
+  const id = wholeId(request.id, () => parts.env.ids.conversation(at))
+  const pinned = pinRoot(parts, { database, agent })
+  const known = id === request.id ? await parts.store.getConversation(database, id) : null
+  if (known !== null) {
+    if (known.agent === agent) return { row: known, exists: true }
+    throw mismatchError(known, agent, 'id')
+  }
+  const given = readGiven(request.parameters)
+  if (given.size > 0) checkGiven(given, pinned.data, agentsBelow(parts, database, pinned.data))
+  if (request.users !== null) checkUsers(request.users, agentsBelow(parts, database, pinned.data))
+  requireGiven(
+    pinned.data,
+    pinned.data.parameters.filter(
+      ({ sendToModel, policy }) => sendToModel || (direct && policy === 'forbidModelGeneration'),
+    ),
+    given,
+  )
+  const parameters = {
+    ...Object.fromEntries([...given].map(([name, { value, hidden }]) => [name, [value, hidden] as const])),
+    ...storedParticipants(request.users),
+  }
+  const { maxModelIterationsPerCall, expiresInSeconds } = request
+  const row = {
+    database,
+    id,
+    agent,
+    createdBy: principal.id,
+    createdAt: at,
+    lastMessageAt: at,
+    lastSeq: 0,
+    parameters,
+    maxModelIterationsPerCall,
+    expiresAt: expiresInSeconds === null ? null : at + expiresInSeconds * 1000,
+  }
+  return { row, exists: false }
+}
+
+/** A conversation of another agent than the one asked for. */
+export function mismatchError({ id, agent }: ConversationRow, asked: string, path: string): WitanError {
+  return new WitanError(
+    'CONVERSATION_AGENT_MISMATCH',
+    `Conversation \`${id}\` belongs to agent \`${agent}\`, not \`${asked}\`.`,
+    { path, hint: 'Use another id, or the agent it belongs to.' },
+  )
+}
+
+/** A whole id; a prefix is finished with a fresh half. Throws `ID_INVALID`. */
+export function wholeId(id: string, fresh: () => string): string {
+  if (conversationPrefixPattern.test(id)) return id + fresh()
+  if (conversationIdPattern.test(id)) return id
+  throw new WitanError(
+    'ID_INVALID',
+    `Conversation id \`${id.slice(0, 80)}\`: use \`name/rest\` with letters, digits, \`_\`, \`-\` and, in the rest, single \`.\`.`,
+    { path: 'id', hint: '`chats/` lets the server choose the rest.' },
+  )
+}
+
+/** The root and every agent that it reaches, as they are now. */
+export function agentsBelow(parts: Parts, database: string, root: AgentData): readonly AgentData[] {
+  return reachable(root, new Map([...parts.registry.rows(database)].map(([id, row]) => [id, row.data])))
+}
+
+/** Refuses values that nobody declares, or that have the wrong type [R32, Rb14]. */
+export function checkGiven(given: GivenParameters, root: AgentData, agents: readonly AgentData[]): void {
+  const declared = declarations(agents)
+  for (const [name, value] of given) {
+    const parameters = declared.get(name)
+    if (parameters === undefined) throw unknown(name, root, [...declared.keys()])
+    for (const parameter of parameters) checkGivenType(parameter, value)
+  }
+}
+
+/** Refuses people whom no agent below the root names. Throws `USER_UNKNOWN`. */
+function checkUsers(users: readonly string[], agents: readonly AgentData[]): void {
+  const known = [...new Set(agents.flatMap((agent) => agent.users.map(({ id }) => id)))]
+  const index = users.findIndex((id) => !known.includes(id))
+  const stranger = users[index]
+  if (stranger === undefined) return
+  const near = nearest(stranger, known)
+  const list = known.length === 0 ? 'No agent names anybody.' : `Known: ${known.join(', ')}.`
+  throw new WitanError('USER_UNKNOWN', `\`${stranger.slice(0, 100)}\` is named by no agent here. ${list}`, {
+    path: `users.${index}`,
+    hint: near === null ? 'Leave `users` out for all of them.' : `Did you mean \`${near}\`?`,
+  })
+}
+
+/** Refuses the first of these parameters that has no value. Throws `PARAM_MISSING`. */
+export function requireGiven(
+  root: AgentData,
+  needed: readonly Parameter[],
+  given: { has(name: string): boolean },
+): void {
+  const missing = needed.find(({ name }) => !given.has(name))
+  if (missing === undefined) return
+  throw new WitanError('PARAM_MISSING', `Agent \`${root.id}\` needs \`${missing.name}\`.`, {
+    path: `parameters.${missing.name}`,
+    hint: 'Give it when starting the conversation.',
+  })
+}
+
+/** Every declaration by the name a conversation gives it under: an edge may map a child's name to another. */
+function declarations(agents: readonly AgentData[]): Map<string, Parameter[]> {
+  const declared = new Map<string, Parameter[]>()
+  const add = (name: string, parameter: Parameter) => declared.set(name, [...(declared.get(name) ?? []), parameter])
+  for (const agent of agents) {
+    for (const parameter of agent.parameters) add(parameter.name, parameter)
+    for (const edge of agent.subAgents) {
+      const child = agents.find((one) => one.id === edge.agent)
+      for (const [name, mapped] of Object.entries(edge.map)) {
+        const parameter = child?.parameters.find((one) => one.name === name)
+        if (mapped !== null && parameter !== undefined) add(mapped, parameter)
+      }
+    }
+  }
+  return declared
+}
+
+function unknown(name: string, root: AgentData, known: readonly string[]): WitanError {
+  const near = nearest(name, known)
+  const list = known.length === 0 ? 'None is declared.' : `Known: ${known.join(', ')}.`
+  return new WitanError(
+    'PARAM_UNKNOWN',
+    `\`${name.slice(0, 80)}\` is declared by no agent under \`${root.id}\`. ${list}`,
+    {
+      path: `parameters.${name.slice(0, 80)}`,
+      hint: near === null ? 'Leave it out, or declare it on the agent that needs it.' : `Did you mean \`${near}\`?`,
+    },
+  )
+}

@@ -1,0 +1,76 @@
+/** The tasks of one principal's database: listed, spoken to, asked about, cancelled. */
+import { createHash } from 'node:crypto'
+import { isWitanError, WitanError } from '@witan/protocol'
+import { taskMessageSchema, taskQuestionSchema } from '@witan/protocol/schemas'
+import type { Principal } from '../identity/principal.ts'
+import { ModelCallError } from '../model/model.ts'
+import type { CommandContext } from '../command/accept.ts'
+import { cancelJob } from '../command/cancel.ts'
+import { progressOf, sayTo } from '../command/steer.ts'
+import { parseBody } from './body.ts'
+import type { TaskDesk } from './contract.ts'
+import { taskOf } from './jobs.ts'
+import { rowPage } from './views.ts'
+import type { JobRow } from '../store/store.ts'
+
+interface Room {
+  readonly parts: CommandContext
+  readonly principal: Principal
+  readonly ready: Promise<void>
+}
+
+/** The desk of one principal; every method waits until the runtime is ready. */
+export function taskDesk({ parts, principal, ready }: Room): TaskDesk {
+  const { database } = principal
+  const desk: TaskDesk = {
+    async list(options = {}) {
+      await ready
+      const read = (limit: number) =>
+        parts.store.listTasks(database, { limit, after: options.cursor ?? null, live: options.live ?? null })
+      return rowPage(options, read, { item: taskOf, id: ({ id }) => id })
+    },
+    async get(id) {
+      await ready
+      return taskOf(await taskRow(parts, database, id))
+    },
+    async message(id, message, { note } = {}) {
+      await ready
+      const { text, mode, timeoutSeconds } = parseBody(taskMessageSchema, message)
+      const waitMs = mode === 'send' ? null : timeoutSeconds * 1000
+      const from = principal.id.replace(/^user:/, '')
+      const key = note === undefined ? parts.env.ids.call() : sameWords(note)
+      return sayTo(parts, database, { id, from, text, written: false, key, waitMs, signal: null })
+    },
+    async progress(id, question) {
+      await ready
+      const signal = new AbortController().signal
+      const asked = { id, ...parseBody(taskQuestionSchema, question), signal }
+      const { text, asOfSeq } = await progressOf(parts, database, asked).catch(modelTrouble)
+      return { text, asOfSeq }
+    },
+    async cancel(id) {
+      await ready
+      await cancelJob(parts, database, { id, kind: 'task', by: principal.id, tasks: true })
+    },
+  }
+  return desk
+}
+
+/** Words that come again under one idempotency key are the same words, also where their first reply was lost. */
+function sameWords(note: string): string {
+  return `k_${createHash('sha256').update(note).digest('base64url')}`
+}
+
+function modelTrouble(error: unknown): never {
+  if (isWitanError(error) || !(error instanceof ModelCallError)) throw error
+  const hint = 'Try again, or look at the connection.'
+  throw new WitanError('MODEL_CALL_FAILED', `The model could not be asked: ${error.message}`, { hint, cause: error })
+}
+
+async function taskRow({ store }: CommandContext, database: string, id: string): Promise<JobRow> {
+  const row = await store.getJob(database, id)
+  if (row?.kind === 'task' && (await store.getConversation(database, row.conversation)) !== null) return row
+  throw new WitanError('NOT_FOUND', `There is no task \`${id.slice(0, 80)}\`.`, {
+    hint: 'It may have been deleted, or belong to somebody else.',
+  })
+}

@@ -1,0 +1,173 @@
+/** Group commit: appends of one turn of the event loop to one database share a transaction, each conversation in its order. */
+import { WitanError } from '@witan/protocol'
+import { entryText } from '../../entry-text.ts'
+import type { Append, AppendResult } from '../../store.ts'
+import { isServerAway } from './error.ts'
+import type { GroupMember } from './working.ts'
+
+interface Waiting extends GroupMember {
+  readonly bytes: number
+  readonly resolve: (result: AppendResult) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What waits for one database, and which of its conversations are being written. */
+interface Lane {
+  readonly database: string
+  waiting: Waiting[]
+  readonly busy: Set<string>
+  groups: number
+  isScheduled: boolean
+}
+
+/** How groups are made. */
+export interface GroupSettings {
+  /** Stores a group: what became of each member, in order. */
+  readonly store: (database: string, members: readonly GroupMember[]) => Promise<readonly AppendResult[]>
+  /** Called for each member that was stored, before its maker is told. */
+  readonly stored: (append: Append, result: AppendResult & { readonly ok: true }) => void
+  /** So many groups of one database are under way at once. */
+  readonly groupsAtOnce: number
+}
+
+const maxMembers = 500
+const maxBytes = 8_000_000
+
+/** Takes appends and tells what became of them, those of one conversation in their order. */
+export class GroupCommit {
+  readonly #settings: GroupSettings
+  readonly #lanes = new Map<string, Lane>()
+  #isClosed = false
+  #idle: (() => void)[] = []
+
+  constructor(settings: GroupSettings) {
+    this.#settings = settings
+  }
+
+  /** Resolves once it is durable, or refused. What JSON cannot say of an entry fails here, alone. */
+  append(append: Append): Promise<AppendResult> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(new WitanError('STORE_UNAVAILABLE', 'The store is closed.'))
+      const texts = append.entries.map(entryText)
+      const bytes = texts.reduce((sum, text) => sum + text.length, 0)
+      const lane = this.#laneOf(append.database)
+      lane.waiting.push({ append, texts, bytes, resolve, reject })
+      this.#schedule(lane)
+    })
+  }
+
+  #laneOf(database: string): Lane {
+    const known = this.#lanes.get(database)
+    if (known !== undefined) return known
+    const lane: Lane = { database, waiting: [], busy: new Set(), groups: 0, isScheduled: false }
+    this.#lanes.set(database, lane)
+    return lane
+  }
+
+  #schedule(lane: Lane): void {
+    if (lane.isScheduled) return
+    lane.isScheduled = true
+    setImmediate(() => {
+      lane.isScheduled = false
+      this.#start(lane)
+    })
+  }
+
+  /** A group holds whole queues: of a conversation that is being written nothing is taken, so that its order stands. */
+  #start(lane: Lane): void {
+    while (lane.groups < this.#settings.groupsAtOnce) {
+      const members = take(lane)
+      if (members.length === 0) break
+      lane.groups += 1
+      this.#run(lane, members).catch(() => {}) // every member was told
+    }
+    if (lane.groups > 0 || lane.waiting.length > 0) return
+    this.#lanes.delete(lane.database)
+    if (this.#lanes.size === 0) for (const one of this.#idle.splice(0)) one()
+  }
+
+  async #run(lane: Lane, members: readonly Waiting[]): Promise<void> {
+    try {
+      await storeMembers(this.#settings, lane, members)
+    } finally {
+      for (const { append } of members) lane.busy.delete(append.conversation)
+      lane.groups -= 1
+      this.#schedule(lane)
+    }
+  }
+
+  /** Stores what is waiting and takes nothing more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#lanes.size === 0) return
+    await new Promise<void>((resolve) => this.#idle.push(resolve))
+  }
+}
+
+/** Takes the next group from what waits, in order. */
+function take(lane: Lane): Waiting[] {
+  const members: Waiting[] = []
+  const left: Waiting[] = []
+  const held = new Set<string>()
+  let bytes = 0
+  for (const one of lane.waiting) {
+    const { conversation } = one.append
+    const isFull = members.length >= maxMembers || (members.length > 0 && bytes + one.bytes > maxBytes)
+    if (isFull || lane.busy.has(conversation) || held.has(conversation)) {
+      held.add(conversation)
+      left.push(one)
+      continue
+    }
+    bytes += one.bytes
+    members.push(one)
+  }
+  lane.waiting = left
+  for (const { append } of members) lane.busy.add(append.conversation)
+  return members
+}
+
+/** Fails these and, as the contract has it, all that waits for the same conversations: nobody has heard of the failure yet. */
+function fail(lane: Lane, members: readonly Waiting[], error: unknown): void {
+  const conversations = new Set(members.map(({ append }) => append.conversation))
+  const isTaken = ({ append }: Waiting) => conversations.has(append.conversation)
+  const failed = [...members, ...lane.waiting.filter(isTaken)]
+  lane.waiting = lane.waiting.filter((one) => !isTaken(one))
+  for (const { reject } of failed) reject(error)
+}
+
+async function storeMembers(settings: GroupSettings, lane: Lane, members: readonly Waiting[]): Promise<void> {
+  try {
+    const results = await settings.store(lane.database, members)
+    for (const [index, member] of members.entries()) tell(settings, member, results[index] as AppendResult)
+  } catch (error) {
+    if (members.length === 1 || isServerAway(error)) return fail(lane, members, error)
+    await storeAlone(settings, lane, members)
+  }
+}
+
+/** One of them cannot be stored: it must not take the others with it. */
+async function storeAlone(settings: GroupSettings, lane: Lane, members: readonly Waiting[]): Promise<void> {
+  let rest = members
+  for (let member = rest[0]; member !== undefined; member = rest[0]) {
+    rest = rest.slice(1)
+    try {
+      const [result] = await settings.store(lane.database, [member])
+      tell(settings, member, result as AppendResult)
+    } catch (error) {
+      const { conversation } = member.append
+      const isLater = (one: Waiting) => one.append.conversation === conversation
+      fail(lane, [member, ...rest.filter(isLater)], error)
+      rest = rest.filter((one) => !isLater(one))
+    }
+  }
+}
+
+function tell({ stored }: GroupSettings, { append, resolve }: Waiting, result: AppendResult): void {
+  if (result.ok) {
+    append.entries.forEach((entry, index) => {
+      entry.seq = result.before + 1 + index
+    })
+    stored(append, result)
+  }
+  resolve(result)
+}

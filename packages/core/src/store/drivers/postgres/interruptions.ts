@@ -1,0 +1,36 @@
+/** Interruptions on PostgreSQL: looked up and listed; appends make and settle them. */
+import { interruptionSql, listInterruptions } from '../../sql/postgres/interruptions.ts'
+import type { Store } from '../../store.ts'
+import type { Value } from './statements.ts'
+import { interruptionRow } from './rows.ts'
+import type { PostgresSession } from './session.ts'
+import { stored } from './text.ts'
+
+type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions' | 'dueInterruptions'>
+
+/** The methods of a store that are about interruptions. */
+export function interruptionMethods(session: PostgresSession): InterruptionMethods {
+  return {
+    async getInterruption(database, id) {
+      const [rows = []] = await session.read(database, [interruptionSql.getInterruption, stored(database), stored(id)])
+      return rows[0] === undefined ? null : interruptionRow(rows[0])
+    },
+    async listInterruptions(database, page) {
+      const { limit, after, state, conversation, addressees } = page
+      const at = stored(database)
+      const { interruptionPlace } = interruptionSql
+      const last = after === null ? null : await session.read(database, [interruptionPlace, at, stored(after)])
+      const above = last === null ? 0 : last[0]?.[0]?.number
+      if (above === undefined) return []
+      const wanted = [state, conversation].filter((value) => value !== null).map(stored)
+      const values: Value[] = addressees === null ? wanted : [...wanted, addressees.map(stored)]
+      const query = [listInterruptions(page), at, above as number, limit, ...values] as const
+      const [rows = []] = await session.read(database, query)
+      return rows.map(interruptionRow)
+    },
+    async dueInterruptions(limit) {
+      const [rows = []] = await session.write('worker', [[interruptionSql.dueInterruptions, limit]])
+      return rows.map(interruptionRow)
+    },
+  }
+}

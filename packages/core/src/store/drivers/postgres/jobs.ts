@@ -1,0 +1,63 @@
+/** Jobs on PostgreSQL: looked up, listed, claimed, kept and given back. */
+import { jobSql, workerSql } from '../../sql/postgres/jobs.ts'
+import type { HeldJob, Store } from '../../store.ts'
+import type { Query, Row } from './statements.ts'
+import type { Notices } from './notify.ts'
+import { jobRow } from './rows.ts'
+import type { PostgresSession } from './session.ts'
+import { restored, stored } from './text.ts'
+
+type JobMethods = Pick<Store, 'getJob' | 'listJobs' | 'listTasks' | 'claimJobs' | 'heartbeat' | 'releaseJobs'>
+
+/** The methods of a store that are about jobs. */
+export function jobMethods(session: PostgresSession, notices: Notices): JobMethods {
+  return {
+    async getJob(database, id) {
+      const [rows = []] = await session.read(database, [jobSql.getJob, stored(database), stored(id)])
+      return rows[0] === undefined ? null : jobRow(rows[0])
+    },
+    async listJobs(database, conversation, { live = false } = {}) {
+      const sql = live ? jobSql.listLiveJobs : jobSql.listJobs
+      const [rows = []] = await session.read(database, [sql, stored(database), stored(conversation)])
+      return rows.map(jobRow)
+    },
+    listTasks: (database, page) => listTasks(session, database, page),
+    async claimJobs({ owner, leaseMs, limit }) {
+      const rows = await asWorker(session, [workerSql.claimJobs, stored(owner), Math.trunc(leaseMs), limit])
+      return byNumber(rows).map(jobRow)
+    },
+    async heartbeat(owner, jobs, leaseMs) {
+      const inOrder = jobs
+        .map(({ id, epoch }) => ({ id: stored(id), epoch }))
+        .sort((one, other) => (one.id < other.id ? -1 : 1))
+      const [ids, epochs] = [inOrder.map(({ id }) => id), inOrder.map(({ epoch }) => epoch)]
+      const rows = await asWorker(session, [workerSql.heartbeat, stored(owner), ids, epochs, Math.trunc(leaseMs)])
+      return byNumber(rows).map(({ id, wake }): HeldJob => ({ id: restored(id as string), wake: wake as boolean }))
+    },
+    async releaseJobs(owner, ids) {
+      const rows = await asWorker(session, [workerSql.releaseJobs, stored(owner), ids?.map(stored) ?? null])
+      if (rows.length > 0) notices.due()
+    },
+  }
+}
+
+async function asWorker(session: PostgresSession, query: Query): Promise<readonly Row[]> {
+  const [rows = []] = await session.write('worker', [query])
+  return rows
+}
+
+/** In the order in which they were made. */
+function byNumber(rows: readonly Row[]): readonly Row[] {
+  return rows.toSorted((one, other) => (one.number as number) - (other.number as number))
+}
+
+async function listTasks(session: PostgresSession, database: string, page: Parameters<Store['listTasks']>[1]) {
+  const { limit, after, live } = page
+  const at = stored(database)
+  const last = after === null ? null : await session.read(database, [jobSql.taskPlace, at, stored(after)])
+  const place = last === null ? Number.MAX_SAFE_INTEGER : last[0]?.[0]?.created_at
+  if (place === undefined) return []
+  const sql = live === null ? jobSql.listTasks : live ? jobSql.listLiveTasks : jobSql.listEndedTasks
+  const [rows = []] = await session.read(database, [sql, at, place as number, stored(after ?? ''), limit])
+  return rows.map(jobRow)
+}

@@ -1,0 +1,120 @@
+/** Conversations and their entries on PostgreSQL: appended, read, listed, deleted. */
+import { entryOf } from '../../entry-text.ts'
+import { listConversations, logSql } from '../../sql/postgres/log.ts'
+import type { Store } from '../../store.ts'
+import type { GroupCommit } from './group.ts'
+import type { Notices } from './notify.ts'
+import { conversationRow } from './rows.ts'
+import type { PostgresSession } from './session.ts'
+import { restored, stored } from './text.ts'
+import { deletesOf } from './writing.ts'
+
+type LogMethods = Pick<
+  Store,
+  'append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'sweepConversations' | 'readEntries'
+>
+
+/** What these methods work with. */
+export interface LogParts {
+  readonly session: PostgresSession
+  readonly group: Pick<GroupCommit, 'append'>
+  readonly notices: Notices
+}
+
+/** Deleting a long log takes longer than anything else. */
+const deleteMs = 60_000
+
+/** The methods of a store that are about the log. */
+export function logMethods({ session, group, notices }: LogParts): LogMethods {
+  return {
+    append: (append) => group.append(append),
+    async getConversation(database, id) {
+      const [rows = []] = await session.read(database, [logSql.getConversation, stored(database), stored(id)])
+      return rows[0] === undefined ? null : conversationRow(rows[0])
+    },
+    listConversations: (database, page) => list(session, database, page),
+    async deleteConversation(database, id) {
+      const isGone = await remove(session, database, id)
+      if (isGone) notices.gone({ database, conversation: id })
+      return isGone
+    },
+    async sweepConversations(limit) {
+      const gone = await sweep(session, limit)
+      for (const { database, id } of gone) notices.gone({ database, conversation: id })
+      return gone
+    },
+    async readEntries(database, conversation, { after, limit }) {
+      const at = [stored(database), stored(conversation)] as const
+      const [rows = []] = await session.read(database, [logSql.readEntries, ...at, after, limit])
+      return rows.map(({ text, seq }) => entryOf(text as string, seq as number))
+    },
+  }
+}
+
+async function list(session: PostgresSession, database: string, page: Parameters<Store['listConversations']>[1]) {
+  const { limit, after, agent, createdBy } = page
+  const at = stored(database)
+  const last = after === null ? null : await session.read(database, [logSql.conversationPlace, at, stored(after)])
+  const below = last === null ? Number.MAX_SAFE_INTEGER : last[0]?.[0]?.number
+  if (below === undefined) return []
+  const wanted = [agent, createdBy].filter((value) => value !== null).map(stored)
+  const [rows = []] = await session.read(database, [listConversations(page), at, below as number, limit, ...wanted])
+  return rows.map(conversationRow)
+}
+
+/** Looks first, so that a delete whose reply was lost is still told as one. */
+async function remove(session: PostgresSession, database: string, id: string): Promise<boolean> {
+  let wasThere = false
+  return session.work(() =>
+    session.connection.transaction(
+      { database: stored(database) },
+      async ({ send, commit }) => {
+        const [found = []] = await send([[logSql.lockConversation, stored(database), stored(id)]])
+        if (found.length === 0) return wasThere
+        wasThere = true
+        await commit(deletesOf(database, [id]))
+        return true
+      },
+      { replyMs: deleteMs },
+    ),
+  )
+}
+
+interface Gone {
+  readonly database: string
+  readonly id: string
+}
+
+/** The worker finds what is over; each database then removes its own, after another look under lock. */
+async function sweep(session: PostgresSession, limit: number): Promise<readonly Gone[]> {
+  const [rows = []] = await session.write('worker', [[logSql.overConversations, limit]])
+  const over = rows.map(({ database, id }) => ({ database: restored(database as string), id: restored(id as string) }))
+  const removed = new Set<string>()
+  for (const database of new Set(over.map((one) => one.database))) {
+    const ids = over.filter((one) => one.database === database).map(({ id }) => id)
+    for (const id of await removeOver(session, database, ids)) removed.add(JSON.stringify([database, id]))
+  }
+  return over.filter(({ database, id }) => removed.has(JSON.stringify([database, id])))
+}
+
+async function removeOver(session: PostgresSession, database: string, ids: readonly string[]) {
+  const at = stored(database)
+  let found: readonly string[] = []
+  return session.work((mayBeDone) =>
+    session.connection.transaction(
+      { database: at },
+      async ({ send, commit }) => {
+        const names = ids.map(stored)
+        const [, rows = []] = await send([
+          [logSql.lockOver, at, names],
+          [logSql.stillOver, at, names],
+        ])
+        const over = rows.map(({ id }) => restored(id as string))
+        found = mayBeDone ? [...new Set([...found, ...over])] : over
+        if (over.length > 0) await commit(deletesOf(database, over))
+        return found
+      },
+      { replyMs: deleteMs },
+    ),
+  )
+}

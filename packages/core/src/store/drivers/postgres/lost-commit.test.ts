@@ -1,0 +1,93 @@
+/** A commit whose reply is lost, at every place of a story: nothing happens twice, nothing is missing, and what was told is true [I1] [I2]. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openProxy } from '../../../../../../test/postgres/support/proxy.ts'
+import { freshSchema, openStore } from '../../../../../../test/postgres/support/stores.ts'
+import {
+  begin,
+  by,
+  conversation,
+  entry,
+  interruption,
+  reply,
+  rest,
+  wake,
+} from '../../../testing/conformance/store-fixtures.ts'
+import type { AppendResult, Store } from '../../store.ts'
+import { postgresStore } from '../postgres.ts'
+
+/** Everything a store can be asked to write, one after the other; returns all that it was told. */
+async function story(store: Store, database: string): Promise<readonly unknown[]> {
+  const told: unknown[] = []
+  const tell = <Value>(value: Value): Value => {
+    told.push(value)
+    return value
+  }
+  const job = tell(await begin(store, { id: 'j1' }, database))
+  const { conversation: id } = job
+  tell(await store.append({ ...by(job), entries: [entry('a'), entry('b')], open: [interruption(job, 'i1')] }))
+  tell(await Promise.all(['c', 'd', 'e'].map((text) => store.append({ ...by(job), entries: [entry(text)] }))))
+  tell(await store.append({ ...by(job), entries: [], jobs: [rest('j1', 'waiting')] }))
+  const settle = [{ id: 'i1', state: 'answered', answer: 'yes', by: 'user:bo', at: 8 }] as const
+  const woken = { database, conversation: id, entries: [entry('yes')], settle, jobs: [wake('j1')] }
+  const [resumed] = (tell(await store.append(woken)) as AppendResult & { ok: true }).jobs
+  tell(await store.append({ ...woken, entries: [entry('no')] }))
+  tell(await store.heartbeat('w2', [{ id: 'j1', epoch: 2 }], 60_000))
+  tell(await store.append({ ...by(resumed ?? assert.fail()), entries: [entry('end')], jobs: [rest('j1')] }))
+  tell(await store.beginReply(database, reply('k')))
+  tell(await store.append({ database, conversation: id, entries: [], note: { key: 'k', text: 'noted' } }))
+  tell(await store.finishReply(database, 'k', { status: 200, body: 'done' }))
+  tell(await store.beginReply(database, reply('k')))
+  const data = { id: 'a' } as never
+  const row = { database, id: 'a', revision: 1, source: 'data', data, warnings: [] } as const
+  tell(await store.changeAgents(database, [{ id: 'a', ifRevision: 0, row }]))
+  tell(await store.changeAgents(database, [{ id: 'a', ifRevision: 0, row }]))
+  const whole = (await store.readWhole(database, id)) ?? assert.fail()
+  tell(await store.putWhole(database, whole))
+  tell(await store.deleteConversation(database, id))
+  tell(await store.putWhole(database, whole))
+  const over = conversation('chats/over', { database, expiresAt: 1000 })
+  tell(await store.append({ database, conversation: over.id, create: over, entries: [entry('old')] }))
+  tell(await store.append({ database, conversation: over.id, create: over, entries: [entry('new')] }))
+  tell(await store.sweepConversations(10))
+  return told
+}
+
+async function stateOf(store: Store, database: string): Promise<unknown> {
+  const page = { limit: 100, after: null }
+  const rows = await store.listConversations(database, { ...page, agent: null, createdBy: null })
+  const wholes = await Promise.all(rows.map(({ id }) => store.readWhole(database, id)))
+  return [rows, wholes, await store.listAgents(database), await store.beginReply(database, reply('k'))]
+}
+
+/** What differs by nature: the tenant's name, clocks, and the numbers that fixtures count up. */
+function plain(value: unknown): unknown {
+  const changing = new Set(['database', 'leaseUntil', 'appendNo', 'startedAt'])
+  return JSON.parse(JSON.stringify(value ?? null, (name, one) => (changing.has(name) ? 0 : one)))
+}
+
+for (const fate of ['loseReply', 'loseRequest'] as const) {
+  test(`a story goes on as if nothing had been, whichever commit is lost (${fate}) [I16]`, async (context) => {
+    const place = await freshSchema(context)
+    const direct = await openStore(context, place)
+    const expected = [plain(await story(direct, 'calm')), plain(await stateOf(direct, 'calm'))]
+    const proxy = await openProxy(place.url)
+    context.after(() => proxy.close())
+    const store = postgresStore({ ...place, url: proxy.url, poolSize: 2 })
+    await store.open()
+    let last = Number.POSITIVE_INFINITY
+    let trials = 0
+    for (let k = 1; k <= last; k += 1) {
+      const base = proxy.commits
+      proxy.fate = (number) => (number === base + k ? fate : 'pass')
+      const database = `${fate}-${k}`
+      const told = plain(await story(store, database))
+      if (proxy.cuts === trials)
+        last = 0 // the story has fewer commits than that
+      else trials += 1
+      assert.deepEqual([told, plain(await stateOf(direct, database))], expected, `commit ${k}`)
+    }
+    await store.close()
+    assert.ok(trials >= 19, `only ${trials} commits were lost`)
+  })
+}

@@ -1,0 +1,143 @@
+/** Brings a server's schema up to date before the store opens, and makes sure that the roles of the run time can be taken. */
+import type { Client } from 'pg'
+import { isWitanError, WitanError } from '@witan/protocol'
+import { createRole, rights } from '../../sql/postgres/roles.ts'
+import { migrations, versionTable } from '../../sql/postgres/schema.ts'
+import type { ConnectionSettings } from './settings.ts'
+import { inSchema, quoted } from './statements.ts'
+import { sqlState, textOf } from './error.ts'
+
+/** How far the schema of a server is. */
+interface Version {
+  readonly version: number
+  readonly worksFrom: number
+}
+
+const denied = '42501'
+
+/**
+ * Migrates, if need be, in one transaction that only one process at a time is in. Throws `SCHEMA_TOO_NEW` where a newer program has
+ * made the schema unfit for this one, and `STORE_UNREACHABLE` for whatever else is in the way.
+ */
+export async function migrate(client: Client, settings: ConnectionSettings): Promise<void> {
+  try {
+    const found = await readVersion(client, settings)
+    assertNotTooNew(found, settings)
+    if (found.version < migrations.length) await bringUpToDate(client, settings)
+    await assertRoles(client, settings)
+  } catch (error) {
+    throw isWitanError(error) ? error : unreachable(error, settings)
+  }
+}
+
+/** Version 0 where there is no schema yet. A user who may only act as the role of the run time asks as that. */
+async function readVersion(client: Client, settings: ConnectionSettings): Promise<Version> {
+  const sql = inSchema('select version, works_from from {s}.schema_version', settings.schema)
+  const ask = async () => {
+    const { rows } = await client.query(sql)
+    return { version: rows[0]?.version ?? 0, worksFrom: rows[0]?.works_from ?? 0 }
+  }
+  try {
+    return await ask()
+  } catch (error) {
+    const state = sqlState(error)
+    if (state === '42P01' || state === '3F000') return { version: 0, worksFrom: 0 }
+    if (state !== denied) throw error
+    return asRole(client, settings.roles.app, ask)
+  }
+}
+
+async function asRole<Result>(client: Client, role: string, work: () => Promise<Result>): Promise<Result> {
+  await client.query('begin')
+  try {
+    await client.query("select set_config('role', $1, true)", [role])
+    return await work()
+  } finally {
+    await client.query('rollback')
+  }
+}
+
+async function bringUpToDate(client: Client, settings: ConnectionSettings): Promise<void> {
+  const { schema, roles } = settings
+  const run = (sql: string) => {
+    const named = sql.replaceAll('{app}', quoted(roles.app)).replaceAll('{worker}', quoted(roles.worker))
+    return client.query(inSchema(named, schema))
+  }
+  await client.query('begin')
+  try {
+    await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`witan migration ${schema}`])
+    await makeRoles(run, settings)
+    await run('create schema if not exists {s}')
+    await run(versionTable)
+    const found = await readVersion(client, settings)
+    assertNotTooNew(found, settings)
+    for (const { sql } of migrations.slice(found.version)) await run(sql)
+    await run(rights)
+    const worksFrom = migrations.at(-1)?.worksFrom ?? 0
+    await run(`
+insert into {s}.schema_version (version, works_from) values (${migrations.length}, ${worksFrom})
+on conflict (only_row) do update set version = excluded.version, works_from = excluded.works_from
+where schema_version.version < excluded.version`)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}
+
+/** The user of the address must be able to act as both; a superuser can without more ado. */
+async function makeRoles(run: (sql: string) => Promise<unknown>, { roles, address }: ConnectionSettings) {
+  try {
+    for (const role of [roles.app, roles.worker]) await run(createRole(role))
+    await run(`do $$ begin
+  if not (select rolsuper from pg_roles where rolname = current_user) then
+    execute format('grant {app}, {worker} to %I', current_user);
+  end if;
+exception when insufficient_privilege then null; -- an administrator may have granted them; that is looked at later
+end $$`)
+  } catch (error) {
+    if (sqlState(error) !== denied) throw error
+    throw roleError(roles, address.user, error)
+  }
+}
+
+/** Acts as each of them once, so that a missing right is told now and not to the first user. */
+async function assertRoles(client: Client, { schema, roles, address }: ConnectionSettings): Promise<void> {
+  for (const role of [roles.app, roles.worker]) {
+    try {
+      await asRole(client, role, () => client.query(inSchema('select from {s}.schema_version', schema)))
+    } catch (error) {
+      throw roleError(roles, address.user, error)
+    }
+  }
+}
+
+function roleError(roles: ConnectionSettings['roles'], user: string, error: unknown): WitanError {
+  const [app, worker] = [quoted(roles.app), quoted(roles.worker)]
+  const detail = `The PostgreSQL user \`${user}\` cannot act as the roles that keep tenants apart: ${textOf(error)}.`
+  const make = `create role ${app} nologin; create role ${worker} nologin;`
+  const hint = `Run once as an administrator, leaving out what exists: ${make} grant ${app}, ${worker} to ${quoted(user)};`
+  return new WitanError('STORE_UNREACHABLE', detail, { hint, details: { sqlState: sqlState(error) } })
+}
+
+function assertNotTooNew({ worksFrom, version }: Version, { schema }: ConnectionSettings): void {
+  if (worksFrom <= migrations.length) return
+  const detail = `The schema \`${schema}\` has version ${version}, and this program knows ${migrations.length}.`
+  throw new WitanError('SCHEMA_TOO_NEW', detail, { hint: 'Start the newer version of Witan, or use another schema.' })
+}
+
+/** The server could not be used at all. The password is in no part of it. */
+export function unreachable(error: unknown, { address }: ConnectionSettings): WitanError {
+  const state = sqlState(error)
+  const hint =
+    state?.startsWith('28') === true
+      ? 'Look at the user, the password and `pg_hba.conf`.'
+      : state === '3D000'
+        ? 'Make the database first: `createdb`.'
+        : state === denied
+          ? 'The user needs the right to create a schema in that database: `grant create on database … to …`.'
+          : 'Look whether the server runs, whether the address is right, and whether a firewall is between.'
+  const detail = `PostgreSQL at \`${address.shown}\` cannot be used: ${textOf(error)}.`
+  const details = { address: address.shown, ...(state === null ? {} : { sqlState: state }) }
+  return new WitanError('STORE_UNREACHABLE', detail, { hint, cause: new Error(textOf(error)), details })
+}

@@ -1,0 +1,136 @@
+/** Notices between stores on PostgreSQL: few statements for many of them, none too large, and a connection that comes back. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asAdmin, freshSchema, openStore } from '../../../../../../test/postgres/support/stores.ts'
+import { begin, by, database, entry } from '../../../testing/conformance/store-fixtures.ts'
+import type { Store } from '../../store.ts'
+import { gatherNotices, type Notice, payloadsOf, readPayload } from './notice.ts'
+import { fieldOf, restored, stored } from './text.ts'
+
+const at = (conversation: string) => ({ database: 'd', conversation })
+const appended = (conversation: string, lastSeq: number): Notice => ({
+  kind: 'appended',
+  at: at(conversation),
+  lastSeq,
+})
+const said = (conversation: string, text: string): Notice => ({ kind: 'said', at: at(conversation), text })
+
+test('of what was appended to a conversation the last is told, in its place, and once that something is due', () => {
+  const gathered = gatherNotices()
+  const all: Notice[] = [appended('a', 1), { kind: 'due' }, said('a', 'x'), appended('b', 1), appended('a', 2)]
+  for (const notice of [...all, { kind: 'due' } as const]) gathered.add(notice)
+  assert.deepEqual(gathered.take(), [{ kind: 'due' }, said('a', 'x'), appended('b', 1), appended('a', 2)])
+  assert.deepEqual(gathered.take(), [])
+  const anew: Notice[] = [appended('a', 9), { kind: 'gone', at: at('a') }, appended('a', 1)]
+  for (const notice of anew) gathered.add(notice)
+  assert.deepEqual(gathered.take(), anew)
+})
+
+test('what is said has an end: too much at once is left out, what was stored never', () => {
+  const gathered = gatherNotices()
+  for (let index = 0; index < 3000; index += 1) gathered.add(said('a', `${index}`))
+  gathered.add(appended('a', 7))
+  const taken = gathered.take()
+  assert.equal(taken.length, 2001)
+  assert.deepEqual(taken.at(-1), appended('a', 7))
+})
+
+test('notices come back as they were, in texts that a channel takes', () => {
+  const odd = '\u001b\u001e\u001f\0\n"\\ å ☔ \ud800 1'
+  const notices: Notice[] = Array.from({ length: 400 }, (_, index) => said(`${odd} ${index}`, odd.repeat(index % 20)))
+  const payloads = payloadsOf('me', [
+    ...notices,
+    { kind: 'gone', at: at(odd) },
+    said('large', 'x'.repeat(8000)),
+    { kind: 'due' },
+  ])
+  for (const payload of payloads) assert.ok(Buffer.byteLength(payload) < 8000 && !payload.includes('\0'))
+  const read = payloads.map(readPayload)
+  assert.deepEqual(
+    read.map(({ sender }) => sender),
+    payloads.map(() => 'me'),
+  )
+  assert.deepEqual(
+    read.flatMap(({ notices: some }) => some),
+    [...notices, { kind: 'gone', at: at(odd) }, { kind: 'due' }],
+  )
+})
+
+test('text at the border comes back as it was', () => {
+  for (const text of ['', 'plain', '\0', '\u001b', '\u001b0', 'a\0b\u001b\ud83d', '\udc00x', '👩‍👩‍👧', '\u001bd800']) {
+    assert.equal(restored(stored(text)), text)
+    assert.equal(restored(fieldOf(`${text}\u001e\u001f`)), `${text}\u001e\u001f`)
+    assert.ok(stored(text).isWellFormed() && !stored(text).includes('\0'))
+  }
+})
+
+/** The last seq heard of each conversation. */
+function listen(store: Store) {
+  const heard = new Map<string, number>()
+  const texts: string[] = []
+  let wake = () => {}
+  const hear =
+    <Value>(take: (value: Value) => void) =>
+    (value: Value) => {
+      take(value)
+      wake()
+    }
+  const end = store.listen({
+    appended: hear(({ conversation, lastSeq }) => heard.set(conversation, lastSeq)),
+    due() {},
+    gone() {},
+    said(_, text) {
+      texts.push(text)
+      wake()
+    },
+  })
+  const next = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, 50)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  return { heard, texts, next, end }
+}
+
+test('hundreds of appends are told in a few statements', async (context) => {
+  const place = await freshSchema(context)
+  const [first, second] = [await openStore(context, place), await openStore(context, place)]
+  const jobs = await Promise.all(Array.from({ length: 50 }, (_, index) => begin(first, { id: `j${index}` })))
+  const ear = listen(second)
+  while (!ear.texts.includes('ready')) {
+    first.say(database, 'x', 'ready')
+    await ear.next()
+  }
+  for (let round = 0; round < 10; round += 1) {
+    await Promise.all(jobs.map((job) => first.append({ ...by(job), entries: [entry('more')] })))
+  }
+  while (jobs.some(({ conversation }) => ear.heard.get(conversation) !== 11)) await ear.next()
+  ear.end()
+})
+
+test('a listener whose connection was cut hears again, and the store was never in its way', async (context) => {
+  const place = await freshSchema(context)
+  const url = new URL(place.url)
+  url.searchParams.set('application_name', place.schema)
+  const speaking = await openStore(context, place)
+  const hearing = await openStore(context, { ...place, url: url.href })
+  const ear = listen(hearing)
+  for (let round = 0; round < 5; round += 1) {
+    while (!ear.texts.includes(`${round}`)) {
+      speaking.say(database, 'x', `${round}`)
+      await ear.next()
+    }
+    const { rowCount } = await asAdmin(place.url, (client) =>
+      client.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
+        place.schema,
+      ]),
+    )
+    assert.ok((rowCount ?? 0) > 0, 'there was a connection to cut')
+    const job = await begin(hearing, { id: `j${round}` })
+    assert.ok((await hearing.append({ ...by(job), entries: [entry('on')] })).ok)
+  }
+  ear.end()
+})

@@ -1,0 +1,156 @@
+/** Opening a store on PostgreSQL: who may, what is made, and what is said to those who may not. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { type TestContext, test } from 'node:test'
+import { inspect } from 'node:util'
+import { asAdmin, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
+import { begin, by, database, entry, textsOf } from '../../../testing/conformance/store-fixtures.ts'
+import { migrations } from '../../sql/postgres/schema.ts'
+import { type PostgresStoreOptions, postgresStore } from '../postgres.ts'
+
+/** Opens, works a little as every role, and closes. */
+async function works(options: PostgresStoreOptions, id: string): Promise<void> {
+  const store = postgresStore(options)
+  await store.open()
+  try {
+    const job = await begin(store, { id })
+    await store.append({ ...by(job), entries: [entry('more')] })
+    assert.deepEqual(await textsOf(store, job.conversation), ['hello', 'more'])
+    assert.deepEqual(await store.heartbeat('w1', [{ id, epoch: 1 }], 1000), [{ id, wake: false }])
+    assert.deepEqual(await store.listDatabases(), [database])
+  } finally {
+    await store.close()
+  }
+}
+
+test('stores that open a fresh schema at once all open', async (context) => {
+  const place = await freshSchema(context)
+  await Promise.all(['a', 'b', 'c', 'd'].map((id) => works(place, id)))
+})
+
+async function setVersion({ url, schema }: PostgresStoreOptions, version: number, worksFrom: number): Promise<void> {
+  await asAdmin(url, (client) =>
+    client.query(`update "${schema}".schema_version set version = $1, works_from = $2`, [version, worksFrom]),
+  )
+}
+
+test('a schema of a newer version is used where that version allows it, and else refused', async (context) => {
+  const place = await freshSchema(context)
+  await works(place, 'a')
+  await setVersion(place, migrations.length + 1, migrations.length)
+  await works(place, 'b')
+  await setVersion(place, migrations.length + 1, migrations.length + 1)
+  await assert.rejects(postgresStore(place).open(), { code: 'SCHEMA_TOO_NEW', message: /version \d+/ })
+})
+
+const password = 'opensesame-4711'
+
+const addresses = [
+  { what: 'nobody listens', url: `postgres://me:${password}@127.0.0.1:1/x` },
+  { what: 'no such host', url: `postgres://me:${password}@no-such-host.invalid/x` },
+  { what: 'not a url', url: `postgres:/me:${password}@[::/x` },
+  { what: 'another protocol', url: `mysql://me:${password}@127.0.0.1/x` },
+]
+
+for (const { what, url } of addresses) {
+  test(`an address that leads nowhere is told of without its password: ${what}`, async () => {
+    await assert.rejects(
+      async () => postgresStore({ url }).open(),
+      (error: { code?: string }) => {
+        assert.equal(error.code, 'STORE_UNREACHABLE')
+        assert.ok(!inspect(error, { depth: 20, showHidden: true }).includes(password), inspect(error))
+        return true
+      },
+    )
+  })
+}
+
+test('a database that is missing is told of without the password', async (context) => {
+  const { url } = await freshSchema(context)
+  const at = new URL(url)
+  at.pathname = '/no_such_database'
+  at.password = password
+  await assert.rejects(postgresStore({ url: at.href }).open(), (error: { hint?: string }) => {
+    assert.match(error.hint ?? '', /createdb/)
+    assert.ok(!inspect(error, { depth: 20, showHidden: true }).includes(password))
+    return true
+  })
+})
+
+test('the name of a schema is one that needs no quotes', () => {
+  for (const schema of ['', 'Witan', 'a b', 'x"; drop', '1a', 'a'.repeat(41)]) {
+    assert.throws(() => postgresStore({ url: 'postgres://localhost/x', schema }), { code: 'STORE_UNREACHABLE' })
+  }
+})
+
+/** A user who may log in, and what else is said. */
+async function user(context: TestContext, place: { url: string; schema: string }, rights: string): Promise<string> {
+  const name = `${place.schema}_login`
+  await asAdmin(place.url, async (client) => {
+    await client.query(`create role "${name}" login ${rights}`)
+    await client.query(`grant create on database postgres to "${name}"`)
+  })
+  context.after(() =>
+    asAdmin(place.url, async (client) => {
+      await client.query(`drop owned by "${name}" cascade`)
+      await client.query(`drop role "${name}"`)
+    }),
+  )
+  const at = new URL(place.url)
+  at.username = name
+  return at.href
+}
+
+test('a user who may create roles needs nothing but that, and no rights of a superuser', async (context) => {
+  const place = await freshSchema(context)
+  const url = await user(context, place, 'createrole')
+  await works({ ...place, url }, 'a')
+  await works({ ...place, url }, 'b')
+})
+
+test('a user who may not create roles is told what an administrator has to run, and that is enough', async (context) => {
+  const place = await freshSchema(context)
+  const url = await user(context, place, '')
+  let sql = ''
+  await assert.rejects(postgresStore({ ...place, url }).open(), (error: { code?: string; hint?: string }) => {
+    assert.equal(error.code, 'STORE_UNREACHABLE')
+    sql = /create role .*$/.exec(error.hint ?? '')?.[0] ?? ''
+    return true
+  })
+  await asAdmin(place.url, (client) => client.query(sql))
+  await works({ ...place, url }, 'a')
+})
+
+test('a user with the two roles and no rights of its own can run what another one migrated', async (context) => {
+  const place = await freshSchema(context)
+  await works(place, 'a')
+  const url = await user(context, place, '')
+  await asAdmin(place.url, (client) =>
+    client.query(`grant "${place.schema}_app", "${place.schema}_worker" to "${place.schema}_login"`),
+  )
+  await works({ ...place, url }, 'b')
+})
+
+test('whoever logs in, the store acts as its role: what that may not, it cannot', async (context) => {
+  const place = await freshSchema(context)
+  const store = postgresStore(place)
+  await store.open()
+  context.after(() => store.close())
+  const { conversation } = await begin(store, { id: 'j1' })
+  await asAdmin(place.url, async (client) => {
+    await client.query(`revoke select on "${place.schema}".entries from "${place.schema}_app"`)
+    await client.query(`revoke update on "${place.schema}".jobs from "${place.schema}_worker"`)
+    await client.query(`revoke update (owner, lease_until) on "${place.schema}".jobs from "${place.schema}_worker"`)
+  })
+  await assert.rejects(store.readEntries(database, conversation, { after: 0, limit: 1 }), { code: 'STORE_UNAVAILABLE' })
+  await assert.rejects(store.heartbeat('w1', [{ id: 'j1', epoch: 1 }], 1000), { code: 'STORE_UNAVAILABLE' })
+})
+
+test('the library does not load `pg` for those who do not use it', () => {
+  const script = `import { createRequire } from 'node:module'
+await import('@witan/core')
+const loaded = Object.keys(createRequire(import.meta.url).cache)
+console.log(loaded.filter((file) => /node_modules.pg/.test(file)).length)`
+  const flags = ['--conditions=witan-source', '--input-type=module', '-e', script]
+  assert.equal(execFileSync(process.execPath, flags, { encoding: 'utf8', cwd: import.meta.dirname }).trim(), '0')
+})

@@ -1,0 +1,185 @@
+/** The wall between tenants on PostgreSQL: every table, every kind of statement, and the rights of the roles [D17]. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type pg from 'pg'
+import { asAdmin, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
+import { begin, by, entry, interruption, reply, rest } from '../../../testing/conformance/store-fixtures.ts'
+import { tenantTables } from '../../sql/postgres/schema.ts'
+import { postgresStore } from '../postgres.ts'
+
+interface Place {
+  readonly url: string
+  readonly schema: string
+}
+
+/** A store in which the database `default` holds a row in every table. */
+async function filled(context: TestContext): Promise<Place> {
+  const place = await freshSchema(context)
+  const store = postgresStore(place)
+  await store.open()
+  const job = await begin(store, { id: 'j1' })
+  await store.append({ ...by(job), entries: [entry('ask', 'j1')], open: [interruption(job, 'i1')] })
+  await store.append({ ...by(job), entries: [], jobs: [rest('j1', 'waiting')] }) // leaves a mark
+  await store.beginReply('default', reply('k'))
+  const data = { id: 'a' } as never
+  const row = { database: 'default', id: 'a', revision: 1, source: 'data', data, warnings: [] } as const
+  await store.changeAgents('default', [{ id: 'a', ifRevision: 0, row }])
+  await store.close()
+  return place
+}
+
+interface Actor {
+  readonly role: 'app' | 'worker'
+  readonly database: string | null
+}
+
+/** Acts as the store does; nothing of it stays. */
+async function acting<Result>(
+  { url, schema }: Place,
+  { role, database }: Actor,
+  work: (client: pg.Client) => Promise<Result>,
+) {
+  return asAdmin(url, async (client) => {
+    await client.query('begin')
+    await client.query(`set local search_path = "${schema}"`)
+    await client.query("select set_config('role', $1, true)", [`${schema}_${role}`])
+    if (database !== null) await client.query("select set_config('witan.database', $1, true)", [database])
+    try {
+      return await work(client)
+    } finally {
+      await client.query('rollback')
+    }
+  })
+}
+
+/** All tables of the schema that have a column `database`, whoever made them. */
+async function tablesOf({ url, schema }: Place): Promise<readonly string[]> {
+  const { rows } = await asAdmin(url, (client) =>
+    client.query(
+      `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+where c.relnamespace = $1::regnamespace and c.relkind in ('r', 'p') and a.attname = 'database' order by 1`,
+      [schema],
+    ),
+  )
+  return rows.map(({ name }) => name)
+}
+
+test('every table with a database is behind the wall, forced and for writing too [D17]', async (context) => {
+  const place = await filled(context)
+  const tables = await tablesOf(place)
+  assert.deepEqual(tables, [...tenantTables].sort(), 'a new table belongs into `tenantTables`')
+  await asAdmin(place.url, async (client) => {
+    for (const table of tables) {
+      const name = `"${place.schema}"."${table}"`
+      const { rows } = await client.query(
+        'select relrowsecurity, relforcerowsecurity from pg_class where oid = $1::regclass',
+        [name],
+      )
+      assert.deepEqual(rows, [{ relrowsecurity: true, relforcerowsecurity: true }], table)
+      const { rows: policies } = await client.query(
+        'select policyname, roles::text[], cmd, qual, with_check from pg_policies where schemaname = $1 and tablename = $2 and roles::text[] @> array[$3::text]',
+        [place.schema, table, `${place.schema}_app`],
+      )
+      const rule = "(database = current_setting('witan.database'::text, true))"
+      const roles = [`${place.schema}_app`]
+      assert.deepEqual(policies, [{ policyname: 'tenant', roles, cmd: 'ALL', qual: rule, with_check: rule }], table)
+    }
+  })
+})
+
+test('the roles of the run time own nothing and can pass no wall', async (context) => {
+  const place = await filled(context)
+  await asAdmin(place.url, async (client) => {
+    const names = [`${place.schema}_app`, `${place.schema}_worker`]
+    const { rows } = await client.query(
+      'select rolname, rolsuper, rolbypassrls, rolcanlogin, rolcreaterole from pg_roles where rolname = any($1) order by 1',
+      [names],
+    )
+    const harmless = { rolsuper: false, rolbypassrls: false, rolcanlogin: false, rolcreaterole: false }
+    assert.deepEqual(
+      rows,
+      names.map((rolname) => ({ rolname, ...harmless })),
+    )
+    const { rows: owned } = await client.query(
+      `select c.relname from pg_class c join pg_roles r on r.oid = c.relowner
+where c.relnamespace = $1::regnamespace and r.rolname = any($2)`,
+      [place.schema, names],
+    )
+    assert.deepEqual(owned, [])
+  })
+})
+
+test('nobody touches a row of another database, in any table [D17] [I14]', async (context) => {
+  const place = await filled(context)
+  const app = { role: 'app' } as const
+  for (const table of await tablesOf(place)) {
+    const count = async (database: string | null) =>
+      acting(place, { ...app, database }, async (client) => {
+        const { rows } = await client.query(`select count(*)::int as rows from ${table}`)
+        return rows[0].rows as number
+      })
+    assert.ok((await count('default')) > 0, `${table} has a row to look for`)
+    assert.equal(await count('other'), 0, table)
+    assert.equal(await count(null), 0, `${table} without a database`)
+    assert.equal(await count(''), 0, `${table} with an empty database`)
+    for (const sql of [`update ${table} set database = database`, `delete from ${table}`]) {
+      const { rowCount } = await acting(place, { ...app, database: 'other' }, (client) => client.query(sql))
+      assert.equal(rowCount, 0, sql)
+    }
+    const moved = acting(place, { ...app, database: 'default' }, (client) =>
+      client.query(`update ${table} set database = 'other'`),
+    )
+    await assert.rejects(moved, { code: '42501' }, `${table}: a row leaves its database`)
+    await assert.rejects(inserted(place, table), { code: '42501' }, `${table}: a row is slipped in`)
+  }
+})
+
+/** A copy of the first row, made while acting for another database. */
+async function inserted(place: Place, table: string): Promise<unknown> {
+  const row = await asAdmin(place.url, async (client) => {
+    const { rows } = await client.query(
+      `select to_jsonb(t) - 'number' - 'due_at' as row from "${place.schema}".${table} t limit 1`,
+    )
+    return rows[0].row as Record<string, unknown>
+  })
+  const columns = Object.keys(row)
+  const values = columns.map((_, index) => `$${index + 1}`)
+  return acting(place, { role: 'app', database: 'other' }, (client) =>
+    client.query(`insert into ${table} (${columns.join(', ')}) values (${values.join(', ')})`, Object.values(row)),
+  )
+}
+
+const deniedToWorker = [
+  'select text from entries',
+  'select parameters from conversations',
+  'select created_by from conversations',
+  'select body from replies',
+  'select data from agent_revisions',
+  'delete from jobs',
+  'delete from conversations',
+  "update jobs set conversation = 'x'",
+  'update jobs set result = result',
+  'update interruptions set state = state',
+  "insert into entries values ('default', 'x', 1, '')",
+  'select * from agents',
+  'select * from marks',
+]
+
+test('the worker sees of other tables only what claiming and sweeping need', async (context) => {
+  const place = await filled(context)
+  const worker = { role: 'worker', database: null } as const
+  for (const sql of deniedToWorker) {
+    await assert.rejects(
+      acting(place, worker, (client) => client.query(sql)),
+      { code: '42501' },
+      sql,
+    )
+  }
+  const seen = await acting(place, worker, (client) => client.query('select id from jobs'))
+  assert.deepEqual(seen.rows, [{ id: 'j1' }])
+  await asAdmin(place.url, (client) => client.query(`update "${place.schema}".jobs set ended_at = 1`))
+  const ended = await acting(place, worker, (client) => client.query('select id from jobs'))
+  assert.deepEqual(ended.rows, [], 'a job that has ended is nobody else’s business')
+  const ending = acting(place, worker, (client) => client.query('update jobs set owner = null'))
+  assert.equal((await ending).rowCount, 0)
+})

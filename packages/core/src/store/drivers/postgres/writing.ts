@@ -1,0 +1,215 @@
+/** From the desk of a group to the statements that write it: each for all rows of its kind, however many members there were. */
+import { logSql } from '../../sql/postgres/log.ts'
+import { writeSql } from '../../sql/postgres/append.ts'
+import type { InterruptionRow } from '../../store.ts'
+import type { Query, Value } from './statements.ts'
+import type { StoredJob } from './rows.ts'
+import { jsonText, stored } from './text.ts'
+import type { Desk, DeskConversation } from './working.ts'
+
+type Column = readonly (string | number | boolean | null)[]
+
+const texts = (values: readonly string[]): Column => values.map(stored)
+const textsOrNull = (values: readonly (string | null)[]): Column =>
+  values.map((value) => (value === null ? null : stored(value)))
+/** Whole milliseconds: a clock may give parts of one. */
+const times = (values: readonly (number | null)[]): Column =>
+  values.map((value) => (value === null ? null : Math.trunc(value)))
+/** JSON texts have no line feed inside. */
+const lines = (values: readonly string[]): Value => values.join('\n')
+
+/** What a stored group leaves behind, so that it can be found out whether it was stored. */
+export type Evidence =
+  | { readonly kind: 'entry'; readonly conversation: string; readonly seq: number; readonly text: string }
+  | { readonly kind: 'mark'; readonly id: string }
+
+/** The statements that write the desk; empty where nothing changed. */
+export function writesOf(desk: Desk): Query[] {
+  const database = stored(desk.database)
+  const writes = [
+    ...purges(desk, database),
+    ...conversationWrites(desk, database),
+    ...entryWrites(desk, database),
+    ...jobWrites(desk, database),
+    ...interruptionWrites(desk, database),
+  ]
+  if (desk.notes.size > 0) {
+    const keys = [...desk.notes.keys()]
+    writes.push([writeSql.noteReplies, database, texts(keys), texts([...desk.notes.values()])])
+  }
+  return writes
+}
+
+/** An entry of the group; a mark where it has none, with the statements that leave it. */
+export function evidenceOf(desk: Desk, markId: string): { readonly evidence: Evidence; readonly writes: Query[] } {
+  for (const { id, entries } of desk.conversations.values()) {
+    const [first] = entries
+    if (first !== undefined) return { evidence: { kind: 'entry', conversation: id, ...first }, writes: [] }
+  }
+  const database = stored(desk.database)
+  const anHour = 3_600_000
+  const writes: Query[] = [
+    [writeSql.insertMark, database, markId, Math.trunc(desk.now)],
+    [writeSql.sweepMarks, database, Math.trunc(desk.now) - anHour],
+  ]
+  return { evidence: { kind: 'mark', id: markId }, writes }
+}
+
+/** Removes conversations with all that belongs to them. */
+export function deletesOf(database: string, ids: readonly string[]): Query[] {
+  const { deleteEntries, deleteJobs, deleteInterruptions, deleteConversations } = logSql
+  const all = [deleteEntries, deleteJobs, deleteInterruptions, deleteConversations]
+  return all.map((sql) => [sql, stored(database), texts(ids)])
+}
+
+function purges(desk: Desk, _database: string): Query[] {
+  return desk.purged.size === 0 ? [] : deletesOf(desk.database, [...desk.purged])
+}
+
+function conversationWrites(desk: Desk, database: string): Query[] {
+  const all = [...desk.conversations.values()]
+  const changed = all.filter(({ isStored, isChanged }) => isStored && isChanged)
+  const bound = all.filter(({ isStored, areParametersChanged }) => isStored && areParametersChanged)
+  const writes: Query[] = []
+  const made = all.filter(({ isStored }) => !isStored)
+  if (made.length > 0) writes.push(insertConversations(database, made))
+  if (changed.length > 0) {
+    const numbers = [changed.map(({ lastSeq }) => lastSeq), times(changed.map(({ lastMessageAt }) => lastMessageAt))]
+    writes.push([writeSql.updateConversations, database, texts(changed.map(({ id }) => id)), ...numbers])
+  }
+  if (bound.length > 0) {
+    const parameters = lines(bound.map((one) => jsonText(one.parameters)))
+    writes.push([writeSql.updateParameters, database, texts(bound.map(({ id }) => id)), parameters])
+  }
+  return writes
+}
+
+function insertConversations(database: string, made: readonly DeskConversation[]): Query {
+  const rows = made.map(({ created, lastSeq, lastMessageAt, parameters }) => ({
+    ...(created as NonNullable<typeof created>),
+    ...{ lastSeq, lastMessageAt, given: jsonText(parameters) },
+  }))
+  return [
+    writeSql.insertConversations,
+    database,
+    texts(rows.map(({ id }) => id)),
+    texts(rows.map(({ agent }) => agent)),
+    texts(rows.map(({ createdBy }) => createdBy)),
+    times(rows.map(({ createdAt }) => createdAt)),
+    times(rows.map(({ lastMessageAt }) => lastMessageAt)),
+    rows.map(({ lastSeq }) => lastSeq),
+    lines(rows.map(({ given }) => given)),
+    rows.map(({ maxModelIterationsPerCall }) => maxModelIterationsPerCall),
+    times(rows.map(({ expiresAt }) => expiresAt)),
+  ]
+}
+
+function entryWrites(desk: Desk, database: string): Query[] {
+  const rows = [...desk.conversations.values()].flatMap(({ id, entries }) => entries.map((entry) => ({ id, ...entry })))
+  return rows.length === 0 ? [] : [insertEntries(database, rows)]
+}
+
+/** Stores lines of the log. */
+export function insertEntries(
+  database: string,
+  rows: readonly { readonly id: string; readonly seq: number; readonly text: string }[],
+): Query {
+  const [ids, seqs] = [texts(rows.map(({ id }) => id)), rows.map(({ seq }) => seq)]
+  return [writeSql.insertEntries, database, ids, seqs, lines(rows.map(({ text }) => text))]
+}
+
+function jobWrites({ jobs }: Desk, database: string): Query[] {
+  const all = [...jobs.values()].filter(({ isChanged }) => isChanged)
+  const made = all.filter(({ isStored }) => !isStored)
+  const changed = all.filter(({ isStored }) => isStored)
+  return [
+    ...(made.length === 0 ? [] : [insertJobs(database, made)]),
+    ...(changed.length === 0 ? [] : [updateJobs(database, changed)]),
+  ]
+}
+
+/** Stores new jobs. */
+export function insertJobs(database: string, jobs: readonly StoredJob[]): Query {
+  return [
+    writeSql.insertJobs,
+    database,
+    texts(jobs.map(({ id }) => id)),
+    texts(jobs.map(({ conversation }) => conversation)),
+    jobs.map(({ kind }) => kind),
+    jobs.map(({ status }) => status),
+    textsOrNull(jobs.map(({ owner }) => owner)),
+    jobs.map(({ epoch }) => epoch),
+    times(jobs.map(({ leaseUntil }) => leaseUntil)),
+    jobs.map(({ wake }) => wake),
+    jobs.map(({ attempts }) => attempts),
+    times(jobs.map(({ createdAt }) => createdAt)),
+    times(jobs.map(({ startedAt }) => startedAt)),
+    times(jobs.map(({ endedAt }) => endedAt)),
+    jobs.map(({ firstSeq }) => firstSeq),
+    lines(jobs.map(({ about }) => about)),
+    lines(jobs.map(({ result }) => result)),
+  ]
+}
+
+function updateJobs(database: string, jobs: readonly StoredJob[]): Query {
+  return [
+    writeSql.updateJobs,
+    database,
+    texts(jobs.map(({ id }) => id)),
+    jobs.map(({ status }) => status),
+    textsOrNull(jobs.map(({ owner }) => owner)),
+    jobs.map(({ epoch }) => epoch),
+    times(jobs.map(({ leaseUntil }) => leaseUntil)),
+    jobs.map(({ wake }) => wake),
+    jobs.map(({ attempts }) => attempts),
+    times(jobs.map(({ startedAt }) => startedAt)),
+    times(jobs.map(({ endedAt }) => endedAt)),
+    lines(jobs.map(({ result }) => result)),
+  ]
+}
+
+function interruptionWrites({ interruptions }: Desk, database: string): Query[] {
+  const all = [...interruptions]
+  const made = all.flatMap(([, { fresh, settled }]) => {
+    if (fresh === null) return []
+    if (settled === null) return [fresh]
+    const { state, answer, by, at } = settled
+    return [{ ...fresh, view: { ...fresh.view, state }, answer, answeredBy: by, settledAt: at }]
+  })
+  const settled = all.flatMap(([id, { isStored, settled: one }]) => (isStored && one !== null ? [{ ...one, id }] : []))
+  const writes: Query[] = made.length === 0 ? [] : [insertInterruptions(database, made)]
+  if (settled.length > 0) {
+    writes.push([
+      writeSql.settleInterruptions,
+      database,
+      texts(settled.map(({ id }) => id)),
+      settled.map(({ state }) => state),
+      textsOrNull(settled.map(({ by }) => by)),
+      times(settled.map(({ at }) => at)),
+      lines(settled.map(({ answer }) => jsonText(answer))),
+    ])
+  }
+  return writes
+}
+
+/** Stores new interruptions. */
+export function insertInterruptions(database: string, rows: readonly InterruptionRow[]): Query {
+  return [
+    writeSql.insertInterruptions,
+    database,
+    texts(rows.map(({ view }) => view.id)),
+    texts(rows.map(({ conversation }) => conversation)),
+    texts(rows.map(({ job }) => job)),
+    texts(rows.map(({ call }) => call)),
+    rows.map(({ view }) => view.state),
+    textsOrNull(rows.map(({ view }) => view.addressee)),
+    textsOrNull(rows.map(({ answeredBy }) => answeredBy)),
+    times(rows.map(({ createdAt }) => createdAt)),
+    times(rows.map(({ expiresAt }) => expiresAt)),
+    times(rows.map(({ settledAt }) => settledAt)),
+    lines(rows.map(({ view }) => jsonText(view))),
+    lines(rows.map(({ bound }) => jsonText(bound))),
+    lines(rows.map(({ terms }) => jsonText(terms))),
+    lines(rows.map(({ answer }) => jsonText(answer))),
+  ]
+}

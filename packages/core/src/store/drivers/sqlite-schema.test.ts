@@ -1,0 +1,144 @@
+/** The tables of the embedded store: files of earlier versions, and statements that find what they want without a search. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import {
+  addJob,
+  change,
+  claim,
+  database,
+  entry,
+  idsOf,
+  reply,
+  rest,
+  start,
+  wholePage,
+} from '../../testing/conformance/store-fixtures.ts'
+import { entryText } from '../entry-text.ts'
+import { interruptionSql } from '../sql/interruptions.ts'
+import { jobSql } from '../sql/jobs.ts'
+import { logSql } from '../sql/log.ts'
+import { replySql } from '../sql/replies.ts'
+import { migrations } from '../sql/schema.ts'
+import type { Store } from '../store.ts'
+import { sqliteStore } from './sqlite.ts'
+
+function newFile(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'witan-schema-'))
+  context.after(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'store.db')
+}
+
+async function opened(context: TestContext, file: string): Promise<Store> {
+  const store = sqliteStore({ file, synchronous: 'normal' })
+  await store.open()
+  context.after(() => store.close())
+  return store
+}
+
+/** A file as the version with this many migrations left it, with a run that ended, one that is parked and one at work. */
+function makeOldFile(file: string, version: number): void {
+  const db = new DatabaseSync(file)
+  for (const migration of migrations.slice(0, version)) db.exec(migration)
+  db.exec(`pragma application_id = ${0x5749544e}; pragma user_version = ${version}`)
+  const conversation = db.prepare(`
+insert into conversations (number, database, id, agent, created_by, created_at, last_message_at, parameters)
+values (?, 'default', ?, 'clerk', 'user:anna', 1, 1, '{}')`)
+  const insert = db.prepare(`
+insert into jobs (key, database, id, status, owner, epoch, lease_until, wake, attempts, started_at, ended_at, first_seq, result)
+values (?, 'default', ?, ?, ?, 3, 9000000000000000, 0, 2, 5, ?, 1, ?)`)
+  const text = db.prepare('insert into entries (key, text) values (?, ?)')
+  for (const number of [1, 2]) {
+    const key = number * 1_048_576
+    conversation.run(number, `chats/${number}`)
+    text.run(key + 1, entryText(entry(`hello ${number}`)))
+    insert.run(key + 1, `ended ${number}`, 'completed', null, 8, '{"text":"done"}')
+  }
+  insert.run(1_048_576 + 2, 'parked', 'waiting', null, null, '{"status":"waiting"}')
+  insert.run(2 * 1_048_576 + 2, 'at work', 'running', 'w0', null, null)
+  db.exec(`
+insert into interruptions (database, id, conversation, job, call, state, view, bound, answer, created_at)
+values ('default', 'i1', 1, 'parked', 'c1', 'open', '{"id":"i1","state":"open"}', '{}', 'null', 7);
+insert into replies (database, key, digest, status, body, at) values ('default', 'done', 'd', 200, 'ok', 100), ('default', 'lost', 'd', null, null, 100)`)
+  db.close()
+}
+
+for (let version = 1; version < migrations.length; version += 1) {
+  test(`a file of schema ${version} is brought to this one with all that is in it`, async (context) => {
+    const file = newFile(context)
+    makeOldFile(file, version)
+    const store = await opened(context, file)
+    const times = { createdAt: 5, startedAt: 5, firstSeq: 1 }
+    const old = { database, kind: 'run', epoch: 3, attempts: 2, wake: false, about: null, ...times }
+    const at = { conversation: 'chats/1', owner: null, leaseUntil: 9e15 }
+    assert.deepEqual(await store.listJobs(database, 'chats/1'), [
+      { ...old, ...at, id: 'ended 1', status: 'completed', endedAt: 8, result: { text: 'done' } },
+      { ...old, ...at, id: 'parked', status: 'waiting', endedAt: null, result: { status: 'waiting' } },
+    ])
+    assert.deepEqual(idsOf(await store.listJobs(database, 'chats/2', { live: true })), ['at work'])
+    assert.deepEqual(await claim(store, 'w1'), ['at work'])
+    const row = await store.getInterruption(database, 'i1')
+    assert.deepEqual([row?.terms, row?.expiresAt, row?.view.state], [null, null, 'open'])
+    assert.deepEqual(await store.dueInterruptions(10), [])
+    assert.equal((await store.beginReply(database, reply('done')))?.note, null)
+    assert.equal(await store.beginReply(database, reply('lost')), null)
+    const task = await addJob(store, { id: 't1', kind: 'task', owner: null, in: 'chats/1' })
+    assert.deepEqual(idsOf(await store.listTasks(database, { ...wholePage, live: null })), ['t1'])
+    assert.equal(task.firstSeq, 2)
+    const [parked] = await store.listJobs(database, 'chats/1', { live: true })
+    assert.equal(parked?.id, 'parked')
+    await store.append(change(parked ?? assert.fail(), rest('parked', 'cancelled')))
+    await addJob(store, { id: 'next', in: 'chats/1' })
+    assert.deepEqual(idsOf(await store.listJobs(database, 'chats/1')), ['ended 1', 'parked', 't1', 'next'])
+  })
+}
+
+test('what an earlier owner began to answer is forgotten when the file is opened, unless it is noted or finished', async (context) => {
+  const file = newFile(context)
+  const first = await opened(context, file)
+  await start(first, 'chats/1')
+  for (const key of ['begun', 'noted', 'finished']) await first.beginReply(database, reply(key))
+  const note = { key: 'noted', text: 'j1' }
+  await first.append({ database, conversation: 'chats/1', entries: [], note })
+  await first.finishReply(database, 'finished', { status: 200, body: 'ok' })
+  await first.close()
+  const second = await opened(context, file)
+  const seen = []
+  for (const key of ['begun', 'noted', 'finished']) {
+    const row = await second.beginReply(database, reply(key, { at: 200 }))
+    seen.push(row === null ? null : (row.note ?? row.body))
+  }
+  assert.deepEqual(seen, [null, 'j1', 'ok'])
+})
+
+// cost
+
+/** Statements that run once, or that are asked for all of something. */
+const mayScan = new Set(['listDatabases', 'dropLostReplies'])
+
+test('every statement that runs again and again finds its rows by an index', (context) => {
+  const db = new DatabaseSync(':memory:')
+  context.after(() => db.close())
+  for (const migration of migrations) db.exec(migration)
+  const all = Object.entries({ ...jobSql, ...logSql, ...interruptionSql, ...replySql })
+  const scans: string[] = []
+  for (const [name, sql] of all) {
+    if (mayScan.has(name)) continue
+    for (const one of [sql].flat()) {
+      const plan = db.prepare(`explain query plan ${one}`).all() as { detail: string }[]
+      const isScan = ({ detail }: { detail: string }) =>
+        /^SCAN (?!CONSTANT ROW|json_each|jobs USING INDEX woken_jobs)/.test(detail)
+      for (const { detail } of plan.filter(isScan)) scans.push(`${name}: ${detail}`)
+    }
+  }
+  assert.deepEqual(scans, [])
+  const detailOf = (sql: string) => JSON.stringify(db.prepare(`explain query plan ${sql}`).all())
+  assert.match(detailOf(jobSql.listLiveJobs), /INDEX live_tasks \(key>/)
+  assert.match(detailOf(jobSql.listLiveTasks), /INDEX live_tasks_by_age \(database=\? AND \(created_at,id\)</)
+  assert.match(detailOf(jobSql.listTasks), /INDEX tasks_by_age \(database=\? AND \(created_at,id\)</)
+  assert.match(detailOf(jobSql.dueJobs), /INDEX live_jobs \(owner>/)
+  assert.match(detailOf(interruptionSql.dueInterruptions), /INDEX interruptions_by_expiry/)
+})

@@ -1,0 +1,56 @@
+/** Statements on jobs. The database comes first; `$1` is it unless a line says otherwise. */
+import { clock } from './clock.ts'
+
+/** The columns of a job. */
+export const jobColumns = `j.database, j.id, j.conversation, j.kind, j.status, j.owner, j.epoch, j.lease_until, j.wake, j.attempts,
+  j.created_at, j.started_at, j.ended_at, j.first_seq, j.about, j.result`
+
+const jobs = `select ${jobColumns} from {s}.jobs j`
+
+/** Statements on jobs. */
+export const jobSql = {
+  getJob: `${jobs} where j.database = $1 and j.id = $2`,
+  listJobs: `${jobs} where j.database = $1 and j.conversation = $2 order by j.number`,
+  listLiveJobs: `${jobs} where j.database = $1 and j.conversation = $2 and j.ended_at is null order by j.number`,
+  taskPlace: `select created_at from {s}.jobs where database = $1 and id = $2 and kind = 'task'`,
+  /** Tasks before the place `($2, $3)`, newest first. */
+  listTasks: `${jobs}
+where j.database = $1 and j.kind = 'task' and (j.created_at, j.id) < ($2, $3)
+order by j.created_at desc, j.id desc limit $4`,
+  listLiveTasks: `${jobs}
+where j.database = $1 and j.kind = 'task' and j.ended_at is null and (j.created_at, j.id) < ($2, $3)
+order by j.created_at desc, j.id desc limit $4`,
+  listEndedTasks: `${jobs}
+where j.database = $1 and j.kind = 'task' and j.ended_at is not null and (j.created_at, j.id) < ($2, $3)
+order by j.created_at desc, j.id desc limit $4`,
+} as const
+
+/** Table-wide statements of the worker role; `$1` is the owner. */
+export const workerSql = {
+  claimJobs: `
+with due as (
+  select database, id from {s}.jobs where due_at < ${clock} order by due_at, number limit $3 for update skip locked
+)
+update {s}.jobs j
+set owner = $1, epoch = j.epoch + 1, lease_until = ${clock} + $2, wake = false, status = 'running',
+  attempts = j.attempts + 1, started_at = coalesce(j.started_at, ${clock})
+from due where j.database = due.database and j.id = due.id
+returning ${jobColumns}, j.number`,
+  /** One look by owner and id for each; the ids come in the order in which everybody locks. */
+  heartbeat: `
+with held as (
+  select h.* from unnest($2::text[], $3::bigint[]) as n (id, epoch) cross join lateral (
+    select j.database, j.id, j.number from {s}.jobs j
+    where j.owner = $1 and j.ended_at is null and j.id = n.id and j.epoch = n.epoch for update) h
+)
+update {s}.jobs j set lease_until = ${clock} + $4 from held where j.database = held.database and j.id = held.id
+returning j.id, j.wake, j.number`,
+  releaseJobs: `
+with held as (
+  select database, id from {s}.jobs
+  where owner = $1 and ended_at is null and ($2::text[] is null or id = any($2)) order by id for update
+)
+update {s}.jobs j set owner = null, lease_until = 0, wake = true, attempts = j.attempts - 1
+from held where j.database = held.database and j.id = held.id
+returning j.id`,
+} as const

@@ -1,0 +1,54 @@
+/** Statements on conversations, their entries and their end. The database comes first: `$1` is it unless a line says otherwise. */
+import { isOver } from './clock.ts'
+
+const columns = `c.database, c.id, c.agent, c.created_by, c.created_at, c.last_message_at, c.last_seq, c.parameters,
+  c.max_iterations, c.expires_at`
+const conversations = `select ${columns} from {s}.conversations c`
+
+/** Statements on conversations and entries. */
+export const logSql = {
+  getConversation: `${conversations} where c.database = $1 and c.id = $2 and not ${isOver}`,
+  conversationPlace: 'select number from {s}.conversations where database = $1 and id = $2',
+  readEntries: `
+select e.seq, e.text from {s}.entries e
+where e.database = $1 and e.conversation = $2 and e.seq > $3 order by e.seq limit $4`,
+  lockConversation: 'select id from {s}.conversations where database = $1 and id = $2 for update',
+  /** Those of `$2` whose time is over, locked in the order in which everybody does. */
+  lockOver: `
+select c.id from {s}.conversations c where c.database = $1 and c.id = any($2) order by c.id for update`,
+  stillOver: `select c.id from {s}.conversations c where c.database = $1 and c.id = any($2) and ${isOver}`,
+  /** Table-wide, for the worker; `$1` is how many. */
+  overConversations: `
+select c.database, c.id from {s}.conversations c where ${isOver} order by c.expires_at limit $1`,
+  /** Everything of the conversations `$2`. */
+  deleteEntries: 'delete from {s}.entries where database = $1 and conversation = any($2)',
+  deleteJobs: 'delete from {s}.jobs where database = $1 and conversation = any($2)',
+  deleteInterruptions: 'delete from {s}.interruptions where database = $1 and conversation = any($2)',
+  deleteConversations: 'delete from {s}.conversations where database = $1 and id = any($2)',
+  /** Table-wide, for the worker: a look at the first of each database, however many rows it has. */
+  listDatabases: ['conversations', 'agent_revisions', 'replies']
+    .map(
+      (table) => `
+(with recursive found (database) as (
+  (select database from {s}.${table} order by database limit 1)
+  union all
+  select (select t.database from {s}.${table} t where t.database > f.database order by t.database limit 1)
+  from found f where f.database is not null
+) select database from found where database is not null)`,
+    )
+    .join('\nunion'),
+} as const
+
+/** Which conversations a list wants; each combination has its own statement, so that each uses its own index. */
+export interface ConversationFilter {
+  readonly agent: string | null
+  readonly createdBy: string | null
+}
+
+/** A page of conversations older than the number `$2`, newest first; then come the values of the filter. */
+export function listConversations({ agent, createdBy }: ConversationFilter): string {
+  const byAgent = agent === null ? '' : 'and c.agent = $4'
+  const byMaker = createdBy === null ? '' : `and c.created_by = $${agent === null ? 4 : 5}`
+  return `${conversations}
+where c.database = $1 and c.number < $2 ${byAgent} ${byMaker} and not ${isOver} order by c.number desc limit $3`
+}

@@ -1,0 +1,56 @@
+/**
+ * The two roles of the run time and the wall between databases (tenants) [D17]. `{app}` sees one database at a time, the one named
+ * by the setting `witan.database`; `{worker}` looks table-wide at the few columns and rows that claiming and sweeping need.
+ */
+import { tenantTables } from './schema.ts'
+
+/** Makes a role that nobody can log in as. Two that do so at once do not disturb each other. */
+export function createRole(role: string): string {
+  const literal = role.replaceAll("'", "''")
+  return `do $$ begin
+  if not exists (select 1 from pg_roles where rolname = '${literal}') then
+    create role "${role.replaceAll('"', '""')}" nologin nosuperuser nobypassrls;
+  end if;
+exception when duplicate_object or unique_violation then null;
+end $$`
+}
+
+const tenant = `database = current_setting('witan.database', true)`
+
+const walls = tenantTables.map(
+  (table) => `
+alter table {s}.${table} enable row level security;
+alter table {s}.${table} force row level security;
+drop policy if exists tenant on {s}.${table};
+create policy tenant on {s}.${table} to {app} using (${tenant}) with check (${tenant});
+grant select, insert, update, delete on {s}.${table} to {app};`,
+)
+
+/** What the worker may do table-wide: claim live jobs, see what is open or over, and which databases there are. */
+const worker = `
+drop policy if exists worker_looks on {s}.jobs;
+create policy worker_looks on {s}.jobs for select to {worker} using (ended_at is null);
+drop policy if exists worker_claims on {s}.jobs;
+create policy worker_claims on {s}.jobs for update to {worker} using (ended_at is null) with check (ended_at is null);
+grant select, update (status, owner, epoch, lease_until, wake, attempts, started_at) on {s}.jobs to {worker};
+
+drop policy if exists worker_looks on {s}.interruptions;
+create policy worker_looks on {s}.interruptions for select to {worker} using (state = 'open');
+grant select on {s}.interruptions to {worker};
+
+drop policy if exists worker_looks on {s}.conversations;
+create policy worker_looks on {s}.conversations for select to {worker} using (true);
+grant select (database, id, expires_at) on {s}.conversations to {worker};
+drop policy if exists worker_looks on {s}.agent_revisions;
+create policy worker_looks on {s}.agent_revisions for select to {worker} using (true);
+grant select (database) on {s}.agent_revisions to {worker};
+drop policy if exists worker_looks on {s}.replies;
+create policy worker_looks on {s}.replies for select to {worker} using (true);
+grant select (database) on {s}.replies to {worker};`
+
+/** Run after every migration: policies and rights of all tables, as this version wants them. */
+export const rights = `
+grant usage on schema {s} to {app}, {worker};
+grant select on {s}.schema_version to {app}, {worker};
+${walls.join('\n')}
+${worker}`

@@ -1,0 +1,246 @@
+/** Random commands to a store and to the one in memory: the same results, and the same state at the end. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { memoryStore } from '../../store/drivers/memory.ts'
+import type { Append, JobChange, JobRow, Store } from '../../store/store.ts'
+import {
+  conversation,
+  database,
+  entry,
+  future,
+  interruption,
+  past,
+  reply,
+  settlement,
+  type StoreHarness,
+  wholePage,
+} from './store-fixtures.ts'
+
+/** A command, and what it is called where it went wrong. */
+interface Command {
+  readonly told: unknown
+  readonly run: (store: Store) => Promise<unknown>
+}
+
+/** Ids that were ever given are not given again: they are counted on. */
+interface Draw {
+  readonly random: () => number
+  jobs: number
+  interruptions: number
+  /** The job that was made last in a conversation. */
+  readonly latest: Map<string, string>
+}
+
+/** Numbers from 0 to 1; the same for the same seed. */
+function numbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+function upTo({ random }: Draw, count: number): number {
+  return Math.floor(random() * count)
+}
+
+function pick<Item>(draw: Draw, ...items: readonly [Item, ...Item[]]): Item {
+  return items[upTo(draw, items.length)] as Item
+}
+
+/** Now and then. */
+function maybe<Value>({ random }: Draw, make: () => Value, share = 0.4): Value | undefined {
+  return random() < share ? make() : undefined
+}
+
+/** Only ever rises; what was begun before counts as gone. */
+const expiresBefore = 1
+
+const conversationId = (draw: Draw) => `chats/${upTo(draw, 3)}`
+const databaseId = (draw: Draw) => pick(draw, 'default', 'default', 'other')
+const jobId = (draw: Draw) => `j${upTo(draw, 6)}`
+const key = (draw: Draw) => pick(draw, 'k1', 'k2')
+const leaseMs = (draw: Draw) => pick(draw, -past, 600_000)
+const owner = (draw: Draw) => pick(draw, 'w1', 'w1', 'w2', null)
+const texts = ['', 'more', 'Ås ☔ 日本', '\u0000 "\\', '👩‍👩‍👧']
+
+function changeOf(draw: Draw, conversation: string): JobChange {
+  const at = 5 + draw.jobs
+  const kind = pick(draw, 'create', 'wake', 'rest')
+  if (kind === 'create') {
+    const id = `j${draw.jobs++}`
+    draw.latest.set(conversation, id)
+    return { kind, id, job: pick(draw, 'run', 'task'), owner: owner(draw), leaseMs: leaseMs(draw), at, about: { id } }
+  }
+  const id = pick(draw, draw.latest.get(conversation) ?? 'none', draw.latest.get(conversation) ?? 'none', jobId(draw))
+  if (kind === 'wake') return { kind, id, owner: owner(draw), leaseMs: leaseMs(draw) }
+  const status = pick(draw, 'waiting', 'completed', 'failed', 'cancelled')
+  return { kind, id, status, result: { at }, at }
+}
+
+/** Changes of different jobs, as the contract wants them. */
+function changesOf(draw: Draw, conversation: string): readonly JobChange[] {
+  const changes = Array.from({ length: 1 + upTo(draw, 3) }, () => changeOf(draw, conversation))
+  return [...new Map(changes.map((one) => [one.id, one])).values()]
+}
+
+/** Most of these are refused. */
+function anyAppend(draw: Draw): Append {
+  const [at, id] = [databaseId(draw), conversationId(draw)]
+  const job = { database: at, conversation: id, id: 'j0' } as JobRow
+  const given = {
+    create: maybe(draw, () => conversation(id, { database: at, expiresAt: pick(draw, null, null, past, future) })),
+    fence: maybe(draw, () => ({ job: jobId(draw), epoch: upTo(draw, 3) })),
+    ifLastSeq: maybe(draw, () => upTo(draw, 5)),
+    jobs: maybe(draw, () => changesOf(draw, id)),
+    open: maybe(draw, () => [
+      interruption(job, `i${draw.interruptions++}`, { expiresAt: pick(draw, null, past, future) }),
+    ]),
+    settle: maybe(draw, () => [settlement(`i${upTo(draw, 4)}`, { answer: upTo(draw, 9) })], 0.3),
+    messageAt: maybe(draw, () => upTo(draw, 1000)),
+    hide: maybe(draw, () => [pick(draw, 'region', 'other')]),
+    note: maybe(draw, () => ({ key: key(draw), text: pick(draw, 'one', 'two') })),
+  }
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return { database: at, conversation: id, entries: entriesOf(draw), ...set }
+}
+
+/** Most of these are not. */
+function changing(draw: Draw): Append {
+  const id = conversationId(draw)
+  return { database, conversation: id, entries: entriesOf(draw), jobs: changesOf(draw, id) }
+}
+
+function entriesOf(draw: Draw) {
+  return Array.from({ length: upTo(draw, 3) }, () => entry(texts[upTo(draw, texts.length)] ?? ''))
+}
+
+function anyCommand(draw: Draw): Command {
+  const kind = upTo(draw, 18)
+  if (kind < 12) {
+    const append = kind < 6 ? anyAppend(draw) : changing(draw)
+    const told = ['append', { ...append, entries: append.entries.length }]
+    return { told, run: (store) => store.append(structuredClone(append)) }
+  }
+  return kind < 15 ? jobCommand(draw) : otherCommand(draw)
+}
+
+function jobCommand(draw: Draw): Command {
+  const [worker, id, epoch, lease] = [pick(draw, 'w1', 'w2'), jobId(draw), 1 + upTo(draw, 3), leaseMs(draw)]
+  const ids = maybe(draw, () => [jobId(draw), jobId(draw)])
+  return pick<Command>(
+    draw,
+    {
+      told: ['claim', lease],
+      run: async (store) => ordered(await store.claimJobs({ owner: 'w2', leaseMs: lease, limit: 50 })),
+    },
+    { told: ['heartbeat', worker, id, epoch], run: (store) => store.heartbeat(worker, [{ id, epoch }], -past) },
+    { told: ['release', worker, ids], run: (store) => store.releaseJobs(worker, ids) },
+  )
+}
+
+function otherCommand(draw: Draw): Command {
+  const [from, to, id, name] = [databaseId(draw), databaseId(draw), conversationId(draw), key(draw)]
+  const row = reply(name, { at: upTo(draw, 3), expiresBefore, lostBefore: upTo(draw, 3) })
+  const told = pick(draw, null, { status: 200, body: 'done' })
+  return pick<Command>(
+    draw,
+    { told: 'sweep', run: swept },
+    { told: ['delete', from, id], run: (store) => store.deleteConversation(from, id) },
+    { told: ['move', from, to, id], run: (store) => move(store, { from, to, id }) },
+    { told: ['begin', row], run: (store) => store.beginReply(database, row) },
+    { told: ['finish', name, told], run: (store) => store.finishReply(database, name, told) },
+  )
+}
+
+function ordered<Row extends { readonly id: string }>(rows: readonly Row[]): readonly Row[] {
+  return rows.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+/** Of two that are over at the same time either may go first. */
+async function swept(store: Store): Promise<readonly string[]> {
+  return (await store.sweepConversations(10)).map(({ database: at, id }) => `${at} ${id}`).sort()
+}
+
+async function move(store: Store, { from, to, id }: { from: string; to: string; id: string }): Promise<boolean | null> {
+  const whole = await store.readWhole(from, id)
+  return whole === null ? null : store.putWhole(to, structuredClone(whole))
+}
+
+async function stateOf(store: Store, at: string): Promise<unknown> {
+  const rows = await store.listConversations(at, { ...wholePage, agent: null, createdBy: null })
+  const inside = rows.map(async ({ id }) => [
+    ordered(await store.listJobs(at, id)),
+    ordered(await store.listJobs(at, id, { live: true })),
+    await store.readEntries(at, id, { after: 0, limit: 1000 }),
+    await store.listInterruptions(at, { ...wholePage, state: null, conversation: id, addressees: null }),
+  ])
+  return [
+    rows,
+    await Promise.all(inside),
+    ordered(await store.listTasks(at, { ...wholePage, live: null })),
+    await store.listInterruptions(at, { ...wholePage, state: 'open', conversation: null, addressees: null }),
+    await store.beginReply(at, reply('k1', { expiresBefore })),
+    (await store.dueInterruptions(100)).map(({ view }) => view.id).sort(),
+    await store.listDatabases(),
+  ]
+}
+
+/** Leases and first owners follow the clock, which runs on between the two. */
+function withoutTimes(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value ?? null, (name, one) =>
+      name === 'leaseUntil' || (name === 'startedAt' && one !== null) ? 0 : one,
+    ),
+  )
+}
+
+const outcomes = ['stored', 'exists', 'missing', 'fenced', 'moved', 'active', 'inactive', 'woken', 'settled']
+
+/** Registers the test that gives a store and the one in memory the same random commands, `runs` times forty. */
+export function testAgainstMemory(harness: StoreHarness, runs: number): void {
+  test(`${harness.name}: random commands have the results that they have in memory`, async (context) => {
+    const seen = new Set<string>()
+    for (let run = 1; run <= runs; run += 1) {
+      const draw = { random: numbers(run), jobs: 0, interruptions: 0, latest: new Map<string, string>() }
+      const stores = [memoryStore(), await harness.open(context)] as const
+      for (const id of ['chats/0', 'chats/1']) {
+        const append = { database, conversation: id, create: conversation(id), entries: [] }
+        for (const store of stores) assert.ok((await store.append(append)).ok)
+      }
+      const past: unknown[] = []
+      for (let count = 0; count < 40; count += 1) {
+        const command = anyCommand(draw)
+        past.push(command.told)
+        const expected = await command.run(stores[0])
+        assertSame(await command.run(stores[1]), expected, past)
+        note(seen, expected)
+      }
+      for (const at of ['default', 'other']) {
+        assertSame(await stateOf(stores[1], at), await stateOf(stores[0], at), past)
+      }
+      await stores[1].close()
+    }
+    assert.deepEqual(
+      outcomes.filter((one) => !seen.has(one)),
+      [],
+      'every outcome of an append was seen',
+    )
+  })
+}
+
+/** What went wrong is told with all that was done before. */
+function assertSame(actual: unknown, expected: unknown, past: readonly unknown[]): void {
+  try {
+    assert.deepEqual(withoutTimes(actual), withoutTimes(expected))
+  } catch (error) {
+    throw new Error(past.map((one) => JSON.stringify(one)).join('\n'), { cause: error })
+  }
+}
+
+function note(seen: Set<string>, result: unknown): void {
+  const { ok, reason } = (result ?? {}) as { ok?: boolean; reason?: string }
+  if (ok !== undefined) seen.add(reason ?? 'stored')
+}

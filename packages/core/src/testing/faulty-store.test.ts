@@ -1,0 +1,120 @@
+/** The store that fails on purpose: every method of the contract, what is said, and the order of appends. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isWitanError } from '@witan/protocol'
+import { memoryStore } from '../store/drivers/memory.ts'
+import type { Store } from '../store/store.ts'
+import { database, entry, reply, start, textsOf, wholePage } from './conformance/store-fixtures.ts'
+import { type FaultyMethod, faultyStore } from './faulty-store.ts'
+
+/** A call of each method that can fail. A method that is missing here does not compile. */
+const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unknown>> = {
+  append: (store) => store.append({ database, conversation: 'chats/1', entries: [] }),
+  getConversation: (store) => store.getConversation(database, 'chats/1'),
+  listConversations: (store) => store.listConversations(database, { ...wholePage, agent: null, createdBy: null }),
+  deleteConversation: (store) => store.deleteConversation(database, 'chats/1'),
+  sweepConversations: (store) => store.sweepConversations(10),
+  readEntries: (store) => store.readEntries(database, 'chats/1', { after: 0, limit: 9 }),
+  getJob: (store) => store.getJob(database, 'j1'),
+  listJobs: (store) => store.listJobs(database, 'chats/1', { live: true }),
+  listTasks: (store) => store.listTasks(database, { ...wholePage, live: null }),
+  claimJobs: (store) => store.claimJobs({ owner: 'w1', leaseMs: 1, limit: 9 }),
+  heartbeat: (store) => store.heartbeat('w1', [], 1),
+  releaseJobs: (store) => store.releaseJobs('w1'),
+  getInterruption: (store) => store.getInterruption(database, 'i1'),
+  listInterruptions: (store) =>
+    store.listInterruptions(database, { ...wholePage, state: null, conversation: null, addressees: null }),
+  dueInterruptions: (store) => store.dueInterruptions(10),
+  beginReply: (store) => store.beginReply(database, reply('k')),
+  finishReply: (store) => store.finishReply(database, 'k', null),
+  listDatabases: (store) => store.listDatabases(),
+  readWhole: (store) => store.readWhole(database, 'chats/1'),
+  putWhole: async (store) => {
+    const { row } = (await memoryOfOne()) ?? assert.fail()
+    return store.putWhole('other', { row, entries: [], jobs: [], interruptions: [] })
+  },
+  listAgents: (store) => store.listAgents(database),
+  listAgentIds: (store) => store.listAgentIds(database),
+  getAgentRevision: (store) => store.getAgentRevision(database, 'a', 1),
+  lastAgentRevision: (store) => store.lastAgentRevision(database, 'a'),
+  changeAgents: (store) => store.changeAgents(database, []),
+}
+
+async function memoryOfOne() {
+  const store = memoryStore()
+  await start(store, 'chats/9')
+  const whole = await store.readWhole(database, 'chats/9')
+  return whole === null ? null : { row: { ...whole.row, lastSeq: 0 } }
+}
+
+test('every method of the contract fails where it is told to, and works once it is healed', async () => {
+  for (const [name, call] of Object.entries(calls)) {
+    const faulty = faultyStore(memoryStore(), { seed: 1, rates: { [name]: { fail: 1 } } })
+    const error = await call(faulty.store).then(
+      () => assert.fail(`${name} did not fail`),
+      (reason: unknown) => reason,
+    )
+    assert.ok(isWitanError(error) && error.code === 'STORE_UNAVAILABLE', String(error))
+    assert.deepEqual(faulty.fired, [{ method: name, kind: 'fail', call: 1 }])
+    faulty.heal()
+    await call(faulty.store)
+  }
+})
+
+async function heardOf(rates: { fail?: number; delay?: number; executeAndFail?: number }): Promise<readonly string[]> {
+  const inner = memoryStore()
+  const heard: string[] = []
+  const nothing = () => {}
+  memoryStore({ beside: inner }).listen({
+    appended: nothing,
+    due: nothing,
+    gone: nothing,
+    said: (_, text) => heard.push(text),
+  })
+  const { store } = faultyStore(inner, { seed: 1, rates: { say: rates }, late: () => Promise.resolve() })
+  assert.equal(store.say(database, 'chats/1', 'hello'), undefined)
+  assert.deepEqual(heard, [])
+  for (let turn = 0; turn < 5; turn += 1) await Promise.resolve()
+  return heard
+}
+
+test('what is said is lost, late or heard, and never an error', async () => {
+  assert.deepEqual(await heardOf({}), ['hello'])
+  assert.deepEqual(await heardOf({ fail: 1 }), [])
+  assert.deepEqual(await heardOf({ delay: 1 }), ['hello'])
+  assert.deepEqual(await heardOf({ executeAndFail: 1 }), ['hello'])
+})
+
+test('whoever listens to the failing store hears the wrapped one', async () => {
+  const inner = memoryStore()
+  const { store } = faultyStore(inner, { seed: 1, rates: { append: { fail: 1 } } })
+  const heard: number[] = []
+  const nothing = () => {}
+  const end = store.listen({
+    appended: ({ lastSeq }) => heard.push(lastSeq),
+    due: nothing,
+    gone: nothing,
+    said: nothing,
+  })
+  await start(memoryStore({ beside: inner }), 'chats/1')
+  assert.deepEqual(heard, [1])
+  end()
+  await memoryStore({ beside: inner }).append({ database, conversation: 'chats/1', entries: [entry('more')] })
+  assert.deepEqual(heard, [1])
+})
+
+test('an append that was not done takes with it those that were made before its failure was told', async () => {
+  const inner = memoryStore()
+  await start(inner, 'chats/1')
+  const faulty = faultyStore(inner, { seed: 1, rates: { append: { fail: 1 } } })
+  const append = (text: string) =>
+    faulty.store.append({ database, conversation: 'chats/1', entries: [entry(text)] }).then(
+      () => 'done',
+      () => 'failed',
+    )
+  const first = append('one')
+  faulty.heal()
+  assert.deepEqual(await Promise.all([first, append('two')]), ['failed', 'failed'])
+  assert.equal(await append('three'), 'done')
+  assert.deepEqual(await textsOf(inner, 'chats/1'), ['hello', 'three'])
+})

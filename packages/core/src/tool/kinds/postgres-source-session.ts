@@ -1,0 +1,166 @@
+/** Connections of a PostgreSQL query source: opened when needed, few, and each transaction on them read-only [D16]. */
+import type { Client, Pool, PoolClient } from 'pg'
+
+/** Where to connect, and what one query may take. */
+export interface PostgresSettings {
+  readonly url: string
+  readonly timeoutMs: number
+  readonly maxRows: number
+  readonly maxBytes: number
+  readonly connectTimeoutMs: number
+}
+
+/** A connection inside a read-only transaction. */
+export interface Session {
+  readonly client: PoolClient
+  readonly settings: PostgresSettings
+  /** The server's process, to stop it by. */
+  processId: number
+  /** Bytes that came since it was last set to 0. */
+  received: number
+  /** More came than a query may bring into memory, and the connection was cut. */
+  isFlooded: boolean
+}
+
+/** Cells as the server writes them, by column. */
+export interface Answer {
+  readonly rows: readonly (readonly (string | null)[])[]
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[]
+}
+
+/** What the server said against a statement; `cause` is the driver's error. */
+export class StatementError extends Error {
+  readonly statement: string
+  /** The server's SQLSTATE, or the system's word for why the connection is gone. */
+  readonly code: string | undefined
+  constructor(statement: string, cause: unknown) {
+    super('A statement failed.', { cause })
+    this.statement = statement
+    this.code = (cause as { code?: string } | undefined)?.code
+  }
+}
+
+/** At most this many connections, so at most this many queries at once. */
+export const MAX_CONNECTIONS = 4
+const IDLE_MS = 30_000
+const MAX_RECEIVED_BYTES = 16 * 1024 * 1024
+const END_LIMIT_MS = 2_000
+
+/** The session's settings that the limits and the reading of values rest on, for one transaction; and what must be so. */
+const SETTINGS = `select pg_catalog.pg_backend_pid(), pg_catalog.current_setting('transaction_read_only'),
+  pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config('idle_in_transaction_session_timeout', $2, true),
+  pg_catalog.set_config('standard_conforming_strings', 'on', true), pg_catalog.set_config('DateStyle', 'ISO', true),
+  pg_catalog.set_config('bytea_output', 'hex', true), pg_catalog.set_config('extra_float_digits', '1', true)`
+
+const sessions = new WeakMap<Client, Session>()
+
+/** Loads the driver, which nobody pays for who has no such source, and makes a pool that is still empty. */
+export async function openPool(settings: PostgresSettings): Promise<Pool> {
+  const { Pool } = await import('pg')
+  const pool = new Pool({
+    connectionString: settings.url,
+    connectionTimeoutMillis: settings.connectTimeoutMs,
+    max: MAX_CONNECTIONS,
+    idleTimeoutMillis: IDLE_MS,
+    allowExitOnIdle: true,
+    keepAlive: true,
+    fallback_application_name: 'witan',
+  })
+  pool.on('error', () => undefined) // an idle connection was lost: the pool has dropped it
+  return pool
+}
+
+/** A connection with a read-only transaction begun. One that was lost while idle is replaced; a new one must work. */
+export async function begin(pool: Pool, settings: PostgresSettings): Promise<Session> {
+  for (;;) {
+    const client = await pool.connect()
+    const known = sessions.get(client)
+    try {
+      return await within(client, settings.connectTimeoutMs, async () => {
+        const session = known ?? (await pin(client, settings))
+        await beginReading(session)
+        return session
+      })
+    } catch (error) {
+      client.release(true)
+      if (known === undefined) throw error
+    }
+  }
+}
+
+/** Cuts a connection whose server has fallen silent, so that nothing waits for it for ever. */
+async function within<T>(client: Client, limitMs: number, work: () => Promise<T>): Promise<T> {
+  const timer = setTimeout(() => client.connection.stream.destroy(), limitMs)
+  try {
+    return await work()
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The first statement of a connection: what begins on it without saying more can only read. */
+async function pin(client: PoolClient, settings: PostgresSettings): Promise<Session> {
+  const session: Session = { client, settings, processId: 0, received: 0, isFlooded: false }
+  client.on('error', () => undefined) // the statement under way fails too, and tells
+  client.connection.stream.on('data', (bytes: Uint8Array) => {
+    session.received += bytes.length
+    if (session.received <= MAX_RECEIVED_BYTES) return
+    session.isFlooded = true
+    client.connection.stream.destroy()
+  })
+  await send(session, 'set default_transaction_read_only = on')
+  sessions.set(client, session)
+  return session
+}
+
+async function beginReading(session: Session): Promise<void> {
+  const { timeoutMs } = session.settings
+  await send(session, 'begin transaction read only')
+  const { rows } = await send(session, SETTINGS, [String(timeoutMs), String(2 * timeoutMs)])
+  const [processId, readOnly] = rows[0] ?? []
+  if (readOnly !== 'on') throw new Error('The transaction is not read-only.')
+  session.processId = Number(processId)
+}
+
+/** Sends one statement by the extended protocol, which takes no second one, and gives the cells as text. */
+export async function send(session: Session, text: string, values: readonly unknown[] = []): Promise<Answer> {
+  session.received = 0
+  const asText = { getTypeParser: () => (value: string) => value }
+  try {
+    return await session.client.query<(string | null)[]>({
+      ...{ text, values: [...values], rowMode: 'array', types: asText },
+      ...{ queryMode: 'extended' }, // which the types do not know
+    })
+  } catch (error) {
+    throw new StatementError(text, error)
+  }
+}
+
+/** Ends the transaction, which undoes whatever it might have done, and gives the connection back. */
+export async function giveBack(session: Session): Promise<void> {
+  const { client } = session
+  try {
+    await within(client, END_LIMIT_MS, () => send(session, 'rollback'))
+    client.release()
+  } catch {
+    client.release(true)
+  }
+}
+
+/** Cuts a connection whose statement still runs and, by a connection of its own, ends that statement. Never rejects. */
+export async function cut({ client, processId, settings }: Session): Promise<void> {
+  client.release(true)
+  const { Client } = await import('pg')
+  const canceller = new Client({
+    ...{ connectionString: settings.url, connectionTimeoutMillis: END_LIMIT_MS, query_timeout: END_LIMIT_MS },
+  })
+  canceller.on('error', () => undefined)
+  try {
+    await canceller.connect()
+    await canceller.query('select pg_catalog.pg_terminate_backend($1)', [processId])
+  } catch {
+    // its own time limit ends it then
+  } finally {
+    await canceller.end().catch(() => undefined)
+  }
+}

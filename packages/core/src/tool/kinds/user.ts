@@ -1,0 +1,98 @@
+/** The user-interface tool of an agent: it writes to a person by name and waits for the reply [T22, T25]. */
+import type { User } from '@witan/protocol'
+import { participantsOf } from '../../parameter/participants.ts'
+import { failed, pending, type ResultOutcome, result } from '../outcome.ts'
+import { type JsonSchema, perBinding } from '../schema.ts'
+import type { ArgumentCheck, Caller, ImmediateTool, ToolSource } from '../tool.ts'
+
+const name = 'ask_user'
+const longest = 100_000
+
+/** `ask_user` for the agents that name people; who takes part in the conversation is its caller's to say. */
+export const userTools: ToolSource = (caller: Caller) => {
+  const { users } = caller.agent
+  if (users.length === 0) return []
+  const there = participantsOf(caller.given)
+  const ids = users.map(({ id }) => id).filter((id) => there === null || there.has(id))
+  return [toolOf(users, ids)]
+}
+
+const toolOf = perBinding((users: readonly User[], there): ImmediateTool => {
+  const people = users.filter(({ id }) => there.has(id))
+  return {
+    name,
+    offer: people.length === 0 ? null : { name, description: describe(people), parameters: schemaOf(people) },
+    notice:
+      people.length === 0 ? 'Not offered: none of the people whom it may ask takes part in the conversation.' : null,
+    effect: 'once',
+    bound: [],
+    unlisted: ['user', 'message'],
+    immediate: true,
+    check: checkWords,
+    invoke(request, _caller, verbs) {
+      const found = find(people, users, request.arguments['user'])
+      if ('kind' in found) return found
+      verbs.interrupt({ kind: 'message', prompt: String(request.arguments['message']), addressee: found.id })
+      return pending
+    },
+    resume(answer, { addressee }) {
+      const who = nameOf(users.find(({ id }) => id === addressee) ?? { id: addressee ?? 'somebody' })
+      if (!('error' in answer)) return result(`${who}: ${String(answer.value)}`)
+      if (answer.lapsed !== 'expired') return failed('TOOL_FAILED', answer.error)
+      return failed(
+        'USER_UNAVAILABLE',
+        `${who} did not answer in time. Try again later, ask somebody else, or go on without.`,
+      )
+    },
+  }
+})
+
+function nameOf({ id, name: called }: Pick<User, 'id'> & { readonly name?: string | undefined }): string {
+  return called ?? id
+}
+
+/** With one person there is nobody to choose, and nothing to choose with [T24]. */
+function schemaOf(people: readonly User[]): JsonSchema {
+  const message = { type: 'string', description: 'The question or message, complete in itself.' }
+  const user = { type: 'string', enum: people.map(({ id }) => id), description: 'The id of the person.' }
+  const several = people.length > 1
+  return Object.freeze({
+    type: 'object',
+    properties: several ? { user, message } : { message },
+    required: several ? ['user', 'message'] : ['message'],
+    additionalProperties: false,
+  })
+}
+
+function describe(people: readonly User[]): string {
+  const list = people.map(({ id, name: called, roles }) => {
+    const more = [...(called === undefined ? [] : [called]), ...roles]
+    return more.length === 0 ? id : `${id} (${more.join(', ')})`
+  })
+  return `Writes to a person and waits for the reply. ${people.length === 1 ? 'The person is' : 'The people are'} ${list.join('; ')}.`
+}
+
+function checkWords(args: Readonly<Record<string, unknown>>): ArgumentCheck {
+  const { user, message } = args
+  const issues: string[] = []
+  if (typeof message !== 'string' || message.trim() === '') issues.push('`message`: expected text')
+  else if (message.length > longest) issues.push(`\`message\`: at most ${longest} characters`)
+  if (user !== undefined && typeof user !== 'string') issues.push('`user`: expected the id of a person')
+  return issues.length === 0 ? { ok: true, arguments: args } : { ok: false, issues }
+}
+
+/** Whom a name means. Unknown and unavailable are told apart, and both name whom one can ask [T23, Tb05, E59]. */
+function find(people: readonly User[], all: readonly User[], wanted: unknown): User | ResultOutcome {
+  const [only, second] = people
+  const list = people.length === 0 ? 'Nobody can be asked.' : `You can ask: ${people.map(({ id }) => id).join(', ')}.`
+  if (wanted === undefined) {
+    if (only !== undefined && second === undefined) return only
+    return failed('USER_UNKNOWN', `\`user\` is missing. ${list}`)
+  }
+  const known = people.find(({ id }) => id === wanted)
+  if (known !== undefined) return known
+  const called = String(wanted).slice(0, 100)
+  if (all.some(({ id }) => id === wanted))
+    return failed('USER_UNAVAILABLE', `\`${called}\` does not take part in this conversation. ${list}`)
+  return failed('USER_UNKNOWN', `There is no person \`${called}\`; nobody was asked. ${list}`)
+}

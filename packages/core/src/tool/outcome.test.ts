@@ -1,0 +1,36 @@
+/** What code of somebody else gives: kept as it is, cut, or told as a failure. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { given, MOST_RESULT_CHARACTERS } from './outcome.ts'
+
+test('[F15] what a tool gives is kept as it is, as long as it is JSON and not too long', () => {
+  for (const value of ['text', 12, null, undefined, { a: [1] }, 'x'.repeat(MOST_RESULT_CHARACTERS)])
+    assert.deepEqual(given('it', value), { kind: 'result', value, truncated: false, failure: null })
+})
+
+test('[F15] what is too long is cut, and the cut says how much there was', () => {
+  const { value, truncated } = given('it', 'x'.repeat(1_000_000))
+  assert.equal(truncated, true)
+  assert.equal(value, `${'x'.repeat(MOST_RESULT_CHARACTERS)} [cut: 256000 of 1000000 characters]`)
+  const list = given(
+    'it',
+    Array.from({ length: 200_000 }, () => 1),
+  )
+  assert.ok(
+    list.truncated && String(list.value).startsWith('[1,1') && /of 400001 characters\]$/.test(String(list.value)),
+  )
+  const halved = given('it', `${'x'.repeat(MOST_RESULT_CHARACTERS - 1)}\u{1f600}`)
+  assert.ok(String(halved.value).isWellFormed())
+})
+
+test('[F15] what is no JSON fails the call, in words, and not the run', () => {
+  const circle: Record<string, unknown> = {}
+  circle['self'] = circle
+  assert.equal(given('it', circle).failure?.detail, '`it` gave a value that is no JSON: it refers to itself')
+  assert.match(given('it', 12n).failure?.detail ?? '', /^`it` gave a value that is no JSON: .*BigInt/)
+  const toJSON = () => {
+    throw new Error('not this')
+  }
+  const thrown = given('it', { toJSON })
+  assert.equal(thrown.failure?.code, 'TOOL_FAILED')
+})

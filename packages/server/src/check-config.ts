@@ -1,0 +1,44 @@
+/** The check of a configuration's agents, together with the stored ones, before any of them is stored. */
+import { type Agent, createRuntime } from '@witan/core'
+import type { CheckReport, StoredAgent } from '@witan/protocol'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+import { runtimeOptions } from './open-runtime.ts'
+
+/** Everything that is wrong with them, in one report; nothing is saved, and nothing runs. Throws what the store or a live part of an agent refuses. */
+export async function checkConfig(config: Config, log: Log): Promise<CheckReport> {
+  const agents = withWrapped(config.agents)
+  const live = agents.filter((agent): agent is Agent => 'data' in agent)
+  const options = runtimeOptions(config, log)
+  const models = live.flatMap(({ model }) => (model === null ? [] : [[model.id, model] as const]))
+  const tools = new Set([...(options.tools ?? []), ...live.flatMap((agent) => agent.tools)])
+  const runtime = createRuntime({
+    ...options,
+    agents: [],
+    models: { ...Object.fromEntries(models), ...options.models },
+    tools: [...tools],
+  })
+  try {
+    await runtime.ready
+    const written = agents.map(
+      (agent) => ('data' in agent ? (agent as Agent).data : agent) as { readonly id?: unknown },
+    )
+    const ids = new Set(written.map(({ id }) => id))
+    const others: StoredAgent[] = []
+    for (let cursor: string | null = null; ; ) {
+      const page = await runtime.agents.list({ limit: 200, cursor })
+      others.push(...page.items.filter(({ id }) => !ids.has(id)))
+      cursor = page.nextCursor
+      if (cursor === null) return await runtime.agents.check([...written, ...others])
+    }
+  } finally {
+    await runtime.close().catch(() => undefined)
+  }
+}
+
+/** An agent as code brings those that it wraps as tools. */
+function withWrapped(agents: readonly object[]): readonly object[] {
+  const all = new Set(agents)
+  for (const agent of all) for (const one of 'agents' in agent ? (agent as Agent).agents : []) all.add(one)
+  return [...all]
+}

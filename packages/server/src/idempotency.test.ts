@@ -1,0 +1,32 @@
+/** What becomes of a key when its request fails. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { localPrincipal } from '@witan/core'
+import { WitanError } from '@witan/protocol'
+import { actOnce } from './idempotency.ts'
+
+const scope = {
+  ...{ principal: localPrincipal, method: 'POST', path: '/api/v1/conversations' },
+  ...{ key: 'k', name: 'Idempotency-Key', digest: 'd' },
+}
+
+/** What is asked of the desk when the request ends in this error. */
+async function askedAfter(error: WitanError): Promise<readonly string[]> {
+  const asked: string[] = []
+  const desk = {
+    begin: async () => ({ state: 'fresh', note: 'k' }) as const,
+    finish: async () => void asked.push('finish'),
+    abandon: async () => void asked.push('abandon'),
+  }
+  const failure = () => ({ status: 500, text: null, headers: {} })
+  const acting = actOnce(scope, () => Promise.reject(error), { desk, log: () => {}, failure })
+  await assert.rejects(acting, error)
+  return asked
+}
+
+test('[P20] a key is given up where its request was refused, and kept where the store may still do it', async () => {
+  assert.deepEqual(await askedAfter(new WitanError('RUN_ACTIVE', 'busy')), ['abandon'])
+  assert.deepEqual(await askedAfter(new WitanError('STORE_UNAVAILABLE', 'the disk is full')), ['abandon'])
+  const lost = new WitanError('STORE_UNAVAILABLE', 'no reply', { details: { outcome: 'unknown' } })
+  assert.deepEqual(await askedAfter(lost), [])
+})

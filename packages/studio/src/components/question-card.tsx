@@ -1,0 +1,99 @@
+/** Questions with their options and free text, answered together. */
+import type { Interruption, Question } from '@witan/protocol'
+import { useId, useState } from 'react'
+import { useAnswer } from '../state/use-answer.ts'
+import { Button } from './button.tsx'
+import { Card } from './card.tsx'
+
+interface Choice {
+  readonly options: readonly string[]
+  readonly text: string
+}
+
+const nothing: Choice = { options: [], text: '' }
+const isAnswered = ({ options, text }: Choice) => options.length > 0 || text.trim() !== ''
+
+/** Can be sent when every required question has an answer. */
+export function QuestionCard({ asked }: { readonly asked: Interruption & { readonly kind: 'question' } }) {
+  const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({})
+  const { sending, error, send } = useAnswer(asked.id)
+  const missing = asked.questions.some(({ id, required }) => required && !isAnswered(choices[id] ?? nothing))
+  const submit = () => {
+    if (missing) return
+    const given = asked.questions.flatMap(({ id }) => {
+      const { options, text } = choices[id] ?? nothing
+      const words = text.trim() === '' ? {} : { text: text.trim() }
+      return isAnswered({ options, text }) ? [[id, { ...(options.length === 0 ? {} : { options }), ...words }]] : []
+    })
+    send({ answer: Object.fromEntries(given) })
+  }
+  return (
+    <Card
+      of={asked}
+      title={asked.agent}
+      says={asked.questions.length === 1 ? 'has a question' : 'has questions'}
+      error={error}
+      onSubmit={submit}
+      buttons={
+        <Button type="submit" look="primary" disabled={sending || missing}>
+          {sending ? 'Sent, going on …' : 'Send answer'}
+        </Button>
+      }
+    >
+      {asked.questions.map((question) => (
+        <QuestionField
+          key={question.id}
+          question={question}
+          choice={choices[question.id] ?? nothing}
+          onChoice={(choice) => setChoices({ ...choices, [question.id]: choice })}
+        />
+      ))}
+    </Card>
+  )
+}
+
+interface FieldProps {
+  readonly question: Question
+  readonly choice: Choice
+  readonly onChoice: (choice: Choice) => void
+}
+
+function QuestionField({ question, choice, onChoice }: FieldProps) {
+  const name = useId()
+  const { options, multiple, freeText, required, text } = question
+  const toggle = (id: string) => {
+    const others = choice.options.filter((one) => one !== id)
+    const rest = multiple ? others : []
+    onChoice({ ...choice, options: choice.options.includes(id) ? others : [...rest, id] })
+  }
+  return (
+    <fieldset className="space-y-1.5">
+      <legend className="mb-1.5 whitespace-pre-wrap break-words text-base">
+        {text}
+        {!required && <span className="text-xs text-muted"> (optional)</span>}
+      </legend>
+      {options.map(({ id, label }) => (
+        <label key={id} className="flex min-h-8 items-center gap-2 break-words">
+          <input
+            type={multiple || !required ? 'checkbox' : 'radio'}
+            name={name}
+            className="size-4 shrink-0 accent-accent"
+            checked={choice.options.includes(id)}
+            onChange={() => toggle(id)}
+          />
+          {label}
+        </label>
+      ))}
+      {freeText && (
+        <textarea
+          className="field"
+          rows={2}
+          aria-label={options.length === 0 ? text : `${text} In your own words`}
+          placeholder={options.length === 0 ? '' : 'Or in your own words'}
+          value={choice.text}
+          onChange={(event) => onChoice({ ...choice, text: event.target.value })}
+        />
+      )}
+    </fieldset>
+  )
+}

@@ -1,0 +1,52 @@
+/** What a person does with a task: tell it something, ask about it, stop it. */
+import { useState } from 'react'
+import { witan } from './witan.ts'
+
+const usualQuestion = 'What have you done so far, and what is left?'
+
+/** What is under way, and what the last one came to. */
+export interface TaskTalk {
+  readonly busy: 'tell' | 'ask' | 'stop' | null
+  /** Words for the person who asked or told; null before the first. */
+  readonly said: { readonly about: string; readonly text: string } | null
+  readonly error: unknown
+  tell(text: string, done: () => void): void
+  /** Without words the usual question. */
+  ask(question: string): void
+  stop(): void
+}
+
+/** One thing at a time; what was refused can be tried again. */
+export function useTask(taskId: string): TaskTalk {
+  const [busy, setBusy] = useState<TaskTalk['busy']>(null)
+  const [said, setSaid] = useState<TaskTalk['said']>(null)
+  const [error, setError] = useState<unknown>(null)
+  const go = (what: 'tell' | 'ask' | 'stop', work: () => Promise<TaskTalk['said']>) => {
+    setBusy(what)
+    setError(null)
+    work()
+      .then(setSaid, setError)
+      .finally(() => setBusy(null))
+  }
+  return {
+    busy,
+    said,
+    error,
+    tell: (text, done) =>
+      go('tell', async () => {
+        await witan.tasks.message(taskId, text)
+        done()
+        return { about: 'Sent', text: 'It reads it at its next step.' }
+      }),
+    ask: (question) =>
+      go('ask', async () => {
+        const { text, asOfSeq } = await witan.tasks.progress(taskId, question || usualQuestion)
+        return { about: `As of event ${asOfSeq}`, text }
+      }),
+    stop: () =>
+      go('stop', async () => {
+        await witan.tasks.cancel(taskId)
+        return null
+      }),
+  }
+}

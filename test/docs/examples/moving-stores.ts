@@ -1,0 +1,19 @@
+/** The same as a library: everything of one store, line by line, into another one. */
+import { createRuntime, defineAgent, memoryStore } from '@witan/core'
+import { exportStore, importItem, movingText, readMoving } from '@witan/core/moving'
+import { scriptedModel } from '@witan/core/testing'
+
+const from = memoryStore()
+const clerk = defineAgent({ id: 'clerk', instructions: 'Help.', model: scriptedModel(() => 'Filed.') })
+const runtime = createRuntime({ store: { ...from, close: async () => {} }, agents: [clerk] })
+await (await runtime.start({ agent: 'clerk', id: 'chats/1', prompt: 'File it.' })).run?.result
+await runtime.close()
+
+async function* lines() {
+  for await (const line of exportStore(from, await from.listDatabases())) yield movingText(line)
+}
+
+const to = memoryStore()
+await to.open()
+for await (const item of readMoving(lines())) console.log(item.kind, await importItem(to, item))
+for await (const line of lines()) console.log(line.slice(0, 17), '…')

@@ -1,0 +1,31 @@
+/** Every row of the fault matrix, on every store that it is for: lanes beside each other, the rows of one after the other. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { faultPointNames } from '@witan/core/testing'
+import { lanes, runRow } from './rig/matrix.ts'
+import { lineOf } from './rig/row.ts'
+import { triedPoints } from './rows/f01-kill-anywhere.ts'
+
+const timeout = 600_000
+
+test('[I17] every fault point has its trials', () => {
+  // What only a frozen worker passes is counted by the row that freezes workers.
+  assert.deepEqual(
+    faultPointNames.filter((name) => !triedPoints.includes(name)),
+    ['fenced'],
+  )
+})
+
+describe('the fault matrix', { concurrency: lanes.length }, () => {
+  for (const { name, store, rows } of lanes) {
+    describe(name, { concurrency: 1 }, () => {
+      for (const row of rows) {
+        test(`[${row.id}] [I1] [I2] [I3] [I4] [I6] [I7] [I9] ${row.title}, ${store}`, { timeout }, async (context) => {
+          const { result } = await runRow(row, store, 'pr')
+          context.diagnostic(lineOf(row, store, result))
+          assert.deepEqual(result.violations, [])
+        })
+      }
+    })
+  }
+})

@@ -1,0 +1,59 @@
+/**
+ * A server that can be tortured: `witan serve`, loaded beforehand and told by lines of JSON on its standard input when to start,
+ * which fault points to arm, and how wrong its clock is. Everything it runs is the command line's own.
+ */
+import { flushCompileCache } from 'node:module'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { processTerminal, runCommandLine } from '@witan/cli'
+import { armFaults } from '@witan/core/testing'
+import { serveDatabases } from './databases.ts'
+import { type Doom, expectDoom } from './doom.ts'
+import { skewClock } from './skew.ts'
+import './world.ts'
+
+const config = fileURLToPath(new URL('witan.config.ts', import.meta.url))
+
+interface Order {
+  readonly faults?: string
+  readonly doom?: Doom
+  readonly skewMs?: number
+  readonly env?: Readonly<Record<string, string>>
+  /** Collects garbage and tells what is held. */
+  readonly memory?: true
+}
+
+function obey({ faults, doom, skewMs, env, memory }: Order): void {
+  if (memory === true) return collect()
+  if (faults !== undefined) armFaults(faults)
+  if (doom !== undefined) expectDoom(doom)
+  if (skewMs !== undefined) skewClock(skewMs)
+  if (env === undefined) return console.log('{"type":"armed"}')
+  Object.assign(process.env, env)
+  const others = process.env['TORTURE_DATABASES']
+  if (others !== undefined) return void serveDatabases(config, others.split(','))
+  void runCommandLine(['serve', '--config', config], processTerminal()).then((code) => process.exit(code))
+}
+
+setFlagsFromString('--expose-gc')
+const gc = runInNewContext('gc') as () => void
+
+const settleMs = 100
+
+/** Twice, since what the first one frees may free more. */
+function collect(): void {
+  gc()
+  setTimeout(() => {
+    gc()
+    setTimeout(() => console.log(JSON.stringify({ type: 'memory', ...process.memoryUsage() })), settleMs)
+  }, settleMs)
+}
+
+const orders = createInterface({ input: process.stdin })
+orders.on('line', (line) => obey(JSON.parse(line) as Order))
+// Nobody is there to give orders any more.
+orders.on('close', () => process.exit(0))
+flushCompileCache()
+console.log('{"type":"warm"}')

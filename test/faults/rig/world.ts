@@ -1,0 +1,178 @@
+/** The system under torture: agents whose models do what the prompt says, and tools whose effects a ledger counts. */
+import { defineTool, type FunctionTool, type ModelRequest } from '@witan/core'
+import { lastUserMessage, type Rule, type ScriptedCall, type ScriptedReply } from '@witan/core/testing'
+import type { AgentInput } from '@witan/protocol'
+import { z } from 'zod'
+import { agent, playerOf } from '../../support/stage.ts'
+
+/** What the tools of the world are told to count: one execution, by the call it belongs to. */
+export interface Deed {
+  readonly tool: string
+  readonly effect: 'none' | 'keyed' | 'once'
+  readonly callId: string
+  readonly conversation: string
+}
+
+/** Does a deed outside, and resolves when it is done. */
+export type Doer = (deed: Deed, signal: AbortSignal) => Promise<void>
+
+/** Tools of the world by name, with their effects. A person releases each call of `sign`. */
+export const deeds = { read: 'none', book: 'keyed', pay: 'once', sign: 'once' } as const
+
+/** Tools whose effect must not repeat. */
+export const onceTools: ReadonlySet<string> = new Set(
+  Object.entries(deeds).flatMap(([name, effect]) => (effect === 'once' ? [name] : [])),
+)
+
+/** A hidden value that no sink may show [I13]. */
+export const hiddenValue = 'cny_user_q7w2e9r4t6y1u3i5o8p0a2s4d6f8g1h3'
+
+const hiddenParameter = { name: 'userId', sendToModel: false, policy: 'forbidModelGeneration' } as const
+const tools = Object.keys(deeds)
+
+/** What an agent may ask of people: an action, a question, and a release. */
+const asking = { actions: [{ name: 'Confirm' }], questions: true, approvals: ['sign'] }
+
+/**
+ * The tree: a root, a delegate below it, and a leaf below that, which may ask people; a clerk who works in the background and asks, too;
+ * and one who waits for an answer for two seconds only.
+ */
+export const worldAgents: readonly AgentInput[] = [
+  agent('root', {
+    tools: [...tools, 'bad'],
+    subAgents: [{ agent: 'mid' }, { agent: 'leaf' }, { agent: 'hasty' }, { agent: 'clerk', blocking: 'never' }],
+    limits: { maxModelCalls: 40 },
+  }),
+  agent('mid', { tools, subAgents: [{ agent: 'leaf' }] }),
+  agent('clerk', { tools, ...asking }),
+  agent('hasty', { tools, ...asking, interruptionExpiresInSeconds: 2 }),
+  agent('leaf', { tools, ...asking, parameters: [hiddenParameter] }),
+]
+
+/** The tools, over whatever does their deeds; `bad` misbehaves as its argument says. */
+export function worldTools(
+  perform: Doer,
+  zoo: (manner: string, signal: AbortSignal) => unknown,
+): readonly FunctionTool[] {
+  const counted = Object.entries(deeds).map(([name, effect]) =>
+    defineTool({
+      name,
+      description: name,
+      parameters: z.object({}),
+      effect,
+      execute: async (_args, { callId, conversationId, signal }) => {
+        await perform({ tool: name, effect, callId, conversation: conversationId }, signal)
+        return `${name} ok`
+      },
+    }),
+  )
+  const bad = defineTool({
+    name: 'bad',
+    description: 'Misbehaves.',
+    parameters: z.object({ manner: z.string() }),
+    effect: 'none',
+    timeoutMs: 500,
+    execute: ({ manner }, { signal }) => zoo(manner, signal),
+  })
+  return [...counted, bad]
+}
+
+/**
+ * Every agent does what its message says, one step a turn: `pay read+book leaf:act` pays, then reads and books at once, then has the
+ * leaf act; `ask` asks a question. After a colon stands what a delegate is told, with commas for spaces. A word with `#` is a mark, which delegates are told, too, but
+ * not those in the background: `#think50` has the model take 50 ms for each reply, and `#paid:chats/1` has its calls counted.
+ */
+export const worldScript: Rule = (request, turn) => {
+  const step = stepsOf(request)[turn]
+  const reply = step === undefined ? { text: `${playerOf(request)} done` } : replyTo(step, marksOf(request))
+  const pause = /#think(\d+)/.exec(lastUserMessage(request))?.[1]
+  return pause === undefined ? reply : { ...reply, delayMs: Number(pause) }
+}
+
+function stepsOf(request: ModelRequest): readonly string[] {
+  const said = lastUserMessage(request)
+  // What the runtime tells of tasks is no order.
+  if (said.startsWith('[from ')) return []
+  return said.split(' ').filter((word) => word !== '' && !word.includes('#'))
+}
+
+const marksOf = (request: ModelRequest): readonly string[] =>
+  lastUserMessage(request)
+    .split(' ')
+    .filter((word) => word.startsWith('#'))
+
+/** The conversation whose model calls are counted, if this is one of them. */
+export function paidFor(request: ModelRequest): string | null {
+  return (
+    marksOf(request)
+      .find((mark) => mark.startsWith('#paid:'))
+      ?.slice('#paid:'.length) ?? null
+  )
+}
+
+function replyTo(step: string, marks: readonly string[]): ScriptedReply {
+  return { toolCalls: step.split('+').map((word) => callOf(word, marks)) }
+}
+
+/** What people are asked by these words. */
+const asks: Readonly<Record<string, ScriptedCall>> = {
+  act: { name: 'Confirm', arguments: { what: 'it' } },
+  ask: {
+    name: 'ask_question',
+    arguments: { questions: [{ id: 'which', text: 'Which?', options: ['a', 'b'].map((id) => ({ id, label: id })) }] },
+  },
+}
+
+function callOf(word: string, marks: readonly string[]): ScriptedCall {
+  const [name = '', ...rest] = word.split(':')
+  if (rest.length === 0) return asks[name] ?? { name, arguments: {} }
+  if (name === 'bad') return { name, arguments: { manner: rest.join(':') } }
+  const told = rest.join(':').replaceAll(',', ' ')
+  return { name, arguments: { message: [told, ...(name === 'clerk' ? [] : marks)].join(' ') } }
+}
+
+/** Waits in real time; an abort ends the wait. */
+export function atLarge(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    })
+  })
+}
+
+const large = 50_000_000
+/** Two and a half leases of the process that it stands in. */
+const blockMs = 2.5 * Number(process.env['WITAN_LEASE_MS'] ?? 300)
+const long = 250_000
+
+/** What a tool may do to its process, by name. */
+const manners: Readonly<Record<string, (signal: AbortSignal) => unknown>> = {
+  throw: () => {
+    throw new Error('the tool broke')
+  },
+  hang: () => new Promise(() => {}),
+  late: (signal) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => setTimeout(() => resolve('too late'), 10))),
+  large: () => 'x'.repeat(large),
+  long: () => 'x'.repeat(long),
+  cyclic: () => {
+    const circle: Record<string, unknown> = {}
+    circle['self'] = circle
+    return circle
+  },
+  bigint: () => 12n,
+  binary: () => new Uint8Array([0, 255, 128]),
+  detached: () => {
+    void Promise.reject(new Error('nobody waits for this'))
+    return 'gone astray'
+  },
+  exit: () => process.exit(7),
+  block: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockMs) && 'blocked',
+}
+
+/** Does what the name says, and nothing good. */
+export function zoo(manner: string, signal: AbortSignal): unknown {
+  return manners[manner]?.(signal) ?? 'harmless'
+}

