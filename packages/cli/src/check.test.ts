@@ -11,6 +11,7 @@ import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import { asCommand } from './hints.ts'
 import { witan } from './testing/witan.ts'
 import { wrongSets } from './testing/wrong-agents.ts'
+import { wrongQueries } from './testing/wrong-queries.ts'
 
 const connections = { local: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' } } as const
 const line = ({ agent, path, code, detail, hint }: Finding) =>
@@ -53,7 +54,7 @@ describe('check', () => {
     return (await reply.json()) as CheckReport
   }
 
-  for (const { title, agents, errors, warnings } of wrongSets) {
+  for (const { title, agents, errors, warnings } of [...wrongSets, ...wrongQueries]) {
     test(title, async () => {
       const report = await runtime.agents.check(agents)
       assert.deepEqual(report.errors.map(line), errors)
@@ -71,4 +72,14 @@ describe('check', () => {
       assert.deepEqual(JSON.parse(json.out), report)
     })
   }
+
+  test('a configuration that cannot be read is told in JSON too, to whom asks for that', async () => {
+    await writeFile(join(folder, 'witan.config.json'), '{ "agents": [')
+    const told = await witan(['check', '--json'], { folder })
+    assert.equal(told.code, 78)
+    const { errors, ...others } = JSON.parse(told.out) as CheckReport
+    assert.deepEqual(others, { warnings: [], matrix: [], handlers: [] })
+    assert.deepEqual([errors.length, errors[0]?.code, errors[0]?.severity], [1, 'CONFIG_INVALID', 'error'])
+    assert.match(told.err, /^CONFIG_INVALID/)
+  })
 })

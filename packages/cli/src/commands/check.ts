@@ -4,6 +4,7 @@ import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
 import { serverOrConfig } from '../connect.ts'
 import { exitCodes, StartError } from '../exit.ts'
+import { describe } from '../failure.ts'
 import { asCommand } from '../hints.ts'
 import { printJson } from '../listing.ts'
 import { quiet } from '../loading.ts'
@@ -20,11 +21,21 @@ export const checkCommand: Command = {
   summary: 'Check the agents: errors, warnings, who sees which parameter, which actions need a handler.',
   options: { ...jsonOption, ...connectionOptions },
   run: async (given, terminal) => {
-    const report = await reportOf(given, terminal)
+    const report = await reportOf(given, terminal).catch((error: unknown) => {
+      if (given.has('json')) printJson(terminal, unread(error))
+      throw error
+    })
     if (given.has('json')) printJson(terminal, report)
     else printReport(terminal, report)
     return report.errors.length > 0 ? exitCodes.failed : exitCodes.done
   },
+}
+
+/** Who reads JSON finds what kept the agents from being looked at in the report as well. */
+function unread(error: unknown): CheckReport {
+  const { code, detail, path, hint } = describe(error instanceof StartError ? error.cause : error)
+  const finding = { code, severity: 'error', agent: '', path: path ?? '', detail, hint: hint ?? '' } as const
+  return { errors: [finding], warnings: [], matrix: [], handlers: [] }
 }
 
 /** Of a server, what it has stored. Without one the configuration is checked as it is written, and nothing is stored. */

@@ -11,13 +11,15 @@ export interface WrongSet {
 
 type Draft = Omit<AgentInput, 'model' | 'instructions' | 'id'> & { readonly model?: string }
 
-function agent(id: string, more: Draft = {}): AgentInput {
+/** An agent with as little as it needs. */
+export function agent(id: string, more: Draft = {}): AgentInput {
   return { id, model: 'local/any', instructions: 'Work.', ...more }
 }
 
-const hidden = { sendToModel: false, policy: 'forbidModelGeneration' } as const
-const readItems = (query: string) => [{ name: 'read', source: 'shop', query }]
+/** A parameter that no model sees or makes up. */
+export const hidden = { sendToModel: false, policy: 'forbidModelGeneration' } as const
 
+/** Sets without queries; those with queries are beside this file. */
 export const wrongSets: readonly WrongSet[] = [
   {
     title: 'a sub-agent that is not there',
@@ -99,7 +101,17 @@ export const wrongSets: readonly WrongSet[] = [
     errors: [
       'root subAgents.0.agent  PARENT_NOT_ALLOWED  Agent `leaf` does not allow `root` as a parent. → Add `root` to `parents` of `leaf`, or remove the edge.',
     ],
-    warnings: [],
+    warnings: [
+      'leaf parents.0  AGENT_REF_UNKNOWN  `leaf` lets `other` list it, which does not exist. → Create `other`, or take it out.',
+    ],
+  },
+  {
+    title: 'a parent that is spelt wrongly',
+    agents: [agent('front-desk'), agent('leaf', { parents: ['frontdesk'] })],
+    errors: [],
+    warnings: [
+      'leaf parents.0  AGENT_REF_UNKNOWN  `leaf` lets `frontdesk` list it, which does not exist. → Did you mean `front-desk`?',
+    ],
   },
   {
     title: 'a delegate whose trusted value nobody can give',
@@ -231,57 +243,6 @@ export const wrongSets: readonly WrongSet[] = [
     warnings: [
       'root limits.maxDepth  DEPTH_UNREACHABLE  `root/mid/leaf` is 2 levels deep, but runs of `root` go 1 deep: `leaf` is not offered there. → Raise `limits.maxDepth`, or shorten the way.',
     ],
-  },
-  {
-    title: 'a query of two statements',
-    agents: [agent('root', { queries: readItems('select 1; select 2') })],
-    errors: [
-      'root queries.0.query  QUERY_NOT_READ_ONLY  `read`: Only one SELECT is allowed; found `;` at 1:9. → A query is a single statement that only reads.',
-    ],
-    warnings: [],
-  },
-  {
-    title: 'a query that writes',
-    agents: [agent('root', { queries: readItems('delete from items') })],
-    errors: [
-      'root queries.0.query  QUERY_NOT_READ_ONLY  `read`: Only SELECT, VALUES and WITH … SELECT are allowed; found `delete` at 1:1. → A query is a single statement that only reads.',
-    ],
-    warnings: [],
-  },
-  {
-    title: 'a query that the database does not understand',
-    agents: [agent('root', { queries: readItems('select * from nowhere') })],
-    errors: [
-      'root queries.0.query  QUERY_FAILED  `read`: no such table: nowhere → Correct the text: `shop` must understand it, with placeholders written `$name`.',
-    ],
-    warnings: [],
-  },
-  {
-    title: 'a placeholder of another database [bad input 16]',
-    agents: [agent('root', { parameters: [{ name: 'id' }], queries: readItems('select :id') })],
-    errors: [
-      'root queries.0.query  QUERY_FAILED  `read`: Placeholders are written `$name`; found `:id` at 1:8. → Correct the text: `shop` must understand it, with placeholders written `$name`.',
-    ],
-    warnings: [],
-  },
-  {
-    title: 'placeholders covered by nothing, and twice',
-    agents: [
-      agent('root', {
-        parameters: [{ name: 'id' }],
-        queries: [
-          {
-            ...readItems('select * from items where id = $id and owner = $owner')[0],
-            parametersSchema: { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] },
-          } as never,
-        ],
-      }),
-    ],
-    errors: [
-      'root queries.0.query  QUERY_PARAM_UNCOVERED  `$owner` is neither an agent parameter nor a required tool argument. → Declare the parameter, or list the name in `parametersSchema.required`.',
-      "root queries.0.parametersSchema  NAME_TAKEN  `id` is an agent parameter and a tool argument of `read`. → A value is bound, or it is the model's: rename one of the two.",
-    ],
-    warnings: [],
   },
   {
     title: 'a tool, a source and a model that are not there',

@@ -1,6 +1,7 @@
 /** Checks of queries: one SELECT, every placeholder covered once, schemas that can be read. */
 import type { AgentData, Finding, Query } from '@witan/protocol'
 import { validatorOf } from '../../model/json-schema.ts'
+import { POSTGRES_LEXIS, placeholderNames, readQueryText, SQLITE_LEXIS } from '../../tool/query-text.ts'
 import { propertyNames } from '../../tool/schema.ts'
 import type { QuerySource } from '../../tool/source.ts'
 import { errorAt } from './names.ts'
@@ -9,10 +10,19 @@ import { errorAt } from './names.ts'
 export async function checkQueries(agent: AgentData, sources: ReadonlyMap<string, QuerySource>): Promise<Finding[]> {
   const findings = checkSchemas(agent)
   for (const [index, query] of agent.queries.entries()) {
+    const at = { agent, query, path: `queries.${index}` }
     const source = sources.get(query.source)
-    if (source !== undefined) findings.push(...(await checkQuery({ agent, query, path: `queries.${index}` }, source)))
+    findings.push(...(source === undefined ? coverage(at, likelyPlaceholders(query)) : await checkQuery(at, source)))
   }
   return findings
+}
+
+/** What every SQL takes for a placeholder: the source, which would know, is not there. */
+function likelyPlaceholders({ query }: Query): readonly string[] {
+  const [some = [], others = []] = [SQLITE_LEXIS, POSTGRES_LEXIS].map((lexis) =>
+    placeholderNames(readQueryText(query, lexis)),
+  )
+  return some.filter((name) => others.includes(name))
 }
 
 interface QueryAt {
@@ -41,13 +51,18 @@ async function checkQuery({ agent, query, path }: QueryAt, source: QuerySource):
       }),
     ]
   }
+  return [...findings, ...coverage({ agent, query, path }, verdict.placeholders)]
+}
+
+/** Every placeholder has one who gives it, and only one. */
+function coverage({ agent, query, path }: QueryAt, placeholders: readonly string[]): Finding[] {
   const declared = new Set(agent.parameters.map(({ name }) => name))
   const schema = query.parametersSchema ?? {}
   const required = new Set(Array.isArray(schema['required']) ? schema['required'].map(String) : [])
-  const uncovered = verdict.placeholders
+  const uncovered = placeholders
     .filter((name) => !declared.has(name) && (query.addToInitialContext || !required.has(name)))
     .map((name) =>
-      errorAt(agent, at, {
+      errorAt(agent, `${path}.query`, {
         code: 'QUERY_PARAM_UNCOVERED',
         detail: `\`$${name}\` is neither an agent parameter nor a required tool argument${query.addToInitialContext ? ', and a query of the initial context takes no arguments' : ''}.`,
         hint: 'Declare the parameter, or list the name in `parametersSchema.required`.',
@@ -55,7 +70,6 @@ async function checkQuery({ agent, query, path }: QueryAt, source: QuerySource):
     )
   const twice = propertyNames(schema).filter((name) => declared.has(name))
   return [
-    ...findings,
     ...uncovered,
     ...twice.map((name) =>
       errorAt(agent, `${path}.parametersSchema`, {

@@ -7,12 +7,15 @@ import { type AgentSet, pathsFrom } from './graph.ts'
 export function checkUnused(
   agent: AgentData,
   agents: AgentSet,
-  { maxDepth }: { readonly maxDepth: number },
+  { maxDepth, checked }: { readonly maxDepth: number; readonly checked?: ReadonlySet<string> },
 ): Finding[] {
   return [
     ...unusedParameters(agent, agents),
+    ...unusedQueries(agent),
     ...unknownMaps(agent, agents),
     ...closedDelegates(agent, agents),
+    // A save does not ask: a child may come before its parents, and what is kept with it would soon be wrong.
+    ...(checked === undefined ? [] : unknownParents(agent, agents)),
     ...toolsOff(agent),
     ...tooDeep(agent, agents, maxDepth),
   ]
@@ -37,6 +40,21 @@ function unusedParameters(agent: AgentData, agents: AgentSet): Finding[] {
             code: 'PARAM_UNUSED',
             detail: `\`${name}\` is hidden from the model of \`${agent.id}\`, and no query, action, tool or sub-agent takes it.`,
             hint: `Take it out, or use it, such as \`$${name}\` in a query.`,
+          }),
+        ],
+  )
+}
+
+/** A query that no model may call and that stands at no beginning [Rb40]. */
+function unusedQueries(agent: AgentData): Finding[] {
+  return agent.queries.flatMap(({ name, allowModelQueries, addToInitialContext }, index) =>
+    allowModelQueries || addToInitialContext
+      ? []
+      : [
+          warningAt(agent, `queries.${index}`, {
+            code: 'QUERY_UNUSED',
+            detail: `\`${name}\` never runs: no model may call it, and it is not part of the initial context.`,
+            hint: 'Set `allowModelQueries` or `addToInitialContext`, or take it out.',
           }),
         ],
   )
@@ -84,6 +102,21 @@ function closedDelegates(agent: AgentData, agents: AgentSet): Finding[] {
           }),
         ]
       : [],
+  )
+}
+
+function unknownParents(agent: AgentData, agents: AgentSet): Finding[] {
+  const others = [...agents.keys()].filter((id) => id !== agent.id)
+  return (agent.parents ?? []).flatMap((id, index) =>
+    agents.has(id)
+      ? []
+      : [
+          warningAt(agent, `parents.${index}`, {
+            code: 'AGENT_REF_UNKNOWN',
+            detail: `\`${agent.id}\` lets \`${id}\` list it, which does not exist.`,
+            hint: meant(id, others) ?? `Create \`${id}\`, or take it out.`,
+          }),
+        ],
   )
 }
 
