@@ -23,6 +23,7 @@ import type { EventFilter, Page, PageOptions } from './contract.ts'
 import { type InterruptionView, openOf, present } from './interruptions.ts'
 import { runLine, runStatus, taskOf } from './jobs.ts'
 import type { Parts } from './wiring.ts'
+import { startOf } from '../store/cursor.ts'
 import type { ConversationRow, JobRow } from '../store/store.ts'
 
 /** Whose view. */
@@ -54,18 +55,10 @@ export function limitOf(options: PageOptions): number {
 export function pageOf<Item>(items: readonly Item[], options: PageOptions, id: (item: Item) => string): Page<Item> {
   const limit = limitOf(options)
   const { cursor = null } = options
-  const start = cursor === null ? 0 : items.findIndex((item) => id(item) === cursor) + 1
-  if (cursor !== null && start === 0) throw badCursor()
+  const start = startOf(items, cursor, id)
   const page = items.slice(start, start + limit)
   const last = page.at(-1)
   return { items: page, nextCursor: last !== undefined && start + limit < items.length ? id(last) : null }
-}
-
-function badCursor(): WitanError {
-  return new WitanError('BODY_INVALID', '`cursor` leads nowhere.', {
-    path: 'cursor',
-    hint: 'Use the nextCursor of the page before, or start again without one.',
-  })
 }
 
 /** One page of stored rows, each as its reader gets it. */

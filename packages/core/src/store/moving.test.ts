@@ -8,6 +8,7 @@ import { WitanError } from '@witan/protocol'
 import { openStore } from '../../../../test/postgres/support/stores.ts'
 import { createRuntime } from '../runtime.ts'
 import { defineAgent } from '../agent/define.ts'
+import { start } from '../testing/conformance/store-fixtures.ts'
 import { call, scriptedModel, toolResults } from '../testing/scripted-model.ts'
 import { memoryStore } from './drivers/memory.ts'
 import { sqliteStore } from './drivers/sqlite.ts'
@@ -141,4 +142,19 @@ test('an import that was broken off is made whole by the same import again', asy
   await assert.rejects(put(weak, text), /disk is full/)
   assert.equal(await put(second, text), 15, 'the agent that was begun is finished')
   assert.equal(await textOf(second), text)
+})
+
+test('an export is whole although conversations are deleted while it reads', async (context) => {
+  const store = (await kinds['memory']?.(context)) ?? assert.fail()
+  for (let index = 0; index < 250; index += 1) await start(store, `chats/${index}`)
+  const busy: Store = {
+    ...store,
+    async listConversations(...page) {
+      const rows = await store.listConversations(...page)
+      for (const { id } of rows.slice(198)) await store.deleteConversation('default', id)
+      return rows
+    },
+  }
+  const lines = (await textOf(busy)).split('\n').map((line) => JSON.parse(line) as { kind: string })
+  assert.equal(lines.filter(({ kind }) => kind === 'conversation').length, 248)
 })

@@ -1,6 +1,6 @@
 /** Moving a store: everything of one as lines, and lines into another. Nothing runs meanwhile but what other processes run. */
 import { isDeepStrictEqual } from 'node:util'
-import { WitanError } from '@witan/protocol'
+import { isWitanError, WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow } from '../agent/records.ts'
 import { arrivedJob, isLive } from './job-change.ts'
@@ -72,9 +72,15 @@ async function conversationIds(store: Store, database: string): Promise<readonly
   const ids: string[] = []
   for (;;) {
     const page = { limit: pageSize, after: ids.at(-1) ?? null, agent: null, createdBy: null }
-    const rows = await store.listConversations(database, page)
-    ids.push(...rows.map(({ id }) => id))
-    if (rows.length < pageSize) return ids.reverse()
+    try {
+      const rows = await store.listConversations(database, page)
+      ids.push(...rows.map(({ id }) => id))
+      if (rows.length < pageSize) return ids.reverse()
+    } catch (error) {
+      // The last one was deleted meanwhile: the list goes on behind the one before it.
+      const isGone = isWitanError(error) && error.code === 'BODY_INVALID'
+      if (!isGone || ids.pop() === undefined) throw error
+    }
   }
 }
 

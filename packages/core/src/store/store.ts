@@ -148,7 +148,7 @@ export type AppendResult =
 /** Which page of rows. */
 export interface RowPage {
   readonly limit: number
-  /** Exclusive; the row id the page before ended with. */
+  /** Exclusive; the id of the row that the page before ended with. Where that row is gone the list throws `BODY_INVALID`. */
   readonly after: string | null
 }
 

@@ -1,4 +1,5 @@
 /** Interruptions of the store in memory: looked up and listed. */
+import { startOf } from '../cursor.ts'
 import type { InterruptionRow, Store } from '../store.ts'
 import { copyOf, type MemoryAccess, tablesOf } from './memory-tables.ts'
 
@@ -10,7 +11,7 @@ export function interruptionMethods({ memory }: MemoryAccess): InterruptionMetho
     getInterruption: async (database, id) => copyOf(tablesOf(memory, database).interruptions.get(id)),
     async listInterruptions(database, { limit, after, state, conversation, addressees }) {
       const rows = [...tablesOf(memory, database).interruptions.values()]
-      const start = after === null ? 0 : rows.findIndex(({ view }) => view.id === after) + 1
+      const start = startOf(rows, after, ({ view }) => view.id)
       const isWanted = (row: InterruptionRow) =>
         (state === null || row.view.state === state) &&
         (conversation === null || row.conversation === conversation) &&

@@ -1,4 +1,5 @@
 /** Jobs of the store in memory: looked up, claimed, kept and given back. */
+import { startOf } from '../cursor.ts'
 import { claimedJob, isDue, releasedJob } from '../job-change.ts'
 import type { JobRow, Store } from '../store.ts'
 import { tellOthers } from './memory-listen.ts'
@@ -17,7 +18,7 @@ export function jobMethods(access: MemoryAccess): JobMethods {
     },
     async listTasks(database, { limit, after, live }) {
       const all = [...tablesOf(memory, database).jobs.values()].filter(({ kind }) => kind === 'task').sort(newestFirst)
-      const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1
+      const start = startOf(all, after, ({ id }) => id)
       const wanted = all.slice(start).filter(({ endedAt }) => live === null || live === (endedAt === null))
       return wanted.slice(0, limit).map((job) => ({ ...job }))
     },

@@ -1,4 +1,5 @@
 /** Conversations, entries and interruptions of the store in memory. */
+import { startOf } from '../cursor.ts'
 import type { Store } from '../store.ts'
 import { applyAppend } from './memory-append.ts'
 import { tellOthers } from './memory-listen.ts'
@@ -25,7 +26,7 @@ export function logMethods(access: MemoryAccess): LogMethods {
         (agent === null || one.row.agent === agent) &&
         (createdBy === null || one.row.createdBy === createdBy) &&
         !isGone(memory, one)
-      const start = page.after === null ? 0 : kept.findIndex(({ row }) => row.id === page.after) + 1
+      const start = startOf(kept, page.after, ({ row }) => row.id)
       const wanted = kept.slice(start).filter(isWanted)
       return wanted.slice(0, page.limit).map(({ row }) => ({ ...row }))
     },

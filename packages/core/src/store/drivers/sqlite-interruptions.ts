@@ -1,4 +1,5 @@
 /** Interruptions of the embedded store: looked up and listed. */
+import { placeOf } from '../cursor.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import type { Store } from '../store.ts'
 import { interruptionRow } from './sqlite-rows.ts'
@@ -17,7 +18,7 @@ export function interruptionMethods(session: SqliteSession): InterruptionMethods
     listInterruptions: (database, page) =>
       session.read(({ get, all }) => {
         const { limit, after, state, conversation, addressees } = page
-        const last = after === null ? null : get(interruptionSql.findInterruption, database, after)
+        const last = after === null ? null : placeOf(get(interruptionSql.findInterruption, database, after))
         const range = [database, (last?.number as number | undefined) ?? 0, limit] as const
         const { listInterruptions, listInterruptionsByState, listInterruptionsOfConversation } = interruptionSql
         const rows =

@@ -1,4 +1,5 @@
 /** Jobs of the embedded store: looked up, claimed, kept and given back. */
+import { placeOf } from '../cursor.ts'
 import { claimedJob } from '../job-change.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
@@ -29,7 +30,7 @@ function readMethods(session: SqliteSession): Pick<Store, 'getJob' | 'listJobs' 
       }),
     listTasks: (database, { limit, after, live }) =>
       session.read(({ get, tuples }) => {
-        const last = after === null ? null : get(jobSql.findJob, database, after)
+        const last = after === null ? null : placeOf(get(jobSql.findJob, database, after))
         const { listTasks, listLiveTasks, listEndedTasks } = jobSql
         const sql = live === null ? listTasks : live ? listLiveTasks : listEndedTasks
         return tuples(sql, database, last?.created_at ?? Number.MAX_SAFE_INTEGER, after ?? '', limit).map(jobOfTuple)

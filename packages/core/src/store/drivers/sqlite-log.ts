@@ -1,4 +1,5 @@
 /** Conversations and entries of the embedded store: appended, read, listed, deleted. */
+import { placeOf } from '../cursor.ts'
 import { entryOf, entryText } from '../entry-text.ts'
 import { logSql } from '../sql/log.ts'
 import type { JobRow, Store } from '../store.ts'
@@ -35,7 +36,7 @@ export function logMethods(session: SqliteSession): LogMethods {
       }),
     listConversations: (database, { limit, after, agent, createdBy }) =>
       session.read(({ get, all }) => {
-        const last = after === null ? null : get(logSql.findConversation, database, after)
+        const last = after === null ? null : placeOf(get(logSql.findConversation, database, after))
         const below = (last?.number as number | undefined) ?? Number.MAX_SAFE_INTEGER
         const rows = all(logSql.listConversations, database, below, agent, createdBy, limit, session.now())
         return rows.map(conversationRow)

@@ -72,6 +72,20 @@ export function checkLists(check: Check): void {
       ['chats/5', 'chats/4', 'chats/3', 'chats/2'],
     )
   })
+
+  check('a list does not go on behind what is not there: it neither ends nor begins anew', async (store) => {
+    await start(store, 'chats/1')
+    await start(store, 'elsewhere', { database: 'other' })
+    const gone = { code: 'BODY_INVALID', path: 'cursor' }
+    await store.deleteConversation(database, 'chats/1')
+    for (const after of ['chats/1', 'elsewhere', "x' or 1=1 --", '', '\ud800']) {
+      const page = { limit: 2, after }
+      await assert.rejects(store.listConversations(database, { ...page, agent: null, createdBy: null }), gone)
+      await assert.rejects(store.listTasks(database, { ...page, live: null }), gone)
+      const filter = { state: null, conversation: null, addressees: null }
+      await assert.rejects(store.listInterruptions(database, { ...page, ...filter }), gone)
+    }
+  })
   checkDeletion(check)
 }
 

@@ -1,4 +1,5 @@
 /** Interruptions on PostgreSQL: looked up and listed; appends make and settle them. */
+import { placeOf } from '../../cursor.ts'
 import { interruptionSql, listInterruptions } from '../../sql/postgres/interruptions.ts'
 import type { Store } from '../../store.ts'
 import type { Value } from './statements.ts'
@@ -20,8 +21,7 @@ export function interruptionMethods(session: PostgresSession): InterruptionMetho
       const at = stored(database)
       const { interruptionPlace } = interruptionSql
       const last = after === null ? null : await session.read(database, [interruptionPlace, at, stored(after)])
-      const above = last === null ? 0 : last[0]?.[0]?.number
-      if (above === undefined) return []
+      const above = last === null ? 0 : placeOf(last[0]?.[0]).number
       const wanted = [state, conversation].filter((value) => value !== null).map(stored)
       const values: Value[] = addressees === null ? wanted : [...wanted, addressees.map(stored)]
       const query = [listInterruptions(page), at, above as number, limit, ...values] as const

@@ -1,4 +1,5 @@
 /** Jobs on PostgreSQL: looked up, listed, claimed, kept and given back. */
+import { placeOf } from '../../cursor.ts'
 import { jobSql, workerSql } from '../../sql/postgres/jobs.ts'
 import type { HeldJob, Store } from '../../store.ts'
 import type { Query, Row } from './statements.ts'
@@ -55,8 +56,7 @@ async function listTasks(session: PostgresSession, database: string, page: Param
   const { limit, after, live } = page
   const at = stored(database)
   const last = after === null ? null : await session.read(database, [jobSql.taskPlace, at, stored(after)])
-  const place = last === null ? Number.MAX_SAFE_INTEGER : last[0]?.[0]?.created_at
-  if (place === undefined) return []
+  const place = last === null ? Number.MAX_SAFE_INTEGER : placeOf(last[0]?.[0]).created_at
   const sql = live === null ? jobSql.listTasks : live ? jobSql.listLiveTasks : jobSql.listEndedTasks
   const [rows = []] = await session.read(database, [sql, at, place as number, stored(after ?? ''), limit])
   return rows.map(jobRow)
