@@ -6,6 +6,7 @@ import { liveJob, type RunState } from '../conversation/state.ts'
 import { transcriptOf } from '../conversation/trim.ts'
 import { modelView } from '../conversation/view.ts'
 import { entriesOf } from '../conversation/warm.ts'
+import { channelOf } from '../identity/channel.ts'
 import { type Model, ModelCallError, type ModelReply, type ModelRequest } from '../model/model.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
 import { orAborted } from '../job/abort.ts'
@@ -78,7 +79,7 @@ function replyTo(
   const { database, id: conversation } = state
   const { env, store } = context
   const listener = new ReplyListener(of)
-  const leave = env.hub.join(`${database}\n${conversation}`, listener)
+  const leave = env.hub.join(channelOf(database, conversation), listener)
   const lift = env.clock.after(of.waitMs, () => listener.settle({ status: 'waiting', reply: null }))
   const giveUp = () => listener.settle({ status: 'waiting', reply: null })
   of.signal?.addEventListener('abort', giveUp, { once: true })

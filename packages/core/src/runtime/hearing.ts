@@ -1,6 +1,7 @@
 /** What a process learns of the others on the same store: for its jobs, for its readers, and for whoever waits for a run here. */
 import { type RunResult, WitanError } from '@witan/protocol'
 import { createRelay, type Hearing } from '../event/relay.ts'
+import { channelOf } from '../identity/channel.ts'
 import type { Parts } from './wiring.ts'
 import type { TrackedJob } from '../task/tracker.ts'
 
@@ -10,8 +11,6 @@ interface Place {
 }
 
 type Hearers = Pick<Parts, 'store' | 'warm' | 'hub' | 'tracker' | 'worker' | 'registry' | 'env'>
-
-const channelOf = ({ database, conversation }: Place): string => `${database}\n${conversation}`
 
 /** How many looks go by before agents are read again that nobody told of. */
 const refreshEvery = 20
@@ -39,11 +38,11 @@ export function startHearing(parts: Hearers): Hearing {
     due: () => void worker.look().catch(report),
     gone(at) {
       warm.drop(at.database, at.conversation)
-      hub.gone(channelOf(at))
+      hub.gone(channelOf(at.database, at.conversation))
     },
     said(at, text) {
       if (at.conversation === '') registry.refresh(at.database).catch(report)
-      else relay.said(channelOf(at), text)
+      else relay.said(channelOf(at.database, at.conversation), text)
     },
   })
   let looks = 0
@@ -92,7 +91,7 @@ class Catching {
 
   async catchUp(at: Place, lastSeq: number): Promise<void> {
     const { hub, store } = this.#parts
-    const channel = channelOf(at)
+    const channel = channelOf(at.database, at.conversation)
     if (!hub.channels.has(channel)) return void this.#told.delete(channel)
     if (this.#reading.has(channel)) return
     this.#reading.add(channel)

@@ -17,6 +17,7 @@ import { callTree } from '../conversation/tree.ts'
 import { entriesOf } from '../conversation/warm.ts'
 import { entryFilter, toEvent } from '../event/project.ts'
 import { tail } from '../event/tail.ts'
+import { channelOf } from '../identity/channel.ts'
 import { visibleValues } from '../parameter/visibility.ts'
 import { bind } from '../parameter/bind.ts'
 import type { EventFilter, Page, PageOptions } from './contract.ts'
@@ -285,7 +286,7 @@ export function followEvents(
   const from = filter.from ?? 0
   const source = {
     conversation: id,
-    channel: `${database}\n${id}`,
+    channel: channelOf(database, id),
     hub: parts.hub,
     async open() {
       await ready

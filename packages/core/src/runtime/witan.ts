@@ -6,6 +6,7 @@ import { type Accepted, acceptFirst, acceptNext, type Message } from '../command
 import { answerAll, answerOne } from '../command/answer.ts'
 import { idOfNamed } from '../agent/registry.ts'
 import { cancelJob } from '../command/cancel.ts'
+import { channelOf } from '../identity/channel.ts'
 import { joinRun } from '../command/join.ts'
 import { refuseStranger } from './access.ts'
 import { agentDesk } from './agents.ts'
@@ -62,7 +63,7 @@ async function deleteConversation({ parts, principal }: Door, id: string): Promi
   for (const { taskId } of tasks) await desk.cancel(taskId).catch(isOver)
   await parts.store.deleteConversation(database, id)
   parts.warm.drop(database, id)
-  parts.hub.gone(`${database}\n${id}`)
+  parts.hub.gone(channelOf(database, id))
 }
 
 async function start({ parts, principal }: Door, body: unknown, noting: NoteOption): Promise<OpenedConversation> {
