@@ -107,3 +107,44 @@ test('[E19] what was hidden at the start stays hidden in every later run', async
   await settle()
   assert.doesNotMatch(JSON.stringify(stage.requests), new RegExp(canary))
 })
+
+test('a result that is cut within a hidden value shows nothing of it [D15]', async () => {
+  const most = 256_000
+  const show = defineTool({
+    name: 'show',
+    description: 'Shows much.',
+    parameters: z.object({ left: z.number(), how: z.enum(['plain', 'url', 'nothing']) }),
+    effect: 'none',
+    execute: ({ left, how }, { parameters }) => {
+      const value = String(parameters.userId)
+      const url = [...value].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('')
+      const text = how === 'nothing' ? '-'.repeat(200) : how === 'url' ? url : value
+      return `${'.'.repeat(most - left)}${text} and more`
+    },
+  })
+  for (const [left, how] of [
+    [3, 'plain'],
+    [12, 'plain'],
+    [canary.length - 1, 'plain'],
+    [40, 'url'],
+    [100, 'nothing'],
+  ] as const) {
+    const stage = createStage({
+      agents: [
+        {
+          id: 'root',
+          parameters: [{ name: 'userId', sendToModel: false, policy: 'forbidModelGeneration' }],
+          tools: ['show'],
+        },
+      ],
+      plays: { root: [call('show', { left, how }), 'done'] },
+      options: { tools: [show] },
+    })
+    await stage.ask('root', 'hello', { parameters: { userId: canary } })
+    const [, after] = stage.seenBy('root')
+    const read = String(after?.messages.at(-1)?.content)
+    assert.match(read, /^\.+\[hidden\] \[cut: 256000 of 256\d+ characters\]$/, `${how}, ${left}`)
+    assert.ok(read.length > most - 1_000)
+    await stage.runtime.close()
+  }
+})

@@ -15,6 +15,9 @@ const shortest = 4
 /** In a longer value letters and digits stand as they are, next to each other: a pattern that knew all else would be many times its length. */
 const longestSpelled = 256
 
+/** What one character takes at most in a form that is known here, such as `&#x0000002603;`; unseen ones between are not counted. */
+const longestSpelling = 16
+
 /** The scrubber of an agent: values that are secret, or hidden from it and forbidden to models. */
 export function scrubberOf(declared: readonly Parameter[], bound: Bound): Scrubber {
   return scrubberFor(
@@ -35,14 +38,37 @@ export function overhearingScrubber(declared: readonly Parameter[], bound: Bound
 
 function scrubberFor(hidden: readonly Parameter[], bound: Bound): Scrubber {
   const patterns = new Set<string>()
+  let longest = 0
   for (const parameter of hidden) {
     const value = bound.get(parameter.name)?.box.reveal()
-    for (const text of textsOf(value)) for (const pattern of patternsOf(text)) patterns.add(pattern)
+    for (const text of textsOf(value)) {
+      longest = Math.max(longest, text.length)
+      for (const pattern of patternsOf(text)) patterns.add(pattern)
+    }
   }
   if (patterns.size === 0) return null
   const longestFirst = [...patterns].sort((a, b) => b.length - a.length)
   const pattern = new RegExp(longestFirst.join('|'), 'gi')
-  return (text) => text.replace(pattern, scrubbed)
+  return (text) => withoutFragments(text.replace(pattern, scrubbed), longest * longestSpelling)
+}
+
+/** Stands at the end of a text that was too long: how much of it there is. */
+export function cutMark(kept: number, whole: number): string {
+  return ` [cut: ${kept} of ${whole} characters]`
+}
+
+const cutMarks = / \[cut: \d+ of \d+ characters\]/g
+
+/** A text that was cut may end within a secret, which nothing would know by its beginning: as much as one can take goes before each mark. */
+function withoutFragments(text: string, most: number): string {
+  if (!text.includes(' [cut: ')) return text
+  let clean = ''
+  let from = 0
+  for (const { 0: mark, index } of text.matchAll(cutMarks)) {
+    clean += text.slice(from, Math.max(from, index - most)) + scrubbed + mark
+    from = index + mark.length
+  }
+  return clean + text.slice(from)
 }
 
 function textsOf(value: unknown): string[] {

@@ -1,6 +1,7 @@
 /** What a tool can come to. The engine knows these three and never a kind of tool. */
 import type { ErrorCode } from '@witan/protocol'
 import type { ModelEndBody } from '@witan/protocol/entries'
+import { cutMark } from '../parameter/scrub.ts'
 
 /** A value for the model; or, with `failure`, an error that the model reads while the run goes on. */
 export interface ResultOutcome {
@@ -40,7 +41,7 @@ export function given(name: string, value: unknown): ResultOutcome {
   if (text instanceof Error) return failed('TOOL_FAILED', `\`${name}\` gave a value that is no JSON: ${text.message}`)
   if (text.length <= MOST_RESULT_CHARACTERS) return result(value)
   const kept = text.slice(0, MOST_RESULT_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
-  return result(`${kept} [cut: ${kept.length} of ${text.length} characters]`, true)
+  return result(kept + cutMark(kept.length, text.length), true)
 }
 
 function jsonOf(value: unknown): string | Error {
