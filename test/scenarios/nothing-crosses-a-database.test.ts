@@ -103,8 +103,9 @@ test('[R11] agents, conversations, interruptions and keys of one database are no
   const { idempotency } = stage.runtime
   const keyed = { method: 'POST', path: '/x', key: 'k', name: 'Idempotency-Key', digest: 'd' }
   const scope = (database: string) => ({ principal: from(database), ...keyed })
-  assert.equal((await idempotency.begin(scope('default'))).state, 'fresh')
-  await idempotency.finish(scope('default'), { status: 200, body: 'secret' })
+  const begun = await idempotency.begin(scope('default'))
+  assert.ok(begun.state === 'fresh')
+  await idempotency.finish(scope('default'), begun.reservation, { status: 200, body: 'secret' })
   assert.deepEqual(await idempotency.begin(scope('default')), { state: 'done', status: 200, body: 'secret' })
   assert.equal((await idempotency.begin(scope('other'))).state, 'fresh')
 })

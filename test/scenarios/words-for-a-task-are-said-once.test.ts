@@ -27,9 +27,10 @@ test('[F28] a message that comes again under its key is the same message, and ge
   const run = await runtime.conversation('desk', { id: 'chats/1' }).run('What is in it?')
   const id = run.tasks[0]?.taskId ?? ''
   const words = { text: 'Only letters.', mode: 'send_and_wait' }
-  await tasks.message(id, { text: words.text }, { note: 'a key' })
-  const again = tasks.message(id, words, { note: 'a key' })
-  const other = tasks.message(id, { text: 'And papers.' }, { note: 'another key' })
+  const note = { key: 'a key', at: 1 }
+  await tasks.message(id, { text: words.text }, { note })
+  const again = tasks.message(id, words, { note })
+  const other = tasks.message(id, { text: 'And papers.' }, { note: { key: 'another key', at: 1 } })
   assert.equal((await other).status, 'saved')
   archive.resolve()
   assert.equal((await again).status, 'replied')

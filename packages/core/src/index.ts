@@ -54,7 +54,7 @@ export { aiSdkModel } from './model/adapters/ai-sdk.ts'
 export { openaiCompatible } from './model/adapters/openai-compatible.ts'
 
 // stores
-export type { Store } from './store/store.ts'
+export type { Reservation, Store } from './store/store.ts'
 export { memoryStore } from './store/drivers/memory.ts'
 export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'
 export type { SqliteStoreOptions } from './store/drivers/sqlite.ts'

@@ -14,7 +14,7 @@ const scope = {
 async function askedAfter(error: WitanError): Promise<readonly string[]> {
   const asked: string[] = []
   const desk = {
-    begin: async () => ({ state: 'fresh', note: 'k' }) as const,
+    begin: async () => ({ state: 'fresh', reservation: { key: 'k', at: 1 } }) as const,
     finish: async () => void asked.push('finish'),
     abandon: async () => void asked.push('abandon'),
   }

@@ -51,7 +51,8 @@ export function keyScope(headers: Headers, request: KeyedRequest): IdempotencySc
 /**
  * Acts once per scope; a repeat gets the remembered status and body with `Idempotency-Replayed: true`. A refusal is forgotten,
  * since nothing was stored; an unexpected failure is remembered, since something may have been. A stream is remembered as its outcome.
- * A request whose process died before its reply is followed by the run that it had started.
+ * A request whose process died before its reply is followed by the run that it had started. One whose key another request has taken
+ * meanwhile starts nothing, is told `IN_PROGRESS`, and leaves the other's reply alone.
  */
 export async function actOnce(
   scope: IdempotencyScope,
@@ -63,17 +64,20 @@ export async function actOnce(
     const text = begun.body === '' ? null : begun.body
     return { status: begun.status, text, headers: { 'idempotency-replayed': 'true' } }
   }
+  const { reservation } = begun
   const finish = (reply: { readonly status: number; readonly body: string }): Promise<void> =>
-    desk.finish(scope, reply).catch((error: unknown) => log('error', 'a reply could not be remembered', { error }))
+    desk
+      .finish(scope, reservation, reply)
+      .catch((error: unknown) => log('error', 'a reply could not be remembered', { error }))
   try {
-    const reply = await act(begun.state === 'noted' ? { noted: begun.runId } : { note: begun.note })
+    const reply = await act(begun.state === 'noted' ? { noted: begun.runId } : { note: reservation })
     if ('frames' in reply) {
       reply.outcome?.().then(({ status, body }) => finish({ status, body: JSON.stringify(body) }), ignore)
     } else await finish({ status: reply.status, body: reply.text ?? '' })
     return reply
   } catch (error) {
     if (wasRefused(error)) {
-      if (!mayStillHappen(error)) await desk.abandon(scope)
+      if (!mayStillHappen(error)) await desk.abandon(scope, reservation)
       throw error
     }
     const reply = failure(error)
@@ -89,7 +93,10 @@ function wasRefused(error: unknown): boolean {
   return status < 500 || retryable === true
 }
 
-/** The store was lost on the way: until that is long enough ago, a repeat must not do it a second time. */
+/**
+ * The store was lost on the way: until that is long enough ago, a repeat must not do it a second time. What starts a run is safe from
+ * that in any case; what leaves no note, such as a conversation without a prompt, is not, nor would the store be there to forget it.
+ */
 function mayStillHappen(error: unknown): boolean {
   return isWitanError(error) && error.details['outcome'] === 'unknown'
 }

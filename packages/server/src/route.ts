@@ -1,5 +1,5 @@
 /** One definition of a route: what mounts it, what validates it, and what documents it. */
-import type { Witan } from '@witan/core'
+import type { Reservation, Witan } from '@witan/core'
 import { WitanError } from '@witan/protocol'
 import type { z } from 'zod'
 import type { Log } from './log.ts'
@@ -21,10 +21,10 @@ export interface Call<Query, Body> {
   readonly keyed: Keyed
 }
 
-/** `noted`: the run that an earlier request of this key has started; `note`: where to write down which run this one starts. */
+/** `noted`: the run that an earlier request of this key has started; `note`: the reply at which to write down which run this one starts. */
 export interface Keyed {
   readonly noted?: string
-  readonly note?: string
+  readonly note?: Reservation
 }
 
 /** An answer as JSON (`body` undefined: none), or as a stream of frames. */

@@ -3,7 +3,7 @@ import { type ArtificialAction, type RunResult, WitanError } from '@witan/protoc
 import type { CallPlace, Entry, MessageBody } from '@witan/protocol/entries'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { WarmConversations } from '../conversation/warm.ts'
-import type { Append, AppendResult, ConversationRow, JobRow, Store } from '../store/store.ts'
+import type { Append, AppendResult, ConversationRow, JobRow, Reservation, Store } from '../store/store.ts'
 import type { RunTracker } from '../task/tracker.ts'
 import type { Environment, PinnedAgent } from '../job/environment.ts'
 import { runEntries } from '../job/start.ts'
@@ -31,11 +31,11 @@ export interface Message {
   /** Calls that the model seems to have made on hearing it [Rb52]. */
   readonly artificialActions: readonly ArtificialAction[]
   readonly ifLastSeq: number | null
-  /** The key of the reply that a repeat of the request asks for. */
-  readonly note?: string
+  /** The reply that a repeat of the request asks for. */
+  readonly note?: Reservation
 }
 
-/** Starts a conversation together with its first run. Null where the id was taken meanwhile. */
+/** Starts a conversation together with its first run. Null where the id was taken meanwhile. Throws `IN_PROGRESS`. */
 export async function acceptFirst(
   context: CommandContext,
   row: ConversationRow,
@@ -45,7 +45,8 @@ export async function acceptFirst(
   const pinned = pinRoot(context, row)
   const run = newRun(context, log, { pinned, message })
   const result = await log.propose({ ...run, create: row })
-  if (!result.ok) return null
+  if (!result.ok && result.reason === 'exists') return null
+  if (!result.ok) throw refusalError(result.reason, row.id)
   context.warm.keep(log)
   return started(context, log, result)
 }
@@ -77,6 +78,14 @@ function started(context: CommandContext, log: ConversationLog, stored: AppendRe
 
 /** Why the store refused, as an error for the caller. */
 export function refusalError(reason: string, conversation: string): WitanError {
+  if (reason === 'reply-taken')
+    return new WitanError(
+      'IN_PROGRESS',
+      'Another request has taken this idempotency key; nothing was stored for this one.',
+      {
+        hint: 'Send it again for the reply of the other.',
+      },
+    )
   if (reason === 'moved')
     return new WitanError('REVISION_MISMATCH', `Conversation \`${conversation}\` has moved on.`, {
       path: 'ifLastSeq',
@@ -139,7 +148,7 @@ function newRun(
     jobs: [create],
     messageAt: at,
     ...(last === null ? {} : { ifLastSeq: last }),
-    ...(note === undefined ? {} : { note: { key: note, text: place.call } }),
+    ...(note === undefined ? {} : { note: { ...note, text: place.call } }),
   }
 }
 

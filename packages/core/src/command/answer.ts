@@ -6,7 +6,7 @@ import type { Principal } from '../identity/principal.ts'
 import { mayAnswer } from '../interruption/access.ts'
 import { checkAnswer } from '../interruption/answer.ts'
 import { canonicalJson } from '../interruption/digest.ts'
-import type { InterruptionRow } from '../store/store.ts'
+import type { InterruptionRow, Reservation } from '../store/store.ts'
 import type { Answer } from '../tool/tool.ts'
 import { type Accepted, type CommandContext, refusalError } from './accept.ts'
 import { deliver, follow, type Settled, settlement } from './deliver.ts'
@@ -23,8 +23,8 @@ export interface AnsweringAll {
   readonly answers: readonly Answering[]
   readonly by: Pick<Principal, 'id' | 'roles'>
   readonly ifLastSeq: number | null
-  /** The key of the reply that a repeat of the request asks for. */
-  readonly note?: string | undefined
+  /** The reply that a repeat of the request asks for. */
+  readonly note?: Reservation | undefined
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { Slot } from '../conversation/state.ts'
-import type { Append, AppendResult, JobRow, Settlement } from '../store/store.ts'
+import type { Append, AppendResult, JobRow, Reservation, Settlement } from '../store/store.ts'
 import type { Accepted, CommandContext } from './accept.ts'
 
 /** Something to append for live jobs of a conversation. */
@@ -13,20 +13,20 @@ export interface Delivery {
   readonly settle?: readonly Settlement[]
   readonly messageAt?: number
   readonly ifLastSeq?: number | null
-  /** Under which key to write down the first of the jobs, beside the reply that is under way. */
-  readonly note?: string | undefined
+  /** Beside which reply to write down the first of the jobs. */
+  readonly note?: Reservation | undefined
 }
 
-/** Stores it and wakes the jobs. Refused with `inactive` where one of them has ended, and then nothing is stored. */
+/** Stores it and wakes the jobs. Refused with `inactive` where one of them has ended, with `reply-taken` where the key is another's; then nothing is stored. */
 export async function deliver(
   context: CommandContext,
   log: ConversationLog,
-  { jobs, ifLastSeq = null, note: key, ...delivery }: Delivery,
+  { jobs, ifLastSeq = null, note, ...delivery }: Delivery,
 ): Promise<AppendResult> {
   const { database, id } = log.state
   const { owner, leaseMs } = context.env
   const wakes = jobs.map((job) => ({ kind: 'wake', id: job, owner, leaseMs }) as const)
-  const noted = key === undefined ? {} : { note: { key, text: jobs[0] ?? '' } }
+  const noted = note === undefined ? {} : { note: { ...note, text: jobs[0] ?? '' } }
   const append: Append = { database, conversation: id, jobs: wakes, ...delivery, ...noted }
   const result = await log.propose(ifLastSeq === null ? append : { ...append, ifLastSeq })
   if (result.ok) context.env.launch(result.jobs, log)

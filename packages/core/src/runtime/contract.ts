@@ -22,6 +22,7 @@ import type {
 } from '@witan/protocol'
 import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/desk/assign.ts'
 import type { Principal } from '../identity/principal.ts'
+import type { Reservation } from '../store/store.ts'
 
 /** One page of a list; `nextCursor` is null on the last one. */
 export interface Page<Item> {
@@ -219,27 +220,35 @@ export interface Runtime extends Witan {
   readonly idempotency: IdempotencyDesk
 }
 
-/** The idempotency key of a request: what it has started is written down beside its reply, and what it has said is said once. */
+/**
+ * The reservation of a request's idempotency key, as `begin` gave it: what it starts is written down beside its reply, and what it
+ * says is said once. Throws `IN_PROGRESS`, and starts nothing, where the key is another request's by now.
+ */
 export interface NoteOption {
-  readonly note?: string
+  readonly note?: Reservation
 }
 
 /**
- * `fresh`: yours to do, with `note` for what it starts, then `finish`. `done`: replay. `noted`: whoever did it died before the reply,
- * but its run is stored and rests: follow that, then `finish`.
+ * `fresh`: yours to do, with the reservation as the `note` of what it starts, then `finish`. `done`: replay. `noted`: whoever did it
+ * died before the reply, but its run is stored and rests: follow that, then `finish`.
  */
 export type BegunReply =
-  | { readonly state: 'fresh'; readonly note: string }
-  | { readonly state: 'noted'; readonly runId: string }
+  | { readonly state: 'fresh'; readonly reservation: Reservation }
+  | { readonly state: 'noted'; readonly reservation: Reservation; readonly runId: string }
   | { readonly state: 'done'; readonly status: number; readonly body: string }
 
 /** Replies remembered for 24 hours by (database, principal, method, path, key). */
 export interface IdempotencyDesk {
   /** Throws `IN_PROGRESS` or `IDEMPOTENCY_KEY_REUSED`. */
   begin(scope: IdempotencyScope): Promise<BegunReply>
-  finish(scope: IdempotencyScope, reply: { readonly status: number; readonly body: string }): Promise<void>
+  /** Does nothing where the key is another request's by now; nor does `abandon`. */
+  finish(
+    scope: IdempotencyScope,
+    reservation: Reservation,
+    reply: { readonly status: number; readonly body: string },
+  ): Promise<void>
   /** Forgets a `fresh` one whose request failed before anything was stored. */
-  abandon(scope: IdempotencyScope): Promise<void>
+  abandon(scope: IdempotencyScope, reservation: Reservation): Promise<void>
 }
 
 /** What makes two requests the same; `digest` is a hash of the body. */

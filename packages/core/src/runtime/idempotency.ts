@@ -5,7 +5,10 @@ import type { Parts } from './wiring.ts'
 import type { Store } from '../store/store.ts'
 
 const dayMs = 86_400_000
-/** A request that has stored nothing after so long was lost, with its process or on its way to the store. */
+/**
+ * A request that has stored nothing after so long counts as lost, with its process or on its way to the store. One that is only slow
+ * can no more start a run under its key once another request has it: the store refuses that.
+ */
 const lostMs = 15_000
 
 /** The desk over the store's reply rows. */
@@ -18,7 +21,7 @@ export function idempotencyDesk(parts: Parts, ready: Promise<void>): Idempotency
       const row = { key: keyOf(scope), digest: scope.digest, at, expiresBefore: at - dayMs, lostBefore: at - lostMs }
       const { database } = scope.principal
       const known = await store.beginReply(database, row)
-      if (known === null) return { state: 'fresh', note: row.key }
+      if (known === null) return { state: 'fresh', reservation: { key: row.key, at } }
       if (known.digest !== scope.digest) {
         throw new WitanError('IDEMPOTENCY_KEY_REUSED', `This ${scope.name} was used with another body.`, {
           path: scope.name,
@@ -27,7 +30,7 @@ export function idempotencyDesk(parts: Parts, ready: Promise<void>): Idempotency
       }
       if (known.status === null || known.body === null) {
         if (known.note !== null && (await rests(store, database, known.note)))
-          return { state: 'noted', runId: known.note }
+          return { state: 'noted', reservation: { key: row.key, at: known.at }, runId: known.note }
         throw new WitanError('IN_PROGRESS', `The first request with this ${scope.name} is under way.`, {
           path: scope.name,
           hint: 'Wait a second and send it again.',
@@ -35,8 +38,8 @@ export function idempotencyDesk(parts: Parts, ready: Promise<void>): Idempotency
       }
       return { state: 'done', status: known.status, body: known.body }
     },
-    finish: (scope, reply) => store.finishReply(scope.principal.database, keyOf(scope), reply),
-    abandon: (scope) => store.finishReply(scope.principal.database, keyOf(scope), null),
+    finish: ({ principal }, reservation, reply) => store.finishReply(principal.database, reservation, reply),
+    abandon: ({ principal }, reservation) => store.finishReply(principal.database, reservation, null),
   }
 }
 

@@ -38,7 +38,7 @@ export function taskDesk({ parts, principal, ready }: Room): TaskDesk {
       const { text, mode, timeoutSeconds } = parseBody(taskMessageSchema, message)
       const waitMs = mode === 'send' ? null : timeoutSeconds * 1000
       const from = principal.id.replace(/^user:/, '')
-      const key = note === undefined ? parts.env.ids.call() : sameWords(note)
+      const key = note === undefined ? parts.env.ids.call() : sameWords(note.key)
       return sayTo(parts, database, { id, from, text, written: false, key, waitMs, signal: null })
     },
     async progress(id, question) {
@@ -57,8 +57,8 @@ export function taskDesk({ parts, principal, ready }: Room): TaskDesk {
 }
 
 /** Words that come again under one idempotency key are the same words, also where their first reply was lost. */
-function sameWords(note: string): string {
-  return `k_${createHash('sha256').update(note).digest('base64url')}`
+function sameWords(key: string): string {
+  return `k_${createHash('sha256').update(key).digest('base64url')}`
 }
 
 function modelTrouble(error: unknown): never {

@@ -1,6 +1,6 @@
 /** Whether an append may be stored and what becomes of its jobs: one pure decision for every driver, which only reads and writes. */
 import { changedJob, isLive, type JobState, newJob } from './job-change.ts'
-import type { Append, JobChange, Refusal, Settlement } from './store.ts'
+import type { Append, JobChange, Refusal, Reservation, Settlement } from './store.ts'
 
 /** How things stand before an append, as the driver reads it under its lock. Each is looked up only when it is needed. */
 export interface Standing<Job extends JobState> {
@@ -14,6 +14,8 @@ export interface Standing<Job extends JobState> {
   isTaken(id: string): boolean
   /** Whether this interruption of the conversation is stored and open. */
   isOpen(id: string): boolean
+  /** Whether the reply that this reservation began is under way, with no note yet. Nobody else begins one under its key meanwhile. */
+  isHeld(of: Reservation): boolean
 }
 
 /** What a change makes of its job: of a new one, or of the one that was read. `result` of a `rest` is left to the driver. */
@@ -32,7 +34,8 @@ export type Decision<Job extends JobState> =
 
 /** Decides on one append; `now` is the store's clock, in which leases are kept. */
 export function decide<Job extends JobState>(standing: Standing<Job>, append: Append, now: number): Decision<Job> {
-  const { fence, jobs = [] } = append
+  const { fence, note, jobs = [] } = append
+  if (note !== undefined && !standing.isHeld(note)) return refused('reply-taken')
   if (append.create !== undefined && standing.lastSeq !== null) return refused('exists')
   if (append.create === undefined && standing.lastSeq === null) return refused('missing')
   if (fence !== undefined) {

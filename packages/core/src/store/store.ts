@@ -132,12 +132,24 @@ export interface Append {
   readonly hide?: readonly string[]
   /** Set where a person's message is among the entries. */
   readonly messageAt?: number
-  /** Written beside the reply that is under way under this key: what a repeat of the request can follow [P20]. */
-  readonly note?: { readonly key: string; readonly text: string }
+  /**
+   * Written beside the reply that this reservation began: what a repeat of the request can follow. Refused with `reply-taken` where
+   * that reply is not under way any more: it is gone, somebody else began another one, or it has a note or an end already [P20].
+   */
+  readonly note?: Reservation & { readonly text: string }
 }
 
-/** Why a member of a group was not stored; of several reasons the first: existence, fence, seq, interruptions, jobs. */
-export type Refusal = 'exists' | 'missing' | 'fenced' | 'moved' | 'active' | 'inactive' | 'woken' | 'settled'
+/** Why a member of a group was not stored; of several reasons the first: reply, existence, fence, seq, interruptions, jobs. */
+export type Refusal =
+  | 'reply-taken'
+  | 'exists'
+  | 'missing'
+  | 'fenced'
+  | 'moved'
+  | 'active'
+  | 'inactive'
+  | 'woken'
+  | 'settled'
 
 /** Stored: the entries have their seq. `jobs` are those of the changes after them, `before` the last seq before this append. */
 export type AppendResult =
@@ -150,6 +162,12 @@ export interface RowPage {
   readonly limit: number
   /** Exclusive; the id of the row that the page before ended with. Where that row is gone the list throws `BODY_INVALID`. */
   readonly after: string | null
+}
+
+/** Whose an idempotency key is: it is told from the next one's by the moment at which its reply was begun, in ms of the store's clock. */
+export interface Reservation {
+  readonly key: string
+  readonly at: number
 }
 
 /** Remembered replies; see the runtime's idempotency desk. */
@@ -259,7 +277,8 @@ export interface Store extends AgentRecords {
 
   /**
    * Stores a fresh key and returns null, or returns the row that is there. Rows older than `expiresBefore` count as gone, and so do
-   * those of the same digest without reply and note from before `lostBefore`: whoever began them is dead.
+   * those of the same digest without reply and note from before `lostBefore`: whoever began them has lost them, dead or alive. While
+   * an append that is to leave a note at a row is being stored, it waits for that to end.
    */
   beginReply(
     database: string,
@@ -271,10 +290,13 @@ export interface Store extends AgentRecords {
       readonly lostBefore: number
     },
   ): Promise<ReplyRow | null>
-  /** Stores the reply of a key; null forgets the key, unless something was noted for it: what a request has stored it must not store again. */
+  /**
+   * Stores the reply of a reservation; null forgets it, unless something was noted for it: what a request has stored it must not store
+   * again. Does nothing where the key is somebody else's by now.
+   */
   finishReply(
     database: string,
-    key: string,
+    of: Reservation,
     reply: { readonly status: number; readonly body: string } | null,
   ): Promise<void>
 

@@ -26,7 +26,7 @@ const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unkn
     store.listInterruptions(database, { ...wholePage, state: null, conversation: null, addressees: null }),
   dueInterruptions: (store) => store.dueInterruptions(10),
   beginReply: (store) => store.beginReply(database, reply('k')),
-  finishReply: (store) => store.finishReply(database, 'k', null),
+  finishReply: (store) => store.finishReply(database, reply('k'), null),
   listDatabases: (store) => store.listDatabases(),
   readWhole: (store) => store.readWhole(database, 'chats/1'),
   putWhole: async (store) => {

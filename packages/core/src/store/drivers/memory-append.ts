@@ -1,7 +1,8 @@
 /** One append to the store in memory: checked whole, then applied at once. */
 import { hide } from '../hide.ts'
 import { decide, type Planned, type Standing } from '../refusal.ts'
-import type { Append, AppendResult, JobRow, Settlement } from '../store.ts'
+import { isHeld } from '../reply.ts'
+import type { Append, AppendResult, JobRow, Reservation, Settlement } from '../store.ts'
 import { isHeard, tellOthers } from './memory-listen.ts'
 import {
   addConversation,
@@ -77,6 +78,10 @@ class Before implements Standing<Job> {
   isOpen(id: string): boolean {
     const { kept, tables } = this.#at
     return kept !== undefined && openOf(kept, tables.interruptions.get(id))
+  }
+
+  isHeld(of: Reservation): boolean {
+    return isHeld(this.#at.tables.replies.get(of.key), of)
   }
 }
 

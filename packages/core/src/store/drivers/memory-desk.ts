@@ -49,11 +49,12 @@ export function replyMethods({ memory }: MemoryAccess): ReplyMethods {
       sweep(replies, expiresBefore)
       return null
     },
-    async finishReply(database, key, reply) {
+    async finishReply(database, { key, at }, reply) {
       const { replies } = tablesOf(memory, database)
-      if (reply === null) {
-        if (replies.get(key)?.note === null) replies.delete(key)
-      } else Object.assign(replies.get(key) ?? {}, { status: reply.status, body: reply.body })
+      const row = replies.get(key)
+      if (row?.at !== at) return
+      if (reply !== null) Object.assign(row, { status: reply.status, body: reply.body })
+      else if (row.note === null) replies.delete(key)
     },
   }
 }

@@ -86,6 +86,7 @@ function standingOf(member: Member): Standing<StoredJob> {
       const row = connection.tuple(interruptionSql.interruptionState, append.database, id)
       return row !== null && row[0] === head?.number && row[1] === 'open'
     },
+    isHeld: ({ key, at }) => connection.tuple(replySql.heldReply, append.database, key, at) !== null,
   }
 }
 

@@ -56,10 +56,10 @@ export function replyMethods(session: SqliteSession): ReplyMethods {
         run(replySql.sweepReplies, database, expiresBefore, sweptAtOnce)
         return null
       }),
-    finishReply: (database, key, reply) =>
+    finishReply: (database, { key, at }, reply) =>
       session.write(({ run }) => {
-        if (reply === null) run(replySql.deleteReply, database, key)
-        else run(replySql.finishReply, database, key, reply.status, reply.body)
+        if (reply === null) run(replySql.deleteReply, database, key, at)
+        else run(replySql.finishReply, database, key, at, reply.status, reply.body)
       }),
   }
 }

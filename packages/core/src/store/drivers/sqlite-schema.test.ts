@@ -101,9 +101,9 @@ test('what an earlier owner began to answer is forgotten when the file is opened
   const first = await opened(context, file)
   await start(first, 'chats/1')
   for (const key of ['begun', 'noted', 'finished']) await first.beginReply(database, reply(key))
-  const note = { key: 'noted', text: 'j1' }
-  await first.append({ database, conversation: 'chats/1', entries: [], note })
-  await first.finishReply(database, 'finished', { status: 200, body: 'ok' })
+  const note = { key: 'noted', at: 100, text: 'j1' }
+  assert.ok((await first.append({ database, conversation: 'chats/1', entries: [], note })).ok)
+  await first.finishReply(database, reply('finished'), { status: 200, body: 'ok' })
   await first.close()
   const second = await opened(context, file)
   const seen = []

@@ -6,11 +6,14 @@ export const replySql = {
   putReply: `
 insert into replies (database, key, digest, at) values (?1, ?2, ?3, ?4)
 on conflict (database, key) do update set digest = excluded.digest, at = excluded.at, status = null, body = null, note = null`,
-  finishReply: 'update replies set status = ?3, body = ?4 where database = ?1 and key = ?2',
+  /** A row comes back where this reply is under way and has no note. */
+  heldReply: `
+select 1 from replies where database = ?1 and key = ?2 and at = ?3 and status is null and note is null`,
+  finishReply: 'update replies set status = ?4, body = ?5 where database = ?1 and key = ?2 and at = ?3',
   noteReply: 'update replies set note = ?3 where database = ?1 and key = ?2',
   /** Whoever began them before this file was opened is dead, and nothing says what they did. */
   dropLostReplies: 'delete from replies where status is null and note is null',
-  deleteReply: 'delete from replies where database = ?1 and key = ?2 and note is null',
+  deleteReply: 'delete from replies where database = ?1 and key = ?2 and at = ?3 and note is null',
   /** A few of the oldest at a time, so that no call pays for many. */
   sweepReplies: `
 delete from replies

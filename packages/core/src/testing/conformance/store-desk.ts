@@ -103,15 +103,16 @@ async function isolated(store: Store): Promise<void> {
   assertRefused(await store.append({ ...at, jobs: [rest('j1')] }), 'inactive')
   const settle = [settlement('i1')]
   assertRefused(await store.append({ ...at, settle }), 'settled')
-  const noted = { ...at, note: { key: 'k', text: 'of the other' } }
-  assert.ok((await store.append(noted)).ok)
+  const noted = { ...at, note: { key: 'k', at: 100, text: 'of the other' } }
+  assertRefused(await store.append(noted), 'reply-taken')
   assert.equal(await store.changeAgents(other, [{ id: 'a', ifRevision: 1, row: null }]), false)
   assert.equal(await store.beginReply(other, reply('k', { digest: 'x' })), null)
-  await store.finishReply(other, 'k', null)
+  assert.ok((await store.append(noted)).ok)
+  await store.finishReply(other, reply('k'), { status: 200, body: 'of the other' })
   assert.equal(await store.deleteConversation(other, 'chats/1'), true)
   assert.deepEqual(await everything(database), before)
-  const { at: begun, note } = (await store.beginReply(database, reply('k', { at: 1 }))) ?? assert.fail()
-  assert.deepEqual([begun, note], [100, null])
+  const { at: begun, note, status } = (await store.beginReply(database, reply('k', { at: 1 }))) ?? assert.fail()
+  assert.deepEqual([begun, note, status], [100, null, null])
   assert.ok(
     (await store.append({ ...at, create: conversation('chats/1', { database: other }), jobs: [newJob({ id: 'j1' })] }))
       .ok,

@@ -37,8 +37,14 @@ interface Refused {
 }
 
 const entries = (): Entry[] => [entry('no')]
+/** Of a reply that nobody began. */
+const note = { key: 'k', at: 1, text: 'no' }
 
 const refusals: readonly Refused[] = [
+  {
+    reason: 'reply-taken',
+    append: async (store) => ({ ...(await writer(store)), entries: entries(), jobs: [rest('j1')], note }),
+  },
   {
     reason: 'exists',
     append: async () => ({ database, conversation: 'chats/j1', create: conversation('chats/j1'), entries: entries() }),
@@ -186,12 +192,13 @@ function checkFences(check: Check): void {
 }
 
 function checkReasons(check: Check): void {
-  check('of several reasons the first is told: existence, fence, seq, interruptions, jobs', async (store) => {
+  check('of several reasons the first is told: reply, existence, fence, seq, interruptions, jobs', async (store) => {
     const job = await begin(store, { id: 'j1' })
     const settle = [settlement('none')]
     const jobs = [rest('none')]
     const wrong = { database, entries: [], ifLastSeq: 9, settle, jobs, fence: { job: 'j1', epoch: 7 } }
     const at = { ...wrong, conversation: job.conversation }
+    assertRefused(await store.append({ ...wrong, conversation: 'chats/none', note }), 'reply-taken')
     assertRefused(await store.append({ ...wrong, conversation: 'chats/none' }), 'missing')
     assertRefused(await store.append({ ...at, create: conversation(job.conversation) }), 'exists')
     assertRefused(await store.append(at), 'fenced')

@@ -1,7 +1,19 @@
 /** Conformance of stores: remembered replies, and the note that an append leaves beside one. */
 import assert from 'node:assert/strict'
 import type { Check } from './store-fixtures.ts'
-import { assertRefused, begin, by, conversation, database, entry, newJob, reply, start } from './store-fixtures.ts'
+import {
+  assertRefused,
+  begin,
+  by,
+  conversation,
+  database,
+  entry,
+  newJob,
+  reply,
+  rest,
+  start,
+  textsOf,
+} from './store-fixtures.ts'
 
 /** Registers the tests of replies. */
 export function checkReplies(check: Check): void {
@@ -10,15 +22,15 @@ export function checkReplies(check: Check): void {
     assert.equal(await store.beginReply(database, row), null)
     const begun = { key: 'k', digest: 'd1', at: 100, status: null, body: null, note: null }
     assert.deepEqual(await store.beginReply(database, { ...row, digest: 'd2', at: 200 }), begun)
-    await store.finishReply(database, 'k', { status: 202, body: '{"text":"å ☔"}' })
+    await store.finishReply(database, row, { status: 202, body: '{"text":"å ☔"}' })
     const done = { ...begun, status: 202, body: '{"text":"å ☔"}' }
     assert.deepEqual(await store.beginReply(database, { ...row, expiresBefore: 100 }), done)
     assert.equal(await store.beginReply(database, { ...row, digest: 'd3', at: 300, expiresBefore: 101 }), null)
     const anew = { ...begun, digest: 'd3', at: 300 }
     assert.deepEqual(await store.beginReply(database, { ...row, expiresBefore: 101 }), anew)
-    await store.finishReply(database, 'k', null)
+    await store.finishReply(database, anew, null)
     assert.equal(await store.beginReply(database, row), null)
-    await store.finishReply(database, 'unknown', { status: 200, body: '' })
+    await store.finishReply(database, reply('unknown'), { status: 200, body: '' })
     assert.equal(await store.beginReply(database, { ...row, key: 'unknown' }), null)
   })
 
@@ -30,8 +42,8 @@ export function checkReplies(check: Check): void {
   check('what was begun by a process that is dead counts as gone, unless it was finished or noted', async (store) => {
     await start(store, 'chats/1')
     for (const key of ['begun', 'finished', 'noted']) assert.equal(await store.beginReply(database, reply(key)), null)
-    await store.finishReply(database, 'finished', { status: 200, body: 'done' })
-    const note = { key: 'noted', text: '{"run":"j1"}' }
+    await store.finishReply(database, reply('finished'), { status: 200, body: 'done' })
+    const note = { key: 'noted', at: 100, text: '{"run":"j1"}' }
     assert.ok((await store.append({ database, conversation: 'chats/1', entries: [], note })).ok)
     const alive = await store.beginReply(database, reply('begun', { at: 150, lostBefore: 100 }))
     assert.equal(alive?.at, 100, 'it began at the very moment')
@@ -48,42 +60,82 @@ export function checkReplies(check: Check): void {
   checkNotes(check)
 }
 
+/** A note for the reply that `reply(key)` begins, unless another moment is told. */
+function note(text: string, { at = 100, key = 'k' } = {}) {
+  return { note: { key, at, text } }
+}
+
 function checkNotes(check: Check): void {
+  const at = { database, conversation: 'chats/1' }
+
   check('a note is stored with its append beside the reply, and stays with it [P20]', async (store) => {
     await store.beginReply(database, reply('k'))
-    const note = { key: 'k', text: '{"run":"å ☔"}' }
+    const noted = note('{"run":"å ☔"}')
     const create = conversation('chats/1')
     const jobs = [newJob({ id: 'j1' })]
-    const append = { database, conversation: 'chats/1', create, entries: [entry('hello', 'j1')], jobs, note }
-    assert.ok((await store.append(append)).ok)
-    const begun = { key: 'k', digest: 'd', at: 100, status: null, body: null, note: note.text }
+    assert.ok((await store.append({ ...at, create, entries: [entry('hello', 'j1')], jobs, ...noted })).ok)
+    const begun = { key: 'k', digest: 'd', at: 100, status: null, body: null, note: noted.note.text }
     assert.deepEqual(await store.beginReply(database, reply('k', { at: 300 })), begun)
-    await store.finishReply(database, 'k', { status: 201, body: 'ok' })
+    await store.finishReply(database, reply('k'), { status: 201, body: 'ok' })
     assert.deepEqual(await store.beginReply(database, reply('k')), { ...begun, status: 201, body: 'ok' })
     assert.equal(await store.beginReply(database, reply('k', { at: 500, expiresBefore: 400 })), null)
     assert.equal((await store.beginReply(database, reply('k')))?.note, null, 'a fresh reply has no note')
   })
 
-  check('the last note stands and outlives its request, and one without its reply is not kept [P20]', async (store) => {
+  check('a reply takes one note, which outlives its request [P20]', async (store) => {
     await start(store, 'chats/1')
-    const noted = (key: string, text: string) => {
-      return store.append({ database, conversation: 'chats/1', entries: [], note: { key, text } })
-    }
-    assert.ok((await noted('k', 'too early')).ok)
     assert.equal(await store.beginReply(database, reply('k')), null)
-    assert.equal((await store.beginReply(database, reply('k')))?.note, null)
-    await noted('k', 'first')
-    await noted('k', 'second')
-    assert.equal((await store.beginReply(database, reply('k')))?.note, 'second')
-    await store.finishReply(database, 'k', null)
-    assert.equal((await store.beginReply(database, reply('k')))?.note, 'second', 'what was noted is not forgotten')
+    const twice = ['first', 'second'].map((text) => store.append({ ...at, entries: [entry(text)], ...note(text) }))
+    const [first, second] = await Promise.all(twice)
+    assert.ok(first?.ok)
+    assertRefused(second ?? assert.fail(), 'reply-taken')
+    await store.finishReply(database, reply('k'), null)
+    const kept = await store.beginReply(database, reply('k'))
+    assert.equal(kept?.note, 'first', 'what was noted is not forgotten')
+    assert.deepEqual(await textsOf(store, 'chats/1'), ['hello', 'first'])
   })
 
-  check('an append that is refused leaves no note [P20]', async (store) => {
+  check('an append whose reply is gone, over or somebody else’s stores nothing [P20]', async (store) => {
+    const job = await begin(store, { id: 'j1', in: 'chats/1' })
+    const assertTaken = async (reservation: { at?: number; key?: string } = {}) => {
+      const jobs = [rest('j1', 'waiting')]
+      const late = await store.append({ ...by(job), entries: [entry('late')], jobs, ...note('late', reservation) })
+      assertRefused(late, 'reply-taken')
+    }
+    await assertTaken()
+    await store.beginReply(database, reply('k'))
+    for (const moment of [99, 101]) await assertTaken({ at: moment })
+    await assertTaken({ key: 'other' })
+    assert.equal(await store.beginReply(database, reply('k', { at: 300, lostBefore: 200 })), null)
+    await assertTaken()
+    await store.finishReply(database, reply('k', { at: 300 }), null)
+    await assertTaken({ at: 300 })
+    await store.beginReply(database, reply('k', { at: 400 }))
+    await store.finishReply(database, reply('k', { at: 400 }), { status: 500, body: '' })
+    await assertTaken({ at: 400 })
+    assert.equal((await store.beginReply(database, reply('k')))?.note, null)
+    assert.deepEqual(await textsOf(store, 'chats/1'), ['hello'])
+    assert.equal((await store.getJob(database, 'j1'))?.status, 'running')
+  })
+
+  check('whoever lost a key to another neither finishes nor forgets its reply [P20]', async (store) => {
+    const [first, second] = [reply('k'), reply('k', { at: 300, lostBefore: 200 })]
+    for (const row of [first, second]) assert.equal(await store.beginReply(database, row), null)
+    const begun = { key: 'k', digest: 'd', at: 300, status: null, body: null, note: null }
+    for (const late of [null, { status: 200, body: 'late' }]) {
+      await store.finishReply(database, first, late)
+      assert.deepEqual(await store.beginReply(database, first), begun)
+    }
+    await store.finishReply(database, second, { status: 200, body: 'mine' })
+    assert.equal((await store.beginReply(database, first))?.body, 'mine')
+  })
+
+  check('an append that is refused leaves no note, and its reply can still take one [P20]', async (store) => {
     const job = await begin(store, { id: 'j1' })
     await store.beginReply(database, reply('k'))
-    const note = { key: 'k', text: 'no' }
-    assertRefused(await store.append({ ...by(job), ifLastSeq: 7, entries: [], note }), 'moved')
+    assertRefused(await store.append({ ...by(job), ifLastSeq: 7, entries: [], ...note('no') }), 'moved')
     assert.equal((await store.beginReply(database, reply('k')))?.note, null)
+    assert.ok((await store.append({ ...by(job), entries: [], ...note('yes') })).ok)
+    assert.equal((await store.beginReply(database, reply('k')))?.note, 'yes')
   })
 }

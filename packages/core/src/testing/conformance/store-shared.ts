@@ -184,9 +184,28 @@ function checkRaces(check: CheckTwo): void {
       const key = `k${round}`
       const replies = await Promise.all([first, second].map((store) => store.beginReply(database, reply(key))))
       assert.equal(replies.filter((one) => one === null).length, 1)
-      await second.finishReply(database, key, { status: 200, body: key })
+      await second.finishReply(database, reply(key), { status: 200, body: key })
       assert.equal((await first.beginReply(database, reply(key)))?.body, key)
     }
+  })
+
+  check('of a late append and a request that takes its key at once, one wins [P20]', async (first, second) => {
+    await start(first, 'chats/1')
+    const stored = ['hello']
+    for (const round of rounds) {
+      const [key, text] = [`k${round}`, `late ${round}`]
+      assert.equal(await first.beginReply(database, reply(key)), null)
+      const note = { key, at: 100, text }
+      const [late, known] = await Promise.all([
+        first.append({ database, conversation: 'chats/1', entries: [entry(text)], note }),
+        second.beginReply(database, reply(key, { at: 200, lostBefore: 150 })),
+      ])
+      assert.equal(late.ok, known !== null)
+      if (late.ok) stored.push(text)
+      else assertRefused(late, 'reply-taken')
+      assert.equal(known?.note, late.ok ? text : undefined)
+    }
+    assert.deepEqual(await textsOf(second, 'chats/1'), stored)
   })
 
   check('a conversation that arrives through two stores at once is stored once', async (first, second) => {

@@ -88,7 +88,7 @@ function checkReopening(harness: StoreHarness): void {
     await first.append({ ...by(job), entries: [], open: [interruption(job, 'i1')] })
     await first.append({ ...by(job), entries: [], jobs: [rest('j1', 'waiting')] })
     await first.beginReply(database, reply('k'))
-    await first.finishReply(database, 'k', { status: 200, body: 'done' })
+    await first.finishReply(database, reply('k'), { status: 200, body: 'done' })
     const parked = await first.getJob(database, 'j1')
     const second = await reopen(first)
     try {

@@ -57,12 +57,15 @@ async function readGroup(transaction: Transaction, { database, members }: Group,
   const queries: Query[] = [[readSql.lockConversations, at, names.conversations]]
   if (names.runsIn.length > 0) queries.push([readSql.lockJobs, at, names.jobs, names.runsIn])
   else queries.push([readSql.lockNamedJobs, at, names.jobs])
-  if (names.interruptions.length > 0) queries.push([readSql.lockInterruptions, at, names.interruptions])
+  const add = (query: Query) => queries.push(query) - 1
+  const interruptionsAt =
+    names.interruptions.length > 0 ? add([readSql.lockInterruptions, at, names.interruptions]) : -1
+  const repliesAt = names.keys.length > 0 ? add([readSql.lockReplies, at, names.keys]) : -1
   if (evidence !== null) queries.push(evidenceQuery(at, evidence))
   const rows = await transaction.send(queries)
   const [conversations = [], jobs = []] = rows
   const desk = createDesk(database, transaction.now())
-  layOut(desk, { conversations, jobs, interruptions: names.interruptions.length > 0 ? (rows[2] ?? []) : [] })
+  layOut(desk, { conversations, jobs, interruptions: rows[interruptionsAt] ?? [], replies: rows[repliesAt] ?? [] })
   return { desk, isStored: evidence !== null && isEvident(evidence, rows.at(-1) ?? []) }
 }
 
@@ -80,6 +83,8 @@ interface Names {
   readonly conversations: readonly string[]
   readonly jobs: readonly string[]
   readonly interruptions: readonly string[]
+  /** Keys of replies at which somebody leaves a note. */
+  readonly keys: readonly string[]
   /** Conversations in which somebody begins a run. */
   readonly runsIn: readonly string[]
 }
@@ -88,6 +93,7 @@ function namesOf(members: readonly GroupMember[]): Names {
   const conversations = new Set<string>()
   const jobs = new Set<string>()
   const interruptions = new Set<string>()
+  const keys = new Set<string>()
   const runsIn = new Set<string>()
   for (const { append } of members) {
     conversations.add(append.conversation)
@@ -97,12 +103,14 @@ function namesOf(members: readonly GroupMember[]): Names {
       if (change.kind === 'create' && change.job === 'run') runsIn.add(append.conversation)
     }
     for (const { id } of append.settle ?? []) interruptions.add(id)
+    if (append.note !== undefined) keys.add(append.note.key)
   }
   const list = (names: ReadonlySet<string>) => [...names].map(stored)
   return {
     conversations: list(conversations),
     jobs: list(jobs),
     interruptions: list(interruptions),
+    keys: list(keys),
     runsIn: list(runsIn),
   }
 }

@@ -115,7 +115,7 @@ test('connections that died unheard cost one time-out together, not one each', a
   const jobs = await beginMany(store, 12)
   for (let round = 0; round < 4; round += 1) {
     await Promise.all(jobs.map(({ id }) => store.getJob('default', id))) // opens them all
-    await Promise.all(jobs.map(({ id }) => store.finishReply('default', id, null)))
+    await Promise.all(jobs.map(({ id }) => store.finishReply('default', { key: id, at: 1 }, null)))
     proxy.strand()
     await Promise.all(jobs.map((job) => store.append({ ...by(job), entries: [entry(`${round}`)] })))
     await Promise.all(jobs.map(({ id }) => store.getJob('default', id)))

@@ -69,8 +69,8 @@ type ReplyMethods = Pick<Store, 'beginReply' | 'finishReply'>
 export function replyMethods(session: PostgresSession): ReplyMethods {
   return {
     beginReply: (database, row) => beginReply(session, database, row),
-    async finishReply(database, key, reply) {
-      const at = [stored(database), stored(key)] as const
+    async finishReply(database, { key, at: begun }, reply) {
+      const at = [stored(database), stored(key), Math.trunc(begun)] as const
       const query: Query =
         reply === null ? [replySql.deleteReply, ...at] : [replySql.finishReply, ...at, reply.status, stored(reply.body)]
       await session.write({ database: at[0] }, [query])

@@ -35,8 +35,8 @@ async function story(store: Store, database: string): Promise<readonly unknown[]
   tell(await store.heartbeat('w2', [{ id: 'j1', epoch: 2 }], 60_000))
   tell(await store.append({ ...by(resumed ?? assert.fail()), entries: [entry('end')], jobs: [rest('j1')] }))
   tell(await store.beginReply(database, reply('k')))
-  tell(await store.append({ database, conversation: id, entries: [], note: { key: 'k', text: 'noted' } }))
-  tell(await store.finishReply(database, 'k', { status: 200, body: 'done' }))
+  tell(await store.append({ database, conversation: id, entries: [], note: { key: 'k', at: 100, text: 'noted' } }))
+  tell(await store.finishReply(database, reply('k'), { status: 200, body: 'done' }))
   tell(await store.beginReply(database, reply('k')))
   const data = { id: 'a' } as never
   const row = { database, id: 'a', revision: 1, source: 'data', data, warnings: [] } as const

@@ -55,6 +55,8 @@ export interface Desk {
   /** The live run of a conversation, where it has one. */
   readonly runs: Map<string, string>
   readonly interruptions: Map<string, DeskInterruption>
+  /** By their keys, when the replies were begun that are under way and have no note. */
+  readonly held: Map<string, number>
   readonly notes: Map<string, string>
   /** Conversations whose time is over and whose id is taken anew: their stored rows go first. */
   readonly purged: Set<string>
@@ -67,6 +69,7 @@ export function createDesk(database: string, now: number): Desk {
     jobs: new Map(),
     runs: new Map(),
     interruptions: new Map(),
+    held: new Map(),
     notes: new Map(),
   }
   return { database, now, ...maps, purged: new Set() }
@@ -77,10 +80,11 @@ export interface LockedRows {
   readonly conversations: readonly Row[]
   readonly jobs: readonly Row[]
   readonly interruptions: readonly Row[]
+  readonly replies: readonly Row[]
 }
 
 /** Lays out what was read. */
-export function layOut(desk: Desk, { conversations, jobs, interruptions }: LockedRows): void {
+export function layOut(desk: Desk, { conversations, jobs, interruptions, replies }: LockedRows): void {
   for (const row of conversations) {
     const id = restored(row.id as string)
     const numbers = { lastSeq: row.last_seq as number, lastMessageAt: row.last_message_at as number }
@@ -93,6 +97,7 @@ export function layOut(desk: Desk, { conversations, jobs, interruptions }: Locke
     const one = { conversation, state: row.state as string, isStored: true, fresh: null, settled: null }
     desk.interruptions.set(restored(row.id as string), one)
   }
+  for (const { key, at } of replies) desk.held.set(restored(key as string), at as number)
 }
 
 function untouched() {
@@ -138,7 +143,7 @@ interface Place {
   readonly isOver: boolean
 }
 
-function standingOf({ jobs, runs, interruptions }: Desk, { id, conversation, isOver }: Place): Standing<DeskJob> {
+function standingOf({ jobs, runs, interruptions, held }: Desk, { id, conversation, isOver }: Place): Standing<DeskJob> {
   const own = (name: string) => {
     const job = jobs.get(name)
     return job?.conversation === id ? job : null
@@ -152,6 +157,7 @@ function standingOf({ jobs, runs, interruptions }: Desk, { id, conversation, isO
       const one = interruptions.get(name)
       return !isOver && one?.conversation === id && one.state === 'open'
     },
+    isHeld: ({ key, at }) => held.get(key) === Math.trunc(at),
   }
 }
 
@@ -196,9 +202,15 @@ function store(desk: Desk, { at, member: { append, texts }, jobs }: Storing): Ap
   }
   for (const row of append.open ?? []) open(desk, at, row)
   for (const one of append.settle ?? []) settle(desk, at, one)
-  if (append.note !== undefined) desk.notes.set(append.note.key, append.note.text)
+  if (append.note !== undefined) note(desk, append.note)
   const changed = jobs.map((planned) => jobOf(desk.database, changeJob(desk, at, planned)))
   return { ok: true, before, lastSeq: at.lastSeq, jobs: changed }
+}
+
+/** A reply takes one note: whoever comes later finds it held no more. */
+function note({ held, notes }: Desk, { key, text }: NonNullable<Append['note']>): void {
+  held.delete(key)
+  notes.set(key, text)
 }
 
 function open({ interruptions, now }: Desk, at: DeskConversation, row: InterruptionRow): void {

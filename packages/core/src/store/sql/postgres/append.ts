@@ -7,7 +7,7 @@ import { jobColumns } from './jobs.ts'
 
 const lines = (parameter: string) => `string_to_array(${parameter}, E'\\n')`
 
-/** What is read before a group is decided. Everybody locks conversations before jobs, and both in the order of their ids. */
+/** What is read before a group is decided. Everybody locks conversations before jobs, then interruptions, then replies, and each in the order of their ids. */
 export const readSql = {
   lockConversations: `
 select c.id, c.last_seq, c.last_message_at, c.expires_at from {s}.conversations c
@@ -23,6 +23,14 @@ select ${jobColumns} from {s}.jobs j where j.database = $1 and j.id = any($2) or
   lockInterruptions: `
 select i.id, i.conversation, i.state from {s}.interruptions i
 where i.database = $1 and i.id = any($2) order by i.id for update`,
+  /**
+   * Replies with these keys that are under way and have no note. Whoever would begin one under such a key waits for the end of this
+   * transaction; and who began one meanwhile is seen, since a row that was waited for is looked at again.
+   */
+  lockReplies: `
+select r.key, r.at from {s}.replies r
+where r.database = $1 and r.key = any($2) and r.status is null and r.note is null
+order by r.key for update`,
   /** What keeps an expired conversation: how many live jobs, and until when it can still be answered (-1: nothing open). */
   readKeepers: `
 select c.id,

@@ -33,8 +33,8 @@ set digest = excluded.digest, at = excluded.at, status = null, body = null, note
 where r.at < $5 or (r.status is null and r.note is null and r.at < $6 and r.digest = excluded.digest)
 returning r.key`,
   getReply: 'select key, digest, status, body, note, at from {s}.replies where database = $1 and key = $2',
-  finishReply: 'update {s}.replies set status = $3, body = $4 where database = $1 and key = $2',
-  deleteReply: 'delete from {s}.replies where database = $1 and key = $2 and note is null',
+  finishReply: 'update {s}.replies set status = $4, body = $5 where database = $1 and key = $2 and at = $3',
+  deleteReply: 'delete from {s}.replies where database = $1 and key = $2 and at = $3 and note is null',
   /** A few of the oldest at a time, so that no call pays for many; those that somebody else sweeps are left to them. */
   sweepReplies: `
 delete from {s}.replies where database = $1 and key in (
