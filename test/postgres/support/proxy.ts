@@ -2,8 +2,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** What becomes of a commit: `loseReply` lets it happen and cuts the line, `loseRequest` cuts the line before. */
-export type CommitFate = 'pass' | 'loseReply' | 'loseRequest'
+/**
+ * What becomes of a commit: `loseReply` lets it happen and cuts the line, `loseRequest` cuts the line before. With `hold` everything
+ * falls silent, the commit on its way: it arrives when the silence ends, even if its sender has hung up meanwhile.
+ */
+export type CommitFate = 'pass' | 'loseReply' | 'loseRequest' | 'hold'
 
 /** A proxy in front of a server. */
 export interface Proxy {
@@ -12,8 +15,8 @@ export interface Proxy {
   readonly commits: number
   /** So many lines were cut because of a commit's fate. */
   readonly cuts: number
-  /** Asked for every commit with its number, from 1; all pass by default. */
-  fate: (number: number) => CommitFate
+  /** Asked for every commit with its number, from 1, and what is sent with it; all pass by default. */
+  fate: (number: number, sent: Buffer) => CommitFate
   /** From now on nothing is let through, and nobody is told; `false` lets all through that waited. */
   silence(isSilent: boolean): void
   /** So many bytes a second pass on each line, each way; null lets all through, with what has waited. */
@@ -54,19 +57,37 @@ interface Line {
   readonly ways: readonly Way[]
 }
 
+function pass(lines: Iterable<Line>, bytes?: number): void {
+  for (const { ways } of lines) for (const way of ways) way.pass(bytes)
+}
+
+function cut(lines: Iterable<Line>): void {
+  for (const { client, server } of lines) {
+    server.destroy()
+    client.destroy()
+  }
+}
+
 /** Opens a proxy to the server of this address. */
 export async function openProxy(url: string): Promise<Proxy> {
   const target = new URL(url)
   const lines = new Set<Line>()
   let trickle: ReturnType<typeof setInterval> | null = null
-  const state = { commits: 0, cuts: 0, isSilent: false, fate: (_number: number): CommitFate => 'pass' }
+  const state = { commits: 0, cuts: 0, isSilent: false, fate: (() => 'pass') as Proxy['fate'] }
+  const silence = (isSilent: boolean) => {
+    state.isSilent = isSilent
+    if (!isSilent && trickle === null) pass(lines)
+    for (const { client, server } of lines) for (const one of [client, server]) isSilent ? one.pause() : one.resume()
+  }
   const listener = createServer((client) => {
     const server = connect(Number(target.port), target.hostname)
     const [there, back] = [new Way(server), new Way(client)]
     const line = { client, server, ways: [there, back] }
     lines.add(line)
+    let isHeld = false
     const end = () => {
       client.destroy()
+      if (isHeld && !server.destroyed) return // what is on its way still arrives
       server.destroy()
       lines.delete(line)
     }
@@ -78,13 +99,19 @@ export async function openProxy(url: string): Promise<Proxy> {
       const seen = Buffer.concat([tail, chunk])
       tail = seen.subarray(Math.max(0, seen.length - commit.length + 1))
       const found = seen.includes(commit)
-      const fate = found ? state.fate(++state.commits) : 'pass'
+      const fate = found ? state.fate(++state.commits, chunk) : 'pass'
+      if (fate === 'hold') {
+        isHeld = true
+        there.send(chunk, true)
+        return silence(true)
+      }
       if (fate !== 'pass') state.cuts += 1
       if (fate === 'loseRequest') return end()
       if (fate === 'loseReply') isDeaf = true
       there.send(chunk, trickle !== null)
     })
     server.on('data', (chunk) => {
+      if (client.destroyed) return
       if (!isDeaf) back.send(chunk, trickle !== null)
       else if (chunk.includes('COMMIT\0')) end() // it has happened, and nobody will hear of it
     })
@@ -108,36 +135,20 @@ export async function openProxy(url: string): Promise<Proxy> {
     set fate(fate) {
       state.fate = fate
     },
-    silence(isSilent) {
-      state.isSilent = isSilent
-      for (const { client, server } of lines) {
-        for (const socket of [client, server]) isSilent ? socket.pause() : socket.resume()
-      }
-    },
+    silence,
     throttle(bytesPerSecond) {
       if (trickle !== null) clearInterval(trickle)
       trickle = null
-      const pass = (bytes?: number) => {
-        for (const { ways } of lines) for (const way of ways) way.pass(bytes)
-      }
-      if (bytesPerSecond === null) pass()
-      else trickle = setInterval(() => pass(bytesPerSecond), 1_000)
+      if (bytesPerSecond === null) pass(lines)
+      else trickle = setInterval(() => pass(lines, bytesPerSecond), 1_000)
     },
     strand() {
       for (const { client, server } of lines) for (const socket of [client, server]) socket.pause()
     },
-    cut() {
-      for (const { client, server } of lines) {
-        client.destroy()
-        server.destroy()
-      }
-    },
+    cut: () => cut(lines),
     async close() {
       if (trickle !== null) clearInterval(trickle)
-      for (const { client, server } of lines) {
-        client.destroy()
-        server.destroy()
-      }
+      cut(lines)
       listener.close()
       await once(listener, 'close')
     },
