@@ -10,13 +10,15 @@ const scope = {
   ...{ key: 'k', name: 'Idempotency-Key', digest: 'd' },
 }
 
+const held = { key: 'k', at: 1 }
+
 /** What is asked of the desk when the request ends in this error. */
 async function askedAfter(error: WitanError): Promise<readonly string[]> {
   const asked: string[] = []
   const desk = {
-    begin: async () => ({ state: 'fresh', reservation: { key: 'k', at: 1 } }) as const,
-    finish: async () => void asked.push('finish'),
-    abandon: async () => void asked.push('abandon'),
+    begin: async () => ({ state: 'fresh', reservation: held }) as const,
+    finish: async (_: unknown, of: unknown) => void asked.push(of === held ? 'finish' : 'finish another'),
+    abandon: async (_: unknown, of: unknown) => void asked.push(of === held ? 'abandon' : 'abandon another'),
   }
   const failure = () => ({ status: 500, text: null, headers: {} })
   const acting = actOnce(scope, () => Promise.reject(error), { desk, log: () => {}, failure })
@@ -26,6 +28,7 @@ async function askedAfter(error: WitanError): Promise<readonly string[]> {
 
 test('[P20] a key is given up where its request was refused, and kept where the store may still do it', async () => {
   assert.deepEqual(await askedAfter(new WitanError('RUN_ACTIVE', 'busy')), ['abandon'])
+  assert.deepEqual(await askedAfter(new WitanError('IN_PROGRESS', 'it is taken')), ['abandon'])
   assert.deepEqual(await askedAfter(new WitanError('STORE_UNAVAILABLE', 'the disk is full')), ['abandon'])
   const lost = new WitanError('STORE_UNAVAILABLE', 'no reply', { details: { outcome: 'unknown' } })
   assert.deepEqual(await askedAfter(lost), [])
