@@ -44,6 +44,9 @@ const commands = fc.array(fc.record({ kind: fc.constantFrom(...kinds), after: fc
 /** What a command may be refused with. */
 const expected = new Set(['ACTIONS_PENDING', 'ALREADY_ANSWERED', 'CONVERSATION_BUSY', 'RUN_ACTIVE', 'RUN_FINISHED'])
 
+/** What an answer is refused with whose action has been closed meanwhile. */
+const closed = new Set(['ALREADY_ANSWERED', 'RUN_FINISHED'])
+
 /** Sends one command; gives the text of a message that was accepted. */
 async function send(runtime: Runtime, { kind }: Command, index: number): Promise<string | null> {
   const { activeRunId, interruptions } = await runtime.getConversation('chats/1')
@@ -86,16 +89,25 @@ async function sendAll(runtime: Runtime, list: readonly Command[]) {
   return { accepted, refused }
 }
 
-/** Answers what waits until nothing is live. */
+/** Answers what waits until nothing is live. An answer may end the run, and with it the others that were listed. */
 async function comeToRest(runtime: Runtime): Promise<void> {
   for (let round = 0; round < 3000; round += 1) {
     const { status, interruptions } = await runtime.getConversation('chats/1')
     if (status === 'idle') return
-    for (const { id, kind } of status === 'waiting' ? interruptions : [])
-      await runtime.answerInterruption(id, { answer: answerTo(kind, round) })
+    for (const { id, kind } of status === 'waiting' ? interruptions : []) {
+      const tried = runtime.answerInterruption(id, { answer: answerTo(kind, round) })
+      await tried.catch((error: { code?: string }) => assertClosed(runtime, id, error))
+    }
     await settle(1)
   }
   throw new Error('I9: the conversation does not come to rest')
+}
+
+/** Refuses an answer only where what it answers is open no more. */
+async function assertClosed(runtime: Runtime, id: string, error: { readonly code?: string }): Promise<void> {
+  assert.ok(closed.has(error.code ?? ''), `refused with ${error.code}: ${String(error)}`)
+  const { interruptions } = await runtime.getConversation('chats/1')
+  assert.ok(!interruptions.some((open) => open.id === id), `${id} is open, and its answer is refused: ${String(error)}`)
 }
 
 async function play(system: RandomSystem, list: readonly Command[], store: Store) {
