@@ -278,7 +278,7 @@ test('a folded node hides what is below it', () => {
   assert.equal(treeRows(view, 'c_1', new Set(['c_2'])).length, 2)
 })
 
-test('a hundred thousand events are folded in batches within two seconds', () => {
+test('a hundred thousand events are folded in batches within two seconds of computing', () => {
   const many: Event[] = events(rootStarts)
   const [sample] = events(rootStarts, toolStarts).slice(1)
   assert.ok(sample)
@@ -292,10 +292,10 @@ test('a hundred thousand events are folded in batches within two seconds', () =>
     })
     many.push({ ...sample, seq: many.length + 1, callId, type: 'end', content: { result: index } })
   }
-  const begun = performance.now()
+  const begun = process.threadCpuUsage()
   let view = emptyConversation
   for (let at = 0; at < many.length; at += 5000) view = foldEvents(view, many.slice(at, at + 5000))
-  assert.ok(performance.now() - begun < 2000)
+  assert.ok(process.threadCpuUsage(begun).user < 2_000_000)
   assert.equal(view.calls.size, 50_001)
 })
 
