@@ -1,14 +1,14 @@
 /** A configuration that can be read again: its own modules are loaded afresh each time, and watched. */
 import { type FSWatcher, watch } from 'node:fs'
 import { registerHooks } from 'node:module'
-import { basename, dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** The modules of one configuration. */
 export interface ProjectModules {
   /** From now on every module of the configuration is loaded again. */
   renew(): void
-  /** Calls `changed` a moment after any of its files was written. Watches what has been loaded by now. */
+  /** Calls `changed` a moment after any of its files was written, those too that are loaded later. */
   watch(changed: () => void): { close(): void }
   close(): void
 }
@@ -23,6 +23,7 @@ const mark = 'reload'
 export function createProjectModules(file: string): ProjectModules {
   const entry = pathToFileURL(file).href
   const files = new Set([file])
+  let follow: (file: string) => void = () => {}
   let generation = 0
   const hooks = registerHooks({
     resolve: (specifier, context, next) => {
@@ -30,7 +31,9 @@ export function createProjectModules(file: string): ProjectModules {
       const isEntry = withoutQuery(found.url) === entry
       const isImport = /^\.{0,2}\//.test(specifier) && marked(context.parentURL)
       if (!found.url.startsWith('file:') || !(isEntry || isImport)) return found
-      files.add(fileURLToPath(withoutQuery(found.url)))
+      const path = fileURLToPath(withoutQuery(found.url))
+      files.add(path)
+      follow(path)
       const url = new URL(found.url)
       url.searchParams.set(mark, String(generation))
       return { ...found, url: url.href }
@@ -40,30 +43,43 @@ export function createProjectModules(file: string): ProjectModules {
     renew: () => {
       generation += 1
     },
-    watch: (changed) => watchFiles(files, changed),
+    watch: (changed) => {
+      const watching = watchFiles(files, changed)
+      follow = watching.follow
+      for (const one of files) follow(one)
+      return watching
+    },
     close: () => hooks.deregister(),
   }
 }
 
-/** Folders are watched rather than files: an editor may put a new file in the place of the old one. */
-function watchFiles(files: ReadonlySet<string>, changed: () => void): { close(): void } {
+/**
+ * Folders are watched rather than files: an editor may put a new file in the place of the old one. No folder is left before the
+ * end, so that no change is lost while another one is taken up.
+ */
+function watchFiles(files: ReadonlySet<string>, changed: () => void) {
   let timer: NodeJS.Timeout | undefined
-  const folders = Map.groupBy(files, (file) => dirname(file))
-  const watchers = [...folders].map(([folder, inside]): FSWatcher => {
-    const names = new Set(inside.map((file) => basename(file)))
-    const watcher = watch(folder, (_, name) => {
-      if (name === null || !names.has(name)) return
-      clearTimeout(timer)
-      timer = setTimeout(changed, settleMs)
-    })
-    // A folder that goes away is no reason to stop serving.
-    watcher.on('error', () => watcher.close())
-    return watcher
-  })
+  const watchers = new Map<string, FSWatcher>()
   return {
-    close: () => {
+    /** Watches the folder of a file, if it does not yet. */
+    follow(file: string): void {
+      const folder = dirname(file)
+      if (watchers.has(folder)) return
+      const watcher = watch(folder, (_, name) => {
+        if (name === null || !files.has(join(folder, name))) return
+        clearTimeout(timer)
+        timer = setTimeout(changed, settleMs)
+      })
+      // A folder that goes away is no reason to stop serving.
+      watcher.on('error', () => {
+        watcher.close()
+        watchers.delete(folder)
+      })
+      watchers.set(folder, watcher)
+    },
+    close(): void {
       clearTimeout(timer)
-      for (const watcher of watchers) watcher.close()
+      for (const watcher of watchers.values()) watcher.close()
     },
   }
 }

@@ -51,19 +51,17 @@ async function serve(desk: Desk, config: Config) {
   printHead(terminal, config)
   const state = { config, server: await start(config) }
   await firstRun(desk, state.server)
-  printAddress(terminal, state.server)
   surviveStrayRejections()
   const stopped = untilStopped()
   let turn = Promise.resolve()
-  let watching = modules?.watch(changed)
-  function changed(): void {
-    turn = turn.then(async () => {
-      modules?.renew()
-      await restart(desk, state)
-      watching?.close()
-      watching = modules?.watch(changed)
+  const watching = modules?.watch(() => {
+    turn = turn.then(() => {
+      modules.renew()
+      return restart(desk, state)
     })
-  }
+  })
+  // Whoever reads the address may stop it, or change a file.
+  printAddress(terminal, state.server)
   await stopped
   watching?.close()
   await turn
