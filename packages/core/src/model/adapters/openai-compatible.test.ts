@@ -242,20 +242,31 @@ test('silence ends the call, before the reply and in it; a slow reader is no sil
   const before = failure(await play({ ...eventStream([]), chunks: [], end: 'hang' }, { timeoutMs: 30 }))
   assert.match(before.message, /nothing for 30 ms/)
   assert.equal(before.retryable, true)
-  const middle = await play({ ...withoutDone(eventStream(hello.slice(0, 1))), end: 'hang' }, { timeoutMs: 300 })
+  const timeoutMs = 2_000 // long enough for whatever is sent, also on a machine that is busy
+  const [middle, after, slow] = await Promise.all([
+    play({ ...withoutDone(eventStream(hello.slice(0, 1))), end: 'hang' }, { timeoutMs }),
+    play({ ...withoutDone(eventStream(hello)), end: 'hang' }, { timeoutMs }),
+    readSlowly({ timeoutMs, pauseMs: 2_500 }),
+  ])
   assert.deepEqual([middle.deltas, failure(middle).retryable], [['Hel'], false])
-  const after = await play({ ...withoutDone(eventStream(hello)), end: 'hang' }, { timeoutMs: 300 })
   assert.equal(after.reply?.text, 'Hello')
-  const provider = await createFakeProvider([eventStream(hello, { paceMs: 2 })])
-  const model = openaiCompatible({ baseUrl: provider.baseUrl, model: 'm', timeoutMs: 250 })
-  let text = ''
-  for await (const part of model.stream(request, { signal: new AbortController().signal, deltas: true })) {
-    if (part.type === 'delta') await new Promise((resolve) => setTimeout(resolve, 300))
-    else text = part.reply.text
-  }
-  assert.equal(text, 'Hello')
-  await provider.close()
+  assert.equal(slow, 'Hello')
 })
+
+/** The text of a reply whose reader takes its time over the first piece. */
+async function readSlowly({ timeoutMs, pauseMs }: { readonly timeoutMs: number; readonly pauseMs: number }) {
+  const provider = await createFakeProvider([eventStream(hello, { paceMs: 2 })])
+  const model = openaiCompatible({ baseUrl: provider.baseUrl, model: 'm', timeoutMs })
+  let text = ''
+  let hasPaused = false
+  for await (const part of model.stream(request, { signal: new AbortController().signal, deltas: true })) {
+    if (part.type === 'reply') text = part.reply.text
+    else if (!hasPaused) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    hasPaused = true
+  }
+  await provider.close()
+  return text
+}
 
 test('a reply of more than ten megabytes ends the call', async () => {
   const part = `data: ${JSON.stringify(chunk({ content: 'x'.repeat(1_000_000) }))}\n\n`

@@ -185,11 +185,11 @@ function checkRefusals({ open, unreachable, writes }: SourceHarness, register: R
 
 function checkLimits({ open }: SourceHarness, register: Register): void {
   register('a query is stopped at the time limit, and the next one runs [D16, bad input 18]', async (context) => {
-    const source = await open(context, { timeoutMs: 200 })
+    const source = await open(context, { timeoutMs: 1_500 }) // enough for the queries that shall run, on a busy machine too
     await rowsOf(source, 'select 1 as a')
-    const tooLate = new Promise((resolve) => setTimeout(resolve, 1_500, 'not stopped').unref())
+    const tooLate = new Promise((resolve) => setTimeout(resolve, 30_000, 'not stopped').unref())
     const answer = await Promise.race([ask(source, RUNAWAY), tooLate])
-    assert.deepEqual(answer, { ok: false, reason: 'timeout', detail: 'stopped after 0.2 s' })
+    assert.deepEqual(answer, { ok: false, reason: 'timeout', detail: 'stopped after 1.5 s' })
     assert.deepEqual(await rowsOf(source, 'select 1 as a'), [{ a: 1 }])
   })
 
