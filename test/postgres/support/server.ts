@@ -1,5 +1,6 @@
 /** A PostgreSQL server for tests: the one that `WITAN_TEST_POSTGRES` names, else one of our own that ends with this process. */
 import { execFileSync, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -21,6 +22,9 @@ export interface ServerOptions {
   /** Waits for the disk, as a real one does; default false. */
   readonly fsync?: boolean
 }
+
+/** Far more than a start takes, also after a crash on a machine that is busy. */
+const startsWithinMs = 60_000
 
 let shared: Promise<string> | null = null
 
@@ -114,18 +118,28 @@ async function binaries(): Promise<{ readonly initdb: string; readonly postgres:
   return (await import(name)) as { initdb: string; postgres: string }
 }
 
+/**
+ * A port that nobody has, from below those that a system gives away by itself: a connection of somebody else would else take it
+ * before the server has it, or while the server is down.
+ */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = randomInt(12_000, 32_000)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
 
 async function answers(port: number, child: ReturnType<typeof spawn>): Promise<void> {
   const { Client } = (await import('pg')).default
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (const end = performance.now() + startsWithinMs; performance.now() < end; ) {
     if (child.exitCode !== null) throw new Error(`PostgreSQL ended with code ${child.exitCode} while it started.`)
     const client = new Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
     client.on('error', () => {})
@@ -136,5 +150,5 @@ async function answers(port: number, child: ReturnType<typeof spawn>): Promise<v
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
-  throw new Error('PostgreSQL did not answer within 10 s.')
+  throw new Error(`PostgreSQL did not answer within ${startsWithinMs / 1000} s.`)
 }

@@ -110,17 +110,17 @@ test('connections that died unheard cost one time-out together, not one each', a
   const place = await freshSchema(context)
   const proxy = await openProxy(place.url)
   context.after(() => proxy.close())
-  const timeouts = { replyMs: 600 }
-  const store = await openStore(context, { ...place, url: proxy.url, timeouts, unavailableAfterMs: 500 })
+  const timeouts = { replyMs: 2_000 } // more than a busy machine takes for a reply
+  const store = await openStore(context, { ...place, url: proxy.url, timeouts, unavailableAfterMs: 1_900 })
   const jobs = await beginMany(store, 12)
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
     await Promise.all(jobs.map(({ id }) => store.getJob('default', id))) // opens them all
     await Promise.all(jobs.map(({ id }) => store.finishReply('default', { key: id, at: 1 }, null)))
     proxy.strand()
     await Promise.all(jobs.map((job) => store.append({ ...by(job), entries: [entry(`${round}`)] })))
     await Promise.all(jobs.map(({ id }) => store.getJob('default', id)))
   }
-  assert.deepEqual(await textsOf(store, jobs[0]?.conversation ?? ''), ['hello', '0', '1', '2', '3'])
+  assert.deepEqual(await textsOf(store, jobs[0]?.conversation ?? ''), ['hello', '0', '1', '2'])
 })
 
 test('a server that stays away is told of, with every append behind it, and then all goes on', async (context) => {
@@ -131,11 +131,11 @@ test('a server that stays away is told of, with every append behind it, and then
   const append = (text: string) => store.append({ ...by(job), entries: [entry(text)] })
   const lost = append('lost')
   const behind = pause(100).then(() => append('behind'))
-  await assert.rejects(lost, { code: 'STORE_UNAVAILABLE' })
-  await assert.rejects(behind, { code: 'STORE_UNAVAILABLE' })
+  const isRefused = (append: Promise<unknown>) => assert.rejects(append, { code: 'STORE_UNAVAILABLE' })
+  await Promise.all([lost, behind].map(isRefused))
   await assert.rejects(store.getJob('default', 'j0'), { code: 'STORE_UNAVAILABLE' })
   await assert.rejects(store.claimJobs({ owner: 'w', leaseMs: 1, limit: 1 }), { code: 'STORE_UNAVAILABLE' })
-  assert.ok(performance.now() - from < 5_000, 'nobody waits for long')
+  assert.ok(performance.now() - from < 20_000, 'nobody waits for long')
   await server.start()
   assert.deepEqual((await append('back')).ok, true)
   assert.deepEqual(await textsOf(store, job.conversation), ['hello', 'back'])
