@@ -9,6 +9,8 @@ export interface RunningServer {
 }
 
 const secret = { mode: 0o600 }
+/** Far longer than a server takes that has much to do; where none is, the refusal comes at once. */
+const ANSWER_LIMIT_MS = 5_000
 
 /** Writes `<store>.server.json` and `<store>.token`, readable for this user only; gives the function that removes them. */
 export async function announce(storePath: string, server: RunningServer): Promise<() => Promise<void>> {
@@ -26,7 +28,7 @@ export async function findServer(storePath: string): Promise<RunningServer | nul
   try {
     const said: unknown = JSON.parse(await readFile(`${storePath}.server.json`, 'utf8'))
     if (typeof said !== 'object' || said === null || !('url' in said) || typeof said.url !== 'string') return null
-    const answer = await fetch(`${said.url}/healthz`, { signal: AbortSignal.timeout(1000) })
+    const answer = await fetch(`${said.url}/healthz`, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
     await answer.body?.cancel()
     if (!answer.ok) return null
     const tokenFile = 'tokenFile' in said && typeof said.tokenFile === 'string' ? said.tokenFile : null

@@ -16,7 +16,7 @@ const desk = scriptedModel(
 const counter = scriptedModel(
   async (request) => {
     if (!lastUserMessage(request).includes('count the boxes')) return 'Half of them are counted.'
-    for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    for (let turn = 0; turn < 2_000; turn += 1) await new Promise((resolve) => setImmediate(resolve))
     return '12 boxes'
   },
   { id: 'scripted/counter' },
