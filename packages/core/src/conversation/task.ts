@@ -40,11 +40,21 @@ export function endTask(state: ConversationState, task: RunState, body: AgentEnd
   const caller = parent as AgentCall
   if (grant !== null) add(task.account, granted(grant), -1)
   settleAccount(state, task, body)
-  // A caller that has ended has told its usage: the task tells its own.
-  if (from?.calls.get(caller.place.call) === caller) mergeUsage(caller.usage, task.root.usage)
+  const payer = from === null ? null : nearestLive(from, caller)
+  if (payer !== null) mergeUsage(payer.usage, task.root.usage)
   const ended = endedTask(task, body)
   if (ended.text !== toldBy(body)) state.scrubbed.set(place.call, ended.text)
   if (!task.cancelled) state.untold.set(place.call, ended)
+}
+
+/**
+ * Whose usage a task's becomes: its caller's, or where that has ended, and told its sum, that of the nearest one above it in its job.
+ * Null where the whole job has ended: then the task alone tells it.
+ */
+function nearestLive({ calls }: RunState, caller: AgentCall): AgentCall | null {
+  for (let call: AgentCall | null = caller; call !== null; call = call.parent)
+    if (calls.get(call.place.call) === call) return call
+  return null
 }
 
 /** A job has ended: what it spent is counted where it belongs, and so is what its live tasks may still spend. */

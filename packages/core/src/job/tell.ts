@@ -15,22 +15,25 @@ export interface Telling {
 const nothing: Telling = { entries: [], jobs: [] }
 
 /**
- * What the end of a task brings along. Its caller hears of it at its next step; but the root's model, and whoever has ended, hear
- * of it in a follow-up run, which begins now, or with the end of the run that is live.
+ * What the end of a task brings along; `ended` is null for one that was cancelled, of which nobody is told. Its caller hears of it
+ * at its next step; but the root's model, and whoever has ended, hear of it in a follow-up run, which begins now, or with the end of
+ * the run that is live. So is what the task was told of and never read.
  */
-export function tellEnd(job: Job, ended: EndedTask): Telling {
+export function tellEnd(job: Job, ended: EndedTask | null): Telling {
   const { state } = job.log
-  const of = liveJob(state, ended.caller.job)
-  const caller = of?.calls.get(ended.caller.place.call)
-  if (of !== null && caller !== undefined && caller.parent !== null) {
+  const of = ended === null ? null : liveJob(state, ended.caller.job)
+  const caller = of?.calls.get(ended?.caller.place.call ?? '')
+  if (of !== null && ended !== null && caller !== undefined && caller.parent !== null) {
     const id = of.root.place.call
     return {
       entries: [messageFrom(job, { tasks: [ended], to: caller.place, job: id, appendNo: job.env.ids.append() })],
       jobs: [{ kind: 'wake', id, owner: job.env.owner, leaseMs: job.env.leaseMs }],
     }
   }
-  if (state.run !== null) return { entries: [], jobs: [wakeRun(job, state.run.root.place.call)] }
-  return followUp(job, [...state.untold.values(), ended])
+  const unread = job.run.root.document.inbox.flatMap(({ told = [] }) => told)
+  const waiting = [...state.untold.values(), ...unread, ...(ended === null ? [] : [ended])]
+  if (state.run === null || waiting.length === 0) return followUp(job, waiting)
+  return { entries: [], jobs: [wakeRun(job, state.run.root.place.call)] }
 }
 
 function wakeRun(job: Job, id: string): JobChange {

@@ -118,7 +118,7 @@ async function finishTask(job: Job, { entry, change, result }: Ending): Promise<
   const { run } = job
   const body = entry.body as AgentEndBody | ErrorBody
   await job.writer.commit()
-  const telling = run.cancelled ? { entries: [], jobs: [] } : tellEnd(job, endedTask(run, body))
+  const telling = tellEnd(job, run.cancelled ? null : endedTask(run, body))
   const entries = [entry, taskEntry(job, result.status as TaskStatus), ...telling.entries]
   return rest(job, { entries, jobs: [change, ...telling.jobs], ifLastSeq: job.log.state.seq }, result)
 }
