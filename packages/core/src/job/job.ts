@@ -105,9 +105,13 @@ export async function letEnd(job: Job, graceMs: number): Promise<void> {
   job.stop('closed')
 }
 
-/** Whether it has not been ended by another process, of which this one may hear before its lease is refused. */
-export function isLive({ log, identity }: Job): boolean {
-  return liveJob(log.state, identity.id) !== null
+/**
+ * Whether it is still this owner's, as far as the log tells: not ended elsewhere, and not gone on with by a later owner, of which this
+ * one may read before its lease is refused. What a later owner has begun is not this one's to do [D1, D5].
+ */
+export function isOurs({ log, identity }: Job): boolean {
+  const run = liveJob(log.state, identity.id)
+  return run !== null && run.worked.epoch <= identity.epoch
 }
 
 /** Lets go of the log: a warm conversation keeps nothing of what its last job worked out. */

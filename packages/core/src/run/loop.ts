@@ -1,7 +1,7 @@
 /** The one loop: moves a job forward until it must wait or is over. */
 import type { RunResult } from '@witan/protocol'
 import { decide } from './decide.ts'
-import { isLive, type Job } from '../job/job.ts'
+import { isOurs, type Job } from '../job/job.ts'
 import { perform } from './perform.ts'
 import { finish, park } from './rest.ts'
 
@@ -13,7 +13,7 @@ export type Rest =
 /** Moves one job forward. Never throws for what a model, a tool or a person did. Bounded: every pass records, spends budget or waits. */
 export async function advance(job: Job): Promise<Rest> {
   for (;;) {
-    if (!isLive(job)) job.stop('ended')
+    if (!isOurs(job)) job.stop('fenced')
     if (job.stopped !== null) return { kind: 'stopped', reason: job.stopped }
     if (job.memo.isEnding) {
       await job.changes.next()

@@ -1,0 +1,56 @@
+/** An owner that stood still reads what the next one wrote before it hears that its lease is lost: what that one has begun is not its to do. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRuntime, defineTool, memoryStore, type Store } from '@witan/core'
+import { call, scriptedModel, type ScriptedReply } from '@witan/core/testing'
+import { z } from 'zod'
+import { fakeClock } from '../support/clock.ts'
+import { agent, createGate, settle, until } from '../support/stage.ts'
+
+const leaseMs = 3_000
+
+/** A worker with a clock of its own, which stands still until it is moved. */
+function open(store: Store, reply: () => Promise<ScriptedReply | string>, pay: () => Promise<string>) {
+  const clock = fakeClock()
+  const tool = defineTool({ name: 'pay', description: 'Pays.', parameters: z.object({}), execute: pay })
+  const models = { 'play/model': scriptedModel(reply) }
+  const agents = [agent('root', { tools: ['pay'] })]
+  return {
+    clock,
+    runtime: createRuntime({ store, clock, leaseMs, models, agents, tools: [tool], retry: { tries: 1 } }),
+  }
+}
+
+test('[D1] [D5] [I4] a call that the next owner has begun is not run by the one before it', async () => {
+  let now = Date.UTC(2026, 0, 1)
+  const root = memoryStore({ now: () => now })
+  const paid: string[] = []
+  const [thinking, paying] = [createGate(), createGate()]
+  const pays = (who: string) => async () => {
+    paid.push(who)
+    await paying.opened
+    return 'paid'
+  }
+  let turn = 0
+  const next = async () => (turn++ === 0 ? call('pay') : 'done')
+  let isAsked = false
+  const silent = async () => {
+    isAsked = true
+    await thinking.opened
+    return 'too late'
+  }
+  const frozen = open(root, silent, pays('frozen'))
+  await frozen.runtime.start({ agent: 'root', id: 'chats/1', prompt: 'go' })
+  await until(() => isAsked)
+  now += leaseMs + 1
+  const other = open(memoryStore({ beside: root }), next, pays('next'))
+  await until(() => paid.length > 0)
+  // It hears of every append, and its clock has not yet told it to prolong its lease.
+  await settle(200)
+  assert.deepEqual(paid, ['next'])
+  paying.open()
+  await until(async () => (await other.runtime.getConversation('chats/1')).status === 'idle')
+  assert.deepEqual(paid, ['next'])
+  thinking.open()
+  await Promise.all([frozen.runtime.close(), other.runtime.close()])
+})
