@@ -1,4 +1,5 @@
 /** One row at work: servers over a store, a client, a ledger, and the evidence of all its trials together. */
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { check } from './checker.ts'
 import { type Client, createClient } from './client.ts'
@@ -19,14 +20,20 @@ import { type Ledger, type LedgerState, startLedger } from './ledger.ts'
 import type { RowResult } from './row.ts'
 import { newScore, type Score } from './score.ts'
 import { hiddenValue } from './world.ts'
+import { type NoiseWatch, watchNoise } from '../../support/noise.ts'
 
-/** The leases of the test profile: where servers share a machine with all the others of a test, a heartbeat may come late. */
-export const testLeaseMs = 300
-export const sharedLeaseMs = 600
-/** Where several places share it: a server that waits for the processor must not lose its lease, which would count as a try. */
+/** The lease of the test profile: a server that waits for the processor beside all the others must not lose it, which would count as a try. */
 export const steadyLeaseMs = 2_000
-/** By when a dead owner's work must go on, on a machine that has other things to do. */
-const recoveryBoundMs = 10_000
+const longestLeaseMs = 10_000
+
+/** Where more wants to run than there are processors a server waits for its turn, and its lease is longer by as much. */
+function leaseOnThisMachine(): number {
+  const crowd = loadavg()[0] ?? 0
+  return Math.min(longestLeaseMs, steadyLeaseMs * Math.max(1, crowd / availableParallelism() / 2))
+}
+
+/** By when a dead owner's work must go on once its lease is over; how late the machine was, and how long a server took to start, are added. */
+const recoveryBoundMs = 8_000
 
 /** A second database: its name, and the values that belong to one database only. */
 export interface Neighbour {
@@ -36,6 +43,7 @@ export interface Neighbour {
 
 /** How an arena is set up. */
 export interface ArenaOptions {
+  /** Default: `steadyLeaseMs`, and more on a crowded machine. */
   readonly leaseMs?: number
   readonly bounds?: Partial<Bounds>
   /** Further environment of its servers. */
@@ -46,8 +54,6 @@ export interface ArenaOptions {
   readonly other?: Neighbour
   /** Where the servers find their store, if not at the lane itself. */
   readonly storeUrl?: string
-  /** What was sent may arrive late: a request is only ever repeated under its own key. */
-  readonly isPatient?: boolean
 }
 
 /** Everything that a trial works with. */
@@ -59,6 +65,8 @@ export interface Arena {
   readonly history: History
   /** The client of the other database; that of the default one where there is none. */
   readonly neighbour: Client
+  /** How late this machine was so far, which is added to every bound on time; to `graceMs` and `recoveryMs` in any case. */
+  readonly noise: NoiseWatch
   /** What else was read, by whom. */
   readonly readings: Reading[]
   readonly ledger: Ledger
@@ -72,10 +80,9 @@ export interface Arena {
 export async function openArena(lane: Lane, options: ArenaOptions = {}): Promise<Arena> {
   const {
     storeUrl = lane.storeUrl,
-    leaseMs = lane.servers === 1 ? testLeaseMs : sharedLeaseMs,
+    leaseMs = Math.round(leaseOnThisMachine()),
     servers = lane.servers,
     env = {},
-    isPatient = false,
     bounds = {},
     other = null,
   } = options
@@ -90,7 +97,8 @@ export async function openArena(lane: Lane, options: ArenaOptions = {}): Promise
   const history = newHistory()
   const ids: string[] = []
   const address = () => crew.servers[0]?.url ?? ''
-  const client = createClient(address, history, { isPatient })
+  const lastDeathAt = () => crew.deaths.at(-1)?.at ?? 0
+  const client = createClient(address, history, { lastDeathAt })
   const arena: Omit<Arena, 'finish'> = {
     lane,
     crew,
@@ -98,7 +106,8 @@ export async function openArena(lane: Lane, options: ArenaOptions = {}): Promise
     ledger,
     score: newScore(),
     client,
-    neighbour: other === null ? client : createClient(address, newHistory(), { database: other.name }),
+    noise: watchNoise(),
+    neighbour: other === null ? client : createClient(address, newHistory(), { database: other.name, lastDeathAt }),
     readings: [],
     fresh() {
       const id = `chats/${ids.length + 1}`
@@ -106,20 +115,22 @@ export async function openArena(lane: Lane, options: ArenaOptions = {}): Promise
       return id
     },
   }
-  return { ...arena, finish: () => finish(arena, { ids, bounds, other }) }
+  return { ...arena, finish: () => finish(arena, { ids, bounds, other, leaseMs }) }
 }
 
 interface Closing {
   readonly ids: readonly string[]
   readonly bounds: Partial<Bounds>
   readonly other: Neighbour | null
+  readonly leaseMs: number
 }
 
-async function finish(arena: Omit<Arena, 'finish'>, { ids, bounds, other }: Closing): Promise<RowResult> {
-  const { lane, crew, score, history, ledger, neighbour } = arena
+async function finish(arena: Omit<Arena, 'finish'>, { ids, bounds, other, leaseMs }: Closing): Promise<RowResult> {
+  const { lane, crew, score, history, ledger, neighbour, noise } = arena
   const entered = await ledger.read()
   await crew.close()
-  ledger.close()
+  await ledger.close()
+  noise.stop()
   const stored = await readAll(lane, defaultDatabase, ids)
   const byId = new Map(stored.map((one) => [one.id, one]))
   const ending = (id: string) => endingOf(byId.get(id) as StoredConversation)
@@ -129,7 +140,7 @@ async function finish(arena: Omit<Arena, 'finish'>, { ids, bounds, other }: Clos
     ...empty,
     ledger: entered,
     conversations: stored,
-    bounds: { ...empty.bounds, recoveryMs: recoveryBoundMs, ...bounds },
+    bounds: onThisMachine({ ...empty.bounds, recoveryMs: recoveryBoundMs + leaseMs, ...bounds }, arena),
     faults: { intended, fired },
     recoveriesMs: stored.flatMap((one) => recoveriesOf(one, crew.deaths)),
     endings: twins.map(({ name, id, calm }) => ({ name, faulty: ending(id), calm: ending(calm) })),
@@ -140,6 +151,16 @@ async function finish(arena: Omit<Arena, 'finish'>, { ids, bounds, other }: Clos
   const both = other === null ? [evidence] : apart(evidence, neighbour.history, await readAll(lane, other.name, ids))
   const violations = [...mishaps, ...both.flatMap((one) => check(one))]
   return { trials, intended, fired, violations, recoveriesMs: evidence.recoveriesMs, counts }
+}
+
+/** A machine that is late for everybody is late for a cancel, too; and a dead server's work waits for the next one to start. */
+function onThisMachine(bounds: Bounds, { noise, crew }: Pick<Arena, 'noise' | 'crew'>): Bounds {
+  const lateMs = noise.worst()
+  return {
+    ...bounds,
+    graceMs: bounds.graceMs + lateMs,
+    recoveryMs: bounds.recoveryMs + lateMs + crew.slowestStartMs,
+  }
 }
 
 /** The evidence of each database: a call belongs to the one whose log has it. */

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { AgentInput, Conversation, Event, EventPage, Interruption } from '@witan/protocol'
 import { createParser } from 'eventsource-parser'
 import type { Acknowledged, Connection, History } from './history.ts'
+import { patienceMs } from './patience.ts'
 import { hiddenValue } from './world.ts'
 
 /** A reply to a request; `code` is that of a problem. */
@@ -56,26 +57,27 @@ export interface StreamCut {
 /** Where to go now; empty while there is no server. */
 export type Address = () => string
 
-const withinMs = 30_000
+const replyWithinMs = 10_000
 /** Between two tries: short at first, so that nothing waits for the client, then longer: asking costs a small machine what the servers need. */
 const pauses = { firstMs: 8, growth: 1.3, longestMs: 120 }
-/** How long `IN_PROGRESS` is believed where only a dead server can have taken the key with it: what it had sent is there or is not. */
-const patienceMs = 500
+/** How long `IN_PROGRESS` is believed after the death of a server, which can have taken the key with it: what it had sent is there or is not. */
+const believedMs = 1_000
 
-/** Whose a client is, and whether it repeats a request under its first key for as long as it takes. */
+/** Whose a client is, and when a server last died. */
 export interface ClientTerms {
   readonly database?: string
-  readonly isPatient?: boolean
+  /** By this machine's clock; 0 while all of them live: then what is in progress is, however long it takes. */
+  readonly lastDeathAt?: () => number
 }
 
-/** Makes a client of a database. Its deadline for anything is thirty seconds: what takes longer has gone wrong. */
+/** Makes a client of a database. What takes longer than its patience has gone wrong. */
 export function createClient(
   address: Address,
   history: History,
-  { database, isPatient = false }: ClientTerms = {},
+  { database, lastDeathAt = () => 0 }: ClientTerms = {},
 ): Client {
   const whose = database === undefined ? {} : { authorization: `Bearer ${database}` }
-  const door = new Door(address, { whose, patienceMs: isPatient ? withinMs : patienceMs })
+  const door = new Door(address, { whose, lastDeathAt })
   const client: Client = {
     history,
     async read(path) {
@@ -104,7 +106,7 @@ export function createClient(
     },
     look: async (id) => (await door.persist('GET', pathOf(id), {})).body as Conversation,
     async untilRest(id) {
-      const until = Date.now() + withinMs
+      const until = Date.now() + patienceMs
       for (const pause = pausing(); ; await pause()) {
         const found = await client.look(id)
         if (found.status === 'idle' || (found.status === 'waiting' && found.interruptions.length > 0)) return found
@@ -152,7 +154,7 @@ async function say(
   history.intended += 1
   const body = { prompt: text, wait: false }
   for (let tries = 0; tries < 5; tries += 1) {
-    const reply = await door.persist('POST', `${pathOf(id)}/runs`, { body, patienceMs: door.patienceMs })
+    const reply = await door.persist('POST', `${pathOf(id)}/runs`, { body, mayBeLost: true })
     const done = { kind: 'message', conversation: id, subject: null, value: text } as const
     if (reply.status < 300) {
       history.acknowledged.push(done)
@@ -172,8 +174,8 @@ async function say(
 
 interface Asking {
   readonly body?: unknown
-  /** How long `IN_PROGRESS` is believed. */
-  readonly patienceMs?: number
+  /** Whether the caller goes on where a dead server may have taken the key with it. */
+  readonly mayBeLost?: boolean
 }
 
 /** The headers that say whose requests they are. */
@@ -188,34 +190,38 @@ interface Desk {
 
 /** Sends requests until they get a reply; a repeat has the key of the first. */
 class Door {
-  readonly patienceMs: number
   readonly #address: Address
-  readonly #whose: Whose
+  readonly #terms: Required<Omit<ClientTerms, 'database'>> & { readonly whose: Whose }
 
-  constructor(address: Address, { whose, patienceMs }: { readonly whose: Whose; readonly patienceMs: number }) {
-    this.patienceMs = patienceMs
+  constructor(address: Address, terms: Required<Omit<ClientTerms, 'database'>> & { readonly whose: Whose }) {
     this.#address = address
-    this.#whose = whose
+    this.#terms = terms
   }
 
-  async persist(method: string, path: string, { body, patienceMs: patience = withinMs }: Asking): Promise<Reply> {
+  async persist(method: string, path: string, { body, mayBeLost = false }: Asking): Promise<Reply> {
     const key = crypto.randomUUID()
-    const until = Date.now() + withinMs
-    const believed = Date.now() + patience
+    const from = Date.now()
     for (const pause = pausing(); ; await pause()) {
       const reply = await this.#once(method, path, { body, key })
-      const again = reply === null || reply.status === 503 || (reply.code === 'IN_PROGRESS' && Date.now() < believed)
-      if (!again) return reply
-      if (Date.now() > until) throw new Error(`I9: ${method} ${path} got no reply; last ${JSON.stringify(reply)}`)
+      const isAtWork = reply?.code === 'IN_PROGRESS' && !(mayBeLost && this.#isLost(from))
+      if (reply !== null && reply.status !== 503 && !isAtWork) return reply
+      if (Date.now() > from + patienceMs)
+        throw new Error(`I9: ${method} ${path} got no reply; last ${JSON.stringify(reply)}`)
     }
   }
 
   /** For what may be said twice: a key that a dead server took with it is given up, and another is tried. */
   async insist(path: string, body: unknown): Promise<Reply> {
     for (;;) {
-      const reply = await this.persist('POST', path, { body, patienceMs: this.patienceMs })
+      const reply = await this.persist('POST', path, { body, mayBeLost: true })
       if (reply.code !== 'IN_PROGRESS') return reply
     }
+  }
+
+  /** Whether a server died since then, so long ago that nothing of it is on its way any more. */
+  #isLost(from: number): boolean {
+    const diedAt = this.#terms.lastDeathAt()
+    return diedAt >= from && Date.now() > diedAt + believedMs
   }
 
   /** Null where no reply came. */
@@ -227,10 +233,15 @@ class Door {
     const address = this.#address()
     if (address === '') return null
     const json = { 'content-type': 'application/json', accept: 'application/json' }
-    const headers = { ...json, ...this.#whose, 'idempotency-key': key }
+    const headers = { ...json, ...this.#terms.whose, 'idempotency-key': key }
     try {
       const text = body === undefined ? {} : { body: JSON.stringify(body) }
-      const response = await fetch(address + path, { method, headers, ...text, signal: AbortSignal.timeout(5_000) })
+      const response = await fetch(address + path, {
+        method,
+        headers,
+        ...text,
+        signal: AbortSignal.timeout(replyWithinMs),
+      })
       const told: unknown = JSON.parse(await response.text())
       const code = response.ok ? null : String((told as { readonly code?: unknown }).code)
       return { status: response.status, code, body: told }
@@ -328,7 +339,7 @@ async function sayAndRead(
     method: 'POST',
     headers: { ...whose, 'content-type': 'application/json', accept: 'text/event-stream' },
     body: JSON.stringify({ prompt: text, onDisconnect, verbose: true }),
-    signal: AbortSignal.any([cut.signal, AbortSignal.timeout(withinMs)]),
+    signal: AbortSignal.any([cut.signal, AbortSignal.timeout(patienceMs)]),
   })
   if (response.ok) history.acknowledged.push({ kind: 'message', conversation: id, subject: null, value: text })
   await take(response, connection, { cutAfter, cut }).catch(() => {})

@@ -12,6 +12,8 @@ export interface Death {
 export interface Crew {
   readonly servers: readonly Server[]
   readonly deaths: readonly Death[]
+  /** How long one of them took to start, at most, in ms: nobody goes on before that. */
+  readonly slowestStartMs: number
   /** Has every server await these deaths, and every one that takes the place of a dead one. */
   expect(doom: Doom): Promise<void>
   /** Adds a server; when it dies another takes its place. */
@@ -33,14 +35,16 @@ export async function openCrew(
   const supervisor = createSupervisor(ground)
   const servers: Server[] = []
   const deaths: Death[] = []
-  const state = { isClosing: false, avoided: null as Server | null, doom: null as Doom | null }
+  const state = { isClosing: false, avoided: null as Server | null, doom: null as Doom | null, slowestStartMs: 0 }
   const add = async (): Promise<Server> => {
     const { doom } = state
+    const from = performance.now()
     const server = await supervisor.start({ ...(doom === null ? {} : { doom }), env })
     for (let told = doom; state.doom !== null && told !== state.doom; ) {
       told = state.doom // it was told to all others while this one started
       await server.expect(told)
     }
+    state.slowestStartMs = Math.max(state.slowestStartMs, Math.round(performance.now() - from))
     if (!server.isGone) servers.push(server)
     void server.gone.then(async (how) => {
       const at = servers.indexOf(server)
@@ -58,6 +62,9 @@ export async function openCrew(
       return first === undefined ? [] : [first, ...servers.filter((one) => one !== first)]
     },
     deaths,
+    get slowestStartMs() {
+      return state.slowestStartMs
+    },
     add,
     async expect(doom) {
       state.doom = doom

@@ -1,5 +1,6 @@
 /** The effect ledger from outside: started, written to by tools, read by the checker. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Deed } from './world.ts'
@@ -21,7 +22,7 @@ export interface LedgerState {
 export interface Ledger {
   readonly url: string
   read(): Promise<LedgerState>
-  close(): void
+  close(): Promise<void>
 }
 
 /** Starts a ledger on a file of its own. */
@@ -34,7 +35,11 @@ export async function startLedger(file: string): Promise<Ledger> {
     return {
       url,
       read: async () => (await (await fetch(`${url}/all`)).json()) as LedgerState,
-      close: () => void child.kill('SIGKILL'),
+      async close() {
+        const gone = once(child, 'exit')
+        child.kill('SIGKILL')
+        await gone
+      },
     }
   }
   throw new Error('the ledger ended before it was ready')

@@ -1,4 +1,7 @@
 /** One request and its one reply, whatever it says: for rows that look at what a client is told while something is wrong. */
+import { patienceMs } from './patience.ts'
+
+/** What it was told. */
 export interface Told {
   /** 0 where no reply came in time, or the line broke. */
   readonly status: number
@@ -7,9 +10,6 @@ export interface Told {
   readonly ms: number
 }
 
-/** How long a reply is waited for, in ms. */
-const withinMs = 25_000
-
 /** Reads from a server, or with a body sends to it. Never throws. */
 export async function probe(url: string, path: string, body?: unknown): Promise<Told> {
   const from = performance.now()
@@ -17,7 +17,7 @@ export async function probe(url: string, path: string, body?: unknown): Promise<
   try {
     const request = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
     const headers = { 'content-type': 'application/json' }
-    const response = await fetch(url + path, { ...request, headers, signal: AbortSignal.timeout(withinMs) })
+    const response = await fetch(url + path, { ...request, headers, signal: AbortSignal.timeout(patienceMs) })
     const { code } = JSON.parse(await response.text()) as { readonly code?: unknown }
     return told(response.status, response.ok ? null : String(code))
   } catch {

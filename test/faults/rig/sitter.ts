@@ -7,6 +7,8 @@ import type { Connection, History } from './history.ts'
 /** One that sits on a stream. */
 export interface Sitter {
   readonly connection: Connection
+  /** What the server calls its request. */
+  readonly requestId: string
   /** Reads all there is, to the end of the stream or for so long; gives the comments it met. */
   readOn(withinMs: number): Promise<readonly string[]>
 }
@@ -36,9 +38,16 @@ export async function sit(
   const timer = setInterval(take, 1_000)
   return {
     connection,
+    requestId: String(response.headers['x-request-id']),
     async readOn(withinMs) {
       clearInterval(timer)
       response.setTimeout(withinMs, () => response.destroy())
+      try {
+        for await (const part of response) taken.push(part as Buffer)
+      } catch {
+        // Cut off: the comments tell whether it was told why.
+      }
+      // The last word is kept for it for some seconds: nothing is looked at before all of it is here.
       const comments: string[] = []
       const parser = createParser({
         onComment: (comment) => comments.push(comment.trim()),
@@ -50,11 +59,6 @@ export async function sit(
       })
       const decoder = new TextDecoder()
       for (const part of taken) parser.feed(decoder.decode(part, { stream: true }))
-      try {
-        for await (const part of response) parser.feed(decoder.decode(part as Buffer, { stream: true }))
-      } catch {
-        // Cut off: the comments tell whether it was told why.
-      }
       return comments
     },
   }

@@ -2,6 +2,7 @@
 import type { Conversation } from '@witan/protocol'
 import type { Arena } from './arena.ts'
 import { answerAll } from './client.ts'
+import { comesAbout, patienceMs } from './patience.ts'
 
 /** Tells a story in a conversation of its own, to the end. */
 export type Story = (arena: Arena, id: string) => Promise<void>
@@ -22,7 +23,7 @@ export const mainStory = mainRuns(3)
 /** Answers whatever is asked until the conversation is idle and no task is at work. */
 export async function untilIdle({ client }: Arena, id: string): Promise<void> {
   // A task whose owner died waits for the lease to lapse: the time counts, not how often one looks.
-  for (const until = Date.now() + 30_000; Date.now() < until; ) {
+  for (const until = Date.now() + patienceMs; Date.now() < until; ) {
     const { interruptions, ...first } = await client.untilRest(id)
     // The end of a task may have begun a run just between what one look shows: a second one sees it.
     if (isOver(first) && isOver(await client.look(id))) return
@@ -46,13 +47,19 @@ export const cancelStory: Story = async ({ client }, id) => {
   }
 }
 
-/** Three runs that take some heartbeats each. */
-export const slowStory: Story = async ({ client }, id) => {
-  for (const part of [1, 2, 3]) {
-    await client.say(id, `read #think120 #${part}`)
-    await client.untilRest(id)
+/** Three runs that take some heartbeats each; `begun` is told of each when it is at work. */
+export function slowRuns(begun: (part: number) => void): Story {
+  return async ({ client }, id) => {
+    for (const part of [1, 2, 3]) {
+      await client.say(id, `read #think120 #${part}`)
+      begun(part)
+      await client.untilRest(id)
+    }
   }
 }
+
+/** Just these. */
+export const slowStory = slowRuns(() => {})
 
 /** One run that takes several heartbeats in any case. */
 export const longStory: Story = async ({ client }, id) => {
@@ -87,11 +94,8 @@ export const askingTaskStory: Story = async (arena, id) => {
 /** One run that asks the client to act, who lets the time for it pass. */
 export const hastyStory: Story = async ({ client }, id) => {
   await client.say(id, 'hasty:act read #1')
-  for (let tries = 0; tries < 300; tries += 1) {
-    if ((await client.look(id)).status === 'idle') return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error(`I9: ${id} waits for an answer whose time is over`)
+  const isIdle = async () => (await client.look(id)).status === 'idle'
+  if (!(await comesAbout(isIdle, 100))) throw new Error(`I9: ${id} waits for an answer whose time is over`)
 }
 
 /** One run with one effect of each class, and then all at once. */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Doom } from './doom.ts'
+import { patienceMs } from './patience.ts'
 
 /** A server process. What it said so far is kept: it is a sink like any other. */
 export interface Server {
@@ -68,7 +69,6 @@ export interface Supervisor {
 
 const script = fileURLToPath(new URL('worker-process.ts', import.meta.url))
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const readyWithinMs = 20_000
 /** Compiled once for all of them: what a process costs before it serves is most of a trial. */
 const cache = join(tmpdir(), 'witan-faults-compiled')
 
@@ -135,7 +135,7 @@ function warmUp(): Warm {
       return state.goneAt
     },
     async serve(env, armed) {
-      const late = setTimeout(() => child.kill('SIGKILL'), readyWithinMs)
+      const late = setTimeout(() => child.kill('SIGKILL'), patienceMs)
       const ready = heard('{"type":"ready"')
       order({ ...armed, env })
       await ready
@@ -157,7 +157,7 @@ function warmUp(): Warm {
     async stop() {
       const from = Date.now()
       child.kill('SIGTERM')
-      const late = setTimeout(() => child.kill('SIGKILL'), readyWithinMs)
+      const late = setTimeout(() => child.kill('SIGKILL'), patienceMs)
       await gone
       clearTimeout(late)
       return Date.now() - from

@@ -33,9 +33,12 @@ const tools = Object.keys(deeds)
 /** What an agent may ask of people: an action, a question, and a release. */
 const asking = { actions: [{ name: 'Confirm' }], questions: true, approvals: ['sign'] }
 
+/** What an interruption of the hasty one is given: several of them must be open at once on a busy machine. */
+export const hastyMs = 5_000
+
 /**
  * The tree: a root, a delegate below it, and a leaf below that, which may ask people; a clerk who works in the background and asks, too;
- * and one who waits for an answer for two seconds only.
+ * and one who waits for an answer for a few seconds only.
  */
 export const worldAgents: readonly AgentInput[] = [
   agent('root', {
@@ -45,7 +48,7 @@ export const worldAgents: readonly AgentInput[] = [
   }),
   agent('mid', { tools, subAgents: [{ agent: 'leaf' }] }),
   agent('clerk', { tools, ...asking }),
-  agent('hasty', { tools, ...asking, interruptionExpiresInSeconds: 2 }),
+  agent('hasty', { tools, ...asking, interruptionExpiresInSeconds: hastyMs / 1000 }),
   agent('leaf', { tools, ...asking, parameters: [hiddenParameter] }),
 ]
 
@@ -80,12 +83,15 @@ export function worldTools(
 /**
  * Every agent does what its message says, one step a turn: `pay read+book leaf:act` pays, then reads and books at once, then has the
  * leaf act; `ask` asks a question. After a colon stands what a delegate is told, with commas for spaces. A word with `#` is a mark, which delegates are told, too, but
- * not those in the background: `#think50` has the model take 50 ms for each reply, and `#paid:chats/1` has its calls counted.
+ * not those in the background: `#think50` has the model take 50 ms for each reply, `#rest` has its last one never come, and
+ * `#paid:chats/1` has its calls counted.
  */
 export const worldScript: Rule = (request, turn) => {
   const step = stepsOf(request)[turn]
   const reply = step === undefined ? { text: `${playerOf(request)} done` } : replyTo(step, marksOf(request))
-  const pause = /#think(\d+)/.exec(lastUserMessage(request))?.[1]
+  const said = lastUserMessage(request)
+  if (step === undefined && said.includes('#rest')) return { hang: true }
+  const pause = /#think(\d+)/.exec(said)?.[1]
   return pause === undefined ? reply : { ...reply, delayMs: Number(pause) }
 }
 

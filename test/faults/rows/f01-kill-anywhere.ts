@@ -1,11 +1,12 @@
 /** F01: `kill -9` at every fault point, at its first, second and third passing. */
 import { join } from 'node:path'
 import { type FaultPoint, faultPointNames } from '@witan/core/testing'
-import { type Arena, openArena, steadyLeaseMs } from '../rig/arena.ts'
+import { type Arena, openArena } from '../rig/arena.ts'
 import { type Doomed, isFulfilled, lift, newDoom } from '../rig/doom.ts'
+import { patienceMs } from '../rig/patience.ts'
 import type { Row } from '../rig/row.ts'
 import { sideBySide } from '../rig/side-by-side.ts'
-import { cancelStory, mainRuns, mainStory, slowStory, type Story, taskStory, tell } from '../rig/stories.ts'
+import { cancelStory, mainRuns, mainStory, slowRuns, slowStory, type Story, taskStory, tell } from '../rig/stories.ts'
 
 /** How a point is reached: by a story, or by another death before it, or by an orderly stop. */
 interface Way {
@@ -42,7 +43,7 @@ const repeats = { pr: 1, full: 20 }
 /** On SQLite nothing waits for a lease: who starts again has them all. */
 const places = { sqlite: 2, memory: 1, postgres: 3 }
 /** Which server comes by a point is chance, and so is when: a story that missed it is told again. */
-const withinMs = 30_000
+const leastTries = 25
 
 interface Trial {
   readonly point: FaultPoint
@@ -60,7 +61,7 @@ export const killAnywhere: Row = {
       places: places[lane.name],
       trials,
       async open(own) {
-        const arena = await openArena(own, { leaseMs: steadyLeaseMs })
+        const arena = await openArena(own)
         const stories = [oneRun, threeRuns, cancelStory, slowStory, taskStory]
         const told = await Promise.all(stories.map((story) => tell(arena, story)))
         const calm = new Map(stories.map((story, index) => [story, told[index] as string]))
@@ -79,10 +80,11 @@ async function killAt(arena: Arena, { point, step }: Trial, calm: ReadonlyMap<St
   await score.trial(name, async () => {
     await crew.first()
     await crew.expect(doom)
-    for (const until = Date.now() + withinMs; !isFulfilled(doom) && Date.now() < until; ) {
-      const stop = first === 'stop' ? stopAfter(arena, 60 * step) : () => {}
-      score.twin(name, await tell(arena, story).finally(stop), calm.get(story) ?? '')
-    }
+    // The run that is stopped has just begun, and its model thinks for a while.
+    const stop = slowRuns((part) => part === step && crew.servers[0]?.signal('SIGTERM'))
+    const until = Date.now() + patienceMs
+    for (let tries = 0; !isFulfilled(doom) && (tries < leastTries || Date.now() < until); tries += 1)
+      score.twin(name, await tell(arena, first === 'stop' ? stop : story), calm.get(story) ?? '')
     if (isFulfilled(doom)) score.fire()
     else score.fail('I17', `no server came by ${name}`)
   })
@@ -97,10 +99,4 @@ function deathsAt({ point, step }: Trial, first: Way['first']): readonly Doomed[
       { point, at: 1 },
     ]
   return [{ point, at: first === 'stop' ? 1 : step }]
-}
-
-/** Has the server that is spoken to stop in order. */
-function stopAfter({ crew }: Arena, ms: number): () => void {
-  const timer = setTimeout(() => crew.servers[0]?.signal('SIGTERM'), ms)
-  return () => clearTimeout(timer)
 }

@@ -1,6 +1,6 @@
 /** F02: the process dies between an effect and its record, for each class of effect. */
 import { join } from 'node:path'
-import { type Arena, openArena, steadyLeaseMs } from '../rig/arena.ts'
+import { type Arena, openArena } from '../rig/arena.ts'
 import { isFulfilled, lift, newDoom } from '../rig/doom.ts'
 import type { Row } from '../rig/row.ts'
 import { sideBySide } from '../rig/side-by-side.ts'
@@ -8,6 +8,7 @@ import { effectStory, tell } from '../rig/stories.ts'
 
 /** One of each class, and then all three at once. */
 const effects = 6
+const mostTries = 10
 const repeats = { pr: 5, full: 50 }
 /** On SQLite nothing waits for a lease: who starts again has them all. */
 const places = { sqlite: 2, memory: 1, postgres: 3 }
@@ -22,7 +23,7 @@ export const effectAndRecord: Row = {
       places: places[lane.name],
       trials,
       async open(own) {
-        const arena = await openArena(own, { leaseMs: steadyLeaseMs })
+        const arena = await openArena(own)
         const calm = await tell(arena, effectStory)
         return { play: (at) => dieAfter(arena, at, calm), finish: arena.finish }
       },
@@ -37,7 +38,9 @@ async function dieAfter(arena: Arena, at: number, calm: string): Promise<void> {
   await score.trial(`effect ${at}`, async () => {
     await crew.first()
     await crew.expect(doom)
-    score.twin(`effect ${at}`, await tell(arena, effectStory), calm)
+    // A run that was taken over, since its owner got no processor, has its effects in two processes: then it is told again.
+    for (let tries = 0; tries < mostTries && !isFulfilled(doom); tries += 1)
+      score.twin(`effect ${at}`, await tell(arena, effectStory), calm)
     if (isFulfilled(doom)) score.fire()
   })
   lift(doom)

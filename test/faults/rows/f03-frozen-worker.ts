@@ -72,7 +72,7 @@ export const frozenWorker: Row = {
 const isRefusal = (line: string): boolean => line.includes('fault point fenced')
 
 /** Which server comes by a point is chance: a story that another one took is told again. */
-const mostTries = 5
+const mostTries = 20
 
 async function freezeAt(arena: Arena, { point, at, frozenMs }: Trial, calm: ReadonlyMap<Story, string>): Promise<void> {
   const { crew, score } = arena

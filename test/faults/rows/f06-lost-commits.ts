@@ -1,5 +1,5 @@
 /** F06: the reply to a commit is lost, or the commit itself, for every commit of a story in turn: nobody knows whether it happened. */
-import { type Arena, openArena, steadyLeaseMs } from '../rig/arena.ts'
+import { type Arena, openArena } from '../rig/arena.ts'
 import type { Lane } from '../rig/lane.ts'
 import type { Row } from '../rig/row.ts'
 import { type Place, sideBySide } from '../rig/side-by-side.ts'
@@ -32,7 +32,7 @@ export const lostCommits: Row = {
 
 async function openBehindProxy(lane: Lane): Promise<Place<Trial>> {
   const proxy = await openProxy(lane.storeUrl)
-  const arena = await openArena(lane, { servers: 1, storeUrl: proxy.url, leaseMs: steadyLeaseMs })
+  const arena = await openArena(lane, { servers: 1, storeUrl: proxy.url })
   const before = proxy.commits
   const calm = await tell(arena, effectStory)
   const commits = proxy.commits - before

@@ -1,16 +1,17 @@
 /** F07: the database server is killed and started again while runs go on. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { openArena, steadyLeaseMs } from '../rig/arena.ts'
+import { openArena } from '../rig/arena.ts'
 import { openLaneAt } from '../rig/lane.ts'
+import { heard } from '../rig/patience.ts'
 import type { Row } from '../rig/row.ts'
 import { mainStory, tell } from '../rig/stories.ts'
 import { startServer } from '../../postgres/support/server.ts'
 
-/** How long it is killed again and again: up for one to two seconds, down for up to two. */
-const tormentMs = { pr: 20_000, full: 300_000 }
+/** How often it is killed: up for one to two seconds in which something is told, down for up to two. */
+const kills = { pr: 6, full: 90 }
 const atOnce = 3
-/** Longer than it is ever down: a lease that lapses so counts as a try of its run. */
-const leaseMs = steadyLeaseMs * 2
+/** Longer than it is ever down, however long it takes to start: a lease that lapses so counts as a try of its run. */
+const leaseMs = 30_000
 
 export const databaseRestarts: Row = {
   id: 'F07',
@@ -20,8 +21,8 @@ export const databaseRestarts: Row = {
   async run({ profile }) {
     const server = await startServer({ fsync: true })
     const lane = await openLaneAt(server.url)
-    const arena = await openArena(lane, { leaseMs, bounds: { recoveryMs: 15_000 } })
-    const { score } = arena
+    const arena = await openArena(lane, { leaseMs })
+    const { history, score } = arena
     const calm = await tell(arena, mainStory)
     const going = { on: true }
     const telling = Promise.all(
@@ -30,8 +31,9 @@ export const databaseRestarts: Row = {
           await score.trial('a story', async () => score.twin('a story', await tell(arena, mainStory), calm))
       }),
     )
-    for (const until = Date.now() + tormentMs[profile]; Date.now() < until; ) {
+    for (let kill = 0; kill < kills[profile]; kill += 1) {
       await delay(1_000 + Math.random() * 1_000)
+      await heard(history, 1, telling)
       score.intend()
       await server.stop('immediate')
       await delay(Math.random() * 2_000)

@@ -1,7 +1,8 @@
 /** F08: the network falls silent for a while, trickles, or is cut, in the middle of a story: nothing hangs, and the story ends as it would have. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Arena, openArena, steadyLeaseMs } from '../rig/arena.ts'
+import { type Arena, openArena } from '../rig/arena.ts'
 import type { Lane } from '../rig/lane.ts'
+import { heard } from '../rig/patience.ts'
 import { isTyped, probe } from '../rig/probe.ts'
 import type { Row } from '../rig/row.ts'
 import { type Place, sideBySide } from '../rig/side-by-side.ts'
@@ -29,7 +30,9 @@ const once: readonly Trial[] = [
 ]
 const repeats = { pr: 1, full: 10 }
 const places = 3
-/** More requests at once than a store has connections, and by when they are served. */
+/** So many events a story has at most when it is disturbed. */
+const early = 20
+/** More requests at once than a store has connections, and by when they are served; how late the machine was is added. */
 const requests = 24
 const servedWithinMs = 10_000
 
@@ -46,8 +49,7 @@ export const halfOpenNetwork: Row = {
 
 async function openBehindProxy(lane: Lane): Promise<Place<Trial>> {
   const proxy = await openProxy(lane.storeUrl)
-  const bounds = { recoveryMs: 20_000 }
-  const arena = await openArena(lane, { storeUrl: proxy.url, leaseMs: steadyLeaseMs, bounds, isPatient: true })
+  const arena = await openArena(lane, { storeUrl: proxy.url })
   const calm = await tell(arena, mainStory)
   return {
     play: (trial) => disturb(arena, proxy, { ...trial, calm }),
@@ -60,11 +62,11 @@ async function disturb(
   proxy: Network,
   { how, ms, calm }: Trial & { readonly calm: string },
 ): Promise<void> {
-  const { score } = arena
+  const { history, noise, score } = arena
   const name = `${how} for ${ms} ms`
   await score.trial(name, async () => {
     const told = tell(arena, mainStory)
-    await delay(30 + Math.random() * 150)
+    await heard(history, 1 + Math.floor(Math.random() * early), told)
     score.intend()
     if (how === 'cut') proxy.cut()
     else {
@@ -81,7 +83,7 @@ async function disturb(
     }
     score.fire()
     for (const one of await ask(arena, calm, requests)) {
-      if (one.status === 200 && one.ms < servedWithinMs) continue
+      if (one.status === 200 && one.ms < servedWithinMs + noise.worst()) continue
       score.fail('I9', `${name}: afterwards a request was told ${one.status} ${one.code} in ${Math.round(one.ms)} ms`)
     }
     score.twin(name, await told, calm)

@@ -6,10 +6,12 @@ import { type Arena, openArena, steadyLeaseMs } from '../rig/arena.ts'
 import type { Death } from '../rig/crew.ts'
 import { isFulfilled, lift, newDoom } from '../rig/doom.ts'
 import type { Lane } from '../rig/lane.ts'
+import { patienceMs } from '../rig/patience.ts'
 import type { Row, RowContext, RowResult } from '../rig/row.ts'
 import { type Place, sideBySide } from '../rig/side-by-side.ts'
-import { hastyStory, slowStory, tell } from '../rig/stories.ts'
+import { hastyStory, longStory, slowStory, tell } from '../rig/stories.ts'
 import type { Server } from '../rig/supervisor.ts'
+import { hastyMs } from '../rig/world.ts'
 import { runSchedules } from '../../simulation/rig/rounds.ts'
 
 const schedules = { pr: 100, full: 10_000 }
@@ -37,6 +39,9 @@ async function simulated({ profile }: RowContext): Promise<RowResult> {
   return { trials, intended: trials, fired: trials, violations, recoveriesMs: [], counts }
 }
 
+/** What is told meanwhile: who is to die at a heartbeat must have one. */
+const stories = { work: slowStory, death: longStory, expiry: hastyStory } as const
+
 /** Whose clock is wrong, by how much, and what happens meanwhile. */
 interface Trial {
   /** Of three servers, the one that is spoken to is the first. */
@@ -50,13 +55,12 @@ const once: readonly Trial[] = ([0, 1] as const).flatMap((who) =>
 )
 const repeats = { pr: 1, full: 10 }
 const places = 2
-const leaseMs = steadyLeaseMs
+/** One that lapses where nobody died would be told as a theft. */
+const leaseMs = 2 * steadyLeaseMs
 const jumpAfterMs = 300
-/** What an interruption is given. */
-const expiryMs = 2_000
-/** For the rest of a run, on a machine that has other things to do. */
-const slackMs = 10_000
-const mostTries = 8
+/** For the rest of a run, on a machine that has other things to do: a clock that is believed is off by an hour. */
+const slackMs = patienceMs
+const mostTries = 20
 
 function real({ lane, profile }: RowContext): Promise<RowResult> {
   const trials = Array.from({ length: repeats[profile] }, () => once).flat()
@@ -66,7 +70,11 @@ function real({ lane, profile }: RowContext): Promise<RowResult> {
 async function openSkewed(lane: Lane): Promise<Place<Trial>> {
   // An entry bears its writer's time, which here is wrong: only what this process saw, and the database's own times, tell anything.
   const arena = await openArena(lane, { servers: 3, leaseMs, bounds: { recoveryMs: Number.POSITIVE_INFINITY } })
-  const calm = { slow: await tell(arena, slowStory), hasty: await tell(arena, hastyStory) }
+  const calm = {
+    work: await tell(arena, slowStory),
+    death: await tell(arena, longStory),
+    expiry: await tell(arena, hastyStory),
+  }
   return {
     play: (trial) => skew(arena, trial, calm),
     finish: async () => ({ ...(await arena.finish()), recoveriesMs: [] }),
@@ -76,12 +84,11 @@ async function openSkewed(lane: Lane): Promise<Place<Trial>> {
 async function skew(
   arena: Arena,
   { who, skewMs, what }: Trial,
-  calm: { readonly slow: string; readonly hasty: string },
+  calm: Readonly<Record<Trial['what'], string>>,
 ): Promise<void> {
   const { crew, lane, score } = arena
   const name = `${what}, server ${who} off by ${skewMs} ms`
   const doom = newDoom(join(lane.folder, 'dooms'), what === 'death' ? [{ point: 'heartbeat', at: 1 }] : [])
-  const [story, twin] = what === 'expiry' ? [hastyStory, calm.hasty] : [slowStory, calm.slow]
   score.intend()
   await score.trial(name, async () => {
     while (crew.servers.length < 3) await delay(10)
@@ -92,8 +99,8 @@ async function skew(
       await server.skew(skewMs)
       // In the middle of it the clock jumps to the other side.
       const jump = setTimeout(() => void server.skew(-skewMs), jumpAfterMs)
-      const id = await tell(arena, story).finally(() => clearTimeout(jump))
-      score.twin(name, id, twin)
+      const id = await tell(arena, stories[what]).finally(() => clearTimeout(jump))
+      score.twin(name, id, calm[what])
       const seen = { from, to: Date.now(), deaths: crew.deaths.slice(deaths), events: await arena.client.events(id) }
       for (const wrong of [...wrongTakeovers(seen), ...wrongExpiry(seen)]) score.fail('I7', `${name}: ${wrong}`)
     }
@@ -129,6 +136,6 @@ function wrongExpiry({ from, to, events }: Seen): readonly string[] {
   const asked = events.find(({ type }) => type === 'action_required')
   if (asked === undefined) return []
   const due = Date.parse(String(asked.content['expiresAt']))
-  if (due < from + expiryMs || due > to) return [`asked after ${from}, over at ${to}, to expire at ${due}`]
+  if (due < from + hastyMs || due > to) return [`asked after ${from}, over at ${to}, to expire at ${due}`]
   return to - due > slackMs ? [`over only ${to - due} ms after it expired`] : []
 }

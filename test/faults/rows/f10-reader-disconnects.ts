@@ -1,5 +1,6 @@
 /** F10: readers are cut off at every event of a story and go on after the last one they have, or stay away; a run's own stream is cut, too. */
 import { type Arena, openArena } from '../rig/arena.ts'
+import { comesAbout } from '../rig/patience.ts'
 import type { Row } from '../rig/row.ts'
 import { together } from '../rig/score.ts'
 import { mainStory, tell } from '../rig/stories.ts'
@@ -50,11 +51,10 @@ async function cutReaders(arena: Arena, cuts: readonly ReaderCut[], calm: string
   await mainStory(arena, id)
   // Who was cut off near the end still reads on.
   const { length } = await client.events(id)
-  const until = Date.now() + 5_000
   const seen = () => history.connections.filter(({ conversation, frames }) => conversation === id && frames.length > 0)
   const last = () => seen().filter(({ frames }) => frames.at(-1)?.id === length).length
   const returning = cuts.filter(({ once, cutAfter }) => once !== true || cutAfter === length).length
-  while (last() < returning && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
+  await comesAbout(() => last() >= returning, 20)
   await Promise.all(stops.map((stop) => stop()))
   for (const { cutAfter } of cuts) {
     await score.trial(`cut after ${cutAfter}`, async () => {
@@ -74,7 +74,9 @@ async function cutStream(arena: Arena, cutAfter: number, onDisconnect: 'continue
     const id = arena.fresh()
     await client.open(id)
     score.intend()
-    const read = await client.sayAndRead(id, 'read book pay read book #think100 #1', { cutAfter, onDisconnect })
+    // Whoever is to be cancelled does not end by itself: its last reply takes longer than anybody waits for it.
+    const mark = onDisconnect === 'cancel' ? '#rest' : '#think100'
+    const read = await client.sayAndRead(id, `read book pay read book ${mark} #1`, { cutAfter, onDisconnect })
     if (read === cutAfter) score.fire()
     const { runs } = await client.untilRest(id)
     const wanted = onDisconnect === 'cancel' ? 'cancelled' : 'completed'

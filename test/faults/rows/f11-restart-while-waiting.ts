@@ -5,6 +5,7 @@
 import type { Interruption } from '@witan/protocol'
 import { type Arena, openArena } from '../rig/arena.ts'
 import { answerTo } from '../rig/client.ts'
+import { comesAbout } from '../rig/patience.ts'
 import type { Row } from '../rig/row.ts'
 import { together } from '../rig/score.ts'
 import { tell, untilIdle } from '../rig/stories.ts'
@@ -153,21 +154,20 @@ function meeting(wanted: number) {
 
 /** Until so much waits, and all that does not wait rests. */
 async function untilOpen({ client }: Arena, id: string, wanted: number): Promise<readonly Interruption[]> {
-  for (let round = 0; round < 500; round += 1) {
+  let open: readonly Interruption[] = []
+  const isOpen = async () => {
     const { status, interruptions } = await client.look(id)
-    if (status !== 'running' && interruptions.length >= wanted) return interruptions
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    open = interruptions
+    return status !== 'running' && open.length >= wanted
   }
+  if (await comesAbout(isOpen)) return open
   throw new Error(`${id} does not ask for ${wanted}`)
 }
 
 /** Until nothing waits or works any more, without an answer from here. */
 async function untilEnded({ client }: Arena, id: string): Promise<void> {
-  for (let round = 0; round < 1000; round += 1) {
-    if ((await client.look(id)).status === 'idle') return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error(`I9: ${id} still waits`)
+  if (!(await comesAbout(async () => (await client.look(id)).status === 'idle')))
+    throw new Error(`I9: ${id} still waits`)
 }
 
 /** How often each call of a conversation was executed, as the ledger has it. */

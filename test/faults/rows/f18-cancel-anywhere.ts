@@ -2,7 +2,6 @@
 import type { Event } from '@witan/protocol'
 import { type Arena, openArena } from '../rig/arena.ts'
 import { answerAll } from '../rig/client.ts'
-import { watchNoise } from '../rig/noise.ts'
 import type { Row } from '../rig/row.ts'
 import { together } from '../rig/score.ts'
 import { tell, untilIdle } from '../rig/stories.ts'
@@ -20,9 +19,7 @@ export const cancelAnywhere: Row = {
   title: 'a cancel at every event of a tree',
   stores: ['sqlite', 'postgres'],
   async run({ lane, profile }) {
-    const bounds = { graceMs }
-    const arena = await openArena(lane, { bounds })
-    const noise = watchNoise()
+    const arena = await openArena(lane, { bounds: { graceMs } })
     // One store takes the even events, the other the odd ones; then the other way round.
     const first = lane.name === 'sqlite' ? 1 : 2
     const events = Array.from({ length: trials[profile] }, (_, trial) => 1 + ((first + 2 * trial - 1) % (length + 1)))
@@ -30,9 +27,7 @@ export const cancelAnywhere: Row = {
     const paid = (await arena.ledger.read()).executions.filter(({ tool }) => tool === 'model').length
     if (paid === 0) arena.score.fail('I17', 'no model call was counted')
     arena.score.count('model calls counted', paid)
-    // A machine that is late for everybody is late for a cancel, too.
-    bounds.graceMs += noise()
-    arena.score.count('ms allowed after a cancel', bounds.graceMs)
+    arena.score.count('ms allowed after a cancel', graceMs + arena.noise.worst())
     return arena.finish()
   },
 }

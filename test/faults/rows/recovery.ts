@@ -1,5 +1,7 @@
 /** REC: how soon the run of a dead worker goes on, with the lease that everybody has by default. */
+import { join } from 'node:path'
 import { openArena } from '../rig/arena.ts'
+import { isFulfilled, newDoom } from '../rig/doom.ts'
 import type { Row } from '../rig/row.ts'
 import { effectStory, tell } from '../rig/stories.ts'
 
@@ -19,12 +21,10 @@ export const defaultRecovery: Row = {
     for (let trial = 0; trial < trials[profile]; trial += 1) {
       await score.trial('a takeover', async () => {
         score.intend()
-        const server = await crew.first()
-        await server.arm('effect-done#1:kill9')
-        const told = tell(arena, effectStory)
-        await server.gone
-        score.fire()
-        score.twin('a takeover', await told, calm)
+        const doom = newDoom(join(lane.folder, 'dooms'), [{ point: 'effect-done', at: 1 }])
+        await crew.expect(doom)
+        score.twin('a takeover', await tell(arena, effectStory), calm)
+        if (isFulfilled(doom)) score.fire()
       })
     }
     return arena.finish()

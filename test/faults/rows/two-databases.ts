@@ -3,6 +3,7 @@ import type { Conversation } from '@witan/protocol'
 import { type Arena, openArena } from '../rig/arena.ts'
 import type { Client } from '../rig/client.ts'
 import { defaultDatabase } from '../rig/databases.ts'
+import { heard } from '../rig/patience.ts'
 import type { Row } from '../rig/row.ts'
 import { together } from '../rig/score.ts'
 import { untilIdle } from '../rig/stories.ts'
@@ -19,7 +20,7 @@ export const twoDatabases: Row = {
   stores: ['sqlite', 'postgres'],
   async run({ lane, profile }) {
     const arena = await openArena(lane, { other: { name: other, canaries } })
-    const { score, crew, client, neighbour } = arena
+    const { score, crew, client, history, neighbour } = arena
     await neighbour.saveAgents(worldAgents)
     const both = [
       { own: client, database: defaultDatabase },
@@ -30,7 +31,7 @@ export const twoDatabases: Row = {
         const id = arena.fresh()
         score.intend()
         const told = together(both, both.length, ({ own, database }) => converse(arena, { own, database, id }))
-        await new Promise((resolve) => setTimeout(resolve, 40 * (1 + (trial % 3))))
+        await heard(history, 1 + 8 * (trial % 3), told)
         await (await crew.first()).kill()
         score.fire()
         const met = await told
