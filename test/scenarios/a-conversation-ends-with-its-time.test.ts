@@ -44,6 +44,14 @@ test('[Rb35] [Rb37] a conversation and all its documents show when their time is
   assert.equal((await runtime.getConversation('chats/2')).expiresAt, null)
 })
 
+test('[Rb35] the time of a conversation is counted by the store’s clock, however wrong that of its process is', async () => {
+  const { clock, ahead, runtime, ask } = stageOf()
+  ahead.ms = 3_600_000
+  await ask('root', 'look', { id: 'chats/1', expiresInSeconds: 60 })
+  const { expiresAt } = await runtime.getConversation('chats/1')
+  assert.equal(expiresAt, new Date(clock.now() + ahead.ms + 60_000).toISOString())
+})
+
 test('[Rb35] what has expired is not found and takes no run, also before it is swept', async () => {
   const { ahead, runtime, ask, document, store } = stageOf()
   const { runId } = await ask('root', 'look', { id: 'chats/1', expiresInSeconds: 60 })

@@ -134,7 +134,7 @@ async function finish(arena: Omit<Arena, 'finish'>, { ids, bounds, other, leaseM
   const stored = await readAll(lane, defaultDatabase, ids)
   const byId = new Map(stored.map((one) => [one.id, one]))
   const ending = (id: string) => endingOf(byId.get(id) as StoredConversation)
-  const { trials, intended, fired, counts, mishaps, twins, memory } = score
+  const { trials, intended, fired, counts, peaks, mishaps, twins, memory } = score
   const empty = emptyEvidence(history)
   const evidence: Evidence = {
     ...empty,
@@ -150,7 +150,7 @@ async function finish(arena: Omit<Arena, 'finish'>, { ids, bounds, other, leaseM
   }
   const both = other === null ? [evidence] : apart(evidence, neighbour.history, await readAll(lane, other.name, ids))
   const violations = [...mishaps, ...both.flatMap((one) => check(one))]
-  return { trials, intended, fired, violations, recoveriesMs: evidence.recoveriesMs, counts }
+  return { trials, intended, fired, violations, recoveriesMs: evidence.recoveriesMs, counts, peaks }
 }
 
 /** A machine that is late for everybody is late for a cancel, too; and a dead server's work waits for the next one to start. */

@@ -95,7 +95,7 @@ export async function runRow(
       faultsIntended: result.intended,
       violations: result.violations.map(({ invariant, what }) => `${invariant} ${what}`),
       recoveryMs: p50 === null || p99 === null ? null : { p50, p99 },
-      counts: result.counts,
+      counts: { ...result.counts, ...result.peaks },
       seconds: Math.round((Date.now() - from) / 100) / 10,
     }
     return { result, line }

@@ -21,6 +21,8 @@ export interface RowResult {
   readonly recoveriesMs: readonly number[]
   /** Counts that only this row has, such as late writes that were refused. */
   readonly counts: Readonly<Record<string, number>>
+  /** The highest of figures that only this row has. */
+  readonly peaks?: Readonly<Record<string, number>>
 }
 
 /** One row. */
@@ -59,7 +61,7 @@ export function lineOf(row: Pick<Row, 'id'>, store: LaneName, result: RowResult)
   const letter = { sqlite: 'S', postgres: 'P', memory: 'M' }[store]
   const recovery = [percentile(recoveriesMs, 0.5), percentile(recoveriesMs, 0.99)]
   const tail = recovery[0] === null ? '' : `, recovery p50/p99 ${recovery.join('/')} ms`
-  const counts = Object.entries(result.counts).map(([name, count]) => `, ${name} ${count}`)
+  const counts = Object.entries({ ...result.counts, ...result.peaks }).map(([name, count]) => `, ${name} ${count}`)
   const faults = fired >= intended ? `${fired}` : `${fired} of ${intended}`
   return `${row.id} ${letter} ${trials} trials, ${faults} faults fired, ${violations.length} violations${tail}${counts.join('')}`
 }

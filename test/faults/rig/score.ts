@@ -7,6 +7,7 @@ export interface Score {
   readonly intended: number
   readonly fired: number
   readonly counts: Readonly<Record<string, number>>
+  readonly peaks: Readonly<Record<string, number>>
   /** What trials threw. */
   readonly mishaps: readonly Violation[]
   /** Pairs of conversations that must come to the same [I16]. */
@@ -31,6 +32,7 @@ export function newScore(): Score {
   const twins: { readonly name: string; readonly id: string; readonly calm: string }[] = []
   const memory: { readonly baselineBytes: number; readonly afterBytes: number }[] = []
   const counts: Record<string, number> = {}
+  const peaks: Record<string, number> = {}
   const sums = { trials: 0, intended: 0, fired: 0 }
   return {
     get trials() {
@@ -43,6 +45,7 @@ export function newScore(): Score {
       return sums.fired
     },
     counts,
+    peaks,
     mishaps,
     twins,
     async trial(name, act) {
@@ -63,7 +66,7 @@ export function newScore(): Score {
       counts[name] = by + (counts[name] ?? 0)
     },
     most: (name, figure) => {
-      counts[name] = Math.max(figure, counts[name] ?? 0)
+      peaks[name] = Math.max(figure, peaks[name] ?? 0)
     },
     twin: (name, id, calm) => twins.push({ name, id, calm }),
     fail: (invariant, what) => mishaps.push({ invariant, what }),

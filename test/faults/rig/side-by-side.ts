@@ -40,6 +40,8 @@ export async function sideBySide<Trial>(lane: Lane, { places, trials, open }: Sh
 function sumOf(one: RowResult, other: RowResult): RowResult {
   const counts: Record<string, number> = { ...one.counts }
   for (const [name, count] of Object.entries(other.counts)) counts[name] = count + (counts[name] ?? 0)
+  const peaks: Record<string, number> = { ...one.peaks }
+  for (const [name, peak] of Object.entries(other.peaks ?? {})) peaks[name] = Math.max(peak, peaks[name] ?? 0)
   return {
     trials: one.trials + other.trials,
     intended: one.intended + other.intended,
@@ -47,5 +49,6 @@ function sumOf(one: RowResult, other: RowResult): RowResult {
     violations: [...one.violations, ...other.violations],
     recoveriesMs: [...one.recoveriesMs, ...other.recoveriesMs],
     counts,
+    peaks,
   }
 }

@@ -1,12 +1,15 @@
-/** F09: a worker's clock is an hour off, or jumps: leases and times are the store's, and nobody steals a run or lets one expire. */
+/** F09: a worker's clock is an hour off, or jumps: nobody steals a run, and what expires does so right by the database's clock. */
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Event } from '@witan/protocol'
 import { type Arena, openArena, steadyLeaseMs } from '../rig/arena.ts'
 import type { Death } from '../rig/crew.ts'
 import { isFulfilled, lift, newDoom } from '../rig/doom.ts'
+import { type Expiring, type Expiry, type ExpiryWatch, watchExpiries } from '../rig/expiries.ts'
 import type { Lane } from '../rig/lane.ts'
+import { watchNoise } from '../rig/noise.ts'
 import { patienceMs } from '../rig/patience.ts'
+import { isTyped, probe } from '../rig/probe.ts'
 import type { Row, RowContext, RowResult } from '../rig/row.ts'
 import { type Place, sideBySide } from '../rig/side-by-side.ts'
 import { hastyStory, longStory, slowStory, tell } from '../rig/stories.ts'
@@ -58,6 +61,11 @@ const places = 2
 /** One that lapses where nobody died would be told as a theft. */
 const leaseMs = 2 * steadyLeaseMs
 const jumpAfterMs = 300
+/** What an interruption is given, a conversation, and a key. */
+const expiryMs = hastyMs
+/** How far what expires may be off, by the database's clock; how late this machine was at other things is added. */
+const offByMs = 1_000
+const askEveryMs = 100
 /** For the rest of a run, on a machine that has other things to do: a clock that is believed is off by an hour. */
 const slackMs = patienceMs
 const mostTries = 20
@@ -75,17 +83,21 @@ async function openSkewed(lane: Lane): Promise<Place<Trial>> {
     death: await tell(arena, longStory),
     expiry: await tell(arena, hastyStory),
   }
+  const watch = await watchExpiries(lane)
   return {
-    play: (trial) => skew(arena, trial, calm),
+    play: (trial) => skew({ arena, watch, calm }, trial),
     finish: async () => ({ ...(await arena.finish()), recoveriesMs: [] }),
   }
 }
 
-async function skew(
-  arena: Arena,
-  { who, skewMs, what }: Trial,
-  calm: Readonly<Record<Trial['what'], string>>,
-): Promise<void> {
+interface Scene {
+  readonly arena: Arena
+  readonly watch: ExpiryWatch
+  /** The stories as they are told when all clocks are right. */
+  readonly calm: Readonly<Record<Trial['what'], string>>
+}
+
+async function skew({ arena, watch, calm }: Scene, { who, skewMs, what }: Trial): Promise<void> {
   const { crew, lane, score } = arena
   const name = `${what}, server ${who} off by ${skewMs} ms`
   const doom = newDoom(join(lane.folder, 'dooms'), what === 'death' ? [{ point: 'heartbeat', at: 1 }] : [])
@@ -96,18 +108,84 @@ async function skew(
     const server = crew.servers[who] as Server
     for (let tries = 0; tries < mostTries && (tries === 0 || !isFulfilled(doom)); tries += 1) {
       const [from, deaths] = [Date.now(), crew.deaths.length]
+      const lag = watchLag(server)
       await server.skew(skewMs)
       // In the middle of it the clock jumps to the other side.
       const jump = setTimeout(() => void server.skew(-skewMs), jumpAfterMs)
+      const beside = what === 'expiry' ? Promise.all([letKeyExpire(watch, server), letExpire(server)]) : []
       const id = await tell(arena, stories[what]).finally(() => clearTimeout(jump))
       score.twin(name, id, calm[what])
+      const wrong = [...(await beside)].flat()
+      const lagMs = await lag()
+      const expiries = await watch.seen()
       const seen = { from, to: Date.now(), deaths: crew.deaths.slice(deaths), events: await arena.client.events(id) }
-      for (const wrong of [...wrongTakeovers(seen), ...wrongExpiry(seen)]) score.fail('I7', `${name}: ${wrong}`)
+      wrong.push(...wrongTakeovers(seen), ...wrongExpiries(expiries, { lagMs, events: seen.events }))
+      if (what === 'expiry') wrong.push(...missing(expiries))
+      for (const one of wrong) score.fail('I7', `${name}: ${one}`)
+      for (const one of expiries.filter(({ is }) => is === 'over')) {
+        score.count(`${one.of}s over`)
+        score.most('latest end of a time, ms', one.at - one.due)
+      }
+      score.most('lag of the machine, ms', lagMs)
     }
     for (const one of crew.servers) await one.skew(0)
     if (isFulfilled(doom)) score.fire()
   })
   lift(doom)
+}
+
+/** How late the machine is now: at a timer of this process, and at a request of a server that asks the database. */
+function watchLag(server: Server): () => Promise<number> {
+  const noise = watchNoise()
+  const state = { going: true, slowestMs: 0 }
+  const asking = (async () => {
+    while (state.going && !server.isGone) {
+      const told = await probe(server.url, '/api/v1/conversations?limit=1')
+      if (isTyped(told)) state.slowestMs = Math.max(state.slowestMs, Math.round(told.ms))
+      await delay(askEveryMs)
+    }
+  })()
+  return async () => {
+    state.going = false
+    await asking
+    return noise() + state.slowestMs
+  }
+}
+
+/** A conversation that lasts two seconds, made where the clock is wrong; whoever sweeps next takes it away. */
+async function letExpire({ url }: Server): Promise<readonly string[]> {
+  const id = `chats/brief-${crypto.randomUUID()}`
+  const { status } = await probe(url, '/api/v1/conversations', { agent: 'root', id, expiresInSeconds: expiryMs / 1000 })
+  if (status !== 201) return [`a conversation was not made: ${status}`]
+  for (let round = 0; round < slackMs / askEveryMs; round += 1) {
+    await delay(askEveryMs)
+    if ((await probe(url, `/api/v1/conversations/${encodeURIComponent(id)}`)).status === 404) return []
+  }
+  return [`a conversation of ${expiryMs} ms was still there ${slackMs} ms later`]
+}
+
+/** A key that holds for two seconds more, where the clock is wrong: until then its reply is repeated, and a second later it is free. */
+async function letKeyExpire(watch: ExpiryWatch, { url }: Server): Promise<readonly string[]> {
+  const key = crypto.randomUUID()
+  const id = `chats/keyed-${key}`
+  const send = async (): Promise<{ readonly isRepeated: boolean; readonly status: number }> => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': key }
+    const body = JSON.stringify({ agent: 'root', id })
+    const { status, headers: told } = await fetch(`${url}/api/v1/conversations`, { method: 'POST', headers, body })
+    return { isRepeated: told.get('idempotency-replayed') === 'true', status }
+  }
+  const first = await send()
+  const due = await watch.ageKey(key, expiryMs)
+  const repeat = await send()
+  const repeatedAt = await watch.now()
+  let now = repeatedAt
+  for (; now < due + offByMs; now = await watch.now()) await delay(askEveryMs)
+  const late = await send()
+  const wrong: string[] = []
+  if (first.isRepeated || first.status !== 201) wrong.push(`a fresh key was told ${JSON.stringify(first)}`)
+  if (repeatedAt < due - offByMs && !repeat.isRepeated) wrong.push(`a key was free ${due - repeatedAt} ms too soon`)
+  if (late.isRepeated) wrong.push(`a key still held ${now - due} ms after its time`)
+  return wrong
 }
 
 /** What this process saw of a story, by its own clock. */
@@ -131,11 +209,29 @@ function wrongTakeovers({ to, deaths, events }: Seen): readonly string[] {
   return ms > leaseMs * 1.2 + slackMs ? [`over only ${ms} ms after the death of its owner`] : []
 }
 
-/** What is to expire does so after its time by the database's clock, and soon. */
-function wrongExpiry({ from, to, events }: Seen): readonly string[] {
+/** By the database's clock: given the right time, over not before it and a second after it at most; and clients are told that time. */
+function wrongExpiries(
+  expiries: readonly Expiry[],
+  { lagMs, events }: { readonly lagMs: number; readonly events: readonly Event[] },
+): readonly string[] {
+  const allowedMs = offByMs + lagMs
+  const wrong = expiries.flatMap(({ of, is, at, due }) => {
+    const [off, least] = is === 'over' ? [at - due, 0] : [due - at - expiryMs, -allowedMs]
+    return off < least || off > allowedMs ? [`a time of ${of} ${is} ${off} ms off, and ${allowedMs} are allowed`] : []
+  })
   const asked = events.find(({ type }) => type === 'action_required')
-  if (asked === undefined) return []
-  const due = Date.parse(String(asked.content['expiresAt']))
-  if (due < from + hastyMs || due > to) return [`asked after ${from}, over at ${to}, to expire at ${due}`]
-  return to - due > slackMs ? [`over only ${to - due} ms after it expired`] : []
+  if (asked === undefined) return wrong
+  const told = Date.parse(String(asked.content['expiresAt']))
+  const isKept = expiries.some(({ of, is, due }) => of === 'interruption' && is === 'given' && due === told)
+  return isKept ? wrong : [...wrong, `a client was told ${told}, and nothing in the database expires then`]
+}
+
+/** What should have been given a time and been over, and was not seen. */
+function missing(expiries: readonly Expiry[]): readonly string[] {
+  const kinds: readonly Expiring[] = ['interruption', 'conversation']
+  return kinds.flatMap((of) =>
+    (['given', 'over'] as const).flatMap((is) =>
+      expiries.some((one) => one.of === of && one.is === is) ? [] : [`no ${of} was ${is}`],
+    ),
+  )
 }

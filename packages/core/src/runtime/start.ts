@@ -60,7 +60,7 @@ export async function newConversation(
     lastSeq: 0,
     parameters,
     maxModelIterationsPerCall,
-    expiresAt: expiresInSeconds === null ? null : at + expiresInSeconds * 1000,
+    expiresAt: expiresInSeconds === null ? null : parts.store.now() + expiresInSeconds * 1000,
   }
   return { row, exists: false }
 }
