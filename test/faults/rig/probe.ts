@@ -25,7 +25,12 @@ export async function probe(url: string, path: string, body?: unknown): Promise<
   }
 }
 
+/** Has what it asked for. */
+export function isServed({ status }: Told): boolean {
+  return status >= 200 && status < 300
+}
+
 /** Served, or told in the words of the table that the store is away. */
-export function isTyped({ status, code }: Told): boolean {
-  return (status >= 200 && status < 300) || (status === 503 && code === 'STORE_UNAVAILABLE')
+export function isTyped(told: Told): boolean {
+  return isServed(told) || (told.status === 503 && told.code === 'STORE_UNAVAILABLE')
 }
