@@ -37,7 +37,8 @@ export async function sideBySide<Trial>(lane: Lane, { places, trials, open }: Sh
   return results.reduce(sumOf)
 }
 
-function sumOf(one: RowResult, other: RowResult): RowResult {
+/** What two parts of a row come to together. */
+export function sumOf(one: RowResult, other: RowResult): RowResult {
   const counts: Record<string, number> = { ...one.counts }
   for (const [name, count] of Object.entries(other.counts)) counts[name] = count + (counts[name] ?? 0)
   const peaks: Record<string, number> = { ...one.peaks }

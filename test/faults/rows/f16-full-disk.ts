@@ -7,8 +7,10 @@ import { type Arena, openArena } from '../rig/arena.ts'
 import type { Lane } from '../rig/lane.ts'
 import { heard } from '../rig/patience.ts'
 import { probe } from '../rig/probe.ts'
-import type { Row } from '../rig/row.ts'
+import type { Profile, Row, RowResult } from '../rig/row.ts'
 import type { Score } from '../rig/score.ts'
+import { sumOf } from '../rig/side-by-side.ts'
+import { mountSmallDisk } from '../rig/small-disk.ts'
 import { mainStory, tell } from '../rig/stories.ts'
 import type { Server } from '../rig/supervisor.ts'
 
@@ -28,32 +30,54 @@ export const fullDisk: Row = {
   title: 'a full disk',
   stores: ['sqlite', 'postgres'],
   async run({ lane, profile }) {
-    const arena = await openArena(lane, { leaseMs })
-    const { client, crew, history, score } = arena
-    const calm = await tell(arena, mainStory)
-    const disk = lane.name === 'sqlite' ? fileDisk(arena) : await databaseDisk(lane)
-    for (let trial = 0; trial < trials[profile]; trial += 1) {
-      await score.trial(`a full disk, ${trial + 1}`, async () => {
-        const told = tell(arena, mainStory)
-        await heard(history, 1 + 8 * (trial % 4), told)
-        score.intend()
-        await disk.fill(trial)
-        const asked = await Promise.all(crew.servers.map((server) => untilRefused(server, score)))
-        await delay(fullMs)
-        await disk.empty()
-        score.twin('a full disk', await told, calm)
-        for (const id of asked.flatMap(({ accepted }) => accepted))
-          if ((await client.look(id)).id !== id) score.fail('I1', `${id} was accepted and is lost`)
-        score.count(
-          'refusals',
-          asked.reduce((sum, { refusals }) => sum + refusals, 0),
-        )
-        if (asked.every(({ refusals }) => refusals > 0)) score.fire()
+    if (lane.name === 'postgres') return fillAgain(lane, { profile, diskOf: () => databaseDisk(lane) })
+    const limited = await fillAgain(lane, { profile, diskOf: limitedDisk })
+    const small = await mountSmallDisk(lane)
+    if (small === null) return { ...limited, counts: { ...limited.counts, 'no tmpfs may be mounted here': 1 } }
+    try {
+      // Half of the trials leave a page or two, so that a transaction breaks in the middle.
+      const disk: Disk = { fill: (trial) => small.fill(trial % 2 === 0 ? 0 : littleRoom), empty: () => small.empty() }
+      const full = await fillAgain(small.lane, { profile, diskOf: () => disk })
+      return sumOf(limited, {
+        ...full,
+        counts: { ...full.counts, 'refusals of a full tmpfs': full.counts['refusals'] ?? 0 },
       })
+    } finally {
+      await small.close()
     }
-    if (crew.deaths.length > 0) score.fail('I9', `${crew.deaths.length} servers did not stay up`)
-    return arena.finish()
   },
+}
+
+/** Tells a story for each trial, in the middle of which the disk is full. */
+async function fillAgain(
+  lane: Lane,
+  { profile, diskOf }: { readonly profile: Profile; readonly diskOf: (arena: Arena) => Disk | Promise<Disk> },
+): Promise<RowResult> {
+  const arena = await openArena(lane, { leaseMs })
+  const { client, crew, history, score } = arena
+  const calm = await tell(arena, mainStory)
+  const disk = await diskOf(arena)
+  for (let trial = 0; trial < trials[profile]; trial += 1) {
+    await score.trial(`a full disk, ${trial + 1}`, async () => {
+      const told = tell(arena, mainStory)
+      await heard(history, 1 + 8 * (trial % 4), told)
+      score.intend()
+      await disk.fill(trial)
+      const asked = await Promise.all(crew.servers.map((server) => untilRefused(server, score)))
+      await delay(fullMs)
+      await disk.empty()
+      score.twin('a full disk', await told, calm)
+      for (const id of asked.flatMap(({ accepted }) => accepted))
+        if ((await client.look(id)).id !== id) score.fail('I1', `${id} was accepted and is lost`)
+      score.count(
+        'refusals',
+        asked.reduce((sum, { refusals }) => sum + refusals, 0),
+      )
+      if (asked.every(({ refusals }) => refusals > 0)) score.fire()
+    })
+  }
+  if (crew.deaths.length > 0) score.fail('I9', `${crew.deaths.length} servers did not stay up`)
+  return arena.finish()
 }
 
 interface Asked {
@@ -62,7 +86,7 @@ interface Asked {
   readonly accepted: readonly string[]
 }
 
-/** Room for some requests is used up in the end: a log that begins again at its start may have some megabytes. */
+/** Room for some requests is used up in the end: a log of SQLite that begins again at its start may have some megabytes. */
 const mostRequests = 5_000
 
 /** Asks for fresh conversations until a server refuses one, as it must, in the words of the table. */
@@ -86,7 +110,7 @@ const run = promisify(execFile)
 const littleRoom = 6_000
 
 /** SQLite: the kernel lets no file of the server grow beyond what it has, or lets it write nothing at all. */
-function fileDisk({ crew, lane }: Arena): Disk {
+function limitedDisk({ crew, lane }: Arena): Disk {
   const limit = async (size: string): Promise<void> => {
     await run('prlimit', [`--pid=${(await crew.first()).pid}`, `--fsize=${size}:`])
   }
