@@ -22,3 +22,5 @@ export type {
 export { faultyStore } from './testing/faulty-store.ts'
 export type { Fault, FaultHandler, FaultPoint } from './identity/fault-point.ts'
 export { armFaults, faultPointNames, readFaults } from './identity/fault-point.ts'
+export type { LaterSchema } from './testing/later-schema.ts'
+export { learnLaterSchema, schemaVersions } from './testing/later-schema.ts'

@@ -20,6 +20,10 @@ export interface Crew {
   add(): Promise<Server>
   /** The server that is spoken to; waits for one. */
   first(): Promise<Server>
+  /** Whoever starts from now on has this in its environment, too. */
+  equip(env: Readonly<Record<string, string>>): void
+  /** Whoever ends from now on is not replaced. */
+  retire(): void
   /** From now on another is spoken to. */
   avoid(server: Server | null): void
   /** Everything that any of them printed. */
@@ -35,11 +39,11 @@ export async function openCrew(
   const supervisor = createSupervisor(ground)
   const servers: Server[] = []
   const deaths: Death[] = []
-  const state = { isClosing: false, avoided: null as Server | null, doom: null as Doom | null, slowestStartMs: 0 }
+  const state = { isClosing: false, avoided: null as Server | null, doom: null as Doom | null, slowestStartMs: 0, env }
   const add = async (): Promise<Server> => {
     const { doom } = state
     const from = performance.now()
-    const server = await supervisor.start({ ...(doom === null ? {} : { doom }), env })
+    const server = await supervisor.start({ ...(doom === null ? {} : { doom }), env: state.env })
     for (let told = doom; state.doom !== null && told !== state.doom; ) {
       told = state.doom // it was told to all others while this one started
       await server.expect(told)
@@ -76,6 +80,12 @@ export async function openCrew(
         if (server !== undefined) return server
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
+    },
+    equip: (more) => {
+      state.env = { ...env, ...more }
+    },
+    retire: () => {
+      state.isClosing = true
     },
     avoid: (server) => {
       state.avoided = server

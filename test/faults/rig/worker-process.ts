@@ -1,6 +1,6 @@
 /**
  * A server that can be tortured: `witan serve`, loaded beforehand and told by lines of JSON on its standard input when to start,
- * which fault points to arm, and how wrong its clock is. Everything it runs is the command line's own.
+ * which fault points to arm, how wrong its clock is, and how much newer it is. Everything it runs is the command line's own.
  */
 import { flushCompileCache } from 'node:module'
 import { createInterface } from 'node:readline'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { processTerminal, runCommandLine } from '@witan/cli'
-import { armFaults } from '@witan/core/testing'
+import { armFaults, type LaterSchema, learnLaterSchema } from '@witan/core/testing'
 import { serveDatabases } from './databases.ts'
 import { type Doom, expectDoom } from './doom.ts'
 import { skewClock } from './skew.ts'
@@ -32,6 +32,8 @@ function obey({ faults, doom, skewMs, env, memory }: Order): void {
   if (skewMs !== undefined) skewClock(skewMs)
   if (env === undefined) return console.log('{"type":"armed"}')
   Object.assign(process.env, env)
+  const later = process.env['TORTURE_SCHEMA']
+  if (later !== undefined) learnLaterSchema(JSON.parse(later) as LaterSchema)
   const others = process.env['TORTURE_DATABASES']
   if (others !== undefined) return void serveDatabases(config, others.split(','))
   void runCommandLine(['serve', '--config', config], processTerminal()).then((code) => process.exit(code))

@@ -1,11 +1,13 @@
 /** Brings a server's schema up to date before the store opens, and makes sure that the roles of the run time can be taken. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { createRole, rights } from '../../sql/postgres/roles.ts'
 import { migrations, versionTable } from '../../sql/postgres/schema.ts'
+import { steady } from './clock.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { inSchema, quoted } from './statements.ts'
-import { sqlState, textOf } from './error.ts'
+import { sqlState, textOf, troubleOf } from './error.ts'
 
 /** How far the schema of a server is. */
 interface Version {
@@ -14,6 +16,8 @@ interface Version {
 }
 
 const denied = '42501'
+/** How long a migration gives way to what others have under way, and after what pause it looks again. */
+const giveWay = { forMs: 60_000, pauseMs: 100 }
 
 /**
  * Migrates, if need be, in one transaction that only one process at a time is in. Throws `SCHEMA_TOO_NEW` where a newer program has
@@ -57,7 +61,21 @@ async function asRole<Result>(client: Client, role: string, work: () => Promise<
   }
 }
 
+/**
+ * Others may be at work on the older schema, or migrate it themselves: whoever is in the way for longer than a lock is waited for, or in
+ * a deadlock, is let go first, and all of it is done again.
+ */
 async function bringUpToDate(client: Client, settings: ConnectionSettings): Promise<void> {
+  for (const from = steady(); ; await sleep(giveWay.pauseMs)) {
+    try {
+      return await migrateOnce(client, settings)
+    } catch (error) {
+      if (isWitanError(error) || troubleOf(error) !== 'conflict' || steady() - from > giveWay.forMs) throw error
+    }
+  }
+}
+
+async function migrateOnce(client: Client, settings: ConnectionSettings): Promise<void> {
   const { schema, roles } = settings
   const run = (sql: string) => {
     const named = sql.replaceAll('{app}', quoted(roles.app)).replaceAll('{worker}', quoted(roles.worker))
@@ -136,7 +154,9 @@ export function unreachable(error: unknown, { address }: ConnectionSettings): Wi
         ? 'Make the database first: `createdb`.'
         : state === denied
           ? 'The user needs the right to create a schema in that database: `grant create on database … to …`.'
-          : 'Look whether the server runs, whether the address is right, and whether a firewall is between.'
+          : state === '55P03'
+            ? 'Something holds a table of the schema for long: look for old transactions in `pg_stat_activity`.'
+            : 'Look whether the server runs, whether the address is right, and whether a firewall is between.'
   const detail = `PostgreSQL at \`${address.shown}\` cannot be used: ${textOf(error)}.`
   const details = { address: address.shown, ...(state === null ? {} : { sqlState: state }) }
   return new WitanError('STORE_UNREACHABLE', detail, { hint, cause: new Error(textOf(error)), details })

@@ -6,6 +6,7 @@ import { inspect } from 'node:util'
 import { asAdmin, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
 import { begin, by, database, entry, textsOf } from '../../../testing/conformance/store-fixtures.ts'
 import { migrations } from '../../sql/postgres/schema.ts'
+import type { LaterSchema } from '../../../testing/later-schema.ts'
 import { type PostgresStoreOptions, postgresStore } from '../postgres.ts'
 
 /** Opens, works a little as every role, and closes. */
@@ -41,6 +42,52 @@ test('a schema of a newer version is used where that version allows it, and else
   await works(place, 'b')
   await setVersion(place, migrations.length + 1, migrations.length + 1)
   await assert.rejects(postgresStore(place).open(), { code: 'SCHEMA_TOO_NEW', message: /version \d+/ })
+})
+
+test('a migration gives way to whoever is in the way, and is done when that is over', async (context) => {
+  const place = await freshSchema(context)
+  const name = [`witan migration ${place.schema}`]
+  await asAdmin(place.url, async (client) => {
+    await client.query('select pg_advisory_lock(hashtextextended($1, 0))', name)
+    const over = { is: false }
+    const opening = works({ ...place, timeouts: { lockMs: 50 } }, 'a').finally(() => {
+      over.is = true
+    })
+    /** Transactions that waited for it: each is given up after its time. */
+    const waited = new Set<unknown>()
+    const sql = `select virtualtransaction as id from pg_locks where locktype = 'advisory' and not granted
+      and (classid::bigint << 32) | objid::bigint = hashtextextended($1, 0)`
+    while (waited.size < 2 && !over.is) for (const { id } of (await client.query(sql, name)).rows) waited.add(id)
+    await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', name)
+    await opening
+  })
+})
+
+test('programs before and after a step of the schema work beside each other, until one cannot live with the others', async (context) => {
+  const place = await freshSchema(context)
+  const later = (schema: LaterSchema, id: string) => {
+    const { url } = place
+    const script = `import { postgresStore } from '@witan/core'
+import { learnLaterSchema } from '@witan/core/testing'
+learnLaterSchema(${JSON.stringify(schema)})
+const store = postgresStore({ url: ${JSON.stringify(url)}, schema: '${place.schema}' })
+await store.open()
+console.log((await store.listJobs('${database}', 'chats/${id}')).length)
+await store.close()`
+    const flags = ['--conditions=witan-source', '--input-type=module', '-e', script]
+    return execFileSync(process.execPath, flags, { encoding: 'utf8', cwd: import.meta.dirname }).trim()
+  }
+  const first = postgresStore(place)
+  await first.open()
+  context.after(() => first.close())
+  const job = await begin(first, { id: 'a' })
+  assert.equal(later({ steps: 2 }, 'a'), '1')
+  await first.append({ ...by(job), entries: [entry('more')] })
+  assert.deepEqual(await textsOf(first, job.conversation), ['hello', 'more'])
+  await works(place, 'b')
+  assert.equal(later({ steps: 1 }, 'b'), '1')
+  later({ steps: 2, contracts: true }, 'b')
+  await assert.rejects(postgresStore(place).open(), { code: 'SCHEMA_TOO_NEW' })
 })
 
 const password = 'opensesame-4711'

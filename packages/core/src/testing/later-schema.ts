@@ -1,0 +1,37 @@
+/** Makes this process a later program than it is, one that knows further steps of the schema: for trials of upgrades. */
+import { type Migration, migrations as postgres } from '../store/sql/postgres/schema.ts'
+import { migrations as sqlite } from '../store/sql/schema.ts'
+
+/** How much later a program is. */
+export interface LaterSchema {
+  /** So many steps that only add a column to every table, and an index: programs without them go on beside it. */
+  readonly steps: number
+  /** After these, a step with which no program without it can live. Default false. */
+  readonly contracts?: boolean
+}
+
+/** The version of the schema that this process makes and knows, on either store. */
+export function schemaVersions(): { readonly sqlite: number; readonly postgres: number } {
+  return { sqlite: sqlite.length, postgres: postgres.length }
+}
+
+const tables = ['conversations', 'entries', 'jobs', 'interruptions', 'agents', 'agent_revisions', 'replies']
+
+/** Adds these steps for good, for every store that this process opens from now on. */
+export function learnLaterSchema({ steps, contracts = false }: LaterSchema): void {
+  const worksFrom = postgres.at(-1)?.worksFrom ?? 1
+  for (let step = 1; step <= steps; step += 1) {
+    ;(postgres as Migration[]).push({ sql: expansion('{s}.', step), worksFrom })
+    ;(sqlite as string[]).push(expansion('', step))
+  }
+  if (!contracts) return
+  const sql = tables.map((table) => `alter table {s}.${table} drop column later_1`).join(';\n')
+  ;(postgres as Migration[]).push({ sql, worksFrom: postgres.length + 1 })
+}
+
+function expansion(schema: string, step: number): string {
+  const column = `column later_${step} text not null default 'unknown'`
+  const columns = tables.map((table) => `alter table ${schema}${table} add ${column};`)
+  const index = `create index jobs_later_${step} on ${schema}jobs (later_${step}) where ended_at is null;`
+  return [...columns, index].join('\n')
+}
