@@ -7,7 +7,7 @@ import type { Death } from '../rig/crew.ts'
 import { isFulfilled, lift, newDoom } from '../rig/doom.ts'
 import { type Expiring, type Expiry, type ExpiryWatch, watchExpiries } from '../rig/expiries.ts'
 import type { Lane } from '../rig/lane.ts'
-import { watchNoise } from '../rig/noise.ts'
+import { watchNoise } from '../../support/noise.ts'
 import { patienceMs } from '../rig/patience.ts'
 import { isTyped, probe } from '../rig/probe.ts'
 import type { Row, RowContext, RowResult } from '../rig/row.ts'
@@ -148,11 +148,12 @@ function watchLag(server: Server): () => Promise<number> {
   return async () => {
     state.going = false
     await asking
-    return noise() + state.slowestMs
+    noise.stop()
+    return noise.worst() + state.slowestMs
   }
 }
 
-/** A conversation that lasts two seconds, made where the clock is wrong; whoever sweeps next takes it away. */
+/** A conversation that soon expires, made where the clock is wrong; whoever sweeps next takes it away. */
 async function letExpire({ url }: Server): Promise<readonly string[]> {
   const id = `chats/brief-${crypto.randomUUID()}`
   const { status } = await probe(url, '/api/v1/conversations', { agent: 'root', id, expiresInSeconds: expiryMs / 1000 })
