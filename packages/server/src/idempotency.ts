@@ -94,8 +94,9 @@ function wasRefused(error: unknown): boolean {
 }
 
 /**
- * The store was lost on the way: until that is long enough ago, a repeat must not do it a second time. What starts a run is safe from
- * that in any case; what leaves no note, such as a conversation without a prompt, is not, nor would the store be there to forget it.
+ * The store was lost on the way: until that is long enough ago, a repeat must not do it a second time. What has started a run is safe
+ * from that in any case; of a conversation without a prompt nothing at the key tells that it was stored, nor is the store there to
+ * forget the key.
  */
 function mayStillHappen(error: unknown): boolean {
   return isWitanError(error) && error.details['outcome'] === 'unknown'

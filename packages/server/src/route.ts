@@ -21,7 +21,7 @@ export interface Call<Query, Body> {
   readonly keyed: Keyed
 }
 
-/** `noted`: the run that an earlier request of this key has started; `note`: the reply at which to write down which run this one starts. */
+/** `noted`: the run that an earlier request of this key has started; `note`: the reply that this request is to make, and at which to write down which run it starts. */
 export interface Keyed {
   readonly noted?: string
   readonly note?: Reservation

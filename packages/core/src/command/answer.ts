@@ -62,7 +62,7 @@ export async function answerAll(
     entries: fresh.map((one) => one.entry),
     settle: fresh.map((one) => one.settle),
     ifLastSeq,
-    note,
+    note: note && { ...note, text: jobs[0] ?? null },
   }
   const result = await deliver(context, log, delivery)
   if (result.ok) return follow(context, log, result)

@@ -2,7 +2,7 @@
 import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { Slot } from '../conversation/state.ts'
-import type { Append, AppendResult, JobRow, Reservation, Settlement } from '../store/store.ts'
+import type { Append, AppendResult, JobRow, Settlement } from '../store/store.ts'
 import type { Accepted, CommandContext } from './accept.ts'
 
 /** Something to append for live jobs of a conversation. */
@@ -13,8 +13,8 @@ export interface Delivery {
   readonly settle?: readonly Settlement[]
   readonly messageAt?: number
   readonly ifLastSeq?: number | null
-  /** Beside which reply to write down the first of the jobs. */
-  readonly note?: Reservation | undefined
+  /** The reply that this belongs to, and which of the jobs to write down beside it. */
+  readonly note?: Append['note'] | undefined
 }
 
 /** Stores it and wakes the jobs. Refused with `inactive` where one of them has ended, with `reply-taken` where the key is another's; then nothing is stored. */
@@ -26,7 +26,7 @@ export async function deliver(
   const { database, id } = log.state
   const { owner, leaseMs } = context.env
   const wakes = jobs.map((job) => ({ kind: 'wake', id: job, owner, leaseMs }) as const)
-  const noted = note === undefined ? {} : { note: { ...note, text: jobs[0] ?? '' } }
+  const noted = note === undefined ? {} : { note }
   const append: Append = { database, conversation: id, jobs: wakes, ...delivery, ...noted }
   const result = await log.propose(ifLastSeq === null ? append : { ...append, ifLastSeq })
   if (result.ok) context.env.launch(result.jobs, log)

@@ -31,7 +31,7 @@ export async function joinRun(
   ]
   const { ifLastSeq, note } = message
   const delivery = {
-    note,
+    note: note && { ...note, text: run.root.place.call },
     jobs: [run.root.place.call],
     settle: closed.map((one) => one.settle),
     messageAt: at,

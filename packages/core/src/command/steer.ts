@@ -10,7 +10,8 @@ import { channelOf } from '../identity/channel.ts'
 import { type Model, ModelCallError, type ModelReply, type ModelRequest } from '../model/model.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
 import { orAborted } from '../job/abort.ts'
-import type { CommandContext } from './accept.ts'
+import type { Reservation } from '../store/store.ts'
+import { type CommandContext, refusalError } from './accept.ts'
 import { deliver, foreign } from './deliver.ts'
 
 interface LiveTask {
@@ -41,6 +42,8 @@ export interface Words {
   readonly written: boolean
   readonly key: string
   readonly waitMs: number | null
+  /** The reply to the request that brings the words; throws `IN_PROGRESS` where its key is another's. */
+  readonly note?: Reservation | undefined
 }
 
 /** Puts the words where the task reads them at its next step. Waits for the first text that it says having read them [E50]. */
@@ -59,7 +62,9 @@ export async function sayTo(
     const said = { place: { ...place, author: of.from }, job: place.call }
     const body = { author: of.from, text, id: of.key }
     const entry = foreign(context, said, { type: 'message', kind: null, body })
-    const stored = await deliver(context, log, { jobs: [place.call], entries: [entry] })
+    const note = of.note && { ...of.note, text: null }
+    const stored = await deliver(context, log, { jobs: [place.call], entries: [entry], note })
+    if (!stored.ok && stored.reason === 'reply-taken') throw refusalError(stored.reason, log.state.id)
     if (!stored.ok) return sayTo(context, database, of) // it has ended meanwhile, or the conversation went
     after = stored.before
   }

@@ -185,7 +185,11 @@ export interface Witan {
    * themselves [Rb55]. `id` is whole or a prefix, by default the original's. Throws `FORK_OPEN_CALLS`, which names the last legal
    * seq, where a call is open; `EVENT_ID_AHEAD`; `NAME_TAKEN`.
    */
-  forkConversation(id: string, request: { seq: number; id?: string | null }): Promise<Conversation>
+  forkConversation(
+    id: string,
+    request: { seq: number; id?: string | null },
+    options?: NoteOption,
+  ): Promise<Conversation>
   /** `before` and `after` are exclusive dates (ISO), not both. */
   getDocument(
     path: string,
@@ -221,8 +225,8 @@ export interface Runtime extends Witan {
 }
 
 /**
- * The reservation of a request's idempotency key, as `begin` gave it: what it starts is written down beside its reply, and what it
- * says is said once. Throws `IN_PROGRESS`, and starts nothing, where the key is another request's by now.
+ * The reservation of a request's idempotency key, as `begin` gave it: a run that it starts is written down beside its reply, and what
+ * it says is said once. Throws `IN_PROGRESS`, and stores nothing, where the key is another request's by now.
  */
 export interface NoteOption {
   readonly note?: Reservation

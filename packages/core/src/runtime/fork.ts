@@ -5,7 +5,9 @@ import { copyLog, movedEntry } from '../conversation/fork.ts'
 import { parametersUpTo } from '../conversation/given.ts'
 import { entriesOf } from '../conversation/warm.ts'
 import type { Principal } from '../identity/principal.ts'
+import { refusalError } from '../command/accept.ts'
 import { parseBody } from './body.ts'
+import type { NoteOption } from './contract.ts'
 import { wholeId } from './start.ts'
 import { conversationRow, getConversation } from './views.ts'
 import type { Parts } from './wiring.ts'
@@ -19,9 +21,13 @@ interface Door {
 /**
  * Copies the log of `from` over all documents. The copied runs are history: the fork has no rows for them, so nothing of theirs can
  * be read by run, answered or cancelled there. It keeps the values and the expiry of the original. Throws `NOT_FOUND`,
- * `EVENT_ID_AHEAD`, `FORK_OPEN_CALLS`, `NAME_TAKEN`.
+ * `EVENT_ID_AHEAD`, `FORK_OPEN_CALLS`, `NAME_TAKEN`, `IN_PROGRESS`.
  */
-export async function forkConversation(door: Door, from: string, request: unknown): Promise<Conversation> {
+export async function forkConversation(
+  door: Door,
+  from: string,
+  { request, note }: NoteOption & { readonly request: unknown },
+): Promise<Conversation> {
   const { parts, principal } = door
   const { database } = principal
   const { seq, id: wanted } = parseBody(forkRequestSchema, request)
@@ -36,8 +42,9 @@ export async function forkConversation(door: Door, from: string, request: unknow
   const row = { ...original, id, parameters, createdBy: principal.id }
   const create: ConversationRow = { ...row, createdAt: at, lastMessageAt, lastSeq: 0 }
   const copies = entries.map((entry) => movedEntry(entry, from, id))
-  const stored = await parts.store.append({ database, conversation: id, create, entries: copies })
-  if (!stored.ok) throw takenError(id)
+  const held = note === undefined ? {} : { note: { ...note, text: null } }
+  const stored = await parts.store.append({ database, conversation: id, create, entries: copies, ...held })
+  if (!stored.ok) throw stored.reason === 'exists' ? takenError(id) : refusalError(stored.reason, id)
   parts.warm.drop(database, id) // an expired one may have had this id
   return getConversation({ parts, principal, database }, id)
 }

@@ -39,7 +39,7 @@ export function taskDesk({ parts, principal, ready }: Room): TaskDesk {
       const waitMs = mode === 'send' ? null : timeoutSeconds * 1000
       const from = principal.id.replace(/^user:/, '')
       const key = note === undefined ? parts.env.ids.call() : sameWords(note.key)
-      return sayTo(parts, database, { id, from, text, written: false, key, waitMs, signal: null })
+      return sayTo(parts, database, { id, from, text, written: false, key, waitMs, note, signal: null })
     },
     async progress(id, question) {
       await ready

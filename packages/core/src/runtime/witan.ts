@@ -2,7 +2,7 @@
 import { type Interruption, type InterruptionKind, type Prompt, type RunResult, WitanError } from '@witan/protocol'
 import { conversationRequestSchema, runRequestSchema } from '@witan/protocol/schemas'
 import type { Principal } from '../identity/principal.ts'
-import { type Accepted, acceptFirst, acceptNext, type Message } from '../command/accept.ts'
+import { type Accepted, acceptFirst, acceptNext, type Message, refusalError } from '../command/accept.ts'
 import { answerAll, answerOne } from '../command/answer.ts'
 import { idOfNamed } from '../agent/registry.ts'
 import { cancelJob } from '../command/cancel.ts'
@@ -39,7 +39,8 @@ export function createWitan(parts: Parts, principal: Principal, ready: Promise<v
     getConversation: (id) => ready.then(() => getConversation(view, id)),
     listConversations: (options = {}) => ready.then(() => listConversations(view, options)),
     deleteConversation: (id) => ready.then(() => deleteConversation(door, id)),
-    forkConversation: (id, request) => ready.then(() => forkConversation(door, id, request)),
+    forkConversation: (id, request, options = {}) =>
+      ready.then(() => forkConversation(door, id, { ...options, request })),
     getDocument: (path, options = {}) => ready.then(() => getDocument(view, path, options)),
     tasks: taskDesk({ parts, principal, ready }),
     getRun: (id) => ready.then(() => getRun(view, id)),
@@ -87,7 +88,9 @@ async function start({ parts, principal }: Door, body: unknown, noting: NoteOpti
       conversation: id,
       create: row,
       entries: [],
+      ...(noting.note === undefined ? {} : { note: { ...noting.note, text: null } }),
     })
+    if (!stored.ok && stored.reason !== 'exists') throw refusalError(stored.reason, id)
     if (!stored.ok) return start({ parts, principal }, body, noting)
     parts.warm.drop(principal.database, id) // an expired one may have had this id
     return { id, agent, created: true, run: null }

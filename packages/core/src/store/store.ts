@@ -135,8 +135,9 @@ export interface Append {
   /**
    * Written beside the reply that this reservation began: what a repeat of the request can follow. Refused with `reply-taken` where
    * that reply is not under way any more: it is gone, somebody else began another one, or it has a note or an end already [P20].
+   * Nothing is written where `text` is null: then there is nothing to follow, and the reply must only be under way still.
    */
-  readonly note?: Reservation & { readonly text: string }
+  readonly note?: Reservation & { readonly text: string | null }
 }
 
 /** Why a member of a group was not stored; of several reasons the first: reply, existence, fence, seq, interruptions, jobs. */

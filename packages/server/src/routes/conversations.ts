@@ -95,10 +95,10 @@ export const conversationRoutes: readonly Route[] = [
     summary: 'A new conversation with the same log up to `seq`, over all documents; only where no call is open.',
     body: forkRequestSchema,
     answers: { 201: { schema: conversationSchema, description: 'The fork; the copied runs are its history.' } },
-    handle: async (call) => ({
-      status: 201,
-      body: await call.witan.forkConversation(conversationId(call), call.body),
-    }),
+    handle: async (call) => {
+      const { noted: _, ...noting } = call.keyed
+      return { status: 201, body: await call.witan.forkConversation(conversationId(call), call.body, noting) }
+    },
   }),
   defineRoute({
     method: 'GET',

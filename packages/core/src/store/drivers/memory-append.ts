@@ -109,7 +109,7 @@ function apply({ memory, tables, kept: found, over }: Place, append: Append, job
   if (append.hide !== undefined) kept.row.parameters = hide(kept.row.parameters, append.hide, before)
   if (append.open !== undefined) for (const row of append.open) addInterruption(tables, kept, row)
   if (append.settle !== undefined) for (const one of append.settle) settle(tables, one)
-  if (append.note !== undefined) {
+  if (append.note !== undefined && append.note.text !== null) {
     const reply = tables.replies.get(append.note.key)
     if (reply !== undefined) reply.note = append.note.text
   }

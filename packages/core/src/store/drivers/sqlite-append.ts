@@ -117,7 +117,7 @@ function write(
   if (append.open !== undefined) for (const row of append.open) insertInterruption(connection, row, number)
   if (append.settle !== undefined) settle(connection, append)
   const { database, note } = append
-  if (note !== undefined) connection.run(replySql.noteReply, database, note.key, note.text)
+  if (note !== undefined && note.text !== null) connection.run(replySql.noteReply, database, note.key, note.text)
   const jobs = planned.map((one) => changeJob(connection, one, { ...member, number }))
   return { ok: true, before, lastSeq, jobs }
 }

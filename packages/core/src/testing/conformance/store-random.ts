@@ -67,7 +67,7 @@ const key = (draw: Draw) => pick(draw, 'k1', 'k2')
 const reservation = (draw: Draw) => ({ key: key(draw), at: expiresBefore + upTo(draw, 3) })
 const note = (draw: Draw) => ({
   ...pick(draw, draw.begun, draw.begun, reservation(draw)),
-  text: pick(draw, 'one', 'two'),
+  text: pick(draw, 'one', 'two', null),
 })
 const leaseMs = (draw: Draw) => pick(draw, -past, 600_000)
 const owner = (draw: Draw) => pick(draw, 'w1', 'w1', 'w2', null)

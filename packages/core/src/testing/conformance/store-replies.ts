@@ -61,7 +61,7 @@ export function checkReplies(check: Check): void {
 }
 
 /** A note for the reply that `reply(key)` begins, unless another moment is told. */
-function note(text: string, { at = 100, key = 'k' } = {}) {
+function note(text: string | null, { at = 100, key = 'k' } = {}) {
   return { note: { key, at, text } }
 }
 
@@ -95,6 +95,19 @@ function checkNotes(check: Check): void {
     assert.deepEqual(await textsOf(store, 'chats/1'), ['hello', 'first'])
   })
 
+  check('an append whose note has no text only asks that its reply is under way [P20]', async (store) => {
+    await start(store, 'chats/1')
+    const late = () => store.append({ ...at, entries: [entry('more')], ...note(null) })
+    assertRefused(await late(), 'reply-taken')
+    await store.beginReply(database, reply('k'))
+    for (let round = 0; round < 2; round += 1) assert.ok((await late()).ok)
+    assert.equal((await store.beginReply(database, reply('k')))?.note, null)
+    assert.ok((await store.append({ ...at, entries: [], ...note('a run') })).ok)
+    assertRefused(await late(), 'reply-taken')
+    assert.equal((await store.beginReply(database, reply('k')))?.note, 'a run')
+    assert.deepEqual(await textsOf(store, 'chats/1'), ['hello', 'more', 'more'])
+  })
+
   check('an append whose reply is gone, over or somebody else’s stores nothing [P20]', async (store) => {
     const job = await begin(store, { id: 'j1', in: 'chats/1' })
     const assertTaken = async (reservation: { at?: number; key?: string } = {}) => {
@@ -118,6 +131,10 @@ function checkNotes(check: Check): void {
     assert.equal((await store.getJob(database, 'j1'))?.status, 'running')
   })
 
+  checkTaken(check)
+}
+
+function checkTaken(check: Check): void {
   check('whoever lost a key to another neither finishes nor forgets its reply [P20]', async (store) => {
     const [first, second] = [reply('k'), reply('k', { at: 300, lostBefore: 200 })]
     for (const row of [first, second]) assert.equal(await store.beginReply(database, row), null)

@@ -209,6 +209,7 @@ function store(desk: Desk, { at, member: { append, texts }, jobs }: Storing): Ap
 
 /** A reply takes one note: whoever comes later finds it held no more. */
 function note({ held, notes }: Desk, { key, text }: NonNullable<Append['note']>): void {
+  if (text === null) return
   held.delete(key)
   notes.set(key, text)
 }
