@@ -2,8 +2,8 @@
 
 /** Frames in, chunks out. */
 export interface FrameQueue {
-  /** Adds a frame at once; a promise says that the queue is full and resolves when there is room again. */
-  push(frame: string): Promise<void> | undefined
+  /** Adds a frame at once, which others may have, too: it is only read. A promise says that the queue is full and resolves when there is room again. */
+  push(frame: Buffer<ArrayBuffer> | string): Promise<void> | undefined
   /** Everything queued, in pieces of about 64 kB; waits for the next frame; null when closed and empty. */
   take(): Promise<Buffer<ArrayBuffer> | null>
   /** No more frames; what is queued is still handed out. */
@@ -30,8 +30,8 @@ export function createFrameQueue(maxBytes: number): FrameQueue {
     reader?.()
     reader = null
   }
-  const add = (frame: string): void => {
-    const bytes = Buffer.from(frame)
+  const add = (frame: Buffer<ArrayBuffer> | string): void => {
+    const bytes = typeof frame === 'string' ? Buffer.from(frame) : frame
     frames.push(bytes)
     queued += bytes.byteLength
     wakeReader()

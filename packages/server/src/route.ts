@@ -2,6 +2,7 @@
 import type { Reservation, Witan } from '@witan/core'
 import { WitanError } from '@witan/protocol'
 import type { z } from 'zod'
+import type { EncodedFrame } from './event-frame.ts'
 import type { Log } from './log.ts'
 import type { StreamEnd } from './sse.ts'
 
@@ -38,7 +39,7 @@ export interface JsonReply {
 
 /** `outcome` is what an idempotency key remembers of it: the JSON that the same request without a stream would have got. */
 export interface StreamReply {
-  readonly frames: (signal: AbortSignal) => AsyncIterable<string>
+  readonly frames: (signal: AbortSignal) => AsyncIterable<EncodedFrame | string>
   readonly onEnd?: (end: StreamEnd) => void
   readonly outcome?: () => Promise<{ readonly status: number; readonly body: unknown }>
 }

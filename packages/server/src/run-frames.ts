@@ -1,15 +1,8 @@
 /** One run as frames: its events as they come, then its result. */
 import type { AcceptedRun, Witan } from '@witan/core'
 import type { Event } from '@witan/protocol'
+import { type EncodedFrame, eventFrame } from './event-frame.ts'
 import { encodeFrame } from './sse.ts'
-
-/** An event as a frame; a delta has no id, so that a reader resumes after the last stored event [D8]. */
-export function eventFrame(event: Event): string {
-  const data = JSON.stringify(event)
-  return encodeFrame(
-    event.seq === undefined ? { event: event.type, data } : { id: String(event.seq), event: event.type, data },
-  )
-}
 
 /** The last frame of a run's stream, also where it waits or failed. */
 export function resultFrame(result: string): string {
@@ -44,7 +37,7 @@ export async function* runFrames(
   follower: Follower,
   accepted: AcceptedRun,
   signal: AbortSignal,
-): AsyncGenerator<string> {
+): AsyncGenerator<EncodedFrame | string> {
   const { runId, conversationId } = accepted
   const { witan, verbose, leave } = follower
   const isNews = (event: Event): boolean => event.rootCallId === runId && (event.seq ?? from + 1) > from

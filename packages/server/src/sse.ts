@@ -67,7 +67,7 @@ const LAST_WORD_MS = 5_000
 
 /** A response of frames. `source` is not asked for anything before the first read; its signal aborts when the stream ends for any reason. */
 export function streamResponse(
-  source: (signal: AbortSignal) => AsyncIterable<string>,
+  source: (signal: AbortSignal) => AsyncIterable<Buffer<ArrayBuffer> | string>,
   options: StreamOptions,
 ): Response {
   const queue = createFrameQueue((options.limits ?? defaultLimits).maxQueuedBytes)
@@ -89,7 +89,7 @@ export function streamResponse(
 
 /** Starts source, pings and the watch on the reader; gives the function that ends them all. */
 function startStream(
-  source: (signal: AbortSignal) => AsyncIterable<string>,
+  source: (signal: AbortSignal) => AsyncIterable<Buffer<ArrayBuffer> | string>,
   queue: FrameQueue,
   options: StreamOptions,
 ): (reason: StreamEnd) => void {
@@ -125,7 +125,11 @@ function startStream(
   return end
 }
 
-async function pump(frames: AsyncIterable<string>, queue: FrameQueue, signal: AbortSignal): Promise<void> {
+async function pump(
+  frames: AsyncIterable<Buffer<ArrayBuffer> | string>,
+  queue: FrameQueue,
+  signal: AbortSignal,
+): Promise<void> {
   for await (const frame of frames) {
     if (signal.aborted) return
     const room = queue.push(frame)

@@ -1,8 +1,9 @@
-/** How far a tail reads ahead of whoever reads it. */
+/** How far a tail reads ahead of whoever reads it, and what its readers share. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Event } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
-import { LiveHub } from './live.ts'
+import { type Delta, LiveHub } from './live.ts'
 import { tail } from './tail.ts'
 
 const place = {
@@ -56,4 +57,54 @@ test('[F12] a tail reads few large entries ahead, and many small ones; all of th
   assert.equal(small.seqs.at(-1), 5_000)
   assert.equal(small.limits.at(-1), 500)
   assert.ok(small.limits.length < 20, small.limits.join())
+})
+
+/** Reads so many live events of a conversation. */
+async function readLive(
+  hub: LiveHub,
+  {
+    conversation,
+    verbose,
+    count,
+  }: { readonly conversation: string; readonly verbose: boolean; readonly count: number },
+): Promise<Event[]> {
+  const stop = new AbortController()
+  const source = { conversation, channel: 'c', hub, open: async () => {}, read: async () => [] }
+  const events: Event[] = []
+  for await (const event of tail(source, { from: 0, verbose, call: null, signal: stop.signal })) {
+    events.push(event)
+    if (events.length === count) stop.abort()
+  }
+  return events
+}
+
+test('live readers share one frozen event, see no more than they may, and a fork has its own', async () => {
+  const hub = new LiveHub()
+  const entryOf = (seq: number, call: string): Entry => {
+    const body = { author: 'user', text: `${seq}` }
+    const of = { at: 0, place: { ...place, call }, job: 'c_1', epoch: 0, appendNo: seq }
+    return { ...of, seq, type: 'message', kind: null, body } as Entry
+  }
+  const own = { conversation: 'chats/1', verbose: true, count: 3 }
+  const reading = [own, own, { ...own, verbose: false, count: 2 }, { ...own, conversation: 'chats/fork' }]
+  const all = Promise.all(reading.map((one) => readLive(hub, one)))
+  await new Promise((resolve) => setImmediate(resolve))
+  const below: Delta = { place: { ...place, call: 'c_2', parentCall: 'c_1' }, text: 'hidden', attempt: 1, at: 0 }
+  hub.entries('c', [entryOf(1, 'c_1')])
+  hub.delta('c', below)
+  hub.entries('c', [entryOf(2, 'c_1')])
+  const [one, other, terse, fork] = await all
+  assert.deepEqual(one, other)
+  for (const [index, event] of (one ?? []).entries()) {
+    assert.equal(event, other?.[index])
+    assert.ok(Object.isFrozen(event) && Object.isFrozen(event.content))
+  }
+  assert.deepEqual(
+    terse?.map(({ seq }) => seq),
+    [1, 2],
+  )
+  assert.deepEqual(
+    fork,
+    one?.map((event) => ({ ...event, conversationId: 'chats/fork' })),
+  )
 })

@@ -3,6 +3,7 @@ import type { Event } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { Delta, LiveHub } from './live.ts'
 import { type EntryFilter, entryFilter, toDeltaEvent, toEvent } from './project.ts'
+import { liveEvent } from './shared.ts'
 
 /** Where a tail reads from. */
 export interface TailSource {
@@ -43,14 +44,16 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
     for (const delta of texts) if (shows(delta)) yield toDeltaEvent(delta, source.conversation, true)
     for (let item = inbox.take() ?? (await inbox.next()); item !== null; item = inbox.take() ?? (await inbox.next())) {
       if ('attempt' in item) {
-        if (shows(item)) yield toDeltaEvent(item, source.conversation, item.whole === true)
+        if (shows(item)) yield liveEvent(item, source.conversation)
       } else if (item.seq > seen) {
         // Others stored what stands between: it is read, in order.
-        const upTo = item.seq > seen + 1 ? await source.read(seen, item.seq - seen) : [item]
-        for (const entry of upTo) {
-          seen = entry.seq
-          if (wanted(entry)) yield toEvent(entry, source.conversation)
-        }
+        if (item.seq > seen + 1)
+          for (const entry of await source.read(seen, item.seq - seen - 1)) {
+            seen = entry.seq
+            if (wanted(entry)) yield toEvent(entry, source.conversation)
+          }
+        seen = item.seq
+        if (wanted(item)) yield liveEvent(item, source.conversation)
       }
     }
   } finally {

@@ -4,7 +4,7 @@ import { eventPageSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { wantsStream } from '../accept.ts'
 import { conversationId, defineRoute, type Route } from '../route.ts'
-import { eventFrame } from '../run-frames.ts'
+import { type EncodedFrame, eventFrame } from '../event-frame.ts'
 import { given } from './paging.ts'
 
 const eventQuery = z.strictObject({
@@ -43,7 +43,7 @@ export const eventRoutes: readonly Route[] = [
 
 async function* frames(
   events: ReturnType<Parameters<Route['handle']>[0]['witan']['followEvents']>,
-): AsyncGenerator<string> {
+): AsyncGenerator<EncodedFrame> {
   for await (const event of events) yield eventFrame(event)
 }
 

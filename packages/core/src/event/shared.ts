@@ -1,0 +1,19 @@
+/** Events that are read live: each is made once, and all readers in this process get the same frozen object. */
+import type { Event } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
+import type { Delta } from './live.ts'
+import { toDeltaEvent, toEvent } from './project.ts'
+
+const made = new WeakMap<Entry | Delta, Event>()
+
+/** The event of what the hub has just told. It says the same to whoever may see it; who may is asked before. */
+export function liveEvent(item: Entry | Delta, conversationId: string): Event {
+  const known = made.get(item)
+  // An entry may stand in the log of a fork, too.
+  if (known?.conversationId === conversationId) return known
+  const event =
+    'attempt' in item ? toDeltaEvent(item, conversationId, item.whole === true) : toEvent(item, conversationId)
+  Object.freeze(event.content)
+  made.set(item, Object.freeze(event))
+  return event
+}

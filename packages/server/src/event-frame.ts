@@ -1,0 +1,35 @@
+/** Events as frames; one that many readers get at once is encoded once for all of them. */
+import type { Event } from '@witan/protocol'
+import { encodeFrame } from './sse.ts'
+
+/** A frame as it is sent. Nobody writes into it: other readers may get the same. */
+export type EncodedFrame = Buffer<ArrayBuffer>
+
+/** What is kept for readers that come to the same event: they all do so within one turn of the event loop, or are behind anyway. */
+const most = { frames: 64, bytes: 1_000_000 }
+
+let recent = new Map<Event, EncodedFrame>()
+let recentBytes = 0
+
+/**
+ * An event as a frame; a delta has no id, so that a reader resumes after the last stored event [D8]. A frozen event is one that several
+ * readers may get, and that never changes: its frame is kept for a while, at most 64 of them and a megabyte.
+ */
+export function eventFrame(event: Event): EncodedFrame {
+  const known = recent.get(event)
+  if (known !== undefined) return known
+  const frame = encode(event)
+  if (!Object.isFrozen(event) || frame.byteLength > most.bytes) return frame
+  if (recent.size === most.frames || recentBytes + frame.byteLength > most.bytes) {
+    recent = new Map()
+    recentBytes = 0
+  }
+  recent.set(event, frame)
+  recentBytes += frame.byteLength
+  return frame
+}
+
+function encode(event: Event): EncodedFrame {
+  const named = { event: event.type, data: JSON.stringify(event) }
+  return Buffer.from(encodeFrame(event.seq === undefined ? named : { id: String(event.seq), ...named }))
+}
