@@ -10,10 +10,11 @@ import { together } from '../rig/score.ts'
 import { type Sitter, sit } from '../rig/sitter.ts'
 import type { Held } from '../rig/supervisor.ts'
 
-/** How often on each store; two sit beside each other. */
+/** How often on each store; they sit on two conversations beside each other. */
 const pairs = { pr: 1, full: 5 }
 /** Of each kind, on each conversation. */
 const sitters = 1
+const conversations = 2
 const healthy = 50
 const healthyOnOne = 10
 /** Two megabytes a step. */
@@ -36,7 +37,7 @@ export const stuckReader: Row = {
     const server = await crew.first()
     const audience = await seat(arena)
     for (let pair = 0; pair < pairs[profile]; pair += 1) {
-      const ids = [arena.fresh(), arena.fresh()]
+      const ids = Array.from({ length: conversations }, () => arena.fresh())
       // What a server keeps of a conversation it keeps in any case: the growth comes first.
       await together(ids, ids.length, (id) => grow(arena, id))
       // As many who keep up are what those who do not are held against.
@@ -70,6 +71,7 @@ function judge({ noise, score }: Arena, { before, meanwhile, after }: Measuremen
   const resident = meanwhile.residentBytes - before.residentBytes
   score.held(before.heapBytes, after.heapBytes)
   score.most('MB held for them', Math.max(0, Math.round(grown / 1e6)))
+  score.most('kB held for each', Math.max(0, Math.round(grown / 1e3 / (conversations * 2 * sitters))))
   score.most('MB that the process grew', Math.max(0, Math.round(resident / 1e6)))
   score.most('p99 before, ms', before.p99)
   score.most('p99 beside them, ms', after.p99)
