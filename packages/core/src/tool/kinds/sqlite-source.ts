@@ -44,7 +44,7 @@ interface State {
 }
 
 const MAX_WAITING = 100
-const START_LIMIT_MS = 10_000
+const START_LIMIT_MS = 30_000
 const IDLE_MS = 60_000
 const CHILD_MEMORY_MB = 128
 const KEPT_ENVIRONMENT = ['SystemRoot', 'TZ']
