@@ -28,7 +28,7 @@ function main(): number {
   if (chromium === undefined) return couldNotRun('no Chromium; install one or set WITAN_CHROMIUM to its path')
   const env = { ...process.env, WITAN_CHROMIUM: chromium }
   return (
-    spawnSync(process.execPath, ['--test', '--test-timeout=120000', ...files], { stdio: 'inherit', env }).status ?? 1
+    spawnSync(process.execPath, ['--test', '--test-timeout=300000', ...files], { stdio: 'inherit', env }).status ?? 1
   )
 }
 

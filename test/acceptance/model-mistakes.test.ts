@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertEvents } from './support/claims.ts'
 import { createGate } from './support/model-server.ts'
-import { agent, createStage, type Stage, sub } from './support/stage.ts'
+import { agent, createStage, type Stage, sub, until } from './support/stage.ts'
 import { spoken, toolContents } from './support/transcript.ts'
 
 let stage: Stage
@@ -55,11 +55,15 @@ test('delegates of one turn run at once, and their results stand in call order [
   const gates = helpers.map(() => createGate())
   for (const [index, each] of helpers.entries())
     stage.model.script(`fan-${each}`, { text: `from ${each}`, hold: gates[index] as ReturnType<typeof createGate> })
-  const asked = stage.ask('fan', 'hello')
+  const { id } = await stage.begin('fan')
+  const asked = stage.run(id, { prompt: 'hello' })
   await Promise.all(gates.map((gate) => gate.entered))
-  for (const gate of gates.toReversed()) {
+  for (const [before, gate] of gates.toReversed().entries()) {
     gate.open()
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    await until(
+      () => stage.events(id),
+      (events) => events.filter(({ kind, type }) => kind === 'agent' && type === 'end').length > before,
+    )
   }
   const run = await asked
   assert.deepEqual(toolContents(stage.model.of('fan')[1]), ['from a', 'from b', 'from c'])

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createParser } from 'eventsource-parser'
 import { createGate, createModelServer, type ModelServer } from './support/model-server.ts'
+import { until } from './support/stage.ts'
 
 interface Chunk {
   choices: {
@@ -90,21 +91,25 @@ test('a plain reply, an error and a cut stream are as told', async () => {
 })
 
 test('a held reply waits until it is let go, and a caller that hangs up is noticed', async () => {
-  const gate = createGate()
-  model.script('held', { text: 'later', hold: gate }, { text: 'never', hold: createGate() })
+  const [gate, never] = [createGate(), createGate()]
+  model.script('held', { text: 'later', hold: gate }, { text: 'never', hold: never })
   const reply = post({ model: 'held' })
   await gate.entered
   gate.open()
   assert.match(await (await reply).text(), /later/)
-  await assert.rejects(
-    fetch(`${model.url}/chat/completions`, {
-      method: 'POST',
-      body: '{"model":"held","messages":[]}',
-      signal: AbortSignal.timeout(50),
-    }),
+  const caller = new AbortController()
+  const given = fetch(`${model.url}/chat/completions`, {
+    method: 'POST',
+    body: '{"model":"held","messages":[]}',
+    signal: caller.signal,
+  })
+  await never.entered
+  caller.abort()
+  await assert.rejects(given)
+  await until(
+    async () => model.of('held')[1]?.aborted,
+    (aborted) => aborted === true,
   )
-  await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.equal(model.of('held')[1]?.aborted, true)
 })
 
 test('an unplanned request is refused and remembered', async () => {

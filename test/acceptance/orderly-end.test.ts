@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openProxy } from '../postgres/support/proxy.ts'
+import { watchNoise } from '../support/noise.ts'
 import { createCluster } from './support/cluster.ts'
 import { createGate } from './support/model-server.ts'
 import { agent, until } from './support/stage.ts'
@@ -20,9 +21,11 @@ test('a server and a worker whose database has fallen silent end within ten seco
   await server.runAnswer('chats/slow', { prompt: 'go', wait: false })
   await gate.entered
   proxy.silence(true)
+  const noise = watchNoise()
   const [served, worked] = await Promise.all([server.stop(), worker.stop()])
-  // Whoever is late is killed, and then has no exit code.
+  noise.stop()
   assert.deepEqual([served.code, worked.code], [1, 1])
+  for (const { ms } of [served, worked]) assert.ok(ms < 10_000 + noise.worst(), `${Math.round(ms)} ms`)
   assert.match(worker.output(), /\{"type":"stopped","handedOn":false\}/)
   const next = await cluster.serve()
   const { runs } = await until(

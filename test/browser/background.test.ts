@@ -7,7 +7,7 @@ import { missing, openBrowser, openPage } from './support/browser.ts'
 
 const skip = missing()
 
-describe('tasks in the Studio', { skip, timeout: 60_000 }, () => {
+describe('tasks in the Studio', { skip, timeout: 300_000 }, () => {
   let browser: Browser
   let server: BackgroundServer
   before(async () => {

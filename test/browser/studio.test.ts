@@ -9,7 +9,7 @@ import { openTarget, type Target } from './support/target.ts'
 
 const skip = missing()
 
-describe('the Studio', { skip, timeout: 120_000 }, () => {
+describe('the Studio', { skip, timeout: 300_000 }, () => {
   let browser: Browser
   let target: Target
 
@@ -208,7 +208,7 @@ describe('the Studio', { skip, timeout: 120_000 }, () => {
   })
 })
 
-describe('the Studio against a stub with trouble', { skip, timeout: 60_000 }, () => {
+describe('the Studio against a stub with trouble', { skip, timeout: 300_000 }, () => {
   let browser: Browser
   before(async () => {
     browser = await openBrowser()

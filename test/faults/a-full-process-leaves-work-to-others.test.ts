@@ -73,7 +73,7 @@ test('another process takes a task at once when its owner is full', async (conte
   const took = performance.now() - from
   assert.equal((await asked.run?.result)?.status, 'completed')
   assert.deepEqual(where, ['there'])
-  assert.ok(took < 5_000, `${Math.round(took)} ms, where a look comes every 20 s`)
+  assert.ok(took < 15_000, `${Math.round(took)} ms, where a look comes every 20 s`)
   context.diagnostic(`handed over in ${Math.round(took)} ms`)
   here.gate.resolve()
   for (const { run } of held) assert.equal((await run?.result)?.status, 'completed')

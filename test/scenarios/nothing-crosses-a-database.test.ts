@@ -35,7 +35,7 @@ const questions: Readonly<Record<string, (witan: Witan, id: string) => Promise<u
 }
 
 async function firstOf(witan: Witan, id: string): Promise<void> {
-  for await (const _ of witan.followEvents(id, { signal: AbortSignal.timeout(1000) })) return
+  for await (const _ of witan.followEvents(id, { signal: AbortSignal.timeout(30_000) })) return
 }
 
 /** The refusal with the name taken out: what must not differ between a foreign thing and one that is not there. */

@@ -32,7 +32,7 @@ console.log((await run.result).text)
 test('a process that waits for a run of another one neither ends before it nor stays after it', () => {
   const folder = fileURLToPath(new URL('.', import.meta.url))
   const args = ['--conditions=witan-source', '--no-warnings', '--input-type=module', '-e', script]
-  const child = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', timeout: 30_000 })
+  const child = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', timeout: 120_000 })
   assert.deepEqual([child.status, child.stdout], [0, 'told elsewhere\n'], child.stderr)
 })
 

@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url'
 import { createTestDatabase, type TestDatabase } from '../../postgres/support/database.ts'
 import { createModelServer, type ModelServer } from './model-server.ts'
 import { callsTo, type Stage } from './stage.ts'
-import { type Answer, finish, freePort, openStream, request, type Witan } from './witan.ts'
+import { type Answer, finish, openStream, readyUrl, request, type Witan } from './witan.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const readyWithinMs = 30_000
+const readyWithinMs = 45_000
 
-/** The lease of these processes: a dead one's jobs go on after that and a third of it. */
-export const leaseMs = 900
+/** The lease of these processes: a dead one's jobs go on after that and a third of it. One that waits for the processor must not lose it. */
+export const leaseMs = 2_000
 
 /** The calls of a stage, made to one server. */
 export type Doors = Omit<Stage, 'model' | 'witan' | 'close'>
@@ -50,12 +50,11 @@ export async function createCluster(lease: number | null = leaseMs): Promise<Clu
     const file = join(folder, `${count}`, 'witan.config.ts')
     await mkdir(join(folder, `${count}`))
     await writeFile(file, configOf({ store: database.adminUrl, model: model.url, extra }))
-    const port = word === 'serve' ? await freePort() : 0
-    const member = launch({ file, words: word === 'serve' ? ['serve'] : ['work', '--json'], port, lease })
+    const member = launch({ file, words: word === 'serve' ? ['serve'] : ['work', '--json'], lease })
     running.add(member.child)
     member.child.once('exit', () => running.delete(member.child))
     await ready(member)
-    return memberOf(member)
+    return memberOf({ ...member, url: readyUrl(member.said.join('')) ?? '' })
   }
   return {
     model,
@@ -84,21 +83,19 @@ function configOf({ store, model, extra }: { readonly store: string; readonly mo
 interface Launched {
   readonly child: ChildProcess
   readonly said: string[]
-  readonly url: string
 }
 
 interface Launch {
   readonly file: string
   readonly words: string[]
-  readonly port: number
   readonly lease: number | null
 }
 
-function launch({ file, words, port, lease }: Launch): Launched {
+function launch({ file, words, lease }: Launch): Launched {
   const kept = Object.entries(process.env).filter(([name]) => !/^(WITAN_|MAX_SUB_AGENT|NODE_)/.test(name))
   const env = {
     ...Object.fromEntries(kept),
-    WITAN_PORT: String(port),
+    WITAN_PORT: '0',
     ...(lease === null ? {} : { WITAN_LEASE_MS: String(lease) }),
   }
   const program = ['--conditions=witan-source', 'packages/cli/bin/witan.js', ...words, '--config', file]
@@ -106,7 +103,7 @@ function launch({ file, words, port, lease }: Launch): Launched {
   const said: string[] = []
   child.stdout?.on('data', (data) => said.push(String(data)))
   child.stderr?.on('data', (data) => said.push(String(data)))
-  return { child, said, url: port === 0 ? '' : `http://127.0.0.1:${port}` }
+  return { child, said }
 }
 
 async function ready({ child, said }: Launched): Promise<void> {
@@ -120,7 +117,7 @@ async function ready({ child, said }: Launched): Promise<void> {
   }
 }
 
-function memberOf({ child, said, url }: Launched): Member {
+function memberOf({ child, said, url }: Launched & { readonly url: string }): Member {
   const call = <T>(method: string, path: string, options = {}): Promise<Answer<T>> =>
     request<T>(url, path, { method, ...options })
   return {

@@ -45,9 +45,9 @@ export function segment(id: string): string {
   return encodeURIComponent(id)
 }
 
-/** Reads until the claim holds; fails after ten seconds with the last reading. */
+/** Reads until the claim holds; fails after forty seconds with the last reading. */
 export async function until<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 40_000
   let value = await read()
   while (!holds(value)) {
     if (Date.now() > deadline) assert.fail(`did not come about; last reading: ${JSON.stringify(value).slice(0, 2000)}`)

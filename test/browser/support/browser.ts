@@ -37,7 +37,7 @@ export async function openPage(
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: options.width ?? 1440, height: 860 } })
   const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(45_000)
   const complaints: string[] = []
   page.on('console', (message) => {
     const expected = options.expects?.test(message.text()) ?? false

@@ -9,8 +9,15 @@ export interface Sitter {
   readonly connection: Connection
   /** What the server calls its request. */
   readonly requestId: string
-  /** Reads all there is, to the end of the stream or for so long; gives the comments it met. */
-  readOn(withinMs: number): Promise<readonly string[]>
+  /** Reads all there is, to the end of the stream or for so long. */
+  readOn(withinMs: number): Promise<LastRead>
+}
+
+/** How the reading of a stream ended. */
+export interface LastRead {
+  readonly comments: readonly string[]
+  /** How long nothing had come when the connection was cut off, in ms; null where the stream ended in order. */
+  readonly silentMs: number | null
 }
 
 /** What a slow one takes each second. */
@@ -42,10 +49,14 @@ export async function sit(
     async readOn(withinMs) {
       clearInterval(timer)
       response.setTimeout(withinMs, () => response.destroy())
+      let [heardAt, silentMs] = [performance.now(), null as number | null]
       try {
-        for await (const part of response) taken.push(part as Buffer)
+        for await (const part of response) {
+          taken.push(part as Buffer)
+          heardAt = performance.now()
+        }
       } catch {
-        // Cut off: the comments tell whether it was told why.
+        silentMs = performance.now() - heardAt
       }
       // The last word is kept for it for some seconds: nothing is looked at before all of it is here.
       const comments: string[] = []
@@ -59,7 +70,7 @@ export async function sit(
       })
       const decoder = new TextDecoder()
       for (const part of taken) parser.feed(decoder.decode(part, { stream: true }))
-      return comments
+      return { comments, silentMs }
     },
   }
 }

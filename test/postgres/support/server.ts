@@ -45,7 +45,7 @@ export async function startServer({ fsync = false }: ServerOptions = {}): Promis
   const data = join(folder, 'data')
   const flags = ['--auth=trust', '--username=postgres', '--encoding=UTF8', '--locale=C', '--no-sync']
   execFileSync(initdb, [`--pgdata=${data}`, ...flags], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
-  const port = await freePort()
+  let port = await freePort()
   const settings = [`fsync=${fsync ? 'on' : 'off'}`, 'unix_socket_directories=', 'listen_addresses=127.0.0.1']
   const more = ['max_connections=200', 'log_min_messages=fatal', 'shared_buffers=64MB']
   const options = [...settings, ...more].flatMap((setting) => ['-c', setting])
@@ -62,7 +62,16 @@ export async function startServer({ fsync = false }: ServerOptions = {}): Promis
     await answers(port, child)
     child.unref()
   }
-  await start()
+  // Somebody else may have taken the port meanwhile; from then on it is ours, also while the server is down.
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await start()
+      break
+    } catch (error) {
+      if (tries === 3) throw error
+      port = await freePort()
+    }
+  }
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     port,
@@ -150,5 +159,6 @@ async function answers(port: number, child: ReturnType<typeof spawn>): Promise<v
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
+  child.kill('SIGQUIT')
   throw new Error(`PostgreSQL did not answer within ${startsWithinMs / 1000} s.`)
 }
