@@ -3,6 +3,7 @@ import { faultPoint } from '../../../identity/fault-point.ts'
 import { readSql } from '../../sql/postgres/append.ts'
 import type { AppendResult } from '../../store.ts'
 import type { Transaction } from './connection.ts'
+import { inDoubt } from './error.ts'
 import type { Query, Row } from './statements.ts'
 import { conclude, type PostgresSession } from './session.ts'
 import { restored, stored } from './text.ts'
@@ -29,7 +30,7 @@ interface Untold {
 export function storeGroup(session: PostgresSession, group: Group): Promise<readonly AppendResult[]> {
   let untold: Untold | null = null
   const place = { database: stored(group.database) }
-  return session.work(() =>
+  const work = session.work(() =>
     session.connection.transaction(place, async (transaction) => {
       const read = await readGroup(transaction, group, untold?.evidence ?? null)
       if (untold !== null && read.isStored) return untold.results
@@ -48,6 +49,9 @@ export function storeGroup(session: PostgresSession, group: Group): Promise<read
       return results
     }),
   )
+  return work.catch((error: unknown) => {
+    throw untold === null ? error : inDoubt(error)
+  })
 }
 
 /** Everything that is nearly always all. Conversations are locked before jobs, as everybody does. */

@@ -53,9 +53,20 @@ export function unavailable(error: unknown): WitanError {
   return told
 }
 
+/** The same where an earlier attempt may have been stored after all: nobody may try what was to be stored in another way. */
+export function inDoubt(error: unknown): WitanError {
+  const told = unavailable(error)
+  if (isServerAway(told)) return told
+  const { message, hint, cause } = told
+  const details = { ...told.details, outcome: 'unknown' }
+  const doubtful = new WitanError('STORE_UNAVAILABLE', message, { hint: hint ?? '', cause, details })
+  away.add(doubtful)
+  return doubtful
+}
+
 const away = new WeakSet<object>()
 
-/** Whether an error was thrown because the server is away, so that other work would fail alike. */
+/** Whether an error was thrown because the server is away, so that other work would fail alike; or because of a doubt. */
 export function isServerAway(error: unknown): boolean {
   return typeof error === 'object' && error !== null && away.has(error)
 }
