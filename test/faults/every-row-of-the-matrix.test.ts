@@ -6,7 +6,7 @@ import { lanes, runRow } from './rig/matrix.ts'
 import { lineOf } from './rig/row.ts'
 import { triedPoints } from './rows/f01-kill-anywhere.ts'
 
-const timeout = 600_000
+const timeout = 1_800_000
 
 test('[I17] every fault point has its trials', () => {
   // What only a frozen worker passes is counted by the row that freezes workers.

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fixedSeed, type Regression, runSchedules } from './rig/rounds.ts'
 
-const timeout = 400_000
+const timeout = 1_200_000
 const schedules = 2_000
 const folder = join(import.meta.dirname, '../regressions')
 
