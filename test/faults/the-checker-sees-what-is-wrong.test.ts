@@ -47,15 +47,14 @@ interface Forgery {
   forge(evidence: Forged): void
 }
 
+const isSaid = (entry: Entry): boolean => entry.type === 'message' && entry.body.author === 'user'
+const tells = (entry: Entry): boolean => entry.type === 'message' && entry.body.tasks !== undefined
+
 const later = { seq: 1, type: 'cancel', kind: null, body: { by: 'me', tasks: false } } as const
 
 const forgeries: readonly Forgery[] = [
-  { name: 'an acknowledged message is lost', breaks: 'I1', forge: (it) => drop(it, ({ type }) => type === 'message') },
-  {
-    name: 'an acknowledged message stands twice',
-    breaks: 'I1',
-    forge: (it) => repeat(it, ({ type }) => type === 'message'),
-  },
+  { name: 'an acknowledged message is lost', breaks: 'I1', forge: (it) => drop(it, isSaid) },
+  { name: 'an acknowledged message stands twice', breaks: 'I1', forge: (it) => repeat(it, isSaid) },
   { name: 'an acknowledged answer is lost', breaks: 'I1', forge: (it) => drop(it, ({ type }) => type === 'resolved') },
   {
     name: 'an acknowledged cancel is not there',
@@ -339,9 +338,19 @@ const forgeries: readonly Forgery[] = [
       it.faults.intended = 0
     },
   },
+  { name: 'a task is told to nobody', breaks: 'I18', forge: (it) => drop(it, tells) },
+  { name: 'a task is told twice', breaks: 'I18', forge: (it) => repeat(it, tells) },
+  {
+    name: 'a task is told to one who does not read it',
+    breaks: 'I18',
+    forge: (it) => {
+      const entry = entriesOf(it).find(tells)
+      Object.assign(entry?.place ?? {}, { parentCall: 'c_root' })
+    },
+  },
 ]
 
-test('[I1] to [I17] a good history breaks none of them', async () => {
+test('[I1] to [I18] a good history breaks none of them', async () => {
   assert.deepEqual(check(await goodEvidence()), [])
 })
 

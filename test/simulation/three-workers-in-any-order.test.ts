@@ -4,35 +4,45 @@ import { randomInt } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { fixedSeed, type Regression, runSchedules } from './rig/rounds.ts'
+import { fixedSeed, type Regression, runSchedules, type ScheduleOptions } from './rig/rounds.ts'
 
 const timeout = 1_200_000
 const schedules = 2_000
 const folder = join(import.meta.dirname, '../regressions')
 
-async function hold(context: TestContext, seed: number, runs: number) {
-  const { schedules: played, tally, failure } = await runSchedules(seed, runs)
+interface Schedules extends Pick<ScheduleOptions, 'of'> {
+  readonly seed: number
+  readonly runs: number
+}
+
+async function hold(context: TestContext, { seed, runs, of = 'all' }: Schedules) {
+  const { schedules: played, tally, failure } = await runSchedules(seed, runs, { of })
   context.diagnostic(`seed ${seed}: ${played} schedules, ${JSON.stringify(tally)}`)
   assert.equal(failure, null)
   return tally
 }
 
-test('[I1] [I2] [I3] [I4] [I6] [I7] [I8] [I9] [I11] [D5] 2,000 schedules of a fixed seed', {
+test('[I1] [I2] [I3] [I4] [I6] [I7] [I8] [I9] [I11] [I18] [D5] 2,000 schedules of a fixed seed', {
   timeout,
 }, async (context) => {
-  const tally = await hold(context, fixedSeed, schedules)
+  const tally = await hold(context, { seed: fixedSeed, runs: schedules })
   // [I17] Every fault came about, and late writes were refused.
   for (const [name, times] of Object.entries(tally)) assert.ok(times > 50, `${name} only ${times} times`)
 })
 
 test('[I9] [D5] some schedules of a seed of the day', { timeout }, async (context) => {
-  await hold(context, randomInt(2 ** 31), schedules / 10)
+  await hold(context, { seed: randomInt(2 ** 31), runs: schedules / 10 })
+})
+
+test('[I18] [F22] [E55] schedules of tasks that start tasks', { timeout }, async (context) => {
+  await hold(context, { seed: fixedSeed, runs: schedules / 5, of: 'tasks' })
+  await hold(context, { seed: randomInt(2 ** 31), runs: schedules / 20, of: 'tasks' })
 })
 
 for (const name of readdirSync(folder).sort()) {
   test(`[I16] a story that went wrong once: ${name}`, async () => {
-    const { seed, path } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Regression
-    const { schedules: played, failure } = await runSchedules(seed, 1, { path })
+    const { seed, path, of = 'all' } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Regression
+    const { schedules: played, failure } = await runSchedules(seed, 1, { path, of })
     assert.equal(failure, null)
     assert.ok(played > 0)
   })

@@ -19,6 +19,7 @@ import {
   checkOrder,
   checkSettled,
   checkText,
+  checkTold,
   checkTree,
 } from './invariants-log.ts'
 
@@ -44,6 +45,7 @@ export const invariants = {
   I15: checkMemory,
   I16: checkParity,
   I17: checkVacuous,
+  I18: checkTold,
 } as const satisfies Record<string, Check>
 
 /** The name of one. */

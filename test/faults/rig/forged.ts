@@ -15,7 +15,7 @@ import { hiddenValue, worldAgents, worldScript, worldTools, zoo } from './world.
 export type Forgeable<Value> = { -readonly [Key in keyof Value]: Forgeable<Value[Key]> }
 
 const id = 'chats/1'
-const said = 'pay read+book mid:leaf:act leaf:book leaf:sign #1'
+const said = 'pay read+book mid:leaf:act leaf:book leaf:sign clerk:read #1'
 
 /** The evidence of one calm run with everything in it. */
 export async function goodEvidence(): Promise<Forgeable<Evidence>> {
@@ -40,7 +40,10 @@ export async function goodEvidence(): Promise<Forgeable<Evidence>> {
     const value = JSON.stringify(answer)
     history.acknowledged.push({ kind: 'answer', conversation: id, subject: open?.id ?? '', value })
   }
-  await until(async () => (await runtime.getConversation(id)).status === 'idle')
+  await until(async () => {
+    const { status, tasks } = await runtime.getConversation(id)
+    return status === 'idle' && tasks.length === 0
+  })
   history.intended = 3
   const events = await allEvents(runtime, id)
   const frames = events.map((event) => ({ id: event.seq ?? 0, event }))

@@ -5,7 +5,7 @@ import type { Event } from '@witan/protocol'
 export interface Acknowledged {
   readonly kind: 'message' | 'answer' | 'cancel'
   readonly conversation: string
-  /** The run that was cancelled, or the interruption that was answered. */
+  /** The run or task that was cancelled, or the interruption that was answered. */
   readonly subject: string | null
   readonly value: string
 }

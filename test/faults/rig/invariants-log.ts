@@ -22,7 +22,7 @@ export function checkAcknowledged({ history, conversations }: Evidence): string[
 
 function holds(entry: Entry, { kind, subject, value }: Acknowledged): boolean {
   if (kind === 'message') return entry.type === 'message' && entry.body.author === 'user' && entry.body.text === value
-  if (kind === 'cancel') return entry.type === 'cancel' && entry.place.run === subject
+  if (kind === 'cancel') return entry.type === 'cancel' && entry.place.call === subject
   return entry.type === 'resolved' && entry.body.id === subject && JSON.stringify(answered(entry.body.answer)) === value
 }
 
@@ -193,4 +193,38 @@ function textsOf(deltas: readonly Event[]): ReadonlyMap<string, string> {
     texts.set(key, before + String(content['text']))
   }
   return texts
+}
+
+/**
+ * [I18] Each task that ended of itself is told once, to the call that started it or to the root. What is told to a call below the
+ * root counts if that reads it; while a job is live the telling may be still to come. Of a cancelled one nobody is told.
+ */
+export function checkTold({ conversations }: Evidence): string[] {
+  return conversations.flatMap(({ id, entries, jobs }) => {
+    const isOver = jobs.every(({ endedAt }) => endedAt !== null)
+    const told = tellings(entries)
+    return entries.flatMap((entry) => {
+      if (entry.type !== 'task' || !['completed', 'failed', 'cancelled'].includes(entry.body.status)) return []
+      const { taskId, status } = entry.body
+      const times = told.filter((task) => task === taskId).length
+      const most = status === 'cancelled' ? 0 : 1
+      if (times <= most && (!isOver || times === most)) return []
+      return [`${id}: task ${taskId} ended ${status} and was told ${times} times`]
+    })
+  })
+}
+
+/** The tasks that somebody was told of, once for each time. */
+function tellings(entries: readonly Entry[]): readonly string[] {
+  const told: string[] = []
+  const unread = new Map<string, (readonly string[])[]>()
+  for (const { type, kind, place, body } of entries) {
+    const inbox = unread.get(place.call)
+    if (type === 'start' && kind === 'agent' && place.parentCall !== null) unread.set(place.call, [[]])
+    else if (type === 'message') {
+      if (place.parentCall === null) told.push(...(body.tasks ?? []))
+      else inbox?.push(body.tasks ?? [])
+    } else if (type === 'end' && kind === 'model') told.push(...(inbox?.splice(0, body.taken).flat() ?? []))
+  }
+  return told
 }

@@ -38,7 +38,7 @@ export const hastyMs = 5_000
 
 /**
  * The tree: a root, a delegate below it, and a leaf below that, which may ask people; a clerk who works in the background and asks, too;
- * and one who waits for an answer for a few seconds only.
+ * and one who waits for an answer for a few seconds only. A scribe works in the background for the delegate and for the clerk.
  */
 export const worldAgents: readonly AgentInput[] = [
   agent('root', {
@@ -46,8 +46,9 @@ export const worldAgents: readonly AgentInput[] = [
     subAgents: [{ agent: 'mid' }, { agent: 'leaf' }, { agent: 'hasty' }, { agent: 'clerk', blocking: 'never' }],
     limits: { maxModelCalls: 40 },
   }),
-  agent('mid', { tools, subAgents: [{ agent: 'leaf' }] }),
-  agent('clerk', { tools, ...asking }),
+  agent('mid', { tools, subAgents: [{ agent: 'leaf' }, { agent: 'scribe', blocking: 'never' }] }),
+  agent('clerk', { tools, ...asking, subAgents: [{ agent: 'scribe', blocking: 'never' }] }),
+  agent('scribe', { tools, ...asking }),
   agent('hasty', { tools, ...asking, interruptionExpiresInSeconds: hastyMs / 1000 }),
   agent('leaf', { tools, ...asking, parameters: [hiddenParameter] }),
 ]
@@ -134,8 +135,10 @@ function callOf(word: string, marks: readonly string[]): ScriptedCall {
   if (rest.length === 0) return asks[name] ?? { name, arguments: {} }
   if (name === 'bad') return { name, arguments: { manner: rest.join(':') } }
   const told = rest.join(':').replaceAll(',', ' ')
-  return { name, arguments: { message: [told, ...(name === 'clerk' ? [] : marks)].join(' ') } }
+  return { name, arguments: { message: [told, ...(inBackground.has(name) ? [] : marks)].join(' ') } }
 }
+
+const inBackground: ReadonlySet<string> = new Set(['clerk', 'scribe'])
 
 /** Waits in real time; an abort ends the wait. */
 export function atLarge(ms: number, signal: AbortSignal): Promise<void> {

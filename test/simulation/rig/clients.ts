@@ -46,3 +46,14 @@ export function cancel(scene: Scene, { runtime }: Worker): void {
   }
   keep(scene, cancelled())
 }
+
+/** Cancels the first task that is live. */
+export function cancelTask(scene: Scene, { runtime }: Worker): void {
+  const cancelled = async () => {
+    const [task] = (await runtime.getConversation(conversation)).tasks
+    if (task === undefined) throw new Error('no task is live')
+    await runtime.tasks.cancel(task.taskId)
+    return { kind: 'cancel', conversation, subject: task.taskId, value: task.taskId } as const
+  }
+  keep(scene, cancelled())
+}

@@ -1,7 +1,7 @@
 /** Many stories by seed, and what they came to together. */
 import fc from 'fast-check'
 import type { ReportLine } from '../../faults/rig/row.ts'
-import { commands } from './commands.ts'
+import { stories } from './commands.ts'
 import { play } from './play.ts'
 import type { Tally } from './scene.ts'
 
@@ -12,6 +12,8 @@ export const fixedSeed = 20_261_122
 export interface Regression {
   readonly seed: number
   readonly path: string
+  /** Of which stories; default: all. */
+  readonly of?: keyof typeof stories
   /** What was wrong. */
   readonly was: string
 }
@@ -24,8 +26,9 @@ export interface Simulated {
   readonly failure: string | null
 }
 
-/** Which of them, and how far one worker's clock is off. */
+/** Which stories, the one at a path of the seed, and how far one worker's clock is off. */
 export interface ScheduleOptions {
+  readonly of?: keyof typeof stories
   readonly path?: string
   readonly skewMs?: number
 }
@@ -34,11 +37,11 @@ export interface ScheduleOptions {
 export async function runSchedules(
   seed: number,
   runs: number,
-  { path, skewMs = 0 }: ScheduleOptions = {},
+  { of = 'all', path, skewMs = 0 }: ScheduleOptions = {},
 ): Promise<Simulated> {
   const tally: Tally = { crashes: 0, freezes: 0, thaws: 0, fenced: 0, recovered: 0 }
   let schedules = 0
-  const property = fc.asyncProperty(fc.scheduler(), commands, async (scheduler, story) => {
+  const property = fc.asyncProperty(fc.scheduler(), stories[of], async (scheduler, story) => {
     const played = await play(scheduler, story, skewMs)
     schedules += 1
     for (const name of Object.keys(tally) as (keyof Tally)[]) tally[name] += played.tally[name]

@@ -5,7 +5,7 @@ import { emptyEvidence, type Evidence, readStored } from '../../faults/rig/evide
 import { newHistory } from '../../faults/rig/history.ts'
 import { memoryLedger } from '../../faults/rig/ledger.ts'
 import { worldAgents, worldScript, worldTools, zoo } from '../../faults/rig/world.ts'
-import { answer, cancel, say } from './clients.ts'
+import { answer, cancel, cancelTask, say } from './clients.ts'
 import { Gate, gatedStore, SimulatedTime } from './gate.ts'
 import { conversation, type Scene, type Simulator, type Tally, type Worker } from './scene.ts'
 
@@ -20,6 +20,7 @@ export interface Simulation {
   say(place: number, plan: string): void
   answer(place: number): void
   cancel(place: number): void
+  cancelTask(place: number): void
   /** The worker is gone for good, and another takes its place. */
   crash(place: number): void
   freeze(place: number): void
@@ -53,6 +54,7 @@ export function createSimulation(simulator: Simulator): Simulation {
     say: (place, plan) => say(scene, at(place), plan),
     answer: (place) => answer(scene, at(place)),
     cancel: (place) => cancel(scene, at(place)),
+    cancelTask: (place) => cancelTask(scene, at(place)),
     crash(place) {
       at(place).gate.die()
       tally.crashes += 1
