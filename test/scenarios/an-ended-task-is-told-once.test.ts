@@ -35,7 +35,7 @@ function timesTold(events: readonly Event[], task: string): number {
   return said.filter((text) => text.includes(`Task ${task} `)).length
 }
 
-test('[F22] [E55] a task whose end is stored just before that of its caller is told to the root', async () => {
+test('[I18] [F22] [E55] a task whose end is stored just before that of its caller is told to the root', async () => {
   const [gate, reads, answers] = [createGate(), createGate(), createGate()]
   const agents = [
     { id: 'root', subAgents: [{ agent: 'mid', description: 'Asks.' }] },
