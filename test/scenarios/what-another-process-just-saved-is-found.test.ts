@@ -2,13 +2,16 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { createRuntime, memoryStore, type Runtime, type Store } from '@witan/core'
-import { scriptedModel } from '@witan/core/testing'
+import { call, scriptedModel, toolResults } from '@witan/core/testing'
 import { agent } from '../support/stage.ts'
 
 /** Two processes on one store, of which the second hears nothing of the first. */
-async function twoProcesses(context: TestContext): Promise<readonly [Runtime, Runtime]> {
+async function twoProcesses(
+  context: TestContext,
+  play: Parameters<typeof scriptedModel>[0] = () => 'ok',
+): Promise<readonly [Runtime, Runtime]> {
   const store = memoryStore()
-  const models = { 'play/model': scriptedModel(() => 'ok') }
+  const models = { 'play/model': scriptedModel(play) }
   const deaf = new Proxy(memoryStore({ beside: store }), {
     get(target, name) {
       if (name === 'listen') return () => () => {}
@@ -70,4 +73,24 @@ test('an agent that was deleted elsewhere a moment ago can be made anew, and one
   await here.agents.delete('root')
   assert.equal((await there.agents.save(agent('root', { instructions: 'New.' }), { create: true })).created, true)
   await assert.rejects(there.agents.get('nobody'), { code: 'NOT_FOUND' })
+})
+
+test('a run that was begun elsewhere goes on here with agents that were saved there a moment ago', async (context) => {
+  const [here, there] = await twoProcesses(context, (request, turn) => {
+    if (!request.tools.some(({ name }) => name === 'leaf')) return 'ok'
+    return turn === 0
+      ? call('Ask', {})
+      : turn === 1
+        ? call('leaf', { message: 'go' })
+        : `it said ${toolResults(request).at(-1)}`
+  })
+  await here.agents.save(agent('root'))
+  await there.agents.get('root')
+  await here.agents.save(agent('leaf'))
+  await here.agents.save(agent('root', { subAgents: [{ agent: 'leaf' }], actions: [{ name: 'Ask' }] }))
+  const { run } = await here.start({ agent: 'root', id: 'chats/1', prompt: 'go' })
+  const waiting = await (run?.result ?? assert.fail())
+  const actionResponses = [{ id: waiting.interruptions[0]?.id ?? '', response: 'yes' }]
+  const { text } = await (await there.run('chats/1', { actionResponses })).result
+  assert.equal(text, 'it said ok')
 })

@@ -67,9 +67,15 @@ export class Registry {
     return data
   }
 
-  /** Loads a revision that a log names. Throws where the store has it no more. */
+  /**
+   * Loads a revision that a log names. Of an agent that this process has never heard of, whoever wrote the log knows more: then all are
+   * read again. Throws where the store has the revision no more.
+   */
   async ensureRevision(database: string, id: string, revision: number): Promise<void> {
-    if (this.#revisions.has(revisionKey({ database, id, revision }))) return
+    const isKnown = () => this.#revisions.has(revisionKey({ database, id, revision }))
+    if (isKnown()) return
+    if (this.#databases.get(database)?.has(id) === false) await this.refresh(database)
+    if (isKnown()) return
     const row = await this.#records.getAgentRevision(database, id, revision)
     if (row === null) throw new Error(`revision ${revision} of agent ${id} is gone`)
     this.#revisions.set(revisionKey(row), upgraded(row).data)
