@@ -24,7 +24,7 @@ import { type NoiseWatch, watchNoise } from '../../support/noise.ts'
 
 /** The lease of the test profile: a server that waits for the processor beside all the others must not lose it, which would count as a try. */
 export const steadyLeaseMs = 2_000
-const longestLeaseMs = 10_000
+const longestLeaseMs = 4_000
 
 /** Where more wants to run than there are processors a server waits for its turn, and its lease is longer by as much. */
 function leaseOnThisMachine(): number {

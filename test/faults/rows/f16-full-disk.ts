@@ -16,8 +16,8 @@ import type { Server } from '../rig/supervisor.ts'
 
 const trials = { pr: 4, full: 40 }
 const fullMs = 500
-/** Longer than the disk is ever full: a lease that lapses so counts as a try of its run. */
-const leaseMs = 30_000
+/** Longer than the disk is ever full: a lease that lapses so counts as a try of its run. Who can write nothing cannot give it back, either. */
+const leaseMs = 6_000
 
 /** How the disk of a store is filled, so that nothing more is written, and emptied again. */
 interface Disk {
