@@ -1,9 +1,10 @@
 /** Every row of the fault matrix, on every store that it is for: lanes beside each other, the rows of one after the other. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { faultPointNames } from '@witan/core/testing'
-import { lanes, runRow } from './rig/matrix.ts'
-import { lineOf } from './rig/row.ts'
+import { type Apart, openApart } from '../support/apart.ts'
+import { lanes } from './rig/matrix.ts'
+import { lineOf, type RowResult } from './rig/row.ts'
 import { triedPoints } from './rows/f01-kill-anywhere.ts'
 
 const timeout = 1_800_000
@@ -16,12 +17,19 @@ test('[I17] every fault point has its trials', () => {
   )
 })
 
+const matrix = import.meta.resolve('./rig/matrix.ts')
+
 describe('the fault matrix', { concurrency: lanes.length }, () => {
+  let apart: Apart
+  before(() => {
+    apart = openApart()
+  })
+  after(() => apart.close())
   for (const { name, store, rows } of lanes) {
     describe(name, { concurrency: 1 }, () => {
       for (const row of rows) {
         test(`[${row.id}] [I1] [I2] [I3] [I4] [I6] [I7] [I9] ${row.title}, ${store}`, { timeout }, async (context) => {
-          const { result } = await runRow(row, store, 'pr')
+          const result = await apart.run<RowResult>(matrix, 'resultOf', row.id, store, 'pr')
           context.diagnostic(lineOf(row, store, result))
           assert.deepEqual(result.violations, [])
         })

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { fixedSeed, type Regression, runSchedules, type ScheduleOptions } from './rig/rounds.ts'
+import { after, type TestContext, test } from 'node:test'
+import { openApart } from '../support/apart.ts'
+import { fixedSeed, type Regression, type ScheduleOptions, type Simulated } from './rig/rounds.ts'
 
 const timeout = 1_200_000
 const schedules = 2_000
@@ -13,6 +14,13 @@ const folder = join(import.meta.dirname, '../regressions')
 interface Schedules extends Pick<ScheduleOptions, 'of'> {
   readonly seed: number
   readonly runs: number
+}
+
+const apart = openApart()
+after(() => apart.close())
+
+function runSchedules(seed: number, runs: number, options: ScheduleOptions): Promise<Simulated> {
+  return apart.run(import.meta.resolve('./rig/rounds.ts'), 'runSchedules', seed, runs, options)
 }
 
 async function hold(context: TestContext, { seed, runs, of = 'all' }: Schedules) {

@@ -104,6 +104,13 @@ export async function runRow(
   }
 }
 
+/** What the row of this id comes to, for whoever has it run in another process. */
+export async function resultOf(id: string, store: LaneName, profile: Profile): Promise<RowResult> {
+  const row = rows.find((one) => one.id === id)
+  if (row === undefined) throw new Error(`there is no row ${id}`)
+  return (await runRow(row, store, profile)).result
+}
+
 /** A report of these lines, from this machine. */
 export function reportOf(profile: Profile, lines: readonly ReportLine[]): Report {
   const order = (line: ReportLine): string => `${line.id} ${line.store}`
