@@ -22,15 +22,12 @@ const matrix = 'test/faults/every-row-of-the-matrix.test.ts'
 /** Groups of a lane run one after the other; lanes run beside each other. */
 const lanes: readonly (readonly Group[])[] = [
   [
-    {
-      isolation: 'none',
-      files: [
-        'packages/*/src/**/*.test.ts',
-        'scripts/**/*.test.ts',
-        'test/{conformance,scenarios,properties,leaks,docs}/**/*.test.ts',
-      ],
-    },
-    { isolation: 'process', files: ['test/{acceptance,faults}/**/*.test.ts', 'examples/*/*.test.ts'] },
+    { isolation: 'none', files: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'] },
+    { isolation: 'process', files: ['test/faults/**/*.test.ts', 'examples/*/*.test.ts'] },
+  ],
+  [
+    { isolation: 'none', files: ['test/{conformance,scenarios,properties,leaks,docs}/**/*.test.ts'] },
+    { isolation: 'process', files: ['test/acceptance/**/*.test.ts'] },
   ],
   [{ isolation: 'process', files: [matrix, 'test/simulation/**/*.test.ts'] }],
 ]

@@ -1,10 +1,11 @@
-/** Every row of the fault matrix, on every store that it is for: lanes beside each other, the rows of one after the other. */
+/** Every row of the fault matrix, on every store that it is for: lanes beside each other, the rows of one after the other. `WITAN_FAULT_REPORT` names a file for the report. */
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { faultPointNames } from '@witan/core/testing'
 import { type Apart, openApart } from '../support/apart.ts'
-import { lanes } from './rig/matrix.ts'
-import { lineOf, type RowResult } from './rig/row.ts'
+import { lanes, type Ran, reportOf } from './rig/matrix.ts'
+import { lineOf, type ReportLine } from './rig/row.ts'
 import { triedPoints } from './rows/f01-kill-anywhere.ts'
 
 const timeout = 1_800_000
@@ -21,15 +22,21 @@ const matrix = import.meta.resolve('./rig/matrix.ts')
 
 describe('the fault matrix', { concurrency: lanes.length }, () => {
   let apart: Apart
+  const lines: ReportLine[] = []
   before(() => {
     apart = openApart()
   })
-  after(() => apart.close())
+  after(() => {
+    apart.close()
+    const { WITAN_FAULT_REPORT: file = '' } = process.env
+    if (file !== '') writeFileSync(file, `${JSON.stringify(reportOf('pr', lines), null, 2)}\n`)
+  })
   for (const { name, store, rows } of lanes) {
     describe(name, { concurrency: 1 }, () => {
       for (const row of rows) {
         test(`[${row.id}] [I1] [I2] [I3] [I4] [I6] [I7] [I9] ${row.title}, ${store}`, { timeout }, async (context) => {
-          const result = await apart.run<RowResult>(matrix, 'resultOf', row.id, store, 'pr')
+          const { result, line } = await apart.run<Ran>(matrix, 'runNamed', row.id, store, 'pr')
+          lines.push(line)
           context.diagnostic(lineOf(row, store, result))
           assert.deepEqual(result.violations, [])
         })

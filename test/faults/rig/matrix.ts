@@ -76,11 +76,7 @@ export interface Report {
 }
 
 /** Runs a row on a fresh place. */
-export async function runRow(
-  row: Row,
-  store: LaneName,
-  profile: Profile,
-): Promise<{ readonly result: RowResult; readonly line: ReportLine }> {
+export async function runRow(row: Row, store: LaneName, profile: Profile): Promise<Ran> {
   const from = Date.now()
   const lane = await openLane(store)
   try {
@@ -104,11 +100,17 @@ export async function runRow(
   }
 }
 
-/** What the row of this id comes to, for whoever has it run in another process. */
-export async function resultOf(id: string, store: LaneName, profile: Profile): Promise<RowResult> {
+/** What a row came to, for the tests and as a line of the report. */
+export interface Ran {
+  readonly result: RowResult
+  readonly line: ReportLine
+}
+
+/** Runs the row of this id, for whoever has it run in another process. */
+export function runNamed(id: string, store: LaneName, profile: Profile): Promise<Ran> {
   const row = rows.find((one) => one.id === id)
   if (row === undefined) throw new Error(`there is no row ${id}`)
-  return (await runRow(row, store, profile)).result
+  return runRow(row, store, profile)
 }
 
 /** A report of these lines, from this machine. */
