@@ -174,9 +174,9 @@ function changeJob(
   }
   const { change, before, after } = planned
   if (change.kind === 'rest') {
-    const result = jsonText(change.result)
-    connection.run(jobSql.restJob, before.key, after.status, after.endedAt, result)
-    return jobOf({ ...after, result }, append)
+    const { result } = change
+    connection.run(jobSql.restJob, before.key, after.status, after.endedAt, jsonText(result))
+    return { ...jobOf(after, append), result }
   }
   if (change.kind === 'step' || after.owner !== before.owner) takeJob(connection, after)
   else if (!before.wake) connection.run(jobSql.wakeJob, before.key, 1)
