@@ -84,3 +84,24 @@ test('[Rb04] [C8] a change of an agent is told from the next run on', async () =
   const told = stage.seenBy('root').map(({ tools }) => tools[0]?.description)
   assert.deepEqual(told, ['It can use:\n- deep', 'It can use:\n- deep: Looks deeper.'])
 })
+
+test('[R30] [C8] what a parameter means is told as the agent that declares it says now', async () => {
+  const leaf = (description: string) => ({
+    id: 'leaf',
+    model: 'play/model',
+    instructions: 'x',
+    parameters: [{ name: 'city', description }],
+  })
+  const stage = createStage({
+    agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }] }, leaf('Where to look.')],
+    plays: { root: ['done'] },
+  })
+  await stage.ask('root', 'hello', { id: 'chats/1' })
+  await stage.runtime.agents.save(leaf('Where the customer lives.'))
+  await stage.run('chats/1', { prompt: 'again' })
+  const told = stage.seenBy('root').map(({ tools }) => {
+    const parameters = tools[0]?.parameters as { properties: Record<string, { description: string }> } | undefined
+    return parameters?.properties['city']?.description
+  })
+  assert.deepEqual(told, ['Where to look.', 'Where the customer lives.'])
+})

@@ -60,7 +60,7 @@ function offered(edge: SubAgentEdge, { style, child, binding, description, isThe
   const { generate } = binding
   return {
     name: edge.agent,
-    offer: { name: edge.agent, description, parameters: schemaOf(edge, style, generate) },
+    offer: { name: edge.agent, description, parameters: schemaOf(edge, style, { child, generate }) },
     notice: null,
     effect: 'none',
     bound: [...binding.bound.keys()],
@@ -104,14 +104,25 @@ function spawnOf(edge: SubAgentEdge, style: DelegationStyle, request: ToolReques
   }
 }
 
-const schemas = new WeakMap<SubAgentEdge, Map<string, JsonSchema>>()
+/** The latest definition that an edge led to, and the schemas made for it, by the names that the calling model supplies. */
+interface Schemas {
+  readonly child: AgentData
+  readonly bySupplied: Map<string, JsonSchema>
+}
 
-/** The task, what the calling model must supply, and what it may choose; bound names are never in it [P5]. */
-function schemaOf(edge: SubAgentEdge, style: DelegationStyle, generate: readonly Parameter[]): JsonSchema {
-  const known = schemas.get(edge) ?? new Map<string, JsonSchema>()
-  schemas.set(edge, known)
-  const signature = generate.map(({ name, type }) => `${name}:${type}`).join(' ')
-  const found = known.get(signature)
+const schemas = new WeakMap<SubAgentEdge, Schemas>()
+
+/** The task, what the calling model must supply, and what it may choose; bound names are never in it [P5]. Made anew when the child changes. */
+function schemaOf(
+  edge: SubAgentEdge,
+  style: DelegationStyle,
+  { child, generate }: Pick<Delegation, 'child'> & Pick<Binding, 'generate'>,
+): JsonSchema {
+  const known = schemas.get(edge)
+  const { bySupplied } = known?.child === child ? known : { bySupplied: new Map<string, JsonSchema>() }
+  if (known?.bySupplied !== bySupplied) schemas.set(edge, { child, bySupplied })
+  const supplied = generate.map(({ name }) => name).join(' ')
+  const found = bySupplied.get(supplied)
   if (found !== undefined) return found
   const needed: Record<string, unknown> = { [style.task.name]: { type: 'string', description: style.task.description } }
   for (const { name, type, description } of generate) {
@@ -123,7 +134,7 @@ function schemaOf(edge: SubAgentEdge, style: DelegationStyle, generate: readonly
     required: Object.keys(needed),
     additionalProperties: false,
   })
-  known.set(signature, made)
+  bySupplied.set(supplied, made)
   return made
 }
 
