@@ -128,6 +128,18 @@ function jobWrites({ jobs }: Desk, database: string): Query[] {
   ]
 }
 
+/** How far each job is and who works on it: columns that follow each other in both statements. */
+function standings(jobs: readonly StoredJob[]) {
+  return [
+    jobs.map(({ status }) => status),
+    textsOrNull(jobs.map(({ owner }) => owner)),
+    jobs.map(({ epoch }) => epoch),
+    times(jobs.map(({ leaseUntil }) => leaseUntil)),
+    jobs.map(({ wake }) => wake),
+    jobs.map(({ attempts }) => attempts),
+  ]
+}
+
 /** Stores new jobs. */
 export function insertJobs(database: string, jobs: readonly StoredJob[]): Query {
   return [
@@ -136,12 +148,7 @@ export function insertJobs(database: string, jobs: readonly StoredJob[]): Query 
     texts(jobs.map(({ id }) => id)),
     texts(jobs.map(({ conversation }) => conversation)),
     jobs.map(({ kind }) => kind),
-    jobs.map(({ status }) => status),
-    textsOrNull(jobs.map(({ owner }) => owner)),
-    jobs.map(({ epoch }) => epoch),
-    times(jobs.map(({ leaseUntil }) => leaseUntil)),
-    jobs.map(({ wake }) => wake),
-    jobs.map(({ attempts }) => attempts),
+    ...standings(jobs),
     times(jobs.map(({ createdAt }) => createdAt)),
     times(jobs.map(({ startedAt }) => startedAt)),
     times(jobs.map(({ endedAt }) => endedAt)),
@@ -156,12 +163,7 @@ function updateJobs(database: string, jobs: readonly StoredJob[]): Query {
     writeSql.updateJobs,
     database,
     texts(jobs.map(({ id }) => id)),
-    jobs.map(({ status }) => status),
-    textsOrNull(jobs.map(({ owner }) => owner)),
-    jobs.map(({ epoch }) => epoch),
-    times(jobs.map(({ leaseUntil }) => leaseUntil)),
-    jobs.map(({ wake }) => wake),
-    jobs.map(({ attempts }) => attempts),
+    ...standings(jobs),
     times(jobs.map(({ startedAt }) => startedAt)),
     times(jobs.map(({ endedAt }) => endedAt)),
     lines(jobs.map(({ result }) => result)),
