@@ -20,7 +20,9 @@ test('[I17] every fault point has its trials', () => {
 
 const matrix = import.meta.resolve('./rig/matrix.ts')
 
-describe('the fault matrix', { concurrency: lanes.length }, () => {
+describe('the fault matrix, with two databases apart [I14] and memory that comes back [I15]', {
+  concurrency: lanes.length,
+}, () => {
   let apart: Apart
   const lines: ReportLine[] = []
   before(() => {
