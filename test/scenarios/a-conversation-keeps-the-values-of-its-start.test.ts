@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { call, lastUserMessage, systemText } from '@witan/core/testing'
-import { memoryStore } from '@witan/core'
-import { createStage, type Stage, type StageOptions } from '../support/stage.ts'
+import { defineTool, memoryStore, type QuerySource } from '@witan/core'
+import { z } from 'zod'
+import { actionsIn, createStage, type Stage, type StageOptions } from '../support/stage.ts'
 
 const canary = 'Users/canary-7'
 const chain: StageOptions['agents'] = [
@@ -165,4 +166,70 @@ test('[E19] [Rb55] a fork at any place before a value was hidden hides it from i
     await stage.run(fork.id, { prompt: 'in the fork' })
     for (const text of asked(stage).slice(before)) assert.match(text, /key: supplied by the system/)
   }
+})
+
+test('[D14] [R23] [R44] a list that was given stays what it was: nobody who holds it changes what others are bound to', async () => {
+  const spoil = (list: unknown) => {
+    try {
+      ;(list as string[]).push('Users/stranger')
+    } catch {
+      // It says no; what counts is what the next one gets.
+    }
+  }
+  const got: unknown[] = []
+  const take = defineTool({
+    name: 'take',
+    description: 'Takes.',
+    parameters: z.object({}),
+    effect: 'none',
+    execute: (_args, context) => {
+      got.push([...(context.parameters['ids'] as string[])])
+      spoil(context.parameters['ids'])
+      return 'taken'
+    },
+  })
+  const shop: QuerySource = {
+    kind: 'shop',
+    check: async () => ({ ok: true, placeholders: ['ids'] }),
+    run: async ({ bindings }) => {
+      spoil(bindings.get('ids'))
+      return { ok: true, rows: [], truncated: false }
+    },
+    close: async () => {},
+  }
+  const ids = { name: 'ids', type: 'string[]', policy: 'forbidModelGeneration' } as const
+  const stage = createStage({
+    agents: [
+      { id: 'root', parameters: [ids], tools: ['take'], subAgents: [{ agent: 'leaf' }] },
+      {
+        id: 'leaf',
+        parameters: [ids],
+        tools: ['take'],
+        queries: [{ name: 'look', source: 'shop', query: 'select $ids' }],
+        actions: [{ name: 'Sign' }],
+      },
+    ],
+    plays: {
+      root: (_, turn) => [call('take'), call('leaf', { message: 'go' })][turn] ?? 'done',
+      leaf: (_, turn) => [call('take'), call('look'), call('Sign'), call('take')][turn] ?? 'done',
+    },
+    options: { tools: [take], sources: { shop } },
+  })
+  const given = ['Users/1']
+  const { interruptions } = await stage.ask('root', 'hello', { id: 'chats/1', parameters: { ids: given } })
+  spoil(given)
+  spoil(actionsIn(interruptions)[0]?.arguments['ids'])
+  for (const path of ['chats/1', 'chats/1/leaf']) spoil((await stage.document(path)).parameters['ids']?.value)
+  await stage.run('chats/1', { actionResponses: [{ id: interruptions[0]?.id, response: 'ok' }] })
+  const { interruptions: open } = await stage.run('chats/1', { prompt: 'again' })
+  assert.deepEqual(got, Array(5).fill(['Users/1']))
+  assert.deepEqual(actionsIn(open)[0]?.arguments, { ids: ['Users/1'] })
+  for (const text of asked(stage)) assert.match(text, /^You are (root|leaf)\.\nids = \["Users\/1"\]$/)
+  // Another set of values would have a document of its own.
+  assert.deepEqual((await stage.document('chats/1')).linkedConversations, ['chats/1/leaf'])
+  const starts = (await stage.events('chats/1')).filter(({ type, kind }) => type === 'start' && kind === 'agent')
+  assert.deepEqual(
+    [...new Set(starts.map(({ content }) => JSON.stringify(content['parameters'])))],
+    ['{"ids":["Users/1"]}'],
+  )
 })

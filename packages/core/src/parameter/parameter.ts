@@ -1,7 +1,7 @@
 /** A bound parameter: a value, who made it, and whether the conversation hides it. */
 import { type Parameter, type ParameterValue, WitanError } from '@witan/protocol'
 import { fitsType } from '@witan/protocol/schemas'
-import type { Boxed } from './hidden.ts'
+import { type Boxed, lasting } from './hidden.ts'
 
 /** Who made a value. It is kept along the whole way down [D14, E15]. */
 export type Origin = 'caller' | 'author' | 'evidence' | 'model'
@@ -51,7 +51,7 @@ function readOne(name: string, raw: unknown): Given {
 }
 
 function checked(name: string, value: unknown, hidden: boolean): Given {
-  if (fitsType('any', value)) return { value, hidden }
+  if (fitsType('any', value)) return { value: lasting(value), hidden }
   throw new WitanError(
     'PARAM_TYPE',
     `\`${name}\` must be a string, a number, a boolean, null, or an array of one of the first three; got ${describe(value)}.`,

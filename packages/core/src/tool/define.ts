@@ -28,7 +28,7 @@ export interface FunctionContext {
   readonly conversationId: string
   readonly agent: string
   readonly agentPath: string
-  /** The bound values of the parameters that the agent declares, hidden ones included. */
+  /** The bound values of the parameters that the agent declares, hidden ones included. Lists are frozen: copy one to change it. */
   readonly parameters: Readonly<Record<string, unknown>>
   /** Aborts at cancel and at the time-out. */
   readonly signal: AbortSignal
