@@ -46,6 +46,24 @@ test('[Rb34] a chat that was never begun has nothing to resume', async () => {
   await runtime.close()
 })
 
+test('[Rb34] a chat has the id of its options, or none before its first run', async () => {
+  const model = scriptedModel(() => 'hello', { id: 'scripted/host' })
+  const runtime = createRuntime({ agents: [defineAgent({ id: 'host', instructions: 'Greet.', model })] })
+  assert.equal(runtime.conversation('host', { id: 'chats/1' }).id, 'chats/1')
+  for (const options of [{}, { id: 'talks/' }]) {
+    const chat = runtime.conversation('host', options)
+    assert.throws(() => chat.id, { code: 'NOT_FOUND', message: /before its first run/ })
+    const { conversationId } = await chat.run('hi')
+    assert.equal(chat.id, conversationId)
+    assert.match(chat.id, options.id === undefined ? /^[a-z]+\/.+$/ : /^talks\/.+$/)
+  }
+  const known = runtime.conversation('host', { id: 'chats/1' })
+  assert.equal((await known.run('one')).conversationId, 'chats/1')
+  assert.equal((await runtime.conversation('host', { id: 'chats/1' }).run('two')).conversationId, 'chats/1')
+  assert.equal((await runtime.getConversation('chats/1')).runs.length, 2)
+  await runtime.close()
+})
+
 test('an option of createRuntime that is misspelt, a store that is none, and an agent without a model are refused at once', () => {
   const wrong = (options: unknown) => () => createRuntime(options as Parameters<typeof createRuntime>[0])
   assert.throws(wrong({ agent: [] }), { code: 'UNKNOWN_KEY', hint: 'Did you mean `agents`?' })

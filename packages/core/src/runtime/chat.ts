@@ -1,5 +1,12 @@
 /** A conversation held by library code: handlers for actions, and a run that loops through them. */
-import { type Interruption, isWitanError, type Prompt, type RunResult, WitanError } from '@witan/protocol'
+import {
+  conversationIdPattern,
+  type Interruption,
+  isWitanError,
+  type Prompt,
+  type RunResult,
+  WitanError,
+} from '@witan/protocol'
 import type { AcceptedRun, Chat, Witan } from './contract.ts'
 
 type Handler = (args: Record<string, unknown>) => unknown
@@ -7,6 +14,7 @@ type Handler = (args: Record<string, unknown>) => unknown
 /** A chat with `agent`; the conversation is made by its first run. */
 export function createChat(witan: Witan, agent: string, options: Readonly<Record<string, unknown>>): Chat {
   const handlers = new Map<string, Handler>()
+  const named = typeof options['id'] === 'string' && conversationIdPattern.test(options['id']) ? options['id'] : null
   let id: string | null = null
   const first = async (prompt: Prompt): Promise<AcceptedRun> => {
     const opened = await witan.start({ ...options, agent, prompt })
@@ -23,11 +31,12 @@ export function createChat(witan: Witan, agent: string, options: Readonly<Record
   }
   const chat: Chat = {
     get id() {
-      if (id === null)
+      const known = id ?? named
+      if (known === null)
         throw new WitanError('NOT_FOUND', 'The conversation has no id before its first run.', {
-          hint: 'Call run first, or give an id in the options.',
+          hint: 'Call run first, or give a whole id in the options.',
         })
-      return id
+      return known
     },
     handle(path, handler) {
       if (handlers.has(path))
@@ -39,8 +48,8 @@ export function createChat(witan: Witan, agent: string, options: Readonly<Record
     },
     run: async (prompt) => settle(await (id === null ? await first(prompt) : await witan.run(id, { prompt })).result),
     async resume() {
-      const known = id ?? options['id']
-      if (typeof known !== 'string' || known.endsWith('/')) return null
+      const known = id ?? named
+      if (known === null) return null
       const live = await witan.liveRun(known).catch(nothingThere)
       id = live === null ? id : known
       return live === null ? null : settle(await live.result)

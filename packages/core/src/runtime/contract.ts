@@ -148,7 +148,7 @@ export interface AgentGraph {
 
 /** A conversation held by library code. */
 export interface Chat {
-  /** The id; throws before the first run [Rb34]. */
+  /** The id: the whole one of the options, or from the first run on the one that it was given; throws before [Rb34]. */
   readonly id: string
   /** One handler per path such as `user-info-agent/ChangeUserName` [R28]; a second registration throws. */
   handle(path: string, handler: (args: Record<string, unknown>) => unknown): Chat
