@@ -99,8 +99,62 @@ test('[Rb33] a message on the condition of a last seq is refused when the conver
   const stage = createStage({ agents: [{ id: 'root' }], plays: { root: ['hi'] } })
   await stage.ask('root', 'one', { id: 'chats/1' })
   const { lastSeq } = await stage.runtime.getConversation('chats/1')
-  await assert.rejects(stage.run('chats/1', { prompt: 'two', ifLastSeq: lastSeq - 1 }), { code: 'REVISION_MISMATCH' })
+  for (const ifLastSeq of [lastSeq - 1, 0, lastSeq + 1])
+    await assert.rejects(stage.run('chats/1', { prompt: 'two', ifLastSeq }), {
+      code: 'REVISION_MISMATCH',
+      path: 'ifLastSeq',
+      message: `The last seq of conversation \`chats/1\` is ${lastSeq}, not ${ifLastSeq}.`,
+    })
   assert.equal((await stage.run('chats/1', { prompt: 'two', ifLastSeq: lastSeq })).status, 'completed')
+  assert.equal(stage.requests.length, 2)
+})
+
+test('[Rb33] of messages on the condition of one seq that come at once, one is taken', async () => {
+  const stage = createStage({ agents: [{ id: 'root' }], plays: { root: () => 'hi' } })
+  await stage.ask('root', 'one', { id: 'chats/1' })
+  const { lastSeq } = await stage.runtime.getConversation('chats/1')
+  const prompts = ['two', 'three', 'four']
+  const said = await Promise.allSettled(prompts.map((prompt) => stage.run('chats/1', { prompt, ifLastSeq: lastSeq })))
+  assert.deepEqual(
+    said.map((one) => (one.status === 'fulfilled' ? one.value.status : one.reason.code)),
+    ['completed', 'REVISION_MISMATCH', 'REVISION_MISMATCH'],
+  )
+  const messages = (await stage.events('chats/1')).filter(({ type }) => type === 'message')
+  assert.deepEqual(
+    messages.map(({ content }) => content['text']),
+    ['one', 'two'],
+  )
+})
+
+test('[Rb33] [D12] an interrupt on the condition of a last seq ends the run and is said, or does neither', async () => {
+  const { stage, gate, runId, result } = await thinking()
+  const { lastSeq } = await stage.runtime.getConversation('chats/1')
+  const interrupting = (ifLastSeq: number) =>
+    stage.runtime.run('chats/1', { prompt: 'two', onActive: 'interrupt', ifLastSeq })
+  await assert.rejects(interrupting(lastSeq - 1), { code: 'REVISION_MISMATCH' })
+  assert.equal((await stage.runtime.getConversation('chats/1')).activeRunId, runId)
+  const next = await interrupting(lastSeq)
+  assert.notEqual(next.runId, runId)
+  assert.equal((await result)?.status, 'cancelled')
+  assert.equal((await next.result).text, 'answer to one\n\ntwo')
+  gate.open()
+})
+
+test('[Rb33] responses on the condition of a last seq are refused when the conversation moved on', async () => {
+  const stage = createStage({
+    agents: [{ id: 'root', actions: [{ name: 'Ask' }] }],
+    plays: { root: [call('Ask'), 'done'] },
+  })
+  const { interruptions } = await stage.ask('root', 'one', { id: 'chats/1' })
+  const { lastSeq } = await stage.runtime.getConversation('chats/1')
+  const actionResponses = [{ id: interruptions[0]?.id, response: 'ok' }]
+  const stale = stage.run('chats/1', { actionResponses, ifLastSeq: lastSeq - 1 })
+  await assert.rejects(stale, {
+    code: 'REVISION_MISMATCH',
+    message: new RegExp(`is ${lastSeq}, not ${lastSeq - 1}\\.`),
+  })
+  assert.equal((await stage.runtime.getConversation('chats/1')).interruptions[0]?.state, 'open')
+  assert.equal((await stage.run('chats/1', { actionResponses, ifLastSeq: lastSeq })).text, 'done')
 })
 
 test('[I1] [I2] messages that arrive at any moment are each answered and stored once', async () => {

@@ -57,7 +57,7 @@ export async function acceptNext(
   log: ConversationLog,
   message: Message,
 ): Promise<Accepted | JobRow> {
-  const { database, id, rootAgent } = log.state
+  const { database, rootAgent } = log.state
   const pinned = pinRoot(context, { database, agent: rootAgent })
   const result = await log.propose(newRun(context, log, { pinned, message }))
   if (result.ok) return started(context, log, result)
@@ -66,7 +66,7 @@ export async function acceptNext(
     await log.catchUp()
     return acceptNext(context, log, message)
   }
-  throw refusalError(result.reason, id)
+  throw await refusedError(log, result.reason, message)
 }
 
 function started(context: CommandContext, log: ConversationLog, stored: AppendResult & { ok: true }): Accepted {
@@ -74,6 +74,22 @@ function started(context: CommandContext, log: ConversationLog, stored: AppendRe
   const result = context.tracker.next(job)
   context.env.launch([job], log)
   return { runId: job.id, conversationId: log.state.id, fromSeq: stored.before, result }
+}
+
+/** Why the store refused what was said in a conversation: where somebody else wrote first, with the seq that was expected and the one that is there [Rb33]. */
+export async function refusedError(
+  log: ConversationLog,
+  reason: string,
+  { ifLastSeq }: Pick<Message, 'ifLastSeq'>,
+): Promise<WitanError> {
+  const { state } = log
+  if (reason !== 'moved' || ifLastSeq === null) return refusalError(reason, state.id)
+  await log.catchUp()
+  return new WitanError(
+    'REVISION_MISMATCH',
+    `The last seq of conversation \`${state.id}\` is ${state.seq}, not ${ifLastSeq}.`,
+    { path: 'ifLastSeq', hint: 'Read what was written since, and repeat.' },
+  )
 }
 
 /** Why the store refused, as an error for the caller. */

@@ -8,7 +8,7 @@ import { checkAnswer } from '../interruption/answer.ts'
 import { canonicalJson } from '../interruption/digest.ts'
 import type { InterruptionRow, Reservation } from '../store/store.ts'
 import type { Answer } from '../tool/tool.ts'
-import { type Accepted, type CommandContext, refusalError } from './accept.ts'
+import { type Accepted, type CommandContext, refusalError, refusedError } from './accept.ts'
 import { deliver, follow, type Settled, settlement } from './deliver.ts'
 
 /** An answer to one interruption; with `kind` to one of that kind only. */
@@ -70,7 +70,7 @@ export async function answerAll(
     for (const row of rows)
       await refuseClosed(context, (await context.store.getInterruption(database, row.view.id)) ?? row)
   }
-  throw refusalError(result.reason, id)
+  throw await refusedError(log, result.reason, { ifLastSeq })
 }
 
 /** One answer for each id: the same one again is a repeat, another one is refused [E58]. */

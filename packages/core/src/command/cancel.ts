@@ -2,7 +2,7 @@
 import { WitanError } from '@witan/protocol'
 import { type ConversationState, liveJob, type RunState } from '../conversation/state.ts'
 import type { JobKind, JobRow } from '../store/store.ts'
-import { type Accepted, type CommandContext, refusalError } from './accept.ts'
+import { type Accepted, type CommandContext, refusedError } from './accept.ts'
 import { deliver, follow, foreign } from './deliver.ts'
 
 /** Which job to cancel, by whom, and whether the tasks that a run started go too; those below a task always do [E57]. */
@@ -11,13 +11,15 @@ export interface Cancelling {
   readonly kind: JobKind
   readonly by: string
   readonly tasks: boolean
+  /** Cancels nothing where the conversation's last seq is another; null for whatever it is. */
+  readonly ifLastSeq?: number | null
 }
 
-/** Cancels a live run or task. Throws `NOT_FOUND`, `RUN_FINISHED`, `TASK_FINISHED`. The promise of the result is for who wants to wait for the end. */
+/** Cancels a live run or task. Throws `NOT_FOUND`, `RUN_FINISHED`, `TASK_FINISHED`, `REVISION_MISMATCH`. The promise of the result is for who wants to wait for the end. */
 export async function cancelJob(
   context: CommandContext,
   database: string,
-  { id, kind, by, tasks }: Cancelling,
+  { id, kind, by, tasks, ifLastSeq = null }: Cancelling,
 ): Promise<Accepted> {
   const row = await context.store.getJob(database, id)
   if (row?.kind !== kind) throw noJobError(kind, id)
@@ -32,11 +34,11 @@ export async function cancelJob(
   const entries = places.map((place) =>
     foreign(context, { place, job: place.call }, { type: 'cancel', kind: null, body }),
   )
-  const result = await deliver(context, log, { jobs: places.map(({ call }) => call), entries })
+  const result = await deliver(context, log, { jobs: places.map(({ call }) => call), entries, ifLastSeq })
   if (result.ok) return follow(context, log, result)
   // One of the tasks has ended meanwhile: the others are looked at again.
-  if (result.reason === 'inactive') return cancelJob(context, database, { id, kind, by, tasks })
-  throw refusalError(result.reason, row.conversation)
+  if (result.reason === 'inactive') return cancelJob(context, database, { id, kind, by, tasks, ifLastSeq })
+  throw await refusedError(log, result.reason, { ifLastSeq })
 }
 
 function tasksBelow(state: ConversationState, { root }: RunState): readonly RunState[] {

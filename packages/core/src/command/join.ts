@@ -1,7 +1,7 @@
 /** Saying something to a run that is live. */
 import { WitanError } from '@witan/protocol'
 import type { ConversationLog } from '../conversation/log.ts'
-import { type Accepted, type CommandContext, type Message, messageEntry, refusalError } from './accept.ts'
+import { type Accepted, type CommandContext, type Message, messageEntry, refusedError } from './accept.ts'
 import { deliver, follow, settlement } from './deliver.ts'
 
 /** A prompt while a run is live joins it at its next step [D12]. Null where the run ended meanwhile: then a new run starts. */
@@ -40,5 +40,5 @@ export async function joinRun(
   const result = await deliver(context, log, { ...delivery, entries })
   if (result.ok) return follow(context, log, result)
   if (result.reason === 'inactive') return null
-  throw refusalError(result.reason, log.state.id)
+  throw await refusedError(log, result.reason, message)
 }

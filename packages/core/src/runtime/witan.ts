@@ -183,8 +183,11 @@ async function say(door: Door, id: string, message: Saying): Promise<AcceptedRun
       hint: 'Send onActive enqueue or interrupt, or wait.',
     })
   }
-  if (message.onActive === 'interrupt') await interrupt(door, next.id)
-  else {
+  if (message.onActive === 'interrupt') {
+    const { ifLastSeq } = message
+    // What the message depends on held when the run was told to end; the entries of that end are no news to its sender.
+    if (await interrupt(door, next.id, { ifLastSeq })) return say(door, id, { ...message, ifLastSeq: null })
+  } else {
     const joined = await joinRun(parts, log, message)
     if (joined !== null) return presented({ parts, principal }, joined)
   }
@@ -196,12 +199,20 @@ function isOver(error: unknown): void {
   if ((error as WitanError).code !== 'RUN_FINISHED' && (error as WitanError).code !== 'TASK_FINISHED') throw error
 }
 
-async function interrupt({ parts, principal }: Door, id: string, { tasks = false } = {}): Promise<void> {
+/** Cancels a run and waits for its end; false where it had ended by itself. */
+async function interrupt(
+  { parts, principal }: Door,
+  id: string,
+  { tasks = false, ifLastSeq = null }: { readonly tasks?: boolean; readonly ifLastSeq?: number | null } = {},
+): Promise<boolean> {
   try {
-    const cancelled = await cancelJob(parts, principal.database, { id, kind: 'run', by: principal.id, tasks })
+    const cancelling = { id, kind: 'run', by: principal.id, tasks, ifLastSeq } as const
+    const cancelled = await cancelJob(parts, principal.database, cancelling)
     await cancelled.result
+    return true
   } catch (error) {
     isOver(error)
+    return false
   }
 }
 
