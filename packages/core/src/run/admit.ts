@@ -194,7 +194,7 @@ function spawn({ slot, child, callId, grant }: Spawning, job: Job): void {
     toolCallId: slot.asked.id,
     parameters: visibleValues(pinned.data.parameters, parameters),
     revisions: {},
-    initial: initialCalls(pinned.data, known === null),
+    initial: initialCalls(pinned.data, known === null || child.history === 'isolated'),
     hidden: false,
     originRunId: null,
   }
