@@ -103,6 +103,25 @@ test('[R17] [C4] [E24] the root’s rounds bound the whole tree, and every ances
   await sound(stage, result)
 })
 
+test('[R17] [C4] the rounds are counted anew for each message, and those of an agent below the root are not asked for', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'mid' }], limits: { maxModelIterationsPerCall: 4 } },
+      { id: 'mid', subAgents: [{ agent: 'leaf' }], limits: { maxModelIterationsPerCall: 1 } },
+      { id: 'leaf' },
+    ],
+    plays: { root: obedient('mid'), mid: obedient('leaf'), leaf: () => 'leaf answer' },
+  })
+  // Two rounds with tools are in `mid` and two in `root`; each level then still answers.
+  const calls = ['auto', 'auto', 'none', 'auto', 'none', 'none', 'none']
+  const asked = () => stage.requests.map(({ toolChoice }) => toolChoice)
+  await stage.ask('root', 'go', { id: 'chats/1' })
+  assert.deepEqual(asked(), calls)
+  const again = await stage.run('chats/1', { prompt: 'again' })
+  assert.deepEqual(asked(), [...calls, ...calls])
+  assert.deepEqual([again.usage.modelCalls, again.finishReason], [7, 'iteration_limit'])
+})
+
 test('[Rb17] a conversation’s own rounds come before the agent’s', async () => {
   const stage = createStage({
     agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }], limits: { maxModelIterationsPerCall: 9 } }, { id: 'leaf' }],
@@ -111,6 +130,35 @@ test('[Rb17] a conversation’s own rounds come before the agent’s', async () 
   const result = await stage.ask('root', 'go', { id: 'chats/1', maxModelIterationsPerCall: 2 })
   assert.equal(stage.seenBy('root').length, 2)
   assert.equal(result.finishReason, 'iteration_limit')
+})
+
+test('[Rb17] an agent that says nothing has 16 iterations with tools, as a root and below one', async () => {
+  for (const [limits, most] of [
+    [{}, 16],
+    [{ maxIterations: 18 }, 18],
+  ] as const) {
+    const stage = createStage({
+      agents: [
+        { id: 'top', subAgents: [{ agent: 'root' }] },
+        { id: 'root', subAgents: [{ agent: 'leaf' }], limits },
+        { id: 'leaf' },
+      ],
+      plays: {
+        top: [call('root', { message: 'go' }), 'done'],
+        root: obedient('leaf'),
+        leaf: () => 'more',
+      },
+    })
+    for (const agent of ['root', 'top']) {
+      const before = stage.seenBy('root').length
+      await stage.ask(agent, 'go')
+      const choices = stage.seenBy('root').slice(before)
+      assert.deepEqual(
+        choices.map(({ toolChoice }) => toolChoice),
+        [...Array(most).fill('auto'), 'none'],
+      )
+    }
+  }
 })
 
 test('[bad input 15] a run that stops says whose limit it met: the configuration’s, or the root agent’s', async () => {

@@ -30,7 +30,7 @@ function stageOf() {
 
 const notFound = { code: 'NOT_FOUND' }
 
-test('[Rb35] [Rb37] a conversation and all its documents show when their time is over, and new messages move nothing', async () => {
+test('[Rb35] a conversation and all its documents show when their time is over, and new messages move nothing', async () => {
   const { clock, runtime, ask, run, document } = stageOf()
   await ask('root', 'look', { id: 'chats/1', expiresInSeconds: 60 })
   const expiresAt = new Date(clock.now() + 60_000).toISOString()

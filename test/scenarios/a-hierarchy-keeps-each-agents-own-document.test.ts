@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { call } from '@witan/core/testing'
 import { assertAlternates, assertSound, assertUsage } from '../support/claims.ts'
+import { fakeClock } from '../support/clock.ts'
 import { createStage } from '../support/stage.ts'
 
 const three = () =>
@@ -154,4 +155,89 @@ test('[R06] one specialist under two parents has a document on each path', async
   await stage.ask('front', 'both', { id: 'chats/7' })
   assert.equal((await stage.document('chats/7/left/leaf')).messages[1]?.text, 'heard from left')
   assert.equal((await stage.document('chats/7/right/leaf')).messages[1]?.text, 'heard from right')
+})
+
+test('[Rb37] a document tells its agent, parameters, messages with date and usage, links, open calls and when it ends', async () => {
+  const clock = fakeClock()
+  const used = (inputTokens: number) => ({
+    usage: { inputTokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
+  })
+  const stage = createStage({
+    agents: [
+      { id: 'root', parameters: [{ name: 'country' }], subAgents: [{ agent: 'leaf' }] },
+      {
+        id: 'leaf',
+        parameters: [{ name: 'country' }, { name: 'userId', sendToModel: false }],
+        actions: [{ name: 'Sign' }],
+        subAgents: [{ agent: 'deep' }],
+      },
+      { id: 'deep' },
+    ],
+    plays: {
+      root: [
+        { ...call('leaf', { message: 'sign it' }), ...used(10) },
+        { text: 'all done', ...used(20) },
+      ],
+      leaf: [
+        { text: 'Let me sign.', ...call('Sign'), ...used(100) },
+        { ...call('deep', { message: 'look' }), ...used(200) },
+        { text: 'signed', ...used(300) },
+      ],
+      deep: () => ({ text: 'seen', ...used(5000) }),
+    },
+    options: { clock },
+  })
+  const begun = clock.now()
+  const parameters = { country: 'Norway', userId: 'Users/1' }
+  const { interruptions } = await stage.ask('root', 'hello', { id: 'chats/1', parameters, expiresInSeconds: 900 })
+  const before = await stage.document('chats/1/leaf')
+  assert.deepEqual(
+    before.openCalls.map(({ id, path }) => ({ id, path })),
+    [{ id: interruptions[0]?.id, path: 'leaf/Sign' }],
+  )
+  assert.doesNotMatch(JSON.stringify(before), /Users\/1/)
+  assert.deepEqual((await stage.document('chats/1')).openCalls, [])
+  clock.advance(60_000)
+  await stage.run('chats/1', { actionResponses: [{ id: interruptions[0]?.id, response: 'ok' }] })
+  const iso = (ms: number) => new Date(begun + ms).toISOString()
+  const { messages, totalUsage, ...leaf } = await stage.document('chats/1/leaf')
+  assert.deepEqual(leaf, {
+    id: 'chats/1/leaf',
+    agent: 'leaf',
+    parameters: { country: { value: 'Norway', sendToModel: true }, userId: { sendToModel: false } },
+    linkedConversations: ['chats/1/leaf/deep'],
+    openCalls: [],
+    createdAt: iso(0),
+    lastMessageAt: iso(60_000),
+    expiresAt: iso(900_000),
+    hasMore: false,
+  })
+  const keys = ['author', 'date', 'parts', 'role', 'seq', 'text', 'to', 'toolCalls', 'usage']
+  for (const message of messages) assert.deepEqual(Object.keys(message).sort(), keys)
+  assert.deepEqual(
+    messages.map(({ role, author, to, text, toolCalls, date, usage }) => [
+      role,
+      author,
+      to,
+      text,
+      toolCalls.map(({ name, result }) => [name, result]),
+      date,
+      usage?.inputTokens,
+    ]),
+    [
+      ['user', 'root', 'leaf', 'sign it', [], iso(0), undefined],
+      ['assistant', 'leaf', null, 'Let me sign.', [['Sign', 'ok']], iso(0), 100],
+      ['assistant', 'leaf', null, '', [['deep', 'seen']], iso(60_000), 200],
+      ['assistant', 'leaf', null, 'signed', [], iso(60_000), 300],
+    ],
+  )
+  const seqs = messages.map(({ seq }) => seq)
+  assert.deepEqual(
+    seqs,
+    seqs.toSorted((a, b) => a - b),
+  )
+  // Its own model calls and nobody else's.
+  assert.deepEqual([totalUsage.modelCalls, totalUsage.inputTokens, totalUsage.outputTokens], [3, 600, 3])
+  const root = await stage.document('chats/1')
+  assert.deepEqual([root.linkedConversations, root.totalUsage.inputTokens], [['chats/1/leaf'], 30])
 })

@@ -172,13 +172,30 @@ test('[Rb29] a prompt and responses together, or neither, are refused', async ()
 
 test('[Rb28] [Rb30] a prompt while actions wait is refused, unless it closes them', async () => {
   const stage = acting()
-  await stage.ask('root', 'rename', { id: 'chats/1' })
+  const waiting = await stage.ask('root', 'rename', { id: 'chats/1' })
+  const asked = stage.requests.length
   await assert.rejects(stage.run('chats/1', { prompt: 'never mind' }), { code: 'ACTIONS_PENDING' })
+  assert.equal(stage.requests.length, asked)
   const result = await stage.run('chats/1', { prompt: 'never mind', cancelPendingActions: true })
   assert.equal(result.status, 'completed')
-  assert.match(stage.seenBy('leaf')[1]?.messages.at(-1)?.content ?? '', /cancelled by the user/)
+  // Those of every level, in the same words; the run goes on, and nobody can answer them any more.
+  const closed = '{"error":"cancelled by the user"}'
+  assert.equal(stage.seenBy('leaf')[1]?.messages.at(-1)?.content, closed)
   const last = stage.seenBy('root').at(-1)?.messages ?? []
-  assert.deepEqual(last.at(-1), { role: 'user', content: 'never mind' })
+  assert.deepEqual(
+    last.slice(-3).map(({ role, content }) => [role, content]),
+    [
+      ['tool', closed],
+      ['tool', 'below done'],
+      ['user', 'never mind'],
+    ],
+  )
+  assert.equal(result.runId, waiting.runId)
+  for (const { id } of waiting.interruptions) {
+    await assert.rejects(stage.runtime.answerInterruption(id, { answer: 'late' }), { code: 'RUN_FINISHED' })
+  }
+  const states = (await stage.runtime.listInterruptions({ state: 'cancelled' })).items.map(({ path }) => path)
+  assert.deepEqual(states.sort(), ['Rename', 'mid/leaf/Rename'])
   assertSound(await stage.events('chats/1'))
   for (const request of stage.requests) assertAlternates(request)
 })
