@@ -56,6 +56,21 @@ test('[Rb38] [Rb39] [E46] a history over its bound is replaced by a summary, sai
   )
 })
 
+test('[Rb38] what a summary is asked for with, and what stands before it, is the agent’s to say', async () => {
+  const trim = { ...summarize, endPrompt: 'Now condense.', resultPrefix: 'So far: ' }
+  const stage = stageOf([{ id: 'root', history: { trim } }], { root: () => 'ok' }, () => 'y'.repeat(200))
+  await stage.ask('root', long, { id: 'chats/1' })
+  await stage.run('chats/1', { prompt: 'two' })
+  const [, condense, answer] = stage.requests as [ModelRequest, ModelRequest, ModelRequest]
+  assert.equal(systemText(condense), 'You condense.')
+  assert.equal(
+    lastUserMessage(condense),
+    `<conversation>\nuser: ${long}\nassistant: ok\n</conversation>\n\nNow condense. Use at most 20 tokens.`,
+  )
+  // A model that says more than it was asked for is cut short.
+  assert.deepEqual(read(answer), [`user: [from @witan to @root] So far: ${'y'.repeat(80)}\n\ntwo`])
+})
+
 test('[Rb39] a summary is read by every later run, also after a restart, and becomes part of the next one', async () => {
   const stage = stageOf([{ id: 'root', history: { trim: summarize } }], { root: () => 'short' })
   await stage.ask('root', long, { id: 'chats/1' })
