@@ -146,6 +146,31 @@ test('[Rb40] [C7] a delegate has its own at the start of each of its documents, 
   assertSound(await stage.events('chats/1'))
 })
 
+test('[Rb40] [C14] of two isolated delegations of one reply each begins with its own, also the one that has to wait', async () => {
+  const { asked, options } = countingShop()
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'alone', history: 'isolated' }] },
+      { id: 'alone', queries: [query('rules', { ...initial, allowModelQueries: false })] },
+    ],
+    plays: {
+      root: [
+        { toolCalls: ['one', 'two', 'three'].map((message) => ({ name: 'alone', arguments: { message } })) },
+        'done',
+      ],
+      alone: () => 'seen',
+    },
+    options,
+  })
+  assert.equal((await stage.ask('root', 'hello', { id: 'chats/1' })).status, 'completed')
+  assert.deepEqual(
+    [0, 1, 2].map((nth) => read(stage, 'alone', nth)),
+    ['one', 'two', 'three'].map((task, index) => [task, ['rules{}'], `[{"nth":${index + 1}}]`]),
+  )
+  assert.equal(asked.length, 3)
+  assertSound(await stage.events('chats/1'))
+})
+
 test('[Rb40] [Rb42] what needs an argument of a model cannot stand in the initial context', async () => {
   const { options } = countingShop(['userId', 'minimum'])
   const stage = createStage({ agents: [], plays: {}, options })

@@ -123,6 +123,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     document,
     startedAt: entry.at,
     start: entry,
+    initial: body.initial,
     system: { role: 'system', content: agent.instructions + parameterLines(agent.parameters, parameters) },
     scrub: scrubberOf(agent.parameters, parameters),
     preface:
@@ -156,12 +157,12 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   }
   if (document.calls.length > 1) return
   activate(call)
-  if (body.initial.length > 0) beginWith(call, body.initial)
 }
 
 /** Calls that stand before the first step: the model reads them as its own. */
-function beginWith(call: AgentCall, initial: AgentStartBody['initial']): void {
-  const { messages, inbox } = call.document
+function beginWith(call: AgentCall): void {
+  const { document, initial } = call
+  const { messages, inbox } = document
   hear(messages, inbox.splice(0), call.scrub)
   messages.push({ role: 'assistant', content: '', toolCalls: initial })
   call.slots = initial.map((asked) => newSlot(asked, call))
@@ -191,8 +192,9 @@ function activate(call: AgentCall): void {
   const { messages, turns } = call.document
   turns.push({ from: messages.length, start: call.start, isRoot: call.parent === null })
   if (call.firstMessage === -1) call.firstMessage = messages.length
-  if (call.parent === null) return
-  call.document.inbox.push({ text: call.scrub === null ? call.message : call.scrub(call.message) })
+  if (call.parent !== null)
+    call.document.inbox.push({ text: call.scrub === null ? call.message : call.scrub(call.message) })
+  if (call.initial.length > 0) beginWith(call)
 }
 
 function foldToolStart(run: RunState | null, entry: Entry & { body: ToolStartBody }): void {

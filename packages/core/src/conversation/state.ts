@@ -80,6 +80,8 @@ export interface AgentCall {
   readonly startedAt: number
   /** Its start entry: the seq is known once that is stored. */
   readonly start: { readonly seq: number }
+  /** Calls that stand before its first step [Rb40]. */
+  readonly initial: readonly LoggedToolCall[]
   /** Its system message: made once, from its own definition and values. */
   readonly system: ModelMessage
   /** Takes out of what its model reads the values that it must not see; null where there are none. */
