@@ -55,7 +55,7 @@ test('a parent that declares a trusted value without having it passes nothing on
   assert.equal(run.error?.code, 'MISSING_AGENT_PARAMETER')
 })
 
-test('a value that a model made upstream is not trusted below [E15]', async () => {
+test('a value that a model made upstream is not trusted below [E15] [R41]', async () => {
   await stage.save(
     agent('wash', { subAgents: [sub('wash-mid')] }),
     agent('wash-mid', { parameters: [{ name: 'userId', type: 'string' }], subAgents: [sub('wash-leaf')] }),

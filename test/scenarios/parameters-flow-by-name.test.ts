@@ -127,7 +127,7 @@ test('[R41] [R42] [Rb05] [C16] a trusted value nobody gave: the delegate is left
   assert.equal(stubborn.seenBy('leaf').length, 0)
 })
 
-test('[E15] [R44] a value that a model made above is not accepted as a trusted one below', async () => {
+test('[E15] [R41] [R44] a value that a model made above is not accepted as a trusted one below', async () => {
   const stage = createStage({
     agents: [
       { id: 'root', subAgents: [{ agent: 'mid' }] },

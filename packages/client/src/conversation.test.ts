@@ -94,7 +94,7 @@ describe('a conversation', () => {
     })
   })
 
-  it('refuses a second registration of a path, and a path that is none [Rb46]', () => {
+  it('refuses a second registration of a path, and a path that is none [R28] [Rb46]', () => {
     const chat = witan.conversation('root').handle('Send', () => 1)
     assert.throws(() => chat.handle('Send', () => 2), { code: 'HANDLER_EXISTS' })
     assert.throws(() => chat.receive('Send', () => {}), { code: 'HANDLER_EXISTS' })
