@@ -83,7 +83,7 @@ function playOf({ waits, failing, greedy, maxIterations }: Tree, counts: Counts,
   }
 }
 
-test('[P9] [P10] [P14] [C3] [E23] no order of parallel children spends more than there is, and what failed is not counted', async (context) => {
+test('[P9] [P10] [P14] [C3] [E23] no order of parallel children makes more calls than there are, failed ones too, and usage has the replies', async (context) => {
   const ends = new Map<string, number>()
   let atCap = 0
   const property = fc.asyncProperty(tree, async (one) => {
@@ -99,7 +99,7 @@ test('[P9] [P10] [P14] [C3] [E23] no order of parallel children spends more than
     ends.set(status, 1 + (ends.get(status) ?? 0))
     atCap += counts.made === one.maxModelCalls ? 1 : 0
     assert.ok(usage.modelCalls <= one.maxModelCalls, `${usage.modelCalls} of ${one.maxModelCalls} are counted`)
-    assert.ok(counts.made - counts.failed <= one.maxModelCalls, `${counts.made} calls of ${one.maxModelCalls}`)
+    assert.ok(counts.made <= one.maxModelCalls, `${counts.made} calls of ${one.maxModelCalls}`)
     assert.ok(counts.most <= one.maxParallel, `${counts.most} at once of ${one.maxParallel}`)
     assert.equal(
       usage.modelCalls,

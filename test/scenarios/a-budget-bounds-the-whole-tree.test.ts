@@ -327,3 +327,22 @@ test('[E33] a cap of zero, a negative one or a fraction is refused', async () =>
     await assert.rejects(stage.runtime.agents.save(bad), { code: 'LIMIT_INVALID', path: 'limits.maxIterations' })
   }
 })
+
+test('[C3] [P14] a model call that fails is one of the tree’s: children that only fail end with its budget', async () => {
+  const failing = (_: unknown, turn: number) => ({ toolCalls: ['a', 'b'].flatMap((id) => asks(id, `${turn}`)) })
+  const asks = (id: string, text: string) => call(id, { message: text }).toolCalls ?? []
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'a' }, { agent: 'b' }], limits: { maxModelCalls: 7, maxIterations: 100 } },
+      { id: 'a' },
+      { id: 'b' },
+    ],
+    plays: { root: failing, a: () => new Error('no'), b: () => new Error('no') },
+  })
+  const result = await stage.ask('root', 'go', { id: 'chats/1' })
+  assert.equal(stage.requests.length, 7)
+  assert.equal(result.error?.code, 'BUDGET_EXCEEDED')
+  assert.match(result.error?.detail ?? '', /^modelCalls 7 of 7 used\. \(root 3, failed 4\)$/)
+  assert.equal(result.usage.modelCalls, 3)
+  await sound(stage, result)
+})

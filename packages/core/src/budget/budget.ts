@@ -8,6 +8,8 @@ export interface TreeSpending {
   /** What its tasks have spent, and what those that live may still. */
   readonly lent: Readonly<Spending>
   readonly modelCalls: number
+  /** Model calls that failed: they may have cost, and are in no sum of usage. */
+  readonly failedCalls: number
   readonly toolIterations: number
   readonly tokens: number
   /** In US dollars, of the calls whose price is known. */
@@ -79,11 +81,11 @@ export function spend(tree: TreeSpending, call: CallSpending, at: Circumstances)
 
 /** What counts as spent of a tree's caps: its own, what its tasks spent or may spend, and what came before. */
 export function spentBy(
-  { modelCalls, toolIterations, tokens, costUsd, lent }: Omit<TreeSpending, 'tree'>,
+  { modelCalls, failedCalls, toolIterations, tokens, costUsd, lent }: Omit<TreeSpending, 'tree'>,
   earlier: Readonly<Spending>,
 ): Spending {
   return {
-    modelCalls: modelCalls + lent.modelCalls + earlier.modelCalls,
+    modelCalls: modelCalls + failedCalls + lent.modelCalls + earlier.modelCalls,
     iterations: toolIterations + lent.iterations + earlier.iterations,
     tokens: tokens + lent.tokens + earlier.tokens,
     costUsd: roundCost(costUsd + lent.costUsd + earlier.costUsd),

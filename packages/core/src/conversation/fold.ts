@@ -285,6 +285,7 @@ function foldAgentOver(state: ConversationState, run: RunState | null, { place, 
   const call = run?.calls.get(place.call)
   if (run === null || call === undefined) return
   run.calls.delete(place.call)
+  if ('code' in body && body.code === 'MODEL_CALL_FAILED') run.failedCalls += 1
   const { calls, inbox } = call.document
   // A call that ends in the middle of a step leaves no tool call unanswered: providers refuse such a history [P21].
   for (const slot of call.slots) if (slot.state !== 'settled') settle(slot, notRun)

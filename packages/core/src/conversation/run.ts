@@ -29,6 +29,7 @@ export function newRun(root: AgentCall, of: Pick<RunState, 'tree' | 'revisions' 
     calls: new Map([[root.place.call, root]]),
     slots: new Map(),
     modelCalls: 0,
+    failedCalls: 0,
     toolIterations: 0,
     tokens: 0,
     costUsd: 0,

@@ -187,6 +187,8 @@ export interface RunState {
   /** Live tool calls and waiting ones by their call id. */
   readonly slots: Map<string, Slot>
   modelCalls: number
+  /** Model calls of its agents that failed: spent, and in no usage. */
+  failedCalls: number
   toolIterations: number
   tokens: number
   /** In US dollars, of the calls whose price was known. */

@@ -98,7 +98,9 @@ function affordsTwo(call: AgentCall, job: Job): boolean {
 function spenders(job: Job): string {
   const sum = new Map<string, UsageCounters>()
   for (const call of job.run.calls.values()) mergeUsage(sum, call.usage)
-  return `(${[...sum].map(([path, counters]) => `${path} ${counters.modelCalls}`).join(', ')})`
+  const made = [...sum].map(([path, counters]) => `${path} ${counters.modelCalls}`)
+  const { failedCalls } = job.run
+  return `(${[...made, ...(failedCalls === 0 ? [] : [`failed ${failedCalls}`])].join(', ')})`
 }
 
 /** Some servers give two calls of one reply the same id; results are matched by it, so each gets its own. */
