@@ -159,3 +159,10 @@ test('a test file that shares its process hooks only its own tests', () => {
   assert.equal(check({ 'packages/core/src/run/a.test.ts': text }).length, 1)
   assert.equal(check({ 'test/acceptance/a.test.ts': text }).length, 0)
 })
+
+test('what a property draws comes from a seed', () => {
+  const text = 'fc.assert(property, { seed, numRuns: 9 })\nawait fc.check(\n  property,\n  { numRuns: 9 },\n)\n'
+  assert.match(check({ 'packages/core/src/run/a.test.ts': text }).join(), /property without a seed/)
+  const seeded = text.replaceAll('{ numRuns: 9 }', '{ seed: 7, numRuns: 9 }')
+  assert.deepEqual(check({ 'packages/core/src/run/a.test.ts': seeded }), [])
+})

@@ -1,4 +1,4 @@
-/** Limits that no ready lint rule holds: classes, barrels, folder names, doc comments, the clock. */
+/** Limits that no ready lint rule holds: classes, barrels, folder names, doc comments, the clock, seeds. */
 import type { SourceFile, Tree, Violation } from './source.ts'
 import { isTest, packageOf, withoutStrings } from './source.ts'
 
@@ -34,6 +34,7 @@ function checkFile(file: SourceFile): Violation[] {
     ...checkClock(file, lines),
     ...checkComments(file, lines),
     ...checkHooks(file, lines),
+    ...checkSeeds(file, bare),
   ]
 }
 
@@ -174,6 +175,15 @@ function checkHooks(file: SourceFile, lines: readonly string[]): Violation[] {
     const allowed = 'hooks inside a describe'
     return [{ file: at(file, index), what: `calls ${hook} for the whole file`, allowed, fix: 'wrap it in a describe' }]
   })
+}
+
+/** What is drawn without a seed is red by luck, and nobody can repeat it. */
+function checkSeeds(file: SourceFile, bare: string): Violation[] {
+  const drawn = bare.match(/\bfc\.(assert|check)\(/g)?.length ?? 0
+  const seeded = bare.match(/[{,]\s*seed\s*[:,}]/g)?.length ?? 0
+  if (drawn <= seeded) return []
+  const fix = 'pass { seed } of test/support/seeds.ts'
+  return [{ file: file.path, what: 'checks a property without a seed', allowed: 'every property has one', fix }]
 }
 
 const at = (file: SourceFile, index: number): string => `${file.path}:${index + 1}`

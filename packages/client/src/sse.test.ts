@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { createFrameParser, type Frame, readFrames } from './sse.ts'
+import { seed } from '../../../test/support/seeds.ts'
 
 const whole = (text: string): Frame[] => createFrameParser().push(text)
 
@@ -96,7 +97,7 @@ describe('server-sent events', () => {
         assert.deepEqual(ours, whole(marked))
         assert.deepEqual(ours, peer([marked]))
       }),
-      { numRuns: 2000 },
+      { seed, numRuns: 2000 },
     )
   })
 

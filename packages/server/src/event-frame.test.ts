@@ -5,6 +5,7 @@ import type { Event } from '@witan/protocol'
 import fc from 'fast-check'
 import { eventFrame } from './event-frame.ts'
 import { encodeFrame } from './sse.ts'
+import { seed } from '../../../test/support/seeds.ts'
 
 function eventOf(text: string, seq?: number): Event {
   const place = { callId: 'c_1', parentCallId: null, rootCallId: 'c_1', conversationId: 'chats/1', document: 'chats/1' }
@@ -30,6 +31,7 @@ test('the bytes are those of a frame of one’s own, frozen or not, the first ti
       for (let times = 0; times < 2; times += 1)
         assert.equal(eventFrame(event).toString(), Buffer.from(ownFrame(event)).toString())
     }),
+    { seed },
   )
 })
 

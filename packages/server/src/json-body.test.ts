@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
 import fc from 'fast-check'
 import { jsonDepth, MAX_BODY_BYTES, MAX_JSON_DEPTH, parseJson, readJsonBody } from './json-body.ts'
+import { seed } from '../../../test/support/seeds.ts'
 
 const json = { 'content-type': 'application/json' }
 
@@ -89,5 +90,6 @@ test('the depth found in the text is that of the parsed value', () => {
     fc.property(fc.jsonValue(), (value) => {
       assert.equal(jsonDepth(new TextEncoder().encode(JSON.stringify(value))), depth(value))
     }),
+    { seed },
   )
 })

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import fc from 'fast-check'
 import { encodeComment, encodeFrame, type StreamEnd, streamResponse } from './sse.ts'
+import { seed } from '../../../test/support/seeds.ts'
 
 function parse(chunks: readonly string[]): EventSourceMessage[] {
   const messages: EventSourceMessage[] = []
@@ -34,6 +35,7 @@ test('any data survives the encoder, line breaks as LF, whatever the chunks', ()
         texts.map((_, index) => String(index)),
       )
     }),
+    { seed },
   )
 })
 
@@ -44,6 +46,7 @@ test('JSON data is one line, so it arrives byte for byte', () => {
       assert.equal(message?.data, JSON.stringify(value))
       assert.equal(message?.id, undefined)
     }),
+    { seed },
   )
 })
 

@@ -13,6 +13,7 @@ import { sitting } from '../testing/person.ts'
 import { type Around, deskConfig, witan } from '../testing/witan.ts'
 import { changesBetween } from './diff.ts'
 import { agentsIn } from './source.ts'
+import { seed } from '../../../../test/support/seeds.ts'
 
 const pair = `# two that list each other
 agents:
@@ -349,7 +350,7 @@ describe('agents in files', () => {
           const asJson = agentsIn(JSON.stringify({ agents: stored }, null, 2), 'x.json').map(({ value }) => value)
           assert.equal(JSON.stringify(asJson), JSON.stringify(stored))
         }),
-        { numRuns: 100 },
+        { seed, numRuns: 100 },
       )
     })
   })

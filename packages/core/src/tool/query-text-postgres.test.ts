@@ -6,6 +6,7 @@ import pg from 'pg'
 import { createTestDatabase, type TestDatabase } from '../../../../test/postgres/support/database.ts'
 import { postgresText } from './kinds/postgres-source-text.ts'
 import { POSTGRES_LEXIS, possibleCalls, readQueryText } from './query-text.ts'
+import { seed } from '../../../../test/support/seeds.ts'
 
 const SCHEMA = `create table t (a integer, b text, "$x" integer); insert into t values (1, 'b', 2);
   create function effect(text) returns text language sql volatile as $$ select $1 $$;
@@ -96,7 +97,7 @@ describe('the reader of query texts and PostgreSQL', () => {
         sql,
       )
     })
-    await fc.assert(property, { numRuns: 3_000 })
+    await fc.assert(property, { seed, numRuns: 3_000 })
     assert.ok(valid > 100 && calling > 30, `only ${valid} texts were valid, and ${calling} called`)
   })
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createToolCallCollector } from './openai-compatible-tool-calls.ts'
+import { seed } from '../../../../../test/support/seeds.ts'
 
 function collect(pieces: readonly unknown[]): unknown[] {
   const collector = createToolCallCollector((position) => `fresh${position}`)
@@ -169,5 +170,6 @@ test('calls cut anywhere and mixed by index come out whole', () => {
         calls.map(({ name, args }, index) => [`id${index}`, name, args]),
       )
     }),
+    { seed },
   )
 })
