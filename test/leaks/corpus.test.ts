@@ -8,6 +8,7 @@ import { playApprovals } from './families/approval.ts'
 import { playEchoes } from './families/echo.ts'
 import { playTaskEchoes } from './families/echo-tasks.ts'
 import { playErrors } from './families/errors.ts'
+import { playExits } from './families/exits.ts'
 import { playForbidden } from './families/forbid.ts'
 import { playHttpErrors } from './families/http-errors.ts'
 import { playOverrides } from './families/override.ts'
@@ -56,6 +57,9 @@ describe('the injection and leak corpus', () => {
 
   test('[D15] [D18] H: no answer of the server, and no line of its log, tells a hidden value', () =>
     family('H over HTTP', 100, playHttpErrors))
+
+  test('[I13] [C17] [C18] no way out of a server tells a hidden value, on any store', () =>
+    family('exits', 150, playExits))
 
   test('[D11] [Fb06] [I8] I: no call that a person must release happens unreleased', () =>
     family('I', 72, playApprovals))

@@ -1,11 +1,12 @@
 /** Family H, by the library: every error that can be had, with a hidden value in each argument; does its text tell? */
-import { defineTool, memoryStore, type QuerySource, type Runtime } from '@witan/core'
-import { call, type FaultyStore, faultyStore, scriptedModel } from '@witan/core/testing'
+import { defineTool, type QuerySource, type Runtime } from '@witan/core'
+import { call } from '@witan/core/testing'
 import { errorTable, isWitanError, toProblem } from '@witan/protocol'
-import { agent, createStage } from '../../support/stage.ts'
+import { createStage } from '../../support/stage.ts'
 import { canary, scannerOf } from '../support/canary.ts'
 import type { Ledger } from '../support/ledger.ts'
 import { textOf } from '../support/texts.ts'
+import { playBroken } from './errors-broken.ts'
 import { schemaOf } from '../support/careless.ts'
 
 /** What an error is forced with: `name` may be told back, `value` never. */
@@ -349,39 +350,4 @@ async function failing(code: string, value: string, reason: string) {
   // Where the check of arguments refuses, nothing is executed: the check itself has seen the value.
   if (code === 'TOOL_ARGS_INVALID') executed.push(value)
   return { codes: seen, executed, errors, reports: stage.reports, result }
-}
-
-/** A store that fails, and a runtime that is closed. */
-async function playBroken(ledger: Ledger, codes: Set<string>): Promise<void> {
-  for (const [index, how] of ['fail', 'executeAndFail', 'closed'].entries()) {
-    const id = `hb${index}`
-    ledger.begin(`a store that ${how}`)
-    const reports: unknown[] = []
-    const broken: FaultyStore = faultyStore(memoryStore(), {
-      seed: index,
-      rates: how === 'closed' ? {} : { append: { [how]: 1 } },
-    })
-    const stage = createStage({
-      agents: [agent('root', { parameters: [{ name: 'key', sendToModel: false }] })],
-      plays: { root: ['done'] },
-      options: {
-        store: broken.store,
-        models: { 'play/model': scriptedModel(() => ({ hang: true })) },
-        report: (error) => reports.push(error),
-      },
-    })
-    const opening = stage.ask('root', canary(id), { parameters: { key: canary(id) } })
-    if (how === 'closed') {
-      await new Promise((resolve) => setImmediate(resolve))
-      await stage.runtime.close()
-    }
-    const error: unknown = await opening.then(
-      () => null,
-      (thrown: unknown) => thrown,
-    )
-    if (isWitanError(error)) codes.add(error.code)
-    ledger.control('error', isWitanError(error))
-    ledger.deny('leak', 'thrown error', scannerOf([id])(textOf(error)))
-    ledger.deny('leak', 'report', scannerOf([id])(textOf(reports)))
-  }
 }

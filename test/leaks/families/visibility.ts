@@ -8,7 +8,7 @@ import { type AgentDraft, createStage, settle } from '../../support/stage.ts'
 import { canary, scannerOf } from '../support/canary.ts'
 import type { Ledger } from '../support/ledger.ts'
 import { placesOf, type Witnessed } from '../support/sinks.ts'
-import { type Facts, visibilityTable } from '../support/visibility-table.ts'
+import { type Facts, type Sink, visibilityTable } from '../support/visibility-table.ts'
 
 type Parameter = NonNullable<AgentInput['parameters']>[number]
 
@@ -57,6 +57,10 @@ function nameOf({ depth, byAuthor, byCaller, type, tree, reader, forbidden }: Ca
   return `hidden by ${by} at depth ${depth}, ${type}, tree ${tree}, ${reader}${forbidden ? ', forbidden to models' : ''}`
 }
 
+/** Stands where anybody may read it, so that a place in which nothing hidden is found is known to be one in which it would be. */
+const mark = canary('mark')
+const conversation = `chats/${mark}`
+
 const agentAt = (depth: number): string => `n${depth}`
 
 /** How agent `at` declares the value, and under which name; null where it does not. */
@@ -81,9 +85,10 @@ function agentsOf(one: Case): readonly AgentDraft[] {
     const map = one.tree === 'mapped' && at + 1 === one.depth ? { key: 'src' } : {}
     return {
       id: agentAt(at),
+      instructions: `You are ${agentAt(at)}. ${mark}`,
       parameters: declared === null ? [] : [declared],
       tools: ['peek'],
-      actions: at === one.depth ? [{ name: 'Ask', parametersSample: { note: 'x' } }] : [],
+      actions: at === one.depth ? [{ name: mark, parametersSample: { note: 'x' } }] : [],
       subAgents: at === 4 ? [] : [{ agent: agentAt(at + 1), map }],
     }
   })
@@ -99,9 +104,9 @@ function factsOf(one: Case, agent: string): Facts {
 
 /** Calls everything on offer at once and tries to say what is not asked for. */
 const callAll: Rule = (request, turn) => {
-  if (turn > 0) return { deltas: ['do', 'ne'] }
+  if (turn > 0) return { deltas: ['done ', mark.slice(0, 20), mark.slice(20)] }
   const toolCalls = request.tools.map(({ name }): ScriptedCall => {
-    const said = name === 'peek' ? {} : name === 'Ask' ? { note: 'well' } : { message: 'go on' }
+    const said = name === 'peek' ? {} : name === mark ? { note: 'well' } : { message: `go on ${mark}` }
     return { name, arguments: { ...said, key: 'evil', src: 'evil', KEY: 'evil' } }
   })
   return { text: 'calling', toolCalls }
@@ -129,29 +134,33 @@ async function playCase(one: Case, id: string, ledger: Ledger): Promise<void> {
   const plays = Object.fromEntries(agents.map((agent) => [agent.id, callAll]))
   const stage = createStage({ agents, plays, options: { store, tools: [peek] } })
   const given = { [one.tree === 'mapped' ? 'src' : 'key']: { value, sendToModel: !one.byCaller } }
-  await stage.runtime.start({ agent: 'n0', id: 'chats/1', parameters: given })
+  await stage.runtime.start({ agent: 'n0', id: conversation, parameters: given })
   const live: Event[] = []
   const stop = new AbortController()
   const reading = one.reader === 'stream' ? follow(stage.runtime, live, stop.signal) : null
   if (reading !== null) await settle(1)
-  const waiting = await stage.run('chats/1', { prompt: 'hello' })
+  const waiting = await stage.run(conversation, { prompt: `hello ${mark}` })
   const interruptions = await stage.runtime.listInterruptions()
-  const whileWaiting = await stage.runtime.getConversation('chats/1')
+  const whileWaiting = await stage.runtime.getConversation(conversation)
   const actionResponses = waiting.interruptions.map((open) => ({ id: open.id, response: 'ok' }))
-  const final = await stage.run('chats/1', { actionResponses })
+  const final = await stage.run(conversation, { actionResponses })
   stop.abort()
   await reading
   ledger.claim('the run does not end well', final.status === 'completed' && executed.length === depths.length)
-  const seen = { conversation: 'chats/1', waiting, final, interruptions, whileWaiting, live, executed }
-  const scan = scannerOf([id])
+  const seen = { conversation, waiting, final, interruptions, whileWaiting, live, executed }
+  const [scan, marks] = [scannerOf([id]), scannerOf(['mark'])]
   for (const { sink, agent, text } of await placesOf(stage, store, seen)) {
     const facts = agent === '' ? wholeFacts(one) : factsOf(one, agent)
     const found = scan(text)
     const where = agent === '' ? sink : `${sink} of ${agent}`
+    if (isMarked(sink)) ledger.control(`${where}, the mark`, marks(text).size > 0)
     if (visibilityTable[sink](facts) === 'must') ledger.control(where, found.size > 0)
     else ledger.deny('leak', where, found)
   }
 }
+
+/** Executors are handed values alone, and a runtime that is well reports nothing: what breaks speaks in family H. */
+const isMarked = (sink: Sink): boolean => sink !== 'executor' && sink !== 'report'
 
 /** A place of no agent shows what the agent that asks is bound to, where it may show anything. */
 function wholeFacts(one: Case): Facts {
@@ -163,5 +172,5 @@ async function follow(
   into: Event[],
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const event of runtime.followEvents('chats/1', { verbose: true, signal })) into.push(event)
+  for await (const event of runtime.followEvents(conversation, { verbose: true, signal })) into.push(event)
 }

@@ -1,0 +1,72 @@
+/** A small hierarchy for a real server: a child that asks and fails, a worker in the background, and values hidden in each way. */
+import { type AgentDefinition, defineAgent, defineTool } from '@witan/core'
+import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
+import { canary } from './canary.ts'
+import { schemaOf } from './careless.ts'
+
+/** Names by which whatever tells of an agent is told apart from what tells nothing. */
+const marked = (name: string): string => `${name}-${canary(name).split('_')[2]}`
+export const child: string = marked('child')
+const worker: string = marked('worker')
+
+const model = scriptedModel(
+  (request, turn) => {
+    const text = JSON.stringify(request.messages[0])
+    if (text.includes('You work.')) return 'worked'
+    if (lastUserMessage(request).startsWith('[from ')) return 'noted'
+    if (text.includes('You ask.'))
+      return turn === 0
+        ? { text: 'asking', toolCalls: [call('break').toolCalls, call('Ask').toolCalls].flatMap((one) => one ?? []) }
+        : { deltas: ['as', 'ked'] }
+    const both = [
+      { name: child, arguments: { message: 'go', byAuthor: 'evil' } },
+      { name: worker, arguments: { message: 'go' } },
+    ]
+    return turn === 0 ? { toolCalls: both } : 'done'
+  },
+  { id: 'scripted/desk' },
+)
+
+const broken = defineTool({
+  name: 'break',
+  description: 'Breaks.',
+  parameters: schemaOf(),
+  jsonSchema: { type: 'object', properties: {} },
+  effect: 'none',
+  execute: (_args, { parameters }) => {
+    throw new Error(`no such user: ${String(parameters['byAuthor'])} of ${String(parameters['asSecret'])}`)
+  },
+})
+
+const parameters: AgentDefinition['parameters'] = [
+  { name: 'byAuthor', sendToModel: false, policy: 'forbidModelGeneration' },
+  { name: 'byCaller' },
+  { name: 'asSecret', sendToModel: false, secret: true },
+  { name: 'open' },
+]
+
+export default {
+  store: { url: 'memory:' },
+  auth: { mode: 'none' },
+  server: { port: 0 },
+  agents: [
+    defineAgent({
+      id: 'root',
+      model,
+      instructions: 'You lead.',
+      subAgents: [
+        { agent: child, description: 'Asks.' },
+        { agent: worker, description: 'Works.', blocking: 'never' },
+      ],
+    }),
+    defineAgent({
+      id: child,
+      model,
+      instructions: 'You ask.',
+      parameters,
+      tools: [broken],
+      actions: [{ name: 'Ask' }],
+    }),
+    defineAgent({ id: worker, model, instructions: 'You work.', parameters }),
+  ],
+}
