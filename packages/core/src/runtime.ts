@@ -16,15 +16,19 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
   const parts = wire(options)
   const ready = start(parts)
   ready.catch(() => {})
-  const as = (principal: Principal) => createWitan(parts, principal, ready)
+  let isClosed = false
+  const opened = () => (isClosed ? Promise.reject<void>(closed()) : ready)
+  const as = (principal: Principal) => createWitan(parts, principal, opened)
   let closing: Promise<void> | null = null
   return {
     ...as(localPrincipal),
     as,
     ready,
-    idempotency: idempotencyDesk(parts, ready),
+    idempotency: idempotencyDesk(parts, opened),
     close: () => {
-      closing ??= stop(parts, ready)
+      closing ??= stop(parts, ready, () => {
+        isClosed = true
+      })
       return closing
     },
   }
@@ -41,7 +45,8 @@ async function start(parts: Parts): Promise<void> {
   await parts.worker.open()
 }
 
-async function stop(parts: Parts, ready: Promise<void>): Promise<void> {
+/** `over` is called when all work has come to rest, before the store is closed: from then on nothing is taken in any more. */
+async function stop(parts: Parts, ready: Promise<void>, over: () => void): Promise<void> {
   const opened = await ready.then(
     () => true,
     () => false,
@@ -49,8 +54,15 @@ async function stop(parts: Parts, ready: Promise<void>): Promise<void> {
   parts.expiry.close()
   parts.hearing.current?.close()
   if (opened) await parts.worker.close()
+  over()
   const hint = 'Its result is in the store: getRun reads it.'
   parts.tracker.close(new WitanError('RUNTIME_CLOSED', 'The runtime was closed; the run goes on elsewhere.', { hint }))
   for (const source of parts.sources.values()) await source.close()
   await parts.store.close()
+}
+
+function closed(): WitanError {
+  return new WitanError('RUNTIME_CLOSED', 'The runtime is closed.', {
+    hint: 'Make another one with createRuntime; on the same store it goes on with what was under way.',
+  })
 }

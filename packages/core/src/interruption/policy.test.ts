@@ -65,7 +65,7 @@ async function staged(expires: number | null = null) {
   Object.assign(parts.env, withRemote)
   await parts.store.open()
   await parts.worker.open()
-  const witan = createWitan(parts, localPrincipal, Promise.resolve())
+  const witan = createWitan(parts, localPrincipal, () => Promise.resolve())
   await witan.agents.saveAll([
     { id: 'root', model: 'play', instructions: 'root', subAgents: [{ agent: 'leaf' }] },
     { id: 'leaf', model: 'play', instructions: 'leaf', interruptionExpiresInSeconds: expires },

@@ -24,7 +24,7 @@ export type RunIn = (conversation: string, request: unknown) => Promise<Accepted
 interface Room {
   readonly parts: Parts
   readonly principal: Principal
-  readonly ready: Promise<void>
+  readonly ready: () => Promise<void>
 }
 
 /** The desk of one principal; every method waits until the runtime is ready. */
@@ -34,20 +34,20 @@ export function agentDesk(room: Room, run: RunIn): AgentDesk {
   const named = namesOf(room)
   return {
     async list(options = {}) {
-      await ready
+      await ready()
       await parts.registry.ensure(desk.database)
       const rows = [...parts.registry.rows(desk.database).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
       return pageOf(rows.map(toStored), options, (agent) => agent.id)
     },
     get: async (id) => toStored(await getAgent(desk, await named(id))),
     async save(agent, options = {}) {
-      await ready
+      await ready()
       const [saved] = await saveAgents(desk, [agent], options)
       return saved as NonNullable<typeof saved>
     },
-    saveAll: (agents) => ready.then(() => saveAgents(desk, agents)),
+    saveAll: (agents) => ready().then(() => saveAgents(desk, agents)),
     delete: async (id, options = {}) => deleteAgent(desk, await named(id), options),
-    check: (agents) => ready.then(() => checkAgents(desk, agents)),
+    check: (agents) => ready().then(() => checkAgents(desk, agents)),
     graph: async (id) => graphOf(desk, await named(id)),
     subAgents: subAgentDesk(room, run),
     tools: toolDesk(room),
@@ -58,7 +58,7 @@ export function agentDesk(room: Room, run: RunIn): AgentDesk {
 function namesOf({ parts, principal, ready }: Room): (word: string) => Promise<string> {
   const { registry } = parts
   return async (word) => {
-    await ready
+    await ready()
     return idOfNamed(registry, principal.database, word)
   }
 }

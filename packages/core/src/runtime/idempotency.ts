@@ -12,11 +12,11 @@ const dayMs = 86_400_000
 const lostMs = 15_000
 
 /** The desk over the store's reply rows. */
-export function idempotencyDesk(parts: Parts, ready: Promise<void>): IdempotencyDesk {
+export function idempotencyDesk(parts: Parts, ready: () => Promise<void>): IdempotencyDesk {
   const { store } = parts
   return {
     async begin(scope) {
-      await ready
+      await ready()
       const at = store.now()
       const row = { key: keyOf(scope), digest: scope.digest, at, expiresBefore: at - dayMs, lostBefore: at - lostMs }
       const { database } = scope.principal

@@ -16,7 +16,7 @@ import type { JobRow } from '../store/store.ts'
 interface Room {
   readonly parts: CommandContext
   readonly principal: Principal
-  readonly ready: Promise<void>
+  readonly ready: () => Promise<void>
 }
 
 /** The desk of one principal; every method waits until the runtime is ready. */
@@ -24,17 +24,17 @@ export function taskDesk({ parts, principal, ready }: Room): TaskDesk {
   const { database } = principal
   const desk: TaskDesk = {
     async list(options = {}) {
-      await ready
+      await ready()
       const read = (limit: number) =>
         parts.store.listTasks(database, { limit, after: options.cursor ?? null, live: options.live ?? null })
       return rowPage(options, read, { item: taskOf, id: ({ id }) => id })
     },
     async get(id) {
-      await ready
+      await ready()
       return taskOf(await taskRow(parts, database, id))
     },
     async message(id, message, { note } = {}) {
-      await ready
+      await ready()
       const { text, mode, timeoutSeconds } = parseBody(taskMessageSchema, message)
       const waitMs = mode === 'send' ? null : timeoutSeconds * 1000
       const from = principal.id.replace(/^user:/, '')
@@ -42,14 +42,14 @@ export function taskDesk({ parts, principal, ready }: Room): TaskDesk {
       return sayTo(parts, database, { id, from, text, written: false, key, waitMs, note, signal: null })
     },
     async progress(id, question) {
-      await ready
+      await ready()
       const signal = new AbortController().signal
       const asked = { id, ...parseBody(taskQuestionSchema, question), signal }
       const { text, asOfSeq } = await progressOf(parts, database, asked).catch(modelTrouble)
       return { text, asOfSeq }
     },
     async cancel(id) {
-      await ready
+      await ready()
       await cancelJob(parts, database, { id, kind: 'task', by: principal.id, tasks: true })
     },
   }

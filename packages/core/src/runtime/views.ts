@@ -279,7 +279,7 @@ async function eventsRow({ parts, database }: View, id: string, from: number): P
 
 /** Stored events, then live ones. Throws `NOT_FOUND`, `EVENT_ID_AHEAD`. */
 export function followEvents(
-  { parts, database, ready }: View & { ready: Promise<void> },
+  { parts, database, ready }: View & { ready: () => Promise<void> },
   id: string,
   filter: EventFilter & { signal: AbortSignal },
 ): AsyncIterable<Event> {
@@ -289,7 +289,7 @@ export function followEvents(
     channel: channelOf(database, id),
     hub: parts.hub,
     async open() {
-      await ready
+      await ready()
       await eventsRow({ parts, database }, id, from)
     },
     read: (after: number, limit: number) => parts.store.readEntries(database, id, { after, limit }),

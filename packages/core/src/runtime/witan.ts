@@ -23,7 +23,7 @@ import type { Parts } from './wiring.ts'
 import type { Answer } from '../tool/tool.ts'
 
 /** The door for one principal. */
-export function createWitan(parts: Parts, principal: Principal, ready: Promise<void>): Witan {
+export function createWitan(parts: Parts, principal: Principal, ready: () => Promise<void>): Witan {
   const { database } = principal
   const view = { parts, principal, database }
   const door = { parts, principal }
@@ -32,26 +32,26 @@ export function createWitan(parts: Parts, principal: Principal, ready: Promise<v
     agents: agentDesk({ parts, principal, ready }, (id, request) => run(door, id, { body: request })),
     models: parts.check.modelNames,
     conversation: (agent, options = {}) => createChat(witan, agent, options),
-    start: (request, options = {}) => ready.then(() => start({ parts, principal }, request, options)),
-    run: (id, request, options = {}) => ready.then(() => run(door, id, { ...options, body: request })),
-    followRun: (id) => ready.then(() => followRun(door, id)),
-    liveRun: (id) => ready.then(() => liveRun(door, id)),
-    getConversation: (id) => ready.then(() => getConversation(view, id)),
-    listConversations: (options = {}) => ready.then(() => listConversations(view, options)),
-    deleteConversation: (id) => ready.then(() => deleteConversation(door, id)),
+    start: (request, options = {}) => ready().then(() => start({ parts, principal }, request, options)),
+    run: (id, request, options = {}) => ready().then(() => run(door, id, { ...options, body: request })),
+    followRun: (id) => ready().then(() => followRun(door, id)),
+    liveRun: (id) => ready().then(() => liveRun(door, id)),
+    getConversation: (id) => ready().then(() => getConversation(view, id)),
+    listConversations: (options = {}) => ready().then(() => listConversations(view, options)),
+    deleteConversation: (id) => ready().then(() => deleteConversation(door, id)),
     forkConversation: (id, request, options = {}) =>
-      ready.then(() => forkConversation(door, id, { ...options, request })),
-    getDocument: (path, options = {}) => ready.then(() => getDocument(view, path, options)),
+      ready().then(() => forkConversation(door, id, { ...options, request })),
+    getDocument: (path, options = {}) => ready().then(() => getDocument(view, path, options)),
     tasks: taskDesk({ parts, principal, ready }),
-    getRun: (id) => ready.then(() => getRun(view, id)),
+    getRun: (id) => ready().then(() => getRun(view, id)),
     async cancelRun(id, options = {}) {
-      await ready
+      await ready()
       await cancelJob(parts, database, { id, kind: 'run', by: principal.id, tasks: options.tasks ?? false })
     },
-    readEvents: (id, filter = {}) => ready.then(() => readEvents(view, id, filter)),
+    readEvents: (id, filter = {}) => ready().then(() => readEvents(view, id, filter)),
     followEvents: (id, filter) => followEvents({ ...view, ready }, id, filter),
-    listInterruptions: (options = {}) => ready.then(() => listInterruptions(view, options, limitOf(options))),
-    answerInterruption: (id, body, options = {}) => ready.then(() => answer(door, { id, ...options }, body)),
+    listInterruptions: (options = {}) => ready().then(() => listInterruptions(view, options, limitOf(options))),
+    answerInterruption: (id, body, options = {}) => ready().then(() => answer(door, { id, ...options }, body)),
   }
   return witan
 }
@@ -59,7 +59,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: Promise<v
 async function deleteConversation({ parts, principal }: Door, id: string): Promise<void> {
   const { database } = principal
   const { activeRunId, tasks } = await getConversation({ parts, principal, database }, id)
-  const desk = taskDesk({ parts, principal, ready: Promise.resolve() })
+  const desk = taskDesk({ parts, principal, ready: () => Promise.resolve() })
   if (activeRunId !== null) await interrupt({ parts, principal }, activeRunId, { tasks: true })
   for (const { taskId } of tasks) await desk.cancel(taskId).catch(isOver)
   await parts.store.deleteConversation(database, id)

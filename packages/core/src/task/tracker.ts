@@ -19,6 +19,7 @@ export class RunTracker {
   readonly #waiters = new Map<string, Waiter[]>()
   readonly #hold: () => () => void
   #release: (() => void) | null = null
+  #closed: { readonly error: unknown } | null = null
 
   /** `hold` keeps the process alive until what it gave is called: the run may be at work elsewhere, and then nothing else does. */
   constructor(hold: () => () => void) {
@@ -27,6 +28,7 @@ export class RunTracker {
 
   /** The next result that the job tells in this epoch or a later one. */
   next({ id, database, conversation, epoch }: TrackedJob): Promise<RunResult> {
+    if (this.#closed !== null) return rejected(this.#closed.error)
     const promise = new Promise<RunResult>((resolve, reject) => {
       const waiters = this.#waiters.get(id) ?? []
       waiters.push({ id, database, conversation, epoch, resolve, reject })
@@ -52,8 +54,9 @@ export class RunTracker {
     for (const waiter of this.#take(job, epoch)) waiter.reject(error)
   }
 
-  /** Nobody will be told any more. */
+  /** Nobody will be told any more, whoever asks later neither. */
   close(error: unknown): void {
+    this.#closed ??= { error }
     for (const job of [...this.#waiters.keys()]) this.fail(job, Number.POSITIVE_INFINITY, error)
   }
 
@@ -69,4 +72,10 @@ export class RunTracker {
     }
     return waiters.filter((waiter) => waiter.epoch <= epoch)
   }
+}
+
+function rejected(error: unknown): Promise<never> {
+  const promise = Promise.reject<never>(error)
+  promise.catch(() => {})
+  return promise
 }
