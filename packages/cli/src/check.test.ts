@@ -9,6 +9,7 @@ import { createRuntime, type Runtime } from '@witan/core'
 import type { CheckReport, Finding } from '@witan/protocol'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import { asCommand } from './hints.ts'
+import { sitting } from './testing/person.ts'
 import { witan } from './testing/witan.ts'
 import { wrongSets } from './testing/wrong-agents.ts'
 import { wrongQueries } from './testing/wrong-queries.ts'
@@ -81,5 +82,35 @@ describe('check', () => {
     assert.deepEqual(others, { warnings: [], matrix: [], handlers: [] })
     assert.deepEqual([errors.length, errors[0]?.code, errors[0]?.severity], [1, 'CONFIG_INVALID', 'error'])
     assert.match(told.err, /^CONFIG_INVALID/)
+  })
+
+  test('in a narrow terminal who sees what is told whole, however long the paths are', async () => {
+    const names = [
+      'customer-relations-department',
+      'international-shipping-department',
+      'returns-and-complaints-department',
+    ]
+    const agents = names.map((id, index) => ({
+      id,
+      model: 'local/any',
+      instructions: 'Work.',
+      parameters: [{ name: 'userId' }, { name: 'country', sendToModel: false, policy: 'forbidModelGeneration' }],
+      subAgents: names.slice(index + 1, index + 2).map((agent) => ({ agent })),
+      actions: index === 0 ? [] : [{ name: 'Correct' }],
+    }))
+    await configure(agents)
+    const { screen } = await sitting(['check', '--config', join(folder, 'witan.config.json')], [])
+    const lines = screen.split('\n').map((one) => one.trimEnd())
+    const path = names.join('/')
+    const at = lines.indexOf(path)
+    assert.deepEqual(lines.slice(at, at + 3), [
+      path,
+      '  userId     parent        yes            no',
+      '  country    parent        no             no',
+    ])
+    assert.ok(lines.includes('  PARAMETER  BOUND FROM    MODEL SEES IT  MODEL MAY MAKE IT'), screen)
+    const handlers = lines.slice(lines.indexOf('ACTIONS THAT A CLIENT MUST HANDLE') + 1, -3)
+    assert.deepEqual(handlers, [`${names[1]}/Correct`, `${names[1]}/${names[2]}/Correct`])
+    assert.ok(!screen.includes('…'), screen)
   })
 })

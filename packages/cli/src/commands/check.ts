@@ -13,7 +13,7 @@ import type { Terminal } from '../terminal.ts'
 import { painter, print } from '../terminal.ts'
 import type { Line } from '../tree/lines.ts'
 import { plural } from '../tree/phrase.ts'
-import { oneLine } from '../tree/width.ts'
+import { oneLine, textWidth } from '../tree/width.ts'
 import type { CheckReport, Finding } from '@witan/protocol'
 
 export const checkCommand: Command = {
@@ -55,30 +55,8 @@ function printReport(terminal: Terminal, report: CheckReport): void {
     for (const line of lines) print(terminal.output, paint(line))
   }
   show([...report.errors, ...report.warnings].map(findingLine))
-  if (report.matrix.length > 0) {
-    const columns = [
-      { title: 'PATH' },
-      { title: 'PARAMETER' },
-      { title: 'BOUND FROM' },
-      { title: 'MODEL SEES IT' },
-      { title: 'MODEL MAY MAKE IT' },
-    ]
-    const rows = report.matrix.map((row) => [
-      row.path,
-      row.parameter,
-      row.boundFrom,
-      yes(row.shown),
-      yes(row.mayGenerate),
-    ])
-    show([...tableLines(columns, rows, width), []])
-  }
-  if (report.handlers.length > 0)
-    show([
-      [
-        { text: 'Actions that a client must handle: ', tone: 'faint' },
-        { text: report.handlers.join(', '), tone: 'plain' },
-      ],
-    ])
+  if (report.matrix.length > 0) show([...matrixLines(report.matrix, width), []])
+  if (report.handlers.length > 0) show([...handlerLines(report.handlers), []])
   const good = report.errors.length === 0
   const sum = `${plural(report.errors.length, 'error')}, ${plural(report.warnings.length, 'warning')}`
   show([
@@ -103,4 +81,35 @@ function findingLine({ severity, agent, path, code, detail, hint }: Finding): Li
 
 function yes(value: boolean): string {
   return value ? 'yes' : 'no'
+}
+
+const columns = [
+  { title: 'PARAMETER' },
+  { title: 'BOUND FROM' },
+  { title: 'MODEL SEES IT' },
+  { title: 'MODEL MAY MAKE IT' },
+]
+
+/** A row for each path and parameter; where the terminal is too narrow for that, each path stands above its parameters. */
+function matrixLines(matrix: CheckReport['matrix'], width: number): Line[] {
+  const rows = matrix.map((row) => [row.parameter, row.boundFrom, yes(row.shown), yes(row.mayGenerate)])
+  const withPath = rows.map((row, index) => [matrix[index]?.path ?? '', ...row])
+  const wide = tableLines([{ title: 'PATH' }, ...columns], withPath, Number.POSITIVE_INFINITY)
+  if (wide.every((line) => lineWidth(line) <= width)) return wide
+  const indented = tableLines(columns, rows, width - 2).map((line): Line => [{ text: '  ', tone: 'plain' }, ...line])
+  const [head = [], ...lines] = indented
+  const of = (path: string) => lines.filter((_, index) => matrix[index]?.path === path)
+  const paths = [...new Set(matrix.map(({ path }) => path))]
+  return [head, ...paths.flatMap((path): Line[] => [[{ text: oneLine(path), tone: 'strong' }], ...of(path)])]
+}
+
+function lineWidth(line: Line): number {
+  return line.reduce((sum, { text }) => sum + textWidth(text), 0)
+}
+
+function handlerLines(handlers: readonly string[]): Line[] {
+  return [
+    [{ text: 'ACTIONS THAT A CLIENT MUST HANDLE', tone: 'faint' }],
+    ...handlers.map((path): Line => [{ text: oneLine(path), tone: 'plain' }]),
+  ]
 }
