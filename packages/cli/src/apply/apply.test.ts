@@ -67,6 +67,30 @@ describe('agents in files', () => {
   }
 
   describe('witan agents apply', () => {
+    test('in a narrow terminal nothing of what would change is cut, and no mistake either', async () => {
+      const instructions = `Say yes to everybody, ${'and to everything, '.repeat(6)}but never to the taxman.`
+      const told = `id: narrow\nmodel: scripted/desk\ninstructions: ${instructions}\n`
+      const wrong = `${told}subAgents: [{ agent: narrow-and-rather-long-name-that-nobody-has-given-to-anything }]\n`
+      await file('narrow.yaml', told)
+      const { screen } = await sitting(['agents', 'apply', '-f', join(folder, 'narrow.yaml'), ...at], ['no'])
+      assert.ok(screen.includes('never to the taxman.'), screen)
+      await file('wrong.yaml', wrong)
+      const refused = await sitting(['agents', 'apply', '-f', join(folder, 'wrong.yaml'), ...at], [])
+      assert.match(refused.screen, /lists sub-agent `narrow-and-rather-long-name[a-z-]+`, which does not exist\./)
+    })
+
+    test('a warning that a change brings for an agent that stays as it is is told', async () => {
+      const parameters = (shown: boolean) => `parameters: [{ name: userId, sendToModel: ${shown} }]`
+      const agent = (id: string, rest: string) => `id: ${id}\nmodel: scripted/desk\ninstructions: Work.\n${rest}\n`
+      const below = agent('below', `${parameters(false)}\nactions: [{ name: Act }]`)
+      const above = (shown: boolean) => agent('above', `${parameters(shown)}\nsubAgents: [{ agent: below }]`)
+      const quiet = await apply([...(await file('two.yaml', `${above(false)}---\n${below}`)), '--yes'])
+      assert.ok(!quiet.out.includes('PARAM_EXPOSED_UPSTREAM'), quiet.out)
+      const loud = await apply([...(await file('two.yaml', `${above(true)}---\n${below}`)), '--yes'])
+      assert.match(loud.out, /= below {2}unchanged\n! two\.yaml:\d+ {2}below parameters\.0 {2}PARAM_EXPOSED_UPSTREAM/)
+      await clear()
+    })
+
     test('[R04] [E02] YAML documents that list each other are shown, and saved in one batch', async () => {
       const from = await file('pair.yaml', pair)
       const looked = await apply([...from, '--dry-run'])

@@ -48,8 +48,14 @@ export async function planOf(
     return { planned: [], pruned: [], errors: byPlace([...errors, ...found], written), warnings: [] }
   const planned = [...agents.values()].map(({ agent }) => plannedOf(agent, stored.get(agent.id) ?? null))
   const moving = new Set(planned.filter(({ changes }) => changes.length > 0).map(({ agent }) => agent.id))
-  const warnings = report.warnings.filter(({ agent }) => moving.has(agent)).map(placed)
+  const isNew = (one: Finding) => moving.has(one.agent) || (moving.size > 0 && !isKept(one, stored.get(one.agent)))
+  const warnings = report.warnings.filter(isNew).map(placed)
   return { planned, pruned, errors: [], warnings: byPlace(warnings, written) }
+}
+
+/** Whether an agent was saved with that warning: a change of one agent may bring one for another that stays as it is. */
+function isKept({ code, path, detail }: Finding, stored: StoredAgent | undefined): boolean {
+  return stored?.warnings.some((one) => one.code === code && one.path === path && one.detail === detail) ?? false
 }
 
 /** File by file as they were named, and line by line; what stands in no file comes last. Nothing is told twice. */

@@ -15,7 +15,6 @@ import { exitCodes, UsageError } from '../exit.ts'
 import type { Output, Terminal } from '../terminal.ts'
 import { painter, print } from '../terminal.ts'
 import type { Line } from '../tree/lines.ts'
-import { cutLine } from '../tree/lines.ts'
 
 export const applyCommand: Command = {
   name: 'agents apply',
@@ -74,10 +73,10 @@ async function decide({ client, plan, given, terminal }: Applying): Promise<Exit
   return exitCodes.done
 }
 
+/** Nothing is cut: who says yes has seen all of it. */
 function show(terminal: Terminal, lines: readonly Line[], to: Output = terminal.output): void {
   const paint = painter(terminal, to)
-  const width = to.isTTY ? (to.columns ?? 80) : Number.POSITIVE_INFINITY
-  for (const line of lines) print(to, paint(cutLine(line, width)))
+  for (const line of lines) print(to, paint(line))
 }
 
 function changedAgents({ planned }: Plan): Plan['planned'] {
