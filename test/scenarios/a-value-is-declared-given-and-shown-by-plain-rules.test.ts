@@ -184,3 +184,35 @@ test('[Rb14] a visible parameter of the root that is missing refuses the start; 
   assert.equal(result.status, 'completed')
   assert.deepEqual(got, [{ key: 'k', topic: 't' }])
 })
+
+test('[Rb15] [E17] a value has the type of whoever takes it, under whatever name, and of nobody whom an edge cuts off', async () => {
+  const agents: AgentDraft[] = [
+    {
+      id: 'root',
+      parameters: [
+        { name: 'count', type: 'number' },
+        { name: 'id', type: 'any' },
+      ],
+      subAgents: [
+        { agent: 'mid', map: { key: 'id' } },
+        { agent: 'apart', map: { count: null } },
+      ],
+    },
+    { id: 'mid', parameters: [{ name: 'key', type: 'any' }], subAgents: [{ agent: 'leaf' }] },
+    { id: 'leaf', parameters: [{ name: 'key', type: 'string[]' }] },
+    { id: 'apart', parameters: [{ name: 'count', type: 'boolean' }] },
+  ]
+  const { runtime } = createStage({ agents, plays: {} })
+  const start = (parameters: Record<string, unknown>) => runtime.start({ agent: 'root', id: 'chats/', parameters })
+  await assert.rejects(start({ count: 7, id: 'Users/1' }), {
+    code: 'PARAM_TYPE',
+    message: '`id` must be an array of string, got a string.',
+    path: 'parameters.id',
+    hint: 'Agent `leaf` takes it by an edge, and declares `key` with type `string[]`.',
+  })
+  await start({ count: 7, id: ['Users/1'] })
+  await assert.rejects(start({ count: true, id: [] }), {
+    message: '`count` must be a number, got a boolean.',
+    hint: 'Agent `root` declares `count` with type `number`.',
+  })
+})

@@ -70,17 +70,18 @@ export function describe(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Refuses a given value that does not fit the declaration; the value itself is not echoed. */
-export function checkGivenType(parameter: Parameter, given: Given): void {
+/** Refuses a value given under `name` that does not fit a declaration of `agent` that takes it; the value itself is not echoed. */
+export function checkGivenType(
+  name: string,
+  given: Given,
+  { agent, parameter }: { readonly agent: { readonly id: string }; readonly parameter: Parameter },
+): void {
   if (fitsType(parameter.type, given.value)) return
-  throw new WitanError(
-    'PARAM_TYPE',
-    `\`${parameter.name}\` must be ${article(parameter.type)}, got ${describe(given.value)}.`,
-    {
-      path: `parameters.${parameter.name}`,
-      hint: `The agent declares \`${parameter.name}\` with type \`${parameter.type}\`.`,
-    },
-  )
+  const declares = `declares \`${parameter.name}\` with type \`${parameter.type}\``
+  throw new WitanError('PARAM_TYPE', `\`${name}\` must be ${article(parameter.type)}, got ${describe(given.value)}.`, {
+    path: `parameters.${name}`,
+    hint: `Agent \`${agent.id}\` ${parameter.name === name ? declares : `takes it by an edge, and ${declares}`}.`,
+  })
 }
 
 function article(type: string): string {

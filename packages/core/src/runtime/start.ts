@@ -7,6 +7,7 @@ import {
   type Parameter,
   WitanError,
 } from '@witan/protocol'
+import { takersOf } from '../agent/check/given.ts'
 import { reachable } from '../agent/check/graph.ts'
 import { nearest } from '../agent/nearest.ts'
 import { idOfNamed } from '../agent/registry.ts'
@@ -90,13 +91,13 @@ export function agentsBelow(parts: Parts, database: string, root: AgentData): re
   return reachable(root, new Map([...parts.registry.rows(database)].map(([id, row]) => [id, row.data])))
 }
 
-/** Refuses values that nobody declares, or that have the wrong type [R32, Rb14]. */
+/** Refuses values that nobody declares, or that have the wrong type for one that takes them [R32, Rb14]. */
 export function checkGiven(given: GivenParameters, root: AgentData, agents: readonly AgentData[]): void {
-  const declared = declarations(agents)
+  const known = knownNames(agents)
+  const takers = takersOf(root, new Map(agents.map((agent) => [agent.id, agent])))
   for (const [name, value] of given) {
-    const parameters = declared.get(name)
-    if (parameters === undefined) throw unknown(name, root, [...declared.keys()])
-    for (const parameter of parameters) checkGivenType(parameter, value)
+    if (!known.has(name)) throw unknown(name, root, [...known])
+    for (const taker of takers.get(name) ?? []) checkGivenType(name, value, taker)
   }
 }
 
@@ -128,21 +129,20 @@ export function requireGiven(
   })
 }
 
-/** Every declaration by the name a conversation gives it under: an edge may map a child's name to another. */
-function declarations(agents: readonly AgentData[]): Map<string, Parameter[]> {
-  const declared = new Map<string, Parameter[]>()
-  const add = (name: string, parameter: Parameter) => declared.set(name, [...(declared.get(name) ?? []), parameter])
+/** Every declared name, and those that an edge maps a child's to. */
+function knownNames(agents: readonly AgentData[]): Set<string> {
+  const known = new Set<string>()
   for (const agent of agents) {
-    for (const parameter of agent.parameters) add(parameter.name, parameter)
+    for (const { name } of agent.parameters) known.add(name)
     for (const edge of agent.subAgents) {
       const child = agents.find((one) => one.id === edge.agent)
-      for (const [name, mapped] of Object.entries(edge.map)) {
-        const parameter = child?.parameters.find((one) => one.name === name)
-        if (mapped !== null && parameter !== undefined) add(mapped, parameter)
+      for (const { name } of child?.parameters ?? []) {
+        const mapped = Object.hasOwn(edge.map, name) ? edge.map[name] : null
+        if (mapped !== null && mapped !== undefined) known.add(mapped)
       }
     }
   }
-  return declared
+  return known
 }
 
 function unknown(name: string, root: AgentData, known: readonly string[]): WitanError {
