@@ -217,6 +217,59 @@ export const wrongSets: readonly WrongSet[] = [
     warnings: [],
   },
   {
+    title: 'one value with two types under two names',
+    agents: [
+      agent('root', { parameters: [{ name: 'id', type: 'string' }], subAgents: [{ agent: 'leaf', map: { n: 'id' } }] }),
+      agent('leaf', { parameters: [{ name: 'n', type: 'number' }] }),
+    ],
+    errors: [
+      'leaf parameters.0  PARAM_TYPE_CLASH  `n` is `number` in `leaf` but `string` in `root`, which hands it down as `id`. → Give both the same type, or map another name on the edge.',
+    ],
+    warnings: [],
+  },
+  {
+    title: 'one value with two types, past an agent that does not declare it: the root can never be started',
+    agents: [
+      agent('root', { parameters: [{ name: 'n', type: 'string' }], subAgents: [{ agent: 'mid' }] }),
+      agent('mid', { subAgents: [{ agent: 'leaf', map: { m: 'n' } }] }),
+      agent('leaf', { parameters: [{ name: 'm', type: 'number' }] }),
+    ],
+    errors: [
+      'leaf parameters.0  PARAM_TYPE_CLASH  `n` is one value in a conversation, but `string` in `root` and `number` in `leaf` as `m`. → Give both the same type, or map another name on an edge.',
+    ],
+    warnings: [
+      'mid subAgents.0.map.m  MAP_NAME_UNKNOWN  `mid` maps `m` of `leaf` to `n`, which it does not declare: only a conversation can give it. → Declare `n` on `mid`, or give it at the start of conversations.',
+    ],
+  },
+  {
+    title: 'one trusted value with two types in two specialists; what models make may differ',
+    agents: [
+      agent('root', { subAgents: [{ agent: 'a' }, { agent: 'b' }] }),
+      agent('a', { parameters: [{ name: 'n', policy: 'forbidModelGeneration' }, { name: 'free' }] }),
+      agent('b', {
+        parameters: [
+          { name: 'n', type: 'number', policy: 'forbidModelGeneration' },
+          { name: 'free', type: 'number' },
+        ],
+      }),
+    ],
+    errors: [],
+    warnings: [
+      'b parameters.0  PARAM_TYPE_CLASH  `n` is one value in a conversation, but `string` in `a` and `number` in `b`. → Give both the same type, or map another name on an edge.',
+    ],
+  },
+  {
+    title: 'a word that no parameter can have, in an agent that is listed all the same',
+    agents: [
+      agent('root', { subAgents: [{ agent: 'leaf' }] }),
+      agent('leaf', { parameters: [{ name: 'topic' }, { name: 'temperature' }] }),
+    ],
+    errors: [
+      'leaf parameters.1.name  PARAM_NAME_RESERVED  Parameter name `temperature` is reserved. → Names that mean something in a tool call or to JavaScript cannot be parameters; choose another.',
+    ],
+    warnings: [],
+  },
+  {
     title: 'mapped names that are not declared',
     agents: [
       agent('root', {

@@ -32,8 +32,10 @@ function repaired(input: unknown, moved: Set<string>): AgentData | null {
   const draft: Record<string, unknown> = { model: '?', instructions: '', ...plain(input) }
   for (let round = 0; round < mostRepairs; round += 1) {
     const [issue] = agentSchema.safeParse(draft).error?.issues ?? []
-    if (issue !== undefined) takeOut(draft, issue, moved)
-    else return agentProblems(draft).length === 0 ? parseAgent(draft) : null
+    // A word that is reserved fits the schema, and is a problem all the same.
+    const path = issue === undefined ? agentProblems(draft)[0]?.path?.split('.') : placeOf(issue)
+    if (path === undefined) return parseAgent(draft)
+    takeOut(draft, path, moved)
   }
   return null
 }
@@ -47,8 +49,11 @@ function plain(input: object): object {
   }
 }
 
-function takeOut(draft: Record<string, unknown>, issue: z.core.$ZodIssue, moved: Set<string>): void {
-  const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
+function placeOf(issue: z.core.$ZodIssue): readonly PropertyKey[] {
+  return issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
+}
+
+function takeOut(draft: Record<string, unknown>, path: readonly PropertyKey[], moved: Set<string>): void {
   const [top] = path
   if (path.length === 1 && (top === 'model' || top === 'instructions')) {
     draft[top] = '?'

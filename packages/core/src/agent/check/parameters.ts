@@ -1,5 +1,6 @@
 /** Checks of parameters along the edges: types that clash, values that leak upwards, trusted values nobody can give; and the matrix. */
 import type { AgentData, Finding, MatrixRow, Parameter } from '@witan/protocol'
+import { type Taker, takersOf } from './given.ts'
 import { type AgentPath, type AgentSet, listedBy, pathsFrom } from './graph.ts'
 import { errorAt } from './names.ts'
 
@@ -18,7 +19,45 @@ export function checkParameters(root: AgentData, agents: AgentSet): Finding[] {
       for (const finding of clashesOf(at, parameter, `parameters.${index}`)) add(finding)
     }
   }
+  for (const finding of distantClashes(root, agents)) {
+    const isTold = [...findings.values()].some(
+      ({ code, agent, path }) => code === finding.code && agent === finding.agent && path === finding.path,
+    )
+    if (!isTold) add(finding)
+  }
   return [...findings.values()]
+}
+
+/**
+ * One value of a conversation that has to fit two types, though no edge hands it from one to the other [E17]. An error where every
+ * start of `root` must give it; nothing where both may be left to a model.
+ */
+function distantClashes(root: AgentData, agents: AgentSet): Finding[] {
+  return [...takersOf(root, agents)].flatMap(([name, takers]) => {
+    const [first, ...others] = takers.filter(({ parameter }) => parameter.type !== 'any')
+    const other = others.find(({ parameter }) => parameter.type !== first?.parameter.type)
+    if (first === undefined || other === undefined) return []
+    const isRoots = first.agent.id === root.id && listedBy(root.id, agents).length === 0
+    const mustBeGiven = isRoots && first.parameter.sendToModel
+    if (!mustBeGiven && !needsCaller(first.parameter) && !needsCaller(other.parameter)) return []
+    const { agent, parameter } = other
+    const [one, another] = [first, other].map((taker) => typeIn(taker, name))
+    const finding = errorAt(agent, `parameters.${agent.parameters.indexOf(parameter)}`, {
+      code: 'PARAM_TYPE_CLASH',
+      detail: `\`${name}\` is one value in a conversation, but ${one} and ${another}.`,
+      hint: 'Give both the same type, or map another name on an edge.',
+    })
+    return [mustBeGiven ? finding : { ...finding, severity: 'warning' as const }]
+  })
+}
+
+function typeIn({ agent, parameter }: Taker, given: string): string {
+  return `\`${parameter.type}\` in \`${agent.id}\`${parameter.name === given ? '' : ` as \`${parameter.name}\``}`
+}
+
+/** Whether no model is meant to make it. */
+function needsCaller({ sendToModel, policy }: Taker['parameter']): boolean {
+  return policy !== null || !sendToModel
 }
 
 /** The edges that lead to `root`: a save of the child alone must not clash with who hands its values down [Rb07]. */
@@ -70,8 +109,8 @@ function upstreamOf(at: AgentPath, parameter: Parameter): Pick<Finding, 'code' |
   if (shower !== null) {
     findings.push({
       code: 'PARAM_EXPOSED_UPSTREAM',
-      detail: `\`${parameter.name}\` is hidden in \`${agent.id}\` but shown to \`${shower}\`, which can repeat it in text.`,
-      hint: `Set \`sendToModel: false\` in \`${shower}\` too.`,
+      detail: `\`${parameter.name}\` is hidden in \`${agent.id}\` but shown to \`${shower.agent.id}\`${alias(shower.parameter, parameter)}, which can repeat it in text.`,
+      hint: `Set \`sendToModel: false\` in \`${shower.agent.id}\` too.`,
     })
   }
   const source = sourceOf(at, parameter)
@@ -93,7 +132,7 @@ function clashesOf(at: AgentPath, parameter: Parameter, path: string): Finding[]
   return [
     errorAt(agent, path, {
       code: 'PARAM_TYPE_CLASH',
-      detail: `\`${parameter.name}\` is \`${parameter.type}\` in \`${agent.id}\` but \`${source.type}\` in \`${at.parent?.agent.id}\`, which hands it down.`,
+      detail: `\`${parameter.name}\` is \`${parameter.type}\` in \`${agent.id}\` but \`${source.type}\` in \`${at.parent?.agent.id}\`, which hands it down${alias(source, parameter)}.`,
       hint: 'Give both the same type, or map another name on the edge.',
     }),
   ]
@@ -110,16 +149,22 @@ function mappedName(at: AgentPath, parameter: Parameter): string | null {
   return Object.hasOwn(at.edge.map, parameter.name) ? (at.edge.map[parameter.name] ?? null) : parameter.name
 }
 
+/** Under which other name an agent above has the value. */
+function alias(above: Parameter, below: Parameter): string {
+  return above.name === below.name ? '' : ` as \`${above.name}\``
+}
+
 /** The nearest ancestor whose model sees the very value that this agent hides, handed down or given by the conversation. */
-function exposer(at: AgentPath, parameter: Parameter): string | null {
+function exposer(at: AgentPath, parameter: Parameter): Taker | null {
   const { parent } = at
   const source = sourceOf(at, parameter)
   if (parent === null) return null
-  if (source !== null) return source.sendToModel ? parent.agent.id : exposer(parent, source)
+  if (source !== null) return source.sendToModel ? { agent: parent.agent, parameter: source } : exposer(parent, source)
   const given = mappedName(at, parameter)
   for (let above = parent.parent; above !== null && given !== null; above = above.parent) {
     const on = above
-    if (on.agent.parameters.some((one) => one.sendToModel && givenName(on, one) === given)) return on.agent.id
+    const shown = on.agent.parameters.find((one) => one.sendToModel && givenName(on, one) === given)
+    if (shown !== undefined) return { agent: on.agent, parameter: shown }
   }
   return null
 }
