@@ -212,7 +212,16 @@ function hide(values: Given, name: string): void {
 test('[P4] [C19] no spelling of a bound name changes the value that is executed', async (context) => {
   const spelling = fc
     .tuple(
-      fc.constantFrom('userId', 'USERID', 'UserId', 'ｕｓｅｒＩｄ', 'userId\u200b', '\ufeffuserId', 'us\u2060erId'),
+      fc.constantFrom(
+        'userId',
+        'USERID',
+        'UserId',
+        'ｕｓｅｒＩｄ',
+        'userId\u200b',
+        '\ufeffuserId',
+        'us\u2060erId',
+        'us\u0435rId',
+      ),
       fc.constantFrom<unknown>('evil', ['evil'], { userId: 'evil' }, null, 7),
     )
     .map(([name, value]) => `{"topic":"x",${JSON.stringify(name)}:${JSON.stringify(value)}}`)
@@ -242,7 +251,10 @@ test('[P4] [C19] no spelling of a bound name changes the value that is executed'
     await stage.ask('root', 'go', { id: 'chats/1', parameters: { userId: 'Users/1' } })
     assert.deepEqual(ran, [{ userId: 'Users/1', topic: 'x' }, 'Users/1'])
     const notices = (await stage.events('chats/1')).filter(({ type }) => type === 'notice')
-    assert.equal(notices.length, 1)
+    assert.deepEqual(
+      notices.map(({ content }) => content['code']),
+      ['ARGUMENT_OVERRIDE_IGNORED'],
+    )
   })
   await holds(context, property, 300)
 })

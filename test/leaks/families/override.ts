@@ -11,7 +11,7 @@ import { textOf } from '../support/texts.ts'
 
 type Parameter = NonNullable<AgentInput['parameters']>[number]
 
-/** What the model writes, as raw JSON beside `"topic":"x"`; `isName` where a reader would take it for the bound name. */
+/** What the model writes, as raw JSON beside `"topic":"x"`; `isName` where a reader would take it for the bound name, and not for one within another. */
 const spellings: Readonly<Record<string, { readonly text: string; readonly isName: boolean }>> = {
   'the name': { text: '"userId":"evil"', isName: true },
   'upper case': { text: '"USERID":"evil"', isName: true },
@@ -20,7 +20,8 @@ const spellings: Readonly<Record<string, { readonly text: string; readonly isNam
   'zero-width behind': { text: '"userId\u200b":"evil"', isName: true },
   'byte order mark': { text: '"\ufeffuserId":"evil"', isName: true },
   'word joiner within': { text: '"us\u2060erId":"evil"', isName: true },
-  'Cyrillic letter': { text: '"us\u0435rId":"evil"', isName: false },
+  'Cyrillic letter': { text: '"us\u0435rId":"evil"', isName: true },
+  'Greek capital': { text: '"user\u0399d":"evil"', isName: true },
   'a prototype': { text: '"__proto__":{"userId":"evil"}', isName: false },
   'constructor.prototype': { text: '"constructor":{"prototype":{"userId":"evil"}}', isName: false },
   nested: { text: '"parameters":{"userId":"evil"}', isName: false },
@@ -179,10 +180,10 @@ function judge(
   ledger.control('what is executed', got.length > 0 && scan(textOf(got)).size > 0)
   ledger.deny('override', 'what is executed', evilIn(got))
   const codes = events.filter(({ type }) => type === 'notice').map(({ content }) => String(content['code']))
-  const wanted = spellings[one.spelling]?.isName ? 'ARGUMENT_OVERRIDE_IGNORED' : null
-  const isOpen = one.kind === 'open function'
-  if (wanted !== null) ledger.claim(`no ${wanted} is recorded, but ${codes.join(', ')}`, codes.includes(wanted))
-  else if (!isOpen || one.spelling === 'a prototype') ledger.claim('nothing is recorded', codes.length > 0)
+  // Where any argument is taken, one that only holds the name within is the tool's own.
+  const isTools = one.kind === 'open function' && !spellings[one.spelling]?.isName && one.spelling !== 'a prototype'
+  const wanted = 'ARGUMENT_OVERRIDE_IGNORED'
+  if (!isTools) ledger.claim(`no ${wanted} is recorded, but ${codes.join(', ')}`, codes.includes(wanted))
   if (one.policy.sendToModel === false) ledger.deny('leak', 'log', scan(textOf(entries)))
 }
 

@@ -26,7 +26,7 @@ export function prepareArguments(tool: Tool, text: string): PreparedArguments {
   const notices: NoticeBody[] = []
   for (const name of Object.keys(raw)) {
     if (isWanted(tool, listed, name)) kept[name] = (raw as Record<string, unknown>)[name]
-    else notices.push(dropped(tool, name))
+    else notices.push(dropped(tool, name, (raw as Record<string, unknown>)[name]))
   }
   const checked = tool.check(kept)
   if (checked.ok) return { ok: true, raw, kept, arguments: checked.arguments, notices }
@@ -63,8 +63,8 @@ function isWanted(tool: Tool, listed: ReadonlySet<string> | null, name: string):
   return name !== '__proto__' && boundSpelling(tool.bound, name) === undefined
 }
 
-function dropped(tool: Tool, name: string): NoticeBody {
-  const bound = boundSpelling(tool.bound, name)
+function dropped(tool: Tool, name: string, value: unknown): NoticeBody {
+  const bound = boundSpelling(tool.bound, name) ?? boundWithin(tool.bound, value)
   if (bound === undefined)
     return {
       code: 'ARGUMENT_UNKNOWN_DROPPED',
@@ -74,6 +74,25 @@ function dropped(tool: Tool, name: string): NoticeBody {
     code: 'ARGUMENT_OVERRIDE_IGNORED',
     detail: `\`${bound}\` is bound for \`${tool.name}\`; what the model wrote was dropped.`,
   }
+}
+
+const mostKeys = 1000
+
+/** The bound name that stands within what is dropped, as in `__proto__` or an object beside it; looked for among its first keys. */
+function boundWithin(bound: readonly string[], value: unknown): string | undefined {
+  if (bound.length === 0) return undefined
+  const left = [value]
+  for (let looked = 0; left.length > 0 && looked < mostKeys; ) {
+    const one = left.pop()
+    if (typeof one !== 'object' || one === null) continue
+    for (const [name, inner] of Object.entries(one).slice(0, mostKeys - looked)) {
+      looked += 1
+      const found = Array.isArray(one) ? undefined : boundSpelling(bound, name)
+      if (found !== undefined) return found
+      left.push(inner)
+    }
+  }
+  return undefined
 }
 
 function clip(name: string): string {

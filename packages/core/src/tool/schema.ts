@@ -37,7 +37,7 @@ export function boundArguments(
   return bound
 }
 
-/** The bound name that a reader would take `name` for: spellings that differ in case, compatibility forms or zero-width characters are one. */
+/** The bound name that a reader would take `name` for: spellings that differ in case, compatibility forms, zero-width characters or letters of one look are one. */
 export function boundSpelling(bound: readonly string[], name: string): string | undefined {
   const plain = plainSpelling(name)
   return bound.find((one) => plainSpelling(one) === plain)
@@ -48,7 +48,15 @@ function plainSpelling(name: string): string {
     .normalize('NFKC')
     .replace(/\p{Cf}/gu, '')
     .toLowerCase()
+    .replace(/[\u0370-\u052f\u0131]/gu, (letter) => lookalikes.get(letter) ?? letter)
 }
+
+/** Greek and Cyrillic letters, small or capital, that look like Latin ones; and the dotless i. */
+const lookalikes = new Map(
+  'aαа bβв cс dԁ eεе gԍ hηнһ iιіı jј kκк lӏ mμм nνп oοо pρр qԛ rг sѕ tτт uυ vѵ wԝω xχх yу zζ'
+    .split(' ')
+    .flatMap(([latin = '', ...letters]) => letters.map((letter) => [letter, latin] as const)),
+)
 
 /** Makes something once per agent definition and set of bound names. */
 export function perBinding<Key extends object, Made>(
