@@ -54,6 +54,18 @@ test('[E26] a tool called although all tools are off is not run; the text is the
   assert.equal(errors.length, 1)
 })
 
+test('[E26] a last answer that calls and says nothing is the answer all the same: nobody is asked once more', async () => {
+  const stage = createStage({
+    agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }], limits: { maxIterations: 1 } }, { id: 'leaf' }],
+    plays: { root: (_, turn) => call('leaf', { message: `try ${turn}` }), leaf: () => 'more' },
+  })
+  const result = await stage.ask('root', 'go', { id: 'chats/1' })
+  assert.deepEqual([result.status, result.text, result.finishReason], ['completed', '', 'iteration_limit'])
+  assert.deepEqual([stage.seenBy('root').length, stage.seenBy('leaf').length], [2, 1])
+  const errors = (await sound(stage, result)).filter(({ type }) => type === 'error')
+  assert.equal(errors.length, 1)
+})
+
 test('[E25] forced tool mode gives way on the last answer', async () => {
   const stage = createStage({
     agents: [

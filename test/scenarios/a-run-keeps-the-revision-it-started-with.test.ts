@@ -1,8 +1,12 @@
 /** Agents change while runs are under way: a run keeps what it started with; the next one takes the new. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { call } from '@witan/core/testing'
-import { agent, createGate, createStage, settle } from '../support/stage.ts'
+import { createRuntime, memoryStore, type Runtime } from '@witan/core'
+import { call, scriptedModel, systemText } from '@witan/core/testing'
+import { fakeClock } from '../support/clock.ts'
+import { note } from '../support/random-system.ts'
+import { outliving } from '../support/reopen.ts'
+import { agent, createGate, createStage, settle, until } from '../support/stage.ts'
 
 const tuned = (id: string, more: Parameters<typeof agent>[1] = {}) =>
   agent(id, { ...more, instructions: `You are ${id}. Second edition.` })
@@ -71,6 +75,41 @@ test('[E6] a delegate that was deleted or disabled meanwhile is an error the mod
   }
 })
 
+test('[E6] a call that is under way ends with what it has, whoever deletes or disables its agent meanwhile', async () => {
+  for (const remove of ['delete', 'disable'] as const) {
+    const gate = createGate()
+    const stage = createStage({
+      agents: [
+        { id: 'root', subAgents: [{ agent: 'leaf' }] },
+        { id: 'leaf', tools: ['note'] },
+      ],
+      plays: {
+        root: [call('leaf', { message: 'x' }), call('leaf', { message: 'y' }), 'done'],
+        leaf: async (request, turn) => {
+          if (request.messages.at(-1)?.content === 'x') await gate.opened
+          return turn === 0 ? call('note') : 'noted'
+        },
+      },
+      options: { tools: [note] },
+    })
+    const opened = await stage.runtime.start({ agent: 'root', prompt: 'go', id: 'chats/1' })
+    await until(() => stage.seenBy('leaf').length === 1)
+    if (remove === 'delete') await stage.runtime.agents.delete('leaf', { force: true })
+    else await stage.runtime.agents.save(agent('leaf', { disabled: true }))
+    gate.open()
+    assert.equal((await opened.run?.result)?.status, 'completed', remove)
+    const [first] = stage.seenBy('root')[1]?.messages.slice(-1) ?? []
+    assert.equal(first?.content, 'noted', remove)
+    // The agent's words and tools are those of its revision, to its last step.
+    assert.deepEqual(
+      stage.seenBy('leaf')[1]?.tools.map(({ name }) => name),
+      ['note'],
+      remove,
+    )
+    assert.equal(stage.seenBy('leaf')[1]?.messages[0]?.content, 'You are leaf.')
+  }
+})
+
 test('[E6] an agent that others list is not deleted unless forced', async () => {
   const stage = createStage({ agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }] }, { id: 'leaf' }], plays: {} })
   await assert.rejects(stage.runtime.agents.delete('leaf'), { code: 'AGENT_REFERENCED' })
@@ -100,10 +139,67 @@ test('[R04] [E2] agents that list each other are saved in one batch, all or none
   })
   assert.deepEqual((await stage.runtime.agents.list()).items, [])
   assert.equal((await stage.runtime.agents.saveAll([one, two])).length, 2)
+  // One after the other works as well: the first is changed once the second is there.
+  await stage.runtime.agents.save(agent('three'))
+  await stage.runtime.agents.save(agent('four', { subAgents: [{ agent: 'three' }] }))
+  await stage.runtime.agents.save(agent('three', { subAgents: [{ agent: 'four' }] }))
+  const { warnings } = await stage.runtime.agents.get('three')
+  assert.deepEqual(
+    warnings.map(({ code }) => code),
+    ['AGENT_CYCLE'],
+  )
 })
 
-test('[F10] an agent of code that did not change makes no new revision, and is marked', async () => {
-  const stage = createStage({ agents: [{ id: 'root' }], plays: {} })
-  const known = await stage.runtime.agents.get('root')
-  assert.deepEqual([known.revision, known.source], [1, 'code'])
+test('[F10] at every start an agent of code is stored by its id: unchanged as it was, changed as a new revision, over what was edited', async () => {
+  const store = memoryStore()
+  const open = async (words: string) => {
+    const agents = [agent('root', { instructions: words, subAgents: [{ agent: 'leaf' }] }), agent('leaf')]
+    const models = { 'play/model': scriptedModel(systemText) }
+    const runtime = createRuntime({ store: outliving(store), clock: fakeClock(), models, agents })
+    await runtime.ready
+    return runtime
+  }
+  const told = async ({ agents }: Runtime) => {
+    const { items } = await agents.list()
+    return items.map(({ id, revision, source, instructions }) => [id, revision, source, instructions])
+  }
+  const leaf = ['leaf', 1, 'code', 'You are leaf.']
+  const first = await open('Be kind.')
+  assert.deepEqual(await told(first), [leaf, ['root', 1, 'code', 'Be kind.']])
+  await first.close()
+  const second = await open('Be kind.')
+  assert.deepEqual(await told(second), [leaf, ['root', 1, 'code', 'Be kind.']])
+  await second.agents.save(agent('other'))
+  await second.close()
+  const third = await open('Be brief.')
+  // What is not of code, and what code has not changed, stays.
+  const other = ['other', 1, 'data', 'You are other.']
+  assert.deepEqual(await told(third), [leaf, other, ['root', 2, 'code', 'Be brief.']])
+  assert.equal((await third.conversation('root').run('hello')).text, 'Be brief.')
+  await third.close()
+})
+
+test('[F10] a run that waited is taken up after the agents of code are stored, with the revisions it began with', async () => {
+  const store = memoryStore()
+  const open = (words: string) => {
+    const model = scriptedModel((request, turn) => (turn === 0 ? call('leaf', { message: 'go' }) : systemText(request)))
+    const leaf = scriptedModel((request, turn) => (turn === 0 ? call('Ask') : systemText(request)))
+    const agents = [
+      agent('root', { instructions: words, subAgents: [{ agent: 'leaf' }] }),
+      { ...agent('leaf', { instructions: words, actions: [{ name: 'Ask' }] }), model: 'play/leaf' },
+    ]
+    const models = { 'play/model': model, 'play/leaf': leaf }
+    return createRuntime({ store: outliving(store), clock: fakeClock(), models, agents })
+  }
+  const first = open('Old.')
+  const waiting = await (await first.start({ agent: 'root', id: 'chats/1', prompt: 'go' })).run?.result
+  assert.equal(waiting?.status, 'waiting')
+  await first.close()
+  const second = open('New.')
+  const answer = { id: waiting.interruptions[0]?.id, response: 'ok' }
+  const resumed = await (await second.run('chats/1', { actionResponses: [answer] })).result
+  assert.equal(resumed.text, 'Old.')
+  assert.equal((await (await second.run('chats/1', { prompt: 'again' })).result).status, 'waiting')
+  assert.equal((await second.agents.get('root')).revision, 2)
+  await second.close()
 })

@@ -167,6 +167,27 @@ test('[K15] [K18] [K19] [E73] several in one reply share the budget, each with a
   )
 })
 
+test('[K19] one below another has the whole way in its invocation id', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'mid', style: 'agentTool' }] },
+      { id: 'mid', subAgents: [{ agent: 'leaf', style: 'agentTool' }] },
+      { id: 'leaf' },
+    ],
+    plays: {
+      root: [call('mid', { request: 'go' }), 'done'],
+      mid: [{ toolCalls: ['a', 'b'].map((request) => ({ name: 'leaf', arguments: { request } })) }, 'done'],
+      leaf: ['ok'],
+    },
+  })
+  const { runId } = await stage.ask('root', 'hello', { id: 'chats/1' })
+  const starts = (await stage.events('chats/1')).filter(({ type, kind }) => type === 'start' && kind === 'agent')
+  assert.deepEqual(
+    starts.map(({ invocationId }) => invocationId),
+    [runId, `${runId}.sub.mid`, `${runId}.sub.mid.sub.leaf`, `${runId}.sub.mid.sub.leaf#2`],
+  )
+})
+
 test('[K18] cancelling the run ends the wrapped agent too', async () => {
   const stage = wrapped({}, [{ hang: true }])
   const opened = await stage.runtime.start({ agent: 'root', prompt: 'hello', id: 'chats/1' })

@@ -20,7 +20,10 @@ const staged = (): Stage =>
   createStage({
     agents: [{ id: 'leaf' }, { id: 'other' }],
     plays: {},
-    options: { sources: { shop: empty }, tools: [tool('leaf'), tool('twice'), tool('exit_loop')] },
+    options: {
+      sources: { shop: empty },
+      tools: ['leaf', 'twice', 'transfer_to_agent', 'exit_loop', 'message_sub_agent', 'set_output'].map(tool),
+    },
   })
 
 const save = (stage: Stage, id: string, more: Omit<AgentDraft, 'id'>) => stage.runtime.agents.save(agent(id, more))
@@ -62,8 +65,9 @@ test('[E04] [Rb43] sub-agents, queries, actions and tools of one agent share one
     { parameters: [{ name: 'same' }, { name: 'same' }] },
   ])
     await assert.rejects(save(stage, 'root', doubled), { code: 'NAME_TAKEN' }, JSON.stringify(doubled))
-  for (const kind of [twice.query, twice.action, twice.tool])
-    await assert.rejects(save(stage, 'root', kind('exit_loop')), { code: 'NAME_TAKEN', message: /built-in/ })
+  for (const builtIn of ['transfer_to_agent', 'exit_loop', 'message_sub_agent', 'set_output'])
+    for (const kind of [twice.query, twice.action, twice.tool])
+      await assert.rejects(save(stage, 'root', kind(builtIn)), { code: 'NAME_TAKEN', message: /built-in/ }, builtIn)
   // Another letter case is another name, and another agent has a name space of its own.
   await save(stage, 'root', { ...twice.subAgent('leaf'), ...twice.action('Leaf') })
   await save(stage, 'second', { ...twice.action('leaf') })

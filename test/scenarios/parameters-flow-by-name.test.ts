@@ -146,7 +146,7 @@ test('[E15] [R41] [R44] a value that a model made above is not accepted as a tru
 })
 
 test('[E13] [E14] an empty string is a value, and null is one only where the type says so', async () => {
-  const tried = async (type: 'string' | 'null', value: unknown) => {
+  const tried = async (type: 'string' | 'number' | 'boolean' | 'string[]' | 'null' | 'any', value: unknown) => {
     const { got, options } = recorder()
     const stage = createStage({
       agents: [
@@ -161,7 +161,25 @@ test('[E13] [E14] an empty string is a value, and null is one only where the typ
   }
   assert.deepEqual(await tried('string', ''), [{ p: '' }])
   assert.deepEqual(await tried('null', null), [{ p: null }])
-  await assert.rejects(tried('string', null), { code: 'PARAM_TYPE' })
+  assert.deepEqual(await tried('any', null), [{ p: null }])
+  for (const type of ['string', 'number', 'boolean', 'string[]'] as const)
+    await assert.rejects(tried(type, null), { code: 'PARAM_TYPE' }, type)
+})
+
+test('[E14] [E17] a null that an edge maps to a name which takes none is refused under the name that was given', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', parameters: [{ name: 'any', type: 'any' }], subAgents: [{ agent: 'leaf', map: { p: 'any' } }] },
+      { id: 'leaf', parameters: [{ name: 'p', type: 'string' }] },
+    ],
+    plays: {},
+  })
+  await assert.rejects(stage.ask('root', 'hello', { parameters: { any: null } }), {
+    code: 'PARAM_TYPE',
+    path: 'parameters.any',
+    message: '`any` must be a string, got null.',
+    hint: 'An edge maps it to `p` with type `string`.',
+  })
 })
 
 test('[E21] a parameter that nobody declares is refused with the known ones', async () => {
@@ -176,6 +194,34 @@ test('[E21] a parameter that nobody declares is refused with the known ones', as
     code: 'PARAM_UNKNOWN',
     message: /userId/,
   })
+})
+
+test('[E21] [R32] the whole hierarchy is asked, also where its agents call each other', async () => {
+  const { got, options } = recorder()
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'ping' }] },
+      { id: 'ping', subAgents: [{ agent: 'pong' }] },
+      { id: 'pong', subAgents: [{ agent: 'ping' }, { agent: 'leaf' }] },
+      { id: 'leaf', parameters: [{ name: 'userId' }], tools: ['record'], subAgents: [{ agent: 'root' }] },
+      { id: 'elsewhere', parameters: [{ name: 'secretName' }] },
+    ],
+    plays: {
+      root: [call('ping', { message: 'a' }), 'done'],
+      ping: [call('pong', { message: 'b' }), 'done'],
+      pong: [call('leaf', { message: 'c' }), 'done'],
+      leaf: [call('record'), 'done'],
+    },
+    options,
+  })
+  await stage.ask('root', 'hello', { parameters: { userId: 'Users/1' } })
+  assert.deepEqual(got, [{ userId: 'Users/1' }])
+  // What an agent outside of it declares is as unknown as any other name.
+  for (const name of ['usrId', 'secretName'])
+    await assert.rejects(stage.ask('root', 'hello', { parameters: { [name]: 'x' } }), (error: Error) => {
+      assert.match(error.message, /userId/)
+      return (error as { code?: string }).code === 'PARAM_UNKNOWN' && !/secretName.*secretName/.test(error.message)
+    })
 })
 
 test('[C19] [Rb09] [P4] what a model writes for a bound name is dropped and recorded', async () => {

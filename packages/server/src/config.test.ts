@@ -51,7 +51,7 @@ describe('a configuration', () => {
     assert.equal(live.tools[0]?.execute({}, {} as never), 1)
   })
 
-  test('the environment goes before the file', async () => {
+  test('the environment goes before the file [F36]', async () => {
     const at = await place('environment', {
       'witan.config.json': '{"server":{"port":1,"allowedHosts":["a"]},"limits":{"maxModelCalls":7}}',
     })
