@@ -81,6 +81,43 @@ test('[E25] forced tool mode gives way on the last answer', async () => {
   )
 })
 
+test('[E25] who has called nothing yet is not forced either, once the rounds of the tree are gone', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'mid' }], limits: { maxModelIterationsPerCall: 1 } },
+      { id: 'mid', toolMode: 'force', subAgents: [{ agent: 'leaf' }] },
+      { id: 'leaf' },
+    ],
+    plays: { root: obedient('mid'), mid: obedient('leaf'), leaf: () => 'never' },
+  })
+  const result = await stage.ask('root', 'go', { id: 'chats/1' })
+  assert.deepEqual(
+    stage.seenBy('mid').map(({ toolChoice }) => toolChoice),
+    ['none'],
+  )
+  assert.equal(stage.seenBy('leaf').length, 0)
+  await sound(stage, result)
+})
+
+test('[C3] what an agent does at its own limit is its own to say, whatever its root says', async () => {
+  for (const [own, roots, status] of [
+    ['error', 'answer', 'failed'],
+    ['answer', 'error', 'completed'],
+  ] as const) {
+    const stage = createStage({
+      agents: [
+        { id: 'root', subAgents: [{ agent: 'mid' }], onExhausted: roots },
+        { id: 'mid', subAgents: [{ agent: 'leaf' }], limits: { maxIterations: 2 }, onExhausted: own },
+        { id: 'leaf' },
+      ],
+      plays: { root: [call('mid', { message: 'go' }), 'done'], mid: obedient('leaf'), leaf: () => 'more' },
+    })
+    const result = await stage.ask('root', 'go', { id: 'chats/1' })
+    assert.deepEqual([result.status, result.error?.code ?? null], [status, own === 'error' ? 'BUDGET_EXCEEDED' : null])
+    await sound(stage, result)
+  }
+})
+
 test('[C3] with `onExhausted: error` the same limit fails the run', async () => {
   const stage = createStage({
     agents: [

@@ -166,6 +166,32 @@ test('[E13] [E14] an empty string is a value, and null is one only where the typ
     await assert.rejects(tried(type, null), { code: 'PARAM_TYPE' }, type)
 })
 
+test('[E13] [E14] [R30] a parent’s value of any type is inherited only where it fits; else it is as if there were none', async () => {
+  const tried = async (made: unknown, policy: 'forbidModelGeneration' | null) => {
+    const { got, options } = recorder()
+    const stage = createStage({
+      agents: [
+        { id: 'root', subAgents: [{ agent: 'mid' }] },
+        { id: 'mid', parameters: [{ name: 'what', type: 'any' }], subAgents: [{ agent: 'leaf', map: { n: 'what' } }] },
+        { id: 'leaf', parameters: [{ name: 'n', type: 'number', policy }], tools: ['record'] },
+      ],
+      plays: {
+        root: [call('mid', { message: 'go', what: made }), 'done'],
+        mid: [call('leaf', { message: 'go', n: 7 }), 'done'],
+        leaf: [call('record'), 'done'],
+      },
+      options,
+    })
+    const { error } = await stage.ask('root', 'hello')
+    return error?.code ?? got
+  }
+  assert.deepEqual(await tried(5, null), [{ n: 5 }])
+  for (const made of [null, 'five', '', [5]]) {
+    assert.deepEqual(await tried(made, null), [{ n: 7 }], JSON.stringify(made))
+    assert.equal(await tried(made, 'forbidModelGeneration'), 'MISSING_AGENT_PARAMETER', JSON.stringify(made))
+  }
+})
+
 test('[E14] [E17] a null that an edge maps to a name which takes none is refused under the name that was given', async () => {
   const stage = createStage({
     agents: [
