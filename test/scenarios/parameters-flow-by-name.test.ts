@@ -204,7 +204,7 @@ test('[E14] [E17] a null that an edge maps to a name which takes none is refused
     code: 'PARAM_TYPE',
     path: 'parameters.any',
     message: '`any` must be a string, got null.',
-    hint: 'An edge maps it to `p` with type `string`.',
+    hint: 'Agent `leaf` takes it by an edge, and declares `p` with type `string`.',
   })
 })
 
