@@ -49,3 +49,20 @@ test('[P12] [C1] [E03] every cycle is told with its path, at each agent on it, w
   await holds(context, property, 300)
   assert.ok(cyclic > 200, 'too few cycles came up')
 })
+
+test('[P12] [C1] agents that all list each other are told of the shortest circles, and how many more there are', async () => {
+  const all = Array.from({ length: 7 }, (_, index) => `n${index}`)
+  const agents = all.map((id) => agent(id, { subAgents: all.filter((to) => to !== id).map((to) => ({ agent: to })) }))
+  const { runtime } = createStage({ agents: [], plays: {} })
+  const { warnings } = await runtime.agents.check(agents)
+  for (const id of all) {
+    const details = warnings.filter((one) => one.code === 'AGENT_CYCLE' && one.agent === id).map(({ detail }) => detail)
+    assert.equal(details.length, 21)
+    // Six circles of two, and fourteen of the thirty of three.
+    assert.deepEqual(
+      details.slice(0, 20).map((detail) => detail.split(' → ').length),
+      [...Array.from({ length: 6 }, () => 3), ...Array.from({ length: 14 }, () => 4)],
+    )
+    assert.equal(details.at(-1), `\`${id}\` is on at least 1936 more cycles.`)
+  }
+})

@@ -17,27 +17,38 @@ export interface CheckContext extends Surroundings {
 
 /** Findings about one agent within its set: what refuses its save, and what is kept with it. */
 export async function checkAgent(agent: AgentData, agents: AgentSet, context: CheckContext): Promise<Finding[]> {
-  const cycles = cyclesThrough(agent, agents).map((cycle): Finding => cycleFinding(agent, cycle))
   return [
     ...checkNames(agent, agents, context),
     ...(await checkQueries(agent, context.querySources)),
     ...checkParameters(agent, agents),
     ...checkUnused(agent, agents, context),
     ...checkPrices(agent, agents, context),
-    ...cycles,
+    ...checkCycles(agent, agents),
   ]
 }
 
-function cycleFinding(agent: AgentData, cycle: readonly string[]): Finding {
+/** Agents that all list each other turn in more circles than anybody reads: of one agent so many are told with their paths, the shortest, and how many there are. */
+const mostCycles = 20
+
+function checkCycles(agent: AgentData, agents: AgentSet): Finding[] {
   const { maxDepth, maxModelCalls } = agent.limits
-  return {
+  const cycles = cyclesThrough(agent, agents)
+  const details = cycles
+    .slice(0, mostCycles)
+    .map(
+      (cycle) =>
+        `Cycle: ${cycle.join(' → ')}. Runs are bounded by maxDepth ${maxDepth} and maxModelCalls ${maxModelCalls}.`,
+    )
+  const rest = cycles.length - details.length
+  if (rest > 0) details.push(`\`${agent.id}\` is on at least ${rest} more cycles.`)
+  return details.map((detail) => ({
     code: 'AGENT_CYCLE',
     severity: 'warning',
     agent: agent.id,
     path: 'subAgents',
-    detail: `Cycle: ${cycle.join(' → ')}. Runs are bounded by maxDepth ${maxDepth} and maxModelCalls ${maxModelCalls}.`,
+    detail,
     hint: 'A cycle is allowed; every re-entry is a fresh call.',
-  }
+  }))
 }
 
 /** The whole report: findings of `checked`, and the matrix and handler paths of every root among them. */
