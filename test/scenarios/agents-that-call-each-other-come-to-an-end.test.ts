@@ -1,7 +1,7 @@
 /** Cycles, repeated tasks, and tools that do not exist: all of them are answered, none runs away. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { call, lastUserMessage } from '@witan/core/testing'
+import { call, lastUserMessage, toolResults } from '@witan/core/testing'
 import { assertAlternates, assertSound } from '../support/claims.ts'
 import { createStage } from '../support/stage.ts'
 
@@ -54,6 +54,31 @@ test('[C1] the same task given to an ancestor that is at work on it is refused i
   assert.equal(result.status, 'completed')
   assert.match(stage.seenBy('b')[1]?.messages.at(-1)?.content ?? '', /already at work/)
   assert.equal(stage.requests.length, 4)
+})
+
+test('[C1] the same words with other values are another task, whoever supplies the values', async () => {
+  const folders = ['/', '/a', '/a/b', '/a/b']
+  let depth = 0
+  const stage = createStage({
+    agents: [
+      { id: 'lister', parameters: [{ name: 'folder' }], subAgents: [{ agent: 'helper' }] },
+      { id: 'helper', subAgents: [{ agent: 'lister', map: { folder: null } }] },
+    ],
+    plays: {
+      lister: (_, turn) => (turn === 0 ? call('helper', { message: `below ${folders[depth]}` }) : 'listed'),
+      helper: (request, turn) =>
+        turn === 0 ? call('lister', { message: 'list', folder: folders[++depth] }) : `heard ${toolResults(request)[0]}`,
+    },
+  })
+  const result = await stage.ask('lister', 'list', { id: 'chats/1', parameters: { folder: '/' } })
+  assert.equal(result.text, 'listed')
+  const seen = stage.seenBy('lister').map(({ messages }) => messages[0]?.content.split('\n')[1])
+  assert.deepEqual([...new Set(seen)], ['folder = "/"', 'folder = "/a"', 'folder = "/a/b"'])
+  const errors = (await stage.events('chats/1')).filter(({ type }) => type === 'error')
+  assert.match(
+    errors.map(({ content }) => String(content['detail'])).join(),
+    /^`lister` is already at work on the same/,
+  )
 })
 
 test('[C2] [R47] a cycle that always asks anew ends at the depth cap', async () => {

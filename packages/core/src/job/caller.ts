@@ -18,9 +18,9 @@ export function toolsOf(call: AgentCall, job: Job): CallTools {
 }
 
 function callerOf(call: AgentCall, job: Job): Caller {
-  const lineage: { agent: string; message: string }[] = []
+  const lineage: Caller['lineage'][number][] = []
   for (let one: AgentCall | null = call; one !== null; one = one.parent)
-    lineage.unshift({ agent: one.agent.id, message: one.message })
+    lineage.unshift({ agent: one.agent.id, message: one.message, parameters: one.parameters })
   const { database, id, given } = job.log.state
   return {
     callId: call.place.call,

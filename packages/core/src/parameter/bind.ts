@@ -77,3 +77,9 @@ export function documentKey(path: string, bound: Bound): string {
     ? path
     : `${path} ${JSON.stringify(counted.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)))}`
 }
+
+/** Whether two calls have the same values, whoever made them. */
+export function sameValues(one: Bound, other: Bound): boolean {
+  const written = (bound: Bound, name: string) => JSON.stringify(bound.get(name)?.box.reveal())
+  return one.size === other.size && [...one.keys()].every((name) => written(one, name) === written(other, name))
+}

@@ -2,7 +2,8 @@
 import { type AgentData, MissingAgentParameterError, type Parameter, type SubAgentEdge } from '@witan/protocol'
 import type { AnswerTerms, CallOverrides } from '@witan/protocol/entries'
 import { fitsType, typeToJsonSchema } from '@witan/protocol/schemas'
-import { bind, type Binding } from '../parameter/bind.ts'
+import { bind, type Binding, sameValues, withGenerated } from '../parameter/bind.ts'
+import type { Bound } from '../parameter/parameter.ts'
 import { failed, pending } from './outcome.ts'
 import type { JsonSchema } from './schema.ts'
 import type { ArgumentCheck, Caller, ImmediateTool, Spawn, Tool, ToolRequest } from './tool.ts'
@@ -69,7 +70,7 @@ function offered(edge: SubAgentEdge, { style, child, binding, description, isThe
     invoke(request, caller, verbs) {
       if (!isThere()) return failed('TOOL_UNKNOWN', goneText(edge))
       const spawn = spawnOf(edge, style, request)
-      if (repeats(caller, child.id, spawn.message)) {
+      if (repeats(caller, spawn, withGenerated(binding, spawn.generated))) {
         return failed(
           'DEPTH_EXCEEDED',
           `\`${child.id}\` is already at work on the same message above you; answer it yourself or ask something else.`,
@@ -187,9 +188,11 @@ function checkDelegation(
   return issues.length === 0 ? { ok: true, arguments: args } : { ok: false, issues }
 }
 
-/** A live ancestor with the same agent and the same message: going on could only repeat [C1]. */
-function repeats(caller: Caller, agent: string, message: string): boolean {
-  return caller.lineage.some((one) => one.agent === agent && normal(one.message) === normal(message))
+/** A live ancestor with the same agent, message and values: going on could only repeat [C1]. */
+function repeats(caller: Caller, { agent, message }: Spawn, parameters: Bound): boolean {
+  return caller.lineage.some(
+    (one) => one.agent === agent && normal(one.message) === normal(message) && sameValues(one.parameters, parameters),
+  )
 }
 
 function normal(message: string): string {

@@ -36,7 +36,7 @@ export interface Caller {
   /** The revisions that the run keeps: edges look their targets up in them. */
   readonly revisions: Readonly<Record<string, number>>
   /** Live agent calls above this one, root first, itself last. */
-  readonly lineage: readonly { readonly agent: string; readonly message: string }[]
+  readonly lineage: readonly { readonly agent: string; readonly message: string; readonly parameters: Bound }[]
 }
 
 /** What a spawned child is told, and on what terms: it stands in the child's start as it is, so that a fold needs no edge. */
