@@ -97,6 +97,8 @@ test('before and after cut by date, exclusively, and never together [Rb54]', asy
   const later = await stage.document(id, `after=${date}`)
   assert.equal(texts(later.messages).includes('Second question?'), false)
   assert.equal(texts(later.messages).includes('First question?'), false)
+  const year = await stage.witan.call('GET', `/api/v1/documents/${id}?before=2026`)
+  assertProblem(year, { status: 400, code: 'RUN_INPUT_INVALID', names: ['before', 'such as 2026-01-31'] })
   const both = await stage.witan.call('GET', `/api/v1/documents/${id}?before=${date}&after=${date}`)
   assertProblem(both, { status: 400 })
 })
