@@ -143,6 +143,29 @@ test('[E46] [Rb39] nothing is cut while an action is open, and a delegate is tri
   )
 })
 
+test('[Rb39] a history that grows too long within a run is left to the next one', async () => {
+  const used = { inputTokens: 500, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 }
+  const stage = stageOf(
+    [{ id: 'root', history: { trim: { ...summarize, maxTokensAfter: 1 } }, actions: [{ name: 'Ask' }] }],
+    {
+      root: (request) =>
+        lastUserMessage(request) === 'act' && request.messages.at(-1)?.role === 'user'
+          ? { ...call('Ask'), usage: used }
+          : 'fine',
+    },
+  )
+  await stage.ask('root', 'a few words', { id: 'chats/1' })
+  const { interruptions } = await stage.run('chats/1', { prompt: 'act' })
+  await stage.run('chats/1', { actionResponses: [{ id: interruptions[0]?.id, response: 'yes' }] })
+  // What the provider counted is far over the bound by now, and yet the second step reads what the first one read.
+  assert.deepEqual(read(stage.requests[2] as ModelRequest).slice(0, 3), [
+    'user: a few words',
+    'assistant: fine',
+    'user: act',
+  ])
+  assert.equal(stage.requests.filter(isSummary).length, 0)
+})
+
 test('[Rb39] where a summary cannot be had the run goes on with its whole history, and says so', async () => {
   const troubles: Rule[] = [() => new Error('the model is down'), () => '   ']
   for (const trouble of troubles) {

@@ -1,12 +1,14 @@
 /** Parameters and values: what a declaration says, how a value is given, and how a model reads of it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect, isDeepStrictEqual } from 'node:util'
 import { defineTool } from '@witan/core'
 import { call, systemText } from '@witan/core/testing'
 import { z } from 'zod'
 import { type AgentDraft, createStage, type Stage } from '../support/stage.ts'
 
 type Parameters = NonNullable<AgentDraft['parameters']>
+type Types = NonNullable<Parameters[number]['type']>
 
 /** A root above a leaf whose tool tells what was bound; the leaf's arguments are the root's to write. */
 function staged(root: Parameters, leaf: Parameters, args: Readonly<Record<string, unknown>> = {}) {
@@ -110,6 +112,71 @@ test('[R40] [Rb16] a value is given bare or with its visibility, and hiding it i
   await assert.rejects(stage.ask('root', 'hello', { parameters: { key: 'x' }, sendToModel: false }), {
     code: 'UNKNOWN_KEY',
   })
+})
+
+/** By type: what fits it, and what does not. What is not in JSON can only come from code. */
+const values: Readonly<Record<Types, readonly [fits: readonly unknown[], others: readonly unknown[]]>> = {
+  string: [
+    ['', 'x'],
+    [1, true, null, ['x'], {}, undefined],
+  ],
+  number: [
+    [0, -1.5, 1e21],
+    ['1', true, null, [1], Number.NaN, Number.POSITIVE_INFINITY],
+  ],
+  boolean: [
+    [true, false],
+    ['true', 0, null, [true]],
+  ],
+  null: [[null], ['null', '', 0, false, [], undefined]],
+  'string[]': [
+    [[], ['a', '']],
+    ['a', [1], ['a', 1], [['a']], [null], { 0: 'a' }],
+  ],
+  'number[]': [
+    [[], [1, 2.5]],
+    [1, ['1'], [1, '1'], [[1]], [Number.NaN], [{}]],
+  ],
+  'boolean[]': [
+    [[], [true, false]],
+    [true, ['true'], [true, 0], [[true]]],
+  ],
+  any: [
+    ['x', 1, false, null, [], ['a'], [1], [true]],
+    [{}, { a: 1 }, [1, 'a'], [['a']], [null], [{}], Number.NaN, undefined],
+  ],
+}
+
+test('[Rb15] a value has the declared type, whoever gives it: a caller is refused, a model reads why', async () => {
+  for (const [type, [fits, others]] of Object.entries(values)) {
+    const declared = [{ name: 'what', type: type as Types }]
+    for (const value of fits) {
+      const { stage, got } = staged(declared, declared)
+      await stage.ask('root', 'hello', { parameters: { what: value } })
+      assert.deepEqual(got, [{ what: value }], `${type} ${JSON.stringify(value)}`)
+      const made = staged([], declared, { what: value })
+      await made.stage.ask('root', 'hello')
+      assert.deepEqual(made.got, [{ what: value }], `${type} ${JSON.stringify(value)} of a model`)
+    }
+    for (const value of others) {
+      const of = `${type} ${inspect(value)}`
+      for (const parameters of [{ what: value }, { what: { value, sendToModel: false } }])
+        await assert.rejects(
+          staged(declared, []).stage.ask('root', 'hello', { parameters }),
+          { code: 'PARAM_TYPE' },
+          of,
+        )
+      // The type counts where it is declared, also if that is below the root.
+      await assert.rejects(staged([], declared).stage.ask('root', 'hello', { parameters: { what: value } }), {
+        code: 'PARAM_TYPE',
+      })
+      if (!isDeepStrictEqual(JSON.parse(JSON.stringify({ value })), { value })) continue
+      const { stage, got } = staged([], declared, { what: value })
+      assert.equal((await stage.ask('root', 'hello')).status, 'completed', of)
+      assert.deepEqual([got, stage.seenBy('leaf').length], [[], 0], of)
+      assert.match(stage.seenBy('root').at(-1)?.messages.at(-1)?.content ?? '', /^\{"error":".*`what(\.0|\.1)?`/, of)
+    }
+  }
 })
 
 test('[Rb10] a child is handed what it declares, and nothing else that its caller has', async () => {

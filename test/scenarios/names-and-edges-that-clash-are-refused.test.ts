@@ -132,4 +132,8 @@ test('[Rb07] one name with two types along an edge is refused, unless one of the
   // A change of the child alone is held against the parents that are there.
   await stage.runtime.agents.saveAll(pair({ type: 'string' }, { type: 'string' }))
   await assert.rejects(stage.runtime.agents.save(agent('leaf', { parameters: [{ name: 'n', type: 'number' }] })), clash)
+  // And so is one of the parent alone against the children that are there.
+  await stage.runtime.agents.saveAll(pair({ type: 'number' }, { type: 'number' }))
+  const [parent] = pair({ type: 'string' }, { type: 'number' })
+  await assert.rejects(stage.runtime.agents.save(parent), clash)
 })
