@@ -49,7 +49,28 @@ test('[C8] a delegate saved while the run is under way applies from the next run
   assert.equal(stage.seenBy('leaf')[1]?.messages[0]?.content, 'You are leaf. Second edition.')
 })
 
-test('[E6] a delegate that was deleted or disabled meanwhile is an error the model reads', async () => {
+test('[C8] [R43] what a delegate asks of its caller’s model is told anew when it changes', async () => {
+  const leaf = (more: object) => agent('leaf', { parameters: [{ name: 'topic', description: 'Old.', ...more }] })
+  const stage = createStage({
+    agents: [{ id: 'root', subAgents: [{ agent: 'leaf' }] }, { id: 'leaf' }],
+    plays: { root: ['one', 'two', 'three', 'four'] },
+  })
+  const told: unknown[] = []
+  for (const more of [{}, { description: 'New.' }, { type: 'number' }, { sendToModel: false }]) {
+    await stage.runtime.agents.save(leaf(more))
+    await (told.length === 0 ? stage.ask('root', 'go', { id: 'chats/1' }) : stage.run('chats/1', { prompt: 'again' }))
+    const schema = stage.requests.at(-1)?.tools[0]?.parameters as { properties: Record<string, unknown> }
+    told.push(schema.properties['topic'])
+  }
+  const [one, two, three] = [
+    { type: 'string', description: 'Old.' },
+    { type: 'string', description: 'New.' },
+    { type: 'number', description: 'Old.' },
+  ]
+  assert.deepEqual(told, [one, two, three, one])
+})
+
+test('[E6] [Rb45] a delegate that was deleted or disabled meanwhile is an error the model reads', async () => {
   for (const remove of ['delete', 'disable'] as const) {
     const gate = createGate()
     const stage = createStage({

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Principal, Witan } from '@witan/core'
 import { call } from '@witan/core/testing'
 import type { DatabaseId } from '@witan/protocol'
-import { agent, createStage, type Stage } from '../support/stage.ts'
+import { agent, createStage, type Stage, until } from '../support/stage.ts'
 
 const from = (database: string): Principal => ({ database: database as DatabaseId, id: 'user:local', roles: ['admin'] })
 
@@ -71,6 +71,39 @@ test('[D17] [R11] what is another database’s and what is not there get the sam
   await same((id) => other.agents.save(agent('boss', { subAgents: [{ agent: id }] })), 'leaf', 'xyzw')
   await same((id) => other.agents.subAgents.assign('mine', id), 'leaf', 'xyzw')
   assert.deepEqual(await snapshot(stage), before)
+})
+
+test('[R11] a task, and what it waits for, is there for its own database alone', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'leaf', blocking: 'never' }] },
+      { id: 'leaf', actions: [{ name: 'Ask' }] },
+    ],
+    plays: {
+      root: (_, turn) => (turn === 0 ? call('leaf', { message: 'go' }) : 'done'),
+      leaf: [call('Ask'), 'leaf done'],
+    },
+  })
+  await stage.ask('root', 'hello', { id: 'chats/1' })
+  await until(async () => (await stage.runtime.listInterruptions({ state: 'open' })).items.length === 1)
+  const [task] = (await stage.runtime.tasks.list()).items
+  const id = task?.taskId ?? ''
+  const other = stage.runtime.as(from('other'))
+  assert.deepEqual(await other.tasks.list(), { items: [], nextCursor: null })
+  assert.deepEqual(await other.listInterruptions(), { items: [], nextCursor: null })
+  for (const ask of [
+    (one: string) => other.tasks.get(one),
+    (one: string) => other.tasks.message(one, { text: 'x', mode: 'send' }),
+    (one: string) => other.tasks.progress(one, { question: 'x' }),
+    (one: string) => other.tasks.cancel(one),
+    (one: string) => other.followRun(one),
+  ]) {
+    const told = (await refusal(ask(id), id)) as { code: string }
+    assert.deepEqual(told, await refusal(ask(`${id}0`), `${id}0`))
+    assert.equal(told.code, 'NOT_FOUND', String(ask))
+  }
+  await assert.rejects(other.liveRun('chats/1'), { code: 'NOT_FOUND' })
+  assert.deepEqual((await stage.runtime.tasks.get(id)).status, 'waiting')
 })
 
 async function snapshot(stage: Stage): Promise<unknown> {
