@@ -103,12 +103,19 @@ test('before and after cut by date, exclusively, and never together [Rb54]', asy
   assertProblem(both, { status: 400 })
 })
 
-test('limit bounds the messages and hasMore says that there are more', async () => {
+test('limit bounds the messages and hasMore says that there are more [Rb54]', async () => {
   const whole = await stage.document(id)
   assert.equal(whole.hasMore, false)
   const part = await stage.document(id, 'limit=1')
   assert.equal(part.messages.length, 1)
   assert.equal(part.hasMore, true)
+})
+
+test('a page without a size, of no known detail or from no date is refused [Rb54]', async () => {
+  for (const query of ['limit=0', 'limit=201', 'limit=1.5', 'limit=all', 'detail=most', 'before=then', 'after=']) {
+    const answer = await stage.witan.call('GET', `/api/v1/documents/${id}?${query}`)
+    assertProblem(answer, { status: [400, 422], names: [query.split('=')[0] as string] })
+  }
 })
 
 test('a path that nobody called is 404, whatever it lacks', async () => {
