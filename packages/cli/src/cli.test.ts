@@ -75,6 +75,12 @@ describe('words', () => {
 })
 
 describe('witan run in a pipe', () => {
+  test('a message of blanks is wrong usage, and leaves no conversation behind', async () => {
+    const { code, err } = await witan(['run', 'front-desk', '  '], { folder: '/nowhere' })
+    assert.equal(code, 2)
+    assert.match(err, /^USAGE {2}MESSAGE is empty\./)
+  })
+
   test('draws finished lines without colours, the answer and the usage sum, and ends with 0', async () => {
     const { code, out, err } = await witan(['run', 'front-desk', 'Who am I?', ...me, ...config])
     assert.deepEqual([code, err], [0, ''])

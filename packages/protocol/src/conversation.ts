@@ -6,15 +6,26 @@ import { interruptionSchema } from './interruption.ts'
 import { problemSchema } from './problem.ts'
 import { taskSchema } from './task.ts'
 import { usageCountersSchema, usageSchema } from './usage.ts'
+import { isSaid, saysNothing, wordsSchema } from './words.ts'
 
 /** A part of a prompt. Text is the only type so far. */
 export const promptPartSchema = z.strictObject({ type: z.literal('text'), text: z.string() })
 /** A part that somebody sends. A part may be stored empty: what an older version took stays readable. */
 const sentPartSchema = promptPartSchema.extend({ text: z.string().min(1) })
-/** What a person says: text, or parts that are joined in order, one to a line [Rb53]. Parts of other types are refused by name. */
-export const promptSchema = z.union([z.string().min(1), z.array(sentPartSchema).min(1)], {
-  error: ({ input }) => foreignPart(input),
-})
+/**
+ * What a person says: text, or parts that are joined in order, one to a line [Rb53]. Parts of other types are refused by name, and
+ * a prompt of nothing but blanks like an empty one: no model could answer it.
+ */
+export const promptSchema = z.union(
+  [
+    wordsSchema,
+    z
+      .array(sentPartSchema)
+      .min(1)
+      .refine((parts) => parts.some(({ text }) => isSaid(text)), saysNothing),
+  ],
+  { error: ({ input }) => foreignPart(input) },
+)
 export type Prompt = z.infer<typeof promptSchema>
 
 /** Why a prompt is refused: what it must be, or which of its parts has a type of another version. */

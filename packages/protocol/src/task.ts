@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { problemSchema } from './problem.ts'
 import { usageSchema } from './usage.ts'
+import { wordsSchema } from './words.ts'
 
 /** Where a task can be; the last three are ends. */
 export const taskStatuses = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const
@@ -29,7 +30,7 @@ export type Task = z.infer<typeof taskSchema>
 
 /** A message to a task that is at work: saved, or saved and waited for until the task says something. */
 export const taskMessageSchema = z.strictObject({
-  text: z.string().min(1).max(100_000),
+  text: wordsSchema.max(100_000),
   mode: z.enum(['send', 'send_and_wait']).default('send'),
   timeoutSeconds: z.number().min(0).max(600).default(30),
 })
@@ -43,7 +44,7 @@ export const taskReplySchema = z.object({
 export type TaskReply = z.infer<typeof taskReplySchema>
 
 /** A question about what a task is doing. */
-export const taskQuestionSchema = z.strictObject({ question: z.string().min(1).max(10_000) })
+export const taskQuestionSchema = z.strictObject({ question: wordsSchema.max(10_000) })
 /** The answer, from what stood in the log up to that seq. */
 export const taskProgressSchema = z.object({ text: z.string(), asOfSeq: z.number().int() })
 export type TaskProgress = z.infer<typeof taskProgressSchema>

@@ -206,6 +206,21 @@ const rows: Row[] = [
     'prompt',
   ],
   ['a prompt of the wrong kind', run({ prompt: 5 }), 422, 'BODY_INVALID', 'prompt', 'it must be text'],
+  ['an empty prompt', run({ prompt: '' }), 422, 'BODY_INVALID', 'prompt', 'must say something'],
+  ['a prompt of blanks', run({ prompt: ' \n\t\u00a0' }), 422, 'BODY_INVALID', 'prompt', 'holds only blanks'],
+  [
+    'a prompt whose parts are all blank',
+    run({
+      prompt: [
+        { type: 'text', text: ' ' },
+        { type: 'text', text: '\n' },
+      ],
+    }),
+    422,
+    'BODY_INVALID',
+    'prompt',
+    'holds only blanks',
+  ],
   ['a prompt of an empty part', run({ prompt: [{ type: 'text', text: '' }] }), 422, 'BODY_INVALID', 'prompt.0.text'],
   [
     'an action without its response',

@@ -78,6 +78,7 @@ function expectation(issue: z.core.$ZodIssue): string {
     case 'too_big':
       return `must be ${sizeText(issue.origin, 'at most', issue.maximum)}`
     case 'invalid_format':
+      if (!issue.message.startsWith('Invalid')) return issue.message
       return issue.pattern === undefined ? `must be a valid ${issue.format}` : `must match ${issue.pattern}`
     case 'invalid_union':
       return issue.message === 'Invalid input' ? 'is not valid' : `is not valid: ${issue.message}`

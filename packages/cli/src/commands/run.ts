@@ -5,6 +5,7 @@ import { connectionOptions } from '../command.ts'
 import { withConnection } from '../connect.ts'
 import { converse, converseAsJson } from '../conversing.ts'
 import { parameterOptions, readParameters } from '../parameters.ts'
+import { UsageError } from '../exit.ts'
 import { print } from '../terminal.ts'
 import { printWelcome } from '../welcome.ts'
 
@@ -20,9 +21,11 @@ export const runCommand: Command = {
     ...connectionOptions,
   },
   examples: ['witan run company-assistant-agent "Who is my manager?" --param userId=employees/3 --hide userId'],
-  run: (given, terminal) =>
-    withConnection(given, terminal, async (connection) => {
-      const [agent = '', message = ''] = given.operands
+  run: async (given, terminal) => {
+    const [agent = '', message = ''] = given.operands
+    if (message.trim() === '')
+      throw new UsageError('MESSAGE is empty.', 'Write what the agent is to do, in quotes: witan run AGENT "…"')
+    return await withConnection(given, terminal, async (connection) => {
       const parameters = await readParameters(given, agent, connection.client)
       const id = given.text('id')
       const chat = connection.client.conversation(agent, { parameters, ...(id === undefined ? {} : { id }) })
@@ -37,5 +40,6 @@ export const runCommand: Command = {
           printFollowUp(terminal, text)
         })
       return code
-    }),
+    })
+  },
 }

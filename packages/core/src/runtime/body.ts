@@ -15,7 +15,7 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
       `\`${path || 'body'}\` is not valid: ${issue.message}.`,
       {
         path,
-        hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.',
+        hint: 'The types of `@witan/core` say what is taken there.',
       },
     )
   }

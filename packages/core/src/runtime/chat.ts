@@ -7,6 +7,7 @@ import {
   type RunResult,
   WitanError,
 } from '@witan/protocol'
+import { refuseMixedInput } from './body.ts'
 import type { AcceptedRun, Chat, Witan } from './contract.ts'
 
 type Handler = (args: Record<string, unknown>) => unknown
@@ -17,6 +18,7 @@ export function createChat(witan: Witan, agent: string, options: Readonly<Record
   const named = typeof options['id'] === 'string' && conversationIdPattern.test(options['id']) ? options['id'] : null
   let id: string | null = null
   const first = async (prompt: Prompt): Promise<AcceptedRun> => {
+    refuseMixedInput({ prompt, actionResponses: [], answers: [], artificialActions: [] })
     const opened = await witan.start({ ...options, agent, prompt })
     id = opened.id
     return opened.run as AcceptedRun
