@@ -1,13 +1,14 @@
 /** `witan tasks …`: work in the background, looked at, spoken to and stopped. */
 import type { Client } from '@witan/client'
-import type { Task } from '@witan/protocol'
+import type { Interruption, Task } from '@witan/protocol'
 import { readCount } from '../arguments.ts'
 import { isLive } from '../background.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
-import { connected, looking, sayWhere, withConnection } from '../connect.ts'
+import { type Connection, connected, looking, sayWhere, withConnection } from '../connect.ts'
 import { exitCodes } from '../exit.ts'
 import { printFailure } from '../failure.ts'
+import { answerCommand, askedLines } from '../interruption-lines.ts'
 import { printJson, printList } from '../listing.ts'
 import type { Terminal } from '../terminal.ts'
 import { painter, print } from '../terminal.ts'
@@ -35,10 +36,11 @@ export const taskCommands: readonly Command[] = [
   },
   {
     name: 'tasks show',
-    summary: 'Print how a task stands, and what it came to.',
+    summary: 'Print how a task stands, what it waits for, and what it came to.',
     operands: one,
     options: { ...jsonOption, ...connectionOptions },
-    run: (given, terminal) => connected(given, terminal, show),
+    run: (given, terminal) =>
+      looking(given, terminal, (connection) => show(connection, given, terminal).then(() => exitCodes.done)),
   },
   {
     name: 'tasks message',
@@ -104,11 +106,15 @@ function timeOf({ startedAt, endedAt }: Task): string {
   return startedAt === null ? '' : duration(Date.parse(endedAt ?? new Date().toISOString()) - Date.parse(startedAt))
 }
 
-async function show(client: Client, given: Given, terminal: Terminal): Promise<void> {
+async function show(connection: Connection, given: Given, terminal: Terminal): Promise<void> {
+  const { client } = connection
   const task = await client.tasks.get(idOf(given))
   if (given.has('json')) return printJson(terminal, task)
   const paint = painter(terminal)
   for (const line of headLines(task)) print(terminal.output, paint(line))
+  if (task.status === 'waiting')
+    for (const open of await waitedFor(client, task))
+      for (const line of [...askedLines(open), howLine(open, connection)]) print(terminal.output, paint(line))
   const said = task.text || (task.output === null ? '' : compact(task.output))
   if (said !== '') print(terminal.output, `\n${printable(said).trimEnd()}`)
   if (task.error !== null) printFailure(terminal, task.error)
@@ -117,6 +123,24 @@ async function show(client: Client, given: Given, terminal: Terminal): Promise<v
   const elapsedMs = Date.parse(task.endedAt ?? task.createdAt) - Date.parse(task.startedAt ?? task.createdAt)
   const lines = usageLines({ usage: task.usage, elapsedMs }, terminal.output.columns ?? 100)
   for (const line of lines) print(terminal.output, paint(line))
+}
+
+/** What keeps a task waiting: what it, or anybody below it, asks somebody. */
+async function waitedFor(client: Client, { callId, conversationId }: Task): Promise<readonly Interruption[]> {
+  const { interruptions } = await client.conversations.get(conversationId)
+  const asked = new Set<unknown>()
+  for (let from = 0, more = true; more; ) {
+    const page = await client.conversations.events(conversationId, { from, call: callId })
+    for (const { content } of page.events) asked.add(content['id'])
+    from = page.events.at(-1)?.seq ?? from
+    more = page.more && page.events.length > 0
+  }
+  return interruptions.filter(({ id }) => asked.has(id))
+}
+
+/** How it is answered from here. */
+function howLine(open: Interruption, { lasts, options }: Connection): Line {
+  return [{ text: lasts ? `  ${answerCommand(open)}${options}` : '', tone: 'faint' }]
 }
 
 function headLines(task: Task): Line[] {
