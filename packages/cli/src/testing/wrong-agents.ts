@@ -307,9 +307,9 @@ export const wrongSets: readonly WrongSet[] = [
       }),
     ],
     errors: [
-      'root tools.0  TOOL_UNKNOWN  There is no tool `lookup` here. → None is configured.',
-      'root queries.0.source  SOURCE_UNKNOWN  There is no source `shp` here. → Did you mean `shop`?',
-      'root model  MODEL_UNKNOWN  There is no model `lokal/any` here. → Known: local/….',
+      'root tools.0  TOOL_UNKNOWN  Agent `root` names tool `lookup`, which does not exist here. → No tool is configured: give it under `tools`, made with `defineTool`.',
+      'root queries.0.source  SOURCE_UNKNOWN  Agent `root` names source `shp`, which does not exist here. → Did you mean `shop`?',
+      'root model  MODEL_UNKNOWN  Agent `root` names model `lokal/any`, which does not exist here. → Known: local/….',
     ],
     warnings: [],
   },
@@ -371,8 +371,8 @@ export const wrongSets: readonly WrongSet[] = [
       { ...agent('two'), history: { trim: { kind: 'summarize', maxTokensBefore: 'x', endPrompt: 5 } } },
     ],
     errors: [
-      'root model  AGENT_INVALID  Agent `root`: `model` is missing: string expected. → The OpenAPI document at /api/v1/openapi.json has the schema.',
-      'root instructions  AGENT_INVALID  Agent `root`: `instructions` is missing: string expected. → The OpenAPI document at /api/v1/openapi.json has the schema.',
+      'root model  AGENT_INVALID  Agent `root`: `model` is missing: string expected. → Add it: an agent needs `id`, `model` and `instructions`.',
+      'root instructions  AGENT_INVALID  Agent `root`: `instructions` is missing: string expected. → Add it: an agent needs `id`, `model` and `instructions`.',
       'one history.trim.tokens  UNKNOWN_KEY  Agent `one`: unknown key `history.trim.tokens`. → Known keys: kind, maxTokensBefore, maxTokensAfter, beginningPrompt, endPrompt, resultPrefix, messagesBefore, messagesAfter. A key of a feature that this version does not have is refused too.',
       'two history.trim.maxTokensBefore  LIMIT_INVALID  history.trim.maxTokensBefore must be a positive integer within its range. → Leave it out to take its default; what remains after a trim cannot be more than what starts it.',
       'two history.trim.endPrompt  AGENT_INVALID  Agent `two`: `history.trim.endPrompt` is not valid: Invalid input: expected string, received number. → The OpenAPI document at /api/v1/openapi.json has the schema.',

@@ -20,7 +20,7 @@ export const wrongQueries: readonly WrongSet[] = [
       }),
     ],
     errors: [
-      'root queries.1.source  SOURCE_UNKNOWN  There is no source `shup` here. → Did you mean `shop`?',
+      'root queries.1.source  SOURCE_UNKNOWN  Agent `root` names source `shup`, which does not exist here. → Did you mean `shop`?',
       'root queries.1.query  QUERY_PARAM_UNCOVERED  `$owner` is neither an agent parameter nor a required tool argument. → Declare the parameter, or list the name in `parametersSchema.required`.',
     ],
     warnings: [

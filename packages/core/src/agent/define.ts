@@ -1,5 +1,5 @@
 /** Agents as code: a checked, frozen value, and one of them wrapped as a tool of another. */
-import type { AgentData, AgentInput } from '@witan/protocol'
+import { type AgentData, type AgentInput, WitanError } from '@witan/protocol'
 import type { Model } from '../model/model.ts'
 import type { FunctionTool } from '../tool/define.ts'
 import { parseAgent } from './parse.ts'
@@ -34,6 +34,7 @@ export interface AgentTool {
 /** Checks and freezes an agent. Throws the first problem found, with code, path and hint. */
 export function defineAgent(definition: AgentDefinition): Agent {
   const { model, tools = [], subAgents = [], ...rest } = definition
+  refuseNoModel(definition)
   const wrapped = [...subAgents, ...tools].filter(isWrapped)
   const named = tools.filter((tool) => !isWrapped(tool)) as readonly (string | FunctionTool)[]
   const data = parseAgent({
@@ -47,6 +48,17 @@ export function defineAgent(definition: AgentDefinition): Agent {
     model: typeof model === 'string' ? null : model,
     tools: Object.freeze(named.filter((tool) => typeof tool !== 'string')),
     agents: Object.freeze(wrapped.map((one) => one.wrapped)),
+  })
+}
+
+/** Whatever has no name is no model, and a runtime could find neither it nor what it should have been. */
+function refuseNoModel({ id, model }: { readonly id?: unknown; readonly model?: unknown }): void {
+  if (model === undefined || typeof model === 'string') return
+  const live = (model ?? {}) as { readonly id?: unknown; readonly stream?: unknown }
+  if (typeof live.id === 'string' && typeof live.stream === 'function') return
+  throw new WitanError('AGENT_INVALID', `Agent \`${String(id).slice(0, 80)}\`: \`model\` is not a model.`, {
+    path: 'model',
+    hint: 'Give a name such as `local/qwen3`, or a live model: `openaiCompatible(…)`, `aiSdkModel(…)`, or an object with `id` and `stream`.',
   })
 }
 

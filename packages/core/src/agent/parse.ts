@@ -108,15 +108,34 @@ function toError(issue: z.core.$ZodIssue, input: unknown): WitanError {
   const code: ErrorCode = 'AGENT_INVALID'
   if (issue.code === 'invalid_format' && issue.path.length > 0) return badName(who, issue, input)
   const what = path === '' ? 'must be an object' : `\`${path}\` ${trouble(issue)}`
-  return new WitanError(code, `${who}${path === '' ? '' : ':'} ${what}.`, {
-    path,
-    hint: 'The OpenAPI document at /api/v1/openapi.json has the schema.',
-  })
+  return new WitanError(code, `${who}${path === '' ? '' : ':'} ${what}.`, { path, hint: nextStep(issue, input) })
+}
+
+/** How it is put right, where that can be said; else where the whole form is told. */
+function nextStep(issue: z.core.$ZodIssue, input: unknown): string {
+  const [key, ...below] = issue.path
+  const given = valueAt(issue.path, input)
+  if (key === 'model' && below.length === 0 && typeof given === 'object')
+    return 'Only `defineAgent` takes a live model; as data an agent names one, such as `local/qwen3`.'
+  if (isMissing(issue))
+    return below.length === 0 ? 'Add it: an agent needs `id`, `model` and `instructions`.' : 'Add it.'
+  if (key === 'subAgents' && below.length === 1 && typeof given === 'string')
+    return `Write \`{ agent: ${JSON.stringify(given.slice(0, 80))} }\`.`
+  return 'The OpenAPI document at /api/v1/openapi.json has the schema.'
+}
+
+function isMissing(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'invalid_type' && issue.message.includes('received undefined')
+}
+
+function valueAt(path: readonly PropertyKey[], input: unknown): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key], input)
 }
 
 function trouble(issue: z.core.$ZodIssue): string {
-  const isMissing = issue.code === 'invalid_type' && issue.message.includes('received undefined')
-  return isMissing ? `is missing: ${issue.expected} expected` : `is not valid: ${issue.message}`
+  return isMissing(issue) && issue.code === 'invalid_type'
+    ? `is missing: ${issue.expected} expected`
+    : `is not valid: ${issue.message}`
 }
 
 /** The other texts of a trim are told like those of any key. */
@@ -137,7 +156,7 @@ function badTrim(path: string, issue: z.core.$ZodIssue): WitanError {
 /** A name that providers, queries or paths would trip over; names are no secrets and are shown. */
 function badName(who: string, issue: z.core.$ZodIssue, input: unknown): WitanError {
   const path = issue.path.join('.')
-  const name = issue.path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], input)
+  const name = valueAt(issue.path, input)
   return new WitanError(
     'AGENT_INVALID',
     `${who}: \`${path}\` is \`${String(name).slice(0, 80)}\`, which is no valid name there.`,

@@ -142,6 +142,11 @@ function refuseUnknown(given: RuntimeOptions): void {
     const hint = 'Give a whole number from 1, or leave it out for 200.'
     throw new WitanError('CONFIG_INVALID', '`maxJobs` is not a number of jobs.', { path: 'maxJobs', hint })
   }
+  if (given.agents !== undefined && !Array.isArray(given.agents))
+    throw new WitanError('CONFIG_INVALID', '`agents` is not a list.', {
+      path: 'agents',
+      hint: 'Write `agents: [one, two]`.',
+    })
   if (given.store === undefined || typeof given.store.append === 'function') return
   const hint = 'Give `sqliteStore({ file })` or `memoryStore()`.'
   throw new WitanError('CONFIG_INVALID', '`store` is not a store.', { path: 'store', hint })
@@ -316,11 +321,15 @@ function modelDirectory(
     const patient = withRetries(model, { ...options.retry, sleep, random: options.random ?? randomNumber })
     return model.price === undefined ? patient : withPrice(patient, model.price)
   }
-  for (const [name, model] of Object.entries(options.models ?? {})) made.set(name, retried(model))
+  const live = new Map(Object.entries(options.models ?? {}))
   for (const agent of options.agents ?? []) {
     const model = 'data' in agent ? (agent as Agent).model : null
-    if (model !== null && model !== undefined && !made.has(model.id)) made.set(model.id, retried(model))
+    if (model === null || model === undefined) continue
+    const known = live.get(model.id)
+    if (known !== undefined && known !== model && (known.isOneOfAKind || model.isOneOfAKind)) throw sameModel(model.id)
+    if (known === undefined) live.set(model.id, model)
   }
+  for (const [name, model] of live) made.set(name, retried(model))
   const names = [...made.keys(), ...[...connections.keys()].map((name) => `${name}/…`)]
   const find = (name: string): Model | null => {
     const known = made.get(name)
@@ -333,6 +342,13 @@ function modelDirectory(
     return model
   }
   return { find, names }
+}
+
+function sameModel(id: string): WitanError {
+  return new WitanError('NAME_TAKEN', `Two models are named \`${id}\`, and agents find theirs by that name.`, {
+    path: 'agents',
+    hint: 'Give each an `id` of its own, as in `scriptedModel(rules, { id: "demo/clerk" })`, or all agents the same object.',
+  })
 }
 
 /** Waits by the runtime's clock; an abort ends the wait. */

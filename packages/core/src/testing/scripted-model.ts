@@ -39,6 +39,7 @@ export interface ScriptedModel extends Model {
 
 /** `sleep` serves `delayMs`; without it a delay is no wait at all, so that tests need no clock. */
 export interface ScriptedModelOptions {
+  /** Default `scripted/model`. Two scripts of one runtime need two ids. */
   readonly id?: string
   readonly price?: ModelPrice
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
@@ -67,6 +68,7 @@ export function scriptedModel(script: Rule | readonly Rule[], options: ScriptedM
   const requests: ModelRequest[] = []
   return {
     id: options.id ?? 'scripted/model',
+    isOneOfAKind: true,
     ...(options.price === undefined ? {} : { price: options.price }),
     requests,
     stream: (request, call) => {

@@ -60,7 +60,7 @@ export interface FunctionTool {
   execute(args: unknown, context: FunctionContext): unknown
 }
 
-/** Defines a tool that runs in the process. Throws `ID_INVALID` for a name that providers refuse, `AGENT_INVALID` for a schema that cannot be shown to a model. */
+/** Defines a tool that runs in the process. Throws `ID_INVALID` for a name that providers refuse, `UNKNOWN_KEY` for an option that does not exist, `AGENT_INVALID` for what else cannot be right. */
 export function defineTool<Arguments>(definition: FunctionToolDefinition<Arguments>): FunctionTool {
   if (!toolNamePattern.test(definition.name)) {
     throw new WitanError(
@@ -69,6 +69,7 @@ export function defineTool<Arguments>(definition: FunctionToolDefinition<Argumen
       { path: 'name', hint: 'Providers refuse other names.' },
     )
   }
+  refuseMisspelt(definition)
   const { name, description, effect = 'once', timeoutMs = 60_000, parameters } = definition
   return Object.freeze({
     name,
@@ -79,6 +80,42 @@ export function defineTool<Arguments>(definition: FunctionToolDefinition<Argumen
     check: (args: Readonly<Record<string, unknown>>) => checkWith(parameters, args),
     execute: (args: unknown, context: FunctionContext) => definition.execute(args as Arguments, context),
   })
+}
+
+const optionNames: readonly string[] = [
+  'name',
+  'description',
+  'parameters',
+  'jsonSchema',
+  'effect',
+  'timeoutMs',
+  'execute',
+] satisfies (keyof FunctionToolDefinition<unknown>)[]
+const effects: readonly string[] = ['none', 'keyed', 'once'] satisfies Effect[]
+
+/** A misspelt option would be taken for one left out, and a function that is missing be found out when a model calls it. */
+function refuseMisspelt(
+  given: Omit<FunctionToolDefinition<unknown>, 'execute' | 'parameters'> & {
+    readonly execute: unknown
+    readonly parameters: StandardSchema | undefined
+  },
+): void {
+  const who = `Tool \`${given.name}\``
+  for (const key of Object.keys(given)) {
+    if (optionNames.includes(key)) continue
+    const hint = `Known: ${optionNames.join(', ')}.`
+    throw new WitanError('UNKNOWN_KEY', `${who}: \`${key}\` is no option of defineTool.`, { path: key, hint })
+  }
+  const wrong = (path: string, what: string, hint: string) =>
+    new WitanError('AGENT_INVALID', `${who}: \`${path}\` ${what}.`, { path, hint })
+  if (typeof given.execute !== 'function')
+    throw wrong('execute', 'is not a function', 'Give the function that does it: `execute: ({ … }) => …`.')
+  if (typeof given.description !== 'string')
+    throw wrong('description', 'is missing', 'Say what it does: that is what a model decides by.')
+  if (given.parameters?.['~standard'] === undefined)
+    throw wrong('parameters', 'is not a schema', 'Give a zod schema, such as `z.object({})` for no arguments.')
+  if (given.effect !== undefined && !effects.includes(given.effect))
+    throw wrong('effect', 'is not an effect', `One of ${effects.join(', ')}.`)
 }
 
 function zodJsonSchema(name: string, schema: StandardSchema): Readonly<Record<string, unknown>> {

@@ -151,7 +151,7 @@ function unknownNames(agent: AgentData, around: Surroundings): Finding[] {
   const findings: Finding[] = []
   for (const [index, name] of agent.tools.entries()) {
     if (!around.tools.has(name))
-      findings.push(errorAt(agent, `tools.${index}`, unknown('TOOL_UNKNOWN', `tool \`${name}\``, [...around.tools])))
+      findings.push(errorAt(agent, `tools.${index}`, unknown(agent, { kind: 'tool', name }, [...around.tools])))
   }
   const own = toolNames(agent)
   for (const [index, name] of agent.approvals.entries()) {
@@ -163,13 +163,13 @@ function unknownNames(agent: AgentData, around: Surroundings): Finding[] {
         errorAt(
           agent,
           `queries.${index}.source`,
-          unknown('SOURCE_UNKNOWN', `source \`${source}\``, [...around.sources]),
+          unknown(agent, { kind: 'source', name: source }, [...around.sources]),
         ),
       )
   }
   for (const [path, model] of modelsOf(agent)) {
     if (!around.hasModel(model))
-      findings.push(errorAt(agent, path, unknown('MODEL_UNKNOWN', `model \`${model}\``, around.modelNames)))
+      findings.push(errorAt(agent, path, unknown(agent, { kind: 'model', name: model }, around.modelNames)))
   }
   return findings
 }
@@ -197,12 +197,21 @@ export function modelsOf(agent: AgentData): [path: string, model: string][] {
   return [['model', agent.model], ...allowed]
 }
 
+/** What the runtime can have of each kind: the code where it is missing, and where it comes from. */
+const kinds = {
+  tool: { code: 'TOOL_UNKNOWN', from: 'give it under `tools`, made with `defineTool`' },
+  source: { code: 'SOURCE_UNKNOWN', from: 'add it under `sources`' },
+  model: { code: 'MODEL_UNKNOWN', from: 'add its connection under `connections`, or give a live model' },
+} as const
+
 function unknown(
-  code: Finding['code'],
-  what: string,
+  { id }: AgentData,
+  { kind, name }: { readonly kind: keyof typeof kinds; readonly name: string },
   known: readonly string[],
 ): Pick<Finding, 'code' | 'detail' | 'hint'> {
-  const near = nearest(/`(.*)`/.exec(what)?.[1] ?? what, known)
-  const list = known.length === 0 ? 'None is configured.' : `Known: ${known.join(', ')}.`
-  return { code, detail: `There is no ${what} here.`, hint: near === null ? list : `Did you mean \`${near}\`?` }
+  const { code, from } = kinds[kind]
+  const near = nearest(name, known)
+  const list = known.length === 0 ? `No ${kind} is configured: ${from}.` : `Known: ${known.join(', ')}.`
+  const detail = `Agent \`${id}\` names ${kind} \`${name}\`, which does not exist here.`
+  return { code, detail, hint: near === null ? list : `Did you mean \`${near}\`?` }
 }

@@ -1,5 +1,6 @@
 /** The embedded store: one SQLite file, held by one process. */
 import { resolve } from 'node:path'
+import { WitanError } from '@witan/protocol'
 import { systemClock } from '../../identity/clock.ts'
 import type { Store } from '../store.ts'
 import { agentMethods, replyMethods } from './sqlite-desk.ts'
@@ -24,8 +25,13 @@ export interface SqliteStoreOptions {
  * this one) has the file, and after which jobs of dead owners can be claimed at once. Appends of one turn share a commit.
  */
 export function sqliteStore(options: SqliteStoreOptions): Store {
-  const { synchronous = 'full', now = systemClock.now } = options
-  const session = new SqliteSession({ file: resolve(options.file), synchronous, now })
+  const { file, synchronous = 'full', now = systemClock.now } = options ?? {}
+  if (typeof file !== 'string' || file === '')
+    throw new WitanError('CONFIG_INVALID', 'A SQLite store needs a file.', {
+      path: 'file',
+      hint: "Write `sqliteStore({ file: './witan.db' })`.",
+    })
+  const session = new SqliteSession({ file: resolve(file), synchronous, now })
   return {
     now,
     open: () => session.open(),
