@@ -65,6 +65,17 @@ describe('the Studio', { skip, timeout: 300_000 }, () => {
       await page.waitForURL(`${target.origin}${href}`)
     }))
 
+  test('an agent is shown with its tools, and what it was told', () =>
+    inPage(async (page) => {
+      await page.goto(`${target.origin}/agents/user-info-agent`)
+      const tools = page.getByTestId('tools')
+      await tools.getByText('ChangeUserName', { exact: true }).waitFor()
+      await tools.getByText('Changes the shown name.').waitFor()
+      await page.getByText('Change what is asked, nothing else.').waitFor()
+      await page.goto(`${target.origin}/agents/zz-hostile-agent`)
+      await page.getByText('It has none: its model can only answer, or ask others.').waitFor()
+    }))
+
   test('says on every screen that a scripted model answers', () =>
     inPage(async (page) => {
       for (const path of ['/agents', '/conversations']) {
@@ -137,6 +148,7 @@ describe('the Studio', { skip, timeout: 300_000 }, () => {
       await page.getByRole('button', { name: 'Earlier run' }).click()
       await page.getByRole('heading', { name: 'Run 1 of 2' }).waitFor()
       await page.goto(`${target.origin}/conversations`)
+      await page.getByTestId('recent').getByText(target.shortPrompt).first().waitFor()
       await page.getByTestId('recent').getByRole('link').first().click()
       await answer(page, 'completed').first().waitFor()
     }))

@@ -85,6 +85,7 @@ const routes: readonly Route[] = [
   ],
   ['POST', /^\/conversations$/, start],
   ['GET', /^\/conversations\/([^/]+)$/, (state, [id = '']) => withConversation(state, id, (found) => ok(rowOf(found)))],
+  ['GET', /^\/conversations\/([^/]+)\/events$/, firstEvent],
   [
     'POST',
     /^\/conversations\/([^/]+)\/runs$/,
@@ -104,7 +105,7 @@ async function respond(state: State, request: IncomingMessage, response: ServerR
   if (state.failure !== null) return send(response, refuse(state.failure, 'The stub was told to fail.'))
   const path = url.pathname.slice('/api/v1'.length)
   const events = /^\/conversations\/([^/]+)\/events$/.exec(path)
-  if (events?.[1] !== undefined)
+  if (events?.[1] !== undefined && request.headers.accept?.includes('text/event-stream'))
     return stream(state, { id: events[1], from: Number(url.searchParams.get('from')) }, response)
   for (const [method, pattern, handle] of routes) {
     const match = pattern.exec(path)
@@ -130,6 +131,12 @@ function start(state: State, _match: readonly string[], body: Body): Reply {
   const id = `chats/01J${String(state.conversations.size + 1).padStart(4, '0')}`
   state.conversations.set(id, createConversation(id, agent, state.pieceMs))
   return { status: 201, body: { id, agent, run: null } }
+}
+
+function firstEvent(state: State, [id = '']: readonly string[]): Reply {
+  return withConversation(state, id, ({ log }) =>
+    ok({ events: log.slice(0, 1), lastSeq: log.length, more: log.length > 1 }),
+  )
 }
 
 function cancel(state: State, [runId = '']: readonly string[]): Reply {

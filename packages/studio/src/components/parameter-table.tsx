@@ -46,15 +46,17 @@ function ParameterMarks({ parameter }: { readonly parameter: Parameter }) {
         <HiddenMark />
       )}
       {parameter.policy === 'forbidModelGeneration' && <TrustedMark />}
-      {parameter.secret && <Mark title="Its value is never written to a log or a trace.">secret</Mark>}
+      {parameter.secret && (
+        <Mark title="Its value is taken out of every text on its way to the agent's model.">secret</Mark>
+      )}
     </span>
   )
 }
 
-/** No model sees the value. */
+/** The model of whoever declares it so does not see the value. */
 export function HiddenMark() {
   return (
-    <Mark title="No model sees its value: it is supplied by the system.">
+    <Mark title="The agent's model does not see its value: the system supplies it.">
       <Eye open={false} /> hidden
     </Mark>
   )

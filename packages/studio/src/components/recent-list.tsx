@@ -1,10 +1,14 @@
 /** The latest conversations, as links. */
+import type { Conversation } from '@witan/protocol'
 import { Link } from '@tanstack/react-router'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import { toSegment } from '../state/address.ts'
 import { formatAgo } from '../state/format.ts'
-import { useConversations } from '../state/queries.ts'
+import { useBeginning, useConversations } from '../state/queries.ts'
 import { useNow } from '../state/use-now.ts'
 import { LoadingNote, ProblemNote } from './note.tsx'
+
+type Listed = Pick<Conversation, 'id' | 'agent' | 'lastMessageAt'>
 
 /** At most 100, the latest first. */
 export function RecentList() {
@@ -28,22 +32,48 @@ export function RecentList() {
   return (
     <ul data-testid="recent">
       {conversations.data.map((conversation) => (
-        <li key={conversation.id}>
-          <Link
-            to="/conversations/$conversation"
-            params={{ conversation: toSegment(conversation.id) }}
-            className="block border-l-2 border-transparent px-4 py-2 hover:bg-sunken data-[status=active]:border-accent data-[status=active]:bg-accent-soft"
-          >
-            <span className="block truncate font-medium">{conversation.agent}</span>
-            <span className="flex justify-between gap-3 text-xs text-muted">
-              <span className="min-w-0 truncate font-mono">{conversation.id}</span>
-              <time className="shrink-0" dateTime={conversation.lastMessageAt}>
-                {formatAgo(conversation.lastMessageAt, now)}
-              </time>
-            </span>
-          </Link>
-        </li>
+        <RecentLine key={conversation.id} conversation={conversation} now={now} />
       ))}
     </ul>
   )
+}
+
+/** What it began with, or its id where nobody has said anything; read when the line comes into sight. */
+function RecentLine({ conversation, now }: { readonly conversation: Listed; readonly now: number }) {
+  const { id, agent, lastMessageAt } = conversation
+  const [line, isSeen] = useSeen()
+  const beginning = useBeginning(id, isSeen)
+  return (
+    <li ref={line}>
+      <Link
+        to="/conversations/$conversation"
+        params={{ conversation: toSegment(id) }}
+        title={id}
+        className="block border-l-2 border-transparent px-4 py-2 hover:bg-sunken data-[status=active]:border-accent data-[status=active]:bg-accent-soft"
+      >
+        <span className="block truncate font-medium">{beginning.data || id}</span>
+        <span className="flex justify-between gap-3 text-xs text-muted">
+          <span className="min-w-0 truncate">{agent}</span>
+          <time className="shrink-0" dateTime={lastMessageAt}>
+            {formatAgo(lastMessageAt, now)}
+          </time>
+        </span>
+      </Link>
+    </li>
+  )
+}
+
+/** Whether an element has come into sight. */
+function useSeen(): [RefObject<HTMLLIElement | null>, boolean] {
+  const element = useRef<HTMLLIElement>(null)
+  const [isSeen, setSeen] = useState(false)
+  useEffect(() => {
+    if (element.current === null) return
+    const observer = new IntersectionObserver((changes) => {
+      if (changes.some(({ isIntersecting }) => isIntersecting)) setSeen(true)
+    })
+    observer.observe(element.current)
+    return () => observer.disconnect()
+  }, [])
+  return [element, isSeen]
 }

@@ -1,4 +1,4 @@
-/** Agents: the list, and one agent with its warnings, its acquaintances and its parameters. */
+/** Agents: the list, and one agent with its warnings, its acquaintances, its parameters, its tools and its instructions. */
 import type { StoredAgent } from '@witan/protocol'
 import { Link, Outlet, useMatchRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -6,6 +6,8 @@ import { buttonLook } from '../components/button.tsx'
 import { Mark } from '../components/mark.tsx'
 import { EmptyNote, LoadingNote, ProblemNote } from '../components/note.tsx'
 import { ParameterTable } from '../components/parameter-table.tsx'
+import { TextBlock } from '../components/json-block.tsx'
+import { ToolList } from '../components/tool-list.tsx'
 import { count } from '../state/format.ts'
 import { useAgents, useGraph } from '../state/queries.ts'
 import { isScripted } from '../state/scripted.ts'
@@ -103,6 +105,14 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
       <section>
         <h2 className="text-base font-semibold">Parameters</h2>
         <ParameterTable parameters={agent.parameters} />
+      </section>
+      <section>
+        <h2 className="text-base font-semibold">Tools</h2>
+        <ToolList agent={agent} />
+      </section>
+      <section>
+        <h2 className="text-base font-semibold">Instructions</h2>
+        <TextBlock label="What its model reads first" text={agent.instructions} />
       </section>
     </article>
   )

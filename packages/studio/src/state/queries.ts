@@ -51,6 +51,21 @@ export function useConversations() {
   })
 }
 
+/** The words that a conversation began with: its first event. They never change, so they are read once. */
+export function useBeginning(id: string, enabled: boolean) {
+  return useQuery({
+    queryKey: ['beginning', id],
+    queryFn: async () => {
+      const { events } = await witan.conversations.events(id, { from: 0, limit: 1 })
+      const [first] = events
+      return first?.type === 'message' ? String(first.content['text'] ?? '') : ''
+    },
+    // One that has no message yet may get one.
+    staleTime: ({ state }) => (state.data === '' ? 10_000 : Number.POSITIVE_INFINITY),
+    enabled,
+  })
+}
+
 /** One conversation's row with what is open in it. */
 export function useConversation(id: string) {
   return useQuery({ queryKey: ['conversation', id], queryFn: () => witan.conversations.get(id) })

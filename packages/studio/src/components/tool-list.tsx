@@ -1,0 +1,97 @@
+/** What an agent's model can call besides other agents: each with its kind, what it is for, and what it reads or asks. */
+import type { StoredAgent } from '@witan/protocol'
+import { JsonBlock, TextBlock } from './json-block.tsx'
+import { Mark } from './mark.tsx'
+
+interface Listed {
+  readonly name: string
+  readonly kind: 'query' | 'action' | 'tool' | 'question' | 'message'
+  readonly about: string
+  readonly sql?: string
+  readonly schema?: unknown
+  readonly marks?: readonly string[]
+}
+
+const kinds: Readonly<Record<Listed['kind'], string>> = {
+  query: 'Reads a database with a fixed text.',
+  action: 'The application carries it out; the run waits for that.',
+  tool: 'A function in the process of the server.',
+  question: 'Asks with options; the run waits for the answer.',
+  message: 'Writes to a person; the run waits for the answer.',
+}
+
+/** A list, or a sentence where there is nothing. */
+export function ToolList({ agent }: { readonly agent: StoredAgent }) {
+  const tools = toolsOf(agent)
+  if (tools.length === 0)
+    return <p className="mt-1 text-muted">It has none: its model can only answer, or ask others.</p>
+  return (
+    <ul data-testid="tools" className="mt-2 border-t border-line">
+      {tools.map((tool) => (
+        <li key={`${tool.kind} ${tool.name}`} className="border-b border-line py-2">
+          <p className="flex flex-wrap items-center gap-1.5">
+            <span className="mr-1 min-w-0 break-all font-mono">{tool.name}</span>
+            <Mark title={kinds[tool.kind]}>{tool.kind}</Mark>
+            {agent.approvals.includes(tool.name) && (
+              <Mark tone="wait" title="Each call waits until a person allows it.">
+                needs approval
+              </Mark>
+            )}
+            {tool.marks?.map((mark) => (
+              <Mark key={mark}>{mark}</Mark>
+            ))}
+          </p>
+          {tool.about !== '' && <p className="mt-1 break-words text-muted">{tool.about}</p>}
+          {(tool.sql !== undefined || tool.schema != null) && <Details tool={tool} />}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Details({ tool: { sql, schema } }: { readonly tool: Listed }) {
+  return (
+    <details className="mt-1">
+      <summary className="cursor-pointer text-xs text-accent">{sql === undefined ? 'Arguments' : 'Query'}</summary>
+      <div className="mt-2 space-y-2">
+        {sql !== undefined && <TextBlock label="SQL" text={sql} />}
+        {schema != null && <JsonBlock label="What the model gives" value={schema} />}
+      </div>
+    </details>
+  )
+}
+
+function toolsOf(agent: StoredAgent): readonly Listed[] {
+  return [
+    ...agent.queries.map(
+      (query): Listed => ({
+        name: query.name,
+        kind: 'query',
+        about: query.description,
+        sql: query.query,
+        schema: query.parametersSchema,
+        marks: [
+          `source ${query.source}`,
+          ...(query.addToInitialContext ? ['runs at the start'] : []),
+          ...(query.allowModelQueries ? [] : ['not for the model']),
+        ],
+      }),
+    ),
+    ...agent.actions.map(
+      ({ name, description, parametersSchema }): Listed => ({
+        name,
+        kind: 'action',
+        about: description,
+        schema: parametersSchema,
+      }),
+    ),
+    ...agent.tools.map((name): Listed => ({ name, kind: 'tool', about: '' })),
+    ...(agent.questions ? [{ name: 'ask_question', kind: 'question', about: '' } as const] : []),
+    ...(agent.users.length > 0 ? [askUser(agent)] : []),
+  ]
+}
+
+function askUser({ users }: StoredAgent): Listed {
+  const people = users.map(({ id, name }) => name ?? id).join(', ')
+  return { name: 'ask_user', kind: 'message', about: `Reaches ${people}.` }
+}
