@@ -53,6 +53,21 @@ describe('what waits, from the command line', () => {
     assert.equal(wrong.code, 2)
   })
 
+  test('the very same answer may be given again, another one may not', async () => {
+    for (const [prompt, words, other] of [
+      ['pay', ['--approve'], ['--deny']],
+      ['pay', ['--deny', '--reason', 'no'], []],
+    ] as const) {
+      const { run, id } = await waiting(prompt)
+      assert.equal((await run('interruptions', 'answer', id, ...words)).code, 0)
+      const again = await run('interruptions', 'answer', id, ...words)
+      assert.deepEqual([again.code, again.out], [0, 'answered  approval pay\n'], again.err)
+      const late = await run('interruptions', 'answer', id, ...other)
+      assert.equal(late.code, 1)
+      assert.match(late.err, /^ALREADY_ANSWERED/)
+    }
+  })
+
   test('an approval is given by a word, once; its run goes on in the next process', async () => {
     const { run, id } = await waiting('pay')
     for (const bad of [[], ['--approve', '--deny'], ['--reason', 'x']])

@@ -94,8 +94,7 @@ function stateOf(given: Given): InterruptionState {
 async function answer(connection: Connection, given: Given, terminal: Terminal): Promise<ExitCode> {
   const { client } = connection
   const [id = ''] = given.operands
-  const open = await find(client, id)
-  const body = await bodyOf(given, terminal, { id, open })
+  const body = await bodyOf(given, terminal, { id, found: await find(client, id) })
   if (body === null) {
     print(terminal.errors, 'Left open.')
     return exitCodes.waits
@@ -107,32 +106,34 @@ async function answer(connection: Connection, given: Given, terminal: Terminal):
   return exitCodes.done
 }
 
-/** Only what is open can be answered; what is not is left to the server to say. */
+/** Among what is open, and what was answered: the same answer may be given again. What is in neither the server tells. */
 async function find(client: Client, id: string): Promise<Interruption | null> {
-  for await (const one of client.interruptions.all({ limit: 200 })) if (one.id === id) return one
+  for (const state of ['open', 'answered'] as const)
+    for await (const one of client.interruptions.all({ limit: 200, state })) if (one.id === id) return one
   return null
 }
 
 interface About {
   readonly id: string
-  readonly open: Interruption | null
+  readonly found: Interruption | null
 }
 
 const formNames = ['approve', 'deny', 'arguments', 'choose', 'text', 'value', 'error'] as const
 
-async function bodyOf(given: Given, terminal: Terminal, { id, open }: About): Promise<AnswerBody | null> {
+async function bodyOf(given: Given, terminal: Terminal, { id, found }: About): Promise<AnswerBody | null> {
   const words = given.operands[1]
   const forms = formNames.filter((name) => given.has(name))
   const whole = given.text('value')
   if (whole !== undefined) return { answer: textOrJson(whole) }
   const error = given.text('error')
   if (error !== undefined) return { error }
-  if (open === null) return { answer: words === undefined ? {} : textOrJson(words) }
+  if (found === null) return { answer: words === undefined ? {} : textOrJson(words) }
   if (words === undefined && forms.length === 0) {
-    if (canAsk(terminal)) return (await askFor(terminal, open)).answer
-    throw new UsageError(`witan interruptions answer ${id} needs an answer.`, `Such as: ${answerCommand(open)}`)
+    if (found.state !== 'open') return { answer: {} }
+    if (canAsk(terminal)) return (await askFor(terminal, found)).answer
+    throw new UsageError(`witan interruptions answer ${id} needs an answer.`, `Such as: ${answerCommand(found)}`)
   }
-  return formed(given, open, words)
+  return formed(given, found, words)
 }
 
 function formed(given: Given, open: Interruption, words: string | undefined): AnswerBody {
