@@ -57,11 +57,12 @@ interface Delegation {
   isThere(): boolean
 }
 
-function offered(edge: SubAgentEdge, { style, child, binding, description, isThere }: Delegation): ImmediateTool {
+function offered(edge: SubAgentEdge, delegation: Delegation): ImmediateTool {
+  const { style, child, binding, description, isThere } = delegation
   const { generate } = binding
   return {
     name: edge.agent,
-    offer: { name: edge.agent, description, parameters: schemaOf(edge, style, { child, generate }) },
+    offer: { name: edge.agent, description, parameters: schemaOf(edge, delegation) },
     notice: null,
     effect: 'none',
     bound: [...binding.bound.keys()],
@@ -105,25 +106,22 @@ function spawnOf(edge: SubAgentEdge, style: DelegationStyle, request: ToolReques
   }
 }
 
-/** The latest definition that an edge led to, and the schemas made for it, by the names that the calling model supplies. */
-interface Schemas {
-  readonly child: AgentData
-  readonly bySupplied: Map<string, JsonSchema>
+const schemas = new WeakMap<SubAgentEdge, { readonly child: AgentData; readonly made: Map<string, JsonSchema> }>()
+
+/** The schemas of an edge by what the model must supply: made anew when the child changes [C8]. */
+function schemasOf(edge: SubAgentEdge, child: AgentData): Map<string, JsonSchema> {
+  const known = schemas.get(edge)
+  if (known?.child === child) return known.made
+  const made = new Map<string, JsonSchema>()
+  schemas.set(edge, { child, made })
+  return made
 }
 
-const schemas = new WeakMap<SubAgentEdge, Schemas>()
-
-/** The task, what the calling model must supply, and what it may choose; bound names are never in it [P5]. Made anew when the child changes. */
-function schemaOf(
-  edge: SubAgentEdge,
-  style: DelegationStyle,
-  { child, generate }: Pick<Delegation, 'child'> & Pick<Binding, 'generate'>,
-): JsonSchema {
-  const known = schemas.get(edge)
-  const { bySupplied } = known?.child === child ? known : { bySupplied: new Map<string, JsonSchema>() }
-  if (known?.bySupplied !== bySupplied) schemas.set(edge, { child, bySupplied })
-  const supplied = generate.map(({ name }) => name).join(' ')
-  const found = bySupplied.get(supplied)
+/** The task, what the calling model must supply, and what it may choose; bound names are never in it [P5]. */
+function schemaOf(edge: SubAgentEdge, { style, child, binding: { generate } }: Delegation): JsonSchema {
+  const known = schemasOf(edge, child)
+  const signature = generate.map(({ name }) => name).join(' ')
+  const found = known.get(signature)
   if (found !== undefined) return found
   const needed: Record<string, unknown> = { [style.task.name]: { type: 'string', description: style.task.description } }
   for (const { name, type, description } of generate) {
@@ -135,7 +133,7 @@ function schemaOf(
     required: Object.keys(needed),
     additionalProperties: false,
   })
-  bySupplied.set(supplied, made)
+  known.set(signature, made)
   return made
 }
 
