@@ -53,6 +53,19 @@ const mistakes: readonly (readonly [what: string, wrong: () => unknown, told: ob
     { code: 'AGENT_INVALID', path: 'instructions', hint: 'Add it: an agent needs `id`, `model` and `instructions`.' },
   ],
   [
+    'a zod schema where JSON Schema stands',
+    () => loose(defineAgent)({ ...base, id: 'a', outputSchema: z.object({ n: z.number() }) }),
+    { code: 'AGENT_INVALID', path: 'outputSchema', hint: /z\.toJSONSchema/ },
+  ],
+  [
+    'a handler for many paths',
+    () =>
+      createRuntime()
+        .conversation('a')
+        .handle('*/Send', () => 1),
+    { code: 'ID_INVALID', path: 'path', hint: /`profile\/ChangeName`/ },
+  ],
+  [
     'agents that are no list',
     () => loose(createRuntime)({ agents: { a: defineAgent({ ...base, id: 'a' }) } }),
     { code: 'CONFIG_INVALID', path: 'agents' },

@@ -39,6 +39,18 @@ describe('the calls of a client', () => {
     server.close()
   })
 
+  it('refuses a misspelt option where it is given, before anything is sent', () => {
+    const loose = createClient as (options: object) => Client
+    assert.throws(() => loose({ url, tokn: 'x' }), { code: 'UNKNOWN_KEY', path: 'tokn', hint: /token/ })
+    const options = { params: { userId: 'employees/3' } } as object
+    assert.throws(() => witan.conversation('desk', options), {
+      code: 'UNKNOWN_KEY',
+      path: 'params',
+      hint: /parameters/,
+    })
+    assert.deepEqual(seen, [])
+  })
+
   const agent = { id: 'a', model: 'local/m', instructions: 'Help.' }
 
   it('keeps the path in front of the API, and escapes what stands in a path', async () => {

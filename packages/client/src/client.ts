@@ -1,6 +1,7 @@
 /** The client of one Witan server. */
 import type { Event } from '@witan/protocol'
 import { isWitanError } from '@witan/protocol'
+import { refuseUnknown } from './options.ts'
 import { type Agents, agentCalls } from './agents.ts'
 import type { Chat, ChatOptions } from './chat.ts'
 import { createChat } from './conversation.ts'
@@ -58,6 +59,7 @@ export interface Client {
 
 /** Makes a client. Nothing is sent before the first call. */
 export function createClient(options: ClientOptions): Client {
+  refuseUnknown('createClient', options, ['url', 'token', 'fetch', 'timing'] satisfies (keyof ClientOptions)[])
   const transport = createTransport({
     url: options.url,
     ...(options.token === undefined ? {} : { token: options.token }),

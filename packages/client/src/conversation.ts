@@ -13,10 +13,21 @@ import {
 } from './handlers.ts'
 import { toRunStream } from './stream.ts'
 import { conversationSegment, type Transport } from './transport.ts'
+import { refuseUnknown } from './options.ts'
+
+const optionNames = [
+  'id',
+  'parameters',
+  'users',
+  'maxModelIterationsPerCall',
+  'expiresInSeconds',
+  'handlerErrors',
+] satisfies (keyof ChatOptions)[]
 
 /** Makes a conversation. */
 export function createChat(transport: Transport, agent: string, options: ChatOptions = {}): Chat {
   const known = options.id !== undefined && conversationIdPattern.test(options.id) ? options.id : null
+  refuseUnknown('a conversation', options, optionNames)
   const state: ChatState = {
     transport,
     agent,

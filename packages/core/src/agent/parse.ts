@@ -121,7 +121,12 @@ function nextStep(issue: z.core.$ZodIssue, input: unknown): string {
     return below.length === 0 ? 'Add it: an agent needs `id`, `model` and `instructions`.' : 'Add it.'
   if (key === 'subAgents' && below.length === 1 && typeof given === 'string')
     return `Write \`{ agent: ${JSON.stringify(given.slice(0, 80))} }\`.`
+  if (isStandardSchema(given)) return 'Give JSON Schema; `z.toJSONSchema(…)` makes it of a zod schema.'
   return 'The OpenAPI document at /api/v1/openapi.json has the schema.'
+}
+
+function isStandardSchema(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && '~standard' in given
 }
 
 function isMissing(issue: z.core.$ZodIssue): boolean {

@@ -41,6 +41,11 @@ export function createChat(witan: Witan, agent: string, options: Readonly<Record
       return known
     },
     handle(path, handler) {
+      if (path.includes('*'))
+        throw new WitanError('ID_INVALID', `\`${path.slice(0, 200)}\` is not the path of one action.`, {
+          path: 'path',
+          hint: 'Write it whole, such as `profile/ChangeName`; `check` lists the paths. Wildcards are for the client.',
+        })
       if (handlers.has(path))
         throw new WitanError('NAME_TAKEN', `\`${path}\` has a handler already.`, {
           hint: 'Register one handler per path.',
