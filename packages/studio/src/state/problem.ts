@@ -21,9 +21,18 @@ export function shownProblem(error: unknown): ShownProblem {
   }
 }
 
+/** What an event says of a failed run is its code and its detail: the next step is told here. */
+const hints: Readonly<Record<string, string>> = {
+  UNAUTHENTICATED: 'Open the address with the token that the server printed when it started.',
+  NOT_FOUND: 'It may have been deleted, or belong to somebody else. Go back to the list.',
+  MODEL_CALL_FAILED: 'Check the connection of the model, then send the message again.',
+  MODEL_REPLY_INVALID: 'Simplify the answer that is asked for, or give the agent another model.',
+  MODEL_UNKNOWN: 'Configure the model, or its connection, where the server runs.',
+  MISSING_AGENT_PARAMETER: 'Start a new conversation and give it there: this one keeps the values it was started with.',
+  BUDGET_EXCEEDED: 'Look in the tree for what repeats, or raise the limit that the text names.',
+  RUN_QUARANTINED: 'Look at its last calls in the tree: it took the server down again and again.',
+}
+
 function hintFor(code: string): string {
-  if (code === 'UNAUTHENTICATED') return 'Open the address with the token that the server printed when it started.'
-  if (code === 'MODEL_CALL_FAILED') return 'Check the connection of the model, then send the message again.'
-  if (code === 'NOT_FOUND') return 'It may have been deleted, or belong to somebody else. Go back to the list.'
-  return 'Try again; the log of the server has more.'
+  return Object.hasOwn(hints, code) ? (hints[code] ?? '') : 'Try again; the log of the server has more.'
 }

@@ -60,3 +60,11 @@ test('a conversation id survives the address bar', () => {
   assert.equal(toSegment('chats/01J.a-b'), 'chats:01J.a-b')
   assert.equal(fromSegment(toSegment('chats/01J.a-b')), 'chats/01J.a-b')
 })
+
+test('a run that failed is told with what helps against that failure, not with trying again', () => {
+  const failed = (code: string) => shownProblem(Object.assign(new Error('It failed.'), { code })).hint
+  assert.match(failed('MISSING_AGENT_PARAMETER'), /^Start a new conversation and give it there/)
+  assert.match(failed('BUDGET_EXCEEDED'), /raise the limit/)
+  assert.match(failed('MODEL_REPLY_INVALID'), /another model/)
+  assert.equal(failed('constructor'), 'Try again; the log of the server has more.')
+})
