@@ -147,7 +147,7 @@ for (const query of ['limit=0', 'limit=201', 'limit=-1', 'limit=many', 'limit=1.
     assertProblem(await get(`/api/v1/agents?${query}`), { status: [400, 422] }))
 }
 
-test('a body that is too large, too deep, torn, of bad UTF-8 or of another type is refused [E26]', async () => {
+test('a body that is too large, too deep, torn, of bad UTF-8 or of another type is refused [bad input 26]', async () => {
   const send = (raw: string | Uint8Array<ArrayBuffer>, type = 'application/json') =>
     stage.witan.call('POST', runs, { raw, headers: { 'content-type': type } })
   assertProblem(await send(JSON.stringify({ prompt: 'x'.repeat(1_100_000) })), { status: 413 })

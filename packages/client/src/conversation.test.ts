@@ -92,6 +92,9 @@ describe('a conversation', () => {
       'x/mail/Send': '*/Send',
       Send: '*',
     })
+    // A wildcard ends at a slash: what only begins or ends alike is somebody else.
+    const alike = await chat.run('act mail/ReSend auditor/Save')
+    assert.deepEqual(JSON.parse(alike.text), { 'mail/ReSend': '*', 'auditor/Save': '*' })
   })
 
   it('refuses a second registration of a path, and a path that is none [R28] [Rb46]', () => {
