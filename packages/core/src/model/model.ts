@@ -65,7 +65,7 @@ export interface Model {
   /** What its tokens cost, where that is known: its replies are then recorded with their cost. */
   readonly price?: ModelPrice
   /** True where the id says nothing of what it answers, as of a script: then no other model of a runtime may have the same id. */
-  readonly isOneOfAKind?: boolean
+  readonly isUnique?: boolean
   stream(request: ModelRequest, options: ModelCallOptions): AsyncIterable<ModelPart>
 }
 

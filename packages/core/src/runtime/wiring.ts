@@ -326,7 +326,7 @@ function modelDirectory(
     const model = 'data' in agent ? (agent as Agent).model : null
     if (model === null || model === undefined) continue
     const known = live.get(model.id)
-    if (known !== undefined && known !== model && (known.isOneOfAKind || model.isOneOfAKind)) throw sameModel(model.id)
+    if (known !== undefined && known !== model && (known.isUnique || model.isUnique)) throw sameModel(model.id)
     if (known === undefined) live.set(model.id, model)
   }
   for (const [name, model] of live) made.set(name, retried(model))

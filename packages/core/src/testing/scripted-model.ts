@@ -68,7 +68,7 @@ export function scriptedModel(script: Rule | readonly Rule[], options: ScriptedM
   const requests: ModelRequest[] = []
   return {
     id: options.id ?? 'scripted/model',
-    isOneOfAKind: true,
+    isUnique: true,
     ...(options.price === undefined ? {} : { price: options.price }),
     requests,
     stream: (request, call) => {
