@@ -36,7 +36,7 @@ export async function openCrew(
   ground: Ground,
   { servers: wanted, env = {} }: { readonly servers: number; readonly env?: Readonly<Record<string, string>> },
 ): Promise<Crew> {
-  const supervisor = createSupervisor(ground)
+  const supervisor = await createSupervisor(ground)
   const servers: Server[] = []
   const deaths: Death[] = []
   const state = { isClosing: false, avoided: null as Server | null, doom: null as Doom | null, slowestStartMs: 0, env }

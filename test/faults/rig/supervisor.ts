@@ -1,12 +1,11 @@
 /** Keeps servers for torture: warm ones in stock, started on an address, armed, killed, frozen and thawed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Doom } from './doom.ts'
 import { patienceMs } from './patience.ts'
+import { faultProgram, type Program } from './program.ts'
 
 /** A server process. What it said so far is kept: it is a sink like any other. */
 export interface Server {
@@ -67,17 +66,15 @@ export interface Supervisor {
   close(): Promise<void>
 }
 
-const script = fileURLToPath(new URL('worker-process.ts', import.meta.url))
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-/** Compiled once for all of them: what a process costs before it serves is most of a trial. */
-const cache = join(tmpdir(), 'witan-faults-compiled')
 
 /** A supervisor over one ground. `stock` warm processes wait at any time. */
-export function createSupervisor({ storeUrl, ledgerUrl, leaseMs }: Ground, stock = 1): Supervisor {
+export async function createSupervisor({ storeUrl, ledgerUrl, leaseMs }: Ground, stock = 1): Promise<Supervisor> {
+  const program = await faultProgram()
   const warm: Warm[] = []
   const all: Warm[] = []
   const add = (): Warm => {
-    const one = warmUp()
+    const one = warmUp(program)
     all.push(one)
     return one
   }
@@ -101,11 +98,11 @@ export function createSupervisor({ storeUrl, ledgerUrl, leaseMs }: Ground, stock
 }
 
 /** Starts a process that has everything loaded and waits for orders. */
-function warmUp(): Warm {
+function warmUp({ script, compiled }: Program): Warm {
   const child = spawn(process.execPath, ['--conditions=witan-source', script], {
     cwd: root,
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], WITAN_LOG_LEVEL: 'debug', NODE_COMPILE_CACHE: cache },
+    env: { PATH: process.env['PATH'], WITAN_LOG_LEVEL: 'debug', NODE_COMPILE_CACHE: compiled },
   })
   const state = { url: '', said: [] as string[], goneAt: 0 }
   const { onLine, gone } = watch(child, state)

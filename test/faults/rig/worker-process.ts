@@ -14,7 +14,8 @@ import { type Doom, expectDoom } from './doom.ts'
 import { skewClock } from './skew.ts'
 import './world.ts'
 
-const config = fileURLToPath(new URL('witan.config.ts', import.meta.url))
+/** Of the same kind as this file: both are bundled, or neither. */
+const config = fileURLToPath(new URL(`witan.config.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
 
 interface Order {
   readonly faults?: string

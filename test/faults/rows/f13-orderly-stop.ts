@@ -96,7 +96,7 @@ async function deploy({ crew, noise, score, lane }: Arena): Promise<void> {
 async function refuseOlder({ crew, lane, ledger, score }: Arena, added: number): Promise<void> {
   crew.retire()
   await Promise.all(crew.servers.map((server) => server.stop()))
-  const alone = createSupervisor({ storeUrl: lane.storeUrl, ledgerUrl: ledger.url, leaseMs }, 0)
+  const alone = await createSupervisor({ storeUrl: lane.storeUrl, ledgerUrl: ledger.url, leaseMs }, 0)
   const known = schemaVersions()[lane.name === 'sqlite' ? 'sqlite' : 'postgres']
   const found = await versionOf(lane)
   if (found !== known + added) score.fail('I17', `the schema has version ${found}, and not ${known + added}`)

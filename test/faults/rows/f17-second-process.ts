@@ -17,7 +17,7 @@ export const secondProcess: Row = {
     const arena = await openArena(lane)
     const { crew, score } = arena
     const ground = { storeUrl: lane.storeUrl, ledgerUrl: 'http://127.0.0.1:1', leaseMs: 300 }
-    const others = createSupervisor(ground, atOnce)
+    const others = await createSupervisor(ground, atOnce)
     for (let round = 0; round < rounds[profile]; round += 1) {
       const holder = await crew.first()
       const open = async (): Promise<void> => {
