@@ -2,6 +2,8 @@
 // Starts the command line: from source in a checkout, else from what was built. Plain JavaScript, so that an old Node can say what it lacks.
 import { existsSync } from 'node:fs'
 import * as nodeModule from 'node:module'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import process from 'node:process'
 
 const [major] = process.versions.node.split('.')
@@ -13,11 +15,24 @@ if (Number(major) < 24) {
   process.exit(78)
 }
 
+keepCompiled()
 if (existsSync(new URL('../src/main.ts', import.meta.url))) {
   resolveToSource()
   await import('../src/main.ts')
 } else {
   await import('../dist/main.js')
+}
+
+/**
+ * Keeps what V8 compiled for the next start, in a folder of this user's own: what lies there is run, so it is no place that others may
+ * write to. Where it cannot be written nothing is kept, and nothing is said. `NODE_COMPILE_CACHE` names another folder.
+ */
+function keepCompiled() {
+  try {
+    nodeModule.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'witan'))
+  } catch {
+    // A user without a home.
+  }
 }
 
 /** Makes `@witan/…` mean the source also where Node was started without `--conditions=witan-source`. */

@@ -92,7 +92,9 @@ interface Launch {
 }
 
 function launch({ file, words, lease }: Launch): Launched {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(WITAN_|MAX_SUB_AGENT|NODE_)/.test(name))
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(WITAN_|MAX_SUB_AGENT|NODE_(?!COMPILE_CACHE$))/.test(name),
+  )
   const env = {
     ...Object.fromEntries(kept),
     WITAN_PORT: '0',

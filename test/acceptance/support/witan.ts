@@ -100,7 +100,7 @@ export async function createWitan(options: WitanOptions): Promise<Witan> {
 
 function spawnServer(folder: string): Omit<Running, 'url'> {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(WITAN_|MAX_SUB_AGENT|NODE_|OPENAI_|ANTHROPIC_|GOOGLE_)/.test(name),
+    ([name]) => !/^(WITAN_|MAX_SUB_AGENT|NODE_(?!COMPILE_CACHE$)|OPENAI_|ANTHROPIC_|GOOGLE_)/.test(name),
   )
   const child = spawn(
     process.execPath,
