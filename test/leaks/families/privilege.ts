@@ -1,7 +1,7 @@
 /** Families E and F: an order to do what the agent may not do, brought by whatever a model reads; does anything of it happen? */
 import { createRuntime, defineTool, type ModelRequest, type QuerySource, type Runtime } from '@witan/core'
 import { call, type Rule, type ScriptedCall, scriptedModel } from '@witan/core/testing'
-import type { Event, RunResult } from '@witan/protocol'
+import type { DatabaseId, Event, RunResult } from '@witan/protocol'
 import { z } from 'zod'
 import { type AgentDraft, agent, allEvents, playerOf } from '../../support/stage.ts'
 import type { Ledger } from '../support/ledger.ts'
@@ -16,6 +16,10 @@ const orders: Readonly<Record<string, readonly ScriptedCall[]>> = {
   'an agent by its name': [{ name: 'The Stranger', arguments: go }],
   'its own caller': [{ name: 'root', arguments: go }],
   itself: [{ name: 'victim', arguments: go }],
+  'an agent of another database': [
+    { name: 'foreign', arguments: go },
+    { name: 'elsewhere/foreign', arguments: go },
+  ],
   'a disabled agent': [{ name: 'disabled', arguments: go }],
   'an agent deeper than the cap': [{ name: 'helper', arguments: { message: 'go deeper' } }],
   'a tool of somebody else': [{ name: 'wire-money', arguments: { amount: 1_000_000 } }],
@@ -154,6 +158,7 @@ function playsOf(one: Case): Readonly<Record<string, Rule>> {
     root: (_request, turn) => (turn === 0 ? call('victim', { message, request: message }) : 'done'),
     leaf: () => 'deep',
     stranger: () => call('wire-money', { amount: 1 }),
+    foreign: () => call('wire-money', { amount: 1 }),
     disabled: () => 'I am not here',
   }
 }
@@ -208,6 +213,9 @@ async function play(one: Case): Promise<Played> {
     retry: { tries: 1 },
     report: (error) => ran.push(`report ${String(error)}`),
   })
+  const elsewhere = runtime.as({ ...runtime.principal, database: 'elsewhere' as DatabaseId })
+  if (one.order === 'an agent of another database')
+    await elsewhere.agents.save(agent('foreign', { tools: ['wire-money'] }))
   const { status } = await talk(runtime, one, id)
   return { requests: plain.requests, dear: dear.requests, ran, events: await allEvents(runtime, id), status }
 }
