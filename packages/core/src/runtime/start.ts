@@ -28,7 +28,7 @@ export async function newConversation(
   const { database } = principal
   const agent = await idOfNamed(parts.registry, database, request.agent)
   refuseStranger({ parts, principal }, agent)
-  const at = parts.env.clock.now()
+  const at = parts.store.now()
   const id = wholeId(request.id, () => parts.env.ids.conversation(at))
   const pinned = pinRoot(parts, { database, agent })
   const known = id === request.id ? await parts.store.getConversation(database, id) : null
@@ -61,7 +61,7 @@ export async function newConversation(
     lastSeq: 0,
     parameters,
     maxModelIterationsPerCall,
-    expiresAt: expiresInSeconds === null ? null : parts.store.now() + expiresInSeconds * 1000,
+    expiresAt: expiresInSeconds === null ? null : at + expiresInSeconds * 1000,
   }
   return { row, exists: false }
 }
