@@ -308,7 +308,7 @@ test('a call that is left or aborted ends its connection', async () => {
 test('an address or a header that can never work is refused at once, without its value', () => {
   const make = (options: Partial<OpenAICompatibleOptions>) => () =>
     openaiCompatible({ baseUrl: 'http://localhost/v1', model: 'm', ...options })
-  for (const baseUrl of ['', 'localhost:11434/v1', 'ftp://x/v1', 'http://user:pw@localhost/v1']) {
+  for (const baseUrl of ['', 'localhost:11434/v1', 'ftp://user:pw@x/v1', 'http://user:pw@localhost/v1']) {
     assert.throws(
       make({ baseUrl }),
       (error) => isWitanError(error) && error.code === 'CONFIG_INVALID' && !error.message.includes('pw'),

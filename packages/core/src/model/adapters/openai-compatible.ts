@@ -52,7 +52,8 @@ interface Connection {
 function connect(options: OpenAICompatibleOptions): Connection {
   const { baseUrl, model, apiKey = '', timeoutMs = 300_000 } = options
   if (!URL.canParse(baseUrl) || !/^https?:/i.test(baseUrl)) {
-    throw new WitanError('CONFIG_INVALID', `"${baseUrl}" is no http or https address.`, {
+    // Not repeated: an address that is written wrongly may hold a password all the same.
+    throw new WitanError('CONFIG_INVALID', '`baseUrl` is no http or https address.', {
       path: 'baseUrl',
       hint: 'Such as `http://127.0.0.1:11434/v1`: what stands before `/chat/completions`.',
     })
