@@ -1,7 +1,7 @@
 /** Three levels: each agent writes its own document, and a parent reads results only. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { call } from '@witan/core/testing'
+import { call, lastUserMessage } from '@witan/core/testing'
 import { assertAlternates, assertSound, assertUsage } from '../support/claims.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createStage } from '../support/stage.ts'
@@ -240,4 +240,29 @@ test('[Rb37] a document tells its agent, parameters, messages with date and usag
   assert.deepEqual([totalUsage.modelCalls, totalUsage.inputTokens, totalUsage.outputTokens], [3, 600, 3])
   const root = await stage.document('chats/1')
   assert.deepEqual([root.linkedConversations, root.totalUsage.inputTokens], [['chats/1/leaf'], 30])
+})
+
+test('[Rb37] [C7] [C8] a document tells the values and the gates of its latest delegation', async () => {
+  const leaf = (more: object) => ({
+    id: 'leaf',
+    model: 'play/model',
+    instructions: 'x',
+    parameters: [{ name: 'city', ...more }],
+  })
+  const stage = createStage({
+    agents: [{ id: 'front', subAgents: [{ agent: 'leaf' }] }, leaf({})],
+    plays: {
+      front: (request, turn) =>
+        turn % 2 === 0 ? call('leaf', { message: 'look', city: lastUserMessage(request) }) : 'done',
+      leaf: () => 'seen',
+    },
+  })
+  const told = async () => (await stage.document('chats/7/leaf')).parameters['city']
+  await stage.ask('front', 'Oslo', { id: 'chats/7' })
+  assert.deepEqual(await told(), { value: 'Oslo', sendToModel: true })
+  await stage.run('chats/7', { prompt: 'Bergen' })
+  assert.deepEqual(await told(), { value: 'Bergen', sendToModel: true })
+  await stage.runtime.agents.save(leaf({ sendToModel: false }))
+  await stage.run('chats/7', { prompt: 'Tromsø' })
+  assert.deepEqual(await told(), { sendToModel: false })
 })
