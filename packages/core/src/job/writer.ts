@@ -75,6 +75,7 @@ export class Writer {
   }
 
   #tell(jobs: readonly JobRow[]): void {
+    if (jobs.length === 0) return
     const own = jobs.find(({ id }) => id === this.#job.id)
     if (own !== undefined) this.#events.changed(own)
     const others = jobs.filter((job) => job !== own)

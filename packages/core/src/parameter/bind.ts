@@ -28,6 +28,7 @@ export interface Binding {
  * asked, unless generation is forbidden. A forbidden one refuses a value that any model made, at whatever ancestor [R30, R41, E15].
  */
 export function bind(declared: readonly Parameter[], from: Inheritance): Binding {
+  if (declared.length === 0) return nothing
   const bound = new Map<string, BoundValue>()
   const generate: Parameter[] = []
   const missing: Parameter[] = []
@@ -38,6 +39,9 @@ export function bind(declared: readonly Parameter[], from: Inheritance): Binding
   }
   return { bound, generate, missing }
 }
+
+/** Of an agent that declares nothing; shared, as most are. */
+const nothing: Binding = { bound: new Map(), generate: [], missing: [] }
 
 function inherit(parameter: Parameter, from: Inheritance): BoundValue | null {
   const mapped = Object.hasOwn(from.map, parameter.name) ? from.map[parameter.name] : parameter.name

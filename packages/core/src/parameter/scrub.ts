@@ -37,6 +37,7 @@ export function overhearingScrubber(declared: readonly Parameter[], bound: Bound
 }
 
 function scrubberFor(hidden: readonly Parameter[], bound: Bound): Scrubber {
+  if (hidden.length === 0) return null
   const patterns = new Set<string>()
   let longest = 0
   for (const parameter of hidden) {
