@@ -131,12 +131,8 @@ describe('agents in files', () => {
       await clear()
     })
 
-    test('in a pipe nothing is changed without --yes, and it says so; a person is asked', async () => {
+    test('a person is asked; in a pipe the files are word enough, and what would change is shown first', async () => {
       const from = await file('third.json', JSON.stringify({ id: 'third', model: 'scripted/desk', instructions: 'x' }))
-      const piped = await apply(from)
-      assert.equal(piped.code, 2)
-      assert.match(piped.err, /Nothing was changed: there is nobody to ask here\.\n→ Add --yes/)
-      assert.match(piped.out, /\+ third {2}new/)
       const words = ['agents', 'apply', '-f', join(folder, 'third.json'), ...at]
       const no = await sitting(words, ['no'])
       assert.equal(no.code, 1)
@@ -145,6 +141,11 @@ describe('agents in files', () => {
       const yes = await sitting(words, ['yes'])
       assert.equal(yes.code, 0)
       assert.match(yes.screen, /saved third \(revision \d\)/)
+      await clear()
+      const piped = await apply(from)
+      assert.equal(piped.code, 0, piped.err)
+      assert.match(piped.out, /\+ third {2}new.*1 new, 0 changed, 0 unchanged\nsaved third \(revision \d\)\n$/s)
+      assert.deepEqual(await ids(), ['clerk', 'front-desk', 'third'])
       await clear()
     })
 
@@ -293,7 +294,12 @@ describe('agents in files', () => {
         /= third {2}unchanged\n- left {2}goes\n- right {2}goes\n\n0 new, 0 changed, 1 unchanged, 2 to delete/,
       )
       assert.doesNotMatch(shown.out, /clerk|front-desk/)
-      assert.equal((await apply([...third, '--prune'])).code, 2)
+      const unasked = await apply([...third, '--prune'])
+      assert.equal(unasked.code, 2)
+      assert.match(
+        unasked.err,
+        /Nothing was changed: there is nobody to ask whether agents may be deleted\.\n→ Add --yes/,
+      )
       assert.equal((await ids()).length, 5)
       const held = await file(
         'held.yaml',

@@ -1,4 +1,4 @@
-/** `witan agents apply`: shows what files would change of the agents, asks, and changes it in one batch. */
+/** `witan agents apply`: shows what files would change of the agents, asks who is at the terminal, and changes it in one batch. */
 import type { Client } from '@witan/client'
 import type { StoredAgent } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
@@ -18,10 +18,10 @@ import type { Line } from '../tree/lines.ts'
 
 export const applyCommand: Command = {
   name: 'agents apply',
-  summary: 'Save agents from YAML or JSON: shows what would change, asks, and saves all or none.',
+  summary: 'Save agents from YAML or JSON: shows what would change, asks at a terminal, and saves all or none.',
   options: {
     file: { value: 'FILE', short: 'f', multiple: true, help: 'A file, a folder, or - for standard input; repeatable.' },
-    yes: { short: 'y', help: 'Do not ask. Needed where nobody is at the terminal.' },
+    yes: { short: 'y', help: 'Do not ask. Needed with --prune where nobody is at the terminal.' },
     'dry-run': { help: 'Only show what would change.' },
     prune: { help: 'Also delete agents that the files do not have, but never those of code.' },
     ...connectionOptions,
@@ -60,17 +60,22 @@ async function decide({ client, plan, given, terminal }: Applying): Promise<Exit
   show(terminal, planLines(plan))
   const isIdle = changedAgents(plan).length === 0 && plan.pruned.length === 0
   if (isIdle || given.has('dry-run')) return exitCodes.done
-  if (!given.has('yes')) {
-    if (!canAsk(terminal) || given.texts('file').includes('-'))
-      throw new UsageError('Nothing was changed: there is nobody to ask here.', 'Add --yes, or --dry-run to only look.')
-    if (!(await askYes(terminal, 'Change these agents?'))) {
-      print(terminal.output, 'Nothing was changed.')
-      return exitCodes.failed
-    }
+  if (!(await mayChange({ plan, given, terminal }))) {
+    print(terminal.output, 'Nothing was changed.')
+    return exitCodes.failed
   }
   await refuseOvertaken(client, plan)
   await change(client, plan, terminal)
   return exitCodes.done
+}
+
+/** A script that names its files has said what it wants saved; what it would delete it has not named. */
+async function mayChange({ plan, given, terminal }: Omit<Applying, 'client'>): Promise<boolean> {
+  if (given.has('yes')) return true
+  if (canAsk(terminal) && !given.texts('file').includes('-')) return await askYes(terminal, 'Change these agents?')
+  if (plan.pruned.length === 0) return true
+  const next = 'Add --yes to delete them, or --dry-run to only look.'
+  throw new UsageError('Nothing was changed: there is nobody to ask whether agents may be deleted.', next)
 }
 
 /** Nothing is cut: who says yes has seen all of it. */
