@@ -223,7 +223,7 @@ test('[bad input 15] a run that stops says whose limit it met: the configuration
     })
     const { error } = await stage.ask('root', 'go')
     assert.equal(error?.code, 'BUDGET_EXCEEDED')
-    assert.match(error.detail, /modelCalls 3 of 3 used/)
+    assert.match(error.detail, /^modelCalls 3 of 3 used \(root 2, root\/leaf 1\)\.$/)
     assert.equal(error.hint, `Raise limits.maxModelCalls of ${whose}, or look at the tree for what repeats.`)
   }
 })
@@ -391,7 +391,7 @@ test('[C3] [P14] a model call that fails is one of the tree’s: children that o
   const result = await stage.ask('root', 'go', { id: 'chats/1' })
   assert.equal(stage.requests.length, 7)
   assert.equal(result.error?.code, 'BUDGET_EXCEEDED')
-  assert.match(result.error?.detail ?? '', /^modelCalls 7 of 7 used\. \(root 3, failed 4\)$/)
+  assert.match(result.error?.detail ?? '', /^modelCalls 7 of 7 used \(root 3, failed 4\)\.$/)
   assert.equal(result.usage.modelCalls, 3)
   await sound(stage, result)
 })

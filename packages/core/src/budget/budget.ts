@@ -97,7 +97,7 @@ function refused(what: string, used: number, by: { readonly most: number; readon
   const limit = `max${what.charAt(0).toUpperCase()}${what.slice(1)}`
   return {
     kind: 'refused',
-    detail: `${what} ${used} of ${by.most} used.`,
+    detail: `${what} ${used} of ${by.most} used`,
     hint: `Raise limits.${limit} of the ${by.whose ?? 'root agent'}, or look at the tree for what repeats.`,
   }
 }
@@ -106,7 +106,7 @@ function exhausted(limit: string, most: number, onExhausted: 'answer' | 'error')
   if (onExhausted === 'answer') return { kind: 'answer' }
   return {
     kind: 'refused',
-    detail: `limits.${limit} ${most} is used up.`,
+    detail: `limits.${limit} ${most} is used up`,
     hint: 'Raise the limit, or set onExhausted to "answer".',
   }
 }

@@ -64,7 +64,7 @@ async function withinBudget(
   job.memo.asking += modelCalls
   try {
     const allowance = spend(job.run, slot.owner, circumstances(job))
-    return allowance.kind === 'refused' ? failed('BUDGET_EXCEEDED', allowance.detail) : await run()
+    return allowance.kind === 'refused' ? failed('BUDGET_EXCEEDED', `${allowance.detail}.`) : await run()
   } finally {
     job.memo.asking -= modelCalls
   }

@@ -30,7 +30,7 @@ export async function think(call: AgentCall, job: Job, signal: AbortSignal): Pro
   const startedAt = job.env.clock.now()
   const allowance = spend(job.run, call, circumstances(job, startedAt))
   if (allowance.kind === 'refused')
-    return failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}`, { hint: allowance.hint }))
+    return failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}.`, { hint: allowance.hint }))
   const model = job.env.model(call.model)
   if (model === null)
     return failCall(call, job, {
