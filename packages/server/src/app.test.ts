@@ -21,6 +21,14 @@ describe('the application', () => {
 
   test('agents are saved, read, guarded by their revision, and deleted', async () => {
     const agent = { id: 'temp', model: 'play/model', instructions: 'x' }
+    for (const early of ['*', '"1"']) {
+      const refused = await stage.call('PUT', '/api/v1/agents/temp', { body: agent, headers: { 'if-match': early } })
+      assert.deepEqual(
+        [refused.status, refused.body.code],
+        [412, 'REVISION_MISMATCH'],
+        `${early}: nothing is there yet`,
+      )
+    }
     const created = await stage.call('PUT', '/api/v1/agents/temp', { body: agent })
     assert.equal(created.status, 201, created.text)
     const etag = created.headers.get('etag') ?? ''

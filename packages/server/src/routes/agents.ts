@@ -5,7 +5,7 @@ import { agentSchema, checkReportSchema, storedAgentSchema } from '@witan/protoc
 import { z } from 'zod'
 import { defineRoute, type JsonReply, param, type Route } from '../route.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
-import { etag, ifMatch } from './revision.ts'
+import { etag, ifMatch, refuseNew } from './revision.ts'
 
 const tag = 'agents'
 const anyObject = z.record(z.string(), z.unknown())
@@ -82,6 +82,7 @@ export const agentRoutes: readonly Route[] = [
       const { revision: _revision, source: _source, warnings: _warnings, ...agent } = call.body
       const id = param(call, 'id')
       if (agent.id !== undefined && agent.id !== id) throw wrongId(id)
+      await refuseNew(call, id)
       const options = { ifRevision: ifMatch(call.headers, id) }
       return savedReply(await call.witan.agents.save({ ...agent, id }, options))
     },
