@@ -108,6 +108,9 @@ describe('the application', () => {
     const list = await stage.call('GET', '/api/v1/conversations?agent=clerk')
     assert.ok((list.body.items as { id: string }[]).some((item) => item.id === 'chats/one.1'))
     const document = await stage.call('GET', '/api/v1/documents/chats/one.1')
+    for (const other of ['chats:one.1', 'chats%2Fone.1']) {
+      assert.deepEqual((await stage.call('GET', `/api/v1/documents/${other}`)).body, document.body, other)
+    }
     assert.deepEqual(
       (document.body.messages as { text: string }[]).map((one) => one.text),
       ['hello', 'echo: hello'],

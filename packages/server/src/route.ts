@@ -102,3 +102,8 @@ export function param(call: { readonly params: Readonly<Record<string, string>> 
 export function conversationId(call: { readonly params: Readonly<Record<string, string>> }): string {
   return param(call, 'id').replace(':', '/')
 }
+
+/** A document's path, which begins with its conversation's id: with slashes, or the first of them written as in one. */
+export function documentPath(call: { readonly params: Readonly<Record<string, string>> }): string {
+  return param(call, 'path').replace(':', '/')
+}

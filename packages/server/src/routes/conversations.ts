@@ -9,7 +9,7 @@ import {
 } from '@witan/protocol/schemas'
 import type { OpenedConversation, Witan } from '@witan/core'
 import { z } from 'zod'
-import { badRequest, conversationId, defineRoute, param, type Route } from '../route.ts'
+import { badRequest, conversationId, defineRoute, documentPath, type Route } from '../route.ts'
 import { waitFor } from '../wait.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
 
@@ -113,7 +113,7 @@ export const conversationRoutes: readonly Route[] = [
     handle: async (call) => {
       if (call.query.before !== undefined && call.query.after !== undefined)
         throw badRequest('`before` and `after` cannot stand together.', { path: 'after', hint: 'Send one of the two.' })
-      return { status: 200, body: await call.witan.getDocument(param(call, 'path'), given(call.query)) }
+      return { status: 200, body: await call.witan.getDocument(documentPath(call), given(call.query)) }
     },
   }),
 ]
