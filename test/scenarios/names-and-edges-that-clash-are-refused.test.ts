@@ -1,8 +1,8 @@
 /** What an agent may be called, and what it may call: a save that would leave a doubt is refused with its place. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defineTool, type QuerySource } from '@witan/core'
-import { call } from '@witan/core/testing'
+import { defineTool, type ModelRequest, type QuerySource } from '@witan/core'
+import { call, systemText } from '@witan/core/testing'
 import { z } from 'zod'
 import { type AgentDraft, agent, createStage, type Stage } from '../support/stage.ts'
 
@@ -136,4 +136,63 @@ test('[Rb07] one name with two types along an edge is refused, unless one of the
   await stage.runtime.agents.saveAll(pair({ type: 'number' }, { type: 'number' }))
   const [parent] = pair({ type: 'string' }, { type: 'number' })
   await assert.rejects(stage.runtime.agents.save(parent), clash)
+})
+
+const root = (more: Omit<AgentDraft, 'id'>): AgentDraft => ({ id: 'root', ...more })
+const mid = (map: Record<string, string | null>) => ({ subAgents: [{ agent: 'mid', map }] })
+const trusted = { policy: 'forbidModelGeneration' } as const
+const sound: [title: string, root: AgentDraft, leaf: object][] = [
+  [
+    'an agent between has another value under that name',
+    root({ parameters: [{ name: 'n' }, { name: 'count', type: 'number' }], ...mid({ n: 'count' }) }),
+    {},
+  ],
+  [
+    'a trusted one takes the value that an agent between has under that name',
+    root({ parameters: [{ name: 'n' }, { name: 'count', type: 'number' }], ...mid({ n: 'count' }) }),
+    trusted,
+  ],
+  [
+    'an edge above cuts it off, and a model makes another',
+    root({ parameters: [{ name: 'n' }], ...mid({ n: null }) }),
+    {},
+  ],
+]
+
+for (const [title, top, leaf] of sound) {
+  test(`[Rb07] [E17] one name with two types is no clash where ${title}`, async () => {
+    const agents: AgentDraft[] = [
+      top,
+      { id: 'mid', parameters: [{ name: 'n', type: 'number' }], subAgents: [{ agent: 'leaf' }] },
+      { id: 'leaf', parameters: [{ name: 'n', type: 'number', ...leaf }] },
+    ]
+    const isAsked = top.parameters?.length === 1
+    const stage = createStage({
+      agents,
+      plays: {
+        root: [call('mid', { message: 'm', ...(isAsked ? { n: 7 } : {}) }), 'ok'],
+        mid: [call('leaf', { message: 'l' }), 'ok'],
+        leaf: ['ok'],
+      },
+    })
+    assert.deepEqual((await stage.runtime.agents.check()).errors, [])
+    const parameters = { n: 'a word', ...(isAsked ? {} : { count: 7 }) }
+    await stage.ask('root', 'go', { parameters })
+    assert.match(systemText(stage.seenBy('leaf')[0] as ModelRequest), /^n = 7$/m)
+  })
+}
+
+test('[Rb07] one name with two types is a clash where every start gives it, whatever the root takes', async () => {
+  const stage = createStage({ agents: [], plays: {} })
+  const agents = [
+    agent('root', { parameters: [{ name: 'n', type: 'any' }], subAgents: [{ agent: 'one' }, { agent: 'two' }] }),
+    agent('one', { parameters: [{ name: 'n', type: 'number' }] }),
+    agent('two', { parameters: [{ name: 'n' }] }),
+  ]
+  await assert.rejects(stage.runtime.agents.saveAll(agents), {
+    code: 'PARAM_TYPE_CLASH',
+    message: '`n` is one value in a conversation, but `number` in `one` and `string` in `two`.',
+  })
+  // Listed by somebody, the root may be handed what fits.
+  await stage.runtime.agents.saveAll([...agents, agent('above', { subAgents: [{ agent: 'root' }] })])
 })

@@ -11,41 +11,69 @@ export interface Taker {
 
 /**
  * For each name that a start of `root` may give: the declarations that are bound to it, the root's first. A name that an edge cuts
- * off reaches nobody below that edge [E17].
+ * off, or that an agent between has a value of its own for, reaches nobody below [E17].
  */
 export function takersOf(root: AgentData, agents: AgentSet): ReadonlyMap<string, readonly Taker[]> {
   const all = reachable(root, agents)
-  const names = new Map(all.map((agent) => [agent.id, new Map<string, Set<string>>()]))
-  for (const { name } of root.parameters) names.get(root.id)?.set(name, new Set([name]))
-  let isNew = true
-  while (isNew) isNew = all.map((agent) => handDown(agent, names, agents)).includes(true)
+  const sources = new Map(all.map((agent) => [agent.id, ownSources(agent, agent.id === root.id)]))
+  const sure = new Set(root.parameters.filter(({ sendToModel }) => sendToModel).map(({ name }) => name))
+  let changed = all
+  while (changed.length > 0)
+    changed = [...new Set(changed.flatMap((agent) => handDown(agent, { agents, sources, sure })))]
   const takers = new Map<string, Taker[]>()
   for (const agent of all) {
     for (const parameter of agent.parameters) {
-      for (const given of names.get(agent.id)?.get(parameter.name) ?? [])
-        takers.set(given, [...(takers.get(given) ?? []), { agent, parameter }])
+      for (const given of sources.get(agent.id)?.get(parameter.name) ?? []) {
+        if (given === null) continue
+        const known = takers.get(given)
+        if (known === undefined) takers.set(given, [{ agent, parameter }])
+        else known.push({ agent, parameter })
+      }
     }
   }
   return takers
 }
 
-type GivenNames = ReadonlyMap<string, Map<string, Set<string>>>
+/** Where the values of an agent's parameters may come from: names that a conversation gives, and null for a model. */
+type Sources = ReadonlyMap<string, Set<string | null>>
 
-/** A child takes what its parent has, and otherwise what the conversation gives under the same name. Whether that was news. */
-function handDown(agent: AgentData, names: GivenNames, agents: AgentSet): boolean {
-  let isNew = false
+interface Walk {
+  readonly agents: AgentSet
+  readonly sources: ReadonlyMap<string, Sources>
+  /** Names that every start gives: no model is ever asked for them. */
+  readonly sure: ReadonlySet<string>
+}
+
+function ownSources({ parameters }: AgentData, isRoot: boolean): Sources {
+  return new Map(parameters.map(({ name }) => [name, new Set(isRoot ? [name] : [])]))
+}
+
+/** Adds what an agent's edges hand down. Gives the children for whom any of it was news. */
+function handDown(agent: AgentData, walk: Walk): AgentData[] {
+  const learned = new Set<AgentData>()
   for (const { agent: id, map } of agent.subAgents) {
-    for (const { name } of agents.get(id)?.parameters ?? []) {
-      const mapped = Object.hasOwn(map, name) ? map[name] : name
-      if (mapped === null || mapped === undefined) continue
-      const childs = names.get(id) as Map<string, Set<string>>
-      const known = childs.get(name) ?? new Set()
+    const child = walk.agents.get(id)
+    if (child === undefined) continue
+    for (const parameter of child.parameters) {
+      const { name } = parameter
+      const known = walk.sources.get(id)?.get(name) as Set<string | null>
       const before = known.size
-      known.add(mapped)
-      for (const given of names.get(agent.id)?.get(mapped) ?? []) known.add(given)
-      childs.set(name, known)
-      isNew ||= known.size > before
+      const mapped = Object.hasOwn(map, name) ? (map[name] ?? null) : name
+      for (const source of offered(agent, { parameter, mapped }, walk)) known.add(source)
+      if (known.size > before) learned.add(child)
     }
   }
-  return isNew
+  return [...learned]
+}
+
+/** A child takes what its parent has, and else the conversation's; of a value that a model made a trusted one takes the latter too [R30, E15]. */
+function offered(
+  parent: AgentData,
+  { parameter: { policy }, mapped }: { readonly parameter: Parameter; readonly mapped: string | null },
+  { sources, sure }: Walk,
+): Iterable<string | null> {
+  if (mapped === null) return policy === null ? [null] : []
+  const parents = sources.get(parent.id)?.get(mapped)
+  if (parents === undefined) return policy !== null || sure.has(mapped) ? [mapped] : [mapped, null]
+  return policy === null ? parents : [...parents].map((source) => source ?? mapped)
 }

@@ -33,12 +33,12 @@ export function checkParameters(root: AgentData, agents: AgentSet): Finding[] {
  * start of `root` must give it; nothing where both may be left to a model.
  */
 function distantClashes(root: AgentData, agents: AgentSet): Finding[] {
+  const isRoot = listedBy(root.id, agents).length === 0
   return [...takersOf(root, agents)].flatMap(([name, takers]) => {
     const [first, ...others] = takers.filter(({ parameter }) => parameter.type !== 'any')
     const other = others.find(({ parameter }) => parameter.type !== first?.parameter.type)
     if (first === undefined || other === undefined) return []
-    const isRoots = first.agent.id === root.id && listedBy(root.id, agents).length === 0
-    const mustBeGiven = isRoots && first.parameter.sendToModel
+    const mustBeGiven = isRoot && root.parameters.some((one) => one.name === name && one.sendToModel)
     if (!mustBeGiven && !needsCaller(first.parameter) && !needsCaller(other.parameter)) return []
     const { agent, parameter } = other
     const [one, another] = [first, other].map((taker) => typeIn(taker, name))
