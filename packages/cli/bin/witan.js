@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import process from 'node:process'
 
 const [major] = process.versions.node.split('.')
@@ -29,7 +29,8 @@ if (existsSync(new URL('../src/main.ts', import.meta.url))) {
  */
 function keepCompiled() {
   try {
-    nodeModule.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'witan'))
+    const caches = [process.env.XDG_CACHE_HOME ?? '', join(homedir(), '.cache')].find(isAbsolute)
+    if (caches !== undefined) nodeModule.enableCompileCache(join(caches, 'witan'))
   } catch {
     // A user without a home.
   }

@@ -35,3 +35,17 @@ test('what was compiled is kept for the next start; where that cannot be it star
   const { status, stderr } = start(join(folder, 'file'))
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
 })
+
+test('what was compiled is never kept beside whatever lies in the working directory', (context) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'witan-cache-'))
+  context.after(() => rmSync(cwd, { recursive: true }))
+  const start = (home: Readonly<Record<string, string>>) =>
+    spawnSync(process.execPath, [program, '--version'], { cwd, env: { ...env, ...home }, encoding: 'utf8' })
+  for (const home of [
+    { HOME: '', XDG_CACHE_HOME: '' },
+    { HOME: '', XDG_CACHE_HOME: 'caches' },
+  ]) {
+    assert.equal(start(home).status, 0)
+    assert.deepEqual(readdirSync(cwd), [])
+  }
+})
