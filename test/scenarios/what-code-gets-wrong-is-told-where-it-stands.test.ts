@@ -104,7 +104,11 @@ test('what a runtime does not have is told with the agent that names it, and whe
   const lacks = { code: 'MODEL_UNKNOWN', message: 'Agent `clerk` names model `local/any`, which does not exist here.' }
   await assert.rejects(start({}), { ...lacks, hint: /`connections`/ })
   await assert.rejects(start({ tools: ['look'] }), { code: 'TOOL_UNKNOWN', message: /`clerk`/, hint: /`defineTool`/ })
-  await assert.rejects(start({ model }), { code: 'AGENT_INVALID', hint: /Only `defineAgent` takes a live model/ })
+  for (const wrong of [model, null, 5])
+    await assert.rejects(start({ model: wrong }), {
+      code: 'AGENT_INVALID',
+      hint: /^Name one, .* Only `defineAgent` takes/,
+    })
 })
 
 test('a run without words is refused before anything is made of it', async () => {

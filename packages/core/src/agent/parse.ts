@@ -115,10 +115,9 @@ function toError(issue: z.core.$ZodIssue, input: unknown): WitanError {
 function nextStep(issue: z.core.$ZodIssue, input: unknown): string {
   const [key, ...below] = issue.path
   const given = valueAt(issue.path, input)
-  if (key === 'model' && below.length === 0 && typeof given === 'object')
-    return 'Only `defineAgent` takes a live model; as data an agent names one, such as `local/qwen3`.'
   if (isMissing(issue))
     return below.length === 0 ? 'Add it: an agent needs `id`, `model` and `instructions`.' : 'Add it.'
+  if (key === 'model') return 'Name one, such as `local/qwen3`. Only `defineAgent` takes a live model.'
   if (key === 'subAgents' && below.length === 1 && typeof given === 'string')
     return `Write \`{ agent: ${JSON.stringify(given.slice(0, 80))} }\`.`
   if (isStandardSchema(given)) return 'Give JSON Schema; `z.toJSONSchema(…)` makes it of a zod schema.'
