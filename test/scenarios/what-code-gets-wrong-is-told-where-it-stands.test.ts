@@ -71,6 +71,16 @@ const mistakes: readonly (readonly [what: string, wrong: () => unknown, told: ob
     { code: 'CONFIG_INVALID', path: 'agents' },
   ],
   [
+    'an agent that is not there yet, as between modules that import each other',
+    () => loose(createRuntime)({ agents: [defineAgent({ ...base, id: 'a' }), undefined] }),
+    { code: 'CONFIG_INVALID', path: 'agents.1', hint: /`defineAgent`/ },
+  ],
+  [
+    'a name without a model',
+    () => loose(createRuntime)({ models: { 'demo/any': model, 'demo/other': undefined } }),
+    { code: 'CONFIG_INVALID', path: 'models.demo/other', hint: /`stream`/ },
+  ],
+  [
     'a store without a file',
     () => loose(sqliteStore)('./witan.db'),
     { code: 'CONFIG_INVALID', path: 'file', hint: /sqliteStore\(\{ file/ },

@@ -1,6 +1,6 @@
 /** Agents as code: a checked, frozen value, and one of them wrapped as a tool of another. */
 import { type AgentData, type AgentInput, WitanError } from '@witan/protocol'
-import type { Model } from '../model/model.ts'
+import { isModel, type Model } from '../model/model.ts'
 import type { FunctionTool } from '../tool/define.ts'
 import { parseAgent } from './parse.ts'
 
@@ -53,9 +53,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
 
 /** Whatever has no name is no model, and a runtime could find neither it nor what it should have been. */
 function refuseNoModel({ id, model }: { readonly id?: unknown; readonly model?: unknown }): void {
-  if (model === undefined || typeof model === 'string') return
-  const live = (model ?? {}) as { readonly id?: unknown; readonly stream?: unknown }
-  if (typeof live.id === 'string' && typeof live.stream === 'function') return
+  if (model === undefined || typeof model === 'string' || isModel(model)) return
   throw new WitanError('AGENT_INVALID', `Agent \`${String(id).slice(0, 80)}\`: \`model\` is not a model.`, {
     path: 'model',
     hint: 'Give a name such as `local/qwen3`, or a live model: `openaiCompatible(…)`, `aiSdkModel(…)`, or an object with `id` and `stream`.',

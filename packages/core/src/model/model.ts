@@ -69,6 +69,12 @@ export interface Model {
   stream(request: ModelRequest, options: ModelCallOptions): AsyncIterable<ModelPart>
 }
 
+/** Whether whatever code gives for a model is one. */
+export function isModel(given: unknown): given is Model {
+  const { id, stream } = (given ?? {}) as Partial<Model>
+  return typeof id === 'string' && typeof stream === 'function'
+}
+
 /** Why a model call failed. `retryable` says whether the same request may succeed later; `retryAfterMs` is the provider's own wish. */
 export class ModelCallError extends Error {
   readonly status: number | null

@@ -20,7 +20,7 @@ import { channelOf } from '../identity/channel.ts'
 import { type Clock, systemClock } from '../identity/clock.ts'
 import { type Ids, randomIds, randomNumber } from '../identity/ids.ts'
 import { openaiCompatible } from '../model/adapters/openai-compatible.ts'
-import type { Model, ModelPrice } from '../model/model.ts'
+import { isModel, type Model, type ModelPrice } from '../model/model.ts'
 import { withPrice } from '../model/price.ts'
 import { withRetries } from '../model/retry.ts'
 import type { CommandContext } from '../command/accept.ts'
@@ -130,7 +130,7 @@ const optionNames: readonly string[] = [
   'working',
 ] satisfies (keyof RuntimeOptions)[]
 
-/** An option that is misspelt, or a store that is none, would else be found out much later. */
+/** An option that is misspelt, or what is no agent, model or store, would else be found out much later. */
 function refuseUnknown(given: RuntimeOptions): void {
   for (const name of Object.keys(given)) {
     if (optionNames.includes(name)) continue
@@ -138,18 +138,18 @@ function refuseUnknown(given: RuntimeOptions): void {
     const hint = near === null ? `Known: ${optionNames.join(', ')}.` : `Did you mean \`${near}\`?`
     throw new WitanError('UNKNOWN_KEY', `\`${name}\` is no option of createRuntime.`, { path: name, hint })
   }
-  if (given.maxJobs !== undefined && !(Number.isInteger(given.maxJobs) && given.maxJobs > 0)) {
-    const hint = 'Give a whole number from 1, or leave it out for 200.'
-    throw new WitanError('CONFIG_INVALID', '`maxJobs` is not a number of jobs.', { path: 'maxJobs', hint })
-  }
-  if (given.agents !== undefined && !Array.isArray(given.agents))
-    throw new WitanError('CONFIG_INVALID', '`agents` is not a list.', {
-      path: 'agents',
-      hint: 'Write `agents: [one, two]`.',
-    })
-  if (given.store === undefined || typeof given.store.append === 'function') return
-  const hint = 'Give `sqliteStore({ file })` or `memoryStore()`.'
-  throw new WitanError('CONFIG_INVALID', '`store` is not a store.', { path: 'store', hint })
+  const wrong = (path: string, what: string, hint: string) =>
+    new WitanError('CONFIG_INVALID', `\`${path}\` is not ${what}.`, { path, hint })
+  const { maxJobs = 1, agents = [], models = {}, store } = given
+  if (!Number.isInteger(maxJobs) || maxJobs < 1)
+    throw wrong('maxJobs', 'a number of jobs', 'Give a whole number from 1, or leave it out for 200.')
+  if (!Array.isArray(agents)) throw wrong('agents', 'a list', 'Write `agents: [one, two]`.')
+  const hole = agents.findIndex((agent) => typeof agent !== 'object' || agent === null)
+  if (hole >= 0) throw wrong(`agents.${hole}`, 'an agent', 'Give what `defineAgent` made, or an agent as data.')
+  const [none] = Object.entries(models).find(([, model]) => !isModel(model)) ?? []
+  if (none !== undefined) throw wrong(`models.${none}`, 'a model', 'Give an object with `id` and `stream`.')
+  if (store !== undefined && typeof store.append !== 'function')
+    throw wrong('store', 'a store', 'Give `sqliteStore({ file })` or `memoryStore()`.')
 }
 
 /** Makes and joins the parts; nothing is opened yet. Wrapped agents are given like any other. */
