@@ -14,7 +14,8 @@ export function validatorOf(schema: Readonly<Record<string, unknown>>): z.ZodTyp
 
 /** Issues in words: where, and what was expected; values are not echoed. */
 export function issueWords(error: z.ZodError): string[] {
-  return error.issues.map(
-    (issue) => `${issue.path.length === 0 ? 'the value' : `\`${issue.path.join('.')}\``}: ${issue.message}`,
-  )
+  return error.issues.map(({ path, message }) => {
+    const where = path.length === 0 ? 'the value' : `\`${path.join('.')}\``
+    return `${where}: ${message.replace(/^[A-Z][a-z ]+: (?=expected )/, '').replace(/, received (?=\S+$)/, ', got ')}`
+  })
 }
