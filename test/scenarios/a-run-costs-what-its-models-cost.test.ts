@@ -123,7 +123,7 @@ test('[D13] [C3] a run that has cost its maxCostUsd fails, siblings and all; wha
   const result = await ask(runtime)
   assert.equal(result.status, 'failed')
   assert.equal(result.error?.code, 'BUDGET_EXCEEDED')
-  assert.match(result.error?.detail ?? '', /^costUsd 0\.021 of 0\.02 used\. \(root 1, root\/leaf 2\)$/)
+  assert.match(result.error?.detail ?? '', /^costUsd 0\.021 of 0\.02 used \(root 1, root\/leaf 2\)\.$/)
   assert.match(result.error?.hint ?? '', /limits\.maxCostUsd/)
   assert.equal(result.usage.costUsd, 0.021)
   assert.equal(result.usage.modelCalls, 3, 'a limit of the root alone counts')
