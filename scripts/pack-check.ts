@@ -13,18 +13,30 @@ function run(folder: string, command: string, args: readonly string[]): string {
   return execFileSync(command, args, { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
-/** The tarball of each package by its name. */
-function pack(into: string): Map<string, string> {
-  const tarballs = new Map<string, string>()
+interface Manifest {
+  readonly name: string
+  readonly exports?: Readonly<Record<string, unknown>>
+}
+
+interface Packed {
+  readonly tarball: string
+  /** What a stranger imports: the package's name, and that of each further entry. */
+  readonly entries: readonly string[]
+}
+
+/** Each package by its name. */
+function pack(into: string): Map<string, Packed> {
+  const packed = new Map<string, Packed>()
   for (const path of globSync('packages/*/package.json', { cwd: root })) {
-    const { name } = JSON.parse(readFileSync(join(root, path), 'utf8')) as { name: string }
+    const { name, exports = {} } = JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest
     const out = run(root, 'npm', ['pack', '--json', '--pack-destination', into, '--workspace', name])
     const { filename } = firstPacked(JSON.parse(out))
-    tarballs.set(name, join(into, filename))
+    const entries = Object.keys(exports).map((key) => name + key.slice(1))
+    packed.set(name, { tarball: join(into, filename), entries })
     const kilobytes = Math.ceil(statSync(join(into, filename)).size / 1000)
     console.log(`packed ${name}: ${kilobytes} kB`)
   }
-  return tarballs
+  return packed
 }
 
 /** npm prints a list, or from version 12 an object by name. */
@@ -60,10 +72,13 @@ function main(): boolean {
   const temporary = mkdtempSync(join(tmpdir(), 'witan-pack-'))
   try {
     run(root, 'npm', ['run', '--silent', 'build'])
-    const tarballs = pack(temporary)
-    const library = install(temporary, [tarballs.get('@witan/protocol'), tarballs.get('@witan/core')])
-    const everything = install(temporary, [...tarballs.values()])
-    for (const name of tarballs.keys()) {
+    const packed = pack(temporary)
+    const library = install(temporary, [packed.get('@witan/protocol')?.tarball, packed.get('@witan/core')?.tarball])
+    const everything = install(
+      temporary,
+      [...packed.values()].map(({ tarball }) => tarball),
+    )
+    for (const name of [...packed.values()].flatMap(({ entries }) => entries)) {
       const count = run(everything, process.execPath, [
         '--input-type=module',
         '--eval',

@@ -4,8 +4,9 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { lanes, type Report, reportOf, type RowLane, runRow } from '../test/faults/rig/matrix.ts'
+import { type Report, reportOf, runRow, type Turn, turns, width } from '../test/faults/rig/matrix.ts'
 import { lineOf, type Profile, type ReportLine } from '../test/faults/rig/row.ts'
+import { together } from '../test/faults/rig/score.ts'
 import { simulate } from '../test/simulation/rig/rounds.ts'
 
 const words = process.argv.slice(2)
@@ -24,13 +25,11 @@ function kept(): readonly ReportLine[] {
   return (JSON.parse(readFileSync(file, 'utf8')) as Report).rows.filter((line) => !isNew(line))
 }
 
-async function runLane({ store, rows }: RowLane): Promise<void> {
-  for (const row of rows.filter(({ id }) => isWanted(id))) {
-    const { result, line } = await runRow(row, store, profile)
-    lines.push(line)
-    console.log(`${lineOf(row, store, result)}, ${line.seconds} s`)
-    for (const { invariant, what } of result.violations) console.log(`  ${invariant} ${what}`)
-  }
+async function play({ row, store }: Turn): Promise<void> {
+  const { result, line } = await runRow(row, store, profile)
+  lines.push(line)
+  console.log(`${lineOf(row, store, result)}, ${line.seconds} s`)
+  for (const { invariant, what } of result.violations) console.log(`  ${invariant} ${what}`)
 }
 
 if (isWanted('SIM')) {
@@ -39,7 +38,11 @@ if (isWanted('SIM')) {
   console.log(`SIM M ${line.trials} schedules, ${line.faultsFired} faults fired, ${line.violations.length} violations`)
   for (const what of line.violations) console.log(`  ${what}`)
 }
-await Promise.all(lanes.map(runLane))
+await together(
+  turns.filter(({ row }) => isWanted(row.id)),
+  width,
+  play,
+)
 const violations = lines.reduce((sum, line) => sum + line.violations.length, 0)
 console.log(
   `${lines.length} rows, ${lines.reduce((sum, { trials }) => sum + trials, 0)} trials, ${violations} violations`,

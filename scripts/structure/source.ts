@@ -43,7 +43,8 @@ const ignored = new Set(['node_modules', 'dist', '.witan'])
 const sourceName = /\.(ts|tsx|mts|js|mjs)$/
 
 /** Whether a file is a test, which may stand anywhere and look at anything in its package. */
-export const isTest = (path: string): boolean => /\.test(-d)?\.tsx?$/.test(path) || path.startsWith('test/')
+export const isTest = (path: string): boolean =>
+  /\.test(-d)?\.tsx?$|^packages\/(cli|client|server)\/src\/testing\//.test(path) || path.startsWith('test/')
 
 /** Reads every source file and manifest under `root`. */
 export function readTree(root: string): Tree {

@@ -39,6 +39,30 @@ test('reject refuses a message while a run is active [D12]', async () => {
   assert.equal(JSON.stringify(stage.model.of('rejecting')[1]?.body).includes('two'), false)
 })
 
+test('words that come while an answer is on its way: both senders get both answers, the last one as the text [D12]', async () => {
+  const gate = createGate()
+  await stage.save(agent('overtaken'))
+  stage.model.script('overtaken', { text: 'to the first', hold: gate }, { text: 'to the second' })
+  const { id } = await stage.begin('overtaken')
+  const first = stage.run(id, { prompt: 'one' })
+  await gate.entered
+  const second = stage.run(id, { prompt: 'two' })
+  await until(
+    () => stage.events(id),
+    (events) => events.filter(({ type }) => type === 'message').length === 2,
+  )
+  gate.open()
+  for (const result of await Promise.all([first, second])) {
+    assert.equal(result.text, 'to the second')
+    assert.deepEqual(result.earlierAnswers, ['to the first'])
+  }
+  const end = (await stage.events(id)).find(({ type, kind }) => type === 'end' && kind === 'agent')
+  assert.deepEqual([end?.content.text, end?.content.earlierAnswers], ['to the second', ['to the first']])
+  const { runs } = await stage.conversation(id)
+  const state = await stage.witan.call<{ result: RunResult }>('GET', `/api/v1/runs/${runs[0]?.runId}`)
+  assert.deepEqual(state.body.result.earlierAnswers, ['to the first'])
+})
+
 test('enqueue joins the active run at its next step and gets that run’s result [D12] [E48]', async () => {
   const { id, gate, first } = await hold('joining')
   const second = stage.run(id, { prompt: 'two', onActive: 'enqueue' })

@@ -213,3 +213,36 @@ test('a person is asked by name, an unknown one is told to the model, and only q
   await done()
   assert.equal(toolContents(stage.model.of('root')[2]).at(-1), 'Anna: forty')
 })
+
+test('with a condition only the calls that meet it are asked for, before a restart and after [Fb06] [D11]', async () => {
+  const when = { type: 'object', properties: { message: { type: 'string', pattern: '[0-9]{3,} euros' } } }
+  await stage.save(agent('root', { subAgents: [sub('payer')], approvals: [{ tool: 'payer', when }] }), agent('payer'))
+  const pay = (message: string) => ({ calls: [{ name: 'payer', args: { message } }] })
+  stage.model.script('root', pay('pay 99 euros'), pay('pay 100 euros'), pay('pay 98 euros'), { text: 'root done' })
+  stage.model.script('payer', { text: 'paid' }, { text: 'paid' }, { text: 'paid' })
+  const run = await stage.ask('root', 'pay', { id: 'chats/pay' })
+  assert.equal(run.status, 'waiting')
+  assert.equal(stage.model.of('payer').length, 1)
+  const held = heldOf(run, 'payer')
+  assert.deepEqual(held.kind === 'approval' && held.arguments, { message: 'pay 100 euros' })
+  await stage.witan.stop()
+  await stage.witan.start()
+  assert.equal((await answer(held.id, { answer: { decision: 'approved' } })).status, 200)
+  await done()
+  assert.equal(stage.model.of('payer').length, 3)
+  const { body } = await stage.witan.call('GET', '/api/v1/agents/root')
+  assert.deepEqual((body as { approvals: unknown }).approvals, [{ tool: 'payer', when }])
+})
+
+test('a condition that nobody can read refuses the save and says where [Fb06]', async () => {
+  const put = (approval: unknown) =>
+    stage.witan.call('PUT', '/api/v1/agents/lone', {
+      body: { ...agent('lone', { actions: [{ name: 'pay' }] }), approvals: [approval] },
+    })
+  const refused = { status: 422, code: 'AGENT_INVALID' }
+  assertProblem(await put({ tool: 'pay', when: { type: 'objekt' } }), { ...refused, names: ['approvals.0.when'] })
+  assertProblem(await put({ tool: 'pay', when: 'always' }), { ...refused, names: ['a JSON Schema of its arguments'] })
+  assertProblem(await put({ tool: 'pai', when: {} }), { status: 422, code: 'TOOL_UNKNOWN', names: ['pai'] })
+  const unknown = { status: 422, code: 'UNKNOWN_KEY', names: ['approvals.0.if'] }
+  assertProblem(await put({ tool: 'pay', when: {}, if: {} }), unknown)
+})

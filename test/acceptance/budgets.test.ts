@@ -103,13 +103,13 @@ test('parallel siblings never overspend the run’s budget [E23] [Rb20]', async 
   assert.ok(stage.model.seen.filter((seen) => seen.model.startsWith('crowd')).length <= 3)
 })
 
-test('maxModelIterationsPerCall of the root stops the tree gracefully [R17] [C4]', async () => {
+test('maxModelIterationsPerCall of the root stops the tree gracefully, and a child without tools takes none of it [R17] [C4]', async () => {
   await saveRestless('r17', { limits: { maxModelIterationsPerCall: 3 } })
   const run = await stage.ask('r17', 'hello')
   assert.equal(run.status, 'completed')
   assert.equal(run.finishReason, 'iteration_limit')
   assert.equal(run.text, 'I must stop.')
-  assert.equal(toolsAreOff(stage.model.of('r17').at(-1)), true)
+  assert.deepEqual(stage.model.of('r17').map(toolsAreOff), [false, false, false, true])
 })
 
 test('at the depth cap delegates are not offered, and a call that comes all the same is a tool error [C2] [F36]', async () => {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { assertProblem } from './support/claims.ts'
 import { createGate } from './support/model-server.ts'
 import { agent, createStage, segment, type Stage, sub, until } from './support/stage.ts'
-import type { Conversation, Page, RunResult, Started } from './support/wire.ts'
+import type { Conversation, Page, RunLine, RunResult, Started } from './support/wire.ts'
 
 let stage: Stage
 before(async () => {
@@ -47,6 +47,43 @@ test('in a path the id’s slash is %2F or a colon', async () => {
     assert.equal(status, 200)
     assert.equal(body.id, 'talks/slash')
   }
+})
+
+test('a conversation shows its latest 50 runs and how many there are; the list has all of them, newest first', async () => {
+  const { id } = await stage.begin('host', { id: 'talks/long' })
+  const begun: string[] = []
+  for (let count = 0; count < 53; count += 1) begun.push((await stage.run(id, { prompt: `${count}` })).runId)
+  const { runs, runCount } = await stage.conversation(id)
+  const idsOf = (lines: readonly { runId: string }[]) => lines.map(({ runId }) => runId)
+  assert.equal(runCount, 53)
+  assert.deepEqual(idsOf(runs), begun.slice(3))
+  const list = async (query: string) => {
+    const path = `/api/v1/conversations/${segment(id)}/runs`
+    const answer = await stage.witan.call<Page<RunLine>>('GET', `${path}?${query}`)
+    assert.equal(answer.status, 200, answer.text)
+    return answer.body
+  }
+  const all: RunLine[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Page<RunLine> = await list(cursor === '' ? 'limit=20' : `limit=20&cursor=${cursor}`)
+    assert.ok(page.items.length <= 20)
+    all.push(...page.items)
+    cursor = page.nextCursor
+  }
+  assert.deepEqual(idsOf(all), begun.toReversed())
+  assert.deepEqual(all.slice(0, 50), runs.toReversed())
+})
+
+test('a list of runs goes on behind a run of that conversation only, and a conversation that is not there has none', async () => {
+  const { id } = await stage.begin('host', { id: 'talks/one', prompt: 'hello' })
+  const { id: other } = await stage.begin('host', { id: 'talks/other', prompt: 'hello' })
+  const [foreign] = (await stage.conversation(other)).runs
+  const at = (of: string, query: string) =>
+    stage.witan.call('GET', `/api/v1/conversations/${segment(of)}/runs?${query}`)
+  for (const cursor of [foreign?.runId, 'none', ''])
+    assertProblem(await at(id, `cursor=${cursor}`), { status: 422, code: 'BODY_INVALID', names: ['cursor'] })
+  assertProblem(await at(id, 'limit=201'), { status: 422, code: 'LIMIT_INVALID', names: ['limit'] })
+  assertProblem(await at('talks/none', ''), { status: 404, code: 'NOT_FOUND' })
 })
 
 test('a second client reads what runs, what waits and where the log stands', async () => {

@@ -111,6 +111,40 @@ test('limit bounds the messages and hasMore says that there are more [Rb54]', as
   assert.equal(part.hasMore, true)
 })
 
+test('cursors lead from page to page, each message comes once, and the ends have none [Rb54]', async () => {
+  const whole = await stage.document(id)
+  assert.deepEqual([whole.olderCursor, whole.newerCursor, whole.hasMore], [null, null, false])
+  const walk = async (first: string, side: 'olderCursor' | 'newerCursor') => {
+    const pages = [await stage.document(id, `${first}limit=1`)]
+    for (let cursor = pages[0]?.[side]; cursor != null; cursor = pages.at(-1)?.[side]) {
+      assert.equal(pages.at(-1)?.hasMore, true)
+      pages.push(await stage.document(id, `cursor=${encodeURIComponent(cursor)}&limit=1`))
+    }
+    assert.equal(pages.at(-1)?.hasMore, false)
+    return pages.flatMap(({ messages }) => messages)
+  }
+  assert.deepEqual((await walk('', 'olderCursor')).toReversed(), whole.messages)
+  assert.deepEqual(await walk('after=2000-01-01&', 'newerCursor'), whole.messages)
+})
+
+test('a cursor beside a date is refused, and so is one that no page of this document gave [Rb54]', async () => {
+  const { olderCursor } = await stage.document(id, 'limit=1')
+  const cursor = encodeURIComponent(olderCursor ?? '')
+  const at = (path: string, query: string) => stage.witan.call('GET', `/api/v1/documents/${path}?${query}`)
+  for (const date of ['before', 'after'])
+    assertProblem(await at(id, `cursor=${cursor}&${date}=2026-01-01`), { status: 400, names: ['cursor', date] })
+  const foreign = { status: 422, code: 'BODY_INVALID', names: ['cursor'] }
+  for (const [path, query] of [
+    [`${id}/mid`, `cursor=${cursor}`],
+    [id, `cursor=${cursor}x`],
+    [id, 'cursor='],
+    [id, 'cursor=c_1'],
+  ] as const)
+    assertProblem(await at(path, query), foreign)
+  assertProblem(await at(id, `cursor=${'9'.repeat(5000)}`), { status: 400, names: ['cursor'] })
+  assertProblem(await at(id, `cursor=${cursor}&cursor=${cursor}`), { status: 400, names: ['cursor'] })
+})
+
 test('a page without a size, of no known detail or from no date is refused [Rb54]', async () => {
   for (const query of ['limit=0', 'limit=201', 'limit=1.5', 'limit=all', 'detail=most', 'before=then', 'after=']) {
     const answer = await stage.witan.call('GET', `/api/v1/documents/${id}?${query}`)

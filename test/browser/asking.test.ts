@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { missing, openBrowser, openPage } from './support/browser.ts'
+import { missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 const skip = missing()
 
@@ -59,8 +59,20 @@ describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
         await card.getByRole('button', { name: 'Approve with changes' }).click()
         await done(page)
         await chat(page).getByText('It came to: paid 7').waitFor()
-        await page.reload()
-        await done(page)
+        for (const again of [false, true]) {
+          if (again) await page.reload()
+          await done(page)
+          const decision = chat(page).getByTestId('decisions')
+          await decision.getByText('was approved with a change by user:local').waitFor()
+          await decision.getByText('amount: 5 → 7').waitFor()
+          await decision.getByText('to: the carpenter → left out').waitFor()
+          await decision.locator('time').waitFor()
+          await page.getByRole('treeitem').filter({ hasText: 'pay' }).last().click()
+          const detail = page.getByTestId('detail')
+          await detail.getByText('was approved with a change by user:local').waitFor()
+          await detail.getByText('Waited for people').waitFor()
+        }
+        await picture(page, 'decision')
       },
       /422/,
     ))
@@ -73,6 +85,9 @@ describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
       await card.getByRole('button', { name: 'Deny' }).waitFor()
       await card.getByRole('button', { name: 'Deny' }).click()
       await chat(page).getByText('denied: not today').waitFor()
+      const decision = chat(page).getByTestId('decisions')
+      await decision.getByText('was denied by user:local').waitFor()
+      await decision.getByText('“not today”').waitFor()
     }))
 
   test('questions offer their options, several and in words, and wait for what is required', () =>
@@ -89,6 +104,13 @@ describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
       await send.click()
       await done(page)
       await chat(page).getByText('"options":["bell","lamp"],"text":"a mat"').waitFor()
+      await page.reload()
+      const decision = chat(page).getByTestId('decisions')
+      await decision.getByText('asked, and was answered by user:local').waitFor()
+      await decision.getByText('Which colour shall the door have? Green').waitFor()
+      await decision.getByText('What else? A bell, A lamp, a mat').waitFor()
+      await decision.getByText('Why? no answer').waitFor()
+      await picture(page, 'answered')
     }))
 
   test('a message gets a reply, an action plain words', () =>
@@ -104,11 +126,26 @@ describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
       await picture(page, 'action')
       await action.getByRole('button', { name: 'Send answer' }).click()
       await chat(page).getByText('It came to: done, they said').waitFor()
+      const decisions = chat(page).getByTestId('decisions')
+      await decisions.getByText('How many? forty').waitFor()
+      const order = decisions.locator('li').filter({ hasText: 'Order' })
+      await order.getByText('was answered by user:local').waitFor()
+      await order.getByText('Answer: done, they said').waitFor()
+    }))
+
+  test('rows that a tool gives are a table, fifty at first, and JSON on request', () =>
+    inConversation('staff', async (page) => {
+      await done(page)
+      await page.getByRole('treeitem').filter({ hasText: 'staff' }).last().click()
+      const detail = page.getByTestId('detail')
+      const rows = detail.getByTestId('rows').locator('tbody tr')
+      await rows.first().waitFor()
+      assert.deepEqual(await rows.first().locator('td').allTextContents(), ['1', 'Person 1', '<b>bold</b>'])
+      assert.equal(await rows.count(), 50)
+      await picture(page, 'rows')
+      await detail.getByRole('button', { name: 'Show all 60 rows' }).click()
+      assert.equal(await rows.count(), 60)
+      await detail.getByRole('button', { name: 'As JSON' }).click()
+      await detail.getByText('"name": "Person 60"').waitFor()
     }))
 })
-
-/** With a folder in `WITAN_PICTURES` each card is kept there as a picture. */
-async function picture(page: Page, name: string): Promise<void> {
-  const folder = process.env.WITAN_PICTURES
-  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` })
-}

@@ -1,8 +1,9 @@
 /** Drives the built Studio in a real browser against the stub, or against the server at `WITAN_STUDIO_URL`. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
-import { missing, openBrowser, openPage } from './support/browser.ts'
+import { missing, openBrowser, openPage, picture } from './support/browser.ts'
 import { payloads } from './support/canned-agents.ts'
 import { startStub } from './support/stub-server.ts'
 import { openTarget, type Target } from './support/target.ts'
@@ -65,12 +66,39 @@ describe('the Studio', { skip, timeout: 300_000 }, () => {
       await page.waitForURL(`${target.origin}${href}`)
     }))
 
+  test('on a narrow screen the graph is a list that leads to the agents', () =>
+    inPage(
+      async (page) => {
+        await page.goto(`${target.origin}/agents/${target.agent}`)
+        const lines = page.getByTestId('outline').locator('li')
+        await lines.nth(1).waitFor()
+        assert.equal(await page.locator('.react-flow').count(), 0)
+        await picture(page, 'outline')
+        const link = page.getByTestId('outline').getByRole('link').first()
+        const href = await link.getAttribute('href')
+        await link.focus()
+        await page.keyboard.press('Enter')
+        await page.waitForURL(`${target.origin}${href}`)
+        await page.setViewportSize({ width: 900, height: 800 })
+        await page.goto(`${target.origin}/agents/${target.agent}`)
+        await lines.nth(1).waitFor()
+        assert.equal(await page.locator('.react-flow').count(), 0, 'a drawing would be too small to read')
+        await page.setViewportSize({ width: 1200, height: 800 })
+        await page.locator('.react-flow__node').first().waitFor()
+      },
+      { width: 400 },
+    ))
+
   test('an agent is shown with its tools, and what it was told', () =>
     inPage(async (page) => {
       await page.goto(`${target.origin}/agents/user-info-agent`)
       const tools = page.getByTestId('tools')
       await tools.getByText('ChangeUserName', { exact: true }).waitFor()
       await tools.getByText('Changes the shown name.').waitFor()
+      await tools.getByText('may need approval', { exact: true }).waitFor()
+      await tools.getByText('Approval', { exact: true }).click()
+      await tools.getByText('A call whose arguments fit its condition waits until a person allows it.').waitFor()
+      await tools.getByText('"maxLength": 3').waitFor()
       await page.getByText('Change what is asked, nothing else.').waitFor()
       await page.goto(`${target.origin}/agents/zz-hostile-agent`)
       await page.getByText('It has none: its model can only answer, or ask others.').waitFor()
@@ -128,7 +156,7 @@ describe('the Studio', { skip, timeout: 300_000 }, () => {
         const seen = new Set()
         const timer = setInterval(() => {
           const answer = document.querySelector('[data-testid=answer]')
-          if (answer) seen.add((answer.querySelector('p + p')?.textContent ?? '').length)
+          if (answer) seen.add((answer.querySelector('[data-testid=answer-text]')?.textContent ?? '').length)
           if (answer?.dataset.state !== 'completed') return
           clearInterval(timer)
           resolve(seen.size)
@@ -186,7 +214,7 @@ describe('the Studio', { skip, timeout: 300_000 }, () => {
         const fits = async () =>
           assert.ok(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), page.url())
         await page.goto(`${target.origin}/agents/${target.agent}`)
-        await page.locator('.react-flow__node').first().waitFor()
+        await page.getByTestId('outline').getByRole('link').first().waitFor()
         await fits()
         await start(page, target.prompt)
         await answer(page, 'waiting').waitFor()
@@ -211,6 +239,18 @@ describe('the Studio', { skip, timeout: 300_000 }, () => {
       },
       { expects: /404/ },
     ))
+
+  test('the first page is at most 400 kB, compressed', async () => {
+    const html = await (await fetch(`${target.origin}/`)).text()
+    const files = [...html.matchAll(/(?:src|href)="(\/[^"]+\.(?:js|css))"/g)].map(([, file]) => file)
+    assert.ok(files.length >= 2)
+    const sizes = files.map(async (file) => {
+      const bytes = await (await fetch(`${target.origin}${file}`)).arrayBuffer()
+      return gzipSync(new Uint8Array(bytes)).length
+    })
+    const size = (await Promise.all(sizes)).reduce((sum, one) => sum + one, 0)
+    assert.ok(size < 400_000, `${size} bytes`)
+  })
 
   test('nothing asks for inline scripts or another origin [D19]', async () => {
     const html = await (await fetch(`${target.origin}/`)).text()
@@ -253,17 +293,21 @@ describe('the Studio against a stub with trouble', { skip, timeout: 300_000 }, (
 
   test('an empty server says what to do, and a refusal has its code, its hint and a way back', async () => {
     const stub = await startStub({ agents: [] })
-    const { page, complaints, close } = await openPage(browser, stub.url, { expects: /503|401/ })
+    const { page, complaints, close } = await openPage(browser, stub.url, { expects: /500|401/ })
     await page.goto(`${stub.url}/agents`)
     await page.getByText('No agents yet').waitFor()
     await page.goto(`${stub.url}/conversations`)
-    await page.getByText('Nobody to talk to yet').waitFor()
-    stub.fail('UNAUTHENTICATED')
+    await page.getByText('No agent to talk to yet').waitFor()
+    stub.fail('INTERNAL')
     await page.goto(`${stub.url}/agents`)
-    await page.getByRole('alert').getByText('UNAUTHENTICATED').waitFor()
+    await page.getByRole('alert').getByText('INTERNAL').waitFor()
     stub.fail(null)
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('No agents yet').waitFor()
+    stub.fail('UNAUTHENTICATED')
+    await page.goto(`${stub.url}/agents`)
+    await page.getByText('This page needs the token of the server').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
     assert.deepEqual(complaints, [])
     await close()
     await stub.close()

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { runExamples } from './examples.ts'
-import { exampleFolder, examplesOf, pagePaths, type Shown } from './pages.ts'
+import { exampleFolder, examplesOf, pagePaths, readPage, type Shown, withFiles } from './pages.ts'
 
 const mend = 'Run `npx node test/docs/embed.ts` and look at what it changed.'
 
@@ -29,6 +29,10 @@ describe('the examples of the documents', () => {
       assert.equal(output, printed[name], mend)
     })
   }
+
+  test('a page shows a file of the project as it is', () => {
+    for (const path of pagePaths()) assert.equal(readPage(path), withFiles(readPage(path)), `${path}: ${mend}`)
+  })
 
   test('every concept has an example', () => {
     const without = pagePaths().filter((path) => /^docs\/concepts\//.test(path) && examplesOf(path).length === 0)

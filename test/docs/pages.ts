@@ -17,7 +17,7 @@ export function pagePaths(): readonly string[] {
     .sort()
 }
 
-/** The text of a page. */
+/** The text of a page, or of any other file of the project. */
 export function readPage(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
@@ -33,6 +33,21 @@ export interface Shown {
 /** `<!-- example: name.ts -->`, the code, perhaps what it prints, `<!-- /example -->`. */
 export const examplePattern =
   /<!-- example: ([\w-]+\.ts) -->\n(?:```ts\n([\s\S]*?)```\n)?(?:\n(```text\n)([\s\S]*?)```\n)?<!-- \/example -->/g
+
+/** `<!-- file: path -->`, the file as it is, `<!-- /file -->`: a file of the project that is not run by itself. */
+const filePattern = /<!-- file: ([\w./-]+\.ts) -->\n(?:```ts\n[\s\S]*?```\n)?<!-- \/file -->/g
+
+/** The page with every file that it shows as that file is. */
+export function withFiles(page: string): string {
+  return page.replaceAll(filePattern, (_, path: string) => {
+    return `<!-- file: ${path} -->\n\`\`\`ts\n${readPage(path)}\`\`\`\n<!-- /file -->`
+  })
+}
+
+/** The paths of the files that a page shows, in order. */
+export function filesOf(path: string): readonly string[] {
+  return [...readPage(path).matchAll(filePattern)].map(([, name = '']) => name)
+}
 
 /** The examples of a page, in order. */
 export function examplesOf(path: string): readonly Shown[] {

@@ -56,16 +56,19 @@ export function rulesOf(page: string): readonly Rule[] {
   })
 }
 
-/** The page with its last two columns as the tests are now. What is planned or comes later stays so: that is for people to change. */
+/** The page with its last two columns as the tests are now. What is planned, comes later or holds in part stays so: that is for people to change. */
 export function refreshed(page: string): string {
   const cited = citations()
   return page.replaceAll(rowPattern, (row, ...groups: string[]) => {
     const [id = '', text = '', state = '', where = ''] = groups
     if (state === 'planned') return row
-    const known = /\]\(\.\.\/([^)]+)\)/.exec(where)?.[1] ?? ''
     const files = cited.get(plainId(id)) ?? new Set<string>()
-    const file = files.has(known) ? known : [...files][0]
-    if (file === undefined) return `| ${id} | ${text} | ${state === 'later' ? 'planned' : 'built'} | |`
-    return `| ${id} | ${text} | ${state === 'later' ? 'later' : 'holds'} | [${basename(file)}](../${file}) |`
+    const known = [...where.matchAll(/\]\(\.\.\/([^)]+)\)/g)].map(([, file = '']) => file)
+    const kept = known.filter((file) => files.has(file))
+    const named = kept.length > 0 ? kept : [...files].slice(0, 1)
+    if (named.length === 0) return `| ${id} | ${text} | ${state === 'later' ? 'planned' : 'built'} | |`
+    const now = state === 'later' || state === 'partly' ? state : 'holds'
+    const links = named.map((file) => `[${basename(file)}](../${file})`)
+    return `| ${id} | ${text} | ${now} | ${links.join(', ')} |`
   })
 }

@@ -1,7 +1,7 @@
 /** Any graph of agents with any behaviour: it ends within the caps, its log is one tree, and no model ever reads a broken history. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import fc from 'fast-check'
 import { assertAlternates, assertSound, assertUsage } from '../support/claims.ts'
 import {
@@ -55,7 +55,7 @@ test('[P15] [F34] what a terse reader gets is a filter of the full log, in its o
   const property = fc.asyncProperty(randomSystem, async (system) => {
     const { stage, events } = await converse(system)
     const terse = await stage.events('chats/1', { verbose: false })
-    const asked = (event: Event) => event.type.endsWith('_required') || event.type === 'resolved'
+    const asked = (event: AnyEvent) => event.type.endsWith('_required') || event.type === 'resolved'
     assert.deepEqual(
       terse,
       events.filter((event) => event.callId === event.rootCallId || asked(event)),
@@ -76,7 +76,7 @@ test('[P17] from any seq k a reader gets exactly what follows, however it is spl
     const all = await stage.events('chats/1', { verbose, ...call })
     const from = Math.floor(k * events.length)
     const wanted = all.filter(({ seq }) => (seq ?? 0) > from)
-    const read: Event[] = []
+    const read: AnyEvent[] = []
     for (let at = from, more = true; more; ) {
       const page = await stage.runtime.readEvents('chats/1', { from: at, verbose, limit, ...call })
       read.push(...page.events)
@@ -85,7 +85,7 @@ test('[P17] from any seq k a reader gets exactly what follows, however it is spl
       more = page.more
     }
     assert.deepEqual(read, wanted)
-    const followed: Event[] = []
+    const followed: AnyEvent[] = []
     const stop = new AbortController()
     if (wanted.length > 0) {
       for await (const event of stage.runtime.followEvents('chats/1', {

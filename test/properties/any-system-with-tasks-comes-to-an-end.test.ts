@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ModelRequest } from '@witan/core'
 import type { Rule, ScriptedCall } from '@witan/core/testing'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import fc from 'fast-check'
 import { assertAlternates, assertGapFree, assertTree } from '../support/claims.ts'
 import {
@@ -87,8 +87,8 @@ async function quiet({ runtime }: Stage): Promise<void> {
 }
 
 /** Each start has one end, each run one that nothing but its tasks follows. */
-function assertEnds(events: readonly Event[]): void {
-  const isOver = ({ type }: Event) => type === 'end' || type === 'error'
+function assertEnds(events: readonly AnyEvent[]): void {
+  const isOver = ({ type }: AnyEvent) => type === 'end' || type === 'error'
   for (const { type, callId, kind } of events) {
     if (type !== 'start') continue
     const ends = events.filter((event) => event.callId === callId && event.kind === kind && isOver(event))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Rule, ScriptedCall } from '@witan/core/testing'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import fc from 'fast-check'
 import { note } from '../support/random-system.ts'
 import { holds } from '../support/seeds.ts'
@@ -129,7 +129,7 @@ test('[P9] [P11] [P14] [R17] [Rb20] [C3] [E23] [E24] rounds with tools are share
     const result = await stage.ask('root', 'go', { id: 'chats/1' })
     const events = await stage.events('chats/1')
     const replies = events.filter(({ type, kind }) => type === 'end' && kind === 'model')
-    const isLast = ({ content }: Event) => content['finishReason'] === 'iteration_limit'
+    const isLast = ({ content }: AnyEvent) => content['finishReason'] === 'iteration_limit'
     const withTools = replies.filter((event) => !isLast(event))
     assert.equal(result.status, 'completed')
     assert.ok(withTools.length <= rounds, `${withTools.length} rounds of ${rounds}`)

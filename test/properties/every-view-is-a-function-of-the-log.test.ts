@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore, type Runtime } from '@witan/core'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import fc from 'fast-check'
 import { fakeClock } from '../support/clock.ts'
 import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
@@ -28,7 +28,11 @@ async function viewsOf(runtime: Runtime): Promise<ReadonlyMap<string, string>> {
 }
 
 /** Puts into `into` what a reader gets who is there from the first moment on, without the deltas. */
-async function follow(runtime: Runtime, into: Event[], { verbose, signal }: { verbose: boolean; signal: AbortSignal }) {
+async function follow(
+  runtime: Runtime,
+  into: AnyEvent[],
+  { verbose, signal }: { verbose: boolean; signal: AbortSignal },
+) {
   try {
     for await (const event of runtime.followEvents('chats/1', { from: 0, verbose, signal }))
       if (event.type !== 'delta') into.push(event)
@@ -46,7 +50,7 @@ async function play(system: RandomSystem) {
   const first = open()
   await first.start({ agent: 'a', id: 'chats/1', parameters: givenTo(system) })
   const stop = new AbortController()
-  const live: [verbose: Event[], terse: Event[]] = [[], []]
+  const live: [verbose: AnyEvent[], terse: AnyEvent[]] = [[], []]
   const { signal } = stop
   const readers = live.map((into, index) => follow(first, into, { verbose: index === 0, signal }))
   for (const prompt of ['go', 'again']) {

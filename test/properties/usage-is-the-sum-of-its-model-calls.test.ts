@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { memoryStore } from '@witan/core'
 import type { Rule, ScriptedReply } from '@witan/core/testing'
-import type { CallNode, Event, RunResult, UsageCounters } from '@witan/protocol'
+import type { CallNode, AnyEvent, RunResult, UsageCounters } from '@witan/protocol'
 import fc from 'fast-check'
 import { assertUsage, storedEntries } from '../support/claims.ts'
 import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
@@ -38,7 +38,7 @@ function payingPlay(seed: number): Rule {
 
 type Sum = Omit<UsageCounters, 'costUsd'>
 
-function sumOf(events: readonly Event[]): Sum {
+function sumOf(events: readonly AnyEvent[]): Sum {
   const sum = {
     modelCalls: 0,
     toolCalls: 0,
@@ -70,7 +70,7 @@ function plain({ costUsd: _, ...counters }: UsageCounters & { byAgent?: unknown 
 }
 
 /** The events of a call and everything below it. */
-function below(events: readonly Event[], call: string): readonly Event[] {
+function below(events: readonly AnyEvent[], call: string): readonly AnyEvent[] {
   const calls = new Set([call])
   for (const { type, callId, parentCallId } of events)
     if (type === 'start' && parentCallId !== null && calls.has(parentCallId)) calls.add(callId)

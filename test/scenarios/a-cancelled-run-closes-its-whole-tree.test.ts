@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defineTool } from '@witan/core'
 import { call } from '@witan/core/testing'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import { z } from 'zod'
 import { assertAlternates, assertSound, assertUsage } from '../support/claims.ts'
 import { createStage, settle } from '../support/stage.ts'
@@ -63,7 +63,7 @@ async function cancelAt(k: number) {
   const stage = tree()
   const opened = await stage.runtime.start({ agent: 'root', prompt: 'go', id: 'chats/1' })
   const stop = new AbortController()
-  const seen: Event[] = []
+  const seen: AnyEvent[] = []
   for await (const event of stage.runtime.followEvents('chats/1', { verbose: true, signal: stop.signal })) {
     if (event.seq !== undefined) seen.push(event)
     if (seen.length >= k || event.type === 'action_required') break

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { call, lastUserMessage, systemText } from '@witan/core/testing'
 import { defineTool, memoryStore, type QuerySource } from '@witan/core'
 import { z } from 'zod'
+import { outliving } from '../support/reopen.ts'
 import { actionsIn, createStage, type Stage, type StageOptions } from '../support/stage.ts'
 
 const canary = 'Users/canary-7'
@@ -96,6 +97,27 @@ test('[E19] a run that is waiting when a value is hidden keeps what it started w
   assert.match(asked(stage).at(-1) ?? '', /key: supplied by the system/)
 })
 
+test('[E19] [I1] a run that waits when a value is hidden keeps what it started with after a restart too', async () => {
+  const store = outliving(memoryStore())
+  const open = () =>
+    createStage({
+      agents: [{ id: 'root', parameters: [{ name: 'key' }], actions: [{ name: 'Ask' }] }],
+      plays: { root: (request) => (request.messages.at(-1)?.role === 'tool' ? 'done' : call('Ask')) },
+      options: { store },
+    })
+  const first = open()
+  const waiting = await first.ask('root', 'hello', { id: 'chats/1', parameters: { key: canary } })
+  const hidden = { key: { value: canary, sendToModel: false } }
+  await first.runtime.start({ agent: 'root', id: 'chats/1', parameters: hidden })
+  await first.runtime.close()
+  const next = open()
+  const actionResponses = [{ id: waiting.interruptions[0]?.id, response: 'yes' }]
+  assert.equal((await next.run('chats/1', { actionResponses })).status, 'completed')
+  assert.deepEqual(asked(next), asked(first))
+  await next.run('chats/1', { prompt: 'again' })
+  assert.match(asked(next).at(-1) ?? '', /key: supplied by the system/)
+})
+
 test('[E19] [D15] a trusted value that was shown is taken out of what is read again of the history', async () => {
   const trusted = { name: 'key', policy: 'forbidModelGeneration' } as const
   const stage = createStage({
@@ -107,6 +129,45 @@ test('[E19] [D15] a trusted value that was shown is taken out of what is read ag
   await stage.run('chats/1', { prompt: 'more' })
   assert.doesNotMatch(JSON.stringify(stage.requests.slice(1)), new RegExp(canary))
   assert.match(JSON.stringify(stage.requests.at(-1)), /Your key is \[hidden\]\./)
+})
+
+test('[E19] [D15] a trusted value that was written into a tool call is taken out of what is read again of it', async () => {
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks.',
+    parameters: z.object({ at: z.string() }),
+    effect: 'none',
+    execute: () => 'seen',
+  })
+  const stage = createStage({
+    agents: [{ id: 'root', parameters: [{ name: 'key', policy: 'forbidModelGeneration' }], tools: ['look'] }],
+    plays: { root: (request) => (request.messages.length === 2 ? call('look', { at: canary }) : 'looked') },
+    options: { tools: [look] },
+  })
+  await stage.ask('root', 'look', { id: 'chats/1', parameters: { key: canary } })
+  await stage.ask('root', 'again', { id: 'chats/1', parameters: { key: { value: canary, sendToModel: false } } })
+  const last = stage.requests.at(-1)?.messages ?? []
+  const written = last.flatMap((one) => (one.role === 'assistant' ? (one.toolCalls ?? []) : []))
+  assert.deepEqual(
+    written.map((one) => one.arguments),
+    ['{"at":"[hidden]"}'],
+  )
+  assert.doesNotMatch(JSON.stringify(last), new RegExp(canary))
+})
+
+test('[E19] [D15] of two trusted values the one that is hidden later is taken out of the history like the first', async () => {
+  const trusted = (name: string) => ({ name, policy: 'forbidModelGeneration' }) as const
+  const first = { value: 'Users/first-3', sendToModel: false }
+  const stage = createStage({
+    agents: [{ id: 'root', parameters: [trusted('first'), trusted('key')] }],
+    plays: { root: [`Your key is ${canary}.`, 'hidden'] },
+  })
+  await stage.ask('root', 'what is it?', { id: 'chats/1', parameters: { first, key: canary } })
+  const hidden = { key: { value: canary, sendToModel: false } }
+  await stage.ask('root', `again, with ${first.value}`, { id: 'chats/1', parameters: hidden })
+  const last = JSON.stringify(stage.requests.at(-1))
+  assert.doesNotMatch(last, new RegExp(canary))
+  assert.match(last, /Your key is \[hidden\]\./)
 })
 
 test('[E19] another value, a new one and an unknown one are refused by name and without the value', async () => {

@@ -210,6 +210,8 @@ test('[Rb37] a document tells its agent, parameters, messages with date and usag
     createdAt: iso(0),
     lastMessageAt: iso(60_000),
     expiresAt: iso(900_000),
+    olderCursor: null,
+    newerCursor: null,
     hasMore: false,
   })
   const keys = ['author', 'date', 'parts', 'role', 'seq', 'text', 'to', 'toolCalls', 'usage']

@@ -92,6 +92,24 @@ test('[Rb39] a summary is read by every later run, also after a restart, and bec
   await again.close()
 })
 
+test('[E19] [Rb39] a value that is hidden after a summary told it is taken out of what is read of that summary', async () => {
+  const canary = 'Users/canary-7'
+  const trusted = { name: 'key', policy: 'forbidModelGeneration' } as const
+  const stage = stageOf(
+    [{ id: 'root', parameters: [trusted], history: { trim: summarize } }],
+    { root: () => 'noted' },
+    () => `the key is ${canary}`,
+  )
+  await stage.ask('root', long, { id: 'chats/1', parameters: { key: canary } })
+  await stage.run('chats/1', { prompt: 'and now?' })
+  assert.match(lastUserMessage(stage.requests[2] as ModelRequest), new RegExp(`the key is ${canary}`))
+  const hidden = { key: { value: canary, sendToModel: false } }
+  await stage.ask('root', 'again', { id: 'chats/1', parameters: hidden })
+  const last = JSON.stringify(stage.requests.at(-1))
+  assert.match(last, /the key is \[hidden\]/)
+  assert.doesNotMatch(last, new RegExp(canary))
+})
+
 test('[Rb38] [Rb39] truncation keeps whole runs of the newest messages, and the system message', async () => {
   const trim = { kind: 'truncate', messagesBefore: 6, messagesAfter: 5 } as const
   const stage = stageOf([{ id: 'root', history: { trim }, actions: [{ name: 'Ask' }] }], {

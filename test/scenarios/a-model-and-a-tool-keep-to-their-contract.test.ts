@@ -40,7 +40,7 @@ describe('a model', () => {
     for (const model of models) {
       const runtime = createRuntime({ models: { 'play/model': model }, agents: [definition], tools: [weather([])] })
       told.push((await runtime.conversation('root').run('Weather?')).text)
-      const { revision: _, ...same } = await runtime.agents.get('root')
+      const { revision: _, modelKind: _kind, ...same } = await runtime.agents.get('root')
       stored.push(same)
       await runtime.close()
     }
@@ -90,6 +90,31 @@ describe('a model', () => {
       },
       { role: 'tool', toolCallId: ids[1], name: 'weather', content: '{"error":"`weather` failed: no such city"}' },
     ])
+  })
+
+  test('[C14] [P21] may give two calls of one reply the same id: both run, and each result stands under an id of its own', async () => {
+    const ran: unknown[] = []
+    const cities = ['Oslo', 'Rome', 'Bern']
+    const stage = createStage({
+      agents: [{ id: 'root', tools: ['weather'] }],
+      plays: {
+        root: [{ toolCalls: cities.map((city) => ({ id: 'call_0', name: 'weather', arguments: { city } })) }, 'done'],
+      },
+      options: { tools: [weather(ran)] },
+    })
+    assert.equal((await stage.ask('root', 'Weather?')).text, 'done')
+    assert.deepEqual(
+      ran,
+      cities.map((city) => ({ city })),
+    )
+    const messages = stage.requests[1]?.messages ?? []
+    const asked = messages.flatMap((one) => (one.role === 'assistant' ? (one.toolCalls ?? []) : []))
+    const results = messages.flatMap((one) => (one.role === 'tool' ? [[one.toolCallId, one.content]] : []))
+    assert.equal(new Set(asked.map(({ id }) => id)).size, 3)
+    assert.deepEqual(
+      results,
+      asked.map(({ id }, index) => [id, `rain in ${cities[index]}`]),
+    )
   })
 })
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { call } from '@witan/core/testing'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import { createStage, type Stage } from '../support/stage.ts'
 
 /** Follows a conversation live until its root call is over, without the deltas. */
-async function followed(stage: Stage, verbose: boolean): Promise<Event[]> {
-  const events: Event[] = []
+async function followed(stage: Stage, verbose: boolean): Promise<AnyEvent[]> {
+  const events: AnyEvent[] = []
   const { signal } = new AbortController()
   for await (const event of stage.runtime.followEvents('chats/1', { from: 0, verbose, signal })) {
     if (event.type === 'delta') continue
@@ -26,7 +26,7 @@ async function live(stage: Stage) {
   return { result, terse, verbose, stored: await stage.events('chats/1') }
 }
 
-const errorsOf = (events: readonly Event[]) =>
+const errorsOf = (events: readonly AnyEvent[]) =>
   events.filter(({ type }) => type === 'error').map(({ agentPath, content }) => [agentPath, content['code']])
 
 test('[E76] [F34] an error that a parent can mend is left out of a terse stream; its words are in the root’s end and in the log', async () => {

@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { call } from '@witan/core/testing'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import { assertGapFree, assertSound } from '../support/claims.ts'
 import { createGate, createStage, type Stage, until } from '../support/stage.ts'
 
 interface Follower {
-  readonly events: Event[]
+  readonly events: AnyEvent[]
   readonly done: Promise<void>
   stop(): void
 }
 
 function follow(stage: Stage, filter: { from?: number; verbose?: boolean; call?: string } = {}): Follower {
   const controller = new AbortController()
-  const events: Event[] = []
+  const events: AnyEvent[] = []
   const read = async () => {
     for await (const event of stage.runtime.followEvents('chats/1', { ...filter, signal: controller.signal }))
       events.push(event)
@@ -53,7 +53,7 @@ test('[D8] [F35] [I12] deltas of every level reach a verbose reader, and joined 
   all.stop()
   terse.stop()
   await Promise.all([all.done, terse.done])
-  const said = (events: readonly Event[], author: string) =>
+  const said = (events: readonly AnyEvent[], author: string) =>
     events.flatMap(({ type, author: who, content }) => (type === 'delta' && who === author ? [content['text']] : []))
   assert.deepEqual(said(all.events, 'leaf'), ['a', 'b', 'c'])
   assert.deepEqual(said(all.events, 'root'), ['It ', 'is ', 'so.'])

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore, type Store } from '@witan/core'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import { createGate, createStage, settle } from '../support/stage.ts'
 
 /** A store whose first look into the log is slow: it answers with what is there before the wait, or after it. */
@@ -35,7 +35,7 @@ for (const answers of ['before', 'after'] as const) {
     })
     await stage.runtime.start({ agent: 'root', id: 'chats/1' })
     const stop = new AbortController()
-    const read: Event[] = []
+    const read: AnyEvent[] = []
     const reading = (async () => {
       for await (const event of stage.runtime.followEvents('chats/1', { verbose: true, signal: stop.signal })) {
         if (event.seq !== undefined) read.push(event)

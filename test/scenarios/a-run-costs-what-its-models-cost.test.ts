@@ -158,7 +158,7 @@ test('[E33] a limit in money is a number above nothing, and a check warns where 
         'PRICE_UNKNOWN',
         'root',
         'limits.maxCostUsd',
-        '`root` limits what a run costs, and nobody knows what `unknown` of `leaf` costs: its calls count as nothing.',
+        '`root` has a cost limit, but the price of `unknown` of `leaf` is unknown: its calls count as 0.',
       ],
     ],
   )

@@ -49,6 +49,45 @@ test('[C8] a delegate saved while the run is under way applies from the next run
   assert.equal(stage.seenBy('leaf')[1]?.messages[0]?.content, 'You are leaf. Second edition.')
 })
 
+test('[C8] a run keeps the revision of every agent below it, by whichever edge and however deep', async () => {
+  const gate = createGate()
+  const ids = ['first', 'second', 'below']
+  const stage = createStage({
+    agents: [
+      { id: 'root', subAgents: [{ agent: 'first' }, { agent: 'second' }] },
+      { id: 'first' },
+      { id: 'second', subAgents: [{ agent: 'first' }, { agent: 'below' }] },
+      { id: 'below' },
+    ],
+    plays: {
+      root: async (_request, turn) => {
+        await gate.opened
+        return [call('first', { message: 'x' }), call('second', { message: 'x' }), 'done'][turn % 3]
+      },
+      first: ['fine', 'fine'],
+      second: (_request, turn) => (turn % 2 === 0 ? call('below', { message: 'x' }) : 'fine'),
+      below: ['fine', 'fine'],
+    },
+  })
+  const opened = await stage.runtime.start({ agent: 'root', prompt: 'go', id: 'chats/1' })
+  await until(() => stage.seenBy('root').length === 1)
+  await stage.runtime.agents.save(tuned('first'))
+  await stage.runtime.agents.save(tuned('second', { subAgents: [{ agent: 'first' }, { agent: 'below' }] }))
+  await stage.runtime.agents.save(tuned('below'))
+  gate.open()
+  await opened.run?.result
+  const read = () => ids.map((id) => stage.seenBy(id).at(-1)?.messages[0]?.content)
+  assert.deepEqual(
+    read(),
+    ids.map((id) => `You are ${id}.`),
+  )
+  await stage.run('chats/1', { prompt: 'again' })
+  assert.deepEqual(
+    read(),
+    ids.map((id) => `You are ${id}. Second edition.`),
+  )
+})
+
 test('[C8] [R43] what a delegate asks of its caller’s model is told anew when it changes', async () => {
   const leaf = (more: object) => agent('leaf', { parameters: [{ name: 'topic', description: 'Old.', ...more }] })
   const stage = createStage({

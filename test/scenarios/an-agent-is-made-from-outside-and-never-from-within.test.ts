@@ -39,7 +39,7 @@ test('[R05] nothing that a model can call makes or changes an agent', async () =
     parameters: z.object({}),
     effect: 'none',
     execute: (_args, context) => {
-      contexts.push(Object.keys(context).sort())
+      contexts.push(Object.keys(context).sort(), Object.keys(context.agents))
       return 'noted'
     },
   })
@@ -86,7 +86,9 @@ test('[R05] nothing that a model can call makes or changes an agent', async () =
   )
   assert.equal(stage.seenBy('stranger').length, 0)
   // A tool of code gets values and a signal, and no door to the runtime.
-  assert.deepEqual(contexts, [['agent', 'agentPath', 'callId', 'conversationId', 'parameters', 'signal']])
+  const ways = ['agents', 'approve', 'ask', 'checkpoint']
+  const facts = ['agent', 'agentPath', 'callId', 'conversationId', 'parameters', 'signal']
+  assert.deepEqual(contexts, [[...facts, ...ways].sort(), ['run']])
   assert.deepEqual(await stage.runtime.agents.list(), before)
   assert.equal(changes(), saved)
 })

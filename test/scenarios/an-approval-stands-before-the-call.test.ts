@@ -212,6 +212,50 @@ test('[Fb06] an approval may change the arguments, and only within the tool’s 
   assert.deepEqual(told?.content['arguments'], { amount: 50 })
 })
 
+test('[Fb06] changed arguments that only the tool’s own code refuses are an error to the model, and nothing runs', async () => {
+  const paid: number[] = []
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    parameters: z.object({ amount: z.number().refine((amount) => amount % 2 === 0, 'pays even amounts only') }),
+    execute: ({ amount }) => paid.push(amount),
+  })
+  const stage = createStage({
+    agents: [{ id: 'root', tools: ['pay'], approvals: ['pay'] }],
+    plays: { root: [call('pay', { amount: 2 }), 'done'] },
+    options: { tools: [pay] },
+  })
+  const { interruptions } = await stage.ask('root', 'pay', { id: 'chats/1' })
+  const answer = { decision: 'approved', arguments: { amount: 3 } }
+  const done = await stage.run('chats/1', { answers: [{ id: interruptions[0]?.id ?? '', answer }] })
+  assert.equal(done.status, 'completed')
+  assert.match(stage.requests[1]?.messages.at(-1)?.content ?? '', /pays even amounts only/)
+  assert.deepEqual(paid, [])
+})
+
+test('[D11] [Fb06] what was approved is not released as another call, where the next process has another tool', async () => {
+  const store = outliving(memoryStore())
+  const paid: unknown[] = []
+  const open = (parameters: z.ZodObject) =>
+    createStage({
+      agents: [{ id: 'root', tools: ['pay'], approvals: ['pay'] }],
+      plays: { root: (request) => (request.messages.at(-1)?.role === 'tool' ? 'done' : call('pay', asked)) },
+      options: {
+        store,
+        tools: [defineTool({ name: 'pay', description: 'Pays.', parameters, execute: (args) => paid.push(args) })],
+      },
+    })
+  const asked = { amount: 1, to: 'the landlord' }
+  const first = open(z.object({ amount: z.number(), to: z.string() }))
+  const { interruptions } = await first.ask('root', 'pay', { id: 'chats/1' })
+  await first.runtime.close()
+  const second = open(z.object({ amount: z.number() }))
+  const answers = [{ id: interruptions[0]?.id ?? '', answer: { decision: 'approved' } }]
+  assert.equal((await second.run('chats/1', { answers })).status, 'completed')
+  assert.match(second.requests[0]?.messages.at(-1)?.content ?? '', /what was approved is not this call/)
+  assert.deepEqual(paid, [])
+})
+
 test('[D11] [F31] another process answers after a restart, once; of two answers one wins', async () => {
   const store = outliving(memoryStore())
   const first = deepStage({ store })

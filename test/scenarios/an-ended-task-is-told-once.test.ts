@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore, type ModelRequest, type Store } from '@witan/core'
 import { call, lastUserMessage } from '@witan/core/testing'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import { createGate, createStage, type Gate, type Stage, until } from '../support/stage.ts'
 
 type Append = Parameters<Store['append']>[0]
@@ -30,7 +30,7 @@ const endsTask = ({ entries }: Append): boolean =>
   entries.some(({ type, body }) => type === 'task' && 'status' in body && body.status === 'completed')
 
 /** How often what models were told names the task. */
-function timesTold(events: readonly Event[], task: string): number {
+function timesTold(events: readonly AnyEvent[], task: string): number {
   const said = events.flatMap(({ type, content }) => (type === 'message' ? [String(content['text'])] : []))
   return said.filter((text) => text.includes(`Task ${task} `)).length
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { memoryStore, type Runtime, type Store, sqliteStore } from '@witan/core'
 import { call, lastUserMessage, type Rule } from '@witan/core/testing'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import { storedEntries } from '../support/claims.ts'
 import { fakeClock } from '../support/clock.ts'
 import { crashingStore } from '../support/crashing-store.ts'
@@ -92,7 +92,7 @@ test('[D7] entries are numbered 1 to n as they are appended, in each conversatio
 
 /** All that can be read of a conversation. */
 async function views(runtime: Runtime, run: string): Promise<unknown> {
-  const live: Event[] = []
+  const live: AnyEvent[] = []
   const leaving = new AbortController()
   const { lastSeq } = await runtime.getConversation('chats/1')
   for await (const event of runtime.followEvents('chats/1', { verbose: true, signal: leaving.signal })) {
@@ -116,7 +116,7 @@ test('[C32] there is one log, and every stream and page is a view of it', async 
   const store = outliving(memoryStore())
   const first = createStage({ agents, plays, options: { store } })
   const { runId } = await first.ask('root', 'go', { id: 'chats/1' })
-  const seen = (await views(first.runtime, runId)) as { events: Event[]; live: Event[]; terse: Event[] }
+  const seen = (await views(first.runtime, runId)) as { events: AnyEvent[]; live: AnyEvent[]; terse: AnyEvent[] }
   const entries = await storedEntries(store, 'chats/1')
   const place = (one: { seq?: number | undefined; type: string; kind: unknown }) => `${one.seq} ${one.type} ${one.kind}`
   assert.deepEqual(seen.events.map(place), entries.map(place))

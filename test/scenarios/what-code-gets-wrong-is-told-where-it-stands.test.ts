@@ -117,7 +117,7 @@ test('what a runtime does not have is told with the agent that names it, and whe
   for (const wrong of [model, null, 5])
     await assert.rejects(start({ model: wrong }), {
       code: 'AGENT_INVALID',
-      hint: /^Name one, .* Only `defineAgent` takes/,
+      hint: /^Name one, .* Only `defineAgent` accepts/,
     })
 })
 

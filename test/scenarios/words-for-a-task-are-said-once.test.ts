@@ -45,9 +45,8 @@ test('[F28] a message that comes again under its key is the same message, and ge
   archive.resolve()
   assert.equal((await again).status, 'replied')
   const { events } = await runtime.readEvents('chats/1', { verbose: true, limit: 50 })
-  const said = events.filter(({ type, author }) => type === 'message' && author === 'local')
-  assert.deepEqual(
-    said.map(({ content }) => content['text']),
-    ['[from @local to @reader] Only letters.', '[from @local to @reader] And papers.'],
+  const said = events.flatMap((event) =>
+    event.type === 'message' && event.author === 'local' ? [event.content.text] : [],
   )
+  assert.deepEqual(said, ['[from @local to @reader] Only letters.', '[from @local to @reader] And papers.'])
 })

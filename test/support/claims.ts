@@ -1,7 +1,7 @@
 /** What must hold for every log and every request, whatever happened: the invariants of the fault plan. */
 import assert from 'node:assert/strict'
 import type { ModelRequest, Store } from '@witan/core'
-import type { Event, RunResult } from '@witan/protocol'
+import type { AnyEvent, RunResult } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 
 /** All entries of a conversation as they are stored. */
@@ -19,7 +19,7 @@ export function assertGapFree(events: readonly { readonly seq?: number | undefin
 }
 
 /** [I3] exactly one terminal event for each run, and nothing of that run after it. */
-export function assertOneEnd(events: readonly Event[]): void {
+export function assertOneEnd(events: readonly AnyEvent[]): void {
   const runs = new Set(events.map(({ rootCallId }) => rootCallId))
   for (const run of runs) {
     const own = events.filter(({ rootCallId }) => rootCallId === run)
@@ -29,12 +29,12 @@ export function assertOneEnd(events: readonly Event[]): void {
   }
 }
 
-function isOver({ type }: Event): boolean {
+function isOver({ type }: AnyEvent): boolean {
   return type === 'end' || type === 'error'
 }
 
 /** [I6] each start has one end or error; parents end after their children. */
-export function assertSettled(events: readonly Event[]): void {
+export function assertSettled(events: readonly AnyEvent[]): void {
   const starts = events.filter(({ type }) => type === 'start')
   for (const start of starts) {
     const ends = events.filter((event) => event.callId === start.callId && event.kind === start.kind && isOver(event))
@@ -58,7 +58,7 @@ export function assertEpochs(entries: readonly Entry[]): void {
 }
 
 /** [I11] call ids are unique, parents exist and come before, the root is constant. A call that is held is asked for before it starts, if it ever does. */
-export function assertTree(events: readonly Event[], maxDepth = 8): void {
+export function assertTree(events: readonly AnyEvent[], maxDepth = 8): void {
   const depths = new Map<string, number>()
   const roots = new Map<string, string>()
   const held = new Set<string>()
@@ -84,7 +84,7 @@ export function assertTree(events: readonly Event[], maxDepth = 8): void {
 }
 
 /** Everything that must hold for a finished conversation's events. */
-export function assertSound(events: readonly Event[], maxDepth = 8): void {
+export function assertSound(events: readonly AnyEvent[], maxDepth = 8): void {
   assertGapFree(events)
   assertTree(events, maxDepth)
   assertSettled(events)
@@ -114,7 +114,7 @@ export function assertAlternates({ messages }: ModelRequest): void {
 }
 
 /** [usage] the sum that a result tells is the sum over the model calls of its run. */
-export function assertUsage(result: RunResult, events: readonly Event[]): void {
+export function assertUsage(result: RunResult, events: readonly AnyEvent[]): void {
   const own = events.filter(
     ({ rootCallId, kind, type }) => rootCallId === result.runId && kind === 'model' && type === 'end',
   )

@@ -1,7 +1,7 @@
 /** A runtime with agents that play scripts: the few calls that nearly every scenario makes, all through the public door. */
 import { createRuntime, type ModelRequest, type Runtime, type RuntimeOptions } from '@witan/core'
 import { type Rule, type ScriptedAnswer, scriptedModel, systemText, turns } from '@witan/core/testing'
-import type { AgentInput, Document, Event, Interruption, RunResult } from '@witan/protocol'
+import type { AgentInput, Document, AnyEvent, Interruption, RunResult } from '@witan/protocol'
 import { fakeClock } from './clock.ts'
 
 /** What an agent's model says: answers by turn, or a rule. */
@@ -31,7 +31,7 @@ export interface Stage {
   events(
     conversation: string,
     filter?: { readonly verbose?: boolean; readonly call?: string },
-  ): Promise<readonly Event[]>
+  ): Promise<readonly AnyEvent[]>
   document(path: string): Promise<Document>
 }
 
@@ -86,7 +86,7 @@ export async function allEvents(
   runtime: Pick<Runtime, 'readEvents'>,
   conversation: string,
   filter: { readonly verbose?: boolean; readonly call?: string } = {},
-): Promise<readonly Event[]> {
+): Promise<readonly AnyEvent[]> {
   const page = await runtime.readEvents(conversation, { verbose: true, limit: 10_000, ...filter })
   if (page.more) throw new Error('more events than a test should make')
   return page.events

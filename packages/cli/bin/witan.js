@@ -1,48 +1,17 @@
 #!/usr/bin/env node
-// Starts the command line: from source in a checkout, else from what was built. Plain JavaScript, so that an old Node can say what it lacks.
-import { existsSync } from 'node:fs'
-import * as nodeModule from 'node:module'
-import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
-import process from 'node:process'
+// Looks at Node before anything else, in JavaScript that the oldest one reads: it then says a sentence and shows no stack.
+'use strict'
 
-const [major] = process.versions.node.split('.')
-if (Number(major) < 24) {
-  console.error(
-    `witan needs Node 24 or newer; this is ${process.version}.\n` +
-      'Inside a clone, after "npm ci", "npx witan" brings the right Node by itself; elsewhere install it from https://nodejs.org.',
-  )
-  process.exit(78)
-}
+var needed = 24
+var major = Number(process.versions.node.split('.')[0])
+var source = __dirname + '/../src/main.ts'
+var help = require('fs').existsSync(source)
+  ? 'in a clone "npm ci", then "npx witan" bring it'
+  : 'install it from https://nodejs.org'
 
-keepCompiled()
-if (existsSync(new URL('../src/main.ts', import.meta.url))) {
-  resolveToSource()
-  await import('../src/main.ts')
+if (major >= needed) {
+  require('./start.cjs')
 } else {
-  await import('../dist/main.js')
-}
-
-/**
- * Keeps what V8 compiled for the next start, in a folder of this user's own: what lies there is run, so it is no place that others may
- * write to. Where it cannot be written nothing is kept, and nothing is said. `NODE_COMPILE_CACHE` names another folder.
- */
-function keepCompiled() {
-  try {
-    const caches = [process.env.XDG_CACHE_HOME ?? '', join(homedir(), '.cache')].find(isAbsolute)
-    if (caches !== undefined) nodeModule.enableCompileCache(join(caches, 'witan'))
-  } catch {
-    // A user without a home.
-  }
-}
-
-/** Makes `@witan/…` mean the source also where Node was started without `--conditions=witan-source`. */
-function resolveToSource() {
-  const condition = 'witan-source'
-  nodeModule.registerHooks({
-    resolve: (specifier, context, next) =>
-      specifier.startsWith('@witan/')
-        ? next(specifier, { ...context, conditions: [...(context.conditions ?? []), condition] })
-        : next(specifier, context),
-  })
+  console.error('witan needs Node ' + needed + ' or newer, and this is ' + process.version + ': ' + help + '.')
+  process.exit(78)
 }

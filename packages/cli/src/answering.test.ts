@@ -53,9 +53,20 @@ describe('a person at a terminal is asked in every way', () => {
     const { code, screen } = await sitting(asking('pay'), ['perhaps', '{"amount":500}', '{"amount":4}'])
     assert.equal(code, 0)
     assert.match(screen, /asker wants to call pay/)
-    assert.match(screen.replaceAll('\n', ' '), /(a very long name of somebody who is paid ){2}/)
+    assert.match(screen.replace(/\s+/g, ' '), /(a very long name of somebody who is paid ){2}/)
     assert.match(screen, /! The arguments do not fit `pay`/)
     assert.match(screen, /It came to: paid 4/)
+  })
+
+  test('in a narrow terminal nothing of the question is cut', async () => {
+    const { screen } = await sitting(asking('pay'), [''], { COLUMNS: '50' })
+    const asked = screen.slice(screen.indexOf('wants to call'), screen.indexOf('›', screen.indexOf('wants to call')))
+    const lines = asked.split('\n')
+    assert.ok(
+      lines.every((line) => line.length <= 50),
+      asked,
+    )
+    assert.match(asked.replace(/\s+/g, ' '), /to (a very long name of somebody who is paid ){3}.*empty: later\./)
   })
 
   test('a denial is read by the model', async () => {

@@ -5,10 +5,11 @@ import type { Interruption, Question } from '@witan/protocol'
 import { actionAnswer, approvalAnswer, type Choice, policyAnswer, questionChoice } from './answer-words.ts'
 import { askedLines, questionLines } from './interruption-lines.ts'
 import type { Terminal } from './terminal.ts'
-import { painter, print } from './terminal.ts'
+import { columnsOf, painter, print } from './terminal.ts'
 import type { Line } from './tree/lines.ts'
-import { cutLine } from './tree/lines.ts'
-import { textWidth } from './tree/width.ts'
+import { lineWidth } from './tree/lines.ts'
+import { wrapLine } from './tree/wrap.ts'
+import { oneLine, textWidth } from './tree/width.ts'
 
 /** What was said: null leaves it open. `columns` are the widths of all lines that were written. */
 export interface Asked {
@@ -18,69 +19,83 @@ export interface Asked {
 
 const promptText = '  › '
 
-/** Shows what waits and reads its answer. A line that cannot be understood is asked for again; `trouble` says why an answer was not taken. */
-export async function askFor(terminal: Terminal, open: Interruption, trouble: string | null = null): Promise<Asked> {
-  const desk = createDesk(terminal)
-  for (const line of askedLines(open)) desk.write(line, open.kind === 'approval')
-  if (trouble !== null) desk.write([{ text: `  ! ${trouble}`, tone: 'bad' }], true)
-  const answer = await answerOf(desk, open)
-  return { answer, columns: desk.columns }
+/** What may come between. */
+export interface Asking {
+  /** Why the answer before was not taken. */
+  readonly trouble?: string | undefined
+  /** On what condition an approval is asked for. */
+  readonly condition?: string | null
+  /** Ends the question when it aborts; its reason is a phrase for the person who was asked. */
+  readonly settled?: AbortSignal
 }
 
-interface Desk {
+/** Shows what waits and reads its answer. A line that cannot be understood is asked for again. */
+export async function askFor(terminal: Terminal, open: Interruption, asking: Asking = {}): Promise<Asked> {
+  const { trouble, settled, condition = null } = asking
+  const dialogue = createDialogue(terminal, settled)
+  for (const line of askedLines(open)) dialogue.write(line)
+  if (condition !== null) dialogue.write([{ text: `  waits if ${oneLine(condition)}`, tone: 'faint' }])
+  if (trouble !== undefined) dialogue.write([{ text: `  ! ${trouble}`, tone: 'bad' }])
+  const answer = await answerOf(dialogue, open)
+  if (settled?.aborted === true) dialogue.write([{ text: `  ${String(settled.reason)}`, tone: 'wait' }])
+  return { answer, columns: dialogue.columns }
+}
+
+interface Dialogue {
   readonly columns: readonly number[]
-  /** `whole` keeps a line that is wider than the terminal: what is approved is seen in full. */
-  write(line: Line, whole?: boolean): void
+  /** Nothing is cut: what is answered is seen in full. */
+  write(line: Line): void
   read(hint: string): Promise<string | null>
 }
 
-function createDesk(terminal: Terminal): Desk {
+function createDialogue(terminal: Terminal, settled: AbortSignal | undefined): Dialogue {
   const paint = painter(terminal)
-  const widest = (terminal.output.columns ?? 80) - 1
+  const widest = columnsOf(terminal.output, 80) - 1
   const columns: number[] = []
-  const write = (line: Line, whole = false) => {
-    const cut = whole ? line : cutLine(line, widest)
-    columns.push(cut.reduce((sum, span) => sum + textWidth(span.text), 0))
-    print(terminal.output, paint(cut))
+  const write = (line: Line) => {
+    for (const part of wrapLine(line, widest, 4)) {
+      columns.push(lineWidth(part))
+      print(terminal.output, paint(part))
+    }
   }
   return {
     columns,
     write,
     async read(hint) {
       write([{ text: `  ${hint}`, tone: 'faint' }])
-      const said = await readLine(terminal)
-      columns.push(textWidth(promptText + (said ?? '')) + 1)
+      const { said, typed } = await readLine(terminal, settled)
+      columns.push(textWidth(promptText + typed) + 1)
       return said
     },
   }
 }
 
-async function answerOf(desk: Desk, open: Interruption): Promise<AnswerBody | null> {
-  if (open.kind === 'question') return questionsAnswer(desk, open.questions)
+async function answerOf(dialogue: Dialogue, open: Interruption): Promise<AnswerBody | null> {
+  if (open.kind === 'question') return questionsAnswer(dialogue, open.questions)
   if (open.kind === 'action')
     return understood(
-      desk,
+      dialogue,
       'What came of it, as text or JSON? “!reason” refuses, an empty line leaves it open.',
       actionAnswer,
     )
   if (open.kind === 'approval')
     return understood(
-      desk,
+      dialogue,
       'y approves, n or “!reason” denies, {…} changes the arguments; empty: later.',
       approvalAnswer,
     )
   if (open.kind === 'message')
-    return understood(desk, 'Your reply; an empty line leaves it open.', (said) =>
+    return understood(dialogue, 'Your reply; an empty line leaves it open.', (said) =>
       said.trim() === '' ? null : { answer: said.trim() },
     )
-  return understood(desk, '{…} resolves it, n declines, an empty line leaves it open.', policyAnswer)
+  return understood(dialogue, '{…} resolves it, n declines, an empty line leaves it open.', policyAnswer)
 }
 
 type Reader = (said: string) => AnswerBody | null | undefined
 
-async function understood(desk: Desk, hint: string, reader: Reader): Promise<AnswerBody | null> {
+async function understood(dialogue: Dialogue, hint: string, reader: Reader): Promise<AnswerBody | null> {
   for (;;) {
-    const said = await desk.read(hint)
+    const said = await dialogue.read(hint)
     if (said === null) return null
     const answer = reader(said)
     if (answer !== undefined) return answer
@@ -88,11 +103,11 @@ async function understood(desk: Desk, hint: string, reader: Reader): Promise<Ans
 }
 
 /** One after the other; a required one that gets an empty line leaves all of them open. */
-async function questionsAnswer(desk: Desk, questions: readonly Question[]): Promise<AnswerBody | null> {
+async function questionsAnswer(dialogue: Dialogue, questions: readonly Question[]): Promise<AnswerBody | null> {
   const answers: Record<string, Choice> = {}
   for (const question of questions) {
-    for (const line of questionLines(question)) desk.write(line)
-    const choice = await choose(desk, question)
+    for (const line of questionLines(question)) dialogue.write(line)
+    const choice = await choose(dialogue, question)
     if (choice === null) return null
     if (Object.keys(choice).length > 0) answers[question.id] = choice
     else if (question.required) return null
@@ -100,9 +115,9 @@ async function questionsAnswer(desk: Desk, questions: readonly Question[]): Prom
   return { answer: answers }
 }
 
-async function choose(desk: Desk, question: Question): Promise<Choice | null> {
+async function choose(dialogue: Dialogue, question: Question): Promise<Choice | null> {
   for (;;) {
-    const said = await desk.read(choiceHint(question))
+    const said = await dialogue.read(choiceHint(question))
     if (said === null) return null
     const choice = questionChoice(question, said)
     if (choice !== undefined) return choice
@@ -115,16 +130,26 @@ function choiceHint({ options, multiple, freeText, required }: Question): string
   return `${what}; an empty line ${required ? 'leaves it open' : 'skips it'}.`
 }
 
-async function readLine(terminal: Terminal): Promise<string | null> {
+/** `typed` is what stands on the screen, also where the question ended before the line did. */
+async function readLine(terminal: Terminal, settled: AbortSignal | undefined) {
   const reader = createInterface({
     input: terminal.input,
     output: terminal.output as NodeJS.WritableStream,
     terminal: terminal.input.isTTY === true,
   })
-  const closed = new Promise<null>((resolve) => reader.once('close', () => resolve(null)))
+  const over = Promise.withResolvers<null>()
+  const end = () => {
+    print(terminal.output)
+    over.resolve(null)
+  }
+  reader.once('close', () => over.resolve(null))
+  if (settled?.aborted === true) end()
+  settled?.addEventListener('abort', end, { once: true })
   try {
-    return await Promise.race([reader.question(promptText), closed])
+    const said = await Promise.race([reader.question(promptText), over.promise])
+    return { said, typed: said ?? reader.line }
   } finally {
+    settled?.removeEventListener('abort', end)
     reader.close()
   }
 }

@@ -37,13 +37,29 @@ export function readParameterWords(words: string): ParameterWords {
 
 /** A whole number from 1, or undefined where the option was not given. */
 export function readCount(given: Given, name: string, most: number): number | undefined {
+  return readWhole(given, name, { least: 1, most, such: Math.min(20, most) })
+}
+
+/** The port that `--port` gives; 0 takes a free one. */
+export function readPort(given: Given): number | undefined {
+  return readWhole(given, 'port', { least: 0, most: 65_535, such: 4848 })
+}
+
+interface Range {
+  readonly least: number
+  readonly most: number
+  /** An example of a right value. */
+  readonly such: number
+}
+
+function readWhole(given: Given, name: string, { least, most, such }: Range): number | undefined {
   const text = given.text(name)
   if (text === undefined) return undefined
   const value = Number(text)
-  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value
   throw new UsageError(
-    `--${name} "${text}" is not a whole number from 1 to ${most}.`,
-    `Write --${name} ${Math.min(20, most)}.`,
+    `--${name} "${text}" is not a whole number from ${least} to ${most}.`,
+    `Write --${name} ${such}.`,
   )
 }
 

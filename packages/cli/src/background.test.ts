@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { createConversationFold } from '@witan/client'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import { runCommandLine } from './cli.ts'
 import { momentOf, tell, type Told } from './testing/events.ts'
 import { witan } from './testing/witan.ts'
-import { createTree, takeEvent } from './tree/fold.ts'
 import { drawTree } from './tree/lines.ts'
 
 const file = fileURLToPath(new URL('./testing/background-desk.config.ts', import.meta.url))
@@ -64,9 +64,9 @@ describe('work in the background', () => {
       { type: 'start', kind: 'agent', callId: 'late', rootCallId: 'late', content: { message: 'told', hidden: true } },
     ]
     const events = tell(...told)
-    const tree = createTree()
-    for (const event of events) takeEvent(tree, event)
-    const lines = tree.runs.flatMap((root) => drawTree(root, { columns: 70, now: momentOf(events) }))
+    const { view, take } = createConversationFold()
+    for (const event of events) take(event)
+    const lines = view.runs.flatMap((runId) => drawTree(view, runId, { columns: 70, now: momentOf(events) }))
     const text = lines.map((line) => line.map((span) => span.text).join(''))
     assert.match(text[0] ?? '', /^⊘ front-desk {2}How many\?/)
     assert.match(text[1] ?? '', /^└─ ⠋ counter {2}in the background {2}count/)

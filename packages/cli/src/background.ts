@@ -1,4 +1,4 @@
-/** Work that goes on without its run: what still works when a run has ended, and what is told of it later. */
+/** Background tasks: those that still run when a run has ended, and the follow-ups that report their end. */
 import type { Chat } from '@witan/client'
 import type { Event, Task } from '@witan/protocol'
 import type { Connection } from './connect.ts'
@@ -48,7 +48,7 @@ function whatNow({ url, lasts, options }: Connection): string {
   return 'It stops with this process and goes on with the next one on this store. --wait stays until it is done.'
 }
 
-/** Says what a run came to that nobody asked for. */
+/** Prints the result of a follow-up run. */
 export interface FollowUps {
   /** Tells of those that end from now on, and of those that ended since it was last asked; the returned function ends it. */
   listen(show: (text: string) => void): () => void
@@ -56,7 +56,7 @@ export interface FollowUps {
   drain(show: (text: string) => void): Promise<void>
 }
 
-/** Reads along in the conversation of a chat. Runs that the terminal has drawn itself are in `drawn` and are not told again. */
+/** Follows the conversation of a chat. `drawn` has the runs that the terminal has drawn itself; they are not printed again. */
 export function createFollowUps(
   { connection, chat }: { readonly connection: Connection; readonly chat: Pick<Chat, 'id'> },
   drawn: ReadonlySet<string>,
@@ -67,10 +67,10 @@ export function createFollowUps(
   const take = (event: Event, show: (text: string) => void) => {
     from = event.seq ?? from
     if (event.kind !== 'agent' || event.callId !== event.rootCallId) return
-    if (event.type === 'start' && event.content.hidden === true) hidden.add(event.callId)
+    if (event.type === 'start' && event.content.hidden) hidden.add(event.callId)
     const isOver = event.type === 'end' || event.type === 'error'
     if (!isOver || !hidden.delete(event.callId) || drawn.has(event.callId)) return
-    show(event.type === 'end' ? endText(event) : `It could not be told: ${String(event.content.detail)}`)
+    show(event.type === 'end' ? endText(event) : `The follow-up failed: ${event.content.detail}`)
   }
   const read = async (show: (text: string) => void, signal: AbortSignal) => {
     for await (const event of client.events(chat.id, { from, signal })) take(event, show)
@@ -105,13 +105,12 @@ function isRootEnd({ type, kind, callId, rootCallId }: Event): boolean {
   return kind === 'agent' && callId === rootCallId && (type === 'end' || type === 'error')
 }
 
-function endText({ content }: Event): string {
-  const text = typeof content.text === 'string' ? content.text : ''
-  if (content.finishReason === 'cancelled') return 'It was to be told, and was cancelled.'
-  return text === '' ? JSON.stringify(content.output) : text
+function endText({ content }: Extract<Event, { type: 'end'; kind: 'agent' }>): string {
+  if (content.finishReason === 'cancelled') return 'The follow-up was cancelled.'
+  return content.text === '' ? JSON.stringify(content.output) : content.text
 }
 
-/** The answer of a run that nobody asked for, as it stands between the others. */
+/** The answer of a follow-up run, printed between the others. */
 export function printFollowUp(terminal: Terminal, text: string): void {
   const paint = painter(terminal)
   print(

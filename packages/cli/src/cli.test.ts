@@ -16,7 +16,7 @@ describe('words', () => {
     assert.match((await witan(['--version'])).out, /^\d+\.\d+\.\d+\n$/)
     assert.match((await witan([])).out, /Usage: witan COMMAND/)
     assert.match((await witan(['help', 'run'])).out, /--param NAME=VALUE/)
-    assert.match((await witan(['agents', '--help'])).out, /witan agents apply/)
+    assert.match((await witan(['agents', '--help'])).out, /^ {2}agents apply /m)
     const { code, out } = await witan(['run', '--help'])
     assert.deepEqual([code, out.includes('--json')], [0, true])
   })
@@ -71,6 +71,52 @@ describe('words', () => {
     assert.match(err, /^NOT_FOUND {2}.*nobody.*\n→ /)
     assert.doesNotMatch(err, /\n {4}at /)
     assert.match((await witan(words, { environment: { WITAN_LOG_LEVEL: 'debug' } })).err, /\n {4}at /)
+  })
+})
+
+describe('where there is nothing yet', () => {
+  let folder: string
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'witan-empty-'))
+    await writeFile(join(folder, 'witan.config.json'), '{ "store": { "url": "memory:" } }')
+  })
+  after(() => rm(folder, { recursive: true }))
+
+  test('a command says what would change that', async () => {
+    const { err, code } = await witan(['run', 'desk', 'hello'], { folder })
+    assert.equal(code, 2)
+    assert.match(err, /^NOT_FOUND .*\n→ There are no agents at all: .*--config FILE.*witan agents apply -f FILE/)
+    const check = await witan(['check'], { folder })
+    assert.deepEqual([check.code, check.out], [0, '✓ 0 errors, 0 warnings\n'])
+    assert.match(check.err, /^There are no agents to check: .*--config FILE.*witan agents apply -f FILE/)
+    for (const words of [
+      ['agents', 'list'],
+      ['conversations', 'list'],
+      ['tasks', 'list'],
+    ])
+      assert.match((await witan(words, { folder })).err, /^There are no \w+ yet\. \S/, words.join(' '))
+  })
+})
+
+test('a parameter that is missing is named in what to do next', async () => {
+  const { err } = await witan(['run', 'front-desk', 'x', ...config])
+  assert.match(err, /→ Give it with `--param userId=VALUE`/)
+})
+
+describe('on a terminal of 60 columns', () => {
+  const narrow = { columns: 60, environment: { NO_COLOR: '1' } }
+
+  test('an error and what to do next break at words; on a pipe each is one line', async () => {
+    const { err } = await witan(['frob'], narrow)
+    const lines = err.trimEnd().split('\n')
+    assert.ok(lines.length > 2 && lines.every((line) => line.length <= 60), err)
+    assert.equal((await witan(['frob'])).err.trimEnd().split('\n').length, 2)
+    assert.equal(err.replace(/\s+/g, ' '), (await witan(['frob'])).err.replace(/\s+/g, ' '))
+  })
+
+  test('what the doctor finds goes on below itself', async () => {
+    const { out } = await witan(['doctor', ...config], narrow)
+    assert.match(out, /\n! store {10}\S.*\n {16,}\S/)
   })
 })
 

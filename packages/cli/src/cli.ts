@@ -9,7 +9,7 @@ import { conversationCommands } from './commands/conversations.ts'
 import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { interruptionCommands } from './commands/interruptions.ts'
-import { movingCommands } from './commands/moving.ts'
+import { movingCommands } from './commands/export-import.ts'
 import { runCommand } from './commands/run.ts'
 import { serveCommand } from './commands/serve.ts'
 import { taskCommands } from './commands/tasks.ts'
@@ -17,9 +17,9 @@ import { workCommand } from './commands/work.ts'
 import type { ExitCode } from './exit.ts'
 import { exitCodeOf, exitCodes, UsageError } from './exit.ts'
 import { printFailure } from './failure.ts'
-import { commandHelp, programHelp } from './help.ts'
+import { commandHelp, groupHelp, programHelp } from './help.ts'
 import type { Terminal } from './terminal.ts'
-import { print } from './terminal.ts'
+import { columnsOf, print } from './terminal.ts'
 import { version } from './version.ts'
 
 const commands: readonly Command[] = [
@@ -53,21 +53,39 @@ export async function runCommandLine(words: readonly string[], terminal: Termina
 async function dispatch(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const [first] = words
   if (first === '--version' || first === '-v' || first === 'version') return say(terminal, version())
-  if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
-    const about = words.slice(1).filter((word) => !word.startsWith('-'))
-    if (about.length === 0) return say(terminal, programHelp(commands))
-    return say(terminal, helpFor(about))
-  }
+  const columns = columnsOf(terminal.output, 80)
+  if (first === undefined || first === 'help' || isHelp(first))
+    return say(
+      terminal,
+      helpFor(
+        words.slice(1).filter((word) => !word.startsWith('-')),
+        columns,
+      ),
+    )
+  if (words[1] !== undefined && isHelp(words[1])) return say(terminal, helpFor([first], columns))
   const { command, rest } = find(words)
   const end = rest.indexOf('--')
-  const asked = (end < 0 ? rest : rest.slice(0, end)).some((word) => word === '--help' || word === '-h')
-  if (asked) return say(terminal, commandHelp(command))
+  if ((end < 0 ? rest : rest.slice(0, end)).some(isHelp)) return say(terminal, commandHelp(command, columns))
   return await command.run(readArguments(command, rest), terminal)
 }
 
-function helpFor(words: readonly string[]): string {
-  const group = commands.filter((command) => command.name.split(' ')[0] === words[0])
-  return words.length === 1 && group.length > 1 ? programHelp(group) : commandHelp(find(words).command)
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h'
+}
+
+/** The help of the program, of a group of commands, or of the command that the words name. */
+function helpFor(words: readonly string[], columns: number): string {
+  const [first, second] = words
+  if (first === undefined) return programHelp(commands, columns)
+  const group = groupOf(first)
+  return second === undefined && group.length > 0
+    ? groupHelp(first, group, columns)
+    : commandHelp(find(words).command, columns)
+}
+
+/** The commands that share that first word. */
+function groupOf(word: string): readonly Command[] {
+  return commands.filter((command) => command.name.startsWith(`${word} `))
 }
 
 function find(words: readonly string[]): { readonly command: Command; readonly rest: readonly string[] } {
@@ -76,9 +94,8 @@ function find(words: readonly string[]): { readonly command: Command; readonly r
   if (one) return { command: one, rest: words.slice(1) }
   const two = commands.find((command) => command.name === `${first} ${second}`)
   if (two) return { command: two, rest: words.slice(2) }
-  const group = commands.filter((command) => command.name.startsWith(`${first} `))
+  const group = groupOf(first)
   if (group.length > 0) {
-    if (second === '--help' || second === '-h') return { command: overview(first, group), rest: ['--help'] }
     const words = group.map((command) => command.name.slice(first.length + 1))
     const what = second === '' ? `witan ${first} needs one more word.` : `There is no witan ${first} ${second}.`
     throw new UsageError(what, `${meant(second, words)}One of: ${words.join(', ')}.`)
@@ -93,13 +110,6 @@ function find(words: readonly string[]): { readonly command: Command; readonly r
 function meant(word: string, known: readonly string[]): string {
   const near = word === '' ? null : nearest(word, known)
   return near === null ? '' : `Did you mean "${near}"? `
-}
-
-/** `witan agents --help`: the group as a command that only has a help text. */
-function overview(name: string, group: readonly Command[]): Command {
-  const words = group.map((command) => command.name.slice(name.length + 1)).join('|')
-  const summary = group.map((command) => `witan ${command.name}: ${command.summary}`).join('\n')
-  return { name: `${name} ${words}`, summary, run: () => Promise.resolve(exitCodes.usage) }
 }
 
 function names(): string {

@@ -89,7 +89,7 @@ export function sayWhere({ url, options }: Connection, what: string, terminal: T
   if (url === null) print(terminal.errors, `${what} in a server of this store; if none runs: witan serve${options}`)
 }
 
-/** An agent that is not there is told with the one that was most likely meant. */
+/** An unknown agent is reported with the most similar one. */
 async function doWith<Result>(
   connection: Connection,
   work: (connection: Connection) => Promise<Result>,
@@ -113,6 +113,11 @@ async function withNearest(client: Client, error: unknown): Promise<unknown> {
   } catch {
     return error // the list is only for the hint
   }
+  if (known.length === 0) {
+    const hint =
+      'There are no agents at all: name a configuration with --config FILE, or save some with witan agents apply -f FILE.'
+    return new WitanError('NOT_FOUND', error.message, { hint })
+  }
   const near = nearest(word, known)
   return near === null ? error : new WitanError('NOT_FOUND', error.message, { hint: `Did you mean \`${near}\`?` })
 }
@@ -132,7 +137,7 @@ function toServer(url: string, token: string | null): Connection {
   return { client, url, lasts: true, options: '', close: () => Promise.resolve(client.close()) }
 }
 
-/** Nobody else reaches this application, hence no token; its address is only a name. */
+/** This application has no socket, hence no token; its address is only a name. */
 async function inProcess(config: Config, terminal: Terminal, works: boolean): Promise<Connection> {
   const notes = heldNotes(terminal)
   const log = createLog(quiet(config).logLevel, notes.write)
@@ -169,7 +174,7 @@ async function inProcess(config: Config, terminal: Terminal, works: boolean): Pr
   }
 }
 
-/** A note in the middle of a tree that is redrawn would break it: on a terminal it is told at the end. */
+/** A note in the middle of a redrawn tree would break it, so a terminal prints it at the end. */
 function heldNotes(terminal: Terminal): { write(line: string): void; tell(): void } {
   const held: string[] = []
   const live = terminal.errors.isTTY === true && canRedraw(terminal)

@@ -1,34 +1,19 @@
 /** One run in the terminal: the tree as it grows, the actions it waits for, the answer and what it used. */
-import type { Chat, Client } from '@witan/client'
-import type { Interruption, RunResult } from '@witan/protocol'
-import { isWitanError } from '@witan/protocol'
-import { askFor } from './answering.ts'
+import type { RunResult } from '@witan/protocol'
 import { printStillAtWork } from './background.ts'
-import type { Connection } from './connect.ts'
 import type { ExitCode } from './exit.ts'
 import { exitCodes } from './exit.ts'
 import { printFailure } from './failure.ts'
-import type { Terminal } from './terminal.ts'
-import { painter, print } from './terminal.ts'
+import { eventsSince, settle } from './settling.ts'
+import { comeBack, type Stage } from './stage.ts'
+import { columnsOf, painter, print, printProse } from './terminal.ts'
 import { answerCommand, askedLines } from './interruption-lines.ts'
 import { compact } from './tree/phrase.ts'
 import { usageLines } from './tree/usage.ts'
-import type { RunView } from './tree/view.ts'
 import { createRunView } from './tree/view.ts'
 import { printable } from './tree/width.ts'
 
-/** Where a run takes place. */
-export interface Stage {
-  readonly terminal: Terminal
-  readonly connection: Connection
-  readonly chat: Chat
-  /** The runs that were drawn here; kept where others are told of later. */
-  readonly drawn?: Set<string>
-  /** Whoever sits here waits for its tasks, and need not be told that they still work. */
-  readonly waits?: boolean
-}
-
-/** Sends a prompt, draws the run, asks for what it waits for where somebody sits at the terminal, and prints the outcome. */
+/** Sends a prompt, draws the run, asks for its interruptions on a terminal, and prints the result. */
 export async function converse(stage: Stage, prompt: string): Promise<ExitCode> {
   const { terminal, chat } = stage
   const view = createRunView(terminal)
@@ -43,7 +28,7 @@ export async function converse(stage: Stage, prompt: string): Promise<ExitCode> 
       lastSeq = event.seq ?? lastSeq
       view.take(event)
     }
-    const result = await answerActions(stage, view, { result: await stream.result(), lastSeq })
+    const result = await settle(stage, view, { result: await stream.result(), lastSeq })
     view.finish()
     return printOutcome(stage, result)
   } catch (error) {
@@ -74,72 +59,9 @@ export async function takeUp(stage: Stage): Promise<ExitCode | null> {
   const result = await chat.resume()
   const page = await eventsSince(connection.client, chat.id, 0)
   for (const event of page) if (event.rootCallId === result.runId) view.take(event)
-  const after = await answerActions(stage, view, { result, lastSeq: page.at(-1)?.seq ?? 0 })
+  const after = await settle(stage, view, { result, lastSeq: page.at(-1)?.seq ?? 0 })
   view.finish()
   return printOutcome(stage, after)
-}
-
-interface Rest {
-  readonly result: RunResult
-  readonly lastSeq: number
-}
-
-/** Until nothing waits, or somebody leaves a question open. */
-async function answerActions(stage: Stage, view: RunView, rest: Rest): Promise<RunResult> {
-  const { terminal, connection, chat } = stage
-  const { client } = connection
-  let { result, lastSeq } = rest
-  while (result.status === 'waiting' && canAsk(terminal)) {
-    view.pause()
-    for (const open of result.interruptions) if (!(await askUntilTaken(stage, view, open))) return result
-    const stop = new AbortController()
-    const follow = followInto(view, client.events(chat.id, { from: lastSeq, verbose: true, signal: stop.signal }))
-    result = await chat.resume().finally(() => stop.abort())
-    lastSeq = Math.max(lastSeq, await follow)
-    for (const event of await eventsSince(client, chat.id, lastSeq)) {
-      view.take(event)
-      lastSeq = event.seq ?? lastSeq
-    }
-  }
-  return result
-}
-
-/** False where it is left open. An answer that the server does not take is asked for again, with what is wrong. */
-async function askUntilTaken({ terminal, connection }: Stage, view: RunView, open: Interruption): Promise<boolean> {
-  for (let trouble: string | null = null; ; ) {
-    const asked = await askFor(terminal, open, trouble)
-    view.wrote(asked.columns)
-    if (asked.answer === null) return false
-    try {
-      await connection.client.interruptions.answer(open.id, asked.answer)
-      return true
-    } catch (error) {
-      if (!isWitanError(error) || error.code !== 'ANSWER_INVALID') throw error
-      trouble = error.message
-    }
-  }
-}
-
-async function followInto(view: RunView, events: ReturnType<Client['events']>): Promise<number> {
-  let lastSeq = 0
-  for await (const event of events) {
-    view.take(event)
-    lastSeq = event.seq ?? lastSeq
-  }
-  return lastSeq
-}
-
-async function eventsSince(client: Client, conversationId: string, from: number) {
-  const events = []
-  for (;;) {
-    const page = await client.conversations.events(conversationId, { from: events.at(-1)?.seq ?? from, verbose: true })
-    events.push(...page.events)
-    if (!page.more || page.events.length === 0) return events
-  }
-}
-
-function canAsk(terminal: Terminal): boolean {
-  return terminal.input.isTTY === true && terminal.output.isTTY === true
 }
 
 function printOutcome(stage: Stage, result: RunResult): ExitCode {
@@ -151,7 +73,7 @@ function printOutcome(stage: Stage, result: RunResult): ExitCode {
   if (result.status === 'waiting') printWaiting(stage, result)
   if (result.status === 'cancelled')
     print(terminal.output, `${paint([{ text: 'The run was cancelled.', tone: 'wait' }])}\n`)
-  for (const line of usageLines(result, terminal.output.columns ?? 100)) print(terminal.output, paint(line))
+  for (const line of usageLines(result, columnsOf(terminal.output, 100))) print(terminal.output, paint(line))
   if (result.error !== null) printFailure(terminal, result.error)
   if (!stage.waits) printStillAtWork(stage, result.tasks)
   return exitOf(result)
@@ -162,7 +84,8 @@ function exitOf(result: RunResult): ExitCode {
   return result.status === 'waiting' ? exitCodes.waits : exitCodes.failed
 }
 
-function printWaiting({ terminal, connection, chat }: Stage, result: RunResult): void {
+function printWaiting(stage: Stage, result: RunResult): void {
+  const { terminal, connection } = stage
   const paint = painter(terminal)
   for (const open of result.interruptions) {
     const [, , ...asked] = askedLines(open)
@@ -174,13 +97,12 @@ function printWaiting({ terminal, connection, chat }: Stage, result: RunResult):
         { text: ' waits for an answer', tone: 'wait' },
       ]),
     )
-    for (const line of asked) print(terminal.output, paint([{ text: '  ', tone: 'plain' }, ...line]))
+    for (const line of asked) printProse(terminal, [{ text: '  ', tone: 'plain' }, ...line], { indent: 6 })
     const how = connection.lasts ? `${answerCommand(open)}${connection.options}` : ''
     if (how !== '') print(terminal.output, paint([{ text: `    ${how}`, tone: 'faint' }]))
   }
-  const go = `witan chat ${chat.agent} --id ${result.conversationId}${connection.options}`
   const how = connection.lasts
-    ? `Answer it in a terminal with: ${go}`
+    ? `Answer it in a terminal with: ${comeBack(stage)}`
     : 'The store is in memory: with this process the question is gone.'
   print(terminal.output, `${paint([{ text: how, tone: 'faint' }])}\n`)
 }

@@ -2,7 +2,8 @@
 import { StartError, UsageError } from './exit.ts'
 import { asCommand } from './hints.ts'
 import type { Terminal } from './terminal.ts'
-import { painter, print } from './terminal.ts'
+import { print, printProse } from './terminal.ts'
+import type { Line } from './tree/lines.ts'
 import { printable } from './tree/width.ts'
 
 interface Described {
@@ -16,16 +17,17 @@ interface Described {
 export function printFailure(terminal: Terminal, error: unknown): void {
   const shown = error instanceof StartError ? error.cause : error
   const { code, detail, path, hint } = describe(shown)
-  const paint = painter(terminal, terminal.errors)
   const place = path === null || path === '' || detail.includes(path) ? '' : ` (${path})`
-  print(
-    terminal.errors,
-    paint([
-      { text: code, tone: 'bad' },
-      { text: `  ${printable(detail)}${place}`, tone: 'plain' },
-    ]),
-  )
-  if (hint !== null) print(terminal.errors, paint([{ text: `→ ${printable(asCommand(hint))}`, tone: 'faint' }]))
+  const said: Line = [
+    { text: code, tone: 'bad' },
+    { text: `  ${printable(detail)}${place}`, tone: 'plain' },
+  ]
+  printProse(terminal, said, { to: terminal.errors })
+  if (hint !== null) {
+    const parameter = /^parameters\.([\w-]+)$/.exec(path ?? '')?.[1] ?? 'NAME'
+    const next = printable(asCommand(hint)).replace('--param NAME=', `--param ${parameter}=`)
+    printProse(terminal, [{ text: `→ ${next}`, tone: 'faint' }], { to: terminal.errors })
+  }
   if (terminal.environment.WITAN_LOG_LEVEL === 'debug' && shown instanceof Error) {
     print(terminal.errors, shown.stack ?? shown.message)
   }

@@ -8,8 +8,6 @@ export type { ExitCode } from './exit.ts'
 export { exitCodes } from './exit.ts'
 
 // the tree
-export type { NodeState, Tree, TreeNode } from './tree/fold.ts'
-export { createTree, takeEvent } from './tree/fold.ts'
 export type { DrawOptions, Line, Span, Tone } from './tree/lines.ts'
 export { drawTree } from './tree/lines.ts'
 export { plainLines } from './tree/plain.ts'

@@ -1,4 +1,4 @@
-/** What waits for somebody, as lines of a terminal. */
+/** Interruptions as lines of a terminal. */
 import type { Interruption, Question } from '@witan/protocol'
 import type { Line, Span } from './tree/lines.ts'
 import { compact } from './tree/phrase.ts'
@@ -49,7 +49,7 @@ function textLines(text: string): Line[] {
   return lines.map((line): Line => [plain(`  ${line}`)])
 }
 
-/** Names and values below each other; a value is shown whole where it is approved. */
+/** Names and values below each other; the values of an approval are not cut. */
 export function fieldLines(fields: Readonly<Record<string, unknown>>): Line[] {
   const width = Math.max(0, ...Object.keys(fields).map(textWidth))
   return Object.entries(fields).map(([name, value]): Line => {

@@ -3,7 +3,7 @@ import type { Given } from './command.ts'
 import type { Column } from './table.ts'
 import { tableLines } from './table.ts'
 import type { Terminal } from './terminal.ts'
-import { painter, print } from './terminal.ts'
+import { columnsOf, painter, print } from './terminal.ts'
 
 /** What is listed, and what stands in the table's cells. */
 export interface Listing<Item> {
@@ -25,7 +25,7 @@ export function printList<Item>(terminal: Terminal, given: Given, listing: Listi
     return
   }
   const paint = painter(terminal)
-  const width = terminal.output.isTTY ? (terminal.output.columns ?? 80) : Number.POSITIVE_INFINITY
+  const width = columnsOf(terminal.output, Number.POSITIVE_INFINITY)
   for (const line of tableLines(columns, items.map(cells), width)) print(terminal.output, paint(line))
 }
 

@@ -48,8 +48,13 @@ function placeOf(stack: string, folder: string): string | null {
   for (const [, name = '', line] of stack.matchAll(stackPlace)) {
     const file = name.startsWith('file:') ? fileURLToPath(name) : name
     if (file.startsWith(ours)) continue
-    const near = relative(folder, file)
-    return `${near.startsWith('..') ? file : near}:${line}`
+    return `${nearPath(file, folder)}:${line}`
   }
   return null
+}
+
+/** The path as it is read from that folder: relative below it, else whole. */
+export function nearPath(file: string, folder: string): string {
+  const near = relative(folder, file)
+  return near === '' || near.startsWith('..') ? file : near
 }

@@ -117,7 +117,7 @@ describe('a store as a file', () => {
       witan([...words, '--config', askConfig], { folder, environment: at(store) })
     assert.equal((await run('q.db', 'run', 'asker', 'pay', '--id', 'chats/q')).code, 3)
     const sent = await run('q.db', 'export', 'q.jsonl')
-    assert.match(sent.err, /! 1 run or task has not ended: whoever imports this goes on with it/)
+    assert.match(sent.err, /! 1 run or task has not ended: the store that imports this file continues it/)
     assert.equal((await run('r.db', 'import', 'q.jsonl')).code, 0)
     const listed = await run('r.db', 'interruptions', 'list', '--json')
     const { id } = JSON.parse(listed.out) as { id: string }

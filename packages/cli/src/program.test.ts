@@ -1,9 +1,9 @@
 /** The program file itself. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
@@ -16,12 +16,34 @@ test('it starts from source without any flag of Node', () => {
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/)
 })
 
-test('an older Node says which one is needed and how a clone brings it', () => {
+/** What the program says under a Node that calls itself older. */
+function underOlderNode(file: string) {
   const older = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.9.0" } })'
   const flags = ['--import', `data:text/javascript,${encodeURIComponent(older)}`]
-  const { status, stderr } = spawnSync(process.execPath, [...flags, program, 'run'], { env, encoding: 'utf8' })
+  return spawnSync(process.execPath, [...flags, file, 'run'], { env, encoding: 'utf8' })
+}
+
+test('an older Node says which one is needed and how a clone brings it', () => {
+  const { status, stderr } = underOlderNode(program)
   assert.equal(status, 78)
-  assert.match(stderr, /needs Node 24.*npx witan/s)
+  assert.match(stderr, /^witan needs Node 24 .*npx witan.*\n$/)
+})
+
+test('outside a clone an older Node says one sentence, and no stack', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'witan-packed-'))
+  context.after(() => rmSync(folder, { recursive: true }))
+  cpSync(dirname(program), join(folder, 'bin'), { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  const { status, stderr } = underOlderNode(join(folder, 'bin/witan.js'))
+  assert.equal(status, 78)
+  assert.match(stderr, /^witan needs Node 24 or newer, and this is v[\d.]+: install it from https:\/\/nodejs\.org\.\n$/)
+})
+
+test('what looks at the version is JavaScript that the oldest Node reads', () => {
+  const code = readFileSync(program, 'utf8').replace(/^(#!|\/\/).*$/gm, '')
+  const later = /=>|`|\b(?:import|export|let|const|class|async|await|of)\b|\.\.\.|\?\?|\?\.|\*\*|,\s*\)/.exec(code)
+  assert.equal(later, null, `too new: ${later?.[0]}`)
+  assert.deepEqual(JSON.parse(readFileSync(join(dirname(program), 'package.json'), 'utf8')), { type: 'commonjs' })
 })
 
 test('what was compiled is kept for the next start; where that cannot be it starts all the same, without a word', (context) => {

@@ -1,5 +1,5 @@
 /** A configuration that can be read again: its own modules are loaded afresh each time, and watched. */
-import { type FSWatcher, watch } from 'node:fs'
+import { existsSync, type FSWatcher, watch } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -80,6 +80,26 @@ function watchFiles(files: ReadonlySet<string>, changed: () => void) {
     close(): void {
       clearTimeout(timer)
       for (const watcher of watchers.values()) watcher.close()
+    },
+  }
+}
+
+/** Calls `found` with a file of one of these names a moment after it was written in the folder. */
+export function watchForFile(
+  { folder, names }: { readonly folder: string; readonly names: readonly string[] },
+  found: (file: string) => void,
+): { close(): void } {
+  let timer: NodeJS.Timeout | undefined
+  const watcher = watch(folder, (_, name) => {
+    if (name === null || !names.includes(name)) return
+    clearTimeout(timer)
+    timer = setTimeout(() => existsSync(join(folder, name)) && found(join(folder, name)), settleMs)
+  })
+  watcher.on('error', () => watcher.close())
+  return {
+    close() {
+      clearTimeout(timer)
+      watcher.close()
     },
   }
 }

@@ -1,68 +1,14 @@
 /** `witan dev` and `witan serve` as programs, started from source without any flag of Node. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { type Running, start, startWith } from './testing/program.ts'
 import { witan } from './testing/witan.ts'
-
-const program = fileURLToPath(new URL('../bin/witan.js', import.meta.url))
-/** A start takes a second where nothing else is to do, and many times that on a machine that is busy. */
-const withinMs = 100_000
-
-interface Running {
-  readonly child: ChildProcess
-  /** Waits until what was written since the last match fits, and gives the first group of the match. */
-  until(pattern: RegExp): Promise<string>
-  stop(): Promise<number | null>
-}
-
-function start(folder: string, ...words: string[]): Running {
-  const { NODE_OPTIONS: _options, ...env } = process.env
-  const child = spawn(process.execPath, [program, ...words], {
-    cwd: folder,
-    env: { ...env, WITAN_PORT: '0', WITAN_LOG_LEVEL: 'error', NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let written = ''
-  let wake = () => {}
-  const take = (data: Buffer) => {
-    written += String(data)
-    wake()
-  }
-  child.stdout.on('data', take)
-  child.stderr.on('data', take)
-  const until = async (pattern: RegExp): Promise<string> => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), withinMs)
-    try {
-      for (;;) {
-        const found = pattern.exec(written)
-        if (found) {
-          written = written.slice(found.index + found[0].length)
-          return found[1] ?? ''
-        }
-        if (child.exitCode !== null || child.signalCode !== null)
-          throw new Error(`ended without ${pattern}:\n${written}`)
-        const changed = Promise.withResolvers<void>()
-        wake = changed.resolve
-        await Promise.race([changed.promise, once(child, 'exit')])
-      }
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-  const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-    const gone = once(child, 'exit')
-    child.kill('SIGTERM')
-    await gone
-    return child.exitCode
-  }
-  return { child, until, stop }
-}
 
 describe('a program that serves', () => {
   let folder: string
@@ -104,6 +50,51 @@ describe('a program that serves', () => {
     assert.equal(await server.stop(), 0)
   })
 
+  for (const command of ['serve', 'dev'])
+    test(`a second ${command} on a taken port says who listens there and what to do`, async () => {
+      const server = start(folder, 'serve')
+      running.push(server)
+      const { url } = JSON.parse(await server.until(/^(\{.*\})\n/m)) as { url: string }
+      const { port } = new URL(url)
+      const second = start(folder, command, '--port', port)
+      running.push(second)
+      const said = await second.until(/(Port \d+ of 127\.0\.0\.1 is in use\. .*\n→ .*)\n/)
+      assert.ok(said.startsWith(`Port ${port} `), said)
+      assert.match(said, new RegExp(`A Witan server listens at ${url} already\\.\n→ Open ${url}, .*--port 0`))
+      await once(second.child, 'close')
+      assert.equal(second.child.exitCode, 78)
+      await server.stop()
+    })
+
+  test('an error says that another program has the port', async () => {
+    const other = createServer((_, answer) => answer.end('hello')).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const second = start(folder, 'serve', '--port', String(port))
+    running.push(second)
+    await second.until(/(Another program has it\.\n→ Stop that program, or start this one on another port: --port 0)/)
+    await once(second.child, 'close')
+    other.close()
+  })
+
+  test('--port goes before the environment and the configuration, and is a port', async () => {
+    for (const command of ['serve', 'dev'])
+      for (const port of ['65536', 'x', '-1'])
+        assert.deepEqual(await witan([command, `--port=${port}`]), {
+          code: 2,
+          out: '',
+          err: `USAGE  --port "${port}" is not a whole number from 0 to 65535.\n→ Write --port 4848.\n`,
+        })
+    const config = { store: { url: 'memory:' }, auth: { mode: 'none' }, server: { port: 1 } }
+    await writeFile(join(folder, 'port.json'), JSON.stringify(config))
+    const words = ['serve', '--port', '0', '--config', 'port.json']
+    const server = startWith({ WITAN_PORT: '2' }, folder, ...words)
+    running.push(server)
+    const { url } = JSON.parse(await server.until(/^(\{.*\})\n/m)) as { url: string }
+    assert.ok(Number(new URL(url).port) > 2)
+    await server.stop()
+  })
+
   test('dev takes up a change in a file that the configuration imports, and keeps its port', async () => {
     const server = start(folder, 'dev')
     running.push(server)
@@ -138,7 +129,7 @@ describe('a program that serves', () => {
     assert.deepEqual([refused.code, refused.err.startsWith('UNAUTHENTICATED')], [2, true])
     const second = start(inside, 'serve')
     running.push(second)
-    await second.until(/(STORE_LOCKED)/)
+    assert.equal(await second.until(/STORE_LOCKED.* serves at (http\S+)\.\n→ .*--port 0/), url)
     await once(second.child, 'close')
     assert.equal(second.child.exitCode, 78)
     assert.equal(await server.stop(), 0)

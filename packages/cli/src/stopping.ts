@@ -1,4 +1,4 @@
-/** Serving until somebody wants the end, and not until a tool is careless. */
+/** Serves until a signal stops it; an unhandled rejection of a tool does not end the process. */
 import { createLog } from '@witan/server'
 import { type ExitCode, exitCodes } from './exit.ts'
 
@@ -17,10 +17,10 @@ export function untilStopped(): Promise<void> {
   })
 }
 
-/** A promise that a tool left behind and that fails is told on standard error, and ends nothing: the runs of others go on. */
+/** Logs the rejection of a promise that a tool never awaited; the process and its other runs go on. */
 export function surviveStrayRejections(): void {
   const log = createLog('error')
-  process.on('unhandledRejection', (error) => log('error', 'a promise that nobody waited for has failed', { error }))
+  process.on('unhandledRejection', (error) => log('error', 'unhandled promise rejection', { error }))
 }
 
 /** The end of a process that stops in order. What still hangs (a tool that ignores its abort, a lost connection) must not hold it. */

@@ -1,6 +1,7 @@
 /** The terminal as the command line sees it: two streams, a width, colours or none. */
 import { styleText } from 'node:util'
 import type { Line, Tone } from './tree/lines.ts'
+import { wrapLine } from './tree/wrap.ts'
 
 /** What is written to. `columns` and `isTTY` are missing on a pipe. */
 export interface Output {
@@ -61,6 +62,21 @@ export function painter(terminal: Terminal, to: Output = terminal.output): (line
 /** Writes one line and its end. */
 export function print(to: Output, text = ''): void {
   to.write(`${text}\n`)
+}
+
+/** How wide a line may be: as wide as the terminal, on a pipe as it is said. */
+export function columnsOf({ isTTY, columns = 80 }: Output, onPipe: number): number {
+  return isTTY === true ? columns : onPipe
+}
+
+/** Writes a line of prose: on a terminal wrapped at words, the second and later lines indented; on a pipe as one line. */
+export function printProse(
+  terminal: Terminal,
+  line: Line,
+  { to = terminal.output, indent = 2 }: { readonly to?: Output; readonly indent?: number } = {},
+): void {
+  const paint = painter(terminal, to)
+  for (const part of wrapLine(line, columnsOf(to, Number.POSITIVE_INFINITY), indent)) print(to, paint(part))
 }
 
 /** Whether the picture may be redrawn in place. */

@@ -1,13 +1,13 @@
 /** The lines above a run: who is asked what, and whether a script answers instead of a model. */
 import type { Client } from '@witan/client'
-import type { Stage } from './conversing.ts'
-import { painter, print } from './terminal.ts'
+import type { Stage } from './stage.ts'
+import { columnsOf, painter, print } from './terminal.ts'
 import { cutText, oneLine } from './tree/width.ts'
 
 /** Prints the prompt and, where it is so, that no language model is called. */
 export async function printWelcome({ terminal, connection, chat }: Stage, prompt: string): Promise<void> {
   const paint = painter(terminal)
-  const columns = terminal.output.columns ?? 100
+  const columns = columnsOf(terminal.output, 100)
   const notice = await scriptNotice(connection.client, chat.agent)
   if (notice !== null)
     print(
@@ -31,7 +31,7 @@ export async function printWelcome({ terminal, connection, chat }: Stage, prompt
 export async function scriptNotice(client: Client, agent: string): Promise<string | null> {
   const { nodes } = await client.agents.graph(agent)
   const agents = await Promise.all(nodes.filter(({ kind }) => kind === 'agent').map(({ id }) => client.agents.get(id)))
-  const scripted = agents.filter(({ model }) => model === 'scripted' || model.startsWith('scripted/'))
+  const scripted = agents.filter(({ modelKind }) => modelKind === 'script')
   if (scripted.length === 0) return null
   const who =
     scripted.length === agents.length ? 'The agents answer' : `${scripted.map(({ id }) => id).join(', ')} answer`

@@ -16,7 +16,7 @@ export interface AgentGraph {
 }
 
 /** An agent to save. A stored agent may be sent back as it is: its `revision`, `source` and `warnings` are ignored. */
-export type AgentToSave = AgentInput & Partial<Pick<StoredAgent, 'revision' | 'source' | 'warnings'>>
+export type AgentToSave = AgentInput & Partial<Pick<StoredAgent, 'revision' | 'source' | 'warnings' | 'modelKind'>>
 
 /** The agents of the database that the token picks. */
 export interface Agents {

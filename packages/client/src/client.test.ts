@@ -73,6 +73,71 @@ describe('the calls of a client', () => {
     )
   })
 
+  it('lists the runs of a conversation, page after page', async () => {
+    replies.push(
+      { status: 200, body: { items: [3, 2], nextCursor: 'c_2' } },
+      { status: 200, body: { items: [1], nextCursor: null } },
+    )
+    const runs: unknown[] = []
+    for await (const run of witan.runs.all('chats/7', { limit: 2 })) runs.push(run)
+    await witan.runs.list('chats/7')
+    assert.deepEqual(runs, [3, 2, 1])
+    assert.deepEqual(
+      seen.map(({ line }) => line.replace('/behind/api/v1', '')),
+      [
+        'GET /conversations/chats:7/runs?limit=2',
+        'GET /conversations/chats:7/runs?limit=2&cursor=c_2',
+        'GET /conversations/chats:7/runs',
+      ],
+    )
+  })
+
+  it('goes on with the last run that a person began, however many hidden ones came after it', async () => {
+    const line = (runId: string, hidden: boolean) => ({ runId, hidden })
+    const hidden = Array.from({ length: 50 }, (_, index) => line(`c_${index + 2}`, true))
+    const state = { id: 'chats/7', activeRunId: null, lastSeq: 9, runs: hidden, runCount: 51 }
+    const page = { items: [...hidden.slice(0, 49).reverse()], nextCursor: 'c_2' }
+    const result = { runId: 'c_1', conversationId: 'chats/7', status: 'completed', text: 'done', interruptions: [] }
+    replies.push({ status: 200, body: state }, { status: 200, body: page })
+    replies.push({ status: 200, body: { items: [line('c_1', false)], nextCursor: null } })
+    const run = { status: 200, body: { runId: 'c_1', status: 'completed', result } }
+    replies.push(run, { status: 200, body: { events: [], lastSeq: 9, more: false } }, run)
+    assert.equal((await witan.conversation('desk', { id: 'chats/7' }).resume()).text, 'done')
+    assert.equal(seen.at(2)?.line, 'GET /behind/api/v1/conversations/chats:7/runs?cursor=c_2')
+    assert.ok(seen.slice(3).some(({ line }) => line === 'GET /behind/api/v1/runs/c_1'))
+  })
+
+  it('walks a document by cursor, the oldest message first, or back from a date', async () => {
+    const page = (texts: string[], cursors: object) => ({
+      status: 200,
+      body: { messages: texts.map((text) => ({ text })), olderCursor: null, newerCursor: null, ...cursors },
+    })
+    const walked = async (query: Parameters<typeof witan.documents.messages>[1]) => {
+      const texts: string[] = []
+      for await (const { text } of witan.documents.messages('chats/7', query)) texts.push(text)
+      return texts
+    }
+    replies.push(page(['one', 'two'], { newerCursor: 'n.2' }), page(['three'], { olderCursor: 'o.3' }))
+    assert.deepEqual(await walked({ detail: 'full', limit: 2 }), ['one', 'two', 'three'])
+    replies.push(page(['one'], { olderCursor: 'o.1' }))
+    assert.deepEqual(await walked({ after: '2026-01-01' }), ['one'])
+    replies.push(
+      page(['two', 'three'], { olderCursor: 'o.2', newerCursor: 'n.3' }),
+      page(['one'], { newerCursor: 'n.1' }),
+    )
+    assert.deepEqual(await walked({ before: '2026-01-01' }), ['three', 'two', 'one'])
+    assert.deepEqual(
+      seen.map(({ line }) => line.replace('GET /behind/api/v1/documents/chats/7', '')),
+      [
+        '?detail=full&limit=2&after=0001-01-01',
+        '?detail=full&limit=2&cursor=n.2',
+        '?after=2026-01-01',
+        '?before=2026-01-01',
+        '?cursor=o.2',
+      ],
+    )
+  })
+
   it('saves with If-Match, and gives only posts a key', async () => {
     await witan.agents.save(agent, { ifMatch: 3 })
     await witan.agents.create(agent)

@@ -23,7 +23,7 @@ import { type Tasks, taskCalls } from './tasks.ts'
 import { realTiming, type Timing } from './timing.ts'
 import { createTransport } from './transport.ts'
 
-/** Where the server is and who asks. */
+/** The server's address, and the token of the requests. */
 export interface ClientOptions {
   /** The server's address without `/api/v1`; a path in front of it is kept. */
   readonly url: string
@@ -34,7 +34,7 @@ export interface ClientOptions {
   readonly timing?: Partial<Timing>
 }
 
-/** Everything a server offers. Errors are `WitanError` where the server refused, `ClientError` where it was not reached. */
+/** All calls of a server. It throws `WitanError` for errors of the server and `ClientError` if no reply arrived. */
 export interface Client {
   readonly url: string
   readonly agents: Agents
@@ -44,14 +44,14 @@ export interface Client {
   readonly interruptions: Interruptions
   readonly questions: Questions
   readonly tasks: Tasks
-  /** Talks with an agent. Sends nothing yet. */
+  /** Creates a conversation with an agent. Sends nothing yet. */
   conversation(agent: string, options?: ChatOptions): Chat
   /** The events of a conversation, stored and then live, without gap or repeat over lost connections. Ends on abort, and when the conversation is deleted. */
   events(
     conversationId: string,
     options?: EventQuery & { readonly signal?: AbortSignal },
   ): AsyncGenerator<Event, void, undefined>
-  /** Whether the server says it is well; a `ClientError` where none answers. */
+  /** The server's own health report; a `ClientError` if no server answers. */
   health(): Promise<boolean>
   /** Ends every request and stream of this client. Runs on the server go on. */
   close(): void

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import type { Event, Prompt } from '@witan/protocol'
+import type { AnyEvent, Prompt } from '@witan/protocol'
 import { type Client, createClient } from './client.ts'
 import { ClientError } from './error.ts'
 import { type FastTiming, fastTiming } from './testing/fast-timing.ts'
@@ -29,7 +29,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2))
 }
 
-const seqs = (events: readonly Event[]) => events.flatMap(({ seq }) => (seq === undefined ? [] : [seq]))
+const seqs = (events: readonly AnyEvent[]) => events.flatMap(({ seq }) => (seq === undefined ? [] : [seq]))
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
 describe('a bad connection', () => {
@@ -81,7 +81,7 @@ describe('a bad connection', () => {
       assert.equal((await chat.run('act')).status, 'completed')
       server.faults.post.push(null, fault)
       const stream = chat.stream('act')
-      const events: Event[] = []
+      const events: AnyEvent[] = []
       for await (const event of stream) events.push(event)
       assert.equal((await stream.result()).status, 'completed')
       assert.deepEqual(seqs(events), upTo(14).slice(7))
@@ -139,7 +139,7 @@ describe('a bad connection', () => {
     assert.equal((await chat.run('act')).text, 'done')
     server.faults.post.push('stop', 'stop')
     const stream = chat.stream('act')
-    const events: Event[] = []
+    const events: AnyEvent[] = []
     for await (const event of stream) events.push(event)
     assert.deepEqual(seqs(events), upTo(14).slice(7))
   })
@@ -171,7 +171,7 @@ describe('a bad connection', () => {
         server.faults.post.push(cut)
         server.faults.events.push(second, second)
         const stream = chat.stream('act')
-        const events: Event[] = []
+        const events: AnyEvent[] = []
         for await (const event of stream) events.push(event)
         const result = await stream.result()
         server.faults.post.length = 0
@@ -187,7 +187,7 @@ describe('a bad connection', () => {
     await chat.run('act')
     server.faults.events.push(2, 'proxy', 0, 3, 'overlap')
     const stop = new AbortController()
-    const events: Event[] = []
+    const events: AnyEvent[] = []
     for await (const event of witan.events(chat.id, { signal: stop.signal })) {
       events.push(event)
       if (events.length === 7) stop.abort()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Event, Prompt } from '@witan/protocol'
+import type { AnyEvent, Prompt } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import { type Client, createClient } from './client.ts'
 import { ClientError } from './error.ts'
@@ -78,6 +78,23 @@ describe('a conversation', () => {
     const started = server.seen.findLast(({ url }) => url === '/api/v1/conversations')
     assert.deepEqual(started?.body, { agent: 'root', parameters: { userId: { value: 'e/3', sendToModel: false } } })
     assert.equal(started?.headers.authorization, 'Bearer secret')
+  })
+
+  it('sends the first message of a run under the key it is given, and what follows under keys of its own', async () => {
+    for (const way of ['run', 'stream'] as const) {
+      const chat = witan.conversation('root').handle('*', () => 1)
+      const sent = chat[way]('act One', { idempotencyKey: `mine-${way}` })
+      const result = await ('result' in sent ? sent.result() : sent)
+      assert.equal(result.status, 'completed')
+      const posts = server.seen.filter(({ url }) => url.includes(`${chat.id.replace('/', ':')}/runs`))
+      const keys = posts.map(({ headers }) => headers['idempotency-key'])
+      assert.equal(keys[0], `mine-${way}`)
+      assert.equal(keys.length, 2)
+      assert.match(String(keys[1]), /^[\da-f]{32}$/)
+      assert.deepEqual(Object.keys(posts[0]?.body ?? {}).sort(), ['prompt', 'verbose'])
+    }
+    await witan.conversations.start({ agent: 'root' }, { idempotencyKey: 'mine' })
+    assert.equal(server.seen.at(-1)?.headers['idempotency-key'], 'mine')
   })
 
   it('takes the exact path first, then the narrowest wildcard, then the hook [R28] [E09]', async () => {
@@ -234,7 +251,7 @@ describe('a conversation', () => {
   it('streams the same run as events and then its result', async () => {
     const chat = witan.conversation('root').handle('Send', () => 'sent')
     const stream = chat.stream('say hel; say lo; act Send; say bye')
-    const events: Event[] = []
+    const events: AnyEvent[] = []
     for await (const event of stream) events.push(event)
     const types = ['message', 'start', 'delta', 'delta', 'action_required', 'resolved', 'delta', 'end']
     assert.deepEqual(

@@ -1,5 +1,5 @@
 /** Makes conversations: handlers, runs, streams. */
-import type { Conversation, Event, Prompt, RunResult, StartedConversation } from '@witan/protocol'
+import type { Conversation, Event, Prompt, RunLine, RunResult, StartedConversation } from '@witan/protocol'
 import { conversationIdPattern } from '@witan/protocol'
 import type { Chat, ChatOptions, ChatResult, ChatRunOptions } from './chat.ts'
 import { type ChatState, drive, idOf, responseBody, type Turn } from './drive.ts'
@@ -11,8 +11,9 @@ import {
   createActions,
   type HandlerErrors,
 } from './handlers.ts'
+import { eachItem, type Page, type PageQuery } from './page.ts'
 import { toRunStream } from './stream.ts'
-import { conversationSegment, type Transport } from './transport.ts'
+import { conversationSegment, keyHeader, type Transport } from './transport.ts'
 import { refuseUnknown } from './options.ts'
 
 const optionNames = [
@@ -47,12 +48,12 @@ export function createChat(transport: Transport, agent: string, options: ChatOpt
     ...registrations(state, () => chat),
     run: async <Output>(prompt: Prompt, given: ChatRunOptions = {}) => {
       await start(state, given.signal)
-      return await waited<Output>({ body: promptBody(prompt, given) }, given)
+      return await waited<Output>(promptTurn(prompt, given), given)
     },
     stream: <Output>(prompt: Prompt, given: ChatRunOptions = {}) => {
       async function* run(): AsyncGenerator<Event, RunResult, undefined> {
         await start(state, given.signal)
-        return yield* drive(state, { body: promptBody(prompt, given) }, { streamed: true, options: given })
+        return yield* drive(state, promptTurn(prompt, given), { streamed: true, options: given })
       }
       return toRunStream<ChatResult<Output>>(run())
     },
@@ -93,9 +94,9 @@ function registrations(state: ChatState, self: () => Chat): Pick<Chat, 'handle' 
   }
 }
 
-function promptBody(prompt: Prompt, options: ChatRunOptions): Readonly<Record<string, unknown>> {
-  const { signal: _signal, verbose: _verbose, onDisconnect: _onDisconnect, ...rest } = options
-  return { prompt, ...rest }
+function promptTurn(prompt: Prompt, options: ChatRunOptions): Turn {
+  const { signal: _signal, verbose: _verbose, onDisconnect: _onDisconnect, idempotencyKey, ...rest } = options
+  return { body: { prompt, ...rest }, headers: keyHeader(idempotencyKey) }
 }
 
 /** Starts the conversation at the server, once for this object; a failure may be tried again. */
@@ -117,14 +118,27 @@ async function readConversation(state: ChatState, signal?: AbortSignal): Promise
 }
 
 async function activeRun(state: ChatState, signal: AbortSignal | undefined): Promise<string> {
-  const { id, activeRunId, runs, lastSeq } = await readConversation(state, signal)
+  const { id, activeRunId, runs, runCount, lastSeq } = await readConversation(state, signal)
   state.lastSeq = Math.max(state.lastSeq, lastSeq)
-  const shown = runs.filter((run) => !run.hidden).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
-  const runId = activeRunId ?? shown.at(-1)?.runId
+  const isShown = ({ hidden }: RunLine) => !hidden
+  const earlier = () => (runCount > runs.length ? latest(state, isShown, signal) : undefined)
+  const runId = activeRunId ?? (runs.findLast(isShown) ?? (await earlier()))?.runId
   if (runId !== undefined) return runId
   throw new ClientError('CONVERSATION_NOT_STARTED', `The conversation "${id}" has no run to resume.`, {
     hint: 'Send a prompt with `run` or `stream`.',
   })
+}
+
+/** The latest matching run of all pages: a conversation itself lists only the latest ones. */
+async function latest(
+  { transport, id }: ChatState,
+  isWanted: (run: RunLine) => boolean,
+  signal: AbortSignal | undefined,
+): Promise<RunLine | undefined> {
+  const path = `/api/v1/conversations/${conversationSegment(id ?? '')}/runs`
+  const read = (query: PageQuery) => transport.json<Page<RunLine>>('GET', path, { query: { ...query }, signal })
+  for await (const run of eachItem(read)) if (isWanted(run)) return run
+  return undefined
 }
 
 async function lastOf(run: AsyncGenerator<Event, RunResult, undefined>): Promise<RunResult> {

@@ -1,6 +1,7 @@
 /** Conversations, documents, runs and interruptions over HTTP, as plain calls. */
 import type {
   Conversation,
+  ConversationLine,
   ConversationRequest,
   DetailLevel,
   Document,
@@ -8,19 +9,27 @@ import type {
   GivenParameter,
   Interruption,
   InterruptionState,
+  RunLine,
   RunState,
   StartedConversation,
 } from '@witan/protocol'
 import { eachItem, type Page, type PageQuery } from './page.ts'
-import { conversationSegment, segment, type Transport } from './transport.ts'
+import { conversationSegment, keyHeader, segment, type Transport } from './transport.ts'
 
-/** One line of the list of conversations. */
-export type ConversationLine = Omit<Conversation, 'interruptions' | 'tasks' | 'runs'>
+/** Which conversations: of one agent, or those that a search finds. A page of a search may be short and still have a cursor. */
+export type ConversationQuery = PageQuery & { readonly agent?: string; readonly search?: string }
 
-/** What starts a conversation, or goes on with the one of that `id`. */
+/** Starts a conversation, or continues the one with that `id`. */
 export type StartRequest = Partial<Omit<ConversationRequest, 'agent' | 'parameters'>> & {
   readonly agent: string
   readonly parameters?: Readonly<Record<string, GivenParameter>>
+}
+
+/** How a start is sent. */
+export interface StartOptions {
+  readonly signal?: AbortSignal
+  /** 1 to 255 characters; default: a new key for each call. */
+  readonly idempotencyKey?: string
 }
 
 /** Which events: those after the seq `from`; all with `verbose`, only one call's subtree with `call`. */
@@ -32,23 +41,26 @@ export interface EventQuery {
 
 /** Conversations as rows; `client.conversation()` talks in one. */
 export interface Conversations {
-  list(query?: PageQuery & { readonly agent?: string }): Promise<Page<ConversationLine>>
-  all(query?: PageQuery & { readonly agent?: string }): AsyncGenerator<ConversationLine, void, undefined>
+  list(query?: ConversationQuery): Promise<Page<ConversationLine>>
+  all(query?: ConversationQuery): AsyncGenerator<ConversationLine, void, undefined>
   get(id: string): Promise<Conversation>
   /** Deletes it with all its documents; its event streams end. */
   delete(id: string): Promise<void>
   /** A new one with the same log up to `seq`, over all documents; `FORK_OPEN_CALLS` where a call is open there [Rb55]. */
   fork(id: string, request: { readonly seq: number; readonly id?: string }): Promise<Conversation>
-  /** Starts one; with a `prompt` it waits for the run. */
-  start(request: StartRequest, options?: { readonly signal?: AbortSignal }): Promise<StartedConversation>
+  /** Starts one; with a `prompt` it waits for the run. The same request again under the same `idempotencyKey` starts no second one. */
+  start(request: StartRequest, options?: StartOptions): Promise<StartedConversation>
   /** One page of stored events, without waiting for new ones. */
   events(id: string, query?: EventQuery & { readonly limit?: number }): Promise<EventPage>
 }
 
-/** A part of a document's messages. `before` and `after` are exclusive dates and exclude each other. */
+/** A page of a document's messages. At most one of `before`, `after` and `cursor` says where it begins; without one, at the newest. */
 export interface DocumentQuery {
+  /** Exclusive dates. */
   readonly before?: string
   readonly after?: string
+  /** `olderCursor` or `newerCursor` of another page of the document. */
+  readonly cursor?: string
   readonly limit?: number
   readonly detail?: DetailLevel
 }
@@ -56,10 +68,22 @@ export interface DocumentQuery {
 /** Conversation documents: what one agent on one path has said and seen. */
 export interface Documents {
   get(path: string, query?: DocumentQuery): Promise<Document>
+  /**
+   * Every message once, page after page: oldest first, from `after` or the beginning; or with `before` newest first,
+   * back to the beginning. Oldest first, messages that are added meanwhile come at the end.
+   */
+  messages(
+    path: string,
+    query?: Omit<DocumentQuery, 'cursor'>,
+  ): AsyncGenerator<Document['messages'][number], void, undefined>
 }
 
-/** Runs by id. */
+/** Runs: those of a conversation, and each by its id. */
 export interface Runs {
+  /** One page of the runs of a conversation, the newest first. */
+  list(conversationId: string, query?: PageQuery): Promise<Page<RunLine>>
+  /** Every run of a conversation, page after page. */
+  all(conversationId: string, query?: PageQuery): AsyncGenerator<RunLine, void, undefined>
   get(runId: string): Promise<RunState>
   /** Asks the run to stop; `RUN_FINISHED` if it has ended. With `tasks`, its background tasks stop too. */
   cancel(runId: string, options?: { readonly tasks?: boolean }): Promise<void>
@@ -68,7 +92,7 @@ export interface Runs {
 /** An answer to an interruption; for an action also the reason why there is none. */
 export type AnswerBody = { readonly answer: unknown } | { readonly error: string }
 
-/** Calls that wait for somebody. */
+/** Interruptions: calls that wait for an answer. */
 export interface Interruptions {
   list(query?: InterruptionQuery): Promise<Page<Interruption>>
   all(query?: InterruptionQuery): AsyncGenerator<Interruption, void, undefined>
@@ -76,7 +100,7 @@ export interface Interruptions {
   answer(id: string, body: AnswerBody): Promise<Interruption>
 }
 
-/** What is chosen and written, by the ids of the questions. */
+/** Chosen options and texts, by question id. */
 export type QuestionAnswers = Readonly<Record<string, { readonly options?: readonly string[]; readonly text?: string }>>
 
 /** Questions that agents ask [F29]. */
@@ -90,7 +114,7 @@ export type InterruptionQuery = PageQuery & { readonly state?: InterruptionState
 
 /** The conversation calls over one transport. */
 export function conversationCalls(transport: Transport): Conversations {
-  const list = (query: PageQuery & { readonly agent?: string } = {}): Promise<Page<ConversationLine>> =>
+  const list = (query: ConversationQuery = {}): Promise<Page<ConversationLine>> =>
     transport.json('GET', '/api/v1/conversations', { query: { ...query } })
   const at = (id: string) => `/api/v1/conversations/${conversationSegment(id)}`
   return {
@@ -99,24 +123,45 @@ export function conversationCalls(transport: Transport): Conversations {
     get: (id) => transport.json('GET', at(id)),
     delete: (id) => transport.json('DELETE', at(id)),
     fork: (id, request) => transport.json('POST', `${at(id)}/fork`, { body: request }),
-    start: (request, options = {}) => transport.json('POST', '/api/v1/conversations', { ...options, body: request }),
+    start: (request, { signal, idempotencyKey } = {}) =>
+      transport.json('POST', '/api/v1/conversations', { body: request, signal, headers: keyHeader(idempotencyKey) }),
     events: (id, query = {}) => transport.json('GET', `${at(id)}/events`, { query: { ...query } }),
   }
 }
 
-/** The document call over one transport. */
+/** The document calls over one transport. */
 export function documentCalls(transport: Transport): Documents {
-  return {
-    get: (path, query = {}) => {
-      const raw = path.split('/').map(segment).join('/')
-      return transport.json('GET', `/api/v1/documents/${raw}`, { query: { ...query } })
-    },
+  const get = (path: string, query: DocumentQuery = {}): Promise<Document> => {
+    const raw = path.split('/').map(segment).join('/')
+    return transport.json('GET', `/api/v1/documents/${raw}`, { query: { ...query } })
+  }
+  return { get, messages: (path, query = {}) => eachMessage((page) => get(path, page), query) }
+}
+
+/** Older than any message, whatever clock has dated it. */
+const firstDate = '0001-01-01'
+
+async function* eachMessage(
+  read: (query: DocumentQuery) => Promise<Document>,
+  { before, after, ...page }: Omit<DocumentQuery, 'cursor'>,
+): AsyncGenerator<Document['messages'][number], void, undefined> {
+  const isBack = before !== undefined
+  const start = isBack ? { before, ...(after === undefined ? {} : { after }) } : { after: after ?? firstDate }
+  for (let query: DocumentQuery | null = start; query !== null; ) {
+    const { messages, olderCursor, newerCursor }: Document = await read({ ...page, ...query })
+    yield* isBack ? messages.toReversed() : messages
+    const cursor: string | null = isBack ? olderCursor : newerCursor
+    query = cursor === null ? null : { cursor }
   }
 }
 
 /** The run calls over one transport. */
 export function runCalls(transport: Transport): Runs {
+  const list = (id: string, query: PageQuery = {}): Promise<Page<RunLine>> =>
+    transport.json('GET', `/api/v1/conversations/${conversationSegment(id)}/runs`, { query: { ...query } })
   return {
+    list,
+    all: (id, query) => eachItem((page) => list(id, page), query),
     get: (runId) => transport.json('GET', `/api/v1/runs/${segment(runId)}`),
     cancel: (runId, { tasks = false } = {}) =>
       transport.json('POST', `/api/v1/runs/${segment(runId)}/cancel`, { body: { tasks } }),

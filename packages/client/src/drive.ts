@@ -6,7 +6,7 @@ import type { ActionResponse, Actions } from './handlers.ts'
 import { followRun, isResult, type Reading, type RunReply, streamRun } from './stream.ts'
 import { conversationSegment, type Transport } from './transport.ts'
 
-/** What one conversation keeps between its calls. */
+/** The state of one conversation between its calls. */
 export interface ChatState {
   readonly transport: Transport
   readonly agent: string
@@ -17,8 +17,14 @@ export interface ChatState {
   lastSeq: number
 }
 
-/** What is sent first: a prompt, answers, or nothing because the run is only followed. */
-export type Turn = { readonly body: Readonly<Record<string, unknown>> } | { readonly runId: string }
+/** One request of a run, with its own headers. */
+interface Post {
+  readonly body: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The first request: a prompt, answers, or none because the run is only followed. */
+export type Turn = Post | { readonly runId: string }
 
 /** How a turn is sent. `streamed` is the only difference between reading a run and waiting for it. */
 export interface Manner {
@@ -42,7 +48,7 @@ export async function* drive(
     const result: RunResult =
       'runId' in turn
         ? yield* followRun(state.transport, reading, turn.runId)
-        : yield* send(state, reading, { body: { ...turn.body, ...constant }, streamed: manner.streamed })
+        : yield* send(state, reading, { ...turn, body: { ...turn.body, ...constant }, streamed: manner.streamed })
     state.lastSeq = Math.max(state.lastSeq, reading.lastSeq)
     const { responses, isStale } = await state.actions.answer(result, signal)
     if (responses.length > 0) turn = { body: responseBody(responses) }
@@ -51,17 +57,17 @@ export async function* drive(
   }
 }
 
-/** Posts one turn; the answers in it count as given once the server has taken the request. */
+/** Posts one turn; its answers count as delivered once the server has accepted the request. */
 async function* send(
   state: ChatState,
   reading: Reading,
-  { body, streamed }: { readonly body: Readonly<Record<string, unknown>>; readonly streamed: boolean },
+  { streamed, ...post }: Post & { readonly streamed: boolean },
 ): AsyncGenerator<Event, RunResult, undefined> {
   const path = `/api/v1/conversations/${conversationSegment(reading.conversationId)}/runs`
   const reply: RunReply = streamed
-    ? yield* streamRun(state.transport, reading, body)
-    : await state.transport.json('POST', path, { body, signal: reading.signal })
-  if (Array.isArray(body.actionResponses)) state.actions.taken(body.actionResponses)
+    ? yield* streamRun(state.transport, reading, post)
+    : await state.transport.json('POST', path, { ...post, signal: reading.signal })
+  if (Array.isArray(post.body.actionResponses)) state.actions.taken(post.body.actionResponses)
   return isResult(reply) ? reply : yield* followRun(state.transport, reading, reply.runId)
 }
 

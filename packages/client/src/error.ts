@@ -1,4 +1,4 @@
-/** The errors of the client: what a server reported becomes a `WitanError`, what went wrong on this side a `ClientError`. */
+/** The errors of the client: an error of the server becomes a `WitanError`, an error on this side a `ClientError`. */
 import type { ErrorCode, Problem } from '@witan/protocol'
 import {
   errorTable,
@@ -20,7 +20,7 @@ export type ClientErrorCode =
   | 'STREAM_LEFT'
   | 'URL_INVALID'
 
-/** Trouble that no server reported: a connection that failed, a reply that is not Witan's, or a call in the wrong order. */
+/** An error that no server reported: a failed connection, a reply that is not Witan's, or a call in the wrong order. */
 export class ClientError extends Error {
   readonly code: ClientErrorCode
   readonly hint: string
@@ -33,7 +33,7 @@ export class ClientError extends Error {
   }
 }
 
-/** A request that got no whole reply. Names the URL and the reason the platform gave. */
+/** A request without a complete reply. Names the URL and the platform's reason. */
 export function unreachable(url: string, cause: unknown): ClientError {
   return new ClientError('SERVER_UNREACHABLE', `No reply from ${url}: ${reason(cause)}.`, {
     hint: 'Is the server running there, and is the address right?',
@@ -41,14 +41,14 @@ export function unreachable(url: string, cause: unknown): ClientError {
   })
 }
 
-/** A reply that arrived whole but is not what Witan's API says. */
+/** A complete reply that does not match Witan's API. */
 export function invalidReply(url: string, what: string): ClientError {
   return new ClientError('REPLY_INVALID', `The reply of ${url} is not Witan's: ${what}.`, {
     hint: 'Does the address name a Witan server, and not a proxy or another program in front of it?',
   })
 }
 
-/** The deepest message of a chain of causes says most: `fetch failed` alone says nothing. */
+/** The deepest message of a chain of causes: `fetch failed` alone does not help. */
 function reason(cause: unknown): string {
   let deepest = cause
   while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause
@@ -63,7 +63,7 @@ export function isNotFound(error: unknown): boolean {
 
 /**
  * Makes the error of a refused request. `details` has `status`, `requestId`, `retryAfterSeconds` and, for a code this
- * version does not know, the `code` as sent. What a proxy says in place of the server counts as no reply.
+ * version does not know, the `code` as sent. A proxy's own reply counts as no reply.
  */
 export function refusal(url: string, response: Response, body: string): WitanError | ClientError {
   const sent = parseProblem(body)

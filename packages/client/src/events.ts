@@ -17,7 +17,7 @@ import {
 
 /**
  * Follows a conversation: stored events after `from`, then live ones. A lost connection is made again with
- * `Last-Event-ID` after a growing pause, for as long as it takes. Ends on abort and when the conversation is deleted;
+ * `Last-Event-ID` after a growing pause, without a limit. Ends on abort and when the conversation is deleted;
  * throws when the server refuses, and when the very first connection fails three times.
  */
 export async function* followEvents(
@@ -68,7 +68,7 @@ function mayPass(error: unknown): boolean {
   return error.retryable || error.details.status === 429 || Number(error.details.status) >= 500
 }
 
-/** What `openFrames` gives out first: the server has accepted the request. */
+/** The first item of `openFrames`: the server has accepted the request. */
 export const opened: Frame = { id: '', event: '', data: '' }
 
 /** One request whose reply is a stream. */
@@ -79,7 +79,7 @@ export interface StreamRequest {
 }
 
 /**
- * Sends one request and gives out `opened`, then the frames of its reply; a plain JSON reply is one frame `result`.
+ * Sends one request and yields `opened`, then the frames of its reply; a plain JSON reply is one frame `result`.
  * A connection that breaks, or is quiet for longer than `quietMs`, throws `SERVER_UNREACHABLE`; a stream that the
  * server ends just ends.
  */

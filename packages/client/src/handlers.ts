@@ -1,8 +1,8 @@
-/** Which function of the caller answers which action: registration, wildcards, and the calls themselves. */
+/** Handlers of actions: registration, wildcards, and the calls. */
 import type { Interruption, RunResult } from '@witan/protocol'
 import { ClientError } from './error.ts'
 
-/** An open action as a handler sees it: the interruption, and where it stands. */
+/** An open action as a handler sees it: the interruption, with its conversation and run. */
 export interface ActionRequest<Args = Record<string, unknown>>
   extends Omit<Extract<Interruption, { kind: 'action' }>, 'arguments'> {
   readonly arguments: Args
@@ -15,10 +15,10 @@ export interface ActionRequest<Args = Record<string, unknown>>
 /** Answers an action with its return value; `undefined` is sent as `null`. */
 export type ActionHandler<Args, Result> = (args: Args, request: ActionRequest<Args>) => Result | Promise<Result>
 
-/** Sees an action and leaves it open. */
+/** Receives an action and leaves it open. */
 export type ActionReceiver<Args> = (request: ActionRequest<Args>) => void | Promise<void>
 
-/** What becomes of an error that a handler throws: the model reads it, or the caller of the run gets it and the action stays open [Rb47]. */
+/** Who gets an error that a handler throws: the model, or the caller of the run, and then the action stays open [Rb47]. */
 export type HandlerErrors = 'send' | 'raise'
 
 /** One answer, as a run takes it. */
@@ -27,7 +27,7 @@ export interface ActionResponse {
   readonly response: unknown
 }
 
-/** What was registered for a path. `answers` is false for those who only look on. */
+/** The function registered for a path. `answers` is false for a receiver. */
 export interface Registration {
   readonly answers: boolean
   readonly handlerErrors: HandlerErrors
@@ -41,13 +41,13 @@ export interface Answers {
   readonly isStale: boolean
 }
 
-/** What one conversation knows about its actions. */
+/** The actions of one conversation. */
 export interface Actions {
   register(path: string, registration: Registration): void
   setUnhandled(registration: Registration): void
-  /** Calls every handler of an open action that was not called for it before, all at once [Rb50]. */
+  /** Calls the handler of every open action once, all in parallel [Rb50]. */
   answer(result: RunResult, signal: AbortSignal | undefined): Promise<Answers>
-  /** The server has taken these answers. */
+  /** Records that the server has accepted these answers. */
   taken(responses: readonly ActionResponse[]): void
 }
 
@@ -104,7 +104,7 @@ export function createActions(agent: string): Actions {
       if (result.status !== 'waiting') return { responses: [], isStale: false }
       const open = result.interruptions.filter(isOpenAction)
       const fresh = open.filter(({ id }) => !called.has(id) && !answered.has(id) && !ready.has(id))
-      // All are looked up before any is called: an error here has no half-done work behind it.
+      // Looks up all handlers before it calls any, so that an error here leaves no work half done.
       const calls = fresh.map((action) => ({ action, registration: registrationOf(action, result.conversationId) }))
       const place = { runId: result.runId, conversationId: result.conversationId, signal }
       for (const { id } of fresh) called.add(id)

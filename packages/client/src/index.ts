@@ -10,11 +10,25 @@ export type { Chat, ChatOptions, ChatResult, ChatRunOptions } from './chat.ts'
 export type { ActionHandler, ActionReceiver, ActionRequest, HandlerErrors } from './handlers.ts'
 export type { RunStream } from './stream.ts'
 
+// a view of its events
+export type { ConversationFold } from './conversation-fold.ts'
+export { createConversationFold } from './conversation-fold.ts'
+export type {
+  Asked,
+  CallNotice,
+  CallState,
+  CallView,
+  ChatMessage,
+  ConversationView,
+  Tokens,
+  ToldWords,
+} from './conversation-view.ts'
+
 // resources
 export type { AgentGraph, Agents, AgentToSave } from './agents.ts'
 export type {
   AnswerBody,
-  ConversationLine,
+  ConversationQuery,
   Conversations,
   DocumentQuery,
   Documents,
@@ -24,6 +38,7 @@ export type {
   QuestionAnswers,
   Questions,
   Runs,
+  StartOptions,
   StartRequest,
 } from './conversations.ts'
 export type { Page, PageQuery } from './page.ts'
@@ -38,6 +53,7 @@ export type {
   Subagents,
   Tools,
 } from './subagents.ts'
+export type { ConversationLine } from '@witan/protocol'
 
 // errors
 export type { ClientErrorCode } from './error.ts'

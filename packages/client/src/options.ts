@@ -1,4 +1,4 @@
-/** A misspelt option is refused: what it was to do would else be left out without a word. */
+/** Refuses a misspelt option, which would otherwise be ignored silently. */
 import { WitanError } from '@witan/protocol'
 
 /** Throws `UNKNOWN_KEY` for the first option that `what` does not have. */

@@ -1,4 +1,4 @@
-/** Lists come in pages; this walks them. */
+/** Reads paged lists. */
 
 /** One page of a list. `nextCursor` is null on the last one. */
 export interface Page<Item> {

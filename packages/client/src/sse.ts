@@ -8,7 +8,7 @@ export interface Frame {
   readonly data: string
 }
 
-/** Takes text in pieces of any size. A frame longer than `maxFrameLength` characters is refused with a `RangeError`. */
+/** Parses text in pieces of any size. A frame longer than `maxFrameLength` characters throws a `RangeError`. */
 export interface FrameParser {
   /** The frames that this piece completes. */
   push(piece: string): Frame[]
@@ -94,7 +94,7 @@ function createLineSplitter(): { push(piece: string): string[]; pending(): numbe
   }
 }
 
-/** The frames of a reply's body. Leaving the loop cancels the body; `watch` runs while bytes are awaited, and rests while the caller works. */
+/** The frames of a reply's body. Leaving the loop cancels the body; `watch` runs only while bytes are awaited, not while the caller works. */
 export async function* readFrames(
   body: ReadableStream<Uint8Array>,
   watch: Watch = { start: () => {}, stop: () => {} },

@@ -9,6 +9,7 @@ import {
   isUnreachable,
   maxTries,
   parseReply,
+  type RequestOptions,
   retryAfterMs,
   segment,
   type Transport,
@@ -17,11 +18,11 @@ import {
 
 /** A run as its events: read it once. */
 export interface RunStream<Result> extends AsyncIterable<Event> {
-  /** Reads what is left and gives the result; fails as the stream failed, and with `STREAM_LEFT` if its loop was left early. */
+  /** Reads the remaining events and returns the result; fails with the stream's error, or with `STREAM_LEFT` if its loop was left early. */
   result(): Promise<Result>
 }
 
-/** Which run of which conversation is read, and how far its events are known. `lastSeq` moves as events are given out. */
+/** The run and conversation that are read, and the last seq that was delivered. */
 export interface Reading {
   readonly conversationId: string
   readonly verbose: boolean
@@ -29,7 +30,7 @@ export interface Reading {
   lastSeq: number
 }
 
-/** What a server answers to a run: its result, or only its id when the server stops and the run goes on at its next start. */
+/** A server's reply to a run: its result, or only its id if the server stops and the run goes on at its next start. */
 export type RunReply = RunResult | { readonly runId: string }
 
 /** Whether the reply is a result already. */
@@ -41,17 +42,17 @@ const pollMs = 2_000
 const maxReadFailures = 8
 
 /**
- * Posts a run and gives out its events; returns its result. If the connection is lost before the first event the same
+ * Posts a run and yields its events; returns its result. If the connection is lost before the first event the same
  * post is sent again under the same key; after it, the run is followed to its result.
  */
 export async function* streamRun(
   transport: Transport,
   reading: Reading,
-  body: unknown,
+  post: Pick<RequestOptions, 'body' | 'headers'>,
 ): AsyncGenerator<Event, RunResult, undefined> {
   const path = `/api/v1/conversations/${conversationSegment(reading.conversationId)}/runs`
   const url = transport.address(path)
-  const request = withKey({ body, signal: reading.signal })
+  const request = withKey({ ...post, signal: reading.signal })
   let failures = 0
   for (;;) {
     let runId: string | null = null
@@ -82,7 +83,7 @@ export async function* streamRun(
   }
 }
 
-/** Gives out the events of a run that is under way, until it ends or waits for somebody; returns its result. */
+/** Yields the events of a live run until it ends or waits; returns its result. */
 export async function* followRun(
   transport: Transport,
   reading: Reading,
@@ -123,7 +124,7 @@ export async function* followRun(
   return result
 }
 
-/** Stored events of the run that no connection has brought yet. */
+/** Stored events of the run that were not delivered yet. */
 async function* catchUp(transport: Transport, reading: Reading, runId: string): AsyncGenerator<Event, void, undefined> {
   const path = `/api/v1/conversations/${conversationSegment(reading.conversationId)}/events`
   for (;;) {
@@ -136,7 +137,7 @@ async function* catchUp(transport: Transport, reading: Reading, runId: string): 
   }
 }
 
-/** The result, or null while the run goes on. A server that is away for about half a minute, as in a restart, is waited for. */
+/** The result, or null while the run goes on. Waits about half a minute for a server that restarts. */
 async function readResult(transport: Transport, reading: Reading, runId: string): Promise<RunResult | null> {
   const { signal } = reading
   for (let failures = 0; ; ) {
@@ -151,13 +152,13 @@ async function readResult(transport: Transport, reading: Reading, runId: string)
   }
 }
 
-/** Nothing in the log says that a run waits: only its state does. These are the events after which it is worth a look. */
+/** Only a run's state says that it waits, not the log. After these events the state may have changed. */
 function mayRest(event: Event, runId: string): boolean {
   const isRootEnd = event.callId === runId && (event.type === 'end' || event.type === 'error')
   return isRootEnd || event.type.endsWith('_required')
 }
 
-/** Takes an event into account; false if it was given out before. */
+/** Records an event as delivered; false if it was delivered before. */
 function isNew(reading: Reading, event: Event): boolean {
   if (event.seq === undefined) return true
   if (event.seq <= reading.lastSeq) return false

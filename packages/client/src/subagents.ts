@@ -1,4 +1,4 @@
-/** The roster and the tools of an agent over HTTP, one by one, and direct runs below it. */
+/** The sub-agents and tools of an agent over HTTP, one by one, and direct runs of sub-agents. */
 import type {
   AgentInput,
   GivenParameter,
@@ -12,40 +12,40 @@ import { eachItem, type Page, type PageQuery } from './page.ts'
 import { followRun, isResult, type Reading } from './stream.ts'
 import { revisionHeader, segment, type Transport } from './transport.ts'
 
-/** An edge to a sub-agent; what is left out takes its default. */
+/** An edge to a sub-agent; omitted keys take their defaults. */
 export type Edge = Partial<Omit<SubAgentEdge, 'agent'>>
 
-/** Only if the stored agent is at this revision, else `REVISION_MISMATCH`. Of a roster it is the parent's. */
+/** Only if the stored agent is at this revision, else `REVISION_MISMATCH`. For sub-agents it is the parent's revision. */
 export interface IfMatch {
   readonly ifMatch?: number
 }
 
-/** A place in a roster. `agent` is null where it was deleted by force. */
+/** One listed sub-agent. `agent` is null if it was deleted by force. */
 export interface SubagentLine {
   readonly agent: StoredAgent | null
   readonly edge: SubAgentEdge
 }
 
-/** A sub-agent as it was put into a roster, and its parent as it stands now. */
+/** A newly listed sub-agent, and its parent as it is now. */
 export interface AssignedSubagent extends SubagentLine {
   readonly agent: StoredAgent
   readonly parent: StoredAgent
 }
 
-/** An agent that is not there yet, and the edge to it. */
+/** A new agent, and the edge to it. */
 export interface NewSubagent extends IfMatch {
   readonly agent: AgentInput
   readonly edge?: Edge
 }
 
-/** A direct run: a prompt, or responses to what waits in `conversationId`. */
+/** A direct run: a prompt, or answers to open interruptions of `conversationId`. */
 export interface DirectRunRequest extends Partial<Omit<RunRequest, 'prompt' | 'wait'>> {
   readonly prompt?: Prompt
   /** A conversation of this sub-agent; absent: a new one. */
   readonly conversationId?: string
-  /** Your own id of the message: sent again with it, it is said once, and the first result comes back. */
+  /** Your own id of the message: a repeat with the same id is accepted once and returns the first result. */
   readonly messageId?: string
-  /** What a new conversation starts with, the hidden trusted values too. A conversation that exists keeps its own. */
+  /** The values of a new conversation, hidden trusted ones too. An existing conversation keeps its own. */
   readonly parameters?: Readonly<Record<string, GivenParameter>>
   /** Stops waiting; the run itself goes on unless `onDisconnect` is `cancel`. */
   readonly signal?: AbortSignal
@@ -53,7 +53,7 @@ export interface DirectRunRequest extends Partial<Omit<RunRequest, 'prompt' | 'w
 
 /** The sub-agents that an agent lists. Every change is a save of the parent, with its checks; only `create` and `run` are sent again after a lost connection. */
 export interface Subagents {
-  /** One page, in the order of the roster. */
+  /** One page, in the order of the parent's list. */
   list(parentId: string, query?: PageQuery): Promise<Page<SubagentLine>>
   /** All of them, page after page. */
   all(parentId: string, query?: PageQuery): AsyncGenerator<SubagentLine, void, undefined>
@@ -61,10 +61,10 @@ export interface Subagents {
   create(parentId: string, subagent: NewSubagent): Promise<AssignedSubagent>
   /** Lists an agent, or replaces the edge to it. */
   assign(parentId: string, id: string, edge?: Edge & IfMatch): Promise<AssignedSubagent>
-  /** Takes it out of the roster; `NOT_FOUND` if it is not listed. The agent itself stays. */
+  /** Removes it from the list; `NOT_FOUND` if it is not listed. The agent itself stays. */
   unassign(parentId: string, id: string, options?: IfMatch): Promise<void>
   /**
-   * Runs a listed sub-agent as the root of a conversation of its own, until it ends or waits for somebody. A failed run is a
+   * Runs a listed sub-agent as the root of a separate conversation, until it ends or waits. A failed run is a
    * result, not an error.
    */
   run(parentId: string, id: string, request: DirectRunRequest): Promise<RunResult>
@@ -78,7 +78,7 @@ export interface Tools {
   unassign(id: string, tool: string, options?: IfMatch): Promise<void>
 }
 
-/** The roster calls over one transport. */
+/** The sub-agent calls over one transport. */
 export function subagentCalls(transport: Transport): Subagents {
   const roster = (parentId: string) => `/api/v1/agents/${segment(parentId)}/subagents`
   const at = (parentId: string, id: string) => `${roster(parentId)}/${segment(id)}`

@@ -3,7 +3,7 @@ import type { Task, TaskProgress, TaskReply } from '@witan/protocol'
 import { eachItem, type Page, type PageQuery } from './page.ts'
 import { segment, type Transport } from './transport.ts'
 
-/** What is said to a task. `send_and_wait` waits for what it says to that, by default 30 s and at most 600. */
+/** A message to a task. `send_and_wait` waits for its reply, by default 30 s and at most 600. */
 export interface TaskWords {
   readonly text: string
   readonly mode?: 'send' | 'send_and_wait'
@@ -16,9 +16,9 @@ export interface Tasks {
   list(query?: PageQuery): Promise<Page<Task>>
   all(query?: PageQuery): AsyncGenerator<Task, void, undefined>
   get(taskId: string): Promise<Task>
-  /** Says something to it, which it reads at its next step; a plain text is only sent. `signal` ends the waiting, and the words stay. */
+  /** Sends a message, which the task reads at its next step; a plain text is only sent. `signal` ends the wait; the message stays. */
   message(taskId: string, words: string | TaskWords, options?: { readonly signal?: AbortSignal }): Promise<TaskReply>
-  /** Asks what it is doing: a model call of its own answers from the log, and the task learns nothing of it. */
+  /** Asks for its progress: a separate model call answers from the log; the task does not see the question. */
   progress(taskId: string, question: string, options?: { readonly signal?: AbortSignal }): Promise<TaskProgress>
   /** Asks it to stop, with all below it. */
   cancel(taskId: string): Promise<void>

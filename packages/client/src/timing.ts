@@ -1,4 +1,4 @@
-/** How the client waits: pauses, back-off, and the watch over a quiet stream. */
+/** The client's timing: pauses, back-off, and the watch over a quiet stream. */
 
 /** The client's clock; tests give their own. */
 export interface Timing {
@@ -13,7 +13,7 @@ export interface Timing {
 const firstMs = 250
 const capMs = 15_000
 
-/** The pause after that many failures in a row: doubled each time from 250 ms up to 15 s, and then a random half of it taken off. */
+/** The pause after `failures` in a row: doubled each time from 250 ms up to 15 s, then multiplied by a random factor from 0.5 to 1. */
 export function backoffMs(timing: Timing, failures: number): number {
   const whole = Math.min(capMs, firstMs * 2 ** Math.min(failures - 1, 16))
   return whole * (0.5 + timing.random() / 2)

@@ -3,7 +3,7 @@ import { isWitanError } from '@witan/protocol'
 import { ClientError, invalidReply, refusal, unreachable } from './error.ts'
 import { backoffMs, type Timing } from './timing.ts'
 
-/** Where a transport sends, as whom, and how it waits. */
+/** The address, token and timing of a transport. */
 export interface TransportOptions {
   readonly url: string
   readonly token?: string
@@ -19,18 +19,18 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Speaks to one server. Every `POST` carries an `Idempotency-Key`, so a repeat after a lost connection does nothing twice. */
+/** Sends requests to one server. Every `POST` carries an `Idempotency-Key`, so a repeat after a lost connection does nothing twice. */
 export interface Transport {
   readonly timing: Timing
-  /** The whole address of a path, for messages. */
+  /** The full URL of a path, for messages. */
   address(path: string): string
-  /** The whole reply as JSON; null for an empty one. A `GET` or `POST` whose connection fails is sent up to three times. */
+  /** The complete reply as JSON; null for an empty one. A `GET` or `POST` whose connection fails is sent up to three times. */
   json<Reply>(method: string, path: string, options?: RequestOptions): Promise<Reply>
-  /** The reply as soon as its head is there, refused ones thrown. The caller reads the body; nothing is repeated. */
+  /** The reply as soon as its head arrives; throws an error reply. The caller reads the body; the request is not repeated. */
   open(method: string, path: string, options?: RequestOptions): Promise<Response>
   /** Aborts with `signal`, and when the client is closed. */
   untilClosed(signal?: AbortSignal): AbortSignal
-  /** Aborts what is under way and refuses what comes later. */
+  /** Aborts running requests and refuses later ones. */
   close(): void
 }
 
@@ -60,7 +60,7 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  /** Reads the whole body, so that a connection lost halfway is a failed try like any other. */
+  /** Reads the complete body, so that a connection lost halfway counts as a failed try. */
   async function once(method: string, path: string, request: RequestOptions): Promise<unknown> {
     const response = await exchange(method, path, request)
     const url = addressOf(base, path)
@@ -84,7 +84,7 @@ export function createTransport(options: TransportOptions): Transport {
         return await once(method, path, keyed)
       } catch (error) {
         if (failures > 0 && isInProgress(error)) {
-          // An earlier try arrived and its work goes on; the server ends that work, so this loop has an end too.
+          // An earlier try arrived and is still at work. The server ends that work, so this loop ends too.
           await timing.pause(retryAfterMs(error), signal)
           continue
         }
@@ -114,7 +114,7 @@ export function createTransport(options: TransportOptions): Transport {
 /** An id as one segment of a path. */
 export const segment = encodeURIComponent
 
-/** A change only over this revision; none asked for, none sent. */
+/** The `If-Match` header of a revision; none without one. */
 export function revisionHeader(ifMatch: number | undefined): Readonly<Record<string, string>> {
   return ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }
 }
@@ -124,29 +124,34 @@ export function conversationSegment(id: string): string {
   return id.split('/').map(segment).join(':')
 }
 
+/** The header of a key that the caller chose; none without one. */
+export function keyHeader(idempotencyKey: string | undefined): Readonly<Record<string, string>> {
+  return idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
+}
+
 /** The same request with a key of its own, unless it has one. */
 export function withKey(request: RequestOptions): RequestOptions {
   const headers = { 'idempotency-key': newKey(), ...request.headers }
   return { ...request, headers }
 }
 
-/** Whether the server is still at work on an earlier try of the same request. */
+/** True if the server is still at work on an earlier try of the same request. */
 export function isInProgress(error: unknown): boolean {
   return isWitanError(error) && error.code === 'IN_PROGRESS'
 }
 
-/** Whether no whole reply came, so that the same request may be sent again. */
+/** True if no complete reply came, so that the same request may be sent again. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ClientError && error.code === 'SERVER_UNREACHABLE'
 }
 
-/** How long a server asked to wait; a second where it did not say. */
+/** The pause that the server asked for; by default one second. */
 export function retryAfterMs(error: unknown): number {
   const seconds = isWitanError(error) ? error.details.retryAfterSeconds : undefined
   return typeof seconds === 'number' ? seconds * 1000 : 1000
 }
 
-/** Parses a reply, or says that it is none of Witan's. */
+/** Parses a reply; throws `REPLY_INVALID` if it is not one of Witan. */
 export function parseReply(url: string, text: string): unknown {
   try {
     return JSON.parse(text)
@@ -166,7 +171,7 @@ function newKey(): string {
 }
 
 function parseBase(url: string): string {
-  const parsed = URL.parse(url)
+  const parsed = URL.canParse(url) ? new URL(url) : null
   const isWeb = parsed?.protocol === 'http:' || parsed?.protocol === 'https:'
   if (!parsed || !isWeb || parsed.username !== '' || parsed.password !== '') {
     throw new ClientError('URL_INVALID', 'The address of the server must be an http or https URL without a password.', {

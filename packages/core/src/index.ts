@@ -1,25 +1,25 @@
-/** Witan, the library: agents, tools, models, stores, and the runtime that joins them. */
+/** Witan, the library: agents, tools, models, stores, and the runtime that connects them. */
 
 // the runtime
 export type {
   AcceptedRun,
-  AgentDesk,
+  AgentAdmin,
   AgentGraph,
   AssignedSubAgent,
   Chat,
   EventFilter,
-  IdempotencyDesk,
+  RememberedReplies,
   IdempotencyScope,
   OpenedConversation,
   Page,
   PageOptions,
   Runtime,
   SavedAgent,
-  SubAgentDesk,
-  TaskDesk,
+  SubAgentAdmin,
+  TaskControls,
   Witan,
 } from './runtime/contract.ts'
-export type { Connection, RuntimeOptions, Source } from './runtime/wiring.ts'
+export type { Connection, RuntimeOptions, Source } from './runtime/options.ts'
 export { createRuntime } from './runtime.ts'
 export type { Principal, Role } from './identity/principal.ts'
 export { localPrincipal } from './identity/principal.ts'
@@ -27,8 +27,6 @@ export { localPrincipal } from './identity/principal.ts'
 // agents and tools
 export type { Agent, AgentDefinition, AgentTool } from './agent/define.ts'
 export { agentTool, defineAgent } from './agent/define.ts'
-export type { Inspected } from './agent/inspect.ts'
-export { inspectAgent } from './agent/inspect.ts'
 export { nearest } from './agent/nearest.ts'
 export { parseAgent } from './agent/parse.ts'
 export type { FunctionContext, FunctionTool, FunctionToolDefinition, StandardSchema } from './tool/define.ts'
@@ -56,7 +54,6 @@ export { openaiCompatible } from './model/adapters/openai-compatible.ts'
 // stores
 export type { Reservation, Store } from './store/store.ts'
 export { memoryStore } from './store/drivers/memory.ts'
-export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'
 export type { SqliteStoreOptions } from './store/drivers/sqlite.ts'
 export { sqliteStore } from './store/drivers/sqlite.ts'
 export { postgresStore } from './store/drivers/postgres.ts'

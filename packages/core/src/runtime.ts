@@ -1,16 +1,18 @@
-/** `createRuntime`: the one place where the parts become a runtime. */
+/** `createRuntime`: the one place that assembles a runtime from its parts. */
 import { WitanError } from '@witan/protocol'
 import { localPrincipal, type Principal } from './identity/principal.ts'
-import { saveAgents } from './agent/desk/desk.ts'
+import { seedAgents } from './agent/admin/admin.ts'
 import type { Runtime } from './runtime/contract.ts'
-import { startHearing } from './runtime/hearing.ts'
-import { idempotencyDesk } from './runtime/idempotency.ts'
+import { createHealth } from './runtime/health.ts'
+import { rememberedReplies } from './runtime/idempotency.ts'
+import { startListening } from './runtime/listening.ts'
 import { createWitan } from './runtime/witan.ts'
-import { type Parts, type RuntimeOptions, wire } from './runtime/wiring.ts'
+import type { RuntimeOptions } from './runtime/options.ts'
+import { type Parts, wire } from './runtime/wiring.ts'
 
 /**
- * Makes a runtime. It opens its store, stores its code agents and takes up interrupted runs by itself; every method waits for
- * that, and `ready` tells how it went. Close it to hand its jobs on.
+ * Creates a runtime. It opens its store, stores its code agents and resumes interrupted runs by itself. Every method waits
+ * for that; `ready` reports the result. `close()` releases its jobs to other processes.
  */
 export function createRuntime(options: RuntimeOptions = {}): Runtime {
   const parts = wire(options)
@@ -24,7 +26,8 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
     ...as(localPrincipal),
     as,
     ready,
-    idempotency: idempotencyDesk(parts, opened),
+    idempotency: rememberedReplies(parts, opened),
+    health: createHealth(parts, opened),
     close: () => {
       closing ??= stop(parts, ready, () => {
         isClosed = true
@@ -34,25 +37,25 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
   }
 }
 
-/** Code agents are stored, as `source: code`, before any work is taken up [F10]. */
+/** Stores the code agents, as `source: code`, before any work is claimed [F10]. */
 async function start(parts: Parts): Promise<void> {
   await parts.store.open()
-  const desk = parts.deskOf(localPrincipal.database)
+  const admin = parts.adminOf(localPrincipal.database)
   const agents = parts.agents.map((agent) => ('data' in agent ? agent.data : agent))
-  if (agents.length > 0) await saveAgents(desk, agents, { source: 'code' })
-  else await parts.registry.ensure(desk.database)
-  parts.hearing.current = startHearing(parts)
+  if (agents.length > 0) await seedAgents(admin, agents, parts.env.report)
+  else await parts.registry.ensure(admin.database)
+  parts.listening.current = startListening(parts)
   await parts.worker.open()
 }
 
-/** `over` is called when all work has come to rest, before the store is closed: from then on nothing is taken in any more. */
+/** Closes the parts. `over` is called when all work has stopped, before the store closes: no work is accepted afterwards. */
 async function stop(parts: Parts, ready: Promise<void>, over: () => void): Promise<void> {
   const opened = await ready.then(
     () => true,
     () => false,
   )
   parts.expiry.close()
-  parts.hearing.current?.close()
+  parts.listening.current?.close()
   if (opened) await parts.worker.close()
   over()
   const hint = 'Its result is in the store: getRun reads it.'
@@ -63,6 +66,6 @@ async function stop(parts: Parts, ready: Promise<void>, over: () => void): Promi
 
 function closed(): WitanError {
   return new WitanError('RUNTIME_CLOSED', 'The runtime is closed.', {
-    hint: 'Make another one with createRuntime; on the same store it goes on with what was under way.',
+    hint: 'Create another one with createRuntime; on the same store it resumes interrupted runs.',
   })
 }

@@ -1,4 +1,4 @@
-/** What users need to test their own agents: a scripted model, counted ids, a clock that is moved by hand. */
+/** What users need to test their own agents: a scripted model, counted ids, and a clock that the test advances. */
 export type {
   Rule,
   ScriptedAnswer,
@@ -8,6 +8,7 @@ export type {
   ScriptedReply,
 } from './testing/scripted-model.ts'
 export { call, lastUserMessage, scriptedModel, systemText, toolResults, turns, when } from './testing/scripted-model.ts'
+export { recordModel, replayModel } from './testing/recorded-model.ts'
 export type { Ids } from './identity/ids.ts'
 export { countedIds } from './identity/ids.ts'
 export type { Clock } from './identity/clock.ts'

@@ -18,7 +18,10 @@ export const querySchema = z.strictObject({
   query: text.min(1),
   parametersSchema: jsonSchema.nullable().default(null),
   parametersSample: z.unknown().optional(),
-  /** Runs by itself when a document begins, with bound values only; its rows stand as a call the model seems to have made [Rb40]. */
+  /**
+   * Runs when a document begins, with bound values only. Its rows appear to the model as the result of a call of its own
+   * [Rb40].
+   */
   addToInitialContext: z.boolean().default(false),
   /** Whether the model may call it too. */
   allowModelQueries: z.boolean().default(true),
@@ -36,7 +39,7 @@ export type Action = z.infer<typeof actionSchema>
 
 const temperature = z.number().min(0).max(2)
 
-/** What a calling model may choose for one delegation: from these models, within these temperatures [F14, D22]. */
+/** What a calling model may choose for one delegation: one of these models, and a temperature in this range [F14, D22]. */
 export const overridesSchema = z.strictObject({
   model: z.array(z.string().min(1).max(200)).max(50).default([]),
   temperature: z
@@ -47,15 +50,16 @@ export const overridesSchema = z.strictObject({
 })
 
 /**
- * An edge to a sub-agent that is called as a tool [R02]: as a delegate, or wrapped with one `request` [K15]. `map` names the
- * parent's parameter for a child's, or `null` for none [E17]. Its model reads of what was said before its own delegations, none of
- * them, or them and its caller's document [C5]; its caller reads its last words, or with `collect: all` all of them [K20].
+ * An edge to a sub-agent that is called as a tool [R02]: as a delegate, or wrapped with one `request` [K15]. `map` gives
+ * the parent's parameter for a child's parameter, or `null` for none [E17]. `history` says what the child's model sees of
+ * the past: its own earlier delegations, nothing, or these and the caller's document [C5]. The caller reads the child's
+ * final text, or all its texts with `collect: all` [K20].
  */
 export const subAgentEdgeSchema = z.strictObject({
   agent: agentId,
   description: text.default(''),
   style: z.enum(['delegate', 'agentTool']).default('delegate'),
-  /** Whether the caller waits: always, never, or as its model chooses by an argument `blocking` [F14]. */
+  /** Whether the caller waits: always, never, or as its model decides with the argument `blocking` [F14]. */
   blocking: z.enum(['always', 'never', 'model']).default('always'),
   history: z.enum(['agent', 'isolated', 'shared']).default('agent'),
   collect: z.enum(['final', 'all']).default('final'),
@@ -64,49 +68,95 @@ export const subAgentEdgeSchema = z.strictObject({
 })
 export type SubAgentEdge = z.infer<typeof subAgentEdgeSchema>
 
-/** What an agent may spend; a ceiling of the configuration is only ever lowered. */
+/** What an agent may spend. A limit can only lower the ceiling of the configuration. */
 export const limitsSchema = z.strictObject({
   /** Model calls with tools in one activation of this agent. */
   maxIterations: cap(1000).default(16),
-  /** Model calls with tools in the whole tree for one user message; read on the root [R17]. */
+  /** Model calls with tools in the complete tree for one user message; read from the root [R17]. */
   maxModelIterationsPerCall: cap(100_000).nullable().default(null),
   maxDepth: cap(1000).default(8),
   maxModelCalls: cap(100_000).default(500),
   maxTokens: cap(1_000_000_000).nullable().default(null),
-  /** US dollars; calls of a model whose price is not known count as nothing. */
+  /** US dollars. Calls of a model without a known price count as 0. */
   maxCostUsd: z.number().positive().max(1_000_000).nullable().default(null),
   maxSeconds: cap(31_536_000).nullable().default(null),
   maxParallel: cap(1000).default(8),
 })
 export type Limits = z.infer<typeof limitsSchema>
 
-/** The tool mode of an agent's model calls [T12]: `force` holds until the model has called a tool once. */
+/** The tool mode of an agent's model calls [T12]. `force` applies until the model has called a tool once. */
 export const toolModes = ['auto', 'force', 'none'] as const
 export type ToolMode = (typeof toolModes)[number]
 
-/** How much a model may think before it answers, where it can be told [F08]. */
+/** Keys of a chat completion that the adapter writes itself, from the agent's settings. */
+const writtenKeys = [
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'temperature',
+  'reasoning_effort',
+  'max_tokens',
+]
+
+/**
+ * Settings of one provider, by its name, such as `anthropic` or `openai`. `openaiCompatible` addresses our own connections,
+ * which send them unchanged. Everybody who can read the agent can read them, so they must not contain a key.
+ */
+export const providerOptionsSchema = z
+  .record(z.string().min(1).max(64), z.record(z.string().min(1).max(200), z.unknown()))
+  .superRefine(({ openaiCompatible = {} }, context) => {
+    for (const key of Object.keys(openaiCompatible)) {
+      if (!writtenKeys.includes(key)) continue
+      const message = `the connection writes \`${key}\` itself; use the setting of the agent`
+      context.addIssue({ code: 'custom', path: ['openaiCompatible', key], message })
+    }
+  })
+export type ProviderOptions = z.infer<typeof providerOptionsSchema>
+
+/** The maximum length of one reply, reasoning included. */
+export const maxOutputTokensSchema = z.number().int().min(1).max(10_000_000)
+
+/** How much a model may reason before it answers, if it has such a setting [F08]. */
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high'] as const
 export type ReasoningEffort = (typeof reasoningEfforts)[number]
 
 const principalName = z.string().regex(/^(?:(?:user|key|role):[^\s]{1,200}|@[^\s@]{1,100}@[^\s@]{1,255})$/)
 
 /**
- * Who may start a conversation, a run or a direct run with the agent as its root: ids of principals and `role:<name>`; null for
- * everybody of the database. Others hear that it is not there. Delegation is decided by edges alone, never by this [E10].
+ * Who may start a conversation, a run or a direct run with the agent as its root: ids of principals and `role:<name>`.
+ * Null: everybody in the database. To others the agent does not exist. Only edges decide about delegation, never this
+ * [E10].
  */
 export const accessSchema = z.strictObject({ call: z.array(principalName).max(1000).nullable().default(null) })
 
-/** A person whom an agent may ask by name [T22]: the principal `user:<id>` answers. Models and people read `name`, by default the id. */
+/**
+ * A person whom an agent may ask by name [T22]; the principal `user:<id>` answers. Models and people see `name`, by default
+ * the id.
+ */
 export const userSchema = z.strictObject({
   id: z.string().regex(userIdPattern),
   name: z.string().min(1).max(200).optional(),
   roles: z.array(z.string().min(1).max(100)).max(50).default([]),
-  /** How the person hears of it: `inbox` is the list of open interruptions. */
+  /** How the person is notified: `inbox` is the list of open interruptions. */
   channel: z.enum(['inbox']).default('inbox'),
 })
 export type User = z.infer<typeof userSchema>
 
-/** A whole agent. Unknown keys are refused, also those of features that are not built yet. */
+/**
+ * A tool of any kind whose calls wait for a person's approval [Fb06]: every call, or with `when` those whose arguments fit
+ * a JSON Schema. `code` refers to a predicate in the program that defines the agent; a process without it asks for every
+ * call.
+ */
+const approvalSchema = z.union(
+  [z.strictObject({ tool: toolName, when: z.union([jsonSchema, z.literal('code')]) }), toolName],
+  { error: 'expected the name of a tool, or { "tool": "its name", "when": a JSON Schema of its arguments }' },
+)
+
+/** A complete agent. Unknown keys are refused, including those of features that are not built yet. */
 export const agentSchema = z.strictObject({
   id: agentId,
   name: z.string().min(1).max(200).optional(),
@@ -121,20 +171,25 @@ export const agentSchema = z.strictObject({
   actions: z.array(actionSchema).max(200).default([]),
   subAgents: z.array(subAgentEdgeSchema).max(200).default([]),
   tools: z.array(toolName).max(200).default([]),
-  /** The people whom its model may ask [T22, T25]. */
+  /** The people that its model may ask [T22, T25]. */
   users: z.array(userSchema).max(200).default([]),
-  /** Names of its tools, of any kind, that a person must release one call at a time [Fb06]. */
-  approvals: z.array(toolName).max(1000).default([]),
-  /** Whether its model may ask questions with choices [F29]. */
+  /** Its tools that need a person's approval, call by call [Fb06]. */
+  approvals: z.array(approvalSchema).max(1000).default([]),
+  /** True if its model may ask questions with choices [F29]. */
   questions: z.boolean().default(false),
-  /** How long whatever it asks waits for an answer; null for ever. */
+  /** How long its interruptions wait for an answer; null: for ever. */
   interruptionExpiresInSeconds: z.number().int().min(1).max(315_360_000).nullable().default(null),
   toolMode: z.enum(toolModes).default('auto'),
   temperature: temperature.nullable().default(null),
   reasoningEffort: z.enum(reasoningEfforts).nullable().default(null),
+  /** Absent: the connection's limit, or else the provider's. */
+  maxOutputTokens: maxOutputTokensSchema.optional(),
+  providerOptions: providerOptionsSchema.optional(),
+  /** Models to try in this order if the agent's own is not available. */
+  fallbacks: z.array(z.string().min(1).max(200)).min(1).max(10).optional(),
   outputSchema: jsonSchema.nullable().default(null),
   outputSample: z.unknown().optional(),
-  /** Null: the whole history is sent, however long [Rb39]. */
+  /** Null: the complete history is sent, however long [Rb39]. */
   history: historySchema.nullable().default(null),
   limits: limitsSchema.prefault({}),
   onExhausted: z.enum(['answer', 'error']).default('answer'),
@@ -142,10 +197,10 @@ export const agentSchema = z.strictObject({
 })
 /** A checked agent: every default filled in. */
 export type AgentData = z.infer<typeof agentSchema>
-/** An agent as somebody writes it: only `id`, `model` and `instructions` are needed. */
+/** An agent as written: only `id`, `model` and `instructions` are required. */
 export type AgentInput = z.input<typeof agentSchema>
 
-/** One finding of a check. Errors refuse a save; warnings are kept with the agent. */
+/** One finding of a check. Errors refuse a save; warnings are stored with the agent. */
 export const findingSchema = z.object({
   code: z.string(),
   severity: z.enum(['error', 'warning']),
@@ -156,7 +211,7 @@ export const findingSchema = z.object({
 })
 export type Finding = z.infer<typeof findingSchema>
 
-/** Where a parameter of an agent comes from on one path, and what its model may do with it. */
+/** Where an agent's parameter gets its value on one path, and what the agent's model may do with it. */
 export const matrixRowSchema = z.object({
   path: z.string(),
   agent: z.string(),
@@ -167,7 +222,7 @@ export const matrixRowSchema = z.object({
 })
 export type MatrixRow = z.infer<typeof matrixRowSchema>
 
-/** What `check` finds out before anything runs. */
+/** The result of `check`, found before anything runs. */
 export const checkReportSchema = z.object({
   errors: z.array(findingSchema),
   warnings: z.array(findingSchema),
@@ -176,10 +231,18 @@ export const checkReportSchema = z.object({
 })
 export type CheckReport = z.infer<typeof checkReportSchema>
 
-/** An agent as it is stored: its data, its revision, and what the check said. */
+/** What runs an agent: a language model, or a script that calls none. */
+export const modelKinds = ['language', 'script'] as const
+export type ModelKind = (typeof modelKinds)[number]
+
+/**
+ * An agent as stored: its data, its revision and the warnings of its check. `modelKind` is null if the server has no such
+ * model.
+ */
 export const storedAgentSchema = agentSchema.extend({
   revision: z.number().int(),
   source: z.enum(['code', 'data']),
   warnings: z.array(findingSchema),
+  modelKind: z.enum(modelKinds).nullable(),
 })
 export type StoredAgent = z.infer<typeof storedAgentSchema>

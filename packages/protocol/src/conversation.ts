@@ -1,6 +1,6 @@
 /** Conversations, runs and documents as they cross the wire. */
 import { z } from 'zod'
-import { finishReasons } from './event.ts'
+import { finishReasons } from './entry.ts'
 import { toolNamePattern } from './id.ts'
 import { interruptionSchema } from './interruption.ts'
 import { problemSchema } from './problem.ts'
@@ -10,11 +10,11 @@ import { isSaid, saysNothing, wordsSchema } from './words.ts'
 
 /** A part of a prompt. Text is the only type so far. */
 export const promptPartSchema = z.strictObject({ type: z.literal('text'), text: z.string() })
-/** A part that somebody sends. A part may be stored empty: what an older version took stays readable. */
+/** A part of a sent prompt; it may not be empty. A stored part may be: an older version accepted it. */
 const sentPartSchema = promptPartSchema.extend({ text: z.string().min(1) })
 /**
- * What a person says: text, or parts that are joined in order, one to a line [Rb53]. Parts of other types are refused by name, and
- * a prompt of nothing but blanks like an empty one: no model could answer it.
+ * What a person says: text, or parts joined in order, one per line [Rb53]. A part of another type is refused by name. A
+ * prompt of blanks is refused like an empty one, because no model could answer it.
  */
 export const promptSchema = z.union(
   [
@@ -28,7 +28,7 @@ export const promptSchema = z.union(
 )
 export type Prompt = z.infer<typeof promptSchema>
 
-/** Why a prompt is refused: what it must be, or which of its parts has a type of another version. */
+/** Why a prompt is refused: its expected form, or the first part whose type this version does not know. */
 function foreignPart(prompt: unknown): string | undefined {
   if (typeof prompt === 'string') return undefined
   const form = 'it must be text, or a list of parts such as { "type": "text", "text": "Hello" }'
@@ -36,21 +36,21 @@ function foreignPart(prompt: unknown): string | undefined {
   for (const [index, part] of prompt.entries() as Iterable<[number, { readonly type?: unknown } | null]>) {
     const type = part?.type
     if (typeof type !== 'string' || type === 'text') continue
-    return `part ${index} has type \`${type.slice(0, 40)}\`, which this version does not take; send parts of type \`text\``
+    return `part ${index} has type \`${type.slice(0, 40)}\`, which this version does not support; send parts of type \`text\``
   }
   return form
 }
 
 const cap = z.number().int().min(1).max(100_000)
 
-/** The body that starts, or goes on with, a conversation. */
+/** The body that starts or continues a conversation. */
 export const conversationRequestSchema = z.strictObject({
   agent: z.string(),
   id: z.string().default('chats/'),
   parameters: z.record(z.string(), z.unknown()).default({}),
-  /** Who takes part: ids of people whom the agents below name; null for all of them. */
+  /** The participants: ids of people that the agents below name. Null: all of them. */
   users: z.array(z.string()).max(200).nullable().default(null),
-  /** From its creation on; then the whole tree of documents goes [Rb35]. */
+  /** Counted from creation; at expiry the complete document tree is deleted [Rb35]. */
   expiresInSeconds: z.number().int().min(1).max(315_360_000).nullable().default(null),
   maxModelIterationsPerCall: cap.nullable().default(null),
   prompt: promptSchema.optional(),
@@ -62,7 +62,7 @@ export const actionResponseSchema = z.strictObject({ id: z.string(), response: z
 /** One answer to an open interruption of any kind. */
 export const answerSchema = z.strictObject({ id: z.string(), answer: z.unknown() })
 
-/** A call that the model seems to have made, without arguments, and the response it got [Rb52]. */
+/** A call that appears to the model as its own, without arguments, and its response [Rb52]. */
 export const artificialActionSchema = z.strictObject({ name: z.string().regex(toolNamePattern), response: z.unknown() })
 export type ArtificialAction = z.infer<typeof artificialActionSchema>
 
@@ -71,7 +71,7 @@ export const runRequestSchema = z.strictObject({
   prompt: promptSchema.optional(),
   actionResponses: z.array(actionResponseSchema).max(1000).default([]),
   answers: z.array(answerSchema).max(1000).default([]),
-  /** They stand behind the prompt, before its answer; only together with one. */
+  /** Inserted after the prompt and before its answer; allowed only with a prompt. */
   artificialActions: z.array(artificialActionSchema).max(100).default([]),
   ifLastSeq: z.number().int().nonnegative().nullable().default(null),
   cancelPendingActions: z.boolean().default(false),
@@ -82,7 +82,10 @@ export const runRequestSchema = z.strictObject({
 })
 export type RunRequest = z.infer<typeof runRequestSchema>
 
-/** The body of a direct run of a sub-agent: a run, the conversation it belongs in (a new one without), and the values and people a new one starts with. */
+/**
+ * The body of a direct run of a sub-agent: a run request, and the conversation that it belongs to. Without a conversation
+ * it starts a new one, with the values and participants named here.
+ */
 export const directRunRequestSchema = runRequestSchema.extend({
   conversationId: z.string().nullable().default(null),
   parameters: z.record(z.string(), z.unknown()).default({}),
@@ -90,26 +93,28 @@ export const directRunRequestSchema = runRequestSchema.extend({
 })
 
 /**
- * A direct run as it is asked for over HTTP. `messageId` is the caller's own id of the message: sent again with it, also after a lost
- * reply, the message is said once and its reply is the first one [F40].
+ * A direct run as requested over HTTP. `messageId` is the caller's own message id. A repeated request with the same id, for
+ * example after a lost reply, does not send the message again: it returns the first reply [F40].
  */
 export const directRunBodySchema = directRunRequestSchema.extend({ messageId: z.string().min(1).max(200).optional() })
 
-/** How a run can stand when its result is told. */
+/** The statuses of a run when its result is reported. */
 export const runStatuses = ['completed', 'waiting', 'failed', 'cancelled'] as const
 
-/** What a run came to, or what it waits for. `usage` is the sum over the whole tree and the whole run. */
+/** The result of a run, or what it waits for. `usage` is the sum over the complete tree and the complete run. */
 export const runResultSchema = z.object({
   runId: z.string(),
   conversationId: z.string(),
   status: z.enum(runStatuses),
   text: z.string(),
+  /** Set only if further messages arrived while an answer was being written: the answers before `text`, oldest first. */
+  earlierAnswers: z.array(z.string()).optional(),
   output: z.unknown(),
   finishReason: z.enum(finishReasons),
   interruptions: z.array(interruptionSchema),
   tasks: z.array(taskSchema),
   usage: usageSchema,
-  /** From the message to this result on the clock, with all waiting for somebody; `maxSeconds` counts the work alone. */
+  /** Wall-clock time from the message to this result, including waits for people; `maxSeconds` counts only the work. */
   elapsedMs: z.number(),
   error: problemSchema.nullable(),
 })
@@ -126,7 +131,7 @@ export type StartedConversation = z.infer<typeof startedConversationSchema>
 /** The body of a fork: the last seq that is copied. */
 export const forkRequestSchema = z.strictObject({
   seq: z.number().int().nonnegative(),
-  /** Whole, or a prefix that the server finishes; by default the original's own prefix. */
+  /** A full id, or a prefix that the server completes. Default: the prefix of the original. */
   id: z.string().nullable().default(null),
 })
 export type ForkRequest = z.infer<typeof forkRequestSchema>
@@ -154,9 +159,20 @@ export const conversationSchema = z.object({
   status: z.enum(['idle', 'running', 'waiting']),
   interruptions: z.array(interruptionSchema),
   tasks: z.array(taskSchema),
+  /** The latest 50 runs, in order of their start; the list of runs has all of them. */
   runs: z.array(runLineSchema),
+  runCount: z.number().int().nonnegative(),
 })
 export type Conversation = z.infer<typeof conversationSchema>
+
+/** A line of the list of conversations: its first message, cut at 200 characters, and its latest run. */
+export const conversationLineSchema = conversationSchema
+  .omit({ interruptions: true, tasks: true, runs: true, runCount: true })
+  .extend({
+    firstMessage: z.string().nullable(),
+    lastRun: runLineSchema.nullable(),
+  })
+export type ConversationLine = z.infer<typeof conversationLineSchema>
 
 /** A node of a run's call tree. */
 export interface CallNode {
@@ -185,7 +201,10 @@ export const callNodeSchema: z.ZodType<CallNode> = z.lazy(() =>
   }),
 )
 
-/** The state of a run, with its call tree; `result` is null while it runs. `toolRounds`: replies in which a model called tools, in the whole tree so far [C4]. */
+/**
+ * The state of a run, with its call tree; `result` is null while it runs. `toolRounds` counts the replies with tool calls,
+ * in the complete tree so far [C4].
+ */
 export const runStateSchema = z.object({
   runId: z.string(),
   conversationId: z.string(),
@@ -205,7 +224,7 @@ export const documentToolCallSchema = z.object({
   arguments: z.unknown(),
   result: z.unknown(),
   document: z.string().nullable(),
-  /** Only in full detail: when it began and ended, and the usage of what it delegated to, all of its tree. */
+  /** Only in full detail: start and end times, and the usage of the complete subtree that it delegated to. */
   startedAt: z.string().nullable().optional(),
   endedAt: z.string().nullable().optional(),
   usage: usageCountersSchema.nullable().optional(),
@@ -236,10 +255,14 @@ export const documentSchema = z.object({
   createdAt: z.string(),
   lastMessageAt: z.string(),
   expiresAt: z.string().nullable(),
+  /** Cursors for the messages before and after this page; null if there are none. The order is by seq, not by date. */
+  olderCursor: z.string().nullable(),
+  newerCursor: z.string().nullable(),
+  /** True if the direction of paging has more messages: newer ones after `after` or a `newerCursor`, otherwise older ones. */
   hasMore: z.boolean(),
 })
 export type Document = z.infer<typeof documentSchema>
 
-/** How much of each message a reader wants: `simple` leaves the tool calls out, `full` adds their times and what they cost [Rb54]. */
+/** The detail of each message: `simple` omits tool calls, `full` adds their times and usage [Rb54]. */
 export const detailLevels = ['simple', 'detailed', 'full'] as const
 export type DetailLevel = (typeof detailLevels)[number]

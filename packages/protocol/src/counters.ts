@@ -1,22 +1,22 @@
-/** Adding up what model calls used. */
+/** Adds up the usage of model calls. */
 import type { UsageCounters } from './usage.ts'
 
-/** What one model call used; `null` where the provider did not say. */
+/** The usage of one model call; `null` if the provider did not report it. */
 export interface ModelUsage {
   readonly inputTokens: number | null
   readonly outputTokens: number | null
   readonly cachedInputTokens: number
   readonly reasoningTokens: number
-  /** In US dollars, where the price of the model was known when it replied. */
+  /** In US dollars, if the price of the model was known when it replied. */
   readonly costUsd?: number
 }
 
-/** Dollars to a millionth of a millionth: sums are the same in whatever order they are made. */
+/** Rounds dollars to 1e-12, so that a sum does not depend on its order. */
 export function roundCost(costUsd: number): number {
   return Math.round(costUsd * 1e12) / 1e12
 }
 
-/** A sum with a part that nobody knows is not known. */
+/** A sum with an unknown part is unknown. */
 function addCost(sum: number | null, more: number | null): number | null {
   return sum === null || more === null ? null : roundCost(sum + more)
 }

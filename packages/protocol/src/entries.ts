@@ -1,4 +1,4 @@
-/** The words of the log: what entries carry, and the table that says which reader sees what of them. */
+/** The log's vocabulary: what entries contain, and the table that says what each reader sees of them. */
 
 export type {
   AgentEndBody,
@@ -7,13 +7,18 @@ export type {
   AnswerTerms,
   CallOverrides,
   CallPlace,
+  CheckpointBody,
   Entry,
   EntryContent,
+  EntryKind,
+  EntryType,
   ErrorBody,
+  KeptParts,
   LoggedToolCall,
   MessageBody,
   ModelEndBody,
   NoticeBody,
+  NoticeCode,
   RequiredBody,
   ResolvedBody,
   SummaryBody,
@@ -21,7 +26,6 @@ export type {
   TaskGrant,
   ToolStartBody,
 } from './entry.ts'
-export { readersOf } from './entry.ts'
-export type { EntryKind, EntryType, NoticeCode } from './event.ts'
+export { readersOf } from './readers.ts'
 export type { ModelUsage } from './counters.ts'
 export { addCounters, addModelCall, emptyCounters, roundCost } from './counters.ts'

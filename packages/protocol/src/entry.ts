@@ -1,11 +1,62 @@
-/** The entries of the log: what each type carries, and the one table that says which reader sees what of it. */
-import type { EntryKind, EntryType, FinishReason, NoticeCode } from './event.ts'
+/** The entries of the log: their types, and the body of each. */
 import type { Interruption, InterruptionKind, InterruptionState } from './interruption.ts'
 import type { ModelUsage } from './counters.ts'
 import type { TaskStatus } from './task.ts'
 import type { Usage } from './usage.ts'
 
-/** Where in the tree an entry belongs; shared by all entries of one call. */
+/** The closed set of entry types. `delta` is not in it: a delta is live only and has no seq [D8]. */
+export const entryTypes = [
+  'start',
+  'end',
+  'error',
+  'message',
+  'action_required',
+  'question_required',
+  'approval_required',
+  'message_required',
+  'policy_required',
+  'resolved',
+  'task',
+  'notice',
+  'summary',
+  'cancel',
+  'checkpoint',
+] as const
+export type EntryType = (typeof entryTypes)[number]
+/** What a `start`, `end` or `error` is about. */
+export type EntryKind = 'agent' | 'tool' | 'model' | null
+
+/** Codes of `notice` entries: information for a person that changes nothing. */
+export const noticeCodes = [
+  'ARGUMENT_OVERRIDE_IGNORED',
+  'ARGUMENT_UNKNOWN_DROPPED',
+  'DELEGATE_UNAVAILABLE',
+  'HIDDEN_VALUE_IN_TEXT',
+  'HISTORY_NOT_TRIMMED',
+  'MODEL_FALLBACK',
+  'MODEL_WARNING',
+  'PARAMETERS_HIDDEN',
+  'REPLY_PARTS_DROPPED',
+  'RUN_RECOVERED',
+  'TOOL_CALLS_REFUSED',
+  'TOOL_CALL_MISSING',
+  'TOOL_UNAVAILABLE',
+] as const
+export type NoticeCode = (typeof noticeCodes)[number]
+
+/** How a run or an agent call ended. */
+export const finishReasons = [
+  'stop',
+  'iteration_limit',
+  'length',
+  'content_filter',
+  'cancelled',
+  'error',
+  'waiting',
+] as const
+export type FinishReason = (typeof finishReasons)[number]
+
+/** The position of an entry in the call tree; shared by all entries of one call. */
 export interface CallPlace {
   readonly call: string
   readonly parentCall: string | null
@@ -17,99 +68,116 @@ export interface CallPlace {
   readonly invocation: string
 }
 
-/** A tool call as the model wrote it; `arguments` is its raw text. */
+/** A tool call as the model wrote it; `arguments` is the raw text. */
 export interface LoggedToolCall {
   readonly id: string
   readonly name: string
   readonly arguments: string
 }
 
-/** A call that a model seems to have made, and what it came to: the caller brings both [Rb52]. */
+/** A call that appears to the model as its own, with its result; the caller supplies both [Rb52]. */
 export interface AnsweredCall extends LoggedToolCall {
   readonly response: unknown
 }
 
-/** A person's, parent's or the runtime's words into a document, and the calls that stand behind them. */
+/** A message from a person, a parent or the runtime to a document, and the calls that follow it. */
 export interface MessageBody {
   readonly author: string
   readonly text: string
   readonly artificialActions?: readonly AnsweredCall[]
-  /** Set where somebody may wait for the reply: a model's reply names the messages that it had heard. */
+  /** Set if somebody may wait for the reply: a model's reply lists the messages that it had read. */
   readonly id?: string
-  /** The ended tasks that it tells of: nobody else tells of them again. */
+  /** The ended tasks that this message reports. No other message reports them again. */
   readonly tasks?: readonly string[]
 }
-/** How a caller reads what came of a child: its last words or all of them, alone or as `{ text, error }` [K20, K21]. */
+/** How a caller reads a child's answer: its final text or all texts, alone or as `{ text, error }` [K20, K21]. */
 export interface AnswerTerms {
   readonly form: 'plain' | 'textAndError'
   readonly collect: 'final' | 'all'
 }
-/** What a delegation changes of the agent, for its own model calls alone [F14]. */
+/** What a delegation overrides for the agent's own model calls, and no others [F14]. */
 export interface CallOverrides {
   readonly model?: string
   readonly temperature?: number
 }
-/** What a task may spend: moved from its tree when it is spawned; the rest comes back at its end. Null for no cap. */
+/** What a task may spend: taken from its tree at the spawn, and the rest is returned at its end. Null: no limit. */
 export interface TaskGrant {
   readonly modelCalls: number
   readonly iterations: number | null
   readonly tokens: number | null
   readonly costUsd: number | null
 }
-/** An agent call begins. `parameters` holds only what its model may see; `generated` what the parent's model supplied. */
+/** An agent call begins. `parameters` holds only what its model may see; `generated` holds what the parent's model supplied. */
 export interface AgentStartBody {
   readonly agent: string
   readonly revision: number
   readonly toolCallId: string | null
   readonly message: string
   readonly parameters: Readonly<Record<string, unknown>>
+  /** Names of its values that its model may not see; absent if there are none. */
+  readonly hiddenParameters?: readonly string[]
   readonly generated: Readonly<Record<string, unknown>> | null
   /** The edge's names and history mode, so that a fold needs no edge. */
   readonly map: Readonly<Record<string, string | null>>
   readonly history: 'agent' | 'isolated' | 'shared'
-  /** Absent: the final text or output, as it is. */
+  /** Absent: the final text or output, unchanged. */
   readonly answer?: AnswerTerms
   readonly overrides?: CallOverrides
-  /** On a root: the revisions of every agent it reaches; the whole run keeps them [C8]. */
+  /** On a root: the revisions of every agent that it reaches; they hold for the complete run [C8]. */
   readonly revisions: Readonly<Record<string, number>>
-  /** Calls that stand before the first step as if the model had made them. */
+  /** Calls placed before the first step that appear to the model as its own. */
   readonly initial: readonly LoggedToolCall[]
   readonly hidden: boolean
   readonly originRunId: string | null
-  /** Its parent does not wait for it: it has a job of its own, and this to spend. */
+  /** Set if its parent does not wait for it: the call has a job of its own, and this grant. */
   readonly background?: TaskGrant
 }
-/** An agent call ends well, or is cancelled. `usage` covers its subtree. */
+/** An agent call ends normally, or is cancelled. `usage` covers its subtree. */
 export interface AgentEndBody {
   readonly text: string
   readonly output: unknown
   readonly finishReason: FinishReason
   readonly usage: Usage
   readonly backgroundTasks: readonly string[]
-  /** Of a job's own call: model calls that were given up. They count as spent, and nothing else is known of them. */
+  /** Earlier answers: further messages arrived while each was being written, and the call then read those. */
+  readonly earlierAnswers?: readonly string[]
+  /** On a job's own call: the number of abandoned model calls. They count as spent; nothing else about them is known. */
   readonly lost?: number
 }
-/** A call fails. `detail` is for people and for the calling model alike and never holds a hidden value. */
+/** A call fails. People and the calling model read `detail`; it never holds a hidden value. */
 export interface ErrorBody {
   readonly code: string
   readonly detail: string
   readonly usage?: Usage
-  /** As on an agent's end. */
+  /** See the end of an agent. */
   readonly lost?: number
+  /** See the end of a tool. */
+  readonly bound?: readonly string[]
 }
-/** A tool call begins: the model's arguments, and only the names of what was bound. */
+/** A tool call begins. It logs the model's arguments and only the names of the bound values. */
 export interface ToolStartBody {
   readonly name: string
   readonly toolCallId: string
   readonly arguments: unknown
   readonly bound: readonly string[]
 }
-/** A tool call ends well. */
+/** A tool call ends normally. */
 export interface ToolEndBody {
   readonly result: unknown
   readonly truncated: boolean
+  /** Names of bound values that it used besides those of its start. */
+  readonly bound?: readonly string[]
 }
-/** A model's whole reply. `taken` is how many waiting messages of the document it had seen. */
+/**
+ * Parts of a reply that only the adapter of that model can read, as JSON. They return to that model with the reply, and
+ * nobody else reads them.
+ */
+export interface KeptParts {
+  /** The adapter, and the provider's name of the model. */
+  readonly by: string
+  readonly parts: unknown
+}
+/** A model's complete reply. `taken` is the number of waiting messages of the document that it had read. */
 export interface ModelEndBody {
   readonly model: string
   readonly usage: ModelUsage | null
@@ -118,46 +186,66 @@ export interface ModelEndBody {
   readonly toolCalls: readonly LoggedToolCall[]
   readonly taken: number
   readonly startedAt: number
-  /** Its deltas carried this number; a later reply of the same call has a higher one. */
+  /** The attempt number of its deltas; a later reply of the same call has a higher one. */
   readonly attempt: number
-  /** Whether tools were offered: only such calls count as iterations. */
+  /** False for a last answer: its tools were switched off, and it does not count as an iteration. */
   readonly offered: boolean
-  /** False for an empty reply, or one off its output schema: it is not used. */
+  /** Set if its agent has no tools at all: the reply does not count as a tool round of the tree [R17]. */
+  readonly toolless?: true
+  /** False if the reply is empty or does not fit its output schema; then it is not used. */
   readonly accepted: boolean
-  /** Set where the model was not asked to answer: the reply counts as usage, and nothing else comes of it. */
+  /** Set if the model was not asked for an answer: only the reply's usage counts. */
   readonly purpose?: 'summary' | 'progress'
-  /** Ids of the messages that it had heard, where they have one. */
+  /** Ids of the messages that it had read, if they have ids. */
   readonly heard?: readonly string[]
+  /** Set if the reply asked for more tool calls than allowed: only the first `admitted` calls run, the others are refused. */
+  readonly admitted?: number
+  /** Returned to its model with the reply; absent if there is nothing. */
+  readonly kept?: KeptParts
 }
-/** A document became too long: its reader sees nothing up to `upToSeq`, but `text` in front; empty for nothing. The log stays whole [Rb39]. */
+/**
+ * A document became too long. Its reader sees `text` instead of everything up to `upToSeq`; an empty `text` adds nothing.
+ * The log keeps all entries [Rb39].
+ */
 export interface SummaryBody {
   readonly document: string
   readonly reader: string
   readonly upToSeq: number
   readonly text: string
 }
-/** Somebody outside is asked. `held`: the call has not started; it starts, or not, when the answer is there. */
+/** A person or a client is asked. `held`: the call has not started; the answer decides whether it starts. */
 export type RequiredBody = Interruption & {
   readonly held?: { readonly toolCallId: string }
 }
-/** A task has come to a status. */
+/** A task changed its status. */
 export interface TaskBody {
   readonly taskId: string
   readonly status: TaskStatus
 }
-/** An interruption is settled: the answer stands here for the fold, and no event shows it. */
+/** An interruption is settled. An event shows the answer only for the kinds that a person answers; see `shownAnswer`. */
 export interface ResolvedBody {
   readonly id: string
+  /** What was asked; absent in logs of earlier versions. */
+  readonly kind?: InterruptionKind
   readonly state: InterruptionState
   readonly by: string | null
   readonly answer: unknown
 }
-/** Something a person should know that changes nothing. */
+/** Information for a person that changes nothing. */
 export interface NoticeBody {
   readonly code: NoticeCode
   readonly detail: string
   /** The parameters that are hidden from this entry on [E19]. */
   readonly hidden?: readonly string[]
+}
+/**
+ * A tool call saves a note for itself, or resumes after an answer. Only the tool reads the note; no event shows it. Absent:
+ * the last note remains.
+ */
+export interface CheckpointBody {
+  readonly note?: unknown
+  /** The call runs again from here, in the epoch of this entry. */
+  readonly resumed?: true
 }
 /** Somebody cancels the run. */
 export interface CancelBody {
@@ -180,6 +268,7 @@ export type EntryContent =
   | { readonly type: 'resolved'; readonly kind: null; readonly body: ResolvedBody }
   | { readonly type: 'notice'; readonly kind: null; readonly body: NoticeBody }
   | { readonly type: 'summary'; readonly kind: null; readonly body: SummaryBody }
+  | { readonly type: 'checkpoint'; readonly kind: null; readonly body: CheckpointBody }
   | { readonly type: 'cancel'; readonly kind: null; readonly body: CancelBody }
 
 /** One line of the log. `seq` is 0 until it is stored; `(job, appendNo)` is unique. */
@@ -190,48 +279,4 @@ export type Entry = EntryContent & {
   readonly job: string
   readonly epoch: number
   readonly appendNo: number
-}
-
-/** What the readers of one entry type get. */
-interface ReaderRow {
-  /** The fields of the body that an event shows; the others never leave the log. */
-  readonly event: readonly string[]
-  /** Fields that it shows only where they are there. */
-  readonly also?: readonly string[]
-  /** Whether a terse reader gets it from any call, not only from the root's own [F34]. */
-  readonly terse: boolean
-}
-
-/** An interruption without merged values; `prompt` is the part that its kind adds. */
-function asked(...prompt: readonly string[]): ReaderRow {
-  const event = ['id', 'kind', 'path', 'agent', 'callId', 'addressee', 'state', 'expiresAt', ...prompt]
-  return { event, terse: true }
-}
-
-const readers: Readonly<Record<string, ReaderRow>> = {
-  message: { event: ['author', 'text'], also: ['artificialActions'], terse: false },
-  'start agent': { event: ['message', 'parameters', 'hidden', 'originRunId'], also: ['overrides'], terse: false },
-  'end agent': { event: ['text', 'output', 'finishReason', 'usage', 'backgroundTasks'], terse: false },
-  'error agent': { event: ['code', 'detail'], terse: false },
-  'start tool': { event: ['name', 'arguments', 'bound'], terse: false },
-  'end tool': { event: ['result', 'truncated'], terse: false },
-  'error tool': { event: ['code', 'detail'], terse: false },
-  'end model': { event: ['model', 'usage', 'finishReason'], terse: false },
-  action_required: asked('name', 'arguments'),
-  question_required: asked('questions'),
-  approval_required: asked('tool', 'arguments', 'digest'),
-  message_required: asked('prompt'),
-  policy_required: asked('issuer', 'policy'),
-  resolved: { event: ['id', 'state', 'by'], terse: true },
-  task: { event: ['taskId', 'status'], terse: false },
-  notice: { event: ['code', 'detail'], terse: false },
-  summary: { event: ['document', 'upToSeq'], terse: false },
-  cancel: { event: ['by', 'tasks'], terse: false },
-}
-
-/** The row of the reader table for a type and kind. */
-export function readersOf(type: EntryType, kind: EntryKind): ReaderRow {
-  const row = readers[kind === null ? type : `${type} ${kind}`]
-  if (row === undefined) throw new Error(`no reader row for ${type} ${kind}`)
-  return row
 }

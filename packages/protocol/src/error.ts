@@ -1,6 +1,6 @@
-/** Every error Witan reports: one closed table from code to HTTP status and retry advice, and the one class that carries it. */
+/** Every error that Witan reports: one closed table from code to HTTP status and retry advice, and the one error class. */
 
-/** What a code means to a transport: its HTTP status, and whether the same request may succeed later. */
+/** The meaning of a code for a transport: its HTTP status, and whether the same request may succeed later. */
 export interface ErrorMeaning {
   readonly status: number
   readonly retryable?: boolean
@@ -30,7 +30,7 @@ const table = {
   EVENT_ID_AHEAD: { status: 409, title: 'That event does not exist yet' },
   EVENT_ID_INVALID: { status: 400, title: 'The event id is not valid' },
   FENCED: { status: 409, retryable: true, title: 'Another worker owns this job' },
-  FORK_OPEN_CALLS: { status: 409, title: 'A call is open there' },
+  FORK_OPEN_CALLS: { status: 409, title: 'A call is open at that event' },
   HOST_NOT_ALLOWED: { status: 403, title: 'The host or origin is not allowed' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The idempotency key was used with another body' },
   ID_INVALID: { status: 422, title: 'The id is not valid' },
@@ -42,12 +42,15 @@ const table = {
   METHOD_NOT_ALLOWED: { status: 405, title: 'The method is not allowed here' },
   MISSING_AGENT_PARAMETER: { status: 422, title: 'A trusted parameter is missing' },
   MODEL_CALL_FAILED: { status: 502, retryable: true, title: 'The model could not be called' },
+  MODEL_CONTEXT_EXCEEDED: { status: 422, title: 'The request is longer than the model can read' },
+  MODEL_OUTPUT_LIMIT: { status: 502, title: 'The reply ended at its limit before it said anything' },
+  MODEL_REFUSED: { status: 502, title: 'The model refused to answer' },
   MODEL_REPLY_INVALID: { status: 502, title: 'The model gave no usable reply' },
   MODEL_UNKNOWN: { status: 422, title: 'No such model' },
   NAME_TAKEN: { status: 422, title: 'Two things share a name' },
   NOT_FOUND: { status: 404, title: 'Not found' },
-  OUTCOME_UNKNOWN: { status: 500, title: 'Nobody knows whether the effect happened' },
-  PARAM_FIXED: { status: 422, title: 'The parameters of a conversation stand since its start' },
+  OUTCOME_UNKNOWN: { status: 500, title: 'It is unknown whether the effect happened' },
+  PARAM_FIXED: { status: 422, title: 'The parameters of a conversation are fixed at its start' },
   PARAM_MISSING: { status: 422, title: 'A parameter is missing' },
   PARAM_NAME_RESERVED: { status: 422, title: 'The parameter name is reserved' },
   PARAM_TYPE: { status: 422, title: 'A parameter has the wrong type' },
@@ -85,7 +88,7 @@ const table = {
 /** The closed set of codes. */
 export type ErrorCode = keyof typeof table
 
-/** What each code means; the only place that knows a status. */
+/** The meaning of each code; no other place knows an HTTP status. */
 export const errorTable: Readonly<Record<ErrorCode, ErrorMeaning>> = table
 
 /** The shape of an error over HTTP (RFC 9457) and inside results; `path` points into the input, `hint` says what to do next. */
@@ -103,7 +106,7 @@ export interface Problem {
 export interface ErrorOptions {
   /** Where in the input, such as `limits.maxIterations`. */
   readonly path?: string
-  /** The next step for whoever reads it. */
+  /** What the reader of the error should do next. */
   readonly hint?: string
   readonly details?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
@@ -111,7 +114,10 @@ export interface ErrorOptions {
 
 const mark = Symbol.for('witan.error')
 
-/** The one public error: expected trouble is data, this is thrown for refused input and broken infrastructure. Never carries a hidden value. */
+/**
+ * The one public error. It is thrown for refused input and broken infrastructure; expected trouble is data. Never contains
+ * a hidden value.
+ */
 export class WitanError extends Error {
   readonly code: ErrorCode
   readonly path: string | null
@@ -134,7 +140,7 @@ export class WitanError extends Error {
   }
 }
 
-/** A trusted parameter has no value that a caller or author gave [R42]. */
+/** A trusted parameter has no value from a caller or author [R42]. */
 export class MissingAgentParameterError extends WitanError {
   constructor(detail: string, options: ErrorOptions = {}) {
     super('MISSING_AGENT_PARAMETER', detail, options)
@@ -155,7 +161,7 @@ export function isWitanError(value: unknown): value is WitanError {
   return typeof value === 'object' && value !== null && mark in value
 }
 
-/** The error as data; what is not a `WitanError` becomes `INTERNAL` without its text. */
+/** The error as data. Anything other than a `WitanError` becomes `INTERNAL`, without its text. */
 export function toProblem(error: unknown): Problem {
   if (!isWitanError(error)) return problem('INTERNAL', 'An unexpected error happened; the log of the server has it.')
   return problem(error.code, error.message, { path: error.path, hint: error.hint })

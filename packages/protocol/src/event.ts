@@ -1,26 +1,7 @@
-/** Entries of the log and the events that readers see: the same rows, filtered per reader by one table. */
+/** The events that readers see: the entries of the log, filtered per reader by one table. */
 import { z } from 'zod'
-
-/** The closed set of entry types. `delta` is not among them: it is live only and has no seq [D8]. */
-export const entryTypes = [
-  'start',
-  'end',
-  'error',
-  'message',
-  'action_required',
-  'question_required',
-  'approval_required',
-  'message_required',
-  'policy_required',
-  'resolved',
-  'task',
-  'notice',
-  'summary',
-  'cancel',
-] as const
-export type EntryType = (typeof entryTypes)[number]
-/** What a `start`, `end` or `error` speaks of. */
-export type EntryKind = 'agent' | 'tool' | 'model' | null
+import { entryTypes } from './entry.ts'
+import type { EventContent } from './readers.ts'
 
 /** An entry as a reader sees it. All but `delta` carry a `seq`, gap-free per conversation from 1. */
 export const eventSchema = z.object({
@@ -41,33 +22,26 @@ export const eventSchema = z.object({
   content: z.record(z.string(), z.unknown()),
   actions: z.record(z.string(), z.unknown()),
 })
-export type Event = z.infer<typeof eventSchema>
+/** An event whose content type is unknown: what the schema can promise of any event. Every `Event` is an `AnyEvent`. */
+export type AnyEvent = z.infer<typeof eventSchema>
+
+/** A piece of an agent's text, live only. A snapshot holds the complete text so far; a higher attempt replaces earlier text. */
+interface DeltaContent {
+  readonly type: 'delta'
+  readonly kind: 'agent'
+  readonly content: { readonly text: string; readonly attempt: number; readonly snapshot?: true }
+}
+
+/**
+ * An entry as a reader sees it, or a delta. `type` and `kind` determine the content. A newer server may send other types
+ * and fields: ignore what you do not know.
+ */
+export type Event = Omit<AnyEvent, 'type' | 'kind' | 'content'> & (EventContent | DeltaContent)
+
+/** The events of one type. */
+export type EventOf<Type extends Event['type']> = Extract<Event, { readonly type: Type }>
 
 /** A page of events, as JSON. */
 export const eventPageSchema = z.object({ events: z.array(eventSchema), lastSeq: z.number().int(), more: z.boolean() })
-export type EventPage = z.infer<typeof eventPageSchema>
-
-/** Codes of `notice` entries: things a person should know that change nothing. */
-export const noticeCodes = [
-  'ARGUMENT_OVERRIDE_IGNORED',
-  'ARGUMENT_UNKNOWN_DROPPED',
-  'DELEGATE_UNAVAILABLE',
-  'HIDDEN_VALUE_IN_TEXT',
-  'HISTORY_NOT_TRIMMED',
-  'PARAMETERS_HIDDEN',
-  'RUN_RECOVERED',
-  'TOOL_UNAVAILABLE',
-] as const
-export type NoticeCode = (typeof noticeCodes)[number]
-
-/** How a run or an agent call came to its end. */
-export const finishReasons = [
-  'stop',
-  'iteration_limit',
-  'length',
-  'content_filter',
-  'cancelled',
-  'error',
-  'waiting',
-] as const
-export type FinishReason = (typeof finishReasons)[number]
+/** A page of events. */
+export type EventPage = Omit<z.infer<typeof eventPageSchema>, 'events'> & { readonly events: Event[] }

@@ -34,6 +34,7 @@ export type {
   StoredAgent,
   SubAgentEdge,
   User,
+  ProviderOptions,
 } from './agent.ts'
 export type { Trim } from './trim.ts'
 export type { GivenParameter, Parameter } from './parameter.ts'
@@ -44,6 +45,7 @@ export type {
   ArtificialAction,
   CallNode,
   Conversation,
+  ConversationLine,
   ConversationRequest,
   DetailLevel,
   Document,
@@ -58,5 +60,6 @@ export type { Interruption, InterruptionKind, InterruptionState, Question } from
 export type { Task, TaskProgress, TaskReply, TaskStatus } from './task.ts'
 
 // events and usage
-export type { Event, EventPage, FinishReason } from './event.ts'
+export type { FinishReason } from './entry.ts'
+export type { AnyEvent, Event, EventOf, EventPage } from './event.ts'
 export type { Usage, UsageCounters } from './usage.ts'

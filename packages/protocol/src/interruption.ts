@@ -1,15 +1,18 @@
-/** A parked call that waits for somebody outside the run. */
+/** Interruptions: parked calls that wait for somebody outside the run. */
 import { z } from 'zod'
 
-/** What is waited for: the client's code, a choice, the release of one tool call, a named person's words, a remote's condition. */
+/**
+ * What a call waits for: the client's code, a choice, the approval of one tool call, a named person's message, a remote's
+ * condition.
+ */
 export const interruptionKinds = ['action', 'question', 'approval', 'message', 'policy'] as const
 export type InterruptionKind = (typeof interruptionKinds)[number]
-/** `open` until somebody settles it, once. */
+/** `open` until it is settled, exactly once. */
 export const interruptionStates = ['open', 'answered', 'expired', 'cancelled'] as const
 export type InterruptionState = (typeof interruptionStates)[number]
 
 const optionSchema = z.object({ id: z.string(), label: z.string() })
-/** One question: choices by id, one or several, and free text where it is allowed. */
+/** One question: options by id, one or several to choose, and free text if it is allowed. */
 export const questionSchema = z.object({
   id: z.string(),
   text: z.string(),
@@ -26,14 +29,20 @@ const base = z.object({
   path: z.string(),
   agent: z.string(),
   callId: z.string(),
-  /** A person's id, or `role:<name>`; null for whoever may answer. */
+  /** A person's id, or `role:<name>`; null: anybody who may answer. */
   addressee: z.string().nullable(),
   state: z.enum(interruptionStates),
   expiresAt: z.string().nullable(),
+  /**
+   * The conversation and the creation time: set in lists, conversations, results and answers. Events and documents have
+   * these fields of their own.
+   */
+  conversationId: z.string().optional(),
+  createdAt: z.string().optional(),
 })
 const json = z.record(z.string(), z.unknown())
 
-/** One durable row [D11]; the kind says what the rest of it is. */
+/** One durable row [D11]; `kind` determines the other fields. */
 export const interruptionSchema = z.discriminatedUnion('kind', [
   base.extend({ kind: z.literal('action'), name: z.string(), arguments: json }),
   base.extend({ kind: z.literal('question'), questions: z.array(questionSchema) }),

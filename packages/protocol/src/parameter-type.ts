@@ -1,4 +1,4 @@
-/** What a parameter may hold, and which names it may not have. */
+/** The types of parameters, and reserved names. */
 
 /** The types a parameter may have; `any` is any of the others, never an object [Rb15]. */
 export const parameterTypes = [
@@ -23,7 +23,7 @@ export type ParameterValue =
   | readonly number[]
   | readonly boolean[]
 
-/** Names that mean something else in a tool's arguments, or to JavaScript. */
+/** Reserved names: they have a meaning in a tool's arguments or in JavaScript. */
 export const reservedParameterNames: ReadonlySet<string> = new Set([
   'message',
   'blocking',
@@ -41,7 +41,7 @@ export const reservedParameterNames: ReadonlySet<string> = new Set([
 
 /** Whether `value` fits `type`. An empty array fits any array type; nested and mixed arrays and objects fit none [Rb15]. */
 export function fitsType(type: ParameterType, value: unknown): value is ParameterValue {
-  if (type === 'any') return anyOf.some((one) => fitsType(one, value))
+  if (type === 'any') return anyOf.some((allowed) => fitsType(allowed, value))
   if (type === 'null') return value === null
   if (type === 'number') return typeof value === 'number' && Number.isFinite(value)
   if (type === 'string' || type === 'boolean') return typeof value === type

@@ -1,4 +1,4 @@
-/** Parameters as they are declared on an agent and given by a caller. */
+/** Parameters as an agent declares them and as a caller passes them. */
 import { z } from 'zod'
 import { parameterNamePattern } from './id.ts'
 import { type ParameterValue, parameterTypes } from './parameter-type.ts'
@@ -14,10 +14,13 @@ export const parameterSchema = z.strictObject({
 })
 export type Parameter = z.infer<typeof parameterSchema>
 
-/** What a caller gives for a parameter: a bare value, or a value that may be hidden from every model of the conversation [R37, Rb16]. */
+/**
+ * What a caller passes for a parameter: a bare value, or a value that may be hidden from every model of the conversation
+ * [R37, Rb16].
+ */
 export const givenParameterSchema = z.union([
   z.strictObject({ value: z.unknown(), sendToModel: z.boolean().default(true) }),
   z.unknown(),
 ])
-/** A given value in either form. */
+/** A passed value in either form. */
 export type GivenParameter = ParameterValue | { readonly value: ParameterValue; readonly sendToModel?: boolean }

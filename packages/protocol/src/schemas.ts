@@ -1,9 +1,18 @@
 /** The schemas that validate what crosses the wire, and from which the OpenAPI document is made. */
 
+// JSON that somebody else wrote
+export type { ReadJson } from './json.ts'
+export { isTooDeep, jsonDepth, maxJsonDepth, readJson } from './json.ts'
+
+// what has passed a schema
+export { isChecked, markChecked } from './checked.ts'
+
 // agents
 export {
   actionSchema,
   agentSchema,
+  maxOutputTokensSchema,
+  providerOptionsSchema,
   checkReportSchema,
   findingSchema,
   limitsSchema,
@@ -19,6 +28,7 @@ export { fitsType, reservedParameterNames, typeToJsonSchema } from './parameter-
 // conversations, runs, documents
 export {
   callNodeSchema,
+  conversationLineSchema,
   conversationRequestSchema,
   conversationSchema,
   detailLevels,
@@ -28,6 +38,7 @@ export {
   forkRequestSchema,
   runRequestSchema,
   runResultSchema,
+  runLineSchema,
   runStateSchema,
   startedConversationSchema,
 } from './conversation.ts'

@@ -1,21 +1,21 @@
-/** Work that its parent does not wait for: a call with a job of its own. */
+/** Tasks: calls with a job of their own, whose parent does not wait for them. */
 import { z } from 'zod'
 import { problemSchema } from './problem.ts'
 import { usageSchema } from './usage.ts'
 import { wordsSchema } from './words.ts'
 
-/** Where a task can be; the last three are ends. */
+/** The statuses of a task; the last three are final. */
 export const taskStatuses = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const
 export type TaskStatus = (typeof taskStatuses)[number]
 
-/** A task. Its id is the id of its call; `toolCallId` is the calling model's own [F21]. `text`, `output` and `error` stand when it has ended. */
+/** A task. Its id is the id of its call; `toolCallId` is the calling model's own id [F21]. `text`, `output` and `error` are set when it has ended. */
 export const taskSchema = z.object({
   taskId: z.string(),
   toolCallId: z.string(),
   callId: z.string(),
   conversationId: z.string(),
   agent: z.string(),
-  /** The ids of the agents from below the root on. */
+  /** The ids of the agents below the root. */
   path: z.string(),
   status: z.enum(taskStatuses),
   text: z.string(),
@@ -28,7 +28,7 @@ export const taskSchema = z.object({
 })
 export type Task = z.infer<typeof taskSchema>
 
-/** A message to a task that is at work: saved, or saved and waited for until the task says something. */
+/** A message to a running task. `send` only stores it; `send_and_wait` also waits until the task says something. */
 export const taskMessageSchema = z.strictObject({
   text: wordsSchema.max(100_000),
   mode: z.enum(['send', 'send_and_wait']).default('send'),
@@ -36,15 +36,15 @@ export const taskMessageSchema = z.strictObject({
 })
 export type TaskMessage = z.infer<typeof taskMessageSchema>
 
-/** What came of it: `saved` (not waited), `replied`, `waiting` (nothing within the time), `completed` (the task ended without a word). */
+/** The result: `saved` (did not wait), `replied`, `waiting` (no reply in time), `completed` (the task ended without a reply). */
 export const taskReplySchema = z.object({
   status: z.enum(['saved', 'replied', 'waiting', 'completed']),
   reply: z.string().nullable(),
 })
 export type TaskReply = z.infer<typeof taskReplySchema>
 
-/** A question about what a task is doing. */
+/** A question about the current work of a task. */
 export const taskQuestionSchema = z.strictObject({ question: wordsSchema.max(10_000) })
-/** The answer, from what stood in the log up to that seq. */
+/** The answer, based on the log up to that seq. */
 export const taskProgressSchema = z.object({ text: z.string(), asOfSeq: z.number().int() })
 export type TaskProgress = z.infer<typeof taskProgressSchema>

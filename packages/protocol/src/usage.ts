@@ -1,4 +1,4 @@
-/** What model calls cost, summed over a tree. */
+/** The usage of model calls, summed over a tree. */
 import { z } from 'zod'
 
 const count = z.number().int().nonnegative()
@@ -15,10 +15,10 @@ const counters = {
   complete: z.boolean(),
 }
 
-/** Counters of one agent path. `complete` is false where a provider did not say what a call used: unknown is never counted as 0 [E83]. */
+/** Counters of one agent path. `complete` is false if a provider did not report the usage of a call: unknown usage never counts as 0 [E83]. */
 export const usageCountersSchema = z.object(counters)
 export type UsageCounters = z.infer<typeof usageCountersSchema>
 
-/** The sum over a whole tree and a whole run, and the same by agent path. */
+/** The sum over the complete tree and the complete run, and the same by agent path. */
 export const usageSchema = z.object({ ...counters, byAgent: z.record(z.string(), usageCountersSchema) })
 export type Usage = z.infer<typeof usageSchema>

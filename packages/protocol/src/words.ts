@@ -1,13 +1,13 @@
-/** What somebody says to an agent: text with something in it. */
+/** What somebody says to an agent: text that is not blank. */
 import { z } from 'zod'
 
-/** What is told of words that are none. */
+/** The error for blank text. */
 export const saysNothing = { error: 'must say something: it is empty, or holds only blanks' }
 
-/** Whether there is anything in a text but blanks. */
+/** True if a text contains more than blanks. */
 export function isSaid(text: string): boolean {
   return /\S/.test(text)
 }
 
-/** Words for an agent: at least one character that is no blank. */
+/** Text for an agent: at least one character that is not blank. */
 export const wordsSchema = z.string().regex(/\S/, saysNothing)

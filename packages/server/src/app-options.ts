@@ -1,18 +1,18 @@
-/** What the HTTP application is given. */
+/** The options of the HTTP application. */
 import type { Runtime } from '@witan/core'
 import type { Hono } from 'hono'
 import type { Auth } from './auth.ts'
 import type { HostPolicy } from './host.ts'
 import type { Log } from './log.ts'
 
-/** What the application stands on. */
+/** The runtime, the checks and the files that the application uses. */
 export interface AppOptions {
   readonly runtime: Runtime
   readonly auth: Auth
   readonly hosts: HostPolicy
   readonly log: Log
   readonly stop: StopSignals
-  /** Where the built Studio lies. */
+  /** The folder of the built Studio. */
   readonly studio: URL
 }
 
@@ -22,7 +22,7 @@ export interface StopSignals {
   readonly waits: AbortSignal
 }
 
-/** What the application knows of one request beside it. `outgoing` is there only behind a socket. */
+/** The environment of one request. `outgoing` exists only behind a socket. */
 export interface AppEnv {
   Bindings: { readonly outgoing?: { destroy(): void } }
   Variables: { requestId: string }

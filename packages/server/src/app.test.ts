@@ -1,7 +1,7 @@
 /** The application over a real runtime in memory: every route does what the contract says. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { base, boss, clerk, createStage, readFrames, type Stage } from './stage.test.ts'
+import { base, boss, clerk, createStage, readFrames, type Stage } from './testing/stage.ts'
 
 const country = { parameters: { country: 'France' } }
 const sse = { accept: 'text/event-stream' }
@@ -363,6 +363,10 @@ test('with a token: nothing without it, everything with it, a page exchanges it'
     403,
   )
   assert.equal((await own.call('GET', '/?token=wrong')).status, 401)
+  const asking = await own.fetch('GET', '/agents?token=wrong', { headers: { accept: 'text/html,*/*;q=0.8' } })
+  assert.deepEqual([asking.status, asking.headers.get('content-type')], [401, 'text/html; charset=utf-8'])
+  assert.equal(asking.headers.get('set-cookie'), null)
+  assert.match(asking.headers.get('content-security-policy') ?? '', /default-src 'self'/)
   await own.close()
 })
 

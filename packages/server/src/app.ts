@@ -1,8 +1,10 @@
-/** The HTTP application over a runtime: checks who asks, mounts the routes, and answers every error as a problem. */
+/** The HTTP application over a runtime: authenticates requests, mounts the routes, and answers every error as a problem. */
 import { randomUUID } from 'node:crypto'
 import { WitanError } from '@witan/protocol'
 import { Hono } from 'hono'
+import { wantsPage } from './accept.ts'
 import type { App, AppEnv, AppOptions } from './app-options.ts'
+import { corsHeaders, preflightAnswer } from './cors.ts'
 import { checkHost, checkOrigin } from './host.ts'
 import type { Log } from './log.ts'
 import { createMount } from './mount.ts'
@@ -10,7 +12,7 @@ import { problemReply } from './problem.ts'
 import { allRoutes } from './routes.ts'
 import { studioResponse } from './studio.ts'
 
-/** The application; give its `fetch` requests. It never listens by itself. */
+/** Creates the application. Pass requests to its `fetch`; it never opens a socket. */
 export function createApp(options: AppOptions): App {
   const { auth, hosts, log } = options
   const app = new Hono<AppEnv>()
@@ -19,22 +21,34 @@ export function createApp(options: AppOptions): App {
     const started = performance.now()
     c.set('requestId', requestId)
     checkHost(c.req.header('host') ?? new URL(c.req.url).host, hosts)
+    const preflight = preflightAnswer(c.req.raw, c.req.path, hosts)
+    if (preflight !== null) return preflight
     await next()
     c.res.headers.set('x-request-id', requestId)
+    for (const [name, value] of Object.entries(corsHeaders(c.req.raw, c.req.path, hosts)))
+      c.res.headers.set(name, value)
     const elapsedMs = Math.round(performance.now() - started)
     log('debug', 'request', { requestId, method: c.req.method, path: c.req.path, status: c.res.status, elapsedMs })
+    return undefined
   })
   const mount = createMount(options)
   for (const route of allRoutes(options)) mount.add(app, route)
   mount.refuseOtherMethods(app)
   app.all('/api/*', async (c) => {
-    checkOrigin(c.req.raw, hosts)
-    auth.check(c.req.raw)
+    auth.check(c.req.raw, checkOrigin(c.req.raw, hosts))
     throw notFound(c.req.path)
   })
   app.on(['GET', 'HEAD'], '*', async (c) => {
-    const redirect = auth.exchange(new URL(c.req.url))
-    return redirect ?? (await studioResponse(options.studio, c.req.path)) ?? Promise.reject(notFound(c.req.path))
+    try {
+      const redirect = auth.exchange(new URL(c.req.url))
+      if (redirect !== null) return redirect
+    } catch (error) {
+      const page = wantsPage(c.req.raw.headers) ? await studioResponse(options.studio, '/') : null
+      if (page === null) throw error
+      // The Studio asks the person for the right token.
+      return new Response(page.body, { status: 401, headers: page.headers })
+    }
+    return (await studioResponse(options.studio, c.req.path)) ?? Promise.reject(notFound(c.req.path))
   })
   app.notFound((c) => problem(notFound(c.req.path), c.get('requestId'), log))
   app.onError((error, c) => problem(error, c.get('requestId') ?? randomUUID(), log))

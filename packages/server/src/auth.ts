@@ -1,35 +1,37 @@
-/** Who may speak to a local server: whoever has the token of this start, or, in mode `none`, every process of this machine. */
+/** Authentication of a local server: its token, or, in mode `none`, every process of this machine. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { WitanError } from '@witan/protocol'
-import { isLoopback } from './host.ts'
+import { type Asking, isLoopback } from './host.ts'
 
-/** The modes that exist. `keys` and `jwt` come with servers that several people share. */
+/** The modes that exist. `keys` and `jwt` are not built yet. */
 export const authModes = ['local', 'none'] as const
 export type AuthMode = (typeof authModes)[number]
 
-/** The door. `token` is null where none is needed. */
+/** The authentication of one server. `token` is null in mode `none`. */
 export interface Auth {
   readonly mode: AuthMode
   readonly token: string | null
-  /** Throws `UNAUTHENTICATED` without the token (header) or the cookie it was exchanged for. */
-  check(request: Request): void
+  /** Throws `UNAUTHENTICATED` without the token (header) or the cookie it was exchanged for. The cookie is for our own pages: pages of a listed origin need the token. */
+  check(request: Request, asking?: Asking): void
   /** For a page asked for with `?token=…`: the redirect that sets the cookie; null without one. Throws `UNAUTHENTICATED` for a wrong one. */
   exchange(url: URL): Response | null
 }
 
-/** A door for one start of a server. The cookie is named for the port, since browsers share cookies between ports. */
-export function createAuth(mode: AuthMode, port: () => number): Auth {
+/**
+ * Creates the authentication for one start of a server; without a `token` it makes one. The cookie's name has the port, since
+ * browsers share cookies between ports.
+ */
+export function createAuth(mode: AuthMode, port: () => number, token = newToken()): Auth {
   if (mode === 'none') return { mode, token: null, check: () => undefined, exchange: () => null }
-  const token = randomBytes(32).toString('base64url')
   const session = createHash('sha256').update(`cookie ${token}`).digest('base64url')
   const cookieName = (): string => `witan_${port()}`
   return {
     mode,
     token,
-    check(request) {
+    check(request, asking = 'own') {
       const given = /^Bearer +([\w.~+/-]+=*) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
       if (given !== undefined && isSame(given, token)) return
-      const cookie = readCookie(request.headers.get('cookie') ?? '', cookieName())
+      const cookie = asking === 'own' ? readCookie(request.headers.get('cookie') ?? '', cookieName()) : null
       if (given === undefined && cookie !== null && isSame(cookie, session)) return
       throw unauthenticated()
     },
@@ -42,7 +44,7 @@ export function createAuth(mode: AuthMode, port: () => number): Auth {
   }
 }
 
-/** Throws `CONFIG_INVALID` for a host that others can reach: both modes trust whoever is on this machine [D18]. */
+/** Throws `CONFIG_INVALID` for a host that other machines can reach: both modes trust every process of this machine [D18]. */
 export function checkBinding(host: string, mode: AuthMode): void {
   if (isLoopback(host)) return
   const hint = 'Set server.host to "127.0.0.1" and put a proxy that authenticates in front.'
@@ -50,7 +52,11 @@ export function checkBinding(host: string, mode: AuthMode): void {
   throw new WitanError('CONFIG_INVALID', detail, { path: 'server.host', hint })
 }
 
-/** Compares digests, so that neither content nor length shows in the time it takes. */
+function newToken(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** Compares digests, so that timing reveals neither content nor length. */
 function isSame(given: string, secret: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(secret))

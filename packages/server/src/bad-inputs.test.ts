@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { errorTable } from '@witan/protocol'
 import fc from 'fast-check'
-import { type Answer, boss, clerk, createStage, type CallOptions, type Stage } from './stage.test.ts'
+import { type Answer, boss, clerk, createStage, type CallOptions, type Stage } from './testing/stage.ts'
 import { seed } from '../../../test/support/seeds.ts'
 
 const secret = 'cny7f3a9secret'

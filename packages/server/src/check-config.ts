@@ -1,11 +1,12 @@
 /** The check of a configuration's agents, together with the stored ones, before any of them is stored. */
 import { type Agent, createRuntime } from '@witan/core'
+import { listedByParents, withWrapped } from '@witan/core/tooling'
 import type { CheckReport, StoredAgent } from '@witan/protocol'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import { runtimeOptions } from './open-runtime.ts'
 
-/** Everything that is wrong with them, in one report; nothing is saved, and nothing runs. Throws what the store or a live part of an agent refuses. */
+/** Reports all findings at once; saves and runs nothing. Throws the error of the store, or of an invalid tool or model of an agent. */
 export async function checkConfig(config: Config, log: Log): Promise<CheckReport> {
   const agents = withWrapped(config.agents)
   const live = agents.filter((agent): agent is Agent => 'data' in agent)
@@ -29,16 +30,9 @@ export async function checkConfig(config: Config, log: Log): Promise<CheckReport
       const page = await runtime.agents.list({ limit: 200, cursor })
       others.push(...page.items.filter(({ id }) => !ids.has(id)))
       cursor = page.nextCursor
-      if (cursor === null) return await runtime.agents.check([...written, ...others])
+      if (cursor === null) return await runtime.agents.check(listedByParents([...written, ...others], written))
     }
   } finally {
     await runtime.close().catch(() => undefined)
   }
-}
-
-/** An agent as code brings those that it wraps as tools. */
-function withWrapped(agents: readonly object[]): readonly object[] {
-  const all = new Set(agents)
-  for (const agent of all) for (const one of 'agents' in agent ? (agent as Agent).agents : []) all.add(one)
-  return [...all]
 }

@@ -1,12 +1,22 @@
 /** What a configuration may hold. Keys of features that are not built yet are refused by name. */
 import type { AiSdkLanguageModel, FunctionTool, Model } from '@witan/core'
 import { WitanError } from '@witan/protocol'
+import { maxOutputTokensSchema, providerOptionsSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { authModes } from './auth.ts'
 import { validate } from './validate.ts'
 
 const name = z.string().regex(/^[a-z0-9-]{1,64}$/)
+const unlimited = z.literal(Number.POSITIVE_INFINITY)
 const port = z.number().int().min(0).max(65_535)
+/** As a browser writes it: a listed origin is compared letter by letter. */
+const pageOrigin = z
+  .string()
+  .max(260)
+  .refine(
+    (value) => /^https?:[^*]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value,
+    'must be an origin such as `https://app.example.com`: scheme, host and port as a browser writes them, no path and no `*`',
+  )
 const has = (value: unknown, ...keys: readonly string[]): boolean =>
   typeof value === 'object' && value !== null && keys.every((key) => key in value)
 const agent = z.custom<object>(
@@ -38,24 +48,29 @@ export const connectionSchema = z.strictObject({
   apiKeyEnv: z.string().min(1).max(200).optional(),
   /** In US dollars for a million tokens, by the model's name on this connection. */
   prices: z.record(z.string().min(1).max(200), priceSchema).optional(),
+  /** For all its calls; an agent's own options override them. */
+  maxOutputTokens: maxOutputTokensSchema.optional(),
+  providerOptions: providerOptionsSchema.optional(),
 })
 export type ConnectionConfig = z.output<typeof connectionSchema>
 
 /** A named database that queries read. */
 export const sourceSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('sqlite'), file: z.string().min(1) }),
-  /** `urlEnv` names the environment variable that holds `postgres://…`; the URL itself never stands in a file. */
+  /** `urlEnv` names the environment variable that holds `postgres://…`; the file never contains the URL. */
   z.strictObject({ kind: z.literal('postgres'), urlEnv: z.string().min(1).max(200) }),
 ])
 export type SourceConfig = z.output<typeof sourceSchema>
 
-/** The file as somebody writes it: every key may be left out. */
+/** The file as it is written: every key is optional. */
 export const configSchema = z.strictObject({
   server: z
     .strictObject({
       host: z.string().min(1).max(253).default('127.0.0.1'),
       port: port.default(4747),
       allowedHosts: z.array(z.string().min(1).max(260)).max(100).default([]),
+      /** Pages of these origins may call the API; none unless listed. */
+      allowedOrigins: z.array(pageOrigin).max(100).default([]),
     })
     .prefault({}),
   store: z
@@ -69,6 +84,9 @@ export const configSchema = z.strictObject({
         .regex(/^[a-z_][a-z0-9_]{0,39}$/)
         .optional(),
       poolSize: z.number().int().min(2).max(1000).optional(),
+      /** Of memory: how many idle conversations are kept, 1000 by default, and for how long in ms, by default a day. */
+      maxResting: z.union([z.number().int().min(1), unlimited]).optional(),
+      maxRestingMs: z.union([z.number().int().min(1), unlimited]).optional(),
     })
     .prefault({}),
   auth: z.strictObject({ mode: z.enum(authModes).default('local') }).prefault({}),
@@ -76,8 +94,10 @@ export const configSchema = z.strictObject({
   sources: z.record(name, sourceSchema).default({}),
   limits: z
     .strictObject({
-      maxDepth: z.union([z.number().int().min(1).max(1000), z.literal(Number.POSITIVE_INFINITY)]).optional(),
+      maxDepth: z.union([z.number().int().min(1).max(1000), unlimited]).optional(),
       maxModelCalls: z.number().int().min(1).max(100_000).optional(),
+      /** How many tool calls of one reply run; the others are refused. Default 128. */
+      maxToolCallsPerReply: z.number().int().min(1).max(10_000).optional(),
     })
     .prefault({}),
   agents: z.array(agent).max(1000).default([]),
@@ -85,13 +105,13 @@ export const configSchema = z.strictObject({
   tools: z.array(tool).max(1000).default([]),
 })
 
-/** Values that this version knows of and cannot do yet, by where they stand. */
+/** Values of features that are not built yet, by path; they are refused by name. */
 const unbuiltKeys: Readonly<Record<string, string>> = {
   telemetry: 'telemetry',
   'server.domain': 'federation between servers',
 }
 
-/** Checks a configuration and fills in defaults. Throws `UNKNOWN_KEY` or `CONFIG_INVALID`, naming the place. */
+/** Checks a configuration and fills in defaults. Throws `UNKNOWN_KEY` or `CONFIG_INVALID` with the path of the key. */
 export function parseConfig(value: unknown): z.output<typeof configSchema> {
   refuseUnbuilt(value)
   return validate(configSchema, value, { what: 'configuration', code: 'CONFIG_INVALID' })

@@ -26,7 +26,7 @@ describe('a configuration', () => {
     const cwd = await place('empty', {})
     const config = await loadConfig({ cwd, env: {} })
     assert.equal(config.file, null)
-    assert.deepEqual(config.server, { host: '127.0.0.1', port: 4747, allowedHosts: [] })
+    assert.deepEqual(config.server, { host: '127.0.0.1', port: 4747, allowedHosts: [], allowedOrigins: [] })
     assert.equal(storeFile(config), join(cwd, '.witan', 'witan.db'))
     assert.equal(config.auth.mode, 'local')
     assert.equal(config.logLevel, 'info')
@@ -51,6 +51,36 @@ describe('a configuration', () => {
     assert.equal(live.tools[0]?.execute({}, {} as never), 1)
   })
 
+  test('origins of pages are taken only as a browser writes them', () => {
+    const allowedOrigins = ['https://app.example.com', 'http://localhost:3000', 'http://[::1]:5173']
+    assert.deepEqual(parseConfig({ server: { allowedOrigins } }).server.allowedOrigins, allowedOrigins)
+    const wrong = [
+      '*',
+      'null',
+      'app.example.com',
+      'https://*.example.com',
+      'https://app.example.com/',
+      'https://app.example.com:443',
+      'https://App.example.com',
+      'https://app.example.com/path',
+      'https://me:pw@app.example.com',
+      'file:///tmp',
+      'ftp://app.example.com',
+      '',
+    ]
+    for (const one of wrong)
+      assert.throws(
+        () => parseConfig({ server: { allowedOrigins: [one] } }),
+        (error) =>
+          isWitanError(error) &&
+          error.code === 'CONFIG_INVALID' &&
+          error.path === 'server.allowedOrigins.0' &&
+          /such as `https:\/\/app\.example\.com`/.test(error.message) &&
+          !error.message.includes('pw@'),
+        one,
+      )
+  })
+
   test('the environment goes before the file [F36]', async () => {
     const at = await place('environment', {
       'witan.config.json': '{"server":{"port":1,"allowedHosts":["a"]},"limits":{"maxModelCalls":7}}',
@@ -65,7 +95,7 @@ describe('a configuration', () => {
       MAX_SUB_AGENT_DEPTH: '3',
     }
     const config = await loadConfig({ cwd: folder, env })
-    assert.deepEqual(config.server, { host: 'localhost', port: 0, allowedHosts: ['a'] })
+    assert.deepEqual(config.server, { host: 'localhost', port: 0, allowedHosts: ['a'], allowedOrigins: [] })
     assert.equal(storeFile(config), null)
     assert.deepEqual([config.auth.mode, config.logLevel], ['none', 'debug'])
     assert.deepEqual(config.limits, { maxDepth: 3, maxModelCalls: 7 })

@@ -14,7 +14,7 @@ export type ConfigInput = z.input<typeof configSchema>
 export interface Config extends z.output<typeof configSchema> {
   /** Null where there is no file. */
   readonly file: string | null
-  /** What relative paths were resolved against. */
+  /** The folder against which relative paths were resolved. */
   readonly folder: string
   readonly logLevel: LogLevel
   /** How long a job is leased, in ms; null for the runtime's default. */
@@ -33,14 +33,15 @@ export interface ConfigLocation {
   readonly env?: Environment
 }
 
-const fileNames = ['witan.config.ts', 'witan.config.json']
+/** The file names of a configuration; the first one that exists in a folder is used. */
+export const configFileNames: readonly string[] = ['witan.config.ts', 'witan.config.json']
 
-/** Gives the types of the configuration to an editor; returns it as it is. */
+/** Types a configuration for the editor; returns it unchanged. */
 export function defineConfig(config: ConfigInput): ConfigInput {
   return config
 }
 
-/** Loads the configuration; without any file, the defaults. Throws `CONFIG_INVALID` or `UNKNOWN_KEY`, naming file and place. */
+/** Loads the configuration; without any file, the defaults. Throws `CONFIG_INVALID` or `UNKNOWN_KEY` with the file and the key's path. */
 export async function loadConfig(location: ConfigLocation = {}): Promise<Config> {
   const env = location.env ?? process.env
   const cwd = resolve(location.cwd ?? process.cwd())
@@ -92,7 +93,7 @@ export function isPostgres(url: string): boolean {
 
 async function findUpwards(from: string): Promise<string | null> {
   for (let folder = from; ; folder = dirname(folder)) {
-    for (const name of fileNames) {
+    for (const name of configFileNames) {
       const file = join(folder, name)
       const exists = await access(file).then(
         () => true,
@@ -130,7 +131,7 @@ function parseFile(file: string, text: string): unknown {
   }
 }
 
-/** The environment's values in their places, before anything is checked. */
+/** The configuration with the environment's values, before the check. */
 function override(written: unknown, env: Environment): unknown {
   const host = readVariable(env, 'WITAN_HOST')
   const port = readVariable(env, 'WITAN_PORT')
@@ -153,7 +154,7 @@ function put(config: unknown, [group, key]: readonly [string, string], value: un
   return { ...outer, [group]: { ...(typeof inner === 'object' ? inner : {}), [key]: value } }
 }
 
-/** Said of the variable itself: a file that is right must not be blamed for it. */
+/** Names the variable, so that the error does not blame a correct file. */
 function integer(variable: string, text: string, [least, most]: readonly [number, number]): number {
   if (variable === 'MAX_SUB_AGENT_DEPTH' && text === 'Infinity') return Number.POSITIVE_INFINITY
   const given = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN

@@ -1,21 +1,21 @@
 /** A frame that readers share says what one of their own would. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import fc from 'fast-check'
 import { eventFrame } from './event-frame.ts'
 import { encodeFrame } from './sse.ts'
 import { seed } from '../../../test/support/seeds.ts'
 
-function eventOf(text: string, seq?: number): Event {
+function eventOf(text: string, seq?: number): AnyEvent {
   const place = { callId: 'c_1', parentCallId: null, rootCallId: 'c_1', conversationId: 'chats/1', document: 'chats/1' }
   const who = { author: 'root', agentPath: 'root', invocationId: 'c_1', branch: null, branchPath: [] }
-  const event = { type: 'delta', kind: 'agent', ...place, ...who, at: '', content: { text }, actions: {} } as Event
+  const event = { type: 'delta', kind: 'agent', ...place, ...who, at: '', content: { text }, actions: {} } as AnyEvent
   return seq === undefined ? event : { seq, ...event }
 }
 
 /** As it was before frames were shared. */
-function ownFrame(event: Event): string {
+function ownFrame(event: AnyEvent): string {
   const data = JSON.stringify(event)
   return encodeFrame(
     event.seq === undefined ? { event: event.type, data } : { id: String(event.seq), event: event.type, data },
@@ -52,7 +52,7 @@ test('what is kept is bounded: many frames, or a large one, push out those befor
   assert.notEqual(eventFrame(first), frame)
   const large = Object.freeze(eventOf('x'.repeat(1_000_001), 80))
   assert.notEqual(eventFrame(large), eventFrame(large))
-  const [one, other] = [81, 82].map((seq) => Object.freeze(eventOf('x'.repeat(600_000), seq))) as [Event, Event]
+  const [one, other] = [81, 82].map((seq) => Object.freeze(eventOf('x'.repeat(600_000), seq))) as [AnyEvent, AnyEvent]
   const kept = eventFrame(one)
   eventFrame(other)
   assert.notEqual(eventFrame(one), kept)

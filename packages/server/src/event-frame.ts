@@ -1,21 +1,21 @@
 /** Events as frames; one that many readers get at once is encoded once for all of them. */
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import { encodeFrame } from './sse.ts'
 
-/** A frame as it is sent. Nobody writes into it: other readers may get the same. */
+/** A frame as it is sent. It is shared between readers, so never write into it. */
 export type EncodedFrame = Buffer<ArrayBuffer>
 
-/** What is kept for readers that come to the same event: they all do so within one turn of the event loop, or are behind anyway. */
+/** The cache for readers of the same event. They all read it within one turn of the event loop, or are behind anyway. */
 const most = { frames: 64, bytes: 1_000_000 }
 
-let recent = new Map<Event, EncodedFrame>()
+let recent = new Map<AnyEvent, EncodedFrame>()
 let recentBytes = 0
 
 /**
  * An event as a frame; a delta has no id, so that a reader resumes after the last stored event [D8]. A frozen event is one that several
  * readers may get, and that never changes: its frame is kept for a while, at most 64 of them and a megabyte.
  */
-export function eventFrame(event: Event): EncodedFrame {
+export function eventFrame(event: AnyEvent): EncodedFrame {
   const known = recent.get(event)
   if (known !== undefined) return known
   const frame = encode(event)
@@ -29,7 +29,7 @@ export function eventFrame(event: Event): EncodedFrame {
   return frame
 }
 
-function encode(event: Event): EncodedFrame {
+function encode(event: AnyEvent): EncodedFrame {
   const named = { event: event.type, data: JSON.stringify(event) }
   return Buffer.from(encodeFrame(event.seq === undefined ? named : { id: String(event.seq), ...named }))
 }

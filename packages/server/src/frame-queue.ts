@@ -1,26 +1,28 @@
-/** What stands between a source of frames and a reader that may be slower: bounded, in order, by bytes. */
+/** A queue between a source of frames and a slower reader: in order, bounded in bytes. */
 
 /** Frames in, chunks out. */
 export interface FrameQueue {
-  /** Adds a frame at once, which others may have, too: it is only read. A promise says that the queue is full and resolves when there is room again. */
+  /** Adds a frame at once and never writes to it, since frames are shared. Returns a promise if the queue is full; it resolves when there is capacity. */
   push(frame: Buffer<ArrayBuffer> | string): Promise<void> | undefined
   /** Everything queued, in pieces of about 64 kB; waits for the next frame; null when closed and empty. */
   take(): Promise<Buffer<ArrayBuffer> | null>
-  /** No more frames; what is queued is still handed out. */
+  /** Accepts no more frames; queued frames are still delivered. */
   close(): void
-  /** Drops what is queued and closes with one last frame. */
+  /** Drops the queued frames and closes with one last frame. */
   cut(last: string): void
   /** The reader waits for a frame. */
   hungry(): boolean
   full(): boolean
   empty(): boolean
-  /** Bytes handed out so far. */
+  /** Queued bytes. */
+  heldBytes(): number
+  /** Bytes delivered so far. */
   takenBytes(): number
 }
 
 const CHUNK_BYTES = 65_536
 
-/** A queue that is full from `maxBytes` on: whoever pushes has to wait; nothing is refused. */
+/** A queue that is full from `maxBytes` on: the source has to wait; no frame is refused. */
 export function createFrameQueue(maxBytes: number): FrameQueue {
   let frames: Buffer<ArrayBuffer>[] = []
   let [queued, taken, closed] = [0, 0, false]
@@ -68,6 +70,7 @@ export function createFrameQueue(maxBytes: number): FrameQueue {
     hungry: () => reader !== null,
     full: () => queued > maxBytes,
     empty: () => frames.length === 0,
+    heldBytes: () => queued,
     takenBytes: () => taken,
   }
 }

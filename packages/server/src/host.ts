@@ -1,15 +1,22 @@
-/** Which names this server answers to, so that a page of another site cannot reach it through a name of its own [D18]. */
+/** The host names that this server accepts, so that a page of another site cannot reach it through that site's name [D18]. */
 import { WitanError } from '@witan/protocol'
 
-/** The port is known only after listening, hence a function. `allowed` is `server.allowedHosts`: `name` (any port) or `name:port`. */
+/**
+ * The port is known only after listening, hence a function. `allowed` is `server.allowedHosts`: `name` (any port) or `name:port`.
+ * `origins` is `server.allowedOrigins`: pages of these origins may call the API too. Default none.
+ */
 export interface HostPolicy {
   readonly port: () => number
   readonly allowed: readonly string[]
+  readonly origins?: readonly string[]
 }
+
+/** Who made a request: no page or a page of this server, or a page of a listed origin. */
+export type Asking = 'own' | 'listed'
 
 const loopbackNames = ['127.0.0.1', 'localhost', '[::1]']
 
-/** Whether a configured host is this machine and nothing else. */
+/** True if a configured host is only this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 }
@@ -20,15 +27,23 @@ export function checkHost(host: string, policy: HostPolicy): void {
   throw refused('Host', host)
 }
 
-/** Throws `HOST_NOT_ALLOWED` for a request that a page of another origin made. Requests without an `Origin` come from no page, or from ours. */
-export function checkOrigin(request: Request, policy: HostPolicy): void {
+/** Throws `HOST_NOT_ALLOWED` for a request of a page whose origin is neither ours nor listed. Requests without an `Origin` come from no page, or from ours. */
+export function checkOrigin(request: Request, policy: HostPolicy): Asking {
   const origin = request.headers.get('origin')
   if (origin === null) {
     if (request.headers.get('sec-fetch-site') === 'cross-site') throw refused('Origin', 'another site')
-    return
+    return 'own'
   }
   const host = /^https?:\/\/([^/?#@\s]+)$/i.exec(origin)?.[1]
-  if (host === undefined || !isAllowed(host, policy)) throw refused('Origin', origin)
+  if (host !== undefined && isAllowed(host, policy)) return 'own'
+  if (listedOrigin(request, policy) !== null) return 'listed'
+  throw refused('Origin', origin)
+}
+
+/** The listed origin that the request comes from, letter by letter; null for any other. */
+export function listedOrigin({ headers }: Request, { origins = [] }: HostPolicy): string | null {
+  const origin = headers.get('origin')
+  return origin !== null && origins.includes(origin) ? origin : null
 }
 
 function isAllowed(host: string, policy: HostPolicy): boolean {
@@ -49,6 +64,7 @@ function portText(port: number): string {
 
 function refused(what: 'Host' | 'Origin', value: string): WitanError {
   const shown = value.replace(/[^\w.:/[\] -]/g, '?').slice(0, 100)
-  const hint = 'Add its host to server.allowedHosts if you run behind a proxy.'
+  const page = 'Add it to server.allowedOrigins if its pages may call this server, or its host'
+  const hint = `${what === 'Host' ? 'Add its host' : page} to server.allowedHosts if you run behind a proxy.`
   return new WitanError('HOST_NOT_ALLOWED', `${what} \`${shown}\` is not allowed.`, { hint })
 }

@@ -12,16 +12,16 @@ const scope = {
 
 const held = { key: 'k', at: 1 }
 
-/** What is asked of the desk when the request ends in this error. */
+/** What is asked of the replies when the request ends in this error. */
 async function askedAfter(error: WitanError): Promise<readonly string[]> {
   const asked: string[] = []
-  const desk = {
+  const replies = {
     begin: async () => ({ state: 'fresh', reservation: held }) as const,
     finish: async (_: unknown, of: unknown) => void asked.push(of === held ? 'finish' : 'finish another'),
     abandon: async (_: unknown, of: unknown) => void asked.push(of === held ? 'abandon' : 'abandon another'),
   }
   const failure = () => ({ status: 500, text: null, headers: {} })
-  const acting = actOnce(scope, () => Promise.reject(error), { desk, log: () => {}, failure })
+  const acting = actOnce(scope, () => Promise.reject(error), { replies, log: () => {}, failure })
   await assert.rejects(acting, error)
   return asked
 }

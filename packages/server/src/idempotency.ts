@@ -1,6 +1,6 @@
 /** One effect for one `Idempotency-Key`, however often its request is sent. */
 import { createHash } from 'node:crypto'
-import type { IdempotencyDesk, IdempotencyScope, Principal } from '@witan/core'
+import type { RememberedReplies, IdempotencyScope, Principal } from '@witan/core'
 import { errorTable, isWitanError } from '@witan/protocol'
 import type { Log } from './log.ts'
 import { badRequest, type Keyed, type Reply } from './route.ts'
@@ -14,7 +14,7 @@ export interface SentText {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What a key speaks of. `path` is the concrete one, its parameters decoded. */
+/** The request that a key belongs to. `path` is the concrete one, its parameters decoded. */
 export interface KeyedRequest {
   readonly principal: Principal
   readonly method: string
@@ -25,9 +25,9 @@ export interface KeyedRequest {
   readonly requestId: string
 }
 
-/** Where replies are remembered, and how a failure is answered. */
+/** The store of remembered replies, and the function that answers a failure. */
 export interface Idempotency {
-  readonly desk: IdempotencyDesk
+  readonly replies: RememberedReplies
   readonly log: Log
   readonly failure: (error: unknown) => SentText
 }
@@ -51,22 +51,22 @@ export function keyScope(headers: Headers, request: KeyedRequest): IdempotencySc
 /**
  * Acts once per scope; a repeat gets the remembered status and body with `Idempotency-Replayed: true`. A refusal is forgotten,
  * since nothing was stored; an unexpected failure is remembered, since something may have been. A stream is remembered as its outcome.
- * A request whose process died before its reply is followed by the run that it had started. One whose key another request has taken
- * meanwhile starts nothing, is told `IN_PROGRESS`, and leaves the other's reply alone.
+ * If a process died before its reply, a repeat follows the run that the first request started. If another request has taken the key
+ * meanwhile, this one starts nothing, fails with `IN_PROGRESS`, and keeps the other's reply.
  */
 export async function actOnce(
   scope: IdempotencyScope,
   act: (keyed: Keyed) => Promise<SentReply>,
-  { desk, log, failure }: Idempotency,
+  { replies, log, failure }: Idempotency,
 ): Promise<SentReply> {
-  const begun = await desk.begin(scope)
+  const begun = await replies.begin(scope)
   if (begun.state === 'done') {
     const text = begun.body === '' ? null : begun.body
     return { status: begun.status, text, headers: { 'idempotency-replayed': 'true' } }
   }
   const { reservation } = begun
   const finish = (reply: { readonly status: number; readonly body: string }): Promise<void> =>
-    desk
+    replies
       .finish(scope, reservation, reply)
       .catch((error: unknown) => log('error', 'a reply could not be remembered', { error }))
   try {
@@ -77,7 +77,7 @@ export async function actOnce(
     return reply
   } catch (error) {
     if (wasRefused(error)) {
-      if (!mayStillHappen(error)) await desk.abandon(scope, reservation)
+      if (!mayStillHappen(error)) await replies.abandon(scope, reservation)
       throw error
     }
     const reply = failure(error)
@@ -86,7 +86,7 @@ export async function actOnce(
   }
 }
 
-/** Refused before anything was stored, or worth another try as it is. */
+/** True if the error came before anything was stored, or if the same request may be retried. */
 function wasRefused(error: unknown): boolean {
   if (!isWitanError(error)) return false
   const { status, retryable } = errorTable[error.code]
@@ -94,13 +94,13 @@ function wasRefused(error: unknown): boolean {
 }
 
 /**
- * The store was lost on the way: until that is long enough ago, a repeat must not do it a second time. What has started a run is safe
- * from that in any case; of a conversation without a prompt nothing at the key tells that it was stored, nor is the store there to
- * forget the key.
+ * True if the store was lost during the request: for a while a repeat must not do the work again. A request that started a run is
+ * safe in any case. For a conversation without a prompt the key does not record whether it was stored, and without the store the key
+ * cannot be deleted.
  */
 function mayStillHappen(error: unknown): boolean {
   return isWitanError(error) && error.details['outcome'] === 'unknown'
 }
 
-/** A run that broke with its process is taken up at the next start; the key knows its id, and a repeat follows it. */
+/** The next start resumes a run whose process crashed; the key has its id, so a repeat follows it. */
 function ignore(): void {}

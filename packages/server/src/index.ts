@@ -2,11 +2,11 @@
 
 // configuration
 export type { Config, ConfigInput, ConfigLocation, Environment } from './config.ts'
-export { apiKeyOf, defineConfig, loadConfig, sourceUrlOf, storeFile } from './config.ts'
+export { apiKeyOf, configFileNames, defineConfig, loadConfig, sourceUrlOf, storeFile } from './config.ts'
 export type { ConnectionConfig, SourceConfig } from './config-schema.ts'
 
 // serving
-export type { WitanServer } from './serve.ts'
+export type { StartOptions, WitanServer } from './serve.ts'
 export { startServer } from './serve.ts'
 export { openRuntime, storeOf } from './open-runtime.ts'
 export type { WitanWorker, WorkNote } from './work.ts'

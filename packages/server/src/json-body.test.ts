@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
 import fc from 'fast-check'
-import { jsonDepth, MAX_BODY_BYTES, MAX_JSON_DEPTH, parseJson, readJsonBody } from './json-body.ts'
+import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
+import { MAX_BODY_BYTES, parseJson, readJsonBody } from './json-body.ts'
 import { seed } from '../../../test/support/seeds.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -73,7 +74,7 @@ test('accepted: charset, no length, a byte order mark, brackets in strings, and 
   const brackets = JSON.stringify('["{'.repeat(100))
   assert.equal((await readJsonBody(post(brackets))).value, '["{'.repeat(100))
   assert.equal((await readJsonBody(post(null, {}))).value, undefined)
-  const deepest = '['.repeat(MAX_JSON_DEPTH) + ']'.repeat(MAX_JSON_DEPTH)
+  const deepest = '['.repeat(maxJsonDepth) + ']'.repeat(maxJsonDepth)
   assert.ok((await readJsonBody(post(deepest))).value)
 })
 
@@ -88,7 +89,7 @@ test('the depth found in the text is that of the parsed value', () => {
     typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      assert.equal(jsonDepth(new TextEncoder().encode(JSON.stringify(value))), depth(value))
+      assert.equal(jsonDepth(JSON.stringify(value)), depth(value))
     }),
     { seed },
   )

@@ -1,12 +1,11 @@
 /** Reads the JSON body of a request within its limits: type, size, encoding, depth. */
 import { WitanError } from '@witan/protocol'
+import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
 
 /** The most bytes a body may have: 1 MB. */
 export const MAX_BODY_BYTES = 1_048_576
-/** The most containers a value may lie in. */
-export const MAX_JSON_DEPTH = 64
 
-/** The bytes of a body and what they say; `value` is undefined for an empty one. */
+/** The bytes of a body and the parsed value; `value` is undefined for an empty body. */
 export interface JsonBody {
   readonly bytes: Uint8Array
   readonly value: unknown
@@ -25,14 +24,14 @@ export async function readJsonBody(request: Request): Promise<JsonBody> {
   return { bytes, value: parseJson(bytes) }
 }
 
-/** Parses UTF-8 JSON of at most {@link MAX_JSON_DEPTH}. Messages give the place of a mistake, never the text around it. */
+/** Parses UTF-8 JSON that nests at most 64 deep. Messages give the position of a mistake, never the text around it. */
 export function parseJson(bytes: Uint8Array): unknown {
-  const depth = jsonDepth(bytes)
-  if (depth > MAX_JSON_DEPTH) {
-    const detail = `The body is nested ${depth} deep; the limit is ${MAX_JSON_DEPTH}.`
+  const text = decode(bytes)
+  const depth = jsonDepth(text)
+  if (depth > maxJsonDepth) {
+    const detail = `The body is nested ${depth} deep; the limit is ${maxJsonDepth}.`
     throw new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })
   }
-  const text = decode(bytes)
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -42,25 +41,6 @@ export function parseJson(bytes: Uint8Array): unknown {
       hint: 'Send one JSON value.',
     })
   }
-}
-
-/** How deep brackets outside strings nest. One pass over the bytes, before anything is parsed. */
-export function jsonDepth(bytes: Uint8Array): number {
-  let depth = 0
-  let deepest = 0
-  let inString = false
-  for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index]
-    if (inString) {
-      if (byte === 0x5c) index++
-      else if (byte === 0x22) inString = false
-    } else if (byte === 0x22) inString = true
-    else if (byte === 0x5b || byte === 0x7b) {
-      depth++
-      if (depth > deepest) deepest = depth
-    } else if (byte === 0x5d || byte === 0x7d) depth--
-  }
-  return deepest
 }
 
 function decode(bytes: Uint8Array): string {

@@ -9,7 +9,7 @@ import type { Log } from './log.ts'
 /** A listening server; `port` is the real one, also where 0 was asked for. */
 export interface Listening {
   readonly port: number
-  /** Takes no more connections and resolves when the last one is gone; those that remain after `graceMs` are cut. */
+  /** Accepts no more connections and resolves when the last one has closed; after `graceMs` it closes the remaining ones. */
   close(graceMs: number): Promise<void>
 }
 

@@ -1,10 +1,10 @@
-/** The server's own diagnostic log: one JSON line an entry, on standard error. Never tokens, bodies or query strings. */
+/** The server's diagnostic log: one JSON line for each entry, on standard error. Never tokens, bodies or query strings. */
 
-/** From nothing to everything. */
+/** From silent to verbose. */
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Writes one line where its level is wanted. `error` in the fields is written with its stack. */
+/** Writes one line if the log has its level. `error` in the fields is written with its stack. */
 export type Log = (
   level: Exclude<LogLevel, 'silent'>,
   message: string,

@@ -1,4 +1,4 @@
-/** Puts defined routes on the application: validates what comes in, runs the handler, writes what goes out. */
+/** Mounts routes on the application: validates requests, runs the handlers, writes responses. */
 import { WitanError } from '@witan/protocol'
 import type { Context } from 'hono'
 import { wantsStream } from './accept.ts'
@@ -45,8 +45,7 @@ export function createMount(options: AppOptions): Mount {
 async function answer(c: RouteContext, route: Route, options: AppOptions): Promise<Response> {
   const request = c.req.raw
   if (route.open !== true) {
-    checkOrigin(request, options.hosts)
-    options.auth.check(request)
+    options.auth.check(request, checkOrigin(request, options.hosts))
   }
   const body = takesBody(route) ? await readJsonBody(request) : null
   const act = async (keyed: Keyed): Promise<SentReply> =>
@@ -68,7 +67,8 @@ async function answer(c: RouteContext, route: Route, options: AppOptions): Promi
     const { status, body: text, headers } = problemReply(error, requestId, log)
     return { status, text, headers }
   }
-  const reply = scope === null ? await act({}) : await actOnce(scope, act, { desk: runtime.idempotency, log, failure })
+  const reply =
+    scope === null ? await act({}) : await actOnce(scope, act, { replies: runtime.idempotency, log, failure })
   return respond(c, { reply, route, options })
 }
 
@@ -100,7 +100,7 @@ function checkBody(route: Route, body: JsonBody): unknown {
   return validate(route.body, value, { what: 'body', code })
 }
 
-/** Reads a body also where none is wanted, so that a POST without one still has its limits. */
+/** Reads a body even for routes without one, so that the limits apply to every POST. */
 function takesBody(route: Route): boolean {
   return route.method === 'POST' || route.method === 'PUT'
 }

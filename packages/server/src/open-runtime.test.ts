@@ -1,10 +1,11 @@
-/** A runtime from a configuration whose store is a PostgreSQL server. */
+/** A runtime from a configuration: the options of its store reach the store, and a server that is away is named. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { freshSchema } from '../../../test/postgres/support/stores.ts'
 import { loadConfig } from './config.ts'
-import { openRuntime } from './open-runtime.ts'
+import { parseConfig } from './config-schema.ts'
+import { openRuntime, storeOf } from './open-runtime.ts'
 
 const cwd = import.meta.dirname
 
@@ -29,4 +30,27 @@ test('a server that cannot be reached is told of, and its password nowhere', asy
     assert.equal(inspect([error, logged], { depth: 20, showHidden: true }).includes('opensesame'), false)
     return true
   })
+})
+
+test('a store in memory keeps as many conversations that rest as the configuration says', async () => {
+  const store = storeOf(
+    parseConfig({ store: { url: 'memory:', maxResting: 1, maxRestingMs: Number.POSITIVE_INFINITY } }),
+  )
+  const row = { database: 'default', agent: 'a', createdBy: 'u', createdAt: 1, lastMessageAt: 1, lastSeq: 0 }
+  const given = { parameters: {}, maxModelIterationsPerCall: null, expiresAt: null }
+  for (const id of ['chats/1', 'chats/2']) {
+    const create = { ...row, ...given, id }
+    assert.ok((await store.append({ database: 'default', conversation: id, create, entries: [] })).ok)
+  }
+  assert.equal(await store.getConversation('default', 'chats/1'), null)
+  assert.notEqual(await store.getConversation('default', 'chats/2'), null)
+})
+
+test('a limit of a store in memory that is none is refused by its place', () => {
+  for (const [key, value] of Object.entries({ maxResting: 0, maxRestingMs: 'a day' })) {
+    assert.throws(() => parseConfig({ store: { url: 'memory:', [key]: value } }), {
+      code: 'CONFIG_INVALID',
+      path: `store.${key}`,
+    })
+  }
 })

@@ -1,4 +1,4 @@
-/** From a configuration to a runtime that is ready. */
+/** Opens a runtime from a configuration. */
 import {
   aiSdkModel,
   createRuntime,
@@ -12,7 +12,7 @@ import {
 import { apiKeyOf, type Config, isPostgres, sourceUrlOf, storeFile } from './config.ts'
 import type { Log } from './log.ts'
 
-/** Opens the store, wires the runtime and waits until it is ready. Throws what the store or an agent refuses; nothing is left open then. */
+/** Opens the store, creates the runtime and waits until it is ready. If the store or an agent fails, throws that error and leaves nothing open. */
 export async function openRuntime(
   config: Config,
   log: Log,
@@ -28,15 +28,19 @@ export async function openRuntime(
   }
 }
 
-/** What a configuration means to a runtime. */
+/** The runtime options of a configuration. */
 export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
   const connections = Object.entries(config.connections).map(([name, connection]) => {
     const apiKey = apiKeyOf(connection, config.env)
-    const { kind, baseUrl, prices } = connection
-    const known = { ...(apiKey === null ? {} : { apiKey }), ...(prices === undefined ? {} : { prices }) }
+    const { kind, baseUrl, prices, maxOutputTokens, providerOptions } = connection
+    const known = {
+      ...(apiKey === null ? {} : { apiKey }),
+      ...(prices === undefined ? {} : { prices }),
+      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...(providerOptions === undefined ? {} : { providerOptions }),
+    }
     return [name, { kind, baseUrl, ...known }] as const
   })
-  const { maxDepth, maxModelCalls } = config.limits
   return {
     store: storeOf(config),
     connections: Object.fromEntries(connections),
@@ -44,10 +48,7 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     sources: sourcesOf(config),
     tools: config.tools,
     agents: config.agents,
-    limits: {
-      ...(maxDepth === undefined ? {} : { maxDepth }),
-      ...(maxModelCalls === undefined ? {} : { maxModelCalls }),
-    },
+    limits: Object.fromEntries(Object.entries(config.limits).filter(([, limit]) => limit !== undefined)),
     ...(config.leaseMs === null ? {} : { leaseMs: config.leaseMs }),
     report: (error) => log('error', 'something broke inside', { error }),
   }
@@ -55,13 +56,17 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
 
 /** The store of a configuration, not opened yet. */
 export function storeOf(config: Pick<Config, 'store'>): Store {
-  const { url, synchronous, schema, poolSize } = config.store
+  const { url, synchronous, schema, poolSize, maxResting, maxRestingMs } = config.store
   if (isPostgres(url)) {
     const given = { ...(schema === undefined ? {} : { schema }), ...(poolSize === undefined ? {} : { poolSize }) }
     return postgresStore({ url, ...given })
   }
   const file = storeFile(config)
-  return file === null ? memoryStore() : sqliteStore({ file, ...(synchronous === undefined ? {} : { synchronous }) })
+  if (file !== null) return sqliteStore({ file, ...(synchronous === undefined ? {} : { synchronous }) })
+  return memoryStore({
+    ...(maxResting === undefined ? {} : { maxResting }),
+    ...(maxRestingMs === undefined ? {} : { maxRestingMs }),
+  })
 }
 
 function sourcesOf({ sources, env }: Config): NonNullable<RuntimeOptions['sources']> {
@@ -72,7 +77,7 @@ function sourcesOf({ sources, env }: Config): NonNullable<RuntimeOptions['source
   return Object.fromEntries(entries)
 }
 
-/** A live model as it is, or an AI SDK model in our clothes. */
+/** A model of ours unchanged, or an adapter around an AI SDK model. */
 function modelsOf(config: Config): NonNullable<RuntimeOptions['models']> {
   const entries = Object.entries(config.models).map(([name, model]) => {
     return [name, 'specificationVersion' in model ? aiSdkModel(model, { id: name }) : model] as const

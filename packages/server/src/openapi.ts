@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the very schemas that validate. */
+/** The OpenAPI 3.1 document, made from the schemas that validate requests. */
 import {
   actionSchema,
   agentSchema,

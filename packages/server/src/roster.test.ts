@@ -1,7 +1,7 @@
 /** Sub-agents and tools one by one, and direct runs, over a real runtime in memory. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Answer, createStage, readFrames, type Stage } from './stage.test.ts'
+import { type Answer, createStage, readFrames, type Stage } from './testing/stage.ts'
 
 let stage: Stage
 const draft = (id: string, more: object = {}) => ({ id, model: 'play/model', instructions: 'x', ...more })
@@ -246,6 +246,17 @@ describe('a direct run', () => {
     assert.equal(other.body.path, 'messageId')
   })
 
+  test('[F40] [F42] a conversation id that does not exist yet is created, and used again after that', async () => {
+    const first = await call('POST', path, { prompt: 'one', parameters, conversationId: 'chats/chosen' })
+    assert.deepEqual([first.status, first.body.conversationId], [200, 'chats/chosen'], first.text)
+    const second = await call('POST', path, { prompt: 'two', conversationId: 'chats/chosen' })
+    assert.deepEqual([second.status, second.body.conversationId], [200, 'chats/chosen'], second.text)
+    const finished = await call('POST', path, { prompt: 'three', parameters, conversationId: 'direct/' })
+    assert.match(String(finished.body.conversationId), /^direct\/.+/)
+    const both = ['a', 'b'].map((prompt) => call('POST', path, { prompt, parameters, conversationId: 'chats/raced' }))
+    for (const { status, text } of await Promise.all(both)) assert.equal(status, 200, text)
+  })
+
   test('what is refused leaves no conversation behind', async () => {
     const foreign = (await call('POST', '/api/v1/conversations', { agent: 'boss' })).body.id
     const all = async () => ((await call('GET', '/api/v1/conversations?limit=200')).body.items as unknown[]).length
@@ -259,7 +270,10 @@ describe('a direct run', () => {
       [{ prompt: 'x', parameters, ifLastSeq: 4 }, 400, 'RUN_INPUT_INVALID'],
       [{ prompt: 'x', parameters, messageId: '' }, 422, 'BODY_INVALID'],
       [{ prompt: 'x', conversationId: foreign }, 409, 'CONVERSATION_AGENT_MISMATCH'],
-      [{ prompt: 'x', conversationId: 'chats/nothing' }, 404, 'NOT_FOUND'],
+      [{ actionResponses: [{ id: 'a', response: 1 }], conversationId: 'chats/nothing' }, 404, 'NOT_FOUND'],
+      [{ prompt: 'x', parameters, conversationId: 'chats/nothing', ifLastSeq: 4 }, 404, 'NOT_FOUND'],
+      [{ prompt: 'x', parameters, conversationId: 'no id' }, 422, 'ID_INVALID'],
+      [{ prompt: 'x', conversationId: 'chats/nothing' }, 422, 'PARAM_MISSING'],
     ]
     for (const [body, status, code] of bodies) refused(await call('POST', path, body), status, code)
     refused(await call('POST', `${roster('clerk', 'boss')}/run`, { prompt: 'x' }), 404, 'NOT_FOUND')

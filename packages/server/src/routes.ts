@@ -44,7 +44,9 @@ const healthRoute = defineRoute({
   handle: async () => ({ status: 200, body: { status: 'ok' } }),
 })
 
-function readinessRoute({ runtime, stop }: AppOptions): Route {
+function readinessRoute(options: AppOptions): Route {
+  const { runtime, stop } = options
+  const checkHealth = loggedHealth(options)
   let ready = false
   const onReady = (): void => {
     ready = true
@@ -55,14 +57,34 @@ function readinessRoute({ runtime, stop }: AppOptions): Route {
     path: '/readyz',
     name: 'readiness',
     tag: 'operation',
-    summary: 'Whether the server takes work: started, and not stopping.',
+    summary:
+      'Whether the server takes work: it has started and is not stopping, its store can be written, and notices of other processes arrive.',
     open: true,
     answers: { 200: { schema: stateSchema, description: 'It does.' } },
     handle: async () => {
-      if (ready && !stop.streams.aborted) return { status: 200, body: { status: 'ready' } }
-      throw new WitanError('STORE_UNAVAILABLE', `The server is ${ready ? 'stopping' : 'starting'}.`)
+      if (!ready || stop.streams.aborted)
+        throw new WitanError('STORE_UNAVAILABLE', `The server is ${ready ? 'stopping' : 'starting'}.`)
+      await checkHealth()
+      return { status: 200, body: { status: 'ready' } }
     },
   })
+}
+
+/** The health of the runtime. Why it is not well goes to the log, once for each change: the answer is open to everybody. */
+function loggedHealth({ runtime, log }: AppOptions): () => Promise<void> {
+  let trouble: string | null = null
+  return async () => {
+    try {
+      await runtime.health()
+    } catch (error) {
+      const { message, cause } = error as Error
+      if (message !== trouble) log('error', 'not ready', { why: message, error: cause })
+      trouble = message
+      throw error
+    }
+    if (trouble !== null) log('info', 'ready again', { after: trouble })
+    trouble = null
+  }
 }
 
 function documentRoute(documented: readonly Route[]): Route {

@@ -32,7 +32,7 @@ async function* resumed(first: Promise<IteratorResult<Event>>, iterator: AsyncIt
   for (let next = await first; next.done !== true; next = await iterator.next()) yield next.value
 }
 
-/** A run's events live until its result is known, then what is stored beyond that point, then the result. No result if `signal` aborts first. */
+/** A run's live events until its result is known, then the remaining stored events, then the result. No result if `signal` aborts first. */
 export async function* runFrames(
   follower: Follower,
   accepted: AcceptedRun,

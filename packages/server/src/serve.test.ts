@@ -10,7 +10,7 @@ import { type Config, loadConfig } from './config.ts'
 import { parseConfig } from './config-schema.ts'
 import { startServer } from './serve.ts'
 import { findServer } from './server-file.ts'
-import { readFrames } from './stage.test.ts'
+import { readFrames } from './testing/stage.ts'
 
 const agents = [{ id: 'echo', model: 'play/model', instructions: 'x' }]
 

@@ -26,16 +26,23 @@ export interface WitanServer {
 const GRACE_MS = 5_000
 const WAIT_MS = 4_000
 
+/** What a start may bring along. */
+export interface StartOptions {
+  /** The token of mode `local`, such as that of the start before; without it the server makes a new one. */
+  readonly token?: string | undefined
+}
+
 /** Opens the runtime, then listens. Throws `CONFIG_INVALID`, `STORE_LOCKED`, `SCHEMA_TOO_NEW` or what an agent is refused for; nothing is left open then. */
-export async function startServer(config: Config): Promise<WitanServer> {
+export async function startServer(config: Config, options: StartOptions = {}): Promise<WitanServer> {
   const { host } = config.server
   checkBinding(host, config.auth.mode)
   const log = createLog(config.logLevel)
   const runtime = await openRuntime(config, log)
   try {
     let port = config.server.port
-    const hosts = { port: () => port, allowed: config.server.allowedHosts }
-    const auth = createAuth(config.auth.mode, () => port)
+    const { allowedHosts, allowedOrigins } = config.server
+    const hosts = { port: () => port, allowed: allowedHosts, origins: allowedOrigins }
+    const auth = createAuth(config.auth.mode, () => port, options.token)
     const stop = createStop()
     const app = createApp({ runtime, auth, hosts, log, stop, studio: studioFolder })
     const listening = await listen(app, { host, port, log })

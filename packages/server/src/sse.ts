@@ -1,5 +1,5 @@
 /** Server-sent events: the frame encoder, and a response that never queues more than a megabyte for a slow reader. */
-
+import { channel } from 'node:diagnostics_channel'
 import { createFrameQueue, type FrameQueue } from './frame-queue.ts'
 
 /** One frame. `id` and `event` are single lines. */
@@ -27,21 +27,21 @@ function oneLine(text: string): string {
   return text
 }
 
-/** Why a stream ended: its source did, its reader left, its reader was too slow, the server stops, or the source failed. */
+/** Why a stream ended: its source ended, its reader disconnected or was too slow, the server stops, or the source failed. */
 export type StreamEnd = 'done' | 'disconnected' | 'slow' | 'stopped' | 'failed'
 
-/** How a stream is kept. The limits have defaults; tests make them small. */
+/** The options of a stream. The limits have defaults; tests make them small. */
 export interface StreamOptions {
   /** Ends the stream for good when it aborts. */
   readonly stop: AbortSignal
-  /** Told once. */
+  /** Called once, with the reason. */
   readonly onEnd?: (end: StreamEnd, error?: unknown) => void
-  /** Cuts the connection of a reader that does not even take the last comment. */
+  /** Closes the connection of a reader that does not even take the last comment. */
   readonly destroy?: () => void
   readonly limits?: StreamLimits
 }
 
-/** `maxQueuedBytes` (1 MB) wait for a reader; one that then takes less than `minBytes` (64 kB) in `stallMs` (10 s) is ended. */
+/** At most `maxQueuedBytes` (1 MB) are queued; a reader that then takes less than `minBytes` (64 kB) in `stallMs` (10 s) is disconnected. */
 export interface StreamLimits {
   readonly pingMs: number
   readonly maxQueuedBytes: number
@@ -49,7 +49,7 @@ export interface StreamLimits {
   readonly minBytes: number
 }
 
-/** What holds unless a caller says otherwise. */
+/** The default limits. */
 export const defaultLimits: StreamLimits = Object.freeze({
   pingMs: 15_000,
   maxQueuedBytes: 1_000_000,
@@ -65,7 +65,10 @@ const headers = {
 }
 const LAST_WORD_MS = 5_000
 
-/** A response of frames. `source` is not asked for anything before the first read; its signal aborts when the stream ends for any reason. */
+/** Publishes the queue of each stream that starts, for tests that measure queued bytes. */
+const opened = channel('witan.stream')
+
+/** A response of frames. `source` starts with the first read; its signal aborts when the stream ends for any reason. */
 export function streamResponse(
   source: (signal: AbortSignal) => AsyncIterable<Buffer<ArrayBuffer> | string>,
   options: StreamOptions,
@@ -87,13 +90,14 @@ export function streamResponse(
   return new Response(body, { headers })
 }
 
-/** Starts source, pings and the watch on the reader; gives the function that ends them all. */
+/** Starts the source, the pings and the watch on the reader; returns the function that ends them all. */
 function startStream(
   source: (signal: AbortSignal) => AsyncIterable<Buffer<ArrayBuffer> | string>,
   queue: FrameQueue,
   options: StreamOptions,
 ): (reason: StreamEnd) => void {
   const limits = options.limits ?? defaultLimits
+  opened.publish(queue)
   const abort = new AbortController()
   let ended = false
   const end = (reason: StreamEnd, error?: unknown): void => {

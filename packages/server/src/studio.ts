@@ -65,7 +65,7 @@ function fileName(path: string): string | null {
   return name === '..' || name.startsWith(`..${sep}`) || name.startsWith(sep) ? null : name
 }
 
-/** A name with a hash in it never changes its content. */
+/** The content of a file whose name has a hash never changes. */
 function cacheFor(name: string): string {
   return /^assets[/\\].*-[\w-]{8,}\.\w+$/.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache'
 }

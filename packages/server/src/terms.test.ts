@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { limitsSchema } from '@witan/protocol/schemas'
-import { type Answer, createStage, type Stage } from './stage.test.ts'
+import { type Answer, createStage, type Stage } from './testing/stage.ts'
 
 let stage: Stage
 describe('on what terms', () => {

@@ -1,9 +1,10 @@
-/** Holds a value against a schema and says what is wrong in words that name the place and never the value. */
+/** Checks a value against a schema; messages name the path and never the value. */
 import { nearest } from '@witan/core'
 import { type ErrorCode, WitanError } from '@witan/protocol'
+import { markChecked } from '@witan/protocol/schemas'
 import { z } from 'zod'
 
-/** What is checked, for messages (`body`, `query`), and the code of everything but an unknown key. */
+/** The name of the value for messages (`body`, `query`), and the error code of any mistake but an unknown key. */
 export interface ValidateOptions {
   readonly what: string
   readonly code: ErrorCode | ((path: string) => ErrorCode)
@@ -11,7 +12,7 @@ export interface ValidateOptions {
 
 const MAX_ISSUES = 5
 
-/** The value with defaults filled in. Throws `UNKNOWN_KEY` with the nearest known key, else `options.code`, naming at most five places. */
+/** The value with defaults filled in. Throws `UNKNOWN_KEY` with the nearest known key, else `options.code` with at most five issues. */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -19,7 +20,7 @@ export function validate<Schema extends z.ZodType>(
 ): z.output<Schema> {
   refusePrototypeKey(value, options)
   const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
+  if (parsed.success) return markChecked(schema, parsed.data)
   const issues = parsed.error.issues
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
   if (unknown !== undefined) throw unknownKey(schema, unknown, options)
@@ -31,7 +32,7 @@ export function validate<Schema extends z.ZodType>(
   throw new WitanError(code, `${detail.join(' ')}${more}`, path === '' ? { hint } : { path, hint })
 }
 
-/** A schema would drop a key named `__proto__` without a word; near the top of a body it is refused like any unknown key. */
+/** A schema would silently drop a key named `__proto__`; near the top of a body it is refused like any unknown key. */
 function refusePrototypeKey(value: unknown, options: ValidateOptions): void {
   if (!isRecord(value)) return
   for (const [place, inner] of [['', value] as const, ...Object.entries(value)]) {

@@ -1,9 +1,9 @@
-/** An end that comes in time. */
+/** Shutting down within a time limit. */
 
-/** Whoever stops a process in order gives it ten seconds: a little before them it goes, and what it still has its leases hand on. */
+/** An orderly stop usually allows ten seconds: the process exits a little earlier, and its remaining jobs go on when their leases expire. */
 export const stopsWithinMs = 9_000
 
-/** Whether `work` is done within so many milliseconds; what it throws is thrown, and late work goes on by itself. */
+/** True if `work` ends within `ms`. Its error is thrown; late work goes on in the background. */
 export async function isDoneWithin(work: Promise<void>, ms: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => late.resolve(false), Math.max(0, ms))

@@ -6,16 +6,16 @@ import { createLog } from './log.ts'
 import { openRuntime } from './open-runtime.ts'
 import { isDoneWithin, stopsWithinMs } from './within.ts'
 
-/** A job that this worker begins with, or leaves. */
+/** A job that this worker claims or releases. */
 export type WorkNote = Parameters<NonNullable<RuntimeOptions['working']>>[0]
 
 /** A running worker. */
 export interface WitanWorker {
-  /** What stored agents name and this configuration lacks: a job that needs it ends in an error or goes on without. */
+  /** Tools, models and sources of stored agents that this configuration lacks: a job that needs one fails or goes on without it. */
   readonly lacks: readonly Finding[]
   /**
-   * Stops where it is and hands its jobs on. False where that was not done within nine seconds: the jobs then go on elsewhere
-   * when their leases lapse. A second call waits for the first.
+   * Stops and releases its jobs. False if that took more than nine seconds: the jobs then go on elsewhere
+   * when their leases expire. A second call waits for the first.
    */
   close(): Promise<boolean>
 }
@@ -23,14 +23,14 @@ export interface WitanWorker {
 const lackCodes: readonly string[] = ['TOOL_UNKNOWN', 'MODEL_UNKNOWN', 'SOURCE_UNKNOWN']
 
 /**
- * Opens the runtime and works. Throws `CONFIG_INVALID` for a store that no other process can open, and what the store or an agent
- * refuses; nothing is left open then.
+ * Opens the runtime and works. Throws `CONFIG_INVALID` for a store that no other process can open, and the errors of the store or an
+ * agent; it leaves nothing open then.
  */
 export async function startWorker(config: Config, working: (note: WorkNote) => void): Promise<WitanWorker> {
   refuseOwnStore(config)
   const runtime = await openRuntime(config, createLog(config.logLevel), { working })
   const { errors, warnings } = await runtime.agents.check()
-  // What a runtime does by itself keeps no process alive, and here nothing listens.
+  // A runtime's timers do not keep a process alive, and a worker has no socket that would.
   const alive = setInterval(() => {}, 60_000)
   let closing: Promise<boolean> | null = null
   return {

@@ -5,6 +5,7 @@ import { Shell } from './components/shell.tsx'
 import { AgentPage, AgentsPage, FirstAgent } from './pages/agents-page.tsx'
 import { ConversationPage } from './pages/conversation-page.tsx'
 import { ConversationsPage } from './pages/conversations-page.tsx'
+import { WaitingPage } from './pages/waiting-page.tsx'
 import { fromSegment } from './state/address.ts'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: PageFailed })
@@ -46,9 +47,11 @@ const conversation = createRoute({
   },
 })
 
+const waiting = createRoute({ getParentRoute: () => root, path: '/waiting', component: WaitingPage })
+
 /** The router of the one page there is. */
 export const router = createRouter({
-  routeTree: root.addChildren([home, agents.addChildren([firstAgent, agent]), conversations, conversation]),
+  routeTree: root.addChildren([home, agents.addChildren([firstAgent, agent]), conversations, conversation, waiting]),
   defaultPreload: false,
   pathParamsAllowedCharacters: [':'],
 })

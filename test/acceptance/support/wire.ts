@@ -47,6 +47,7 @@ export interface RunResult {
   conversationId: string
   status: 'completed' | 'waiting' | 'failed' | 'cancelled'
   text: string
+  earlierAnswers?: string[]
   output: unknown
   finishReason: string
   interruptions: Interruption[]
@@ -70,7 +71,15 @@ export interface Conversation {
   status: 'idle' | 'running' | 'waiting'
   interruptions: Interruption[]
   tasks: Task[]
-  runs: { runId: string; status: string; hidden: boolean; originRunId: string | null }[]
+  runs: RunLine[]
+  runCount: number
+}
+
+export interface RunLine {
+  runId: string
+  status: string
+  hidden: boolean
+  originRunId: string | null
 }
 
 export interface Task {
@@ -144,6 +153,8 @@ export interface ConversationDocument {
   totalUsage: UsageCounts
   createdAt: string
   lastMessageAt: string
+  olderCursor: string | null
+  newerCursor: string | null
   hasMore: boolean
 }
 

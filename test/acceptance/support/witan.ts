@@ -42,6 +42,8 @@ export interface WitanOptions {
 export interface Witan {
   readonly url: string
   readonly folder: string
+  /** All that the process has printed. */
+  readonly output: string
   call<T>(method: string, path: string, options?: CallOptions): Promise<Answer<T>>
   /** Opens an event stream; the frames end when the server ends them or the reader stops. */
   stream(
@@ -83,6 +85,9 @@ export async function createWitan(options: WitanOptions): Promise<Witan> {
       return running.url
     },
     folder,
+    get output() {
+      return running.output.join('')
+    },
     call: (method, path, call = {}) => request(running.url, path, { method, ...call }),
     stream: (method, path, call = {}) => openStream(running.url + path, { method, ...call }),
     second: () => untilExit(folder),

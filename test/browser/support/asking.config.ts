@@ -34,11 +34,25 @@ const pay = defineTool({
   execute: ({ amount }) => `paid ${amount}`,
 })
 
+const staff = defineTool({
+  name: 'staff',
+  description: 'The people of the house.',
+  parameters: z.object({}),
+  effect: 'none',
+  execute: () =>
+    Array.from({ length: 60 }, (_, index) => ({
+      id: index + 1,
+      name: `Person ${index + 1}`,
+      note: index === 0 ? '<b>bold</b>' : null,
+    })),
+})
+
 const model = scriptedModel(
   (request, turn) => {
     const said = lastUserMessage(request)
     if (said === 'write' && turn === 1) return call('Order', { much: 40 })
     if (turn > 0) return `It came to: ${toolResults(request).at(-1)}`
+    if (said === 'staff') return call('staff')
     if (said === 'pay') return call('pay', { amount: 5, to: 'the carpenter' })
     return said === 'choose' ? call('ask_question', { questions }) : call('ask_user', { message: 'How many?' })
   },
@@ -54,7 +68,7 @@ export default defineConfig({
       id: 'asker',
       model,
       instructions: 'Ask.',
-      tools: [pay],
+      tools: [pay, staff],
       actions: [{ name: 'Order', parametersSample: { much: 1 } }],
       approvals: ['pay'],
       questions: true,

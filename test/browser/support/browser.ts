@@ -53,3 +53,13 @@ export async function openPage(
   })
   return { page, complaints, close: () => context.close() }
 }
+
+/** With a folder in `WITAN_PICTURES` the page is kept there as two pictures, light and dark. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.WITAN_PICTURES
+  if (folder === undefined) return
+  await page.screenshot({ path: `${folder}/${name}.png` })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.screenshot({ path: `${folder}/${name}-dark.png` })
+  await page.emulateMedia({ colorScheme: 'light' })
+}

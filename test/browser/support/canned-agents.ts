@@ -67,6 +67,7 @@ export const cannedAgents: readonly StoredAgent[] = [
     instructions: 'Change what is asked, nothing else.',
     parameters: [{ name: 'userId', description: 'Which user.', policy: 'forbidModelGeneration' }],
     actions: [{ name: 'ChangeUserName', description: 'Changes the shown name.' }],
+    approvals: [{ tool: 'ChangeUserName', when: { properties: { name: { maxLength: 3 } } } }],
   }),
   stored({
     id: 'zz-hostile-agent',
@@ -80,5 +81,6 @@ export const cannedAgents: readonly StoredAgent[] = [
 ]
 
 function stored(agent: AgentInput): StoredAgent {
-  return { ...agentSchema.parse(agent), revision: 3, source: 'code', warnings: [] }
+  const modelKind = agent.model.startsWith('scripted/') ? 'script' : 'language'
+  return { ...agentSchema.parse(agent), revision: 3, source: 'code', warnings: [], modelKind }
 }

@@ -1,11 +1,11 @@
 /** What the stub's runs do: a small language of calls, and the run of three levels that waits for an action. */
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import { payloads } from './canned-agents.ts'
 
 /** Appends what happens to a conversation's log; `answered` waits for the action of that name. */
 export interface Stage {
   readonly runId: string
-  readonly put: (event: Partial<Event> & Pick<Event, 'type' | 'kind' | 'callId' | 'agentPath'>) => void
+  readonly put: (event: Partial<AnyEvent> & Pick<AnyEvent, 'type' | 'kind' | 'callId' | 'agentPath'>) => void
   readonly pause: () => Promise<void>
   readonly answered: (action: {
     callId: string

@@ -1,10 +1,11 @@
 /** One conversation of the stub: its log, who reads it, the action that waits, and the run that plays. */
-import type { Conversation, Event, Interruption, RunResult } from '@witan/protocol'
+import type { ConversationLine } from '@witan/client'
+import type { Conversation, AnyEvent, Interruption, RunResult } from '@witan/protocol'
 import { emptyCounters } from '@witan/protocol/entries'
 import { eventSchema } from '@witan/protocol/schemas'
 import { runFor, type Stage } from './canned-run.ts'
 
-type Given = Partial<Event> & Pick<Event, 'type' | 'kind' | 'callId' | 'agentPath'>
+type Given = Partial<AnyEvent> & Pick<AnyEvent, 'type' | 'kind' | 'callId' | 'agentPath'>
 
 interface Run {
   readonly runId: string
@@ -19,12 +20,12 @@ export interface StubConversation {
   readonly agent: string
   readonly pieceMs: number
   readonly createdAt: string
-  readonly log: Event[]
-  readonly readers: Set<(event: Event) => void>
+  readonly log: AnyEvent[]
+  readonly readers: Set<(event: AnyEvent) => void>
   readonly runs: Run[]
   readonly open: Map<string, { readonly interruption: Interruption; readonly answer: (value: unknown) => void }>
   /** The texts that are being written now, by call. */
-  readonly texts: Map<string, Event>
+  readonly texts: Map<string, AnyEvent>
 }
 
 /** A conversation in which nothing was said yet; `pieceMs` is the pause between two pieces of a text. */
@@ -34,7 +35,7 @@ export function createConversation(id: string, agent: string, pieceMs: number): 
 }
 
 /** What a late reader gets first: the texts that are being written now. */
-export function snapshotsOf(on: StubConversation): Event[] {
+export function snapshotsOf(on: StubConversation): AnyEvent[] {
   return [...on.texts.values()]
 }
 
@@ -103,7 +104,22 @@ export function rowOf(on: StubConversation): Conversation {
     ),
     tasks: [],
     runs: on.runs.map((run) => ({ ...run, hidden: false, originRunId: null })),
+    runCount: on.runs.length,
   }
+}
+
+/** The line of it in a list. */
+export function lineOf(on: StubConversation): ConversationLine {
+  const { interruptions: _interruptions, tasks: _tasks, runs, ...row } = rowOf(on)
+  const [first] = on.log
+  const firstMessage = first?.type === 'message' ? String(first.content.text).slice(0, 200) : null
+  return { ...row, firstMessage, lastRun: runs.at(-1) ?? null }
+}
+
+/** What waits in it. */
+export function waitingIn(on: StubConversation): Interruption[] {
+  const { id: conversationId, createdAt } = on
+  return [...on.open.values()].map(({ interruption }) => ({ ...interruption, conversationId, createdAt }))
 }
 
 function stage(on: StubConversation, run: Run, settle: () => void): Stage {
@@ -181,7 +197,7 @@ function put(on: StubConversation, run: Run, given: Given): void {
   for (const reader of on.readers) reader(event)
 }
 
-function keepText(on: StubConversation, event: Event): void {
+function keepText(on: StubConversation, event: AnyEvent): void {
   if (event.type !== 'delta') {
     on.texts.delete(event.callId)
     return

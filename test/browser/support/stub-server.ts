@@ -10,10 +10,12 @@ import {
   answerAction,
   cancelRun,
   createConversation,
+  lineOf,
   rowOf,
   type StubConversation,
   snapshotsOf,
   startRun,
+  waitingIn,
 } from './stub-conversation.ts'
 
 const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
@@ -81,11 +83,15 @@ const routes: readonly Route[] = [
   [
     'GET',
     /^\/conversations$/,
-    (state) => ok({ items: [...state.conversations.values()].map((one) => rowOf(one)), nextCursor: null }),
+    (state) => ok({ items: [...state.conversations.values()].map((one) => lineOf(one)).reverse(), nextCursor: null }),
+  ],
+  [
+    'GET',
+    /^\/interruptions$/,
+    (state) => ok({ items: [...state.conversations.values()].flatMap(waitingIn), nextCursor: null }),
   ],
   ['POST', /^\/conversations$/, start],
   ['GET', /^\/conversations\/([^/]+)$/, (state, [id = '']) => withConversation(state, id, (found) => ok(rowOf(found)))],
-  ['GET', /^\/conversations\/([^/]+)\/events$/, firstEvent],
   [
     'POST',
     /^\/conversations\/([^/]+)\/runs$/,
@@ -131,12 +137,6 @@ function start(state: State, _match: readonly string[], body: Body): Reply {
   const id = `chats/01J${String(state.conversations.size + 1).padStart(4, '0')}`
   state.conversations.set(id, createConversation(id, agent, state.pieceMs))
   return { status: 201, body: { id, agent, run: null } }
-}
-
-function firstEvent(state: State, [id = '']: readonly string[]): Reply {
-  return withConversation(state, id, ({ log }) =>
-    ok({ events: log.slice(0, 1), lastSeq: log.length, more: log.length > 1 }),
-  )
 }
 
 function cancel(state: State, [runId = '']: readonly string[]): Reply {
@@ -205,6 +205,8 @@ function document(state: State, [path = '']: readonly string[]): Reply {
       createdAt: row.createdAt,
       lastMessageAt: row.lastMessageAt,
       expiresAt: null,
+      olderCursor: null,
+      newerCursor: null,
       hasMore: false,
     })
   })

@@ -21,7 +21,7 @@ const writer = defineAgent({
 const runtime = createRuntime({ agents: [writer] })
 console.log((await runtime.conversation('writer', { id: 'chats/1' }).run('A greeting, please')).text)
 const { events } = await runtime.readEvents('chats/1', { verbose: true })
-for (const { type, author, content } of events) {
-  if (type === 'start' && content['overrides'] !== undefined) console.log(author, content['overrides'])
+for (const { type, kind, author, content } of events) {
+  if (type === 'start' && kind === 'agent' && content.overrides) console.log(author, content.overrides)
 }
 await runtime.close()

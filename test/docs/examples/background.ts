@@ -1,4 +1,4 @@
-/** A task that outlives its run: asked about, told something, and told of by a run that nobody asked for. */
+/** A task that outlives its run: asked for its progress, sent a message, and reported by a follow-up run. */
 import { createRuntime, defineAgent } from '@witan/core'
 import { call, lastUserMessage, type Rule, scriptedModel } from '@witan/core/testing'
 

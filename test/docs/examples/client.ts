@@ -1,5 +1,5 @@
 /** The client against a server in this process; with a URL and a token it is the same code against any. */
-import { createClient } from '@witan/client'
+import { createClient, createConversationFold } from '@witan/client'
 import { createRuntime, defineAgent } from '@witan/core'
 import { call, scriptedModel, toolResults } from '@witan/core/testing'
 import { createApp, createAuth, createLog } from '@witan/server'
@@ -24,8 +24,10 @@ const app = createApp({
 const client = createClient({ url: 'http://localhost', fetch: async (url, init) => app.fetch(new Request(url, init)) })
 const chat = client.conversation('profile', { id: 'chats/1' })
 chat.handle<{ name: string }, string>('ChangeName', ({ name }) => `You are ${name} now.`)
-const stream = chat.stream('Call me Ann.')
-for await (const event of stream) if (event.type !== 'delta') console.log(event.seq, event.type, event.kind)
+const { view, take } = createConversationFold()
+const stream = chat.stream('Call me Ann.', { verbose: true })
+for await (const event of stream) take(event)
+for (const { kind, name, state, children } of view.calls.values()) console.log(kind, name, state, children.length)
 console.log((await stream.result()).text)
 console.log((await client.documents.get(chat.id)).messages.length, 'messages')
 client.close()

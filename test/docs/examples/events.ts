@@ -13,7 +13,7 @@ const { id } = await runtime.start({ agent: 'guide', id: 'chats/1' })
 const leave = new AbortController()
 const reading = (async () => {
   for await (const event of runtime.followEvents(id, { signal: leave.signal })) {
-    console.log(event.seq ?? '-', event.type, event.kind, event.content['text'] ?? '')
+    console.log(event.seq ?? '-', event.type, event.kind, 'text' in event.content ? event.content.text : '')
     if (event.type === 'end' && event.kind === 'agent') leave.abort()
   }
 })()

@@ -20,7 +20,7 @@ const buyer = defineAgent({
   instructions: 'Buy what is needed.',
   model: scriptedModel((request, turn) => steps[turn] ?? `Done: ${toolResults(request)[0]}`),
   tools: [pay],
-  approvals: ['pay'],
+  approvals: [{ tool: 'pay', when: ({ amount }) => Number(amount) > 500 }],
   questions: true,
   users: [{ id: 'anna', name: 'Anna' }, { id: 'bob' }],
   interruptionExpiresInSeconds: 86_400,

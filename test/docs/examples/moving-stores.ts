@@ -1,6 +1,6 @@
 /** The same as a library: everything of one store, line by line, into another one. */
 import { createRuntime, defineAgent, memoryStore } from '@witan/core'
-import { exportStore, importItem, movingText, readMoving } from '@witan/core/moving'
+import { exportStore, importItem, exportText, readExport } from '@witan/core/export'
 import { scriptedModel } from '@witan/core/testing'
 
 const from = memoryStore()
@@ -10,10 +10,10 @@ await (await runtime.start({ agent: 'clerk', id: 'chats/1', prompt: 'File it.' }
 await runtime.close()
 
 async function* lines() {
-  for await (const line of exportStore(from, await from.listDatabases())) yield movingText(line)
+  for await (const line of exportStore(from, await from.listDatabases())) yield exportText(line)
 }
 
 const to = memoryStore()
 await to.open()
-for await (const item of readMoving(lines())) console.log(item.kind, await importItem(to, item))
+for await (const item of readExport(lines())) console.log(item.kind, await importItem(to, item))
 for await (const line of lines()) console.log(line.slice(0, 17), '…')

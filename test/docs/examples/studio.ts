@@ -1,4 +1,4 @@
-/** The Studio is files that the server serves at `/`, under a policy that lets them speak to nobody else. */
+/** The Studio is files that the server serves at `/`, under a content security policy that allows only that server. */
 import { createRuntime } from '@witan/core'
 import { createApp, createAuth, createLog } from '@witan/server'
 import { studioFolder } from '@witan/studio'

@@ -1,6 +1,6 @@
 /** A client as careful as a good one is: it repeats what got no reply under the same key, reads on after the last event, and keeps its history. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AgentInput, Conversation, Event, EventPage, Interruption } from '@witan/protocol'
+import type { AgentInput, Conversation, AnyEvent, EventPage, Interruption } from '@witan/protocol'
 import { createParser } from 'eventsource-parser'
 import type { Acknowledged, Connection, History } from './history.ts'
 import { patienceMs } from './patience.ts'
@@ -32,7 +32,7 @@ export interface Client {
   look(id: string): Promise<Conversation>
   /** Looks until the conversation rests: idle, or waiting for somebody. */
   untilRest(id: string): Promise<Conversation>
-  events(id: string): Promise<readonly Event[]>
+  events(id: string): Promise<readonly AnyEvent[]>
   /** Reads along, over lost connections too, until it is told to stop; it cuts its own connections after so many events. */
   follow(id: string, cut?: Cut): () => Promise<void>
 }
@@ -45,7 +45,7 @@ export interface Cut {
   /** It has read up to here. */
   readonly from?: number
   /** Told of each event as it comes. */
-  readonly onEvent?: (event: Event) => void
+  readonly onEvent?: (event: AnyEvent) => void
 }
 
 /** How the stream of a run is cut, and what the server then does with the run. */
@@ -114,7 +114,7 @@ export function createClient(
       }
     },
     async events(id) {
-      const events: Event[] = []
+      const events: AnyEvent[] = []
       for (;;) {
         const path = `${pathOf(id)}/events?verbose=true&limit=200&from=${events.length}`
         const page = (await door.persist('GET', path, {})).body as EventPage
@@ -315,7 +315,7 @@ async function take(
   const parser = createParser({
     onEvent: ({ id, event: name, data }) => {
       if (name === 'result') return
-      const event = JSON.parse(data) as Event
+      const event = JSON.parse(data) as AnyEvent
       if (id !== undefined) onEvent?.(event)
       if (id === undefined) connection.deltas.push(event)
       else if (connection.frames.length < cutAfter) connection.frames.push({ id: Number(id), event })

@@ -1,7 +1,7 @@
 /** A good history, told by a runtime in this process, and what a forger may do to it. */
 import { createRuntime, memoryStore } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import { fakeClock } from '../../support/clock.ts'
 import { outliving } from '../../support/reopen.ts'
 import { allEvents, until } from '../../support/stage.ts'
@@ -69,8 +69,8 @@ export async function goodEvidence(): Promise<Forgeable<Evidence>> {
 }
 
 /** The root's last words, as a reader got them live. */
-function deltasOf(events: readonly Event[], { entries }: StoredConversation): Event[] {
-  const { seq: _seq, ...end } = events.at(-1) as Event
+function deltasOf(events: readonly AnyEvent[], { entries }: StoredConversation): AnyEvent[] {
+  const { seq: _seq, ...end } = events.at(-1) as AnyEvent
   const reply = entries.findLast((entry) => entry.type === 'end' && entry.kind === 'model')
   const attempt = reply?.type === 'end' && reply.kind === 'model' ? reply.body.attempt : 0
   return ['root', ' done'].map((text) => ({ ...end, type: 'delta', content: { text, attempt } }))

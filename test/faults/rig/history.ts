@@ -1,5 +1,5 @@
 /** What a client knows for certain: every request that was acknowledged, and every event it read, with its id. */
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 
 /** An input that a server answered with 2xx. `value` is the text of a message, the JSON of an answer. */
 export interface Acknowledged {
@@ -17,9 +17,9 @@ export interface Connection {
   readonly from: number
   /** Whether it asked for every event; else some may be left out, and the order is still theirs. */
   readonly whole: boolean
-  readonly frames: { readonly id: number; readonly event: Event }[]
+  readonly frames: { readonly id: number; readonly event: AnyEvent }[]
   /** Text as it came live, by call. */
-  readonly deltas: Event[]
+  readonly deltas: AnyEvent[]
 }
 
 /** One client's history, or that of several. */

@@ -1,5 +1,5 @@
 /** Invariants of the log itself and of what readers saw of it. Each gives what is wrong, in words; nothing for a good history. */
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { Evidence, StoredConversation } from './evidence.ts'
 import type { Acknowledged, Connection } from './history.ts'
@@ -68,7 +68,7 @@ function checkConnection(
 }
 
 const signature = ({ type, kind, place }: Entry): string => `${type} ${kind} ${place.call}`
-const signatureOf = ({ type, kind, callId }: Event): string => `${type} ${kind} ${callId}`
+const signatureOf = ({ type, kind, callId }: AnyEvent): string => `${type} ${kind} ${callId}`
 
 /** [I3] A run has exactly one end, and nothing of it follows but what its tasks say. */
 export function checkOneEnd({ conversations }: Evidence): string[] {
@@ -185,7 +185,7 @@ export function checkText({ history, conversations }: Evidence): string[] {
 }
 
 /** What a reader has of each call and attempt in the end; a snapshot replaces what came before it. */
-function textsOf(deltas: readonly Event[]): ReadonlyMap<string, string> {
+function textsOf(deltas: readonly AnyEvent[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
   for (const { callId, content } of deltas) {
     const key = `${callId} ${String(content['attempt'])}`

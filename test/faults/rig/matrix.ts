@@ -1,5 +1,7 @@
 /** The fault matrix: all rows, and what a run of them came to, for people and for machines. */
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { killAnywhere } from '../rows/f01-kill-anywhere.ts'
 import { effectAndRecord } from '../rows/f02-effect-and-record.ts'
 import { frozenWorker } from '../rows/f03-frozen-worker.ts'
@@ -23,6 +25,9 @@ import { defaultRecovery } from '../rows/recovery.ts'
 import { twoDatabases } from '../rows/two-databases.ts'
 import { type LaneName, openLane } from './lane.ts'
 import { percentile, type Profile, type ReportLine, type Row, type RowResult } from './row.ts'
+
+const reportFile = fileURLToPath(import.meta.resolve('../report.json'))
+const lastReport = JSON.parse(readFileSync(reportFile, 'utf8')) as Pick<Report, 'rows'>
 
 /** Every row, in the order of the plan. */
 export const rows: readonly Row[] = [
@@ -50,21 +55,23 @@ export const rows: readonly Row[] = [
   twoDatabases,
 ]
 
-/** Rows that run one after the other on one store. */
-export interface RowLane {
-  readonly name: string
+/** A row on one of its stores. */
+export interface Turn {
+  readonly row: Row
   readonly store: LaneName
-  readonly rows: readonly Row[]
 }
 
-/** Lanes run beside each other: one for each store, and one for the rows that wait more than they work. */
-export const lanes: readonly RowLane[] = (['memory', 'sqlite', 'postgres'] as const).flatMap((store) => {
-  const own = rows.filter(({ stores }) => stores.includes(store))
-  const waiting = { name: `${store}, waiting`, store, rows: own.filter(({ waits }) => waits === true) }
-  return [{ name: store, store, rows: own.filter(({ waits }) => waits !== true) }, waiting].filter(
-    (lane) => lane.rows.length > 0,
-  )
-})
+/** How many turns run at once: most of their time is waiting. */
+export const width = 4
+
+/** Every row on each of its stores. Those that took longest in the last report stand first, so that none of them is left over at the end. */
+export const turns: readonly Turn[] = rows
+  .flatMap((row) => row.stores.map((store) => ({ row, store })))
+  .sort((one, other) => lastSeconds(other) - lastSeconds(one))
+
+function lastSeconds({ row, store }: Turn): number {
+  return lastReport.rows.find((line) => line.id === row.id && line.store === store)?.seconds ?? 0
+}
 
 /** Everything that one run of the matrix came to. */
 export interface Report {

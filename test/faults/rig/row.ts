@@ -30,8 +30,6 @@ export interface Row {
   readonly id: string
   readonly title: string
   readonly stores: readonly LaneName[]
-  /** Whether it waits more than it works: then it runs beside the other rows of its store. */
-  readonly waits?: boolean
   run(context: RowContext): Promise<RowResult>
 }
 

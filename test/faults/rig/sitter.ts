@@ -1,7 +1,7 @@
 /** A reader who takes nothing from a stream, or next to nothing, until it is told to read on. */
 import { get, type IncomingMessage } from 'node:http'
 import { createParser } from 'eventsource-parser'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import type { Connection, History } from './history.ts'
 
 /** One that sits on a stream. */
@@ -63,7 +63,7 @@ export async function sit(
       const parser = createParser({
         onComment: (comment) => comments.push(comment.trim()),
         onEvent: ({ id: seq, data }) => {
-          const event = JSON.parse(data) as Event
+          const event = JSON.parse(data) as AnyEvent
           if (seq === undefined) connection.deltas.push(event)
           else connection.frames.push({ id: Number(seq), event })
         },

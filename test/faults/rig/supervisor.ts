@@ -24,18 +24,12 @@ export interface Server {
   /** Puts its wall clock ahead, or behind; nobody else's. */
   skew(skewMs: number): Promise<void>
   signal(signal: NodeJS.Signals): void
-  /** What it holds once its garbage is collected, in bytes. */
-  memory(): Promise<Held>
+  /** What it holds for readers of its streams, in bytes: read ahead, queued, and written to sockets that take nothing. */
+  held(): Promise<number>
   /** Kills it and waits for its end. */
   kill(): Promise<void>
   /** Asks it to end in order; the time it took in ms. */
   stop(): Promise<number>
-}
-
-/** What is reachable, with the buffers that hang on it; and what the system has given the process, of which much may be free. */
-export interface Held {
-  readonly heapBytes: number
-  readonly residentBytes: number
 }
 
 /** A server before it serves. */
@@ -142,13 +136,12 @@ function warmUp({ script, compiled }: Program): Warm {
     expect: (doom) => obeyed({ doom }),
     skew: (skewMs) => obeyed({ skewMs }),
     signal: (signal) => void child.kill(signal),
-    async memory() {
-      const told = heard('{"type":"memory"')
-      order({ memory: true })
+    async held() {
+      const told = heard('{"type":"held"')
+      order({ held: true })
       await told
-      const line = state.said.findLast((said) => said.startsWith('{"type":"memory"')) ?? '{}'
-      const { heapUsed, external, rss } = JSON.parse(line) as NodeJS.MemoryUsage
-      return { heapBytes: heapUsed + external, residentBytes: rss }
+      const line = state.said.findLast((said) => said.startsWith('{"type":"held"')) ?? '{"bytes":0}'
+      return (JSON.parse(line) as { readonly bytes: number }).bytes
     },
     kill,
     async stop() {

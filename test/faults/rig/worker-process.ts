@@ -2,6 +2,8 @@
  * A server that can be tortured: `witan serve`, loaded beforehand and told by lines of JSON on its standard input when to start,
  * which fault points to arm, how wrong its clock is, and how much newer it is. Everything it runs is the command line's own.
  */
+import { subscribe } from 'node:diagnostics_channel'
+import type { ServerResponse } from 'node:http'
 import { flushCompileCache } from 'node:module'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -22,12 +24,12 @@ interface Order {
   readonly doom?: Doom
   readonly skewMs?: number
   readonly env?: Readonly<Record<string, string>>
-  /** Collects garbage and tells what is held. */
-  readonly memory?: true
+  /** Collects garbage and reports what is held for readers. */
+  readonly held?: true
 }
 
-function obey({ faults, doom, skewMs, env, memory }: Order): void {
-  if (memory === true) return collect()
+function obey({ faults, doom, skewMs, env, held }: Order): void {
+  if (held === true) return collect()
   if (faults !== undefined) armFaults(faults)
   if (doom !== undefined) expectDoom(doom)
   if (skewMs !== undefined) skewClock(skewMs)
@@ -43,15 +45,30 @@ function obey({ faults, doom, skewMs, env, memory }: Order): void {
 setFlagsFromString('--expose-gc')
 const gc = runInNewContext('gc') as () => void
 
-const settleMs = 100
+/** What keeps things for a reader. */
+interface Buffering {
+  heldBytes(): number
+}
 
-/** Twice, since what the first one frees may free more. */
+/** Of what is garbage nothing is held: the references are weak. */
+const buffers: WeakRef<Buffering>[] = []
+const keep = (buffer: Buffering): void => void buffers.push(new WeakRef(buffer))
+const responses: WeakRef<ServerResponse>[] = []
+subscribe('witan.stream', (queue) => keep(queue as Buffering))
+subscribe('witan.tail', (inbox) => keep(inbox as Buffering))
+subscribe('http.server.request.start', (message) => {
+  const { response } = message as { readonly response: ServerResponse }
+  responses.push(new WeakRef(response))
+})
+
+/** Collects garbage in a turn of its own, since a reference that was just read is kept to the end of its turn. */
 function collect(): void {
-  gc()
-  setTimeout(() => {
+  setImmediate(() => {
     gc()
-    setTimeout(() => console.log(JSON.stringify({ type: 'memory', ...process.memoryUsage() })), settleMs)
-  }, settleMs)
+    const queued = buffers.reduce((sum, buffer) => sum + (buffer.deref()?.heldBytes() ?? 0), 0)
+    const written = responses.reduce((sum, response) => sum + (response.deref()?.writableLength ?? 0), 0)
+    console.log(JSON.stringify({ type: 'held', bytes: queued + written }))
+  })
 }
 
 const orders = createInterface({ input: process.stdin })

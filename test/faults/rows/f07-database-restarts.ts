@@ -17,7 +17,6 @@ export const databaseRestarts: Row = {
   id: 'F07',
   title: 'the database server killed and started again',
   stores: ['postgres'],
-  waits: true,
   async run({ profile }) {
     const server = await startServer({ fsync: true })
     const lane = await openLaneAt(server.url)

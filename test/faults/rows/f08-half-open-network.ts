@@ -44,7 +44,6 @@ export const halfOpenNetwork: Row = {
   id: 'F08',
   title: 'a network that falls silent, trickles, or is cut',
   stores: ['postgres'],
-  waits: true,
   run({ lane, profile }) {
     const trials = Array.from({ length: repeats[profile] }, () => once).flat()
     return sideBySide(lane, { places, trials, open: openBehindProxy })

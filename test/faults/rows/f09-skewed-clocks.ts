@@ -1,7 +1,7 @@
 /** F09: a worker's clock is an hour off, or jumps: nobody steals a run, and what expires does so right by the database's clock. */
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import { type Arena, openArena, steadyLeaseMs } from '../rig/arena.ts'
 import type { Death } from '../rig/crew.ts'
 import { isFulfilled, lift, newDoom } from '../rig/doom.ts'
@@ -25,7 +25,6 @@ export const skewedClocks: Row = {
   id: 'F09',
   title: 'a worker whose clock is an hour off, or jumps',
   stores: ['memory', 'postgres'],
-  waits: true,
   run: (context) => (context.lane.name === 'memory' ? simulated(context) : real(context)),
 }
 
@@ -194,7 +193,7 @@ interface Seen {
   readonly from: number
   readonly to: number
   readonly deaths: readonly Death[]
-  readonly events: readonly Event[]
+  readonly events: readonly AnyEvent[]
 }
 
 /** Nobody takes a run over whose owner lives, nor before the lease of a dead one has lapsed, nor much later. */
@@ -213,7 +212,7 @@ function wrongTakeovers({ to, deaths, events }: Seen): readonly string[] {
 /** By the database's clock: given the right time, over not before it and a second after it at most; and clients are told that time. */
 function wrongExpiries(
   expiries: readonly Expiry[],
-  { lagMs, events }: { readonly lagMs: number; readonly events: readonly Event[] },
+  { lagMs, events }: { readonly lagMs: number; readonly events: readonly AnyEvent[] },
 ): readonly string[] {
   const allowedMs = offByMs + lagMs
   const wrong = expiries.flatMap(({ of, is, at, due }) => {

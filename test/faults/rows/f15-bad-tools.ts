@@ -56,7 +56,6 @@ export const blockedLoop: Row = {
   id: 'F20',
   title: 'a tool that blocks its process for more than two leases',
   stores: ['sqlite', 'postgres'],
-  waits: true,
   /** The whole process stands still, and all its jobs change hands: those of the story beside it, too. */
   async run({ lane, profile }: RowContext) {
     const arena = await openArena(lane)

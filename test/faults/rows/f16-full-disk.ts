@@ -64,8 +64,10 @@ async function fillAgain(
       score.intend()
       await disk.fill(trial)
       const asked = await Promise.all(crew.servers.map((server) => untilRefused(server, score)))
+      await Promise.all(crew.servers.map((server) => untilReady(server, { is: false, score })))
       await delay(fullMs)
       await disk.empty()
+      await Promise.all(crew.servers.map((server) => untilReady(server, { is: true, score })))
       score.twin('a full disk', await told, calm)
       for (const id of asked.flatMap(({ accepted }) => accepted))
         if ((await client.look(id)).id !== id) score.fail('I1', `${id} was accepted and is lost`)
@@ -103,6 +105,22 @@ async function untilRefused({ url }: Server, score: Score): Promise<Asked> {
     }
   }
   return { refusals: 0, accepted }
+}
+
+/** The outcome of a trial of the store counts for a second; more than that no answer lags behind. */
+const readinessMs = 5_000
+
+/** Asks whether a server takes work, until the answer is right. */
+async function untilReady(
+  { url }: Server,
+  { is, score }: { readonly is: boolean; readonly score: Score },
+): Promise<void> {
+  const wanted = is ? 200 : 503
+  for (const from = performance.now(); performance.now() - from < readinessMs; await delay(50)) {
+    const { status } = await probe(url, '/readyz')
+    if (status === wanted) return score.count(`/readyz gave ${wanted}`)
+  }
+  score.fail('I9', `/readyz never gave ${wanted} with a disk that is ${is ? 'not full any more' : 'full'}`)
 }
 
 const run = promisify(execFile)

@@ -1,5 +1,5 @@
 /** F18: a tree is cancelled at every event of it: three levels, children side by side, a task, and a tool that ignores its abort. */
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 import { type Arena, openArena } from '../rig/arena.ts'
 import { answerAll } from '../rig/client.ts'
 import type { Row } from '../rig/row.ts'
@@ -53,7 +53,7 @@ async function untilEvent({ history, client }: Arena, id: string, at: number): P
   for (let round = 0; round < 400; round += 1) {
     const seen = history.connections
       .filter(({ conversation }) => conversation === id)
-      .flatMap(({ frames }): Event[] => frames.map(({ event }) => event))
+      .flatMap(({ frames }): AnyEvent[] => frames.map(({ event }) => event))
     if (seen.length >= at) return
     if (round % 20 === 19) {
       const { status, interruptions } = await client.look(id)

@@ -13,7 +13,6 @@ export const defaultRecovery: Row = {
   id: 'REC',
   title: 'the default lease of 15 s: a dead worker’s run goes on elsewhere',
   stores: ['postgres'],
-  waits: true,
   async run({ lane, profile }) {
     const arena = await openArena(lane, { leaseMs: defaultLeaseMs, bounds: { recoveryMs: boundMs } })
     const { crew, score } = arena

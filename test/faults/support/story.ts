@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createRuntime, defineTool, type Runtime, type Store } from '@witan/core'
 import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
-import type { Document, Event, RunResult } from '@witan/protocol'
+import type { Document, AnyEvent, RunResult } from '@witan/protocol'
 import { z } from 'zod'
 import { assertAlternates, assertEpochs, assertSound, assertUsage, storedEntries } from '../../support/claims.ts'
 import type { FakeClock } from '../../support/clock.ts'
@@ -163,7 +163,7 @@ function plain({ messages, createdAt: _created, lastMessageAt: _last, ...rest }:
 }
 
 /** Every event by what it says and where, but for notices, in no order: parallel branches may come in any. */
-function treeOf(events: readonly Event[]): readonly string[] {
+function treeOf(events: readonly AnyEvent[]): readonly string[] {
   return events
     .filter(({ type }) => type !== 'notice')
     .map(({ type, kind, agentPath, author, document, content }) =>

@@ -1,7 +1,7 @@
 /** Family B: the model writes a name that is bound for it, in every spelling; what do executors work with? */
 import { defineTool, memoryStore, type QuerySource } from '@witan/core'
 import { type Rule, systemText } from '@witan/core/testing'
-import type { AgentInput, Event } from '@witan/protocol'
+import type { AgentInput, AnyEvent } from '@witan/protocol'
 import { storedEntries } from '../../support/claims.ts'
 import { actionsIn, type AgentDraft, createStage } from '../../support/stage.ts'
 import { canary, scannerOf } from '../support/canary.ts'
@@ -174,7 +174,7 @@ async function playCase(one: Case, ledger: Ledger): Promise<void> {
 function judge(
   one: Case,
   got: readonly unknown[],
-  { ledger, events, entries }: { ledger: Ledger; events: readonly Event[]; entries: readonly unknown[] },
+  { ledger, events, entries }: { ledger: Ledger; events: readonly AnyEvent[]; entries: readonly unknown[] },
 ): void {
   const scan = scannerOf([one.id])
   ledger.control('what is executed', got.length > 0 && scan(textOf(got)).size > 0)

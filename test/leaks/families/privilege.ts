@@ -1,7 +1,7 @@
 /** Families E and F: an order to do what the agent may not do, brought by whatever a model reads; does anything of it happen? */
 import { createRuntime, defineTool, type ModelRequest, type QuerySource, type Runtime } from '@witan/core'
 import { call, type Rule, type ScriptedCall, scriptedModel } from '@witan/core/testing'
-import type { DatabaseId, Event, RunResult } from '@witan/protocol'
+import type { DatabaseId, AnyEvent, RunResult } from '@witan/protocol'
 import { z } from 'zod'
 import { type AgentDraft, agent, allEvents, playerOf } from '../../support/stage.ts'
 import type { Ledger } from '../support/ledger.ts'
@@ -178,7 +178,7 @@ interface Played {
   readonly requests: readonly ModelRequest[]
   readonly dear: readonly ModelRequest[]
   readonly ran: readonly string[]
-  readonly events: readonly Event[]
+  readonly events: readonly AnyEvent[]
   readonly status: string
 }
 

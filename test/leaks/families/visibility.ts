@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import { defineTool, memoryStore } from '@witan/core'
 import type { Rule, ScriptedCall } from '@witan/core/testing'
-import type { AgentInput, Event } from '@witan/protocol'
+import type { AgentInput, AnyEvent } from '@witan/protocol'
 import { z } from 'zod'
 import { type AgentDraft, createStage, settle } from '../../support/stage.ts'
 import { canary, scannerOf } from '../support/canary.ts'
@@ -135,7 +135,7 @@ async function playCase(one: Case, id: string, ledger: Ledger): Promise<void> {
   const stage = createStage({ agents, plays, options: { store, tools: [peek] } })
   const given = { [one.tree === 'mapped' ? 'src' : 'key']: { value, sendToModel: !one.byCaller } }
   await stage.runtime.start({ agent: 'n0', id: conversation, parameters: given })
-  const live: Event[] = []
+  const live: AnyEvent[] = []
   const stop = new AbortController()
   const reading = one.reader === 'stream' ? follow(stage.runtime, live, stop.signal) : null
   if (reading !== null) await settle(1)
@@ -168,8 +168,8 @@ function wholeFacts(one: Case): Facts {
 }
 
 async function follow(
-  runtime: { followEvents(id: string, filter: { verbose: boolean; signal: AbortSignal }): AsyncIterable<Event> },
-  into: Event[],
+  runtime: { followEvents(id: string, filter: { verbose: boolean; signal: AbortSignal }): AsyncIterable<AnyEvent> },
+  into: AnyEvent[],
   signal: AbortSignal,
 ): Promise<void> {
   for await (const event of runtime.followEvents(conversation, { verbose: true, signal })) into.push(event)

@@ -1,6 +1,6 @@
 /** Reads every place that a value could come out of, once a conversation is over, sorted by the agent whose words they are. */
 import type { Store } from '@witan/core'
-import type { Event, RunResult } from '@witan/protocol'
+import type { AnyEvent, RunResult } from '@witan/protocol'
 import { storedEntries } from '../../support/claims.ts'
 import { playerOf, type Stage } from '../../support/stage.ts'
 import type { Sink } from './visibility-table.ts'
@@ -20,7 +20,7 @@ export interface Witnessed {
   readonly final: RunResult
   readonly interruptions: unknown
   readonly whileWaiting: unknown
-  readonly live: readonly Event[]
+  readonly live: readonly AnyEvent[]
   readonly executed: readonly { readonly agent: string; readonly parameters: unknown; readonly context: string }[]
 }
 
@@ -84,7 +84,7 @@ function byAgent(sink: Sink, said: readonly (readonly [agent: string, what: unkn
 }
 
 /** The deltas of a call as one text: a value that is cut in two by a chunk is a value all the same. */
-function deltasOf(live: readonly Event[]): readonly (readonly [agent: string, text: string])[] {
+function deltasOf(live: readonly AnyEvent[]): readonly (readonly [agent: string, text: string])[] {
   const calls = new Map<string, [agent: string, text: string]>()
   for (const { type, callId, author, content } of live) {
     if (type !== 'delta') continue

@@ -12,6 +12,8 @@ import { fileURLToPath } from 'node:url'
 export interface TestServer {
   readonly url: string
   readonly port: number
+  /** The folder of its data. */
+  readonly data: string
   /** Ends it at once, as a crash would, or in order; `start` brings it back on the same data and port. */
   stop(how: 'immediate' | 'fast'): Promise<void>
   start(): Promise<void>
@@ -21,10 +23,14 @@ export interface TestServer {
 export interface ServerOptions {
   /** Waits for the disk, as a real one does; default false. */
   readonly fsync?: boolean
+  /** Follows this server, which must be stopped now, under the name `standby`. */
+  readonly standbyOf?: TestServer
 }
 
 /** Far more than a start takes, also after a crash on a machine that is busy. */
 const startsWithinMs = 60_000
+
+const initFlags = ['--auth=trust', '--username=postgres', '--encoding=UTF8', '--locale=C', '--no-sync']
 
 let shared: Promise<string> | null = null
 
@@ -37,18 +43,25 @@ export function testServer(): Promise<string> {
 }
 
 /** Starts a server in a folder of its own. It ends with this process, however that ends. */
-export async function startServer({ fsync = false }: ServerOptions = {}): Promise<TestServer> {
+export async function startServer({ fsync = false, standbyOf }: ServerOptions = {}): Promise<TestServer> {
   const { initdb, postgres } = await binaries()
   const folder = mkdtempSync(join(tmpdir(), 'witan-postgres-'))
   const user = unprivileged()
   if (user !== null) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
-  const flags = ['--auth=trust', '--username=postgres', '--encoding=UTF8', '--locale=C', '--no-sync']
-  execFileSync(initdb, [`--pgdata=${data}`, ...flags], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  const run = (program: string, args: readonly string[]) =>
+    execFileSync(program, args, { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  if (standbyOf === undefined) run(initdb, [`--pgdata=${data}`, ...initFlags])
+  else {
+    run('cp', ['-a', standbyOf.data, data])
+    run('touch', [join(data, 'standby.signal')])
+  }
   let port = await freePort()
   const settings = [`fsync=${fsync ? 'on' : 'off'}`, 'unix_socket_directories=', 'listen_addresses=127.0.0.1']
   const more = ['max_connections=200', 'log_min_messages=fatal', 'shared_buffers=64MB']
-  const options = [...settings, ...more].flatMap((setting) => ['-c', setting])
+  const primary = `host=127.0.0.1 port=${standbyOf?.port} user=postgres application_name=standby`
+  const follow = standbyOf === undefined ? [] : [`primary_conninfo=${primary}`]
+  const options = [...settings, ...more, ...follow].flatMap((setting) => ['-c', setting])
   const tellGuard = guard(folder)
   let running: ReturnType<typeof spawn> | null = null
   const start = async () => {
@@ -75,6 +88,7 @@ export async function startServer({ fsync = false }: ServerOptions = {}): Promis
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     port,
+    data,
     start,
     async stop(how) {
       const child = running

@@ -94,15 +94,16 @@ function wrap(name: string, method: Method, { gate, order }: Way): unknown {
   }
 }
 
-/** What a worker hears of others comes late, and never to a dead one. */
+/** A worker is notified late of what others do, and never once it is dead. */
 function gatedListen(listen: Store['listen'], gate: Gate): Store['listen'] {
   const late = (label: string, tell: () => void) => void gate.pass(label).then(tell)
   return (listener) =>
     listen({
-      appended: (at) => late('hears of an append', () => listener.appended(at)),
-      due: () => late('hears of a job', () => listener.due()),
-      gone: (at) => late('hears of an end', () => listener.gone(at)),
-      said: (at, text) => late('hears words', () => listener.said(at, text)),
+      ...listener,
+      appended: (at) => late('is notified of an append', () => listener.appended(at)),
+      due: () => late('is notified of a job', () => listener.due()),
+      gone: (at) => late('is notified of an end', () => listener.gone(at)),
+      said: (at, text) => late('receives a text', () => listener.said(at, text)),
     })
 }
 

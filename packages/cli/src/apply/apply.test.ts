@@ -5,15 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { createClient } from '@witan/client'
-import { parseAgent } from '@witan/core'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
-import fc from 'fast-check'
 import { toYaml } from '../commands/export.ts'
 import { sitting } from '../testing/person.ts'
 import { type Around, deskConfig, witan } from '../testing/witan.ts'
-import { changesBetween } from './diff.ts'
-import { agentsIn } from './source.ts'
-import { seed } from '../../../../test/support/seeds.ts'
 
 const pair = `# two that list each other
 agents:
@@ -76,7 +71,10 @@ describe('agents in files', () => {
       assert.ok(screen.includes('never to the taxman.'), screen)
       await file('wrong.yaml', wrong)
       const refused = await sitting(['agents', 'apply', '-f', join(folder, 'wrong.yaml'), ...at], [])
-      assert.match(refused.screen, /lists sub-agent `narrow-and-rather-long-name[a-z-]+`, which does not exist\./)
+      assert.match(
+        refused.screen.replace(/\s+/g, ' '),
+        /lists sub-agent `narrow-and-rather-long-name[a-z-]+`, which does not exist\./,
+      )
     })
 
     test('a warning that a change brings for an agent that stays as it is is told', async () => {
@@ -190,7 +188,7 @@ describe('agents in files', () => {
         ],
       )
       assert.match(err, /Did you mean `description`\?/)
-      assert.match(err, /It stands at bad\.yml:1 already/)
+      assert.match(err, /It is already at bad\.yml:1/)
       const wired = '- id: left\n  model: scripted/dusk\n  instructions: x\n  subAgents:\n    - agent: clerc\n'
       const refs = await apply([...(await file('refs.yaml', wired)), '--yes'])
       assert.match(refs.err, /refs\.yaml:5 {2}left subAgents\.0\.agent {2}AGENT_REF_UNKNOWN .*Did you mean `clerk`\?/)
@@ -298,7 +296,7 @@ describe('agents in files', () => {
       assert.equal(unasked.code, 2)
       assert.match(
         unasked.err,
-        /Nothing was changed: there is nobody to ask whether agents may be deleted\.\n→ Add --yes/,
+        /Nothing was changed: without a terminal, deleting agents cannot be confirmed\.\n→ Add --yes/,
       )
       assert.equal((await ids()).length, 5)
       const held = await file(
@@ -339,66 +337,6 @@ describe('agents in files', () => {
       assert.match((await witan(['agents', 'export', '--format', 'xml', ...at])).err, /--format "xml" is not known/)
       assert.equal((await witan(['agents', 'export', 'left', 'nobody', ...at])).code, 2)
       await clear()
-    })
-
-    test('[P23] any agent is the same after YAML and back', () => {
-      const words = fc.oneof(
-        fc.string({ unit: 'binary' }),
-        fc.constantFrom(
-          'yes',
-          'no',
-          'null',
-          '~',
-          '1.0',
-          '0x1f',
-          '2020-01-01',
-          '- a',
-          'a: b',
-          '# x',
-          '  a\n b \n\n',
-          '|',
-          '\t',
-        ),
-      )
-      const plain = fc.record({
-        description: words,
-        instructions: words,
-        temperature: fc.option(fc.constantFrom(0, 0.1, 1, 1.5)),
-        outputSample: fc.dictionary(words, fc.jsonValue({ maxDepth: 2 })),
-        actions: fc.uniqueArray(fc.record({ name: fc.constantFrom('A', 'B', 'C'), description: words }), {
-          selector: ({ name }) => name,
-        }),
-        access: fc.record({ call: fc.option(fc.constant(['user:anna'])) }),
-      })
-      fc.assert(
-        fc.property(fc.array(plain, { minLength: 1, maxLength: 3 }), (drafts) => {
-          const agents = drafts.map((draft, index) => parseAgent({ ...draft, id: `a${index}`, model: 'm' }))
-          const stored = JSON.parse(JSON.stringify(agents)) as unknown[]
-          const back = agentsIn(toYaml(stored), 'x.yaml').map(({ value }) => value)
-          assert.deepEqual(changesBetween(stored, back), [])
-          assert.equal(JSON.stringify(back), JSON.stringify(stored))
-          const asJson = agentsIn(JSON.stringify({ agents: stored }, null, 2), 'x.json').map(({ value }) => value)
-          assert.equal(JSON.stringify(asJson), JSON.stringify(stored))
-        }),
-        { seed, numRuns: 100 },
-      )
-    })
-  })
-
-  describe('the differences of two agents', () => {
-    test('lists of named things are compared by name, others as a whole; an order is a difference', () => {
-      const edges = (...agents: string[]) => agents.map((agent) => ({ agent, map: {} }))
-      assert.deepEqual(changesBetween({ a: edges('x', 'y') }, { a: edges('x', 'y') }), [])
-      assert.deepEqual(changesBetween({ a: edges('x', 'y') }, { a: edges('y', 'x') }), [
-        { path: 'a (order)', before: ['x', 'y'], after: ['y', 'x'] },
-      ])
-      assert.deepEqual(changesBetween({ a: edges('x', 'y') }, { a: edges('y', 'z') }), [
-        { path: 'a.z', before: undefined, after: { agent: 'z', map: {} } },
-        { path: 'a.x', before: { agent: 'x', map: {} }, after: undefined },
-      ])
-      assert.deepEqual(changesBetween({ t: ['a'] }, { t: ['b'] }), [{ path: 't', before: ['a'], after: ['b'] }])
-      assert.deepEqual(changesBetween({ o: { x: 1, y: 2 } }, { o: { y: 2, x: 1 } }), [])
-      assert.deepEqual(changesBetween({ o: null }, { o: { x: 1 } }), [{ path: 'o', before: null, after: { x: 1 } }])
     })
   })
 })

@@ -19,7 +19,8 @@ function compare(change: Change, into: Change[]): void {
   const { path, before, after } = change
   if (isDeepStrictEqual(before, after)) return
   if (isRecord(before) && isRecord(after)) return compareFields(path, [before, after], into)
-  const [was, is] = [byName(before), byName(after)]
+  const hasRecords = [before, after].some((list) => Array.isArray(list) && list.some(isRecord))
+  const [was, is] = hasRecords ? [byName(before), byName(after)] : [null, null]
   if (was === null || is === null) {
     into.push(change)
     return
@@ -42,12 +43,12 @@ function own(fields: Fields, key: string): unknown {
   return Object.hasOwn(fields, key) ? fields[key] : undefined
 }
 
-/** The items of a list by the name that tells one from another; null where they have none. */
+/** The items of a list by the name that tells one from another, which may be all there is of one; null where they have none. */
 function byName(list: unknown): ReadonlyMap<string, unknown> | null {
   if (!Array.isArray(list)) return null
   const named = new Map<string, unknown>()
   for (const item of list as readonly unknown[]) {
-    const name = isRecord(item) ? (item['agent'] ?? item['name'] ?? item['id']) : undefined
+    const name = isRecord(item) ? (item['agent'] ?? item['name'] ?? item['id'] ?? item['tool']) : item
     if (typeof name !== 'string' || named.has(name)) return null
     named.set(name, item)
   }

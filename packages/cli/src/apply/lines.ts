@@ -10,7 +10,7 @@ const longestText = 60
 /** So many lines of a text around a change are shown. */
 const mostLines = 40
 
-/** The whole plan. Unchanged agents are one line each; the last line counts. */
+/** The complete plan. Unchanged agents are one line each; the last line has the totals. */
 export function planLines({ planned, pruned, warnings }: Plan): readonly Line[] {
   const added = planned.filter(({ stored }) => stored === null)
   const changed = planned.filter(({ stored, changes }) => stored !== null && changes.length > 0)
@@ -26,7 +26,7 @@ export function planLines({ planned, pruned, warnings }: Plan): readonly Line[] 
   ]
 }
 
-/** One thing that is wrong, with its place, and what to do about it. */
+/** One mistake, with its file and line, and a fix. */
 export function troubleLines({ severity, place, agent, path, code, detail, hint }: Trouble): readonly Line[] {
   const tone = severity === 'error' ? 'bad' : 'wait'
   const who = [agent, path].filter((part) => part !== '').join(' ')

@@ -1,6 +1,7 @@
 /** What an apply would do: which agents are new, which change and how, which go. Nothing is changed here. */
 import type { Client } from '@witan/client'
-import { type Inspected, inspectAgent, parseAgent } from '@witan/core'
+import { parseAgent } from '@witan/core'
+import { type Inspected, inspectAgent } from '@witan/core/tooling'
 import type { AgentData, Finding, StoredAgent } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import type { Change } from './diff.ts'
@@ -20,7 +21,7 @@ export interface Trouble extends Finding {
   readonly place: string
 }
 
-/** The whole of it. `pruned` are the stored agents that go. With an error nothing is done. */
+/** The plan of one apply. `pruned` are the stored agents to delete. With an error nothing changes. */
 export interface Plan {
   readonly planned: readonly Planned[]
   readonly pruned: readonly StoredAgent[]
@@ -28,7 +29,7 @@ export interface Plan {
   readonly warnings: readonly Trouble[]
 }
 
-/** Reads what is stored, and has the server check the files together with it: all mistakes are told at once, by line. */
+/** Reads the stored agents, and has the server check the files together with them: it reports all mistakes at once, by line. */
 export async function planOf(
   client: Client,
   written: readonly Written[],
@@ -58,7 +59,7 @@ function isKept({ code, path, detail }: Finding, stored: StoredAgent | undefined
   return stored?.warnings.some((one) => one.code === code && one.path === path && one.detail === detail) ?? false
 }
 
-/** File by file as they were named, and line by line; what stands in no file comes last. Nothing is told twice. */
+/** Sorts by file, in the given order, and by line; findings without a file come last. Removes duplicates. */
 function byPlace(troubles: readonly Trouble[], written: readonly Written[]): readonly Trouble[] {
   const files = [...new Set(written.map(({ place }) => placeOf(place('')).file))]
   const rank = ({ place }: Trouble): readonly [number, number] => {
@@ -87,7 +88,7 @@ export async function storedAgents(client: Client): Promise<ReadonlyMap<string, 
 
 /** An agent without what the server adds, so that the same agent always gives the same text. */
 export function withoutStoredFields(agent: StoredAgent): AgentData {
-  const { revision: _revision, source: _source, warnings: _warnings, ...data } = agent
+  const { revision: _revision, source: _source, warnings: _warnings, modelKind: _modelKind, ...data } = agent
   return data
 }
 
@@ -96,7 +97,7 @@ type Read = ReadonlyMap<
   { readonly agent: AgentData; readonly written: Written; readonly isTold: Inspected['isTold'] }
 >
 
-/** Every agent that can be told by its id, as far as its form is right; and all that is wrong with their forms. */
+/** Every agent with a readable id and a valid form, and all mistakes in the forms. */
 function readAgents(written: readonly Written[]): { readonly agents: Read; readonly errors: readonly Trouble[] } {
   const agents = new Map<string, { agent: AgentData; written: Written; isTold: Inspected['isTold'] }>()
   const errors: Trouble[] = []
@@ -122,7 +123,7 @@ function inspect(value: unknown): Inspected {
 }
 
 function twiceError(id: string, first: Written): WitanError {
-  const hint = `It stands at ${first.place('id')} already; keep one of the two.`
+  const hint = `It is already at ${first.place('id')}; keep one of the two.`
   return new WitanError('NAME_TAKEN', `Agent \`${id}\` is there twice.`, { path: 'id', hint })
 }
 

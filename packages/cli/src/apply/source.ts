@@ -1,4 +1,4 @@
-/** Agents as somebody wrote them: YAML or JSON from files, folders or standard input, each with the place of every key. */
+/** Agents as written: YAML or JSON from files, folders or standard input, each with the file and line of every key. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
@@ -10,7 +10,7 @@ import type { Terminal } from '../terminal.ts'
 /** One agent as it was written. */
 export interface Written {
   readonly value: unknown
-  /** Where a key of it stands, such as `subAgents.0.agent`: `agents.yaml:12`. The nearest place above it where it stands nowhere. */
+  /** The file and line of a key, such as `subAgents.0.agent`: `agents.yaml:12`. For a missing key, those of the nearest key above it. */
   place(path: string): string
 }
 
@@ -91,7 +91,7 @@ function valueIn(document: Document, { file, content, lines }: Within): unknown 
   }
 }
 
-/** Where somebody made the mistake; a reader of YAML often notices it only at the next word, or at the end of the text. */
+/** The position of the mistake; a YAML parser often notices it only at the next word, or at the end of the text. */
 function mistakeAt({ errors, warnings }: Document, content: string): number {
   const [wrong] = [...errors, ...warnings]
   const [from = 0] = wrong?.pos ?? []
@@ -124,7 +124,7 @@ function written(
   }
 }
 
-/** Where the last step stands that can be followed. */
+/** The position of the deepest key of the path that exists. */
 function offsetOf(contents: unknown, steps: readonly string[]): number {
   let node = contents
   let offset = startOf(node) ?? 0

@@ -13,7 +13,7 @@ import { withClient } from '../connect.ts'
 import type { ExitCode } from '../exit.ts'
 import { exitCodes, UsageError } from '../exit.ts'
 import type { Output, Terminal } from '../terminal.ts'
-import { painter, print } from '../terminal.ts'
+import { print, printProse } from '../terminal.ts'
 import type { Line } from '../tree/lines.ts'
 
 export const applyCommand: Command = {
@@ -21,7 +21,7 @@ export const applyCommand: Command = {
   summary: 'Save agents from YAML or JSON: shows what would change, asks at a terminal, and saves all or none.',
   options: {
     file: { value: 'FILE', short: 'f', multiple: true, help: 'A file, a folder, or - for standard input; repeatable.' },
-    yes: { short: 'y', help: 'Do not ask. Needed with --prune where nobody is at the terminal.' },
+    yes: { short: 'y', help: 'Do not ask. Required with --prune in a script.' },
     'dry-run': { help: 'Only show what would change.' },
     prune: { help: 'Also delete agents that the files do not have, but never those of code.' },
     ...connectionOptions,
@@ -75,20 +75,19 @@ async function mayChange({ plan, given, terminal }: Omit<Applying, 'client'>): P
   if (canAsk(terminal) && !given.texts('file').includes('-')) return await askYes(terminal, 'Change these agents?')
   if (plan.pruned.length === 0) return true
   const next = 'Add --yes to delete them, or --dry-run to only look.'
-  throw new UsageError('Nothing was changed: there is nobody to ask whether agents may be deleted.', next)
+  throw new UsageError('Nothing was changed: without a terminal, deleting agents cannot be confirmed.', next)
 }
 
-/** Nothing is cut: who says yes has seen all of it. */
+/** Prints all lines uncut, so that a person confirms only what was shown. */
 function show(terminal: Terminal, lines: readonly Line[], to: Output = terminal.output): void {
-  const paint = painter(terminal, to)
-  for (const line of lines) print(to, paint(line))
+  for (const line of lines) printProse(terminal, line, { to, indent: 6 })
 }
 
 function changedAgents({ planned }: Plan): Plan['planned'] {
   return planned.filter(({ changes }) => changes.length > 0)
 }
 
-/** What was shown must still be so: somebody may have changed an agent while the question stood. */
+/** Checks that the shown plan is still current: an agent may have changed while the command asked. */
 async function refuseOvertaken(client: Client, plan: Plan): Promise<void> {
   const now = await storedAgents(client)
   const seen = new Map<string, number>([
@@ -113,7 +112,7 @@ async function change(client: Client, plan: Plan, terminal: Terminal): Promise<v
   }
 }
 
-/** Parents before the agents they list, as far as there is no circle. Nobody who stays lists one of them. */
+/** Parents before the agents that they list, except in cycles. No remaining agent lists one of them. */
 function inOrder(agents: readonly StoredAgent[]): readonly StoredAgent[] {
   const left = new Map(agents.map((agent) => [agent.id, agent]))
   const order: StoredAgent[] = []

@@ -4,19 +4,20 @@ import { createFollowUps, type FollowUps, printFollowUp, printStillAtWork } from
 import type { Command } from '../command.ts'
 import { connectionOptions } from '../command.ts'
 import { withConnection } from '../connect.ts'
-import type { Stage } from '../conversing.ts'
+import { comeBack, type Stage } from '../stage.ts'
 import { converse, takeUp } from '../conversing.ts'
 import type { ExitCode } from '../exit.ts'
 import { exitCodes } from '../exit.ts'
 import { printFailure } from '../failure.ts'
+import { table } from '../help.ts'
 import { parameterOptions, readParameters } from '../parameters.ts'
 import type { Terminal } from '../terminal.ts'
-import { painter, print } from '../terminal.ts'
+import { columnsOf, painter, print } from '../terminal.ts'
 import { scriptNotice } from '../welcome.ts'
 
 export const chatCommand: Command = {
   name: 'chat',
-  summary: 'Talk with an agent, one line a message.',
+  summary: 'Talk with an agent, one message on each line; /help lists the commands.',
   operands: [{ name: 'AGENT' }],
   options: {
     ...parameterOptions,
@@ -37,6 +38,8 @@ export const chatCommand: Command = {
       if (notice !== null) print(terminal.output, paint([{ text: `! ${notice}`, tone: 'wait' }]))
       const before = id?.match(/\/./) ? await takeUp(stage) : null
       if (before === exitCodes.waits) return before
+      if (terminal.input.isTTY)
+        print(terminal.output, paint([{ text: '/help says what you can do here.', tone: 'faint' }]))
       return await talk(stage, createFollowUps(stage, drawn))
     }),
 }
@@ -52,6 +55,14 @@ async function talk(stage: Stage, followUps: FollowUps): Promise<ExitCode> {
       return exitCodes.done
     }
     if (said === '') continue
+    if (said === '/help') {
+      printHelp(stage)
+      continue
+    }
+    if (!alone && /^\/[a-z]+$/.test(said)) {
+      print(terminal.output, `There is no ${said}, and it was not sent. /help lists what there is.\n`)
+      continue
+    }
     const code = await answerOne(stage, said)
     if (alone && code !== exitCodes.done) return code
     print(terminal.output)
@@ -64,6 +75,22 @@ async function leave(stage: Stage, followUps: FollowUps): Promise<void> {
   if (terminal.input.isTTY !== true) return followUps.drain((text) => printFollowUp(terminal, text))
   const { tasks } = await connection.client.conversations.get(chat.id)
   printStillAtWork({ terminal, connection }, tasks)
+  if (connection.lasts)
+    print(terminal.output, painter(terminal)([{ text: `Go on with: ${comeBack(stage)}`, tone: 'faint' }]))
+}
+
+function printHelp(stage: Stage): void {
+  const { terminal, connection, drawn } = stage
+  const rows: (readonly [string, string])[] = [
+    ['any words', `A message to ${stage.chat.agent}. Its run is drawn, with the answer below.`],
+    ['/help', 'Show this.'],
+    ['/exit', 'Leave; so do /quit and Ctrl+D.'],
+    ['Ctrl+C', 'Cancel the running run; a second time, exit at once. At an empty prompt, exit.'],
+  ]
+  for (const line of table(rows, columnsOf(terminal.output, 80))) print(terminal.output, line)
+  const hasBegun = drawn !== undefined && drawn.size > 0
+  if (hasBegun && connection.lasts) print(terminal.output, `\nLater it goes on with: ${comeBack(stage)}`)
+  print(terminal.output)
 }
 
 /** A refused message is no reason to end the conversation. */

@@ -2,7 +2,7 @@
 import { checkConfig, createLog } from '@witan/server'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
-import { serverOrConfig } from '../connect.ts'
+import { type Connection, serverOrConfig } from '../connect.ts'
 import { exitCodes, StartError } from '../exit.ts'
 import { describe } from '../failure.ts'
 import { asCommand } from '../hints.ts'
@@ -10,10 +10,10 @@ import { printJson } from '../listing.ts'
 import { quiet } from '../loading.ts'
 import { tableLines } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
-import { painter, print } from '../terminal.ts'
-import type { Line } from '../tree/lines.ts'
+import { columnsOf, painter, print, printProse } from '../terminal.ts'
+import { type Line, lineWidth } from '../tree/lines.ts'
 import { plural } from '../tree/phrase.ts'
-import { oneLine, textWidth } from '../tree/width.ts'
+import { oneLine } from '../tree/width.ts'
 import type { CheckReport, Finding } from '@witan/protocol'
 
 export const checkCommand: Command = {
@@ -21,12 +21,13 @@ export const checkCommand: Command = {
   summary: 'Check the agents: errors, warnings, who sees which parameter, which actions need a handler.',
   options: { ...jsonOption, ...connectionOptions },
   run: async (given, terminal) => {
-    const report = await reportOf(given, terminal).catch((error: unknown) => {
+    const { report, isEmpty } = await look(given, terminal).catch((error: unknown) => {
       if (given.has('json')) printJson(terminal, unread(error))
       throw error
     })
     if (given.has('json')) printJson(terminal, report)
     else printReport(terminal, report)
+    if (isEmpty) print(terminal.errors, noAgents)
     return report.errors.length > 0 ? exitCodes.failed : exitCodes.done
   },
 }
@@ -38,23 +39,37 @@ function unread(error: unknown): CheckReport {
   return { errors: [finding], warnings: [], matrix: [], handlers: [] }
 }
 
+const noAgents =
+  'There are no agents to check: name a configuration with --config FILE, or save some with witan agents apply -f FILE.'
+
+interface Looked {
+  readonly report: CheckReport
+  readonly isEmpty: boolean
+}
+
 /** Of a server, what it has stored. Without one the configuration is checked as it is written, and nothing is stored. */
-async function reportOf(given: Given, terminal: Terminal): Promise<CheckReport> {
+async function look(given: Given, terminal: Terminal): Promise<Looked> {
   const found = await serverOrConfig(given, terminal)
-  if ('client' in found) return found.client.agents.check().finally(() => found.close())
+  if ('client' in found) return lookAtStored(found).finally(() => found.close())
   const log = createLog(quiet(found).logLevel, (line) => terminal.errors.write(line))
-  return await checkConfig(found, log).catch((error: unknown) => {
+  const report = await checkConfig(found, log).catch((error: unknown) => {
     throw new StartError(error)
   })
+  return { report, isEmpty: found.agents.length === 0 }
+}
+
+async function lookAtStored({ client }: Connection): Promise<Looked> {
+  const [report, { items }] = await Promise.all([client.agents.check(), client.agents.list({ limit: 1 })])
+  return { report, isEmpty: items.length === 0 }
 }
 
 function printReport(terminal: Terminal, report: CheckReport): void {
   const paint = painter(terminal)
-  const width = terminal.output.isTTY ? (terminal.output.columns ?? 80) : Number.POSITIVE_INFINITY
+  const width = columnsOf(terminal.output, Number.POSITIVE_INFINITY)
   const show = (lines: readonly Line[]) => {
     for (const line of lines) print(terminal.output, paint(line))
   }
-  show([...report.errors, ...report.warnings].map(findingLine))
+  for (const finding of [...report.errors, ...report.warnings]) printProse(terminal, findingLine(finding))
   if (report.matrix.length > 0) show([...matrixLines(report.matrix, width), []])
   if (report.handlers.length > 0) show([...handlerLines(report.handlers), []])
   const good = report.errors.length === 0
@@ -101,10 +116,6 @@ function matrixLines(matrix: CheckReport['matrix'], width: number): Line[] {
   const of = (path: string) => lines.filter((_, index) => matrix[index]?.path === path)
   const paths = [...new Set(matrix.map(({ path }) => path))]
   return [head, ...paths.flatMap((path): Line[] => [[{ text: oneLine(path), tone: 'strong' }], ...of(path)])]
-}
-
-function lineWidth(line: Line): number {
-  return line.reduce((sum, { text }) => sum + textWidth(text), 0)
 }
 
 function handlerLines(handlers: readonly string[]): Line[] {

@@ -1,15 +1,14 @@
 /** `witan conversations …`: what was said, and its log. */
-import type { Client } from '@witan/client'
-import type { Document, Event } from '@witan/protocol'
+import type { Client, ConversationView } from '@witan/client'
+import { createConversationFold } from '@witan/client'
+import type { Document, Event, RunLine } from '@witan/protocol'
 import { readCount } from '../arguments.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
 import { connected } from '../connect.ts'
 import { printJson, printList } from '../listing.ts'
 import type { Terminal } from '../terminal.ts'
-import { painter, print } from '../terminal.ts'
-import type { Tree } from '../tree/fold.ts'
-import { createTree, takeEvent } from '../tree/fold.ts'
+import { columnsOf, painter, print } from '../terminal.ts'
 import { drawTree } from '../tree/lines.ts'
 import { age } from '../tree/phrase.ts'
 import { oneLine, printable } from '../tree/width.ts'
@@ -23,7 +22,7 @@ export const conversationCommands: readonly Command[] = [
     summary: 'List the conversations, the newest first.',
     options: {
       agent: { value: 'AGENT', help: 'Only those with this agent.' },
-      limit: { value: 'N', help: 'At most so many; 20 unless given.' },
+      limit: { value: 'N', help: 'At most N; default 20.' },
       ...jsonOption,
       ...connectionOptions,
     },
@@ -31,14 +30,14 @@ export const conversationCommands: readonly Command[] = [
   },
   {
     name: 'conversations show',
-    summary: 'Print what was said, and the tree of every run.',
+    summary: 'Print the messages, and the tree of every run.',
     operands: one,
     options: { ...jsonOption, ...connectionOptions },
     run: (given, terminal) => connected(given, terminal, show),
   },
   {
     name: 'conversations export',
-    summary: 'Print the whole log, one event a line.',
+    summary: 'Print the complete log, one event on each line.',
     operands: one,
     options: connectionOptions,
     run: (given, terminal) => connected(given, terminal, exportLog),
@@ -91,7 +90,8 @@ async function firstWords(client: Client, items: readonly { readonly id: string 
   const read = async () => {
     for (let one = open.shift(); one !== undefined; one = open.shift()) {
       const { events } = await client.conversations.events(one.id, { from: 0, limit: 1 })
-      const text = oneLine(String(events[0]?.content.text ?? ''))
+      const [first] = events
+      const text = oneLine(first?.type === 'message' ? first.content.text : '')
       words.set(one.id, text.length > longestWords ? `${text.slice(0, longestWords - 1)}…` : text)
     }
   }
@@ -102,16 +102,11 @@ async function firstWords(client: Client, items: readonly { readonly id: string 
 async function show(client: Client, given: Given, terminal: Terminal): Promise<void> {
   const id = operand(given)
   const conversation = await client.conversations.get(id)
-  const document = await client.documents.get(id)
-  if (given.has('json')) return printJson(terminal, { conversation, document })
+  const document = await client.documents.get(id, { limit: 1 })
+  if (given.has('json')) return printJson(terminal, { conversation, ...(await whole(client, document)) })
   const paint = painter(terminal)
-  const tree = createTree()
-  const messages = new Map<string, string>()
-  for await (const event of storedEvents(client, id)) {
-    if (event.type === 'message' && event.callId === event.rootCallId)
-      messages.set(event.rootCallId, String(event.content.text ?? ''))
-    takeEvent(tree, event)
-  }
+  const fold = createConversationFold()
+  for await (const event of storedEvents(client, id)) fold.take(event)
   print(
     terminal.output,
     paint([
@@ -120,7 +115,16 @@ async function show(client: Client, given: Given, terminal: Terminal): Promise<v
     ]),
   )
   for (const line of parameterLines(document)) print(terminal.output, line)
-  printRuns(terminal, tree, messages)
+  printRuns(terminal, fold.view)
+}
+
+/** All runs of a conversation, the newest first, and its document with all messages: the server gives both in pages. */
+async function whole(client: Client, document: Document): Promise<{ runs: readonly RunLine[]; document: Document }> {
+  const runs: RunLine[] = []
+  for await (const run of client.runs.all(document.id, { limit: 200 })) runs.push(run)
+  const messages: Document['messages'] = []
+  for await (const message of client.documents.messages(document.id, { limit: 200 })) messages.push(message)
+  return { runs, document: { ...document, messages, olderCursor: null, newerCursor: null, hasMore: false } }
 }
 
 function parameterLines(document: Document): string[] {
@@ -129,11 +133,14 @@ function parameterLines(document: Document): string[] {
   )
 }
 
-function printRuns(terminal: Terminal, tree: Tree, messages: ReadonlyMap<string, string>): void {
+function printRuns(terminal: Terminal, view: ConversationView): void {
   const paint = painter(terminal)
-  const columns = terminal.output.isTTY ? (terminal.output.columns ?? 80) - 1 : 100
-  for (const root of tree.runs) {
-    const prompt = oneLine(messages.get(root.callId) ?? root.task)
+  const columns = columnsOf(terminal.output, 101) - 1
+  const said = new Map(view.messages.map(({ rootCallId, text }) => [rootCallId, text]))
+  for (const runId of view.runs) {
+    const root = view.calls.get(runId)
+    if (root === undefined) continue
+    const prompt = oneLine(said.get(runId) ?? root.task)
     print(
       terminal.output,
       `\n${paint([
@@ -141,8 +148,8 @@ function printRuns(terminal: Terminal, tree: Tree, messages: ReadonlyMap<string,
         { text: prompt, tone: 'strong' },
       ])}\n`,
     )
-    for (const line of drawTree(root, { columns, now: root.endedAt ?? root.startedAt }))
-      print(terminal.output, paint(line))
+    const now = Date.parse(root.endedAt ?? root.startedAt)
+    for (const line of drawTree(view, runId, { columns, now })) print(terminal.output, paint(line))
     if (root.text !== '') print(terminal.output, `\n${printable(root.text).trimEnd()}`)
   }
 }

@@ -1,16 +1,17 @@
 /** `witan dev`: server, Studio, and a new start of both when the configuration changes. */
-import { relative } from 'node:path'
 import { createClient } from '@witan/client'
 import type { Config, WitanServer } from '@witan/server'
-import { startServer } from '@witan/server'
+import { configFileNames } from '@witan/server'
 import type { Command, Given } from '../command.ts'
 import { configOption } from '../command.ts'
 import { converse } from '../conversing.ts'
-import { StartError, UsageError } from '../exit.ts'
+import { UsageError } from '../exit.ts'
 import { printFailure } from '../failure.ts'
-import { quiet, readConfig, readConfigFile } from '../loading.ts'
+import { keepToken, readKeptToken, tokenFileOf } from '../kept-token.ts'
+import { nearPath, quiet, readConfig, readConfigFile } from '../loading.ts'
 import { parameterOptions, readParameters } from '../parameters.ts'
-import { createProjectModules, type ProjectModules } from '../reloading.ts'
+import { createProjectModules, type ProjectModules, watchForFile } from '../reloading.ts'
+import { portOption, start, withGivenPort } from '../starting.ts'
 import { endOf, surviveStrayRejections, untilStopped } from '../stopping.ts'
 import type { Terminal } from '../terminal.ts'
 import { painter, print } from '../terminal.ts'
@@ -19,51 +20,63 @@ import { printWelcome } from '../welcome.ts'
 
 export const devCommand: Command = {
   name: 'dev',
-  summary: 'Serve the agents with the Studio, and take up every change of the configuration.',
+  summary: 'Serve the agents with the Studio, and restart when the configuration changes.',
   options: {
+    ...portOption,
     ...configOption,
     run: { value: 'AGENT', help: 'Run that agent once at the start, with --message.' },
     message: { value: 'TEXT', help: 'What the first run is asked.' },
     ...parameterOptions,
   },
-  examples: ['witan dev', 'witan dev --run front-desk --message "Who is my manager?" --param userId=employees/3'],
-  run: async (given, terminal) => {
+  examples: [
+    'witan dev --port 5000',
+    'witan dev --run front-desk --message "Who is my manager?" --param userId=employees/3',
+  ],
+  run: async (given, at) => {
     checkFirstRun(given)
+    const terminal = withGivenPort(given, at)
     const config = await readConfig(given, terminal)
-    const modules = config.file === null ? null : createProjectModules(config.file)
+    const project: Project = {
+      given,
+      terminal,
+      modules: config.file === null ? null : createProjectModules(config.file),
+    }
     try {
       // Once more, now that it is known which modules to follow.
-      return await serve({ given, terminal, modules }, modules === null ? config : await readConfig(given, terminal))
+      return await serve(project, project.modules === null ? config : await readConfig(given, terminal))
     } finally {
-      modules?.close()
+      project.modules?.close()
     }
   },
 }
 
-interface Desk {
+interface Project {
   readonly given: Given
   readonly terminal: Terminal
-  readonly modules: ProjectModules | null
+  /** Null until there is a configuration. */
+  modules: ProjectModules | null
 }
 
-async function serve(desk: Desk, config: Config) {
-  const { terminal, modules } = desk
+async function serve(project: Project, config: Config) {
+  const { terminal } = project
   printHead(terminal, config)
-  const state = { config, server: await start(config) }
-  await firstRun(desk, state.server)
+  const server = await start(quiet(config), { token: await readKeptToken(tokenFileOf(config)) })
+  const state: State = { config, server, conversation: null }
+  await remember(terminal, state)
+  state.conversation = await firstRun(project, server)
   surviveStrayRejections()
   const stopped = untilStopped()
   let turn = Promise.resolve()
-  const watching = modules?.watch(() => {
+  const watching = watchProject(project, state, () => {
     turn = turn.then(() => {
-      modules.renew()
-      return restart(desk, state)
+      project.modules?.renew()
+      return restart(project, state)
     })
   })
-  // Whoever reads the address may stop it, or change a file.
-  printAddress(terminal, state.server)
+  // A person who reads the address may stop the server, or change a file.
+  printAddress(terminal, state)
   await stopped
-  watching?.close()
+  watching.close()
   await turn
   return endOf(await state.server.close())
 }
@@ -71,23 +84,50 @@ async function serve(desk: Desk, config: Config) {
 interface State {
   config: Config
   server: WitanServer
+  /** The conversation of the first run, as long as the server has it: what the Studio shows first. */
+  conversation: string | null
 }
 
-/** A configuration that cannot be read, or started, is told and changes nothing. */
-async function restart({ terminal }: Desk, state: State): Promise<void> {
+/** Follows the configuration's modules; where there is no configuration, waits for one in its folder and follows that. */
+function watchProject(project: Project, state: State, changed: () => void): { close(): void } {
+  let watching = project.modules?.watch(changed)
+  const waiting =
+    state.config.file === null
+      ? watchForFile({ folder: state.config.folder, names: configFileNames }, (file) => {
+          if (state.config.file !== null) return
+          watching?.close()
+          project.modules?.close()
+          project.modules = createProjectModules(file)
+          watching = project.modules.watch(changed)
+          changed()
+        })
+      : undefined
+  return {
+    close() {
+      waiting?.close()
+      watching?.close()
+    },
+  }
+}
+
+/** Restarts with the changed configuration. If it cannot be read or started, reports this and keeps the old one. */
+async function restart({ terminal }: Project, state: State): Promise<void> {
   try {
     const read = await readConfigFile(state.config.file ?? undefined, terminal)
     const next = keepPort(read, state)
+    const token = state.server.token ?? (await readKeptToken(tokenFileOf(read)))
     await state.server.close()
     try {
-      state.server = await start(next)
-      state.config = read
+      state.server = await start(quiet(next), { token })
     } catch (error) {
-      state.server = await start(keepPort(state.config, state))
+      state.server = await start(quiet(keepPort(state.config, state)), { token })
       throw error
     }
+    if (read.store.url !== state.config.store.url || read.store.url === 'memory:') state.conversation = null
+    state.config = read
+    await remember(terminal, state)
     note(terminal, 'The configuration changed: taken up.')
-    printAddress(terminal, state.server)
+    printAddress(terminal, state)
   } catch (error) {
     printFailure(terminal, error)
     note(terminal, 'The configuration before it goes on.')
@@ -100,11 +140,15 @@ function keepPort(next: Config, { config, server }: State): Config {
   return { ...next, server: { ...next.server, port: server.port } }
 }
 
-async function start(config: Config): Promise<WitanServer> {
+/** Keeps the token for the next start. A disk that refuses it stops nothing. */
+async function remember(terminal: Terminal, { config, server: { token } }: State): Promise<void> {
+  const file = tokenFileOf(config)
+  if (token === null || token === (await readKeptToken(file))) return
   try {
-    return await startServer(quiet(config))
+    await keepToken(file, token)
   } catch (error) {
-    throw new StartError(error)
+    const { code = 'refused' } = error as NodeJS.ErrnoException
+    note(terminal, `The token cannot be kept in ${file} (${code}): the next start prints a new one.`)
   }
 }
 
@@ -113,10 +157,11 @@ function checkFirstRun(given: Given): void {
   throw new UsageError('--run and --message belong together.', 'Write --run AGENT --message TEXT.')
 }
 
-async function firstRun({ given, terminal }: Desk, { url, token }: WitanServer): Promise<void> {
+/** The conversation of the run that `--run` asks for; null without one, and where it never began. */
+async function firstRun({ given, terminal }: Project, { url, token }: WitanServer): Promise<string | null> {
   const agent = given.text('run')
   const message = given.text('message')
-  if (agent === undefined || message === undefined) return
+  if (agent === undefined || message === undefined) return null
   const client = createClient({ url, ...(token === null ? {} : { token }) })
   try {
     const parameters = await readParameters(given, agent, client)
@@ -126,8 +171,10 @@ async function firstRun({ given, terminal }: Desk, { url, token }: WitanServer):
     await printWelcome(stage, message)
     await converse(stage, message)
     print(terminal.output)
+    return chat.id
   } catch (error) {
     printFailure(terminal, error)
+    return null
   } finally {
     client.close()
   }
@@ -140,8 +187,7 @@ function configWords(given: Given): string {
 
 function printHead(terminal: Terminal, config: Config): void {
   const paint = painter(terminal)
-  const file =
-    config.file === null ? 'no configuration file: defaults' : relative(terminal.folder, config.file) || config.file
+  const file = config.file === null ? 'no configuration file: defaults' : nearPath(config.file, terminal.folder)
   print(
     terminal.output,
     paint([
@@ -152,27 +198,39 @@ function printHead(terminal: Terminal, config: Config): void {
   print(terminal.output)
 }
 
-function printAddress(terminal: Terminal, { url, pageUrl }: WitanServer): void {
+/** What a browser opens: the conversation that the terminal has shown, where there is one. */
+function pageOf({ server: { pageUrl }, conversation }: State): string {
+  if (conversation === null) return pageUrl
+  const page = new URL(pageUrl)
+  page.pathname = `/conversations/${conversation.replace('/', ':')}`
+  return page.href
+}
+
+function printAddress(terminal: Terminal, state: State): void {
   const paint = painter(terminal)
   print(
     terminal.output,
     paint([
       { text: '  Studio  ', tone: 'faint' },
-      { text: pageUrl, tone: 'busy' },
+      { text: pageOf(state), tone: 'busy' },
     ]),
   )
   print(
     terminal.output,
     paint([
       { text: '  API     ', tone: 'faint' },
-      { text: `${url}/api/v1`, tone: 'plain' },
+      { text: `${state.server.url}/api/v1`, tone: 'plain' },
     ]),
   )
   print(
     terminal.output,
-    paint([{ text: '  Ctrl+C stops; a change of the configuration is taken up at once.', tone: 'faint' }]),
+    paint([{ text: `  Ctrl+C stops; ${whatIsTakenUp(state.config)} is taken up at once.`, tone: 'faint' }]),
   )
   print(terminal.output)
+}
+
+function whatIsTakenUp({ file }: Config): string {
+  return file === null ? `a ${configFileNames[0]} written in this folder` : 'a change of the configuration'
 }
 
 function note(terminal: Terminal, text: string): void {

@@ -1,5 +1,5 @@
 /** `witan doctor`: everything that a person would look at when it does not work, looked at once. Nothing is changed or run. */
-import { inspectStoreFile } from '@witan/core'
+import { inspectStoreFile } from '@witan/core/tooling'
 import { type Config, findServer, storeFile } from '@witan/server'
 import type { Command } from '../command.ts'
 import { configOption, jsonOption } from '../command.ts'
@@ -15,8 +15,9 @@ import type { ExitCode } from '../exit.ts'
 import { exitCodes, StartError } from '../exit.ts'
 import { printJson } from '../listing.ts'
 import { readConfig } from '../loading.ts'
+import { createProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
-import { painter, print } from '../terminal.ts'
+import { print, printProse } from '../terminal.ts'
 import type { Line } from '../tree/lines.ts'
 import { plural } from '../tree/phrase.ts'
 import { oneLine, textWidth } from '../tree/width.ts'
@@ -26,15 +27,19 @@ const startAreas = new Set(['node', 'configuration', 'access', 'server', 'store'
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'Look at everything that must be right: configuration, server, store, connections, sources, agents.',
+  summary: 'Check the installation: configuration, server, store, connections, sources, agents.',
   options: { ...jsonOption, ...configOption },
   run: async (given, terminal) => {
     const findings = [lookAtNode(process.versions.node)]
+    const progress = createProgress(terminal)
+    progress.show('looking at the configuration, the store, connections and sources …')
     try {
       findings.push(...(await lookAt(await readConfig(given, terminal))))
     } catch (error) {
       if (!(error instanceof StartError)) throw error
       findings.push(refused('configuration', error.cause, 'Correct the file.'))
+    } finally {
+      progress.end()
     }
     const exit = exitOf(findings)
     if (given.has('json')) printJson(terminal, { ok: exit === exitCodes.done, findings })
@@ -80,21 +85,20 @@ const marks = { good: '✓', warning: '!', bad: '✗' } as const
 const tones = { good: 'good', warning: 'wait', bad: 'bad' } as const
 
 function printFindings(terminal: Terminal, findings: readonly DoctorFinding[]): void {
-  const paint = painter(terminal)
-  const show = (line: Line) => print(terminal.output, paint(line))
   const width = Math.max(...findings.map(({ area }) => textWidth(area)))
   for (const { area, state, text, fix } of findings) {
-    show([
+    const line: Line = [
       { text: `${marks[state]} `, tone: tones[state] },
       { text: `${area}${' '.repeat(width - textWidth(area))}  `, tone: 'strong' },
       { text: oneLine(text), tone: 'plain' },
-    ])
-    if (fix !== null) show([{ text: `  → ${oneLine(fix)}`, tone: 'faint' }])
+    ]
+    printProse(terminal, line, { indent: width + 4 })
+    if (fix !== null) printProse(terminal, [{ text: `  → ${oneLine(fix)}`, tone: 'faint' }], { indent: 4 })
   }
   const count = (wanted: DoctorFinding['state']) => findings.filter(({ state }) => state === wanted).length
   const isWell = count('bad') === 0
-  show([])
-  show([
+  print(terminal.output)
+  printProse(terminal, [
     { text: isWell ? '✓ ' : '✗ ', tone: isWell ? 'good' : 'bad' },
     { text: `${plural(count('bad'), 'problem')}, ${plural(count('warning'), 'warning')}`, tone: 'plain' },
   ])

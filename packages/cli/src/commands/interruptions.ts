@@ -1,9 +1,10 @@
-/** `witan interruptions …`: what waits for somebody, and its answers. */
+/** `witan interruptions …`: open interruptions, and answers to them. */
 import type { AnswerBody, Client } from '@witan/client'
 import { interruptionStates } from '@witan/protocol/schemas'
 import type { Interruption, InterruptionState, Question } from '@witan/protocol'
 import { type Choice, questionChoice, textOrJson } from '../answer-words.ts'
 import { askFor } from '../answering.ts'
+import { conditionOf } from '../approval-condition.ts'
 import { readCount } from '../arguments.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
@@ -20,11 +21,11 @@ import { print } from '../terminal.ts'
 export const interruptionCommands: readonly Command[] = [
   {
     name: 'interruptions list',
-    summary: 'List what waits for somebody, in the order it was asked.',
+    summary: 'List the open interruptions, oldest first.',
     options: {
       state: { value: 'STATE', help: `One of ${interruptionStates.join(', ')}; open unless given.` },
       addressee: { value: 'WHO', help: 'Only those for this person, or role:NAME.' },
-      limit: { value: 'N', help: 'At most so many; 50 unless given.' },
+      limit: { value: 'N', help: 'At most N; default 50.' },
       ...jsonOption,
       ...connectionOptions,
     },
@@ -32,7 +33,7 @@ export const interruptionCommands: readonly Command[] = [
   },
   {
     name: 'interruptions answer',
-    summary: 'Answer one; its run goes on by itself. Without an answer a terminal is asked.',
+    summary: 'Answer an interruption; its run goes on. Without an answer the terminal asks for it.',
     operands: [{ name: 'ID' }, { name: 'TEXT', optional: true }],
     options: {
       approve: { help: 'Approve the call.' },
@@ -49,7 +50,7 @@ export const interruptionCommands: readonly Command[] = [
         multiple: true,
         help: 'Answer in words; with one question, or a message, the words alone.',
       },
-      value: { value: 'JSON', help: 'The whole answer as JSON.' },
+      value: { value: 'JSON', help: 'The complete answer as JSON.' },
       error: { value: 'TEXT', help: 'Say that the action failed, and why.' },
       ...jsonOption,
       ...connectionOptions,
@@ -94,7 +95,8 @@ function stateOf(given: Given): InterruptionState {
 async function answer(connection: Connection, given: Given, terminal: Terminal): Promise<ExitCode> {
   const { client } = connection
   const [id = ''] = given.operands
-  const body = await bodyOf(given, terminal, { id, found: await find(client, id) })
+  const found = await find(client, id)
+  const body = await bodyOf(given, terminal, { id, found, client })
   if (body === null) {
     print(terminal.errors, 'Left open.')
     return exitCodes.waits
@@ -114,13 +116,14 @@ async function find(client: Client, id: string): Promise<Interruption | null> {
 }
 
 interface About {
+  readonly client: Client
   readonly id: string
   readonly found: Interruption | null
 }
 
 const formNames = ['approve', 'deny', 'arguments', 'choose', 'text', 'value', 'error'] as const
 
-async function bodyOf(given: Given, terminal: Terminal, { id, found }: About): Promise<AnswerBody | null> {
+async function bodyOf(given: Given, terminal: Terminal, { client, id, found }: About): Promise<AnswerBody | null> {
   const words = given.operands[1]
   const forms = formNames.filter((name) => given.has(name))
   const whole = given.text('value')
@@ -130,7 +133,7 @@ async function bodyOf(given: Given, terminal: Terminal, { id, found }: About): P
   if (found === null) return { answer: words === undefined ? {} : textOrJson(words) }
   if (words === undefined && forms.length === 0) {
     if (found.state !== 'open') return { answer: {} }
-    if (canAsk(terminal)) return (await askFor(terminal, found)).answer
+    if (canAsk(terminal)) return (await askFor(terminal, found, { condition: await conditionOf(client, found) })).answer
     throw new UsageError(`witan interruptions answer ${id} needs an answer.`, `Such as: ${answerCommand(found)}`)
   }
   return formed(given, found, words)
@@ -181,7 +184,7 @@ function choices(given: Given, questions: readonly Question[], words: string | u
   return { [only.id]: questionChoice(only, words) ?? { options: [words] } }
 }
 
-/** `question=value`; with one question the value may stand alone. */
+/** `question=value`; with one question just the value. */
 function split(pair: string, only: Question | undefined): { readonly id: string; readonly value: string } {
   const at = pair.indexOf('=')
   const named = at > 0 && (only === undefined || pair.slice(0, at) === only.id)

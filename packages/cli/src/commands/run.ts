@@ -16,7 +16,7 @@ export const runCommand: Command = {
   options: {
     ...parameterOptions,
     id: { value: 'ID', help: 'The conversation to start or go on with, such as chats/7; else a new one.' },
-    wait: { help: 'Stay until its tasks in the background have ended, and show what is told of them.' },
+    wait: { help: 'Wait until its background tasks have ended, and show their follow-ups.' },
     json: { help: 'Print events, one JSON a line, and the result as the last line.' },
     ...connectionOptions,
   },

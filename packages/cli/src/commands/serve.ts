@@ -1,22 +1,19 @@
-/** `witan serve`: a server until it is told to stop. */
-import { startServer } from '@witan/server'
+/** `witan serve`: runs a server until a signal stops it. */
 import type { Command } from '../command.ts'
 import { configOption } from '../command.ts'
-import { StartError } from '../exit.ts'
 import { readConfig } from '../loading.ts'
+import { portOption, start, withGivenPort } from '../starting.ts'
 import { endOf, surviveStrayRejections, untilStopped } from '../stopping.ts'
 import { print } from '../terminal.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Serve the agents over HTTP, with the Studio.',
-  options: configOption,
+  options: { ...portOption, ...configOption },
   run: async (given, terminal) => {
-    const config = await readConfig(given, terminal)
+    const config = await readConfig(given, withGivenPort(given, terminal))
     surviveStrayRejections()
-    const server = await startServer(config).catch((error: unknown) => {
-      throw new StartError(error)
-    })
+    const server = await start(config)
     const { url, pageUrl } = server
     const line = terminal.output.isTTY
       ? `witan serves ${pageUrl}`

@@ -1,5 +1,5 @@
 /** `witan tasks …`: work in the background, looked at, spoken to and stopped. */
-import type { Client } from '@witan/client'
+import type { CallState, Client } from '@witan/client'
 import type { Interruption, Task } from '@witan/protocol'
 import { readCount } from '../arguments.ts'
 import { isLive } from '../background.ts'
@@ -10,9 +10,9 @@ import { exitCodes } from '../exit.ts'
 import { printFailure } from '../failure.ts'
 import { answerCommand, askedLines } from '../interruption-lines.ts'
 import { printJson, printList } from '../listing.ts'
+import { createProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
-import { painter, print } from '../terminal.ts'
-import type { NodeState } from '../tree/fold.ts'
+import { columnsOf, painter, print } from '../terminal.ts'
 import type { Line } from '../tree/lines.ts'
 import { markOf } from '../tree/lines.ts'
 import { compact, duration } from '../tree/phrase.ts'
@@ -28,7 +28,7 @@ export const taskCommands: readonly Command[] = [
     summary: 'List the work in the background, the newest first.',
     options: {
       live: { help: 'Only what has not ended.' },
-      limit: { value: 'N', help: 'At most so many; 20 unless given.' },
+      limit: { value: 'N', help: 'At most N; default 20.' },
       ...jsonOption,
       ...connectionOptions,
     },
@@ -36,7 +36,7 @@ export const taskCommands: readonly Command[] = [
   },
   {
     name: 'tasks show',
-    summary: 'Print how a task stands, what it waits for, and what it came to.',
+    summary: 'Print the state of a task, what it waits for, and its result.',
     operands: one,
     options: { ...jsonOption, ...connectionOptions },
     run: (given, terminal) =>
@@ -44,7 +44,7 @@ export const taskCommands: readonly Command[] = [
   },
   {
     name: 'tasks message',
-    summary: 'Say something to a task; it reads it at its next step.',
+    summary: 'Send a message to a task; it reads the message at its next step.',
     operands: [...one, { name: 'TEXT' }],
     options: {
       wait: { help: 'Wait for what it says to that.' },
@@ -60,14 +60,14 @@ export const taskCommands: readonly Command[] = [
   },
   {
     name: 'tasks progress',
-    summary: 'Ask what a task is doing. A model call of its own answers; the task learns nothing of it.',
+    summary: 'Ask what a task is doing. A separate model call answers; the task does not see the question.',
     operands: [...one, { name: 'QUESTION', optional: true }],
     options: { ...jsonOption, ...connectionOptions },
     run: (given, terminal) => connected(given, terminal, progress),
   },
   {
     name: 'tasks cancel',
-    summary: 'Stop a task, and everything that it has started.',
+    summary: 'Stop a task and all calls below it.',
     operands: one,
     options: connectionOptions,
     run: (given, terminal) =>
@@ -97,7 +97,9 @@ async function list(client: Client, given: Given, terminal: Terminal): Promise<v
       { title: 'CONVERSATION' },
     ],
     cells: (task) => [task.taskId, task.status, task.path, timeOf(task), task.conversationId],
-    none: given.has('live') ? 'Nothing works in the background.' : 'There are no tasks yet.',
+    none: given.has('live')
+      ? 'Nothing works in the background.'
+      : 'There are no tasks yet. A sub-agent that its caller does not wait for starts one.',
   })
 }
 
@@ -121,17 +123,17 @@ async function show(connection: Connection, given: Given, terminal: Terminal): P
   if (task.usage.modelCalls === 0) return
   print(terminal.output)
   const elapsedMs = Date.parse(task.endedAt ?? task.createdAt) - Date.parse(task.startedAt ?? task.createdAt)
-  const lines = usageLines({ usage: task.usage, elapsedMs }, terminal.output.columns ?? 100)
+  const lines = usageLines({ usage: task.usage, elapsedMs }, columnsOf(terminal.output, 100))
   for (const line of lines) print(terminal.output, paint(line))
 }
 
-/** What keeps a task waiting: what it, or anybody below it, asks somebody. */
+/** The open interruptions of a task: its own and those of calls below it. */
 async function waitedFor(client: Client, { callId, conversationId }: Task): Promise<readonly Interruption[]> {
   const { interruptions } = await client.conversations.get(conversationId)
   const asked = new Set<unknown>()
   for (let from = 0, more = true; more; ) {
     const page = await client.conversations.events(conversationId, { from, call: callId })
-    for (const { content } of page.events) asked.add(content['id'])
+    for (const { content } of page.events) if ('id' in content) asked.add(content.id)
     from = page.events.at(-1)?.seq ?? from
     more = page.more && page.events.length > 0
   }
@@ -145,7 +147,7 @@ function howLine(open: Interruption, { lasts, options }: Connection): Line {
 
 function headLines(task: Task): Line[] {
   const { status, path, conversationId } = task
-  const state: NodeState = status === 'queued' ? 'running' : status
+  const state: CallState = status === 'queued' ? 'running' : status
   const time = timeOf(task)
   return [
     [
@@ -165,11 +167,12 @@ async function message(client: Client, given: Given, terminal: Terminal): Promis
   const [, text = ''] = given.operands
   const timeoutSeconds = readCount(given, 'timeout', 600)
   const mode = waits(given) ? 'send_and_wait' : 'send'
-  const said = await client.tasks.message(idOf(given), {
+  const saying = client.tasks.message(idOf(given), {
     text,
     mode,
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
   })
+  const said = await shown(terminal, 'waiting for what it says …', saying)
   if (given.has('json')) return printJson(terminal, said)
   if (said.status === 'replied') print(terminal.output, printable(said.reply ?? '').trimEnd())
   else print(terminal.output, outcomes[said.status])
@@ -183,9 +186,16 @@ const outcomes = {
 
 async function progress(client: Client, given: Given, terminal: Terminal): Promise<void> {
   const [, question = 'What have you done so far, and what is left?'] = given.operands
-  const told = await client.tasks.progress(idOf(given), question)
+  const told = await shown(terminal, 'asking …', client.tasks.progress(idOf(given), question))
   if (given.has('json')) return printJson(terminal, told)
   print(terminal.output, printable(told.text).trimEnd())
+}
+
+/** A word on the terminal for as long as it takes. */
+async function shown<Result>(terminal: Terminal, text: string, work: Promise<Result>): Promise<Result> {
+  const progress = createProgress(terminal)
+  progress.show(text)
+  return await work.finally(progress.end)
 }
 
 function idOf(given: Given): string {

@@ -1,4 +1,4 @@
-/** `witan work`: a worker without HTTP beside the servers of a PostgreSQL store, until it is told to stop. */
+/** `witan work`: a worker without HTTP beside the servers of a PostgreSQL store, until a signal stops it. */
 import { type Config, startWorker, type WorkNote } from '@witan/server'
 import type { Command } from '../command.ts'
 import { configOption } from '../command.ts'
@@ -81,7 +81,7 @@ const words: Readonly<Record<Exclude<WorkNote['state'], 'taken'>, string>> = {
   left: 'goes on elsewhere',
 }
 
-/** One line when a job has come to rest; beginning is told only where another process was lost. */
+/** One line when a job waits or has ended; a start is printed only if the job's last worker crashed. */
 function shownNotes(terminal: Terminal): Shown {
   const paint = painter(terminal)
   const show = (line: Line) => print(terminal.output, paint(line))

@@ -1,9 +1,8 @@
 /** Who may reach the server, whether one runs, and whether it could. */
 import { createServer } from 'node:net'
 import { checkBinding, type Config, type RunningServer, storeFile } from '@witan/server'
+import { isWitan, statusOf, urlOf } from '../listening.ts'
 import { bad, type DoctorFinding, good, refused } from './finding.ts'
-
-const ANSWER_LIMIT_MS = 3_000
 
 /** Whether the auth mode is safe at this address. */
 export function lookAtAccess({ server: { host }, auth: { mode } }: Config): DoctorFinding {
@@ -37,8 +36,8 @@ async function lookAtPort(config: Config): Promise<DoctorFinding> {
     const text = `Port ${port} of ${host} cannot be listened on: ${code}.`
     return bad('server', text, 'Set server.host and server.port to an address of this machine.')
   }
-  const url = `http://${host}:${port}`
-  const isOurs = await isWitan(`${url}/healthz`)
+  const url = urlOf(config.server)
+  const isOurs = await isWitan(url)
   if (isOurs && storeFile(config) === null) return await lookAtHealth(url) // only files are noted beside who serves them
   const who = isOurs ? 'a server of Witan on another store' : 'a program that does not answer as Witan'
   return bad('server', `Port ${port} of ${host} is taken by ${who}.`, 'Stop it, or set server.port or WITAN_PORT.')
@@ -51,25 +50,4 @@ function codeOfListening(host: string, port: number): Promise<string | null> {
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'refused'))
     server.listen({ host: host.replace(/^\[|\]$/g, ''), port }, () => server.close(() => resolve(null)))
   })
-}
-
-/** Our `/healthz` says so in JSON. */
-async function isWitan(url: string): Promise<boolean> {
-  try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS), redirect: 'manual' })
-    const said: unknown = await answer.json()
-    return typeof said === 'object' && said !== null && 'status' in said && said.status === 'ok'
-  } catch {
-    return false
-  }
-}
-
-async function statusOf(url: string): Promise<number | null> {
-  try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS), redirect: 'manual' })
-    await answer.body?.cancel()
-    return answer.status
-  } catch {
-    return null
-  }
 }

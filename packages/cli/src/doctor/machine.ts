@@ -24,7 +24,7 @@ export function lookAtConfiguration(config: Config): DoctorFinding {
 /** How much space is left where the store is, or will be. */
 export async function lookAtDisk(file: string): Promise<DoctorFinding> {
   const stats = await nearestStats(file)
-  if (stats === null) return warning('disk', 'Its free space cannot be told.', 'Look at it by other means.')
+  if (stats === null) return warning('disk', 'The free space is unknown.', 'Check it with another tool.')
   const free = Number(stats.bavail) * Number(stats.bsize)
   const text = `${size(free)} free`
   if (free < TOO_LITTLE_BYTES) return bad('disk', `Only ${text}.`, 'Make space, or move the store with store.url.')

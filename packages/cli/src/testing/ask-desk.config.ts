@@ -18,6 +18,8 @@ const asker = scriptedModel(
   (request, turn) => {
     const said = lastUserMessage(request)
     if (turn > 0) return `It came to: ${toolResults(request)[0]}`
+    if (said.includes('spend')) return call('spend', { amount: 700 })
+    if (said.includes('twice')) return { toolCalls: [3, 4].map((amount) => ({ name: 'pay', arguments: { amount } })) }
     if (said.includes('pay'))
       return call('pay', { amount: 5, to: 'a very long name of somebody who is paid '.repeat(3) })
     if (said.includes('choose')) return call('ask_question', { questions })
@@ -42,6 +44,14 @@ const pay = defineTool({
   execute: (args) => `paid ${(args as { amount: number }).amount}`,
 })
 
+const spend = defineTool({
+  name: 'spend',
+  description: 'Spends.',
+  parameters: anyArguments,
+  jsonSchema: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
+  execute: () => 'spent',
+})
+
 /** On a store in memory; with a file in `WITAN_STORE_URL` it outlives its process. */
 export default {
   store: { url: 'memory:' },
@@ -52,8 +62,8 @@ export default {
       id: 'asker',
       model: asker,
       instructions: 'Ask.',
-      tools: [pay],
-      approvals: ['pay'],
+      tools: [pay, spend],
+      approvals: ['pay', { tool: 'spend', when: { properties: { amount: { minimum: 500 } }, required: ['amount'] } }],
       questions: true,
       users: [{ id: 'anna', name: 'Anna' }],
     }),

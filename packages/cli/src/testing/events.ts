@@ -1,11 +1,11 @@
 /** Events for tests: a run told in a few words a line. */
-import type { Event } from '@witan/protocol'
+import type { AnyEvent } from '@witan/protocol'
 
 /** What a told event may say; everything else is filled in. */
-export type Told = Pick<Event, 'type' | 'callId'> & Partial<Event>
+export type Told = Pick<AnyEvent, 'type' | 'callId'> & Partial<AnyEvent>
 
 /** Numbers the events from 1 and sets each 100 ms after the one before. Deltas carry no seq. */
-export function tell(...told: readonly Told[]): Event[] {
+export function tell(...told: readonly Told[]): AnyEvent[] {
   let seq = 0
   const next = () => {
     seq += 1
@@ -31,7 +31,7 @@ export function tell(...told: readonly Told[]): Event[] {
 }
 
 /** The moment of the last event. */
-export function momentOf(events: readonly Event[]): number {
+export function momentOf(events: readonly AnyEvent[]): number {
   return Date.parse(events.at(-1)?.at ?? '')
 }
 

@@ -9,22 +9,29 @@ export interface Sat {
   readonly screen: string
 }
 
-const prompt = '› '
+/** An empty open line: the prompt, and the cursor set behind it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal gets.
+const prompt = /› \u001b\[\d+G$/
 
-/** Runs a command line; at each prompt of an open line the next of `lines` is typed. */
+/** What a person types at a prompt; or what happens elsewhere while the prompt stands. */
+export type Move = string | (() => Promise<unknown>)
+
+/** Runs a command line; at each prompt of an open line the next of `moves` is made. `COLUMNS` is the width, 80 unless given. */
 export async function sitting(
   words: readonly string[],
-  lines: readonly string[],
+  moves: readonly Move[],
   more: Readonly<Record<string, string>> = {},
 ): Promise<Sat> {
   const input = Object.assign(new PassThrough(), { isTTY: true })
-  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 40 })
-  const waiting = [...lines]
+  const columns = Number(more.COLUMNS ?? 80)
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns, rows: 40 })
+  const waiting = [...moves]
   let screen = ''
   output.on('data', (data: Buffer) => {
     screen += String(data)
-    const next = screen.endsWith(prompt) || screen.endsWith(`${prompt}\u001b[5G`) ? waiting.shift() : undefined
-    if (next !== undefined) setImmediate(() => input.write(`${next}\r`))
+    const next = prompt.test(screen) ? waiting.shift() : undefined
+    if (typeof next === 'string') setImmediate(() => input.write(`${next}\r`))
+    else next?.().catch((error: unknown) => output.destroy(error as Error))
   })
   const environment = { NO_COLOR: '1', ...more }
   const code = await runCommandLine(words, { input, output, errors: output, environment, folder: '/' })

@@ -16,6 +16,8 @@ export interface Around {
   readonly input?: string
   readonly environment?: Readonly<Record<string, string>>
   readonly folder?: string
+  /** On a terminal of this width, where nobody types; else on a pipe. */
+  readonly columns?: number
 }
 
 /** The configuration of the small desk. */
@@ -27,13 +29,14 @@ export const askConfig = fileURLToPath(new URL('./ask-desk.config.ts', import.me
 /** Runs one command line, without the program's name. */
 export async function witan(
   words: readonly string[],
-  { input = '', environment = {}, folder = '/' }: Around = {},
+  { input = '', environment = {}, folder = '/', columns }: Around = {},
 ): Promise<Ended> {
+  const screen = columns === undefined ? {} : { isTTY: true, columns }
   const written = { out: '', err: '' }
   const code = await runCommandLine(words, {
     input: Readable.from([input]),
-    output: { write: (text) => (written.out += text) },
-    errors: { write: (text) => (written.err += text) },
+    output: { ...screen, write: (text) => (written.out += text) },
+    errors: { ...screen, write: (text) => (written.err += text) },
     environment,
     folder,
   })

@@ -66,8 +66,8 @@ export const wrongSets: readonly WrongSet[] = [
     title: 'a display name that two agents share',
     agents: [agent('one', { name: 'Desk' }), agent('two', { name: 'desk' })],
     errors: [
-      'one name  NAME_TAKEN  Agent `one` named `Desk` could be taken for `two` named `desk`. → An id and a display name lead to one agent each; case and spaces make no difference. Choose another name.',
-      'two name  NAME_TAKEN  Agent `two` named `desk` could be taken for `one` named `Desk`. → An id and a display name lead to one agent each; case and spaces make no difference. Choose another name.',
+      'one name  NAME_TAKEN  Agent `one` named `Desk` could be taken for `two` named `desk`. → An id or a display name must identify one agent; case and spaces do not matter. Choose another name.',
+      'two name  NAME_TAKEN  Agent `two` named `desk` could be taken for `one` named `Desk`. → An id or a display name must identify one agent; case and spaces do not matter. Choose another name.',
     ],
     warnings: [],
   },
@@ -183,7 +183,7 @@ export const wrongSets: readonly WrongSet[] = [
     ],
     errors: [],
     warnings: [
-      'leaf parameters.0  PARAM_UNTRUSTED_UPSTREAM  `userId` of `leaf` takes no value that a model made, but the model of `root` may make the one that `mid` hands down: a run that calls `leaf` then fails. → Set `policy: "forbidModelGeneration"` in `mid` too.',
+      'leaf parameters.0  PARAM_UNTRUSTED_UPSTREAM  `userId` of `leaf` refuses values from a model, but the model of `root` may generate the one that `mid` passes down: a run that calls `leaf` then fails. → Set `policy: "forbidModelGeneration"` in `mid` too.',
     ],
   },
   {
@@ -202,7 +202,7 @@ export const wrongSets: readonly WrongSet[] = [
     agents: [agent('root', { parameters: [{ name: 'token', secret: true }] })],
     errors: [],
     warnings: [
-      'root parameters.0  PARAM_SECRET_SHOWN  `token` is secret, and yet the model of `root` is shown its value. → Set `sendToModel: false`, or leave out `secret`.',
+      'root parameters.0  PARAM_SECRET_SHOWN  `token` is secret, but its value is shown to the model of `root`. → Set `sendToModel: false`, or leave out `secret`.',
     ],
   },
   {
@@ -212,7 +212,7 @@ export const wrongSets: readonly WrongSet[] = [
       agent('leaf', { parameters: [{ name: 'n', type: 'number' }] }),
     ],
     errors: [
-      'leaf parameters.0  PARAM_TYPE_CLASH  `n` is `number` in `leaf` but `string` in `root`, which hands it down. → Give both the same type, or map another name on the edge.',
+      'leaf parameters.0  PARAM_TYPE_CLASH  `n` is `number` in `leaf` but `string` in `root`, which passes it down. → Give both the same type, or map another name on the edge.',
     ],
     warnings: [],
   },
@@ -223,7 +223,7 @@ export const wrongSets: readonly WrongSet[] = [
       agent('leaf', { parameters: [{ name: 'n', type: 'number' }] }),
     ],
     errors: [
-      'leaf parameters.0  PARAM_TYPE_CLASH  `n` is `number` in `leaf` but `string` in `root`, which hands it down as `id`. → Give both the same type, or map another name on the edge.',
+      'leaf parameters.0  PARAM_TYPE_CLASH  `n` is `number` in `leaf` but `string` in `root`, which passes it down as `id`. → Give both the same type, or map another name on the edge.',
     ],
     warnings: [],
   },
@@ -238,7 +238,7 @@ export const wrongSets: readonly WrongSet[] = [
       'leaf parameters.0  PARAM_TYPE_CLASH  `n` is one value in a conversation, but `string` in `root` and `number` in `leaf` as `m`. → Give both the same type, or map another name on an edge.',
     ],
     warnings: [
-      'mid subAgents.0.map.m  MAP_NAME_UNKNOWN  `mid` maps `m` of `leaf` to `n`, which it does not declare: only a conversation can give it. → Declare `n` on `mid`, or give it at the start of conversations.',
+      'mid subAgents.0.map.m  MAP_NAME_UNKNOWN  `mid` maps `m` of `leaf` to `n`, which it does not declare: only a conversation can supply it. → Declare `n` on `mid`, or pass it at the start of conversations.',
     ],
   },
   {
@@ -281,8 +281,8 @@ export const wrongSets: readonly WrongSet[] = [
     errors: [],
     warnings: [
       'root subAgents.0.map.ids  MAP_NAME_UNKNOWN  `root` maps `ids` for `leaf`, which declares no such parameter. → Did you mean `id`?',
-      'root subAgents.0.map.id  MAP_NAME_UNKNOWN  `root` maps `id` of `leaf` to `custmerId`, which it does not declare: only a conversation can give it. → Did you mean `customerId`?',
-      'root subAgents.0.map.note  MAP_NAME_UNKNOWN  `root` maps `note` of `leaf` to `remark`, which it does not declare: only a conversation can give it. → Declare `remark` on `root`, or give it at the start of conversations.',
+      'root subAgents.0.map.id  MAP_NAME_UNKNOWN  `root` maps `id` of `leaf` to `custmerId`, which it does not declare: only a conversation can supply it. → Did you mean `customerId`?',
+      'root subAgents.0.map.note  MAP_NAME_UNKNOWN  `root` maps `note` of `leaf` to `remark`, which it does not declare: only a conversation can supply it. → Declare `remark` on `root`, or pass it at the start of conversations.',
     ],
   },
   {
@@ -294,7 +294,7 @@ export const wrongSets: readonly WrongSet[] = [
     ],
     errors: [],
     warnings: [
-      'root limits.maxDepth  DEPTH_UNREACHABLE  `root/mid/leaf` is 2 levels deep, but runs of `root` go 1 deep: `leaf` is not offered there. → Raise `limits.maxDepth`, or shorten the way.',
+      'root limits.maxDepth  DEPTH_UNREACHABLE  `root/mid/leaf` is 2 levels deep, but runs of `root` go 1 deep: `leaf` is not offered there. → Raise `limits.maxDepth`, or shorten the path.',
     ],
   },
   {
@@ -335,9 +335,9 @@ export const wrongSets: readonly WrongSet[] = [
       }),
     ],
     errors: [
-      'root actions.0  AGENT_INVALID  The arguments of `Say` are always one object, and its schema or sample is none. → Write `{ "type": "object", "properties": { … } }`, or an object as the sample.',
-      'root actions.1  AGENT_INVALID  The arguments of `List` are always one object, and its schema or sample is none. → Write `{ "type": "object", "properties": { … } }`, or an object as the sample.',
-      'root actions.2  AGENT_INVALID  The arguments of `Show` are always one object, and its schema or sample is none. → Write `{ "type": "object", "properties": { … } }`, or an object as the sample.',
+      'root actions.0  AGENT_INVALID  The arguments of `Say` are always an object, but its schema or sample is not. → Write `{ "type": "object", "properties": { … } }`, or an object as the sample.',
+      'root actions.1  AGENT_INVALID  The arguments of `List` are always an object, but its schema or sample is not. → Write `{ "type": "object", "properties": { … } }`, or an object as the sample.',
+      'root actions.2  AGENT_INVALID  The arguments of `Show` are always an object, but its schema or sample is not. → Write `{ "type": "object", "properties": { … } }`, or an object as the sample.',
     ],
     warnings: [],
   },
@@ -356,7 +356,7 @@ export const wrongSets: readonly WrongSet[] = [
       'root limits.maxIterations  LIMIT_INVALID  limits.maxIterations must be an integer 1–1000. → Leave a limit out to take its default.',
       'root limits.maxDepth  LIMIT_INVALID  limits.maxDepth must be an integer 1–1000. → Leave a limit out to take its default.',
       'root instruction  UNKNOWN_KEY  Agent `root`: unknown key `instruction`, nearest is `instructions`. → Did you mean `instructions`?',
-      'root transfers  UNKNOWN_KEY  Agent `root`: unknown key `transfers`: handing over to another agent is not built in this version. → Take it out: what this version cannot do is refused, never ignored.',
+      'root transfers  UNKNOWN_KEY  Agent `root`: unknown key `transfers`: handing over to another agent is not built in this version. → Remove it: what this version cannot do is refused, never ignored.',
       'leaf temperature  AGENT_INVALID  Agent `leaf`: `temperature` is not valid: Too big: expected number to be <=2. → The OpenAPI document at /api/v1/openapi.json has the schema.',
       'root subAgents.0.agent  AGENT_REF_UNKNOWN  Agent `root` lists sub-agent `lief`, which does not exist. Did you mean `leaf`? → Create it first, or send both in one batch.',
       'leaf subAgents.0.agent  AGENT_REF_UNKNOWN  Agent `leaf` lists sub-agent `rot`, which does not exist. Did you mean `root`? → Create it first, or send both in one batch.',
@@ -374,7 +374,7 @@ export const wrongSets: readonly WrongSet[] = [
       'root model  AGENT_INVALID  Agent `root`: `model` is missing: string expected. → Add it: an agent needs `id`, `model` and `instructions`.',
       'root instructions  AGENT_INVALID  Agent `root`: `instructions` is missing: string expected. → Add it: an agent needs `id`, `model` and `instructions`.',
       'one history.trim.tokens  UNKNOWN_KEY  Agent `one`: unknown key `history.trim.tokens`. → Known keys: kind, maxTokensBefore, maxTokensAfter, beginningPrompt, endPrompt, resultPrefix, messagesBefore, messagesAfter. A key of a feature that this version does not have is refused too.',
-      'two history.trim.maxTokensBefore  LIMIT_INVALID  history.trim.maxTokensBefore must be a positive integer within its range. → Leave it out to take its default; what remains after a trim cannot be more than what starts it.',
+      'two history.trim.maxTokensBefore  LIMIT_INVALID  history.trim.maxTokensBefore must be a positive integer within its range. → Omit it for its default; the size after a trim cannot exceed the size that starts it.',
       'two history.trim.endPrompt  AGENT_INVALID  Agent `two`: `history.trim.endPrompt` is not valid: Invalid input: expected string, received number. → The OpenAPI document at /api/v1/openapi.json has the schema.',
     ],
     warnings: [],

@@ -74,7 +74,7 @@ export const wrongQueries: readonly WrongSet[] = [
     ],
     errors: [
       'root queries.0.query  QUERY_PARAM_UNCOVERED  `$owner` is neither an agent parameter nor a required tool argument. → Declare the parameter, or list the name in `parametersSchema.required`.',
-      "root queries.0.parametersSchema  NAME_TAKEN  `id` is an agent parameter and a tool argument of `read`. → A value is bound, or it is the model's: rename one of the two.",
+      'root queries.0.parametersSchema  NAME_TAKEN  `id` is an agent parameter and a tool argument of `read`. → A value is either bound or written by the model: rename one of the two.',
     ],
     warnings: [],
   },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Event } from '@witan/protocol'
+import { createConversationFold } from '@witan/client'
+import type { AnyEvent } from '@witan/protocol'
 import { momentOf, tell, type Told, wholeRun } from '../testing/events.ts'
-import { createTree, takeEvent } from './fold.ts'
 import type { Line } from './lines.ts'
 import { drawTree } from './lines.ts'
 import { plainLines } from './plain.ts'
@@ -16,14 +16,14 @@ const textOf = (line: Line) =>
 
 function draw(told: readonly Told[], columns = 70): string[] {
   const events = tell(...told)
-  const tree = createTree()
-  for (const event of events) takeEvent(tree, event)
-  return tree.runs.flatMap((root) => drawTree(root, { columns, now: momentOf(events) })).map(textOf)
+  const { view, take } = createConversationFold()
+  for (const event of events) take(event)
+  return view.runs.flatMap((runId) => drawTree(view, runId, { columns, now: momentOf(events) })).map(textOf)
 }
 
-function log(events: readonly Event[]): string[] {
-  const tree = createTree()
-  return events.flatMap((event) => plainLines(tree, event)).map(textOf)
+function log(events: readonly AnyEvent[]): string[] {
+  const fold = createConversationFold()
+  return events.flatMap((event) => plainLines(fold, event)).map(textOf)
 }
 
 describe('the tree of a run', () => {
@@ -79,14 +79,6 @@ describe('the tree of a run', () => {
       { type: 'error', kind: 'agent', callId: 'root', content: { code: 'RUN_CANCELLED', detail: 'by anna' } },
     ])
     assert.doesNotMatch(lines.join('\n'), /[⠋◆]/)
-  })
-
-  test('a repeated event changes nothing', () => {
-    const events = tell(...wholeRun)
-    const tree = createTree()
-    for (const event of [...events, ...events]) takeEvent(tree, event)
-    assert.equal(tree.runs.length, 1)
-    assert.equal(tree.nodes.get('root')?.tokens, 120)
   })
 
   test('no line is wider than the terminal, with wide letters, at any width', () => {

@@ -1,10 +1,9 @@
 /** The tree as lines of styled spans, at a width and a moment. Pure. */
-import type { NodeState, TreeNode } from './fold.ts'
-import { tokensBelow } from './fold.ts'
+import type { CallNotice, CallState, CallView, ConversationView } from '@witan/client'
 import { argumentsPhrase, compact, count, duration, resultPhrase } from './phrase.ts'
 import { cutStart, cutText, oneLine, textWidth } from './width.ts'
 
-/** What a piece of text is, for whoever chooses the colours. */
+/** The role of a piece of text; the terminal chooses its colour. */
 export type Tone = 'plain' | 'strong' | 'faint' | 'quote' | 'busy' | 'good' | 'bad' | 'wait'
 /** A piece of one line. */
 export interface Span {
@@ -25,7 +24,7 @@ const widest = 104
 /** So that a result is seen beside long arguments. */
 const longestArguments = 46
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
-const marks: Readonly<Record<NodeState, Span>> = {
+const marks: Readonly<Record<CallState, Span>> = {
   running: { text: '⠋', tone: 'busy' },
   waiting: { text: '◆', tone: 'wait' },
   completed: { text: '✓', tone: 'good' },
@@ -33,110 +32,155 @@ const marks: Readonly<Record<NodeState, Span>> = {
   cancelled: { text: '⊘', tone: 'faint' },
 }
 
-/** The whole tree of a run. No line is wider than `columns`; the root's own text stands below it only while it is written. */
-export function drawTree(root: TreeNode, options: DrawOptions): Line[] {
+/** The complete tree of a run. No line is wider than `columns`; the root's own text is below it only while it is written. */
+export function drawTree(view: ConversationView, runId: string, options: DrawOptions): Line[] {
   const columns = Math.max(8, Math.min(options.columns, widest))
   const lines: Line[] = []
-  drawNode(root, { ...options, columns, lines, lead: '', under: '' })
+  const root = view.calls.get(runId)
+  if (root !== undefined) drawCall(root, { ...options, view, columns, lines, lead: '', under: '' })
   return lines
 }
 
 /** The mark of a state; `frame` turns the one of what runs. */
-export function markOf(state: NodeState, frame = 0): Span {
+export function markOf(state: CallState, frame = 0): Span {
   const mark = marks[state]
   return state === 'running' ? { ...mark, text: frames[frame % frames.length] ?? mark.text } : mark
 }
 
 /** The right-hand words of a call: its time, and for an agent the tokens of its whole subtree. */
-export function figuresOf(node: TreeNode, now: number): { readonly time: string; readonly tokens: string } {
-  const time = node.state === 'waiting' ? 'waits' : duration((node.endedAt ?? now) - node.startedAt)
-  const sum = tokensBelow(node)
-  const tokens = node.kind === 'tool' || sum.tokens === 0 ? '' : `${sum.counted ? '' : '≥ '}${count(sum.tokens)} tok`
-  return { time: node.state === 'cancelled' && node.endedAt === null ? '' : time, tokens }
+export function figuresOf(view: ConversationView, call: CallView, now: number): Figures {
+  const { state, startedAt, endedAt } = call
+  const time = state === 'waiting' ? 'waits' : duration(momentOf(endedAt, now) - momentOf(startedAt, now))
+  const sum = call.kind === 'tool' ? noTokens : tokensBelow(view, call)
+  const tokens = sum.used === 0 ? '' : `${sum.complete ? '' : '≥ '}${count(sum.used)} tok`
+  return { time: state === 'cancelled' && endedAt === null ? '' : time, tokens }
+}
+
+interface Figures {
+  readonly time: string
+  readonly tokens: string
+}
+
+const noTokens = { used: 0, complete: true }
+
+function tokensBelow(view: ConversationView, { tokens, children }: CallView): typeof noTokens {
+  let sum = { used: tokens.input + tokens.output, complete: tokens.complete }
+  for (const id of children) {
+    const child = view.calls.get(id)
+    const below = child === undefined ? noTokens : tokensBelow(view, child)
+    sum = { used: sum.used + below.used, complete: sum.complete && below.complete }
+  }
+  return sum
+}
+
+/** Milliseconds of the server's clock. */
+function momentOf(at: string | null, otherwise: number): number {
+  return at === null ? otherwise : Date.parse(at)
 }
 
 /** What a call was asked and what came of it, after its name. */
-export function detailOf(node: TreeNode): Span[] {
-  if (node.error !== null && node.state === 'failed') {
-    return [{ text: `${node.error.code}  `, tone: 'bad' }, faint(oneLine(node.error.detail))]
+export function detailOf(call: CallView): Span[] {
+  if (call.error !== null && call.state === 'failed') {
+    return [{ text: `${call.error.code}  `, tone: 'bad' }, faint(oneLine(call.error.detail))]
   }
-  if (node.kind === 'agent') return [...mannerOf(node), { text: oneLine(node.task), tone: 'quote' }]
-  const given = argumentsPhrase(node.arguments, node.bound)
-  if (node.state !== 'completed') return [faint(given)]
+  if (call.kind === 'agent') return [...mannerOf(call), { text: oneLine(call.task), tone: 'quote' }]
+  const given = argumentsPhrase(call.arguments, call.bound)
+  if (call.state !== 'completed') return [faint(given)]
   const asked = given === '' ? [] : [faint(`${cutText(given, longestArguments)}  `)]
-  return [...asked, faint('→ '), plain(resultPhrase(node.result))]
+  return [...asked, faint('→ '), plain(resultPhrase(call.result))]
 }
 
-/** What sets a call apart from those that somebody waits for. */
-function mannerOf({ background, hidden }: TreeNode): Span[] {
+/** The mark of a call that its caller does not wait for. */
+function mannerOf({ background, hidden }: CallView): Span[] {
   if (background) return [{ text: 'in the background  ', tone: 'busy' }]
   return hidden ? [{ text: 'follow-up  ', tone: 'busy' }] : []
 }
 
 interface Place extends DrawOptions {
+  readonly view: ConversationView
   readonly lines: Line[]
-  /** What stands before this node, and before whatever is below it. */
+  /** The indentation of this call, and of the calls below it. */
   readonly lead: string
   readonly under: string
 }
 
-function drawNode(node: TreeNode, at: Place): void {
-  at.lines.push(nodeLine(node, at))
-  const said = lastWords(node, at.columns - textWidth(at.under) - 3)
-  const children = node.children.flatMap((child) => (isDelegation(child) ? child.children : [child]))
-  const parts = [...node.notices.map(noticeSpans), ...children, ...(said === null ? [] : [said])]
+function drawCall(call: CallView, at: Place): void {
+  at.lines.push(callLine(call, at))
+  const said = lastWords(call, at.columns - textWidth(at.under) - 3)
+  const notices = call.notices.filter(isForPeople).map(noticeSpans)
+  const children = childrenOf(at.view, call).flatMap((one) => (isDelegation(one) ? childrenOf(at.view, one) : [one]))
+  const parts = [...notices, ...children, ...(said === null ? [] : [said])]
   for (const [index, part] of parts.entries()) {
     const last = index === parts.length - 1
     const lead = `${at.under}${last ? '└─ ' : '├─ '}`
     const under = `${at.under}${last ? '   ' : '│  '}`
-    if ('callId' in part) drawNode(part, { ...at, lead, under })
+    if ('callId' in part) drawCall(part, { ...at, lead, under })
     else at.lines.push(cutLine([faint(lead), ...part], at.columns))
   }
 }
 
-/** A tool call that only stands for the agent below it is drawn as that agent. */
-function isDelegation(node: TreeNode): boolean {
-  return node.kind === 'tool' && node.children.length > 0
+/** A tool call that only starts an agent is drawn as that agent. */
+function isDelegation(call: CallView): boolean {
+  return call.kind === 'tool' && call.children.length > 0
 }
 
-function nodeLine(node: TreeNode, at: Place): Line {
-  const name: Span = { text: oneLine(node.name), tone: node.kind === 'agent' ? 'strong' : 'plain' }
-  const mark = markOf(isHeldUp(node) ? 'waiting' : node.state, at.frame)
-  const left = [faint(at.lead), mark, plain(' '), name, plain('  '), ...detailOf(node)]
-  const { time, tokens } = figuresOf(node, at.now)
+function callLine(call: CallView, at: Place): Line {
+  const name: Span = { text: oneLine(call.name), tone: call.kind === 'agent' ? 'strong' : 'plain' }
+  const mark = markOf(isHeldUp(at.view, call) ? 'waiting' : call.state, at.frame)
+  const left = [faint(at.lead), mark, plain(' '), name, plain('  '), ...detailOf(call)]
+  const { time, tokens } = figuresOf(at.view, call, at.now)
   const right = at.columns < 44 ? '' : at.columns < 64 ? time.padStart(9) : time.padStart(9) + tokens.padStart(12)
   if (right === '') return cutLine(left, at.columns)
   return [...pad(cutLine(left, at.columns - right.length), at.columns - right.length), faint(right)]
 }
 
-/** An agent that runs only in name: all it does is wait for somebody, here or further down. */
-function isHeldUp(node: TreeNode): boolean {
-  if (node.kind !== 'agent' || node.state !== 'running') return node.state === 'waiting'
-  const open = node.children.filter(({ state }) => state === 'running' || state === 'waiting')
-  return open.length > 0 && open.every(isHeldUp)
+/** True for a running agent that only waits for answers, itself or in calls below it. */
+function isHeldUp(view: ConversationView, call: CallView): boolean {
+  if (call.kind !== 'agent' || call.state !== 'running') return call.state === 'waiting'
+  const open = childrenOf(view, call).filter(({ state }) => state === 'running' || state === 'waiting')
+  return open.length > 0 && open.every((child) => isHeldUp(view, child))
 }
 
 /** The last line an agent wrote, its end where it is long and still growing; of a root only while it writes, since its answer is printed whole. */
-function lastWords(node: TreeNode, columns: number): Span[] | null {
-  if (node.kind !== 'agent') return null
-  if (node.state === 'running' || node.state === 'waiting') {
-    const line = node.textEnded ? '' : oneLine(node.text.trimEnd().split('\n').at(-1) ?? '')
+function lastWords(call: CallView, columns: number): Span[] | null {
+  if (call.kind !== 'agent') return null
+  if (call.state === 'running' || call.state === 'waiting') {
+    const line = call.textEnded ? '' : oneLine(call.text.trimEnd().split('\n').at(-1) ?? '')
     if (line === '') return null
     return [
       { text: cutStart(line, columns - 1), tone: 'quote' },
       { text: '▍', tone: 'busy' },
     ]
   }
-  if (node.parent === null) return null
-  const words = oneLine(node.text) || (node.result === null ? '' : compact(node.result))
+  if (call.parentCallId === null) return null
+  const words = oneLine(call.text) || (call.output === null ? '' : compact(call.output))
   return words === '' ? null : [{ text: words, tone: 'quote' }]
 }
 
-function noticeSpans(notice: string): Span[] {
+function childrenOf(view: ConversationView, { children }: CallView): CallView[] {
+  return children.flatMap((id) => view.calls.get(id) ?? [])
+}
+
+/** Messages of the runtime to an agent, such as a request to answer again, are not drawn. */
+function isForPeople({ code }: CallNotice): boolean {
+  return code !== 'RUNTIME'
+}
+
+/** A notice as one text. */
+export function noticeText({ code, detail }: CallNotice): string {
+  return oneLine(`${code}: ${detail}`)
+}
+
+function noticeSpans(notice: CallNotice): Span[] {
   return [
     { text: '! ', tone: 'wait' },
-    { text: oneLine(notice), tone: 'faint' },
+    { text: noticeText(notice), tone: 'faint' },
   ]
+}
+
+/** The columns that a line takes. */
+export function lineWidth(line: Line): number {
+  return line.reduce((sum, { text }) => sum + textWidth(text), 0)
 }
 
 /** Cuts spans to a width. */
@@ -155,7 +199,7 @@ export function cutLine(spans: readonly Span[], columns: number): Line {
 }
 
 function pad(line: Line, columns: number): Line {
-  const width = line.reduce((sum, span) => sum + textWidth(span.text), 0)
+  const width = lineWidth(line)
   return width >= columns ? line : [...line, plain(' '.repeat(columns - width))]
 }
 

@@ -1,25 +1,30 @@
 /** The tree as a log of finished lines, for a pipe: each is printed once and stays true. */
-import type { Event } from '@witan/protocol'
-import type { Tree, TreeNode } from './fold.ts'
-import { pathOf, takeEvent } from './fold.ts'
+import type { CallView, ConversationFold, ConversationView } from '@witan/client'
+import type { AnyEvent } from '@witan/protocol'
 import type { Line, Span } from './lines.ts'
-import { cutLine, detailOf, figuresOf, markOf } from './lines.ts'
+import { cutLine, detailOf, figuresOf, markOf, noticeText } from './lines.ts'
 import { oneLine } from './width.ts'
 
 /**
  * Takes an event in and gives the lines that are now final: an agent's name when it starts, a tool when it ends, an
  * action when it waits, an agent's last words and figures when it ends.
  */
-export function plainLines(tree: Tree, event: Event): Line[] {
-  const node = takeEvent(tree, event)
-  if (node === null) return []
-  if (event.type === 'start' && node.kind === 'agent') return [[indent(node), strong(node), ...gap, ...detail(node)]]
-  if (event.type.endsWith('_required')) return [[...head(node), ...gap, ...detail(node), ...gap, waits]]
-  if (event.type === 'task') return event.content.status === 'queued' ? [[indent(node, 1), goesOn]] : []
-  if (event.type === 'notice')
-    return [[indent(node, 1), { text: `! ${oneLine(node.notices.at(-1) ?? '')}`, tone: 'wait' }]]
-  const over = (event.type === 'end' || event.type === 'error') && event.kind !== 'model'
-  return over ? [node.kind === 'agent' ? endLine(node) : [...head(node), ...gap, ...detail(node), figures(node)]] : []
+export function plainLines(fold: ConversationFold, event: AnyEvent): Line[] {
+  const call = fold.take(event)
+  if (call === null) return []
+  const { view } = fold
+  if (event.type === 'start' && call.kind === 'agent')
+    return [[indent(view, call), strong(view, call), ...gap, ...detail(call)]]
+  if (event.type.endsWith('_required')) return [[...head(view, call), ...gap, ...detail(call), ...gap, waits]]
+  if (event.type === 'task') return event.content.status === 'queued' ? [[indent(view, call, 1), goesOn]] : []
+  if (event.type === 'notice') {
+    const notice = call.notices.at(-1)
+    return notice === undefined ? [] : [[indent(view, call, 1), { text: `! ${noticeText(notice)}`, tone: 'wait' }]]
+  }
+  const isOver = (event.type === 'end' || event.type === 'error') && event.kind !== 'model'
+  if (!isOver) return []
+  if (call.kind === 'agent') return [endLine(view, call)]
+  return [[...head(view, call), ...gap, ...detail(call), figures(view, call)]]
 }
 
 const longestDetail = 120
@@ -27,38 +32,44 @@ const waits: Span = { text: 'waits for an answer', tone: 'wait' }
 const goesOn: Span = { text: '⇢ works in the background', tone: 'busy' }
 const gap: readonly Span[] = [{ text: '  ', tone: 'plain' }]
 
-function endLine(node: TreeNode): Line {
-  const words = node.parent === null ? '' : oneLine(node.text)
-  const said: readonly Span[] = node.error === null ? [{ text: words, tone: 'quote' }] : detail(node)
-  return [...head(node), ...(words === '' && node.error === null ? [] : gap), ...said, figures(node)]
+function endLine(view: ConversationView, call: CallView): Line {
+  const words = call.parentCallId === null ? '' : oneLine(call.text)
+  const said: readonly Span[] = call.error === null ? [{ text: words, tone: 'quote' }] : detail(call)
+  return [...head(view, call), ...(words === '' && call.error === null ? [] : gap), ...said, figures(view, call)]
 }
 
 /** The log shows what happened, not all of it: `--json` does. */
-function detail(node: TreeNode): Line {
-  return cutLine(detailOf(node), longestDetail)
+function detail(call: CallView): Line {
+  return cutLine(detailOf(call), longestDetail)
 }
 
-function head(node: TreeNode): Span[] {
-  return [indent(node), markOf(node.state), { text: ' ', tone: 'plain' }, strong(node)]
+function head(view: ConversationView, call: CallView): Span[] {
+  return [indent(view, call), markOf(call.state), { text: ' ', tone: 'plain' }, strong(view, call)]
 }
 
-function figures(node: TreeNode): Span {
-  const { time, tokens } = figuresOf(node, node.endedAt ?? node.startedAt)
+function figures(view: ConversationView, call: CallView): Span {
+  const { time, tokens } = figuresOf(view, call, Date.parse(call.endedAt ?? call.startedAt))
   return { text: `  ${[time, tokens].filter((word) => word !== '').join('  ')}`, tone: 'faint' }
 }
 
 /** Where several agents of one depth are at work, a tool's name says whose it is. */
-function strong(node: TreeNode): Span {
-  const caller = node.parent
-  const others = caller?.parent?.children ?? []
-  const crowded =
-    caller !== null && others.some((other) => other !== caller && other.kind === 'agent' && other.endedAt === null)
-  const name = node.kind === 'tool' && crowded ? pathOf(node).split('/').slice(-2).join('/') : node.name
-  return { text: oneLine(name), tone: node.kind === 'agent' ? 'strong' : 'plain' }
+function strong(view: ConversationView, call: CallView): Span {
+  const caller = parentOf(view, call)
+  const others = (caller && parentOf(view, caller)?.children) ?? []
+  const isCrowded = others.some((id) => {
+    const other = view.calls.get(id)
+    return other !== caller && other?.kind === 'agent' && other.endedAt === null
+  })
+  const name = call.kind === 'tool' && isCrowded ? `${caller?.name}/${call.name}` : call.name
+  return { text: oneLine(name), tone: call.kind === 'agent' ? 'strong' : 'plain' }
 }
 
-function indent(node: TreeNode, more = 0): Span {
+function parentOf(view: ConversationView, { parentCallId }: CallView): CallView | undefined {
+  return parentCallId === null ? undefined : view.calls.get(parentCallId)
+}
+
+function indent(view: ConversationView, call: CallView, more = 0): Span {
   let depth = more
-  for (let at = node.parent; at !== null; at = at.parent) depth += 1
+  for (let at = parentOf(view, call); at !== undefined; at = parentOf(view, at)) depth += 1
   return { text: '│ '.repeat(depth), tone: 'faint' }
 }

@@ -1,15 +1,12 @@
 /** A run on the terminal: redrawn in place where that is possible, else finished lines. */
+import { createConversationFold } from '@witan/client'
 import type { Event } from '@witan/protocol'
 import type { Terminal } from '../terminal.ts'
 import { canRedraw, painter, print } from '../terminal.ts'
-import type { TreeNode } from './fold.ts'
-import { createTree, takeEvent } from './fold.ts'
-import type { Line } from './lines.ts'
-import { drawTree } from './lines.ts'
+import { drawTree, lineWidth } from './lines.ts'
 import { plainLines } from './plain.ts'
 import type { Row } from './screen.ts'
 import { createScreen } from './screen.ts'
-import { textWidth } from './width.ts'
 
 /** Shows one run. Events may come from several streams; repeated ones change nothing. */
 export interface RunView {
@@ -30,11 +27,11 @@ export function createRunView(terminal: Terminal): RunView {
 }
 
 function logView(terminal: Terminal): RunView {
-  const tree = createTree()
+  const fold = createConversationFold()
   const paint = painter(terminal)
   return {
     take: (event) => {
-      for (const line of plainLines(tree, event)) print(terminal.output, paint(line))
+      for (const line of plainLines(fold, event)) print(terminal.output, paint(line))
     },
     pause: () => {},
     wrote: () => {},
@@ -43,7 +40,7 @@ function logView(terminal: Terminal): RunView {
 }
 
 function liveView(terminal: Terminal): RunView {
-  const tree = createTree()
+  const fold = createConversationFold()
   const screen = createScreen(terminal.output)
   const paint = painter(terminal)
   let timer: NodeJS.Timeout | undefined
@@ -54,14 +51,15 @@ function liveView(terminal: Terminal): RunView {
 
   const rows = (): Row[] => {
     const options = { columns: (terminal.output.columns ?? 80) - 1, now: Date.now() - aheadMs, frame }
-    const lines = tree.runs.flatMap((root) => drawTree(root, options))
-    return lines.map((line) => ({ text: paint(line), columns: columnsOf(line) }))
+    const lines = fold.view.runs.flatMap((runId) => drawTree(fold.view, runId, options))
+    return lines.map((line) => ({ text: paint(line), columns: lineWidth(line) }))
   }
   const tick = () => {
     frame += 1
-    if (dirty || tree.runs.some(isMoving)) screen.draw(rows())
+    if (dirty || fold.view.runs.some(isMoving)) screen.draw(rows())
     dirty = false
   }
+  const isMoving = (runId: string) => fold.view.calls.get(runId)?.state === 'running'
   const stop = () => {
     clearInterval(timer)
     timer = undefined
@@ -70,8 +68,8 @@ function liveView(terminal: Terminal): RunView {
   process.once('exit', restore)
   return {
     take: (event) => {
-      if (tree.lastSeq === 0) aheadMs = Date.now() - Date.parse(event.at)
-      takeEvent(tree, event)
+      if (fold.view.lastSeq === 0) aheadMs = Date.now() - Date.parse(event.at)
+      fold.take(event)
       dirty = true
       timer ??= setInterval(tick, frameMs)
     },
@@ -87,12 +85,4 @@ function liveView(terminal: Terminal): RunView {
       process.removeListener('exit', restore)
     },
   }
-}
-
-function isMoving(node: TreeNode): boolean {
-  return node.state === 'running'
-}
-
-function columnsOf(line: Line): number {
-  return line.reduce((sum, span) => sum + textWidth(span.text), 0)
 }

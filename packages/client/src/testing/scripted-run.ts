@@ -1,5 +1,5 @@
 /** Runs that follow a script: the part of the test server that stands in for agents. */
-import type { Event, Interruption, Prompt, RunResult } from '@witan/protocol'
+import type { AnyEvent, Interruption, Prompt, RunResult } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import { emptyCounters } from '@witan/protocol/entries'
 
@@ -30,9 +30,9 @@ export interface Run {
 export interface Talk {
   readonly id: string
   readonly agent: string
-  readonly events: Event[]
+  readonly events: AnyEvent[]
   readonly runs: Run[]
-  readonly listeners: Set<(event: Event | null) => void>
+  readonly listeners: Set<(event: AnyEvent | null) => void>
 }
 
 /** Takes answers and wakes the run once nothing of it is open. */
@@ -129,9 +129,9 @@ function waitingResult(run: Run): RunResult {
   }
 }
 
-function emit(talk: Talk, run: Run, given: Pick<Event, 'type' | 'content'> & Partial<Event>): void {
+function emit(talk: Talk, run: Run, given: Pick<AnyEvent, 'type' | 'content'> & Partial<AnyEvent>): void {
   const seq = given.type === 'delta' ? {} : { seq: talk.events.length + 1 }
-  const event: Event = {
+  const event: AnyEvent = {
     ...seq,
     kind: null,
     callId: run.runId,

@@ -1,7 +1,7 @@
 /** A small server that keeps the public contract for conversations, so that the client's tests speak real HTTP. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Event, Prompt } from '@witan/protocol'
+import type { AnyEvent, Prompt } from '@witan/protocol'
 import { problem, WitanError } from '@witan/protocol'
 import { answerAll, type Run, resting, type Script, startRun, type Talk } from './scripted-run.ts'
 
@@ -165,7 +165,7 @@ interface RunPost {
 }
 
 async function postRun(state: State, { talk, body, streamed, write }: RunPost): Promise<void> {
-  const listener = (event: Event | null) => event && streamed && write(frameOf(event))
+  const listener = (event: AnyEvent | null) => event && streamed && write(frameOf(event))
   talk.listeners.add(listener)
   const responses = (body.actionResponses ?? []) as { id: string; response: unknown }[]
   const run = responses.length > 0 ? answerAll(talk, responses) : startRun(state.script, talk, body.prompt as Prompt)
@@ -195,7 +195,7 @@ function readEvents(
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.write(': ping\n\n')
   let frames = 0
-  const listener = (event: Event | null) => {
+  const listener = (event: AnyEvent | null) => {
     if (event === null) {
       if (!state.talks.has(talk.id)) response.end()
       return
@@ -214,7 +214,7 @@ function cut(response: ServerResponse): void {
   response.socket?.destroySoon()
 }
 
-function frameOf(event: Event): string {
+function frameOf(event: AnyEvent): string {
   const id = event.seq === undefined ? '' : `id: ${event.seq}\n`
   return `${id}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }
@@ -259,6 +259,7 @@ function conversation(talk: Talk): unknown {
     activeRunId: active?.runId ?? null,
     interruptions,
     runs,
+    runCount: runs.length,
     tasks: [],
   }
 }

@@ -1,7 +1,8 @@
-/** What a calling model is told that a delegate can do: what its edge says, and what the delegate itself can call [Rb04]. */
+/** The description of a delegate for a calling model: the edge's description, and what the delegate itself can call [Rb04]. */
 import type { AgentData, SubAgentEdge } from '@witan/protocol'
 import type { FindAgent } from '../tool/delegation.ts'
 import type { Caller } from '../tool/tool.ts'
+import { edgesOf } from './edges.ts'
 
 const mostLines = 40
 const longestLine = 160
@@ -13,16 +14,16 @@ interface Described {
 }
 
 /**
- * Describes a delegate: the words of the edge, or else the agent's own, and a list of its queries, actions and sub-agents with
- * their descriptions; at most 40 lines of 160 characters. What its model may not call is not in the list, nor is a parameter or a
- * word of its instructions. Made once per edge, and again when an agent changes.
+ * Describes a delegate: the edge's description, or else the agent's own, and a list of its queries, actions and sub-agents
+ * with their descriptions. At most 40 lines of 160 characters. The list never contains what its model may not call, its
+ * parameters or its instructions. Computed once per edge, and again when an agent changes.
  */
 export function describeDelegate(find: FindAgent): (edge: SubAgentEdge, child: AgentData, caller: Caller) => string {
   const known = new WeakMap<SubAgentEdge, Described>()
   return (edge, child, caller) => {
-    // A delegate at the last level has nobody to ask.
+    // A delegate at the maximum depth cannot delegate.
     const deeper = caller.depth + 1 < caller.maxDepth
-    const others = child.subAgents.map(({ agent }) => (deeper ? find(caller, agent) : null))
+    const others = edgesOf(child).map(({ agent }) => (deeper ? find(caller, agent) : null))
     const found = known.get(edge)
     if (found?.child === child && others.every((one, index) => one === found.others[index])) return found.text
     const text = [edge.description || child.description, listOf(child, others)]
@@ -37,9 +38,9 @@ function listOf(child: AgentData, others: Described['others']): string {
   const lines = [
     ...child.queries.filter((query) => query.allowModelQueries).map(({ name, description }) => line(name, description)),
     ...child.actions.map(({ name, description }) => line(name, description)),
-    ...child.subAgents.flatMap(({ agent, description }, index) => {
+    ...edgesOf(child).flatMap(({ at, tool, description }, index, edges) => {
       const other = others[index] ?? null
-      return other === null ? [] : [line(agent, description || other.description)]
+      return other === null || edges[index - 1]?.at === at ? [] : [line(tool, description || other.description)]
     }),
   ]
   if (lines.length === 0) return ''
@@ -49,6 +50,6 @@ function listOf(child: AgentData, others: Described['others']): string {
 
 function line(name: string, description: string): string {
   const plain = description.trim().replace(/\s+/g, ' ')
-  const whole = plain === '' ? `- ${name}` : `- ${name}: ${plain}`
-  return whole.length > longestLine ? `${whole.slice(0, longestLine - 1)}…` : whole
+  const full = plain === '' ? `- ${name}` : `- ${name}: ${plain}`
+  return full.length > longestLine ? `${full.slice(0, longestLine - 1)}…` : full
 }

@@ -1,19 +1,23 @@
-/** Agents as code: a checked, frozen value, and one of them wrapped as a tool of another. */
+/** Defines agents in code: checked, frozen values. Also wraps an agent as a tool of another. */
 import { type AgentData, type AgentInput, WitanError } from '@witan/protocol'
 import { isModel, type Model } from '../model/model.ts'
+import type { ApprovalPredicate } from '../tool/approval.ts'
 import type { FunctionTool } from '../tool/define.ts'
 import { parseAgent } from './parse.ts'
 
 type EdgeInput = NonNullable<AgentInput['subAgents']>[number]
 
+type ApprovalInput = NonNullable<AgentInput['approvals']>[number]
+
 /**
- * An agent as code writes it: like data, but `model` may be a live model, `tools` may be live tools, `outputSchema` any JSON
- * Schema, and wrapped agents may stand among the tools and the sub-agents.
+ * An agent as written in code: like data, but `model` may be a live model, `tools` may be live tools, `outputSchema` any
+ * JSON Schema, `when` of an approval a predicate, and wrapped agents may be listed among the tools and the sub-agents.
  */
-export type AgentDefinition = Omit<AgentInput, 'model' | 'tools' | 'subAgents'> & {
+export type AgentDefinition = Omit<AgentInput, 'model' | 'tools' | 'subAgents' | 'approvals'> & {
   readonly model: string | Model
   readonly tools?: readonly (string | FunctionTool | AgentTool)[]
   readonly subAgents?: readonly (EdgeInput | AgentTool)[]
+  readonly approvals?: readonly (ApprovalInput | { readonly tool: string; readonly when: ApprovalPredicate })[]
 }
 
 /** A defined agent: its data, and the live parts that the runtime registers under their names. */
@@ -21,11 +25,13 @@ export interface Agent {
   readonly data: AgentData
   readonly model: Model | null
   readonly tools: readonly FunctionTool[]
-  /** The agents that it wraps: a runtime that gets this agent gets them too. */
+  /** The predicates of its approvals, by tool. */
+  readonly predicates: ReadonlyMap<string, ApprovalPredicate>
+  /** The agents that it wraps. A runtime that registers this agent registers them too. */
   readonly agents: readonly Agent[]
 }
 
-/** An agent wrapped as a tool: the edge, and the agent that it leads to. */
+/** An agent wrapped as a tool: the agent, and the edge to it. */
 export interface AgentTool {
   readonly wrapped: Agent
   readonly edge: EdgeInput
@@ -33,7 +39,7 @@ export interface AgentTool {
 
 /** Checks and freezes an agent. Throws the first problem found, with code, path and hint. */
 export function defineAgent(definition: AgentDefinition): Agent {
-  const { model, tools = [], subAgents = [], ...rest } = definition
+  const { model, tools = [], subAgents = [], approvals = [], ...rest } = definition
   refuseNoModel(definition)
   const wrapped = [...subAgents, ...tools].filter(isWrapped)
   const named = tools.filter((tool) => !isWrapped(tool)) as readonly (string | FunctionTool)[]
@@ -42,27 +48,57 @@ export function defineAgent(definition: AgentDefinition): Agent {
     model: typeof model === 'string' ? model : model?.id,
     tools: named.map((tool) => (typeof tool === 'string' ? tool : tool.name)),
     subAgents: [...subAgents.filter((edge) => !isWrapped(edge)), ...wrapped.map(({ edge }) => edge)],
+    approvals: approvals.map((one) => (isPredicate(one) ? { ...one, when: 'code' } : one)),
   })
   return Object.freeze({
     data,
     model: typeof model === 'string' ? null : model,
     tools: Object.freeze(named.filter((tool) => typeof tool !== 'string')),
+    predicates: predicatesOf(data.id, approvals),
     agents: Object.freeze(wrapped.map((one) => one.wrapped)),
   })
 }
 
-/** Whatever has no name is no model, and a runtime could find neither it nor what it should have been. */
+type ApprovalOfCode = NonNullable<AgentDefinition['approvals']>[number]
+
+function isPredicate(
+  approval: ApprovalOfCode,
+): approval is { readonly tool: string; readonly when: ApprovalPredicate } {
+  return typeof approval === 'object' && approval !== null && typeof approval.when === 'function'
+}
+
+function predicatesOf(id: string, approvals: readonly ApprovalOfCode[]): ReadonlyMap<string, ApprovalPredicate> {
+  const predicates = new Map<string, ApprovalPredicate>()
+  for (const [index, approval] of approvals.entries()) {
+    if (!isPredicate(approval)) continue
+    const { tool, when } = approval
+    const path = `approvals.${index}`
+    const wrong = (detail: string, hint: string) =>
+      new WitanError('AGENT_INVALID', `Agent \`${id}\`: ${detail}`, { path, hint })
+    if (predicates.has(tool))
+      throw wrong(`\`${tool}\` has two predicates for its approval.`, 'Combine them into one predicate.')
+    if (when.constructor.name === 'AsyncFunction')
+      throw wrong(
+        `the predicate of \`${tool}\` is asynchronous.`,
+        'Decide from the arguments alone, and return true or false.',
+      )
+    predicates.set(tool, when)
+  }
+  return predicates
+}
+
+/** A model without an id cannot be found, and an error could not name it. */
 function refuseNoModel({ id, model }: { readonly id?: unknown; readonly model?: unknown }): void {
   if (model === undefined || typeof model === 'string' || isModel(model)) return
   throw new WitanError('AGENT_INVALID', `Agent \`${String(id).slice(0, 80)}\`: \`model\` is not a model.`, {
     path: 'model',
-    hint: 'Give a name such as `local/qwen3`, or a live model: `openaiCompatible(…)`, `aiSdkModel(…)`, or an object with `id` and `stream`.',
+    hint: 'Pass a name such as `local/qwen3`, or a live model: `openaiCompatible(…)`, `aiSdkModel(…)`, or an object with `id` and `stream`.',
   })
 }
 
 /**
- * Wraps an agent as a tool that takes one `request` and gives `{ text }`, with `error` where something went wrong: an edge with
- * style `agentTool` [K15–K17]. `description` says what it is for to this caller only; without it the agent's own stands [K16].
+ * Wraps an agent as a tool that takes one `request` and returns `{ text }`, with `error` after a failure: an edge with
+ * style `agentTool` [K15–K17]. `description` is shown to this caller only; its default is the agent's own [K16].
  */
 export function agentTool(agent: Agent, options: Omit<EdgeInput, 'agent' | 'style'> = {}): AgentTool {
   return Object.freeze({
@@ -71,7 +107,7 @@ export function agentTool(agent: Agent, options: Omit<EdgeInput, 'agent' | 'styl
   })
 }
 
-/** All agents that a runtime is given, with the ones they wrap, each once. */
+/** All agents passed to a runtime and the agents that they wrap, each once. */
 export function withWrapped(agents: readonly (Agent | object)[]): readonly (Agent | object)[] {
   const all = new Set(agents)
   for (const agent of all) for (const one of 'agents' in agent ? (agent as Agent).agents : []) all.add(one)

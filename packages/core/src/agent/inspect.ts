@@ -1,20 +1,23 @@
-/** An agent that may be wrong in its form, read as far as it goes: so that one look tells all of its mistakes, and those of who lists it. */
+/**
+ * Reads an agent that may be malformed as far as possible, so that one check reports all its mistakes and those of its
+ * parents.
+ */
 import type { AgentData, Finding, WitanError } from '@witan/protocol'
 import { agentSchema } from '@witan/protocol/schemas'
 import type { z } from 'zod'
 import { agentProblems, parseAgent } from './parse.ts'
 
-/** What was found wrong with its form, and the agent without that; null where it is not even known which one it is. */
+/** The malformed parts, and the agent without them; null if not even its id is known. */
 export interface Inspected {
   readonly problems: readonly WitanError[]
   readonly agent: AgentData | null
-  /** Whether a finding about that agent is no news: its place is wrong in form already, or was moved by what was taken out. */
+  /** True if a finding about that agent is redundant: its path is malformed already, or the repair moved it. */
   isTold(finding: Pick<Finding, 'path'>): boolean
 }
 
 const mostRepairs = 20
 
-/** Never throws. An agent without problems is what `parseAgent` gives. */
+/** Never throws. A well-formed agent equals the result of `parseAgent`. */
 export function inspectAgent(input: unknown): Inspected {
   const problems = agentProblems(input)
   if (problems.length === 0) return { problems, agent: parseAgent(input), isTold: () => false }
@@ -26,21 +29,30 @@ export function inspectAgent(input: unknown): Inspected {
   return { problems, agent, isTold }
 }
 
-/** Takes out what does not fit, again and again, and fills in what must be there. `moved`: lists that lost an item. */
+/** Removes malformed parts until the rest parses, and fills in required keys. `moved`: lists that lost an item. */
 function repaired(input: unknown, moved: Set<string>): AgentData | null {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return null
   const draft: Record<string, unknown> = { model: '?', instructions: '', ...plain(input) }
   for (let round = 0; round < mostRepairs; round += 1) {
-    const [issue] = agentSchema.safeParse(draft).error?.issues ?? []
-    // A word that is reserved fits the schema, and is a problem all the same.
-    const path = issue === undefined ? agentProblems(draft)[0]?.path?.split('.') : placeOf(issue)
-    if (path === undefined) return parseAgent(draft)
-    takeOut(draft, path, moved)
+    const issues = agentSchema.safeParse(draft).error?.issues ?? []
+    // A reserved word fits the schema, but it is a problem too.
+    const word = issues.length > 0 ? undefined : agentProblems(draft)[0]?.path?.split('.')
+    if (word === undefined && issues.length === 0) return parseAgent(draft)
+    takeOutAll(draft, word === undefined ? issues.flatMap(placesOf) : [word], moved)
   }
   return null
 }
 
-/** As JSON carries it; nothing of what JSON cannot carry. */
+/** Removes the last paths first, so that earlier items of a list keep their index. */
+function takeOutAll(draft: Record<string, unknown>, paths: readonly Path[], moved: Set<string>): void {
+  const gone = new Set<string>()
+  for (const path of paths.toReversed()) {
+    if (path.some((_, index) => gone.has(path.slice(0, index + 1).join('/')))) continue
+    gone.add(takeOut(draft, path, moved).join('/'))
+  }
+}
+
+/** The value as JSON carries it, without what JSON cannot carry. */
 function plain(input: object): object {
   try {
     return JSON.parse(JSON.stringify(input)) as object
@@ -49,25 +61,32 @@ function plain(input: object): object {
   }
 }
 
-function placeOf(issue: z.core.$ZodIssue): readonly PropertyKey[] {
-  return issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
+type Path = readonly PropertyKey[]
+
+function placesOf(issue: z.core.$ZodIssue): Path[] {
+  return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path]
 }
 
-function takeOut(draft: Record<string, unknown>, path: readonly PropertyKey[], moved: Set<string>): void {
+/** Removes the value at `path`, or the nearest enclosing value that may go. Returns the path of what was removed. */
+function takeOut(draft: Record<string, unknown>, path: Path, moved: Set<string>): Path {
   const [top] = path
   if (path.length === 1 && (top === 'model' || top === 'instructions')) {
     draft[top] = '?'
-    return
+    return []
   }
   let length = path.length
-  // What must be there and is not: the thing that needs it goes.
+  // If a required value is missing, remove the value that requires it.
   while (length > 1 && !Object.hasOwn(at(draft, path.slice(0, length - 1)), path[length - 1] as PropertyKey))
     length -= 1
   const holder = at(draft, path.slice(0, length - 1))
   const key = path[length - 1] as PropertyKey
-  if (!Array.isArray(holder)) return void Reflect.deleteProperty(holder, key)
+  if (!Array.isArray(holder)) {
+    Reflect.deleteProperty(holder, key)
+    return path.slice(0, length)
+  }
   holder.splice(Number(key), 1)
   moved.add(String(top))
+  return path.slice(0, length)
 }
 
 function at(value: object, path: readonly PropertyKey[]): object {

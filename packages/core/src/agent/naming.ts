@@ -1,15 +1,15 @@
-/** What an agent answers to: its id, which also names its tool, and its display name; each leads to one agent at most [C28]. */
+/** The names of an agent: its id, which also names its tool, and its display name. Each identifies at most one agent [C28]. */
 import type { AgentData } from '@witan/protocol'
 
-/** Words for the one who asks and for everybody: no agent is called so. Built-in tools have a `_`, which no id can have. */
+/** Words for the caller and for everybody, so no agent may use them. Built-in tools contain a `_`, which ids cannot have. */
 const reserved: ReadonlySet<string> = new Set(['user', 'all'])
 
-/** Names that no agent may have, as an id or for people. Case does not matter. */
+/** True if no agent may have this id or display name. Case does not matter. */
 export function isReservedName(name: string): boolean {
   return reserved.has(sameName(name)) || builtIns.has(sameName(name))
 }
 
-/** The tools that come with features of the runtime: nothing else that an agent calls is named so, and no agent is. */
+/** The tools that come with features of the runtime. No agent and no other tool may have one of these names. */
 export const builtIns: ReadonlySet<string> = new Set([
   'transfer_to_agent',
   'ask_question',
@@ -24,12 +24,15 @@ export const builtIns: ReadonlySet<string> = new Set([
   'end_tool_mode',
 ])
 
-/** Two display names are the same where only case, width or spaces differ: nobody could tell them apart aloud. */
+/**
+ * Normalises a display name. Two names are the same if only case, width or spaces differ, because people could not tell
+ * them apart.
+ */
 export function sameName(name: string): string {
   return name.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()
 }
 
-/** Another agent that answers to the id or the name of this one, or null. */
+/** Another agent with the same id or name as this one, or null. */
 export function namesake(agent: AgentData, agents: Iterable<AgentData>): AgentData | null {
   const words = wordsOf(agent)
   for (const other of agents)
@@ -39,7 +42,7 @@ export function namesake(agent: AgentData, agents: Iterable<AgentData>): AgentDa
 
 const known = new WeakMap<AgentData, readonly string[]>()
 
-/** What an agent answers to. A set of agents is held against each of its agents, so it is worked out once. */
+/** The names of an agent. A check compares each agent of a set with all others, so they are computed once. */
 function wordsOf(agent: AgentData): readonly string[] {
   const found = known.get(agent)
   if (found !== undefined) return found
@@ -49,7 +52,7 @@ function wordsOf(agent: AgentData): readonly string[] {
   return words
 }
 
-/** The id that somebody means by `word`: an id as it is, else the agent of that display name; else the word itself, which then leads nowhere. */
+/** The id that `word` refers to: an id itself, else the agent of that display name; else `word`, which then leads nowhere. */
 export function idOf(word: string, agents: ReadonlyMap<string, { readonly data: AgentData }>): string {
   if (agents.has(word)) return word
   const name = sameName(word)

@@ -1,12 +1,13 @@
-/** The known name that somebody most likely meant. */
+/** Suggests the known name that somebody most likely meant. */
 
-/** The nearest of `known` to `word`, or null where none is near enough to suggest. */
+/** The nearest of `known` to `word`, or null if none is near enough to suggest. */
 export function nearest(word: string, known: readonly string[]): string | null {
+  const wanted = word.toLowerCase()
   let best: string | null = null
-  // Of a word of one or two letters something must be left of what was written.
+  // A word of one or two letters must share at least one letter with the suggestion.
   let least = Math.max(Math.min(2, word.length - 1), Math.floor(word.length / 3)) + 1
   for (const candidate of known) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase())
+    const distance = editDistance(wanted, candidate.toLowerCase(), least)
     if (distance < least) {
       least = distance
       best = candidate
@@ -15,15 +16,24 @@ export function nearest(word: string, known: readonly string[]): string | null {
   return best
 }
 
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+/** The edit distance of two words; `enough` if it is at least that. */
+function editDistance(a: string, b: string, enough: number): number {
+  if (Math.abs(a.length - b.length) >= enough) return enough
+  let row = Uint32Array.from({ length: b.length + 1 }, (_, index) => index)
+  let next = new Uint32Array(b.length + 1)
   for (let i = 1; i <= a.length; i += 1) {
-    const next = [i]
+    next[0] = i
+    let fewest = i
     for (let j = 1; j <= b.length; j += 1) {
       const swap = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(swap, (row[j] as number) + 1, (next[j - 1] as number) + 1))
+      next[j] = Math.min(swap, (row[j] as number) + 1, (next[j - 1] as number) + 1)
+      fewest = Math.min(fewest, next[j] as number)
     }
+    // The distance cannot decrease from here.
+    if (fewest >= enough) return enough
+    const last = row
     row = next
+    next = last
   }
   return row[b.length] as number
 }

@@ -1,22 +1,26 @@
-/** From whatever somebody sent to a checked agent, or to the first thing that is wrong with it. */
+/** Parses input into a checked agent, or into the first problem with it. */
 import { type AgentData, type ErrorCode, WitanError } from '@witan/protocol'
-import { reservedParameterNames } from '@witan/protocol/schemas'
-import { agentSchema } from '@witan/protocol/schemas'
+import { agentSchema, isTooDeep, maxJsonDepth, reservedParameterNames } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { isReservedName } from './naming.ts'
 import { nearest } from './nearest.ts'
 
-/** Parses an agent; defaults are filled in and the value is frozen. Throws `UNKNOWN_KEY`, `ID_INVALID`, `LIMIT_INVALID`, `PARAM_NAME_RESERVED` or `AGENT_INVALID`. */
+/**
+ * Parses an agent, fills in the defaults and freezes the result. Throws `JSON_TOO_DEEP`, `UNKNOWN_KEY`, `ID_INVALID`,
+ * `LIMIT_INVALID`, `PARAM_NAME_RESERVED` or `AGENT_INVALID`.
+ */
 export function parseAgent(input: unknown): AgentData {
-  const [wrong] = reserved(input)
+  const [wrong] = [...tooDeep(input), ...reserved(input)]
   if (wrong !== undefined) throw wrong
   const parsed = agentSchema.safeParse(input)
   if (parsed.success) return complete(parsed.data)
   throw problemsOf(parsed.error, input)[0] as WitanError
 }
 
-/** Everything that is wrong with the form of an agent, each once; nothing where `parseAgent` takes it. */
+/** Every problem with the form of an agent, each once; empty if `parseAgent` accepts it. */
 export function agentProblems(input: unknown): readonly WitanError[] {
+  const deep = tooDeep(input)
+  if (deep.length > 0) return deep
   const parsed = agentSchema.safeParse(input)
   const wrong = parsed.success ? [] : problemsOf(parsed.error, input)
   return [...reserved(input), ...wrong]
@@ -57,7 +61,14 @@ export function sampleSchema(sample: unknown): Record<string, unknown> | null {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
-/** Words that mean something else: names of parameters, and what an agent cannot be called. */
+/** A value that nests too deep exhausts the stack of code that reads it, so nothing else in it is examined. */
+function tooDeep(input: unknown): WitanError[] {
+  if (!isTooDeep(input)) return []
+  const detail = `${whoIs(input)} is nested deeper than ${maxJsonDepth}, or contains itself.`
+  return [new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })]
+}
+
+/** Reserved words: as names of parameters, and as the id or name of an agent. */
 function reserved(input: unknown): WitanError[] {
   const { id, name, parameters } = (input ?? {}) as { id?: unknown; name?: unknown; parameters?: unknown }
   const found: WitanError[] = []
@@ -111,21 +122,21 @@ function toError(issue: z.core.$ZodIssue, input: unknown): WitanError {
   return new WitanError(code, `${who}${path === '' ? '' : ':'} ${what}.`, { path, hint: nextStep(issue, input) })
 }
 
-/** How it is put right, where that can be said; else where the whole form is told. */
+/** How to fix it, if that can be said; otherwise where to find the schema. */
 function nextStep(issue: z.core.$ZodIssue, input: unknown): string {
   const [key, ...below] = issue.path
-  const given = valueAt(issue.path, input)
+  const value = valueAt(issue.path, input)
   if (isMissing(issue))
     return below.length === 0 ? 'Add it: an agent needs `id`, `model` and `instructions`.' : 'Add it.'
-  if (key === 'model') return 'Name one, such as `local/qwen3`. Only `defineAgent` takes a live model.'
-  if (key === 'subAgents' && below.length === 1 && typeof given === 'string')
-    return `Write \`{ agent: ${JSON.stringify(given.slice(0, 80))} }\`.`
-  if (isStandardSchema(given)) return 'Give JSON Schema; `z.toJSONSchema(…)` makes it of a zod schema.'
+  if (key === 'model') return 'Name one, such as `local/qwen3`. Only `defineAgent` accepts a live model.'
+  if (key === 'subAgents' && below.length === 1 && typeof value === 'string')
+    return `Write \`{ agent: ${JSON.stringify(value.slice(0, 80))} }\`.`
+  if (isStandardSchema(value)) return 'Pass a JSON Schema; `z.toJSONSchema(…)` generates one from a zod schema.'
   return 'The OpenAPI document at /api/v1/openapi.json has the schema.'
 }
 
-function isStandardSchema(given: unknown): boolean {
-  return typeof given === 'object' && given !== null && '~standard' in given
+function isStandardSchema(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && '~standard' in value
 }
 
 function isMissing(issue: z.core.$ZodIssue): boolean {
@@ -142,7 +153,7 @@ function trouble(issue: z.core.$ZodIssue): string {
     : `is not valid: ${issue.message}`
 }
 
-/** The other texts of a trim are told like those of any key. */
+/** True for numbers of a trim; its texts are reported like those of any other key. */
 function isAboutNumber(issue: z.core.$ZodIssue): boolean {
   if (issue.code === 'custom') return true
   if (issue.code === 'invalid_type') return issue.expected === 'number' || issue.expected === 'int'
@@ -153,17 +164,17 @@ function badTrim(path: string, issue: z.core.$ZodIssue): WitanError {
   const what = issue.code === 'custom' ? issue.message : 'must be a positive integer within its range'
   return new WitanError('LIMIT_INVALID', `${path} ${what}.`, {
     path,
-    hint: 'Leave it out to take its default; what remains after a trim cannot be more than what starts it.',
+    hint: 'Omit it for its default; the size after a trim cannot exceed the size that starts it.',
   })
 }
 
-/** A name that providers, queries or paths would trip over; names are no secrets and are shown. */
+/** A name that providers, queries or paths could not handle. Names are not secret, so the error shows it. */
 function badName(who: string, issue: z.core.$ZodIssue, input: unknown): WitanError {
   const path = issue.path.join('.')
   const name = valueAt(issue.path, input)
   return new WitanError(
     'AGENT_INVALID',
-    `${who}: \`${path}\` is \`${String(name).slice(0, 80)}\`, which is no valid name there.`,
+    `${who}: \`${path}\` is \`${String(name).slice(0, 80)}\`, which is not a valid name there.`,
     {
       path,
       hint: 'Tools: letters, digits, `_` and `-`. Agents: a-z, 0-9 and `-`. Parameters: letters, digits and `_`. At most 64 characters. In `access`: `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`.',
@@ -177,7 +188,7 @@ function bounds(issue: z.core.$ZodIssue): string {
     .slice(1)
     .reduce<unknown>(
       (at, key) => (at as { properties?: Record<string, unknown> })?.properties?.[String(key)],
-      limitsJson(),
+      agentJson().properties?.['limits'],
     )
   const one = (node as { anyOf?: unknown[] })?.anyOf?.[0] ?? node
   const { minimum, exclusiveMinimum, maximum } = (one ?? {}) as Record<string, number | undefined>
@@ -185,13 +196,14 @@ function bounds(issue: z.core.$ZodIssue): string {
   return minimum === undefined ? issue.message : `must be an integer ${minimum}–${maximum}`
 }
 
-let limits: unknown
-function limitsJson(): unknown {
-  limits ??= z.toJSONSchema(agentSchema, { io: 'input', unrepresentable: 'any' }).properties?.['limits']
-  return limits
+let json: z.core.JSONSchema.BaseSchema | undefined
+/** The schema as JSON Schema, made once. */
+function agentJson(): z.core.JSONSchema.BaseSchema {
+  json ??= z.toJSONSchema(agentSchema, { io: 'input', unrepresentable: 'any' })
+  return json
 }
 
-/** Keys of features that are not built yet: whoever writes them should hear that, and not a word that looks like it. */
+/** Keys of features that are not built yet: the error says so and does not suggest a similar key. */
 const unbuilt: Readonly<Record<string, string>> = {
   transfers: 'handing over to another agent',
   transferReach: 'handing over to another agent',
@@ -212,7 +224,7 @@ function unknownKey(who: string, issue: z.core.$ZodIssueUnrecognizedKeys, key: s
   if (feature !== undefined) {
     return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path}\`: ${feature} is not built in this version.`, {
       path,
-      hint: 'Take it out: what this version cannot do is refused, never ignored.',
+      hint: 'Remove it: what this version cannot do is refused, never ignored.',
     })
   }
   const known = knownKeys(issue.path)
@@ -228,7 +240,7 @@ function unknownKey(who: string, issue: z.core.$ZodIssueUnrecognizedKeys, key: s
 }
 
 function knownKeys(path: readonly PropertyKey[]): string[] {
-  let node: unknown = z.toJSONSchema(agentSchema, { io: 'input', unrepresentable: 'any' })
+  let node: unknown = agentJson()
   for (const step of path) {
     const at = node as { properties?: Record<string, unknown>; items?: unknown }
     const next = typeof step === 'number' ? at.items : at.properties?.[String(step)]

@@ -1,16 +1,17 @@
-/** The agents of a process: current ones and pinned revisions, looked up without waiting once they are loaded. */
+/** The agents of a process: current and pinned revisions, looked up synchronously once they are loaded. */
 import type { AgentData } from '@witan/protocol'
 import { agentSchema } from '@witan/protocol/schemas'
+import { edgesOf } from './edges.ts'
 import { idOf } from './naming.ts'
 import type { AgentRecords, AgentRow } from './records.ts'
 
-/** A cache over the records. Saves go through it, so what it holds is what the store holds. */
+/** A cache over the records. Saves go through it, so its content matches the store. */
 export class Registry {
   readonly #records: AgentRecords
   readonly #databases = new Map<string, Map<string, AgentRow>>()
   readonly #loading = new Map<string, Promise<readonly AgentRow[]>>()
   readonly #revisions = new Map<string, AgentData>()
-  /** What roots reach, worked out once: made anew when an agent changes. */
+  /** What each root reaches: computed once, and again when an agent changes. */
   reaches = new Map<string, Readonly<Record<string, number>>>()
 
   constructor(records: AgentRecords) {
@@ -28,7 +29,10 @@ export class Registry {
     for (const row of rows) this.#revisions.set(revisionKey(row), row.data)
   }
 
-  /** Reads the agents of a loaded database again, or of all: another process may have changed them. Says whether one has. */
+  /**
+   * Reloads the agents of a loaded database, or of all: another process may have changed them. Returns true if an agent
+   * changed.
+   */
   async refresh(database: string | null = null): Promise<boolean> {
     let isNews = false
     for (const loaded of database === null ? [...this.#databases.keys()] : [database]) {
@@ -50,7 +54,7 @@ export class Registry {
     return this.#databases.get(database) ?? new Map()
   }
 
-  /** Takes in what was just stored. */
+  /** Caches a row that was just stored. */
   put(database: string, id: string, row: AgentRow | null): void {
     this.reaches = new Map()
     if (row === null) this.#databases.get(database)?.delete(id)
@@ -60,7 +64,7 @@ export class Registry {
     }
   }
 
-  /** A pinned revision; it must have been loaded by `ensureRevision` or be current. Throws where it was not. */
+  /** A pinned revision. It must be current or loaded by `ensureRevision`; throws otherwise. */
   revision(database: string, id: string, revision: number): AgentData {
     const data = this.#revisions.get(revisionKey({ database, id, revision }))
     if (data === undefined) throw new Error(`revision ${revision} of agent ${id} is not loaded`)
@@ -68,8 +72,8 @@ export class Registry {
   }
 
   /**
-   * Loads a revision that a log names. Of an agent that this process has never heard of, whoever wrote the log knows more: then all are
-   * read again. Throws where the store has the revision no more.
+   * Loads a revision that a log names. If the agent is unknown here, our list is stale: reload all agents. Throws if the
+   * store no longer has the revision.
    */
   async ensureRevision(database: string, id: string, revision: number): Promise<void> {
     const isKnown = () => this.#revisions.has(revisionKey({ database, id, revision }))
@@ -82,7 +86,10 @@ export class Registry {
   }
 }
 
-/** The id that somebody means by `word` [C28]. What is not known here is looked for in the store: another process may have just saved it. */
+/**
+ * The id that `word` refers to [C28]. An unknown word is looked up in the store: another process may have just saved the
+ * agent.
+ */
 export async function idOfNamed(registry: Registry, database: string, word: string): Promise<string> {
   await registry.ensure(database)
   const id = idOf(word, registry.rows(database))
@@ -90,14 +97,14 @@ export async function idOfNamed(registry: Registry, database: string, word: stri
   return idOf(word, registry.rows(database))
 }
 
-/** A row that an earlier version stored gets the defaults of what has come since. */
+/** Fills in the defaults of newer keys in a row that an earlier version stored. */
 function upgraded(row: AgentRow): AgentRow {
   const parsed = agentSchema.safeParse(row.data)
   return parsed.success ? { ...row, data: parsed.data } : row
 }
 
-/** The current revisions of every agent that a root reaches: what a run is pinned to. */
-export function reachOf(registry: Registry, database: string, root: string): Readonly<Record<string, number>> {
+/** The current revisions of every agent that a root reaches; a run is pinned to them. */
+export function revisionsBelow(registry: Registry, database: string, root: string): Readonly<Record<string, number>> {
   const key = `${database}\n${root}`
   const known = registry.reaches.get(key)
   if (known !== undefined) return known
@@ -105,7 +112,8 @@ export function reachOf(registry: Registry, database: string, root: string): Rea
   const found: Record<string, number> = {}
   const open = [root]
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    for (const { agent } of rows.get(id)?.data.subAgents ?? []) {
+    const data = rows.get(id)?.data
+    for (const { agent } of data === undefined ? [] : edgesOf(data)) {
       const row = rows.get(agent)
       if (row === undefined || Object.hasOwn(found, agent)) continue
       found[agent] = row.revision

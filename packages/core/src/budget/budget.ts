@@ -1,22 +1,22 @@
-/** What a model call may still spend: the caps of the agent, and those of the whole tree. */
+/** What a model call may still spend: the limits of the agent, and those of the complete tree. */
 import type { AgentData } from '@witan/protocol'
 import { roundCost } from '@witan/protocol/entries'
 
-/** The counters of the tree that the caps look at; `run` in the fold has this shape. */
+/** The tree's counters that the limits compare; `run` in the fold has this shape. */
 export interface TreeSpending {
   readonly tree: Pick<AgentData, 'limits' | 'onExhausted'>
-  /** What its tasks have spent, and what those that live may still. */
+  /** What its tasks have spent, and what its live tasks may still spend. */
   readonly lent: Readonly<Spending>
   readonly modelCalls: number
-  /** Model calls that failed: they may have cost, and are in no sum of usage. */
+  /** Failed model calls: they may have cost something, but no sum of usage includes them. */
   readonly failedCalls: number
   readonly toolIterations: number
   readonly tokens: number
-  /** In US dollars, of the calls whose price is known. */
+  /** In US dollars, for the calls whose price is known. */
   readonly costUsd: number
 }
 
-/** An amount of what the caps of a tree count. */
+/** Amounts that the limits of a tree count. */
 export interface Spending {
   modelCalls: number
   iterations: number
@@ -28,33 +28,35 @@ export interface Spending {
 export interface CallSpending {
   readonly agent: AgentData
   readonly iterations: number
+  /** True if it has no tools to call: its calls take no round of the tree, and need none [R17]. */
+  readonly isToolless?: boolean
 }
 
-/** Circumstances: the ceiling of the configuration, the conversation's own cap, and what is under way besides. */
+/** Circumstances: the ceiling of the configuration, the conversation's own limit, and what is in progress. */
 export interface Circumstances {
   readonly maxModelCalls: number
   readonly maxModelIterationsPerCall: number | null
-  /** What is not told of its own calls, and of a run what others before it have spent on the same words of a person [R17]. */
+  /** Spending outside the job's own calls: for a run, what earlier runs spent on the same message of a person [R17]. */
   readonly earlier: Readonly<Spending>
-  /** How long the run has been worked on; waiting for somebody does not count. */
+  /** How long the run has been worked on, without waits for people. */
   readonly workedMs: number
-  /** Model calls under way: each holds one of the tree's. */
+  /** Model calls in progress: each reserves one of the tree's calls. */
   readonly thinking: number
-  /** Those of them that were offered tools: each holds a round of the tree. A last answer under way holds none. */
+  /** Those among them that were offered tools: each reserves a round of the tree. A last answer reserves none. */
   readonly offering: number
 }
 
-/** A call with tools, a last answer without, or none at all. */
+/** A call with tools, a last answer without tools, or no call. */
 export type Allowance =
   | { readonly kind: 'tools' }
   | { readonly kind: 'answer' }
   | { readonly kind: 'refused'; readonly detail: string; readonly hint: string }
 
 /**
- * Decides what the next model call of `call` may do. What is under way counts as spent, so parallel siblings can never take the
- * same last unit [E23]. The iteration caps end in one more call without tools, which takes nothing from either cap: whoever lives
- * when the rounds of the tree are gone has its answer [E24]. With `onExhausted: error` they fail the run; the limits of the tree
- * always do [C3].
+ * Decides what the next model call of `call` may do. Calls in progress count as spent, so parallel siblings can never take
+ * the same last unit [E23]. At an iteration limit the agent gets one more call without tools, which counts against neither
+ * limit: every live call gets to answer after the last round of the tree [E24]. With `onExhausted: error` that limit fails
+ * the run; the limits of the tree always do [C3].
  */
 export function spend(tree: TreeSpending, call: CallSpending, at: Circumstances): Allowance {
   const { limits, onExhausted } = tree.tree
@@ -73,13 +75,13 @@ export function spend(tree: TreeSpending, call: CallSpending, at: Circumstances)
     return refused('seconds', seconds, { most: limits.maxSeconds })
   if (call.iterations >= call.agent.limits.maxIterations)
     return exhausted('maxIterations', call.agent.limits.maxIterations, call.agent.onExhausted)
-  const rounds = at.maxModelIterationsPerCall ?? limits.maxModelIterationsPerCall
+  const rounds = call.isToolless === true ? null : (at.maxModelIterationsPerCall ?? limits.maxModelIterationsPerCall)
   if (rounds !== null && spent.iterations + at.offering >= rounds)
     return exhausted('maxModelIterationsPerCall', rounds, onExhausted)
   return { kind: 'tools' }
 }
 
-/** What counts as spent of a tree's caps: its own, what its tasks spent or may spend, and what came before. */
+/** What counts as spent of a tree's limits: its own calls, what its tasks spent or may spend, and earlier spending. */
 export function spentBy(
   { modelCalls, failedCalls, toolIterations, tokens, costUsd, lent }: Omit<TreeSpending, 'tree'>,
   earlier: Readonly<Spending>,
@@ -92,7 +94,7 @@ export function spentBy(
   }
 }
 
-/** `whose` limit it is: the one that somebody must raise. */
+/** `whose` names the limit that must be raised. */
 function refused(what: string, used: number, by: { readonly most: number; readonly whose?: string }): Allowance {
   const limit = `max${what.charAt(0).toUpperCase()}${what.slice(1)}`
   return {

@@ -1,16 +1,21 @@
-/** What no agent of a runtime may exceed, whatever its own limits say. */
+/** Ceilings that no agent of a runtime may exceed, whatever its own limits allow. */
 import { WitanError } from '@witan/protocol'
 
 /** Ceilings of a runtime. */
 export interface Ceilings {
   readonly maxDepth: number
   readonly maxModelCalls: number
+  /** How many tool calls of one reply run; further calls are refused. */
+  readonly maxToolCallsPerReply: number
 }
 
-const most: Ceilings = { maxDepth: 1000, maxModelCalls: 100_000 }
-const defaults: Ceilings = { maxDepth: 8, maxModelCalls: 500 }
+const most: Ceilings = { maxDepth: 1000, maxModelCalls: 100_000, maxToolCallsPerReply: 10_000 }
+const defaults: Ceilings = { maxDepth: 8, maxModelCalls: 500, maxToolCallsPerReply: 128 }
 
-/** The ceilings with their defaults. Throws `LIMIT_INVALID` for what is no whole number in its bounds [E33]; a depth may be endless. */
+/**
+ * The ceilings with their defaults. Throws `LIMIT_INVALID` for a value that is not an integer within its bounds [E33]. A
+ * depth may be infinite.
+ */
 export function ceilingsOf(given: Partial<Ceilings> = {}): Ceilings {
   const ceiling = (name: keyof Ceilings): number => {
     const value = given[name] ?? defaults[name]
@@ -21,5 +26,9 @@ export function ceilingsOf(given: Partial<Ceilings> = {}): Ceilings {
       hint: `Leave it out for ${defaults[name]}.`,
     })
   }
-  return { maxDepth: ceiling('maxDepth'), maxModelCalls: ceiling('maxModelCalls') }
+  return {
+    maxDepth: ceiling('maxDepth'),
+    maxModelCalls: ceiling('maxModelCalls'),
+    maxToolCallsPerReply: ceiling('maxToolCallsPerReply'),
+  }
 }

@@ -1,15 +1,17 @@
-/** Accepting a message: it is stored, with its run and the job leased here, before anybody is told [D4, D24]. */
+/** Accepts a message: the message, its run and the leased job are stored before the caller gets a reply [D4, D24]. */
 import { type ArtificialAction, type RunResult, WitanError } from '@witan/protocol'
 import type { CallPlace, Entry, MessageBody } from '@witan/protocol/entries'
+import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { WarmConversations } from '../conversation/warm.ts'
 import type { Append, AppendResult, ConversationRow, JobRow, Reservation, Store } from '../store/store.ts'
 import type { RunTracker } from '../task/tracker.ts'
 import type { Environment, PinnedAgent } from '../job/environment.ts'
 import { runEntries } from '../job/start.ts'
-import { untoldMessage } from '../job/tell.ts'
+import { unreportedMessage } from '../job/report.ts'
+import { notFound } from '../identity/not-found.ts'
 
-/** What commands work with. */
+/** What commands need. */
 export interface CommandContext {
   readonly env: Environment
   readonly store: Store
@@ -17,7 +19,7 @@ export interface CommandContext {
   readonly tracker: RunTracker
 }
 
-/** A run that was accepted. */
+/** An accepted run. */
 export interface Accepted {
   readonly runId: string
   readonly conversationId: string
@@ -25,17 +27,17 @@ export interface Accepted {
   readonly result: Promise<RunResult>
 }
 
-/** What a person says, and on what terms. */
+/** A person's message, with its conditions. */
 export interface Message {
   readonly text: string
-  /** Calls that the model seems to have made on hearing it [Rb52]. */
+  /** Tool calls that are shown to the model as its own, made right after this message [Rb52]. */
   readonly artificialActions: readonly ArtificialAction[]
   readonly ifLastSeq: number | null
-  /** The reply that a repeat of the request asks for. */
+  /** The idempotent reply to this request. */
   readonly note?: Reservation
 }
 
-/** Starts a conversation together with its first run. Null where the id was taken meanwhile. Throws `IN_PROGRESS`. */
+/** Starts a conversation with its first run. Null if the id was taken meanwhile. Throws `IN_PROGRESS`. */
 export async function acceptFirst(
   context: CommandContext,
   row: ConversationRow,
@@ -51,7 +53,7 @@ export async function acceptFirst(
   return started(context, log, result)
 }
 
-/** Starts a run in a conversation where none is live. A live one is given back instead. */
+/** Starts a run in a conversation, or returns the job of the live run. */
 export async function acceptNext(
   context: CommandContext,
   log: ConversationLog,
@@ -76,7 +78,7 @@ function started(context: CommandContext, log: ConversationLog, stored: AppendRe
   return { runId: job.id, conversationId: log.state.id, fromSeq: stored.before, result }
 }
 
-/** Why the store refused what was said in a conversation: where somebody else wrote first, with the seq that was expected and the one that is there [Rb33]. */
+/** The store's refusal of a message, as an error. If another writer came first, it names the expected and the actual seq [Rb33]. */
 export async function refusedError(
   log: ConversationLog,
   reason: string,
@@ -92,7 +94,7 @@ export async function refusedError(
   )
 }
 
-/** Why the store refused, as an error for the caller. */
+/** The store's refusal as an error for the caller. */
 export function refusalError(reason: string, conversation: string): WitanError {
   if (reason === 'reply-taken')
     return new WitanError(
@@ -107,10 +109,7 @@ export function refusalError(reason: string, conversation: string): WitanError {
       path: 'ifLastSeq',
       hint: 'Read it again and repeat.',
     })
-  if (reason === 'missing')
-    return new WitanError('NOT_FOUND', `There is no conversation \`${conversation}\`.`, {
-      hint: 'It may have been deleted meanwhile.',
-    })
+  if (reason === 'missing') return notFound('conversation', conversation)
   if (reason === 'inactive')
     return new WitanError('RUN_FINISHED', 'The run has ended.', { hint: 'Send a prompt to start a new run.' })
   return new WitanError('CONVERSATION_BUSY', `Conversation \`${conversation}\` is being written elsewhere.`, {
@@ -118,18 +117,10 @@ export function refusalError(reason: string, conversation: string): WitanError {
   })
 }
 
-/** What is said of an agent that is not there. */
-export function noAgentError(id: string): WitanError {
-  return new WitanError('NOT_FOUND', `There is no agent \`${id}\`.`, {
-    path: 'agent',
-    hint: 'GET /api/v1/agents lists the agents.',
-  })
-}
-
-/** The root agent as it is now. Throws `NOT_FOUND`, `AGENT_DISABLED`. */
+/** The current revision of the root agent. Throws `NOT_FOUND`, `AGENT_DISABLED`. */
 export function pinRoot(context: CommandContext, row: Pick<ConversationRow, 'database' | 'agent'>): PinnedAgent {
   const pinned = context.env.pin(row.database, row.agent)
-  if (pinned === null) throw noAgentError(row.agent)
+  if (pinned === null) throw notFound('agent', row.agent, { path: 'agent' })
   if (pinned.data.disabled)
     throw new WitanError('AGENT_DISABLED', `Agent \`${row.agent}\` is disabled.`, {
       path: 'agent',
@@ -146,7 +137,7 @@ function newRun(
   const { env } = context
   const { state } = log
   const { text, artificialActions, ifLastSeq, note } = about.message
-  const waiting = untoldMessage(state)
+  const waiting = unreportedMessage(state)
   const said = messageBody(env, { text, artificialActions })
   const messages = waiting === null ? [said] : [waiting, said]
   const begin = { pinned: about.pinned, message: text, hidden: false, originRunId: null, messages }
@@ -155,7 +146,7 @@ function newRun(
   const fresh = { hidden: false, originRunId: null }
   const { owner, leaseMs } = env
   const create = { kind: 'create', id: place.call, job: 'run', owner, leaseMs, at, about: fresh } as const
-  // What waits to be told is told once: nobody may have told it meanwhile.
+  // Each task is reported once, so no other writer may have reported it meanwhile.
   const last = ifLastSeq ?? (waiting === null ? null : state.seq)
   return {
     database: state.database,
@@ -168,7 +159,7 @@ function newRun(
   }
 }
 
-/** A person's message within the run that is live. */
+/** The entry of a person's message for the live run. */
 export function messageEntry(
   env: Environment,
   message: Pick<Message, 'text' | 'artificialActions'>,
@@ -176,7 +167,7 @@ export function messageEntry(
 ): Entry {
   const body = messageBody(env, message)
   const place = { ...at.place, author: 'user' }
-  return { type: 'message', kind: null, body, seq: 0, ...at, place, epoch: 0, appendNo: env.ids.append() }
+  return makeEntry({ type: 'message', kind: null, body }, { ...at, place, epoch: 0, appendNo: env.ids.append() })
 }
 
 function messageBody(

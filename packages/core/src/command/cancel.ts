@@ -1,28 +1,29 @@
-/** Cancelling a run or a task, with the tasks below it. */
+/** Cancels a run or a task, with the tasks below it. */
 import { WitanError } from '@witan/protocol'
-import { type ConversationState, liveJob, type RunState } from '../conversation/state.ts'
+import { type ConversationState, liveJob, type LiveJob } from '../conversation/state.ts'
 import type { JobKind, JobRow } from '../store/store.ts'
 import { type Accepted, type CommandContext, refusedError } from './accept.ts'
 import { deliver, follow, foreign } from './deliver.ts'
+import { notFound } from '../identity/not-found.ts'
 
-/** Which job to cancel, by whom, and whether the tasks that a run started go too; those below a task always do [E57]. */
+/** Which job to cancel, who cancels it, and whether a run's tasks are cancelled too. Tasks below a task always are [E57]. */
 export interface Cancelling {
   readonly id: string
   readonly kind: JobKind
   readonly by: string
   readonly tasks: boolean
-  /** Cancels nothing where the conversation's last seq is another; null for whatever it is. */
+  /** Cancels nothing if the conversation's last seq is another; null skips this check. */
   readonly ifLastSeq?: number | null
 }
 
-/** Cancels a live run or task. Throws `NOT_FOUND`, `RUN_FINISHED`, `TASK_FINISHED`, `REVISION_MISMATCH`. The promise of the result is for who wants to wait for the end. */
+/** Cancels a live run or task. `result` resolves when it has ended. Throws `NOT_FOUND`, `RUN_FINISHED`, `TASK_FINISHED`, `REVISION_MISMATCH`. */
 export async function cancelJob(
   context: CommandContext,
   database: string,
   { id, kind, by, tasks, ifLastSeq = null }: Cancelling,
 ): Promise<Accepted> {
   const row = await context.store.getJob(database, id)
-  if (row?.kind !== kind) throw noJobError(kind, id)
+  if (row?.kind !== kind) throw notFound(kind, id)
   if (row.endedAt !== null) throw endedError(row)
   const log = await context.warm.get(database, row.conversation)
   await log.catchUp()
@@ -36,23 +37,17 @@ export async function cancelJob(
   )
   const result = await deliver(context, log, { jobs: places.map(({ call }) => call), entries, ifLastSeq })
   if (result.ok) return follow(context, log, result)
-  // One of the tasks has ended meanwhile: the others are looked at again.
+  // One of the tasks has ended meanwhile: try again with the others.
   if (result.reason === 'inactive') return cancelJob(context, database, { id, kind, by, tasks, ifLastSeq })
   throw await refusedError(log, result.reason, { ifLastSeq })
 }
 
-function tasksBelow(state: ConversationState, { root }: RunState): readonly RunState[] {
-  const isBelow = (task: RunState): boolean => {
+function tasksBelow(state: ConversationState, { root }: LiveJob): readonly LiveJob[] {
+  const isBelow = (task: LiveJob): boolean => {
     for (let call = task.root.parent; call !== null; call = call.parent) if (call === root) return true
     return false
   }
   return [...state.tasks.values()].filter(isBelow)
-}
-
-function noJobError(kind: JobKind, id: string): WitanError {
-  return new WitanError('NOT_FOUND', `There is no ${kind} \`${id.slice(0, 80)}\`.`, {
-    hint: `GET the conversation for its ${kind}s.`,
-  })
 }
 
 function endedError({ kind, status }: JobRow): WitanError {

@@ -1,23 +1,24 @@
-/** Delivering to live jobs: one append that wakes them, and starts here what nobody owns. */
+/** Delivers entries to live jobs: one append wakes them, and this process takes over those without an owner. */
 import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
+import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { Slot } from '../conversation/state.ts'
 import type { Append, AppendResult, JobRow, Settlement } from '../store/store.ts'
 import type { Accepted, CommandContext } from './accept.ts'
 
-/** Something to append for live jobs of a conversation. */
+/** Entries and settlements for live jobs of a conversation. */
 export interface Delivery {
-  /** The jobs that must take it in; whatever of them nobody owns is taken over here. */
+  /** The jobs to wake. This process takes over those without an owner. */
   readonly jobs: readonly string[]
   readonly entries: readonly Entry[]
   readonly settle?: readonly Settlement[]
   readonly messageAt?: number
   readonly ifLastSeq?: number | null
-  /** The reply that this belongs to, and which of the jobs to write down beside it. */
+  /** The idempotent reply of the request, and the job id to store with it. */
   readonly note?: Append['note'] | undefined
 }
 
-/** Stores it and wakes the jobs. Refused with `inactive` where one of them has ended, with `reply-taken` where the key is another's; then nothing is stored. */
+/** Stores a delivery and wakes its jobs. Refused whole with `inactive` if a job has ended, or `reply-taken` if the key belongs to another request. */
 export async function deliver(
   context: CommandContext,
   log: ConversationLog,
@@ -33,7 +34,7 @@ export async function deliver(
   return result
 }
 
-/** What came of a delivery to a run, for whoever waits for its result. */
+/** The accepted run after a delivery, with the promise of its result. */
 export function follow(context: CommandContext, log: ConversationLog, stored: AppendResult & { ok: true }): Accepted {
   const job = stored.jobs[0] as JobRow
   return {
@@ -44,31 +45,35 @@ export function follow(context: CommandContext, log: ConversationLog, stored: Ap
   }
 }
 
-/** An entry that a job does not write itself. */
+/** An entry that a command writes for a job. */
 export function foreign(
   { env }: CommandContext,
   at: { readonly place: CallPlace; readonly job: string },
   content: EntryContent,
 ): Entry {
-  return { ...content, seq: 0, at: env.clock.now(), ...at, epoch: 0, appendNo: env.ids.append() } as Entry
+  return makeEntry(content, { ...at, epoch: 0, appendNo: env.ids.append(), at: env.clock.now() })
 }
 
-/** An interruption that is settled: for the log, and for its row. */
+/** A settled interruption: its log entry, and the change of its row. */
 export interface Settled {
   readonly entry: Entry
   readonly settle: Settlement
 }
 
-/** Settles what a slot has open. */
+/** Settles the open interruption of a slot. */
 export function settlement(
   context: CommandContext,
   slot: Slot,
   to: Pick<Settlement, 'state' | 'answer' | 'by'>,
 ): Settled {
-  const id = slot.interruption?.id ?? ''
+  const { id, kind } = slot.interruption ?? { id: '', kind: undefined }
   const place = slot.place as CallPlace
   return {
-    entry: foreign(context, { place, job: slot.owner.job }, { type: 'resolved', kind: null, body: { id, ...to } }),
+    entry: foreign(
+      context,
+      { place, job: slot.owner.job },
+      { type: 'resolved', kind: null, body: { id, ...(kind && { kind }), ...to } },
+    ),
     settle: { id, ...to, at: context.env.clock.now() },
   }
 }

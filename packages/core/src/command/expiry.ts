@@ -1,19 +1,19 @@
-/** When to look after what expires: at its time where this process asked, and with every round of the worker. */
+/** Settles expired interruptions: at their time if this process opened them, and with every round of the worker. */
 import type { Clock } from '../identity/clock.ts'
 
-/** The watch over what expires. */
+/** Timers for expiring interruptions. */
 export interface Expiry {
-  /** Something expires then, by the store's clock. */
+  /** Schedules a look at this time of the store's clock. */
   at(time: number): void
-  /** Looks now. Never rejects for one that could not be settled. */
+  /** Settles what is due now. Never rejects for an interruption that could not be settled. */
   look(): Promise<void>
   close(): void
 }
 
-/** What is further away is left to the rounds: timers are cheap, and not free. */
+/** An expiry further away than this is left to the worker's rounds, to save timers. */
 const farthestMs = 3_600_000
 
-/** Makes the watch over what expires; `look` settles what is due. */
+/** Creates the timers; `look` settles what is due. */
 export function createExpiry(
   by: { readonly clock: Clock; now(): number; report(error: unknown): void },
   look: () => Promise<void>,

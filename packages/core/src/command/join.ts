@@ -1,10 +1,10 @@
-/** Saying something to a run that is live. */
+/** Adds a person's message to a live run. */
 import { WitanError } from '@witan/protocol'
 import type { ConversationLog } from '../conversation/log.ts'
 import { type Accepted, type CommandContext, type Message, messageEntry, refusedError } from './accept.ts'
 import { deliver, follow, settlement } from './deliver.ts'
 
-/** A prompt while a run is live joins it at its next step [D12]. Null where the run ended meanwhile: then a new run starts. */
+/** Adds a prompt to the live run, which reads it at its next step [D12]. Null if the run has ended: the caller then starts a new one. */
 export async function joinRun(
   context: CommandContext,
   log: ConversationLog,

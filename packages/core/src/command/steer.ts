@@ -1,8 +1,9 @@
-/** Steering a task from outside: words for it, what it says to them, and what it is doing [F26–F28]. */
+/** Steers a task from outside: messages for it, its replies, and its progress [F26–F28]. */
 import { type TaskProgress, type TaskReply, WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
+import { attributed, markForeign } from '../conversation/attribution.ts'
 import type { ConversationLog } from '../conversation/log.ts'
-import { liveJob, type RunState } from '../conversation/state.ts'
+import { liveJob, type LiveJob } from '../conversation/state.ts'
 import { transcriptOf } from '../conversation/trim.ts'
 import { modelView } from '../conversation/view.ts'
 import { entriesOf } from '../conversation/warm.ts'
@@ -13,19 +14,17 @@ import { orAborted } from '../job/abort.ts'
 import type { Reservation } from '../store/store.ts'
 import { type CommandContext, refusalError } from './accept.ts'
 import { deliver, foreign } from './deliver.ts'
+import { notFound } from '../identity/not-found.ts'
 
 interface LiveTask {
   readonly log: ConversationLog
-  readonly task: RunState
+  readonly task: LiveJob
 }
 
-/** A task at work. Throws `NOT_FOUND`, `TASK_FINISHED`. */
+/** A live task. Throws `NOT_FOUND`, `TASK_FINISHED`. */
 async function liveTask(context: CommandContext, database: string, id: string): Promise<LiveTask> {
   const row = await context.store.getJob(database, id)
-  if (row?.kind !== 'task') {
-    const hint = 'GET /api/v1/tasks lists them.'
-    throw new WitanError('NOT_FOUND', `There is no task \`${id.slice(0, 80)}\`.`, { hint })
-  }
+  if (row?.kind !== 'task') throw notFound('task', id)
   const log = await context.warm.get(database, row.conversation)
   await log.catchUp()
   const task = liveJob(log.state, id)
@@ -33,20 +32,20 @@ async function liveTask(context: CommandContext, database: string, id: string): 
   throw new WitanError('TASK_FINISHED', `Task \`${id}\` has ended.`, { hint: 'GET the task for what it came to.' })
 }
 
-/** Words for a task. `key`: the same words when they come again. `waitMs`: how long to wait for what it says to them; null for not at all. */
+/** A message for a task. `key` identifies a repeat. `waitMs` is how long to wait for a reply; null does not wait. */
 export interface Words {
   readonly id: string
   readonly from: string
   readonly text: string
-  /** Whether a model wrote them: then the task reads none of the values in them that it must not see [D15]. */
+  /** Whether a model wrote the text: then values hidden from the task are scrubbed from it [D15]. */
   readonly written: boolean
   readonly key: string
   readonly waitMs: number | null
-  /** The reply to the request that brings the words; throws `IN_PROGRESS` where its key is another's. */
+  /** The idempotent reply to the request. Throws `IN_PROGRESS` if another request holds its key. */
   readonly note?: Reservation | undefined
 }
 
-/** Puts the words where the task reads them at its next step. Waits for the first text that it says having read them [E50]. */
+/** Appends the message, which the task reads at its next step. Waits for the first text that the task writes after reading it [E50]. */
 export async function sayTo(
   context: CommandContext,
   database: string,
@@ -58,24 +57,24 @@ export async function sayTo(
   if (!task.heard.has(of.key)) {
     const { scrub } = task.root
     const words = of.written && scrub !== null ? scrub(of.text) : of.text
-    const text = `[from @${of.from} to @${place.author}] ${words}`
+    const text = attributed(of.from, place.author, words)
     const said = { place: { ...place, author: of.from }, job: place.call }
     const body = { author: of.from, text, id: of.key }
     const entry = foreign(context, said, { type: 'message', kind: null, body })
     const note = of.note && { ...of.note, text: null }
     const stored = await deliver(context, log, { jobs: [place.call], entries: [entry], note })
     if (!stored.ok && stored.reason === 'reply-taken') throw refusalError(stored.reason, log.state.id)
-    if (!stored.ok) return sayTo(context, database, of) // it has ended meanwhile, or the conversation went
+    if (!stored.ok) return sayTo(context, database, of) // the task has ended, or the conversation was deleted
     after = stored.before
   }
   if (of.waitMs === null) return { status: 'saved', reply: null }
   const told = await replyTo(context, log, { ...of, after, waitMs: of.waitMs })
   const { scrub } = task.root
-  // A model that asked reads none of the values either that its task was bound to [C17].
+  // If a model asked, values hidden from the task are scrubbed from the reply too [C17].
   return of.written && scrub !== null && told.reply !== null ? { ...told, reply: scrub(told.reply) } : told
 }
 
-/** Reads along until the task has said something, rests, or the time is over. */
+/** Follows the log until the task has replied, parks or ends, or the time is over. */
 function replyTo(
   context: CommandContext,
   { state }: ConversationLog,
@@ -84,7 +83,7 @@ function replyTo(
   const { database, id: conversation } = state
   const { env, store } = context
   const listener = new ReplyListener(of)
-  const leave = env.hub.join(channelOf(database, conversation), listener)
+  const { leave } = env.hub.join(channelOf(database, conversation), listener)
   const lift = env.clock.after(of.waitMs, () => listener.settle({ status: 'waiting', reply: null }))
   const giveUp = () => listener.settle({ status: 'waiting', reply: null })
   of.signal?.addEventListener('abort', giveUp, { once: true })
@@ -102,18 +101,16 @@ function replyTo(
   })
 }
 
-/** Takes the entries of a conversation in order until one settles the reply; live ones wait until the stored ones were read. */
+/** Reads the entries of a conversation in order until one settles the reply. Live entries wait until the stored ones are read. */
 class ReplyListener {
   readonly reply: Promise<TaskReply>
   settle: (reply: TaskReply) => void = () => {}
-  readonly #task: string
-  readonly #key: string
+  readonly #of: Words & { readonly after: number }
   #words: 'unknown' | 'said' | 'heard' = 'unknown'
   #early: Entry[] | null = []
 
-  constructor({ id, key }: Words) {
-    this.#task = id
-    this.#key = key
+  constructor(of: Words & { readonly after: number }) {
+    this.#of = of
     this.reply = new Promise((resolve) => {
       this.settle = resolve
     })
@@ -131,15 +128,17 @@ class ReplyListener {
   }
 
   take(entry: Entry): void {
-    if (entry.place.call !== this.#task) return
+    const { id, key, after } = this.#of
+    // Entries before the message are ignored: readers may get them a second time.
+    if (entry.place.call !== id || entry.seq <= after) return
     if (entry.type === 'end' && entry.kind === 'model') {
-      if (entry.body.heard?.includes(this.#key) === true) this.#words = 'heard'
+      if (entry.body.heard?.includes(key) === true) this.#words = 'heard'
       if (this.#words === 'heard' && entry.body.text !== '') this.settle({ status: 'replied', reply: entry.body.text })
     } else if (entry.type === 'task' && entry.body.status === 'waiting') {
-      // It rests with the words unread, or read without a reply: somebody else must move it first.
+      // The task parked with the message unread, or read without a reply.
       if (this.#words !== 'unknown') this.settle({ status: 'waiting', reply: null })
     } else if (entry.type === 'message') {
-      if (entry.body.id === this.#key) this.#words = 'said'
+      if (entry.body.id === key && this.#words === 'unknown') this.#words = 'said'
     } else if (entry.kind === 'agent' && entry.type !== 'start') this.settle({ status: 'completed', reply: null })
   }
 
@@ -153,7 +152,7 @@ class ReplyListener {
 /** How much of a task's history its model reads for a question about it, in characters from the end. */
 const readBack = 24_000
 
-/** What a task is doing, by a model call of its own over what is stored: the task learns nothing of it and is not held up. */
+/** Describes a task's progress, by a separate model call over the stored history. The task neither notices nor waits. */
 export async function progressOf(
   context: CommandContext,
   database: string,
@@ -170,7 +169,7 @@ export async function progressOf(
   return { text: scrub === null ? reply.text : scrub(reply.text), asOfSeq, spent }
 }
 
-function requestOf(task: RunState, question: string): ModelRequest {
+function requestOf(task: LiveJob, question: string): ModelRequest {
   const { agent, scrub } = task.root
   const history = transcriptOf(modelView(task.root, { maxDepth: Number.POSITIVE_INFINITY }).messages.slice(1)).slice(
     -readBack,
@@ -180,7 +179,7 @@ function requestOf(task: RunState, question: string): ModelRequest {
   const system = `You report on the work of the agent \`${agent.id}\`, from its history alone. Answer the question in a few sentences; say what is not known yet.`
   const messages = [
     { role: 'system', content: system },
-    { role: 'user', content: `${story}\n\n${question}` },
+    { role: 'user', content: `${story}\n\n${markForeign(question)}` },
   ] as const
   return { messages, tools: [], toolChoice: 'none', temperature: null, reasoningEffort: null, output: null }
 }

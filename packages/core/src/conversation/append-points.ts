@@ -1,13 +1,13 @@
-/** Which fault points an append passes: what it holds says so, whoever made it. */
+/** The fault points that an append passes, derived from its content. */
 import type { TaskStatus } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { faultPoint, type FaultPoint, isArmed } from '../identity/fault-point.ts'
 import type { Append, AppendResult, JobChange } from '../store/store.ts'
 
-/** A point that stands before and after a commit. */
+/** A fault point that exists before and after a commit. */
 type Recorded = Extract<FaultPoint, `${string}-committed`> extends `${infer Name}-committed` ? Name : never
 
-/** The same appender, passing the points of each append just before it is handed on and once it is durable. */
+/** Wraps an appender: passes the points of each append just before it is stored, and again once it is durable. */
 export function withFaultPoints(
   append: (member: Append) => Promise<AppendResult>,
 ): (member: Append) => Promise<AppendResult> {

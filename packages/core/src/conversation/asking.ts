@@ -1,13 +1,13 @@
-/** What the fold makes of somebody being asked, and of the answer: in the middle of a call, or before one that is held until then. */
+/** Folds interruptions and their answers, both for calls under way and for calls that an approval holds back. */
 import type { Interruption, InterruptionKind } from '@witan/protocol'
 import type { CallPlace, Entry, RequiredBody, ResolvedBody } from '@witan/protocol/entries'
 import type { Answer } from '../tool/tool.ts'
-import type { RunState } from './state.ts'
+import type { LiveJob } from './state.ts'
 
-/** An entry that says that somebody is asked. */
+/** An entry that opens an interruption. */
 export type RequiredEntry = Extract<Entry, { readonly type: `${InterruptionKind}_required` }>
 
-/** Whether an entry says that somebody is asked. */
+/** Whether an entry opens an interruption. */
 export function isRequired(entry: Entry): entry is RequiredEntry {
   return entry.type.endsWith('_required')
 }
@@ -17,8 +17,8 @@ export function askedView({ held: _, ...view }: RequiredBody): Interruption {
   return view
 }
 
-/** Somebody is asked: the call waits. One that is held has no start yet, so its slot is found by what its model called it. */
-export function foldRequired(run: RunState | null, place: CallPlace, body: RequiredBody): void {
+/** Folds an opened interruption: the call waits. A held call has no start yet, so its slot is found by the tool call id. */
+export function foldRequired(run: LiveJob | null, place: CallPlace, body: RequiredBody): void {
   const { held } = body
   const owner = run?.calls.get(place.parentCall ?? '')
   const slot =
@@ -30,22 +30,22 @@ export function foldRequired(run: RunState | null, place: CallPlace, body: Requi
   run?.slots.set(place.call, slot)
 }
 
-/** It is settled: the call goes on from there, and one that was held is asked for again, now with what came of its gate. */
-export function foldResolved(run: RunState | null, place: CallPlace, body: ResolvedBody): void {
+/** Folds a settled interruption: the call continues. A held call is admitted again, now with the answer of its gate. */
+export function foldResolved(run: LiveJob | null, place: CallPlace, body: ResolvedBody): void {
   const slot = run?.slots.get(place.call)
   const asked = slot?.interruption ?? null
   if (slot === undefined || asked === null || asked.id !== body.id) return
-  const answered = { asked, answer: answerOf(body) }
+  const answer = answerOf(body)
   slot.interruption = null
   if (asked.held === undefined) {
     slot.state = 'answered'
-    slot.answered = answered
+    slot.answers = [...slot.answers, { kind: 'interruption', asked: askedView(asked), answer }]
     return
   }
   run?.slots.delete(place.call)
   slot.state = 'asked'
   slot.place = null
-  slot.passed = answered
+  slot.passed = { asked, answer }
 }
 
 function answerOf(body: ResolvedBody): Answer {

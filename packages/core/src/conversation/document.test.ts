@@ -1,81 +1,151 @@
-/** Pages of a document: whatever the dates, a walk sees every message once, and says truly whether there are more. */
+/** Pages of a document: a walk by cursor sees every message once, whatever the dates, and says truly whether there are more. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Entry } from '@witan/protocol/entries'
 import fc from 'fast-check'
-import { type DocumentFold, type DocumentPage, emptyDocument, pageOf, takeEntry } from './document.ts'
+import { type DocumentFold, emptyDocument, takeEntry } from './document.ts'
+import { assertWithin, type DocumentPage, type PageStart, pageOf, readCursor } from './document-page.ts'
 
-/** A document with one message at each of these dates. */
+const path = 'chats/1'
+
+/** A message at that date; with a call that was brought along its entry gives two. */
+function message(at: number, text: string, withCall = false): Omit<Entry & { type: 'message' }, 'seq'> {
+  const call = { call: 'c', parentCall: null, run: 'c', invocation: 'c' }
+  const place = { ...call, document: path, author: 'user', agentPath: 'a' }
+  const brought = [{ id: text, name: 'Look', arguments: '{}', response: 'seen' }]
+  const body = { author: 'user', text, ...(withCall ? { artificialActions: brought } : {}) }
+  return { type: 'message', kind: null, body, at, place, job: 'c', epoch: 0, appendNo: 0 }
+}
+
+/** Takes one message at each of these dates; every second seq belongs to another document. */
+function extend(document: DocumentFold, dates: readonly number[]): void {
+  const before = document.messages.at(-1)?.seq ?? 0
+  for (const [index, at] of dates.entries())
+    takeEntry(document, { ...message(at, `${at}`, at % 3 === 0), seq: before + 2 * (index + 1) })
+}
+
 function documentOf(dates: readonly number[]): DocumentFold {
-  const document = emptyDocument('chats/1')
-  for (const [index, at] of dates.entries()) {
-    const call = { call: 'c', parentCall: null, run: 'c', invocation: 'c' }
-    const place = { ...call, document: 'chats/1', author: 'user', agentPath: 'a' }
-    const body = { author: 'user', text: `${index}` }
-    const entry: Entry = {
-      type: 'message',
-      kind: null,
-      body,
-      seq: index + 1,
-      at,
-      place,
-      job: 'c',
-      epoch: 0,
-      appendNo: 0,
-    }
-    takeEntry(document, entry)
-  }
+  const document = emptyDocument(path)
+  extend(document, dates)
   return document
 }
 
-const whole: DocumentPage = { before: null, after: null, limit: 200, detail: 'detailed' }
-const textsOf = (page: ReturnType<typeof pageOf>) => page.messages.map(({ text }) => Number(text))
+const detail = 'detailed' as const
+const newest: PageStart = { kind: 'newest' }
+/** A message by its own place. */
+const placesOf = (messages: readonly { readonly seq: number; readonly role: string }[]) =>
+  messages.map(({ seq, role }) => `${seq} ${role}`)
 
-/** All messages, page by page, from the newest back or from before the first on. */
-function walk(document: DocumentFold, limit: number, isBack: boolean): number[] {
-  const seen: number[] = []
-  let edge: number | null = isBack ? null : -1
-  for (;;) {
-    const page = pageOf(document, { ...whole, limit, ...(isBack ? { before: edge } : { after: edge }) })
-    if (isBack) seen.unshift(...textsOf(page))
-    else seen.push(...textsOf(page))
-    if (!page.hasMore) return seen
-    edge = Date.parse((isBack ? page.messages[0] : page.messages.at(-1))?.date ?? '')
+/** All messages from `start` on in its direction, page by page; `between` happens after each page. */
+function walk(document: DocumentFold, page: Omit<DocumentPage, 'detail'>, between = () => {}): string[] {
+  const seen: string[] = []
+  for (let start = page.start; ; ) {
+    const found = pageOf(document, { ...page, start, detail })
+    const isOlder = start.kind === 'cursor' ? start.direction === 'older' : start.kind !== 'after'
+    const places = placesOf(found.messages)
+    assert.ok(places.length <= page.limit)
+    if (isOlder) seen.unshift(...places)
+    else seen.push(...places)
+    const cursor = isOlder ? found.olderCursor : found.newerCursor
+    assert.equal(found.hasMore, cursor !== null)
+    if (cursor === null) return seen
+    assert.ok(places.length > 0, 'a page that is followed by another one is not empty')
+    start = readCursor(path, cursor)
+    between()
   }
 }
 
-const dates = fc
-  .array(fc.integer({ min: 0, max: 12 }), { maxLength: 30 })
-  .map((list) => list.toSorted((one, other) => one - other))
+const dates = fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 30 })
+const limits = fc.integer({ min: 1, max: 8 })
 
 describe('pages of a document', () => {
-  test('[Rb54] a walk by dates, back or on, sees every message once and in order', () => {
-    const property = fc.property(dates, fc.integer({ min: 1, max: 8 }), fc.boolean(), (list, limit, isBack) => {
-      assert.deepEqual(
-        walk(documentOf(list), limit, isBack),
-        list.map((_, index) => index),
-      )
+  test('[Rb54] a walk by cursor, back or on, sees every message once and in order, whatever their dates', () => {
+    const property = fc.property(dates, limits, (list, limit) => {
+      const document = documentOf(list)
+      const all = placesOf(document.messages)
+      assert.deepEqual(walk(document, { start: newest, limit }), all)
+      assert.deepEqual(walk(document, { start: { kind: 'after', date: -1 }, limit }), all)
     })
     fc.assert(property, { numRuns: 2000, seed: 54 })
   })
 
-  test('[Rb54] a page holds only what is within its exclusive dates, no gap, and at most its limit of distinct dates', () => {
-    const edge = fc.option(fc.integer({ min: -1, max: 13 }))
-    const shape = fc.record({ list: dates, at: edge, isBack: fc.boolean(), limit: fc.integer({ min: 1, max: 8 }) })
-    const property = fc.property(shape, ({ list, at, isBack, limit }) => {
-      const page = pageOf(documentOf(list), { ...whole, limit, ...(isBack ? { before: at } : { after: at }) })
-      const within = list.flatMap((date, index) => {
-        const isOut = at !== null && (isBack ? date >= at : date <= at)
-        return isOut ? [] : [index]
-      })
-      const shown = textsOf(page)
-      const isFromEnd = isBack || at === null
-      assert.deepEqual(shown, isFromEnd ? within.slice(within.length - shown.length) : within.slice(0, shown.length))
-      assert.equal(page.hasMore, shown.length < within.length)
-      assert.ok(shown.length > 0 || within.length === 0, 'a page of what is there is not empty')
-      const shared = new Set(shown.map((index) => list[index]))
-      assert.ok(shown.length <= limit || shared.size === 1, 'longer than its limit')
+  test('[Rb54] from any date on, the two walks together see every message once', () => {
+    const property = fc.property(dates, limits, fc.integer({ min: -1, max: 13 }), (list, limit, date) => {
+      const document = documentOf(list)
+      const older = walk(document, { start: { kind: 'before', date: date + 1 }, limit })
+      const newer = walk(document, { start: { kind: 'after', date }, limit })
+      assert.deepEqual([...older, ...newer], placesOf(document.messages))
     })
     fc.assert(property, { numRuns: 2000, seed: 54 })
+  })
+
+  test('[Rb54] before a date stands no message of it or a later one, and after a date every message that is later', () => {
+    const property = fc.property(dates, fc.integer({ min: -1, max: 13 }), (list, date) => {
+      const document = documentOf(list)
+      const page = (kind: 'before' | 'after') =>
+        pageOf(document, { start: { kind, date }, limit: 200, detail }).messages.map((one) => Date.parse(one.date))
+      assert.ok(page('before').every((at) => at < date))
+      const later = (ats: readonly number[]) => ats.filter((at) => at > date).length
+      assert.equal(later(page('after')), later(document.messages.map(({ at }) => at)))
+    })
+    fc.assert(property, { numRuns: 2000, seed: 54 })
+  })
+
+  test('[Rb54] a page can be left in either direction, also an empty one', () => {
+    const property = fc.property(dates, limits, fc.integer({ min: -2, max: 14 }), (list, limit, date) => {
+      const document = documentOf(list)
+      for (const kind of ['before', 'after'] as const) {
+        const page = pageOf(document, { start: { kind, date }, limit, detail })
+        const rest = (cursor: string | null) =>
+          cursor === null ? [] : walk(document, { start: readCursor(path, cursor), limit })
+        const all = [...rest(page.olderCursor), ...placesOf(page.messages), ...rest(page.newerCursor)]
+        assert.deepEqual(all, placesOf(document.messages))
+      }
+    })
+    fc.assert(property, { numRuns: 2000, seed: 54 })
+  })
+
+  test('[Rb54] what is appended during a walk moves nothing: back it is not met, on it is met once', () => {
+    const property = fc.property(dates, dates, limits, (list, more, limit) => {
+      for (const start of [newest, { kind: 'after', date: -1 } as const]) {
+        const document = documentOf(list)
+        const before = placesOf(document.messages)
+        const late = [...more]
+        const seen = walk(document, { start, limit }, () => extend(document, late.splice(0, 2)))
+        assert.deepEqual(seen, start === newest ? before : placesOf(document.messages))
+      }
+    })
+    fc.assert(property, { numRuns: 2000, seed: 54 })
+  })
+
+  test('a page shares nothing with the fold: what a reader does to it changes no other page', () => {
+    const document = documentOf([3])
+    const first = pageOf(document, { start: newest, limit: 9, detail })
+    const whole = structuredClone(first)
+    const [call] = first.messages[1]?.toolCalls ?? []
+    Object.assign(call ?? assert.fail(), { result: 'changed' })
+    Object.assign(call?.arguments as object, { more: 'changed' })
+    first.messages[0]?.parts.push({ type: 'text', text: 'changed' })
+    assert.deepEqual(pageOf(document, { start: newest, limit: 9, detail }), whole)
+  })
+
+  test('a cursor that is none, is of another document or of a longer log is refused with what to send', () => {
+    const document = documentOf([1, 2, 3])
+    const { olderCursor } = pageOf(document, { start: newest, limit: 1, detail })
+    const cursor = olderCursor ?? assert.fail('there are older messages')
+    const refused = (run: () => unknown, detail: RegExp) =>
+      assert.throws(run, (error: { code?: string; path?: string; hint?: string; message: string }) => {
+        assert.deepEqual([error.code, error.path], ['BODY_INVALID', 'cursor'])
+        assert.match(error.message, detail)
+        assert.match(error.hint ?? '', /olderCursor/)
+        return true
+      })
+    const texts = ['', '1', 'older.1', `${cursor} `, cursor.toUpperCase(), cursor.replace('older', 'other'), '\u0000']
+    const huge = [cursor.replace('.', `.${'9'.repeat(400)}`), 'older.'.repeat(100_000)]
+    for (const text of [...texts, ...huge]) refused(() => readCursor(path, text), /is no cursor of a document/)
+    refused(() => readCursor('chats/2', cursor), /belongs to another document/)
+    refused(() => readCursor(`${path}/leaf`, cursor), /belongs to another document/)
+    assertWithin(readCursor(path, cursor), 6)
+    refused(() => assertWithin(readCursor(path, cursor), 5), /points beyond the end/)
   })
 })

@@ -1,29 +1,33 @@
 /** One conversation document: the entries of one path, folded for a reader [R18–R22, Rb37]. */
-import type { DetailLevel, Document, Interruption, UsageCounters } from '@witan/protocol'
+import type { Document, Interruption, UsageCounters } from '@witan/protocol'
 import { addCounters, addModelCall, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
-import { callersView, gather, type Gathered, overhear } from './answer.ts'
+import { callersView, gather, type Gathered, handleOf, overhear } from './callers-view.ts'
 import { askedView, isRequired } from './asking.ts'
-import { handleOf } from './handle.ts'
+import { refusedResult } from './said.ts'
 
-interface ShownCall {
+/** A tool call of a message. */
+export interface ShownCall {
   readonly id: string
   readonly name: string
-  readonly arguments: unknown
+  /** Its arguments, as text. */
+  readonly written: string
   result: unknown
   document: string | null
-  /** What only a reader of full detail gets. */
+  /** Shown only with full detail. */
   readonly cost: { startedAt: number | null; endedAt: number | null; usage: UsageCounters | null }
 }
 
-type KeptMessage = Omit<Message, 'toolCalls' | 'date'> & {
+/** A message. One entry may give several messages, which `part` numbers. */
+export type KeptMessage = Omit<Message, 'toolCalls' | 'date'> & {
   readonly toolCalls: readonly ShownCall[]
   readonly at: number
+  readonly part: number
 }
 
 type Message = Document['messages'][number]
 
-/** A document as far as the entries were taken. */
+/** A document, folded from the entries taken so far. */
 export interface DocumentFold {
   readonly path: string
   readonly messages: KeptMessage[]
@@ -38,7 +42,7 @@ export interface DocumentFold {
   readonly asked: Map<string, ShownCall>
   /** Which tool call a tool's or child's call answers. */
   readonly answers: Map<string, string>
-  /** What the document's agent reads of its children, by their calls, where its edges ask for more than their answers. */
+  /** Texts and errors of children, by call, for edges that return more than the answer. */
   readonly gathered: Map<string, Gathered>
 }
 
@@ -59,7 +63,7 @@ export function emptyDocument(path: string): DocumentFold {
   }
 }
 
-/** Takes one entry of the conversation, in order. */
+/** Folds one entry of the conversation. Entries must come in order. */
 export function takeEntry(document: DocumentFold, entry: Entry): void {
   if (document.gathered.size > 0) overhear(document.gathered, entry)
   if (entry.type === 'start' && entry.kind === 'agent') takeStart(document, entry)
@@ -131,7 +135,7 @@ function takeOwn(document: DocumentFold, entry: Entry): void {
   else if (entry.type === 'resolved') document.open.delete(entry.body.id)
 }
 
-/** Calls that a caller brought stand behind his words, as the agent's own [Rb52]. */
+/** Artificial actions come after their message, as tool calls of the agent [Rb52]. */
 function takeArtificial(document: DocumentFold, entry: Entry & { type: 'message' }): void {
   const { artificialActions } = entry.body
   if (artificialActions === undefined) return
@@ -143,10 +147,10 @@ function takeArtificial(document: DocumentFold, entry: Entry & { type: 'message'
   call(document, entry, { author: entry.place.agentPath.split('/').at(-1) ?? '', toolCalls })
 }
 
-/** Calls that no reply of a model asked for, at the place of the entry that brought them. */
+/** Adds tool calls that no model reply asked for, at the position of their entry. */
 function call(document: DocumentFold, entry: Entry, of: Pick<KeptMessage, 'author' | 'toolCalls'>): void {
   const { seq, at } = entry
-  document.messages.push({ seq, role: 'assistant', ...of, to: null, text: '', parts: [], usage: null, at })
+  add(document, { seq, role: 'assistant', ...of, to: null, text: '', parts: [], usage: null, at })
 }
 
 function takeReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: 'model' }): void {
@@ -155,75 +159,30 @@ function takeReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: '
   addModelCall(usage, body.usage)
   addCounters(document.usage, usage)
   const toolCalls = (body.offered ? body.toolCalls : []).map((call) => shownCall(document, call, place.call))
+  const { admitted = toolCalls.length } = body
+  for (const refused of toolCalls.slice(admitted)) refused.result = refusedResult(admitted)
   if (body.text === '' && toolCalls.length === 0) return
   const said = { role: 'assistant' as const, author: place.author, to: null, text: body.text }
-  document.messages.push({ seq, ...said, parts: partsOf(body.text), toolCalls, usage, at })
+  add(document, { seq, ...said, parts: partsOf(body.text), toolCalls, usage, at })
 }
 
 function shownCall(document: DocumentFold, { id, name, arguments: written }: LoggedToolCall, owner: string): ShownCall {
   const cost = { startedAt: null, endedAt: null, usage: null }
-  const shown: ShownCall = { id, name, arguments: parsed(written), result: null, document: null, cost }
+  const shown: ShownCall = { id, name, written, result: null, document: null, cost }
   document.asked.set(`${owner} ${id}`, shown)
   return shown
 }
 
 function say(document: DocumentFold, entry: Entry, what: Pick<Message, 'role' | 'author' | 'to' | 'text'>): void {
   const { seq, at } = entry
-  document.messages.push({ seq, ...what, parts: partsOf(what.text), toolCalls: [], usage: null, at })
+  add(document, { seq, ...what, parts: partsOf(what.text), toolCalls: [], usage: null, at })
+}
+
+function add({ messages }: DocumentFold, message: Omit<KeptMessage, 'part'>): void {
+  const last = messages.at(-1)
+  messages.push({ ...message, part: last?.seq === message.seq ? last.part + 1 : 0 })
 }
 
 function partsOf(text: string): Message['parts'] {
   return text === '' ? [] : [{ type: 'text', text }]
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
-/** Which messages of a document: before or after a date (exclusive, ms), how many, and with how much detail. */
-export interface DocumentPage {
-  readonly before: number | null
-  readonly after: number | null
-  readonly limit: number
-  readonly detail: DetailLevel
-}
-
-/**
- * The page of messages that a reader asked for: the newest ones, or from `after` on. It never ends between messages of one date, so
- * that a walk from date to date misses none; where more than `limit` share one it is longer [Rb54].
- */
-export function pageOf(document: DocumentFold, page: DocumentPage): Pick<Document, 'messages' | 'hasMore'> {
-  const { before, after, limit } = page
-  const within = document.messages.filter(
-    ({ at }) => (before === null || at < before) && (after === null || at > after),
-  )
-  const chosen = after === null ? withoutCut(within.toReversed(), limit).reverse() : withoutCut(within, limit)
-  const messages = chosen.map(({ at, toolCalls, ...message }) => ({
-    ...message,
-    toolCalls: page.detail === 'simple' ? [] : toolCalls.map((one) => callOf(one, page.detail)),
-    date: iso(at),
-  }))
-  return { messages, hasMore: chosen.length < within.length }
-}
-
-function withoutCut(messages: readonly KeptMessage[], limit: number): KeptMessage[] {
-  const cut = messages[limit]?.at
-  if (cut === undefined || messages[limit - 1]?.at !== cut) return messages.slice(0, limit)
-  const first = messages.findIndex(({ at }) => at === cut)
-  return first > 0 ? messages.slice(0, first) : messages.filter(({ at }) => at === cut)
-}
-
-function callOf({ cost, ...call }: ShownCall, detail: DetailLevel): Message['toolCalls'][number] {
-  if (detail !== 'full') return call
-  const { startedAt, endedAt, usage } = cost
-  const at = { startedAt: startedAt === null ? null : iso(startedAt), endedAt: endedAt === null ? null : iso(endedAt) }
-  return { ...call, ...at, usage }
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString()
 }

@@ -1,15 +1,15 @@
-/** A log up to some seq as the beginning of another conversation: where it may be cut, and how its places are renamed [Rb55]. */
+/** Copies a log up to a seq into another conversation: where it may be cut, and how its places are renamed [Rb55]. */
 import type { Entry } from '@witan/protocol/entries'
 
-/** What a fork copies: entries up to the seq, and the last seq of them at which no call is open. */
+/** The entries that a fork copies, and the last seq among them at which no call is open. */
 export interface Copied {
   readonly entries: readonly Entry[]
   readonly lastLegalSeq: number
 }
 
 /**
- * Takes the entries up to `seq`, all documents alike. Legal is the beginning, and the end of a run or task where no other is
- * live: in between some call is open.
+ * Reads the entries of all documents up to `seq`. A legal cut is the beginning of the log, or the end of a run or task while no
+ * other job is live. Anywhere else a call is open.
  */
 export async function copyLog(log: AsyncIterable<Entry>, seq: number): Promise<Copied> {
   const entries: Entry[] = []
@@ -25,7 +25,7 @@ export async function copyLog(log: AsyncIterable<Entry>, seq: number): Promise<C
   return { entries, lastLegalSeq }
 }
 
-/** Keeps `open`, the calls that have a job of their own. True for the last words of one; a task's status follows its end. */
+/** Updates `open`, the calls with a job of their own. True for a job's last entry; a task's status follows its end. */
 function endsJob(entry: Entry, open: Set<string>): boolean {
   const { type, kind, place } = entry
   if (type === 'task') return !open.has(place.call)
@@ -35,7 +35,7 @@ function endsJob(entry: Entry, open: Set<string>): boolean {
   return false
 }
 
-/** The same entry in a conversation of another id; it is stored anew there and belongs to no job of it. */
+/** The same entry for a conversation of another id. It is stored again there and belongs to no job of it. */
 export function movedEntry(entry: Entry, from: string, to: string): Entry {
   const move = (document: string) => to + document.slice(from.length)
   const moved = { ...entry, seq: 0, place: { ...entry.place, document: move(entry.place.document) } }

@@ -1,4 +1,4 @@
-/** Which stored entries of a log are known here: all up to a seq, but for gaps where others appended and nothing was read yet. */
+/** Tracks which stored entries of a log are folded here: all up to a seq, except gaps that other writers appended. */
 import type { Entry } from '@witan/protocol/entries'
 
 interface Gap {
@@ -6,7 +6,7 @@ interface Gap {
   readonly upTo: number
 }
 
-/** How far a fold has come in its log. */
+/** The folded part of a log. */
 export class Frontier {
   #known: number
   #gaps: readonly Gap[] = []
@@ -15,7 +15,7 @@ export class Frontier {
     this.#known = seq
   }
 
-  /** Where to read on: behind this nothing is known, or something is missing. */
+  /** Where to continue reading: the first gap, or the end. */
   get after(): number {
     return this.#gaps[0]?.after ?? this.#known
   }
@@ -24,18 +24,18 @@ export class Frontier {
     return this.#gaps.length === 0
   }
 
-  /** An append of ours is stored: what stands before it and is not known was stored by others. It is read with that, for its place. */
+  /** Notes that an own append is stored. Unknown entries before it form a gap, which includes the append itself. */
   landed({ before, lastSeq }: { readonly before: number; readonly lastSeq: number }): void {
     if (before > this.#known) this.#gaps = [...this.#gaps, { after: this.#known, upTo: lastSeq }]
     this.#known = Math.max(this.#known, lastSeq)
   }
 
-  /** Whether an entry that was read is new here. */
+  /** Whether a stored entry is not folded yet. */
   isNew({ seq }: Entry): boolean {
     return seq > this.#known || this.#gaps.some((gap) => seq > gap.after && seq <= gap.upTo)
   }
 
-  /** Everything behind `after` and up to `last` was read. */
+  /** Notes that all entries above `after` up to `last` were read. */
   covered(after: number, last: number): void {
     this.#gaps = this.#gaps.flatMap((gap) => leftOf(gap, after, last))
     this.#known = Math.max(this.#known, last)

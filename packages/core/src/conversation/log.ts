@@ -1,24 +1,35 @@
-/** The warm fold of one conversation: the only way the engine appends to it, and where what others append arrives. */
+/** The warm fold of one conversation. The engine appends only through it, and it folds what other writers append. */
 import type { Entry } from '@witan/protocol/entries'
 import type { Append, AppendResult } from '../store/store.ts'
-import { type LogContext, LogSync } from './log-sync.ts'
+import { type AgentLookup, fold, foldedUpTo } from './fold.ts'
+import { Frontier } from './frontier.ts'
 import type { ConversationState } from './state.ts'
 
-/** Who is told: entries of others were folded; or the fold is of no use any more, and whoever works on it must stop. */
+/** What a log needs. */
+export interface LogContext {
+  append(append: Append): Promise<AppendResult>
+  /** Called with entries stored by this process, before the append resolves. */
+  stored(channel: string, entries: readonly Entry[]): void
+  /** Stored entries after a seq, in order. Loads every revision that they name. */
+  read(after: number): Promise<readonly Entry[]>
+  readonly agents: AgentLookup
+}
+
+/** Callbacks of a log: `changed` when entries were folded, `broken` when the fold is invalid and the job must stop. */
 export interface LogWatcher {
   changed(): void
   broken(reason: unknown): void
 }
 
 /**
- * One warm conversation. Entries of the jobs at work here are folded as they are recorded; everything else once it is stored, also
- * what other processes store: it is read as soon as an append of ours, or a notice, shows that it is there.
+ * One warm conversation. Entries of jobs that run here are folded when they are recorded, all others once they are stored. Entries
+ * of other processes are read as soon as an own append, or a notice, shows that they exist.
  */
 export class ConversationLog {
   readonly state: ConversationState
-  /** The jobs that are at work on it, by their ids. */
+  /** The watchers of jobs that run on it, by job id. */
   readonly watchers = new Map<string, LogWatcher>()
-  /** True once the fold is of no use: whoever wants the conversation must read it again. */
+  /** True once the fold is invalid; the conversation must then be loaded again. */
   isBroken = false
   readonly #sync: LogSync
   readonly #proposals: Promise<AppendResult>[] = []
@@ -27,41 +38,41 @@ export class ConversationLog {
     this.state = state
     const isBroken = () => this.isBroken
     const spoil = (reason: unknown) => this.spoil(reason)
-    this.#sync = new LogSync({ ...context, state, isBroken, spoil, folded: () => tell(this) })
+    this.#sync = new LogSync({ ...context, state, isBroken, spoil, folded: () => notify(this) })
   }
 
-  /** Folds an entry that is a job's own, before it is stored. */
+  /** Folds an entry of an own job before it is stored. */
   take(entry: Entry): void {
     this.#sync.take(entry)
   }
 
-  /** Stores what was taken before. A refusal is told to the caller; the state is then of no use any more. */
+  /** Stores entries that were taken before. The result reports a refusal; the state is then invalid. */
   write(append: Append): Promise<AppendResult> {
     return this.#sync.append(append, [])
   }
 
-  /** Stores first and then folds `fresh`, the entries of the append that were not taken before: for everything that may be refused. */
+  /** Stores an append and then folds `fresh`, its entries that were not taken before. For appends that may be refused. */
   propose(append: Append, fresh: readonly Entry[] = append.entries): Promise<AppendResult> {
     const over = () => void this.#proposals.splice(this.#proposals.indexOf(proposal), 1)
     const proposal = this.#sync.append(append, fresh).finally(over)
     this.#proposals.push(proposal)
     return proposal.then((result) => {
-      if (result.ok) tell(this)
+      if (result.ok) notify(this)
       return result
     })
   }
 
-  /** Null where nothing that was proposed is on its way: what is appended in this very turn then comes before whatever others propose next. */
+  /** Resolves when pending proposals are settled; null if there are none. An append in the same turn then precedes any later proposal. */
   quiet(): Promise<unknown> | null {
     return this.#proposals.length === 0 ? null : Promise.allSettled(this.#proposals)
   }
 
-  /** Folds what others have stored meanwhile. */
+  /** Folds what other processes have stored. */
   catchUp(): Promise<void> {
     return this.#sync.catchUp()
   }
 
-  /** Nothing that was folded here can be trusted any more: everybody at work on it stops. */
+  /** Marks the fold as invalid and stops all jobs that run on it. */
   spoil(reason: unknown): void {
     if (this.isBroken) return
     this.isBroken = true
@@ -69,6 +80,119 @@ export class ConversationLog {
   }
 }
 
-function tell({ watchers }: ConversationLog): void {
+function notify({ watchers }: ConversationLog): void {
   for (const watcher of watchers.values()) watcher.changed()
+}
+
+/** A pending append. `unfolded` are its entries that are folded only once they are stored. */
+interface UnderWay {
+  readonly entries: readonly Entry[]
+  unfolded: readonly Entry[]
+}
+
+/** The warm fold. Once it is broken, nothing more is folded. */
+interface SyncedFold {
+  readonly state: ConversationState
+  isBroken(): boolean
+  /** Marks the fold as invalid. */
+  spoil(reason: unknown): void
+  /** Called when entries of other writers were folded. */
+  folded(): void
+}
+
+/** Keeps one warm conversation in step with the store. The store settles appends in the order they were made. */
+class LogSync {
+  readonly #of: LogContext & SyncedFold
+  /** Pending appends in order. There is nearly always one, so an array is cheaper than a set. */
+  readonly #underWay: UnderWay[] = []
+  readonly #frontier: Frontier
+  #reading: Promise<void> | null = null
+
+  constructor(of: LogContext & SyncedFold) {
+    this.#of = of
+    this.#frontier = new Frontier(of.state.seq)
+  }
+
+  /** Folds an entry. */
+  take(entry: Entry): void {
+    fold(this.#of.state, entry, this.#of.agents)
+  }
+
+  /** Stores an append and then folds `fresh`, its entries not folded before. Resolves when all earlier entries are folded too. */
+  async append(append: Append, fresh: readonly Entry[]): Promise<AppendResult> {
+    const of = this.#of
+    const underWay: UnderWay = { entries: append.entries, unfolded: fresh }
+    this.#underWay.push(underWay)
+    try {
+      const result = await of.append(append)
+      if (result.ok) {
+        of.stored(of.state.channel, append.entries)
+        this.#frontier.landed(result)
+      }
+      if (of.isBroken()) return result
+      if (this.#frontier.isWhole) foldedUpTo(of.state, this.#frontier.after)
+      else await this.#fill()
+      if (result.ok) for (const entry of underWay.unfolded) this.take(entry)
+      return result
+    } catch (error) {
+      of.spoil(error)
+      throw error
+    } finally {
+      drop(underWay, this.#underWay)
+    }
+  }
+
+  /** Folds what other processes have stored up to now. */
+  async catchUp(): Promise<void> {
+    await this.#reading
+    await this.#readOn()
+  }
+
+  async #fill(): Promise<void> {
+    while (!this.#frontier.isWhole && !this.#of.isBroken()) {
+      const { after } = this.#frontier
+      await this.catchUp()
+      if (!this.#of.isBroken() && !this.#frontier.isWhole && this.#frontier.after === after)
+        throw new Error(`entries behind ${after} of the log are not there`)
+    }
+  }
+
+  #readOn(): Promise<void> {
+    this.#reading ??= this.#read(this.#frontier.after).finally(() => {
+      this.#reading = null
+    })
+    return this.#reading
+  }
+
+  async #read(after: number): Promise<void> {
+    const entries = await this.#of.read(after)
+    if (this.#of.isBroken()) return
+    const fresh = entries.filter((entry) => isUnfolded(entry, this.#underWay) ?? this.#frontier.isNew(entry))
+    for (const entry of fresh) this.take(entry)
+    this.#frontier.covered(after, entries.at(-1)?.seq ?? after)
+    foldedUpTo(this.#of.state, this.#frontier.after)
+    if (fresh.length > 0) this.#of.folded()
+  }
+}
+
+function drop(one: UnderWay, from: UnderWay[]): void {
+  const at = from.indexOf(one)
+  if (at >= 0 && at === from.length - 1) from.pop()
+  else if (at >= 0) from.splice(at, 1)
+}
+
+/**
+ * Whether an entry of a pending append is still to be folded. If so, it is folded now, in its place among the entries of others, and
+ * is removed from `unfolded`. Null for an entry of another writer.
+ */
+function isUnfolded(entry: Entry, underWay: Iterable<UnderWay>): boolean | null {
+  const isSame = (one: Entry) => one.job === entry.job && one.appendNo === entry.appendNo
+  for (const one of underWay) {
+    if (!one.entries.some(isSame)) continue
+    const left = one.unfolded.filter((each) => !isSame(each))
+    const wasLeft = left.length < one.unfolded.length
+    one.unfolded = left
+    return wasLeft
+  }
+  return null
 }

@@ -1,10 +1,10 @@
-/** A live job in the fold: how it begins, and how long it was worked on. */
+/** The initial state of a live job in the fold, and its working time. */
 import type { Entry } from '@witan/protocol/entries'
 import type { Spending } from '../budget/budget.ts'
-import type { AgentCall, RunState } from './state.ts'
+import type { AgentCall, LiveJob } from './state.ts'
 
-/** A new epoch begins when a parked or lost run goes on: the time between is nobody's work. */
-export function clockWork(worked: RunState['worked'], { epoch, at }: Entry): void {
+/** Updates the working time. A new epoch begins when a parked or lost run continues; the time between does not count. */
+export function clockWork(worked: LiveJob['worked'], { epoch, at }: Entry): void {
   if (epoch > worked.epoch) {
     worked.ms += worked.to - worked.from
     worked.epoch = epoch
@@ -13,13 +13,13 @@ export function clockWork(worked: RunState['worked'], { epoch, at }: Entry): voi
   worked.to = at
 }
 
-/** Nothing yet. */
+/** A spending of zero. */
 export function nothingSpent(): Spending {
   return { modelCalls: 0, iterations: 0, tokens: 0, costUsd: 0 }
 }
 
-/** What is known of a job when it begins. */
-export function newRun(root: AgentCall, of: Pick<RunState, 'tree' | 'revisions' | 'grant' | 'account'>): RunState {
+/** The state of a job when it begins. */
+export function newRun(root: AgentCall, of: Pick<LiveJob, 'tree' | 'revisions' | 'grant' | 'account'>): LiveJob {
   return {
     root,
     ...of,
@@ -30,6 +30,7 @@ export function newRun(root: AgentCall, of: Pick<RunState, 'tree' | 'revisions' 
     slots: new Map(),
     modelCalls: 0,
     failedCalls: 0,
+    warned: new Set(),
     toolIterations: 0,
     tokens: 0,
     costUsd: 0,
@@ -38,6 +39,5 @@ export function newRun(root: AgentCall, of: Pick<RunState, 'tree' | 'revisions' 
     told: null,
     recovered: 0,
     cancelled: false,
-    failure: null,
   }
 }

@@ -1,4 +1,4 @@
-/** A map that is nearly always empty: it takes no room before something is in it. Every warm conversation has some. */
+/** A map that allocates nothing while it is empty. Every warm conversation has several, nearly always empty. */
 export class SparseMap<Key, Value> {
   #map: Map<Key, Value> | null = null
 
@@ -20,7 +20,7 @@ export class SparseMap<Key, Value> {
     if (this.#map?.size === 0) this.#map = null
   }
 
-  /** In the order in which they were put in. */
+  /** In insertion order. */
   values(): Iterable<Value> {
     return this.#map?.values() ?? []
   }

@@ -1,30 +1,33 @@
-/** What the fold knows of a conversation: its documents, and the calls that are live. */
-import type { AgentData, Problem, TaskStatus, UsageCounters } from '@witan/protocol'
+/** The folded state of a conversation: its documents and its live calls. */
+import type { AgentData, TaskStatus, UsageCounters } from '@witan/protocol'
 import type { AnsweredCall, CallPlace, LoggedToolCall, RequiredBody, TaskGrant } from '@witan/protocol/entries'
 import type { Spending } from '../budget/budget.ts'
-import type { ModelMessage } from '../model/message.ts'
-import type { Bound, GivenParameters } from '../parameter/parameter.ts'
+import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
-import type { Answer } from '../tool/tool.ts'
-import type { Stored } from './given.ts'
+import type { Scrubbers } from '../parameter/scrubbers.ts'
+import type { Answer, CallAnswer } from '../tool/tool.ts'
+import type { Stored } from './stored-values.ts'
 import type { SparseMap } from './sparse-map.ts'
-import type { Gathered } from './answer.ts'
+import type { Gathered } from './callers-view.ts'
+import type { Reply, Said, SaidResult, Words } from './said.ts'
 
-/** What a tool call of the current step has come to. */
+/** The state of a tool call in the current step. */
 export type SlotState =
-  /** The model asked for it; nothing is recorded yet. */
+  /** Requested by the model; nothing is recorded yet. */
   | 'asked'
-  /** Its intent is in the log. */
+  /** Its start is in the log. */
   | 'started'
   /** A child call answers it. */
   | 'child'
-  /** Somebody outside is asked. */
+  /** A child call that the tool asked for is live: the tool runs again with its answer. */
+  | 'paused'
+  /** An interruption is open. */
   | 'waiting'
-  /** Somebody answered; the tool turns the answer into its outcome. */
+  /** An answer has come: the tool turns it into its outcome, or runs again with it. */
   | 'answered'
   | 'settled'
 
-/** Somebody was asked, and answered or did not. */
+/** A settled interruption, with its answer. */
 export interface Answered {
   readonly asked: RequiredBody
   readonly answer: Answer
@@ -35,114 +38,128 @@ export interface Slot {
   readonly asked: LoggedToolCall
   readonly owner: AgentCall
   state: SlotState
-  /** The tool call's or child's own place, once it has one. */
+  /** The place of the tool call or child, once it has one. */
   place: CallPlace | null
   name: string
-  /** What is open of it now. */
+  /** Its open interruption. */
   interruption: RequiredBody | null
-  /** What it asked when it had started, and what came of that. */
-  answered: Answered | null
-  /** What stood before it, and what came of that: a call that was held has not started yet. */
+  /** The answers to what it has waited for since its start, oldest first. */
+  answers: readonly CallAnswer[]
+  /** The last checkpoint that the tool saved; undefined for none. */
+  note: unknown
+  /** The settled interruption of its gate, for a call that was held before its start. */
   passed: Answered | null
-  /** What the model reads. */
-  content: string
-  /** The epoch its intent was written in: a later owner cannot know whether the effect happened. */
+  /** Its result, once it is settled. */
+  result: SaidResult | null
+  /** The epoch in which it last began to run. A later owner cannot know whether its effect happened. */
   epoch: number
 }
 
 /**
- * Stands before the message that opens a child's call. It is part of what the model reads and never of the child's document: the
- * next delegation finds the caller's document as it is then.
+ * The part of its caller's document that a child reads if the edge shares it, as of the child's start [C5]. The model reads it, but
+ * the child's document does not contain it: the next delegation reads the caller's document as it is then.
  */
-export interface Preface {
-  readonly text: string
-  /** The opening as it was shown last: adapters keep what they made of a message by its identity. */
-  opening: ModelMessage | null
-  shown: ModelMessage | null
+export interface SharedHistory {
+  readonly said: readonly Said[]
+  /** The shared range of `said`; `upTo` is exclusive. */
+  readonly from: number
+  readonly upTo: number
+  /** Tools that are agents: exchanges with them are left out. */
+  readonly others: ReadonlySet<string>
+  /** Removes every value that the child may not see. */
+  readonly scrub: Scrubber
 }
 
-/** A live activation of an agent. */
+/** A live call of an agent. */
 export interface AgentCall {
   readonly place: CallPlace
-  /** The job that works on it: its own for a root call and a task, else its caller's. */
+  /** The job that runs it: its own for a root call and a task, else its caller's. */
   readonly job: string
   readonly agent: AgentData
   readonly revision: number
   readonly parent: AgentCall | null
+  /** The tool call of its parent that asked for it; null at the root. */
+  readonly askedBy: Slot | null
   readonly toolCallId: string | null
   readonly message: string
-  /** Its agent's, or what its delegation wants instead [F14]. */
+  /** The model of its agent, or the delegation's override [F14]. */
   readonly model: string
   readonly temperature: number | null
   readonly depth: number
   readonly parameters: Bound
   readonly document: DocumentState
   readonly startedAt: number
-  /** Its start entry: the seq is known once that is stored. */
+  /** Its start entry; the seq is known once that is stored. */
   readonly start: { readonly seq: number }
-  /** Calls that stand before its first step [Rb40]. */
+  /** The initial queries, which run before its first step [Rb40]. */
   readonly initial: readonly LoggedToolCall[]
-  /** Its system message: made once, from its own definition and values. */
-  readonly system: ModelMessage
-  /** Takes out of what its model reads the values that it must not see; null where there are none. */
+  /** Removes values that its model must not see from what it reads; null if there are none. */
   readonly scrub: Scrubber
-  /** What its model reads of its caller's document, where the edge shares it [C5]. */
-  readonly preface: Preface | null
-  /** What its caller reads of it beside its answer, where the edge asks for more [K20, K21]. */
+  /** The names of the values that its model may not see, in one text. */
+  readonly unseen: string
+  /** The part of its caller's document that its model reads, if the edge shares it [C5]. */
+  readonly shared: SharedHistory | null
+  /** Its texts and errors, if the edge returns more than its answer [K20, K21]. */
   readonly gathered: Gathered | null
-  /** Index of the first message of the document that its model sees. */
-  firstMessage: number
+  /** The index in `said` from which its model reads. */
+  firstSaid: number
   /** False while an earlier call on the same document is live [C14]. */
   active: boolean
   iterations: number
-  /** Empty replies and answers off their schema so far; one is forgiven [E28]. */
+  /** Empty replies and answers that do not match the schema so far; the first is retried [E28]. */
   failures: number
   calledTool: boolean
   slots: readonly Slot[]
-  /** The reply that ends the call, once it is there. */
+  /** The reply that asked for them. */
+  reply: Reply | null
+  /** Tool calls of the current step beyond the limit of one reply. They do not run, and their results say so. */
+  refused: readonly LoggedToolCall[]
+  /** Answers that did not end the call, because a message arrived meanwhile. */
+  earlierAnswers: readonly string[]
+  /** The reply that ends the call, once it has come. */
   final: { readonly text: string; readonly finishReason: string; readonly offered: boolean } | null
-  /** Counters by agent path of this call and everything below it that has ended or called a model. */
+  /** Usage by agent path, of this call and its ended children. */
   readonly usage: Map<string, UsageCounters>
 }
 
-/** Whether a call is what its job is about: the root call of a run, or a task's own. */
+/** Whether a call is the top of its job: the root call of a run, or a task's own call. */
 export function isTop(call: AgentCall): boolean {
   return call.job === call.place.call
 }
 
-/** Somebody's words that no model has seen yet. */
-export interface WaitingMessage {
-  readonly text: string
-  /** Set where somebody may wait for the reply. */
+/** A message that no model has read yet. */
+export interface WaitingMessage extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed'> {
+  /** Set if its sender may wait for the reply. */
   readonly id?: string
-  /** Calls that stand behind it as if the model had made them [Rb52]. */
+  /** Tool calls after it that the model reads as its own [Rb52]. */
   readonly calls?: readonly AnsweredCall[]
-  /** The tasks that it tells of: where nobody reads it, they are told again. */
+  /** The tasks that it reports. If no model reads it, they are reported again. */
   readonly told?: readonly EndedTask[]
 }
 
-/** Where an activation of the document begins: what stands before it is closed. */
+/** Where a call on the document begins. Everything before it is complete. */
 export interface Turn {
-  /** Index of its first message. */
+  /** The index in `said` where it begins. */
   from: number
-  /** Its start entry: the seq is known once that is stored. */
+  /** Its start entry; the seq is known once that is stored. */
   readonly start: { readonly seq: number }
   readonly isRoot: boolean
 }
 
-/** The messages of one agent on one path. */
+/** The document of one path. */
 export interface DocumentState {
   readonly path: string
-  readonly messages: ModelMessage[]
+  /** Only grows, except that a cut replaces the list. */
+  said: Said[]
   readonly inbox: WaitingMessage[]
-  /** Live calls on this document in call order; the first is the active one. */
+  /** Live calls on this document in call order; the first one is active. */
   readonly calls: AgentCall[]
   readonly turns: Turn[]
-  /** What the last model call of the document read and wrote, in tokens; null where nobody said, or it was cut since. */
+  /** Input and output tokens of the document's last model call; null if unknown, or if the document was cut since. */
   tokens: number | null
 }
 
-/** What may be spent: the root agent's caps, or of a task what its tree gave it. */
+/** The limits of a job: the root agent's, or those of a task's grant. */
 export type TreeCaps = Pick<AgentData, 'limits' | 'onExhausted'>
 
 /** A task as the run that started it knows it. */
@@ -152,95 +169,95 @@ export interface StartedTask {
   readonly startedAt: number
 }
 
-/** A task that has ended, until its caller or the root's model is told. */
+/** An ended task that is not reported yet. */
 export interface EndedTask {
   readonly place: CallPlace
   /** The call that started it, and the job of that call. */
   readonly caller: { readonly place: CallPlace; readonly job: string }
   readonly status: 'completed' | 'failed'
-  /** What came of it, in words. */
-  readonly text: string
+  /** What its caller reads, in the form that the edge sets; the error text of a failure. */
+  readonly answer: unknown
 }
 
 /** A live job of a conversation: its run, or a task. */
-export interface RunState {
-  /** What the job is about: the root call, or the task's own. */
+export interface LiveJob {
+  /** Its top call: the root call of a run, or a task's own call. */
   readonly root: AgentCall
   readonly tree: TreeCaps
-  /** Set on a task: what it got, and the job that gave it. */
+  /** Set on a task: its grant, and the job that funded it. */
   readonly grant: (TaskGrant & { readonly from: string }) | null
-  /** What its tasks have spent, and what those that live may still [D13]. */
+  /** What its ended tasks have spent, and the grants of its live tasks [D13]. */
   readonly lent: Spending
   /**
-   * Where it counts itself: of a task the `lent` of whoever answers for it now, of a run what was spent on the same words of a
-   * person before it.
+   * The account that its spending is charged to. For a task it is the `lent` of the job that funds it now. For a run it holds what
+   * earlier runs spent on the same message of a person.
    */
   account: Spending
-  /** The messages that it was sent, by their ids: one that is sent again is no second one. */
+  /** The ids of messages it has received; a repeat is ignored. */
   readonly heard: Set<string>
   /** The tasks it started, ended ones included. */
   readonly tasks: StartedTask[]
-  /** The revisions that the whole run keeps [C8]. */
+  /** The revisions that the run pins [C8]. */
   readonly revisions: Readonly<Record<string, number>>
   /** Live agent calls, parents before children. */
   readonly calls: Map<string, AgentCall>
-  /** Live tool calls and waiting ones by their call id. */
+  /** Started and waiting tool calls, by call id. */
   readonly slots: Map<string, Slot>
   modelCalls: number
-  /** Model calls of its agents that failed: spent, and in no usage. */
+  /** The provider warnings of this run. */
+  readonly warned: Set<string>
+  /** Failed model calls of its agents; they are spent, but in no usage. */
   failedCalls: number
   toolIterations: number
   tokens: number
-  /** In US dollars, of the calls whose price was known. */
+  /** In US dollars, for calls with a known price. */
   costUsd: number
   /** How often an agent was called under one invocation id [E73]. */
   readonly invocations: Map<string, number>
-  /** Work of earlier epochs in ms, and the epoch at work: time spent waiting for somebody is no work. */
+  /** Working time of earlier epochs in ms, and the current epoch. Parked time does not count. */
   readonly worked: { ms: number; epoch: number; from: number; to: number }
-  /** Of a task, the status that the log told last. */
+  /** A task's latest status in the log. */
   told: TaskStatus | null
-  /** How often an owner of it was lost, as far as the log tells. */
+  /** How often the log says that it was taken over from a lost owner. */
   recovered: number
   cancelled: boolean
-  /** Why the whole run must fail. */
-  failure: Problem | null
 }
 
 /** The folded log of a conversation. Changed only by `fold`. */
 export interface ConversationState {
   readonly database: string
   readonly id: string
-  /** Its name within the process; made once, since every append and every model call looks its readers up. */
+  /** Its key in the hub of the process, computed once. */
   readonly channel: string
   readonly rootAgent: string
-  /** What was given, with its flags as they stand now: what the next run binds. */
+  /** The conversation's values with their current flags, which the next run binds. */
   stored: Stored
-  /** What the run that is live, or was the last, binds. */
-  given: GivenParameters
-  /** Whether that run hides what an earlier one showed: then the history is scrubbed too. */
-  wasShown: boolean
+  /** The values that the live or latest run binds. */
+  given: ConversationValues
   readonly maxModelIterationsPerCall: number | null
+  /** One scrubber per set of hidden values. */
+  readonly scrubbers: Scrubbers
   /** Documents by path and bound values [C7]. */
   readonly documents: Map<string, DocumentState>
   /** How many documents share a path. */
   readonly ordinals: Map<string, number>
-  run: RunState | null
-  /** What is spent on the last words of a person, by runs that have ended and by their tasks [R17]. */
+  run: LiveJob | null
+  /** What ended runs and their tasks have spent on the last message of a person [R17]. */
   spent: Spending
   /** Live tasks by their ids, in the order they were started. */
-  readonly tasks: SparseMap<string, RunState>
-  /** Tasks that ended and that nobody was told of yet, by their ids. */
-  readonly untold: SparseMap<string, EndedTask>
-  /** What models read of ended tasks that said what their callers may not know, by the tasks’ ids. */
-  readonly scrubbed: SparseMap<string, string>
-  /** How runs ended badly whose tasks went on, by their ids [E52]. */
+  readonly tasks: SparseMap<string, LiveJob>
+  /** Ended tasks that are not reported yet, by id. */
+  readonly unreported: SparseMap<string, EndedTask>
+  /** What callers' models read of ended tasks, by task id, if it differs from the task's own result. */
+  readonly answers: SparseMap<string, unknown>
+  /** How runs failed or were cancelled whose tasks continue, by run id [E52]. */
   readonly badEnds: SparseMap<string, string>
   /** The last seq that is folded and stored. */
   seq: number
 }
 
 /** The live job of that id: the run, or a task. */
-export function liveJob(state: ConversationState, job: string): RunState | null {
+export function liveJob(state: ConversationState, job: string): LiveJob | null {
   if (state.run !== null && state.run.root.place.call === job) return state.run
   return state.tasks.get(job) ?? null
 }

@@ -1,18 +1,20 @@
-/** What the fold knows of tasks: what they may spend, what their tree gets back, and whom their end must be told. */
+/** Folds tasks: their grants, the budget that returns to their tree, and the ends to report. */
 import type { AgentEndBody, ErrorBody, TaskGrant } from '@witan/protocol/entries'
 import { roundCost } from '@witan/protocol/entries'
 import { type Spending, spentBy } from '../budget/budget.ts'
-import { contentOf } from './hear.ts'
+import type { Scrubber } from '../parameter/scrub.ts'
+import { callersView, type Gathered, isTextAndError } from './callers-view.ts'
+import { contentOf } from './said.ts'
 import { nothingSpent } from './run.ts'
-import { type AgentCall, type ConversationState, type EndedTask, liveJob, type RunState } from './state.ts'
+import { type AgentCall, type ConversationState, type EndedTask, liveJob, type LiveJob } from './state.ts'
 import { mergeUsage } from './usage.ts'
 
-/** A task begins: what it got is spent for its tree until it ends [D13]. */
+/** Starts a task. Its grant counts as spent by its tree until it ends [D13]. */
 export function startTask(
-  from: RunState,
+  from: LiveJob,
   call: AgentCall,
   grant: TaskGrant,
-): Pick<RunState, 'tree' | 'revisions' | 'grant' | 'account'> {
+): Pick<LiveJob, 'tree' | 'revisions' | 'grant' | 'account'> {
   add(from.lent, granted(grant), 1)
   from.tasks.push({ place: call.place, toolCallId: call.toolCallId ?? '', startedAt: call.startedAt })
   const { limits, onExhausted } = from.tree
@@ -31,8 +33,8 @@ export function startTask(
   }
 }
 
-/** A task has ended: its tree gets back what is left, and its end waits to be told [F22]. */
-export function endTask(state: ConversationState, task: RunState, body: AgentEndBody | ErrorBody): void {
+/** Ends a task. Its tree gets the rest of the grant back, and its end is kept for a report [F22]. */
+export function endTask(state: ConversationState, task: LiveJob, body: AgentEndBody | ErrorBody): void {
   const { place, parent } = task.root
   state.tasks.delete(place.call)
   const { grant } = task
@@ -43,43 +45,56 @@ export function endTask(state: ConversationState, task: RunState, body: AgentEnd
   const payer = from === null ? null : nearestLive(from, caller)
   if (payer !== null) mergeUsage(payer.usage, task.root.usage)
   const ended = endedTask(task, body)
-  if (ended.text !== toldBy(body)) state.scrubbed.set(place.call, ended.text)
-  if (!task.cancelled) state.untold.set(place.call, ended)
+  if (contentOf(ended.answer) !== contentOf(ownAnswer(body))) state.answers.set(place.call, ended.answer)
+  if (!task.cancelled) state.unreported.set(place.call, ended)
 }
 
 /**
- * Whose usage a task's becomes: its caller's, or where that has ended, and told its sum, that of the nearest one above it in its job.
- * Null where the whole job has ended: then the task alone tells it.
+ * The call that a task's usage is added to: its caller, or if that has ended, the nearest live call above it in the same job. Null if
+ * the job has ended; then only the task itself reports its usage.
  */
-function nearestLive({ calls }: RunState, caller: AgentCall): AgentCall | null {
+function nearestLive({ calls }: LiveJob, caller: AgentCall): AgentCall | null {
   for (let call: AgentCall | null = caller; call !== null; call = call.parent)
     if (calls.get(call.place.call) === call) return call
   return null
 }
 
-/** A job has ended: what it spent is counted where it belongs, and so is what its live tasks may still spend. */
-export function settleAccount(state: ConversationState, job: RunState, { lost = 0 }: AgentEndBody | ErrorBody): void {
+/** Charges what an ended job spent, and the grants of its live tasks, to the job's account. */
+export function settleAccount(state: ConversationState, job: LiveJob, { lost = 0 }: AgentEndBody | ErrorBody): void {
   add(job.account, spentBy(job, { ...nothingSpent(), modelCalls: lost }), 1)
   for (const task of state.tasks.values()) if (task.account === job.lent) task.account = job.account
 }
 
-/** What is to be told of a task that ends like this. */
-export function endedTask({ root }: RunState, body: AgentEndBody | ErrorBody): EndedTask {
-  const { place, scrub } = root
+/** The report of a task with this end. */
+export function endedTask({ root }: LiveJob, body: AgentEndBody | ErrorBody): EndedTask {
+  const { place, scrub, gathered } = root
   const caller = root.parent as AgentCall
-  const text = toldBy(body)
   return {
     place,
     caller: { place: caller.place, job: caller.job },
     status: 'code' in body ? 'failed' : 'completed',
-    // Its caller need not declare what it was bound to: such a value stays below [C17].
-    text: scrub === null ? text : scrub(text),
+    // Values bound to the task but not declared by its caller are scrubbed [C17].
+    answer: scrubbedAnswer(answerFor(body, gathered), scrub),
   }
 }
 
-/** The words of an end, as they are. */
-function toldBy(body: AgentEndBody | ErrorBody): string {
-  return 'code' in body ? body.detail : contentOf(body.output ?? body.text)
+/** The answer of a task in its own result. */
+function ownAnswer(body: AgentEndBody | ErrorBody): unknown {
+  return 'code' in body ? body.detail : (body.output ?? body.text)
+}
+
+/** The answer in the form that the edge sets: with all texts, or with text and error [K20, K21]. */
+function answerFor(body: AgentEndBody | ErrorBody, gathered: Gathered | null): unknown {
+  const isPlainFailure = 'code' in body && gathered?.terms.form !== 'textAndError'
+  return gathered === null || isPlainFailure ? ownAnswer(body) : callersView(body, gathered)
+}
+
+function scrubbedAnswer(answer: unknown, scrub: Scrubber): unknown {
+  if (scrub === null) return answer
+  if (isTextAndError(answer)) return Object.fromEntries(Object.entries(answer).map(([key, text]) => [key, scrub(text)]))
+  const text = contentOf(answer)
+  const clean = scrub(text)
+  return clean === text ? answer : clean
 }
 
 function granted({ modelCalls, iterations, tokens, costUsd }: TaskGrant): Spending {
@@ -93,8 +108,8 @@ function add(to: Spending, { modelCalls, iterations, tokens, costUsd }: Spending
   to.costUsd = roundCost(to.costUsd + sign * costUsd)
 }
 
-/** Tasks that go on without their run know how it ended [E52]. */
-export function noteEnd(state: ConversationState, run: RunState, body: AgentEndBody | ErrorBody): void {
+/** Notes how a run failed or was cancelled, for the reports of its tasks [E52]. */
+export function noteEnd(state: ConversationState, run: LiveJob, body: AgentEndBody | ErrorBody): void {
   if (run.tasks.length === 0) return
   const id = run.root.place.call
   if ('code' in body) state.badEnds.set(id, `failed: ${body.detail}`)

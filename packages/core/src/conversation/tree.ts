@@ -1,4 +1,4 @@
-/** The call tree of a run, from its entries. */
+/** Builds the call tree of a run from its entries. */
 import type { CallNode, UsageCounters } from '@witan/protocol'
 import type { CallPlace, Entry } from '@witan/protocol/entries'
 import { addModelCall, emptyCounters } from '@witan/protocol/entries'
@@ -6,13 +6,13 @@ import { isRequired, type RequiredEntry } from './asking.ts'
 
 type Node = { -readonly [Field in keyof CallNode]: CallNode[Field] } & { children: CallNode[]; usage: UsageCounters }
 
-/** The call tree of a run, and how many rounds of tools it took: replies in which a model that was offered tools called some [C4]. */
+/** The call tree of a run, and its number of tool rounds: replies that call tools the model was offered [C4]. */
 export interface RunTree {
   readonly root: CallNode
   readonly toolRounds: number
 }
 
-/** Builds the tree of the run whose root call is `run`. Null where its start is not among the entries. */
+/** Builds the tree of the run whose root call is `run`. Null if its start is not among the entries. */
 export async function callTree(entries: AsyncIterable<Entry>, run: string): Promise<RunTree | null> {
   const nodes = new Map<string, Node>()
   let toolRounds = 0
@@ -57,7 +57,7 @@ function add(nodes: Map<string, Node>, { place }: Entry, node: Node): void {
   nodes.get(place.parentCall ?? '')?.children.push(node)
 }
 
-/** A call that is held has not started: it stands in the tree since somebody was asked to let it. */
+/** The node of a held call, which is in the tree since its approval was requested. */
 function heldNode({ place, body }: RequiredEntry, askedAt: string): Node {
   const name = body.path.split('/').at(-1) ?? ''
   return { ...nodeAt(place, askedAt), kind: 'tool', name, status: 'waiting' }

@@ -1,10 +1,13 @@
-/** Keeping a document within its bounds: when its reader's view is cut, where, and what a summary is made from [Rb38, Rb39]. */
+/** Decides when and where a document is cut for its reader, and what a summary is made from [Rb38, Rb39]. */
 import type { Trim } from '@witan/protocol'
 import type { SummaryBody } from '@witan/protocol/entries'
+import { attributed, markForeign } from './attribution.ts'
 import type { ModelMessage } from '../model/message.ts'
-import type { AgentCall, DocumentState, RunState, Turn } from './state.ts'
+import type { Words } from './said.ts'
+import type { AgentCall, DocumentState, LiveJob, Turn } from './state.ts'
+import { historyOf } from './view.ts'
 
-/** A cut to be made: everything before `turn` leaves the view. `summarize` is null where nothing takes its place. */
+/** A planned cut: everything before `turn` leaves the view. `summarize` is null if no summary replaces it. */
 export interface Cut {
   readonly turn: Turn
   readonly dropped: readonly ModelMessage[]
@@ -12,34 +15,48 @@ export interface Cut {
 }
 
 /**
- * Whether the history of a document is to be cut before `call` thinks for the first time, or null. A cut is made between
- * activations only: there every call has its result, and what the call itself was asked stays whole. Never while an action is
- * open anywhere in the run [E46].
+ * The cut of a document's history before the first model call of `call`, or null. A cut lies between calls on the document, where
+ * every tool call has its result, and keeps the message to `call` itself. Null while an interruption is open in the run [E46].
  */
-export function cutOf(call: AgentCall, run: RunState): Cut | null {
+export function cutOf(call: AgentCall, run: LiveJob): Cut | null {
   const trim = call.agent.history?.trim ?? null
   if (trim === null || call.iterations > 0 || isWaiting(run)) return null
-  const { messages, turns } = call.document
+  const { turns } = call.document
   const current = turns.at(-1)
-  if (current === undefined || current.from <= call.firstMessage) return null
-  const history = messages.slice(call.firstMessage, current.from)
+  if (current === undefined || current.from <= call.firstSaid) return null
+  const { messages, indexOf } = historyOf(call)
+  const end = indexOf(current.from)
+  const history = messages.slice(0, end)
   if (trim.kind === 'summarize') {
     if (!isTooLong(call.document, history, trim)) return null
     return { turn: current, dropped: history, summarize: trim }
   }
   const { messagesBefore, messagesAfter = messagesBefore } = trim
   if (history.length <= messagesBefore) return null
-  const isFirstKept = ({ from }: Turn) => from > call.firstMessage && current.from - from <= messagesAfter
+  const isFirstKept = ({ from }: Turn) => from > call.firstSaid && end - indexOf(from) <= messagesAfter
   const kept = turns.find(isFirstKept) ?? current
-  return { turn: kept, dropped: messages.slice(call.firstMessage, kept.from), summarize: null }
+  return { turn: kept, dropped: messages.slice(0, indexOf(kept.from)), summarize: null }
 }
 
-function isWaiting(run: RunState): boolean {
+/**
+ * Cuts everything before the message to `call`, whatever the configured limits, because it exceeds the model's context. Null if
+ * nothing is there, or the agent configures no trim.
+ */
+export function cutAll(call: AgentCall, run: LiveJob): Cut | null {
+  const trim = call.agent.history?.trim ?? null
+  const current = call.document.turns.at(-1)
+  if (trim === null || current === undefined || current.from <= call.firstSaid || isWaiting(run)) return null
+  const { messages, indexOf } = historyOf(call)
+  const dropped = messages.slice(0, indexOf(current.from))
+  return { turn: current, dropped, summarize: trim.kind === 'summarize' ? trim : null }
+}
+
+function isWaiting(run: LiveJob): boolean {
   for (const slot of run.slots.values()) if (slot.interruption !== null) return true
   return false
 }
 
-/** What the provider counted last, else four characters to a token; never where a summary could not be shorter. */
+/** Uses the provider's last token count, else four characters per token. False if a summary could not be shorter. */
 function isTooLong(
   document: DocumentState,
   history: readonly ModelMessage[],
@@ -49,7 +66,7 @@ function isTooLong(
   return (document.tokens ?? estimate) > trim.maxTokensBefore && estimate > summaryTokens(trim)
 }
 
-/** How long a summary may be, in tokens. */
+/** The limit of a summary, in tokens. */
 export function summaryTokens({ maxTokensAfter, maxTokensBefore }: Extract<Trim, { kind: 'summarize' }>): number {
   return maxTokensAfter ?? maxTokensBefore
 }
@@ -64,27 +81,32 @@ function sizeOf(messages: readonly ModelMessage[]): number {
   return size
 }
 
-/** The last seq before a turn whose start is stored. A root's message stands just before its start. */
+/** The last seq before a turn. A root's message is the entry just before its start. */
 export function lastSeqBefore({ start, isRoot }: Turn): number {
   return start.seq - (isRoot ? 2 : 1)
 }
 
-/** Drops what a cut names from the document's messages and puts its text in front, said by the runtime. */
+/** Applies a cut to the document, and puts its summary in front as a message of the runtime. */
 export function dropHistory(document: DocumentState, { upToSeq, reader, text }: SummaryBody): void {
-  const { messages, turns, calls } = document
+  const { said, turns, calls } = document
   const kept = turns.findLastIndex((turn) => lastSeqBefore(turn) <= upToSeq)
   const cut = turns[kept]?.from ?? 0
   if (cut === 0) return
-  const front: ModelMessage[] = text === '' ? [] : [{ role: 'user', content: `[from @witan to @${reader}] ${text}` }]
-  messages.splice(0, cut, ...front)
+  const front = text === '' ? [] : [summaryWords(reader, text)]
+  document.said = [...front, ...said.slice(cut)]
   const moved = front.length - cut
   turns.splice(0, kept)
   for (const turn of turns) turn.from += moved
-  for (const call of calls) if (call.firstMessage > 0) call.firstMessage = Math.max(0, call.firstMessage + moved)
+  for (const call of calls) if (call.firstSaid > 0) call.firstSaid = Math.max(0, call.firstSaid + moved)
   document.tokens = null
 }
 
-/** A history in words, for whoever is to summarise it: nothing but what the reader's model has read or said [E47]. */
+function summaryWords(reader: string, summary: string): Words {
+  const text = attributed('witan', reader, summary)
+  return { kind: 'words', author: 'witan', to: reader, text, isAttributed: true, isScrubbed: true, scrub: null }
+}
+
+/** A history as text for a summary. It holds only what the reader's model has read or written [E47]. */
 export function transcriptOf(messages: readonly ModelMessage[]): string {
   return messages.map(linesOf).join('\n')
 }
@@ -93,5 +115,5 @@ function linesOf(message: ModelMessage): string {
   if (message.role === 'tool') return `result of ${message.name}: ${message.content}`
   if (message.role !== 'assistant') return `user: ${message.content}`
   const called = (message.toolCalls ?? []).map(({ name, arguments: written }) => `assistant calls ${name}: ${written}`)
-  return [...(message.content === '' ? [] : [`assistant: ${message.content}`]), ...called].join('\n')
+  return [...(message.content === '' ? [] : [`assistant: ${markForeign(message.content)}`]), ...called].join('\n')
 }

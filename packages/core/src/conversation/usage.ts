@@ -1,6 +1,7 @@
-/** Adding up what a tree of calls used. */
+/** Adds up the usage of a call tree. */
 import type { UsageCounters } from '@witan/protocol'
-import { addCounters } from '@witan/protocol/entries'
+import { addCounters, emptyCounters } from '@witan/protocol/entries'
+import type { AgentCall } from './state.ts'
 
 /** Adds the counters of `from` to `into`, path by path. */
 export function mergeUsage(into: Map<string, UsageCounters>, from: ReadonlyMap<string, UsageCounters>): void {
@@ -9,4 +10,14 @@ export function mergeUsage(into: Map<string, UsageCounters>, from: ReadonlyMap<s
     if (known === undefined) into.set(path, { ...counters })
     else addCounters(known, counters)
   }
+}
+
+/** The counters of a call's own path. */
+export function countersOf(call: AgentCall): UsageCounters {
+  const path = call.place.agentPath
+  const known = call.usage.get(path)
+  if (known !== undefined) return known
+  const fresh = emptyCounters()
+  call.usage.set(path, fresh)
+  return fresh
 }

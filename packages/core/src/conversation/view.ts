@@ -1,32 +1,221 @@
-/** From the state to what a model sees: its instructions and parameters, its document, and what waits for it. */
+/**
+ * From what was said to what a model reads: a document rendered for one reader, through the scrubber of whoever spoke and then
+ * through the reader's own. Pure; what was rendered once is kept, so that a step pays only for what is new.
+ */
+import type { KeptParts } from '@witan/protocol/entries'
+import { readJson } from '@witan/protocol/schemas'
+import { edgesOf } from '../agent/edges.ts'
 import type { ModelMessage } from '../model/message.ts'
-import { hear } from './hear.ts'
-import { addPreface } from './shared.ts'
-import type { AgentCall } from './state.ts'
+import type { Scrubber } from '../parameter/scrub.ts'
+import { scrubbedBy } from '../parameter/scrubbers.ts'
+import { parameterLines } from '../parameter/visibility.ts'
+import { attributed, markForeign } from './attribution.ts'
+import { readWords } from './inbox.ts'
+import type { Reply, Said, SaidResult, Words } from './said.ts'
+import type { AgentCall, SharedHistory } from './state.ts'
+
+/** Who reads a document. The same scrubber means: the same hidden values; `unseen` names them and those that no scrubber knows. */
+interface Reader {
+  readonly agent: string
+  readonly scrub: Scrubber
+  readonly unseen: string
+}
 
 /** What the model of `call` reads now, and how many waiting messages are in it. Roles alternate strictly [T11, E48]. `maxDepth` is how deep its run may go. */
 export function modelView(
   call: AgentCall,
   { maxDepth }: { readonly maxDepth: number },
 ): { readonly messages: readonly ModelMessage[]; readonly taken: number } {
-  const { messages, inbox, turns } = call.document
+  const { inbox } = call.document
+  const document = documentView(call)
   const view: ModelMessage[] = [systemOf(call, maxDepth)]
-  for (let index = call.firstMessage; index < messages.length; index += 1) view.push(messages[index] as ModelMessage)
-  hear(view, inbox, call.scrub)
-  if (call.preface !== null) addPreface(view, call.preface, 1 + (turns.at(-1)?.from ?? 0) - call.firstMessage)
+  for (const message of document.messages) view.push(message)
+  for (const waiting of inbox) for (const said of readWords(waiting, call)) render(said, document, view)
+  if (call.shared !== null) addShared(view, call, call.shared)
   return { messages: view, taken: inbox.length }
 }
 
-/** Adapters keep what they made of a message by its identity. */
-const lastHops = new WeakMap<ModelMessage, ModelMessage>()
+/** The part of a document that `call` reads, without what waits for it. */
+export interface HistoryView {
+  readonly messages: readonly ModelMessage[]
+  /** The index of the first message that stands for this or a later place of the document. */
+  indexOf(place: number): number
+}
 
-/** An agent that has delegates and may not call them, for the depth of the run is reached, is told so in one line below the others [C2]. */
-function systemOf({ agent, depth, system }: AgentCall, maxDepth: number): ModelMessage {
-  if (agent.subAgents.length === 0 || depth < maxDepth) return system
-  const known = lastHops.get(system)
-  if (known !== undefined) return known
+/** The history of `call` as its model reads it. */
+export function historyOf(call: AgentCall): HistoryView {
+  const view = documentView(call)
+  return { messages: view.messages, indexOf: (place) => view.starts[place - view.from] ?? view.messages.length }
+}
+
+/** One rendering of a document, as far as it has come. */
+interface DocumentView extends Reader {
+  readonly from: number
+  readonly messages: ModelMessage[]
+  /** For each thing said, from `from` on, how many messages stood before it. */
+  readonly starts: number[]
+}
+
+/** By what was said: a document that is cut has a new list, and its old views go. */
+const views = new WeakMap<readonly Said[], DocumentView[]>()
+/** Documents have one reader, or the few agents that handed over to each other; older views are made again. */
+const mostViews = 8
+
+function documentView(call: AgentCall): DocumentView {
+  const { said } = call.document
+  const known = views.get(said) ?? []
+  if (known.length === 0) views.set(said, known)
+  const { agent, scrub, unseen, firstSaid: from } = call
+  let view = known.find(
+    (one) => one.agent === agent.id && one.scrub === scrub && one.unseen === unseen && one.from === from,
+  )
+  if (view === undefined) {
+    view = { agent: agent.id, scrub, unseen, from, messages: [], starts: [] }
+    known.push(view)
+    if (known.length > mostViews) known.shift()
+  }
+  for (let at = from + view.starts.length; at < said.length; at += 1) {
+    view.starts.push(view.messages.length)
+    render(said[at] as Said, view, view.messages)
+  }
+  return view
+}
+
+/** Adds what was said to the messages of a reader. Neighbouring words become one user message [T11]. */
+function render(said: Said, reader: Reader, into: ModelMessage[]): void {
+  if (said.kind === 'words') return addWords(into, textFor(said, reader))
+  const reply = said.kind === 'reply' ? said : said.of
+  if (reply.agent !== reader.agent) return addWords(into, blocksOf(said, reader.scrub).join('\n\n'))
+  if (said.kind === 'reply') into.push(ownReply(said, reader))
+  else for (const result of said.results) into.push(ownResult(result, reply, reader.scrub))
+}
+
+function textFor({ text, isAttributed, isScrubbed, scrub }: Words, reader: Reader): string {
+  const clean = isScrubbed ? scrubbedBy(text, scrub, reader.scrub) : text
+  return isAttributed ? clean : markForeign(clean)
+}
+
+/** Also an agent's own words pass its scrubber: a value may be hidden that it was shown before [E19]. */
+function ownReply(reply: Reply, reader: Reader): ModelMessage {
+  const { text, calls } = reply
+  const { scrub } = reader
+  const content = scrubbedBy(text, scrub)
+  const kept = keptFor(reply, reader)
+  const rest = kept === null ? undefined : { kept }
+  if (calls.length === 0) return { role: 'assistant', content, ...rest }
+  if (scrub === null) return { role: 'assistant', content, toolCalls: calls, ...rest }
+  const toolCalls = calls.map((call) => ({ ...call, arguments: scrub(call.arguments) }))
+  return { role: 'assistant', content, toolCalls, ...rest }
+}
+
+/** Nothing can be taken out of what a model signed or sealed: once it must see less than then, it gets none of that back. */
+function keptFor({ kept, scrub }: Reply, reader: Reader): KeptParts | null {
+  if (kept === undefined || scrub !== reader.scrub || kept.unseen !== reader.unseen) return null
+  const { parts } = kept
+  if (scrub === null) return parts
+  const written = JSON.stringify(parts.parts)
+  const clean = scrub(written)
+  if (clean === written) return parts
+  const read = readJson(clean)
+  return read.ok ? { by: parts.by, parts: read.value } : null
+}
+
+function ownResult({ toolCallId, name, content, scrub }: SaidResult, reply: Reply, reader: Scrubber): ModelMessage {
+  return { role: 'tool', toolCallId, name, content: markForeign(scrubbedBy(content, scrub, reply.scrub, reader)) }
+}
+
+/** A summary in front of a document is a user message too: words that follow it at once join it. */
+function addWords(into: ModelMessage[], text: string): void {
+  if (text === '') return
+  const last = into.at(-1)
+  if (last?.role === 'user') into[into.length - 1] = { role: 'user', content: `${last.content}\n\n${text}` }
+  else into.push({ role: 'user', content: text })
+}
+
+/** A reply or its results as another agent reads them, each with speaker and addressee [C6]. */
+function blocksOf(
+  said: Exclude<Said, Words>,
+  reader: Scrubber,
+  isLeftOut: (tool: string) => boolean = () => false,
+): string[] {
+  if (said.kind === 'results') {
+    const { results, of } = said
+    const blocks = results.map(({ name, content, scrub }) =>
+      isLeftOut(name) ? '' : attributed(name, of.agent, scrubbedBy(content, scrub, of.scrub, reader)),
+    )
+    return blocks.filter((block) => block !== '')
+  }
+  const { agent, to, text, calls, scrub } = said
+  const words = text === '' ? [] : [attributed(agent, to, scrubbedBy(text, scrub, reader))]
+  const asked = calls.filter(({ name }) => !isLeftOut(name))
+  return [...words, ...asked.map((call) => attributed(agent, call.name, scrubbedBy(call.arguments, scrub, reader)))]
+}
+
+/** What a call reads of its caller's document, in front of what opens it: made once. */
+const shared = new WeakMap<SharedHistory, string>()
+/** The opening with that in front, by the opening as it was then: adapters keep what they made of a message by its identity. */
+const openings = new WeakMap<ModelMessage, ModelMessage>()
+
+/** Puts the caller's history before what opens the call, if no summary has taken that up. */
+function addShared(view: ModelMessage[], call: AgentCall, history: SharedHistory): void {
+  const text = shared.get(history) ?? sharedText(history)
+  shared.set(history, text)
+  if (text === '') return
+  const at = 1 + historyOf(call).indexOf(call.document.turns.at(-1)?.from ?? 0)
+  const index = view[at]?.role === 'user' ? at : at - 1
+  const opening = view[index]
+  if (opening?.role !== 'user') return
+  const shown = openings.get(opening) ?? { role: 'user', content: `${text}\n\n${opening.content}` }
+  openings.set(opening, shown)
+  view[index] = shown
+}
+
+/**
+ * What was said in the caller's document so far, everybody's words attributed. Exchanges with other agents are theirs and are left
+ * out, and so are the calls of the step under way: the child's own task is among them [C5].
+ */
+function sharedText({ said, from, upTo, others, scrub }: SharedHistory): string {
+  const blocks: string[] = []
+  const isLeftOut = (tool: string) => others.has(tool)
+  let before: Words | null = null
+  for (let at = from; at < upTo; at += 1) {
+    const one = said[at] as Said
+    if (one.kind !== 'words') {
+      const isUnderWay = one.kind === 'reply' && at === upTo - 1
+      blocks.push(...blocksOf(isUnderWay ? { ...one, calls: [] } : one, scrub, isLeftOut))
+    } else {
+      const text = one.isScrubbed ? scrubbedBy(one.text, one.scrub, scrub) : scrubbedBy(one.text, scrub)
+      const goesOn = before !== null && !before.isAttributed && !one.isAttributed && before.author === one.author
+      if (one.isAttributed) blocks.push(text)
+      else if (goesOn) blocks.push(markForeign(text))
+      else blocks.push(attributed(one.author, one.to, text))
+    }
+    before = one.kind === 'words' ? one : null
+  }
+  return blocks.join('\n\n')
+}
+
+interface SystemMessages {
+  readonly plain: ModelMessage
+  lastLevel: ModelMessage | null
+}
+
+/** By call, or by agent where no parameter makes a difference. */
+const systems = new WeakMap<AgentCall | AgentCall['agent'], SystemMessages>()
+
+/** Instructions and parameters; at the last level one line more says that no other agent can be asked [C2]. */
+function systemOf(call: AgentCall, maxDepth: number): ModelMessage {
+  const { agent, parameters, depth } = call
+  const owner = agent.parameters.length === 0 ? agent : call
+  let known = systems.get(owner)
+  if (known === undefined) {
+    const text = agent.instructions + parameterLines(agent.parameters, parameters)
+    known = { plain: { role: 'system', content: text }, lastLevel: null }
+    systems.set(owner, known)
+  }
+  if (edgesOf(agent).length === 0 || depth < maxDepth) return known.plain
   const cue = `This is the last level (${depth} of ${maxDepth}): answer with what you have, no other agent can be asked.`
-  const made: ModelMessage = { role: 'system', content: `${system.content}\n${cue}` }
-  lastHops.set(system, made)
-  return made
+  const content = `${known.plain.content}\n${cue}`
+  if (known.lastLevel?.content !== content) known.lastLevel = { role: 'system', content }
+  return known.lastLevel
 }

@@ -1,26 +1,28 @@
-/** Warm conversations: folds kept in memory, least recently used go first, cold ones are read from the log. */
-import { WitanError } from '@witan/protocol'
+/** Keeps the folds of recently used conversations in memory and loads others from the log. */
 import type { AgentStartBody, Entry } from '@witan/protocol/entries'
 import { channelOf } from '../identity/channel.ts'
 import type { ConversationRow, Store } from '../store/store.ts'
 import { type AgentLookup, emptyState } from './fold.ts'
-import { storedOf } from './given.ts'
-import { ConversationLog } from './log.ts'
-import type { LogContext } from './log-sync.ts'
+import { storedOf } from './stored-values.ts'
+import { ConversationLog, type LogContext } from './log.ts'
+import type { WarmDocuments } from './warm-documents.ts'
+import { notFound } from '../identity/not-found.ts'
 
 /** What loading a conversation needs. */
 export interface WarmContext {
   readonly store: Store
   readonly append: LogContext['append']
   readonly stored: LogContext['stored']
-  /** Makes sure that a revision can be looked up. */
+  /** Loads a revision, so that `lookup` finds it. */
   ensureRevision(database: string, id: string, revision: number): Promise<void>
   lookup(database: string): AgentLookup
-  /** How many are kept at most; those with live work stay. */
+  /** The warm documents, which are dropped with their conversation. */
+  readonly documents: WarmDocuments
+  /** The most logs to keep; logs with live jobs are always kept. */
   readonly capacity: number
 }
 
-const pageSize = 2000
+const pageSize = 1000
 
 /** The warm conversations of a process. */
 export class WarmConversations {
@@ -32,7 +34,7 @@ export class WarmConversations {
     this.#context = context
   }
 
-  /** The warm log, read from the store if need be. Throws `NOT_FOUND`. */
+  /** The warm log, loaded from the store if necessary. Throws `NOT_FOUND`. */
   async get(database: string, id: string): Promise<ConversationLog> {
     const key = channelOf(database, id)
     const warm = this.#logs.get(key)
@@ -46,7 +48,7 @@ export class WarmConversations {
     return loading
   }
 
-  /** The log with everything that is stored when this is called. Throws `NOT_FOUND`. */
+  /** The log with everything stored at the time of the call. Throws `NOT_FOUND`. */
   async latest(database: string, id: string): Promise<ConversationLog> {
     const key = channelOf(database, id)
     const mayBeBehind = this.peek(database, id) !== null || this.#loading.has(key)
@@ -55,7 +57,7 @@ export class WarmConversations {
     return log
   }
 
-  /** A log for a conversation that is just being made; kept once `keep` is called. */
+  /** A log for a new conversation. Only `keep` makes it warm. */
   fresh(row: ConversationRow): ConversationLog {
     const { database, id, agent, maxModelIterationsPerCall } = row
     const stored = storedOf(row.parameters)
@@ -68,7 +70,7 @@ export class WarmConversations {
     })
   }
 
-  /** The log if it is warm and of use; it is not read for this. */
+  /** The log if it is warm and valid, else null. Never loads it. */
   peek(database: string, id: string): ConversationLog | null {
     const warm = this.#logs.get(channelOf(database, id))
     return warm === undefined || warm.isBroken ? null : warm
@@ -83,9 +85,10 @@ export class WarmConversations {
     }
   }
 
-  /** Forgets a log whose state is of no use any more. */
+  /** Drops a log and its documents. */
   drop(database: string, id: string): void {
     this.#logs.delete(channelOf(database, id))
+    this.#context.documents.drop(database, id)
   }
 
   async #read(of: { readonly database: string; readonly conversation: string; readonly after: number }) {
@@ -100,10 +103,7 @@ export class WarmConversations {
   async #load(database: string, id: string): Promise<ConversationLog> {
     const { store } = this.#context
     const row = await store.getConversation(database, id)
-    if (row === null)
-      throw new WitanError('NOT_FOUND', `There is no conversation \`${id.slice(0, 200)}\`.`, {
-        hint: 'GET /api/v1/conversations lists them.',
-      })
+    if (row === null) throw notFound('conversation', id)
     const log = this.fresh(row)
     await log.catchUp()
     this.keep(log)
@@ -129,5 +129,7 @@ export async function* entriesOf(
     const last = page.at(-1)
     if (last === undefined || page.length < pageSize) return
     after = last.seq
+    // A store may reply synchronously, so a long log would otherwise block the event loop.
+    await new Promise((resolve) => setImmediate(resolve))
   }
 }

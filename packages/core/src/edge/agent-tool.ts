@@ -1,10 +1,10 @@
-/** The edge to an agent that is wrapped as a plain tool: one request in, text and perhaps an error out [K15–K22]. */
+/** The edge to an agent that is wrapped as a plain tool: takes one request, returns text and possibly an error [K15–K22]. */
 import { type DelegationStyle, delegationTool, type FindAgent } from '../tool/delegation.ts'
 import type { ToolSource } from '../tool/tool.ts'
 
 const style: DelegationStyle = {
   task: { name: 'request', description: 'What is asked, complete in itself.' },
-  // Nothing is added: whoever wraps an agent says what it is for [K16].
+  // No capabilities are added: the author who wraps an agent describes it [K16].
   describe: (edge, child) => edge.description || child.description,
   answer: ({ collect }) => ({ form: 'textAndError', collect }),
 }

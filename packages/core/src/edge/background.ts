@@ -1,24 +1,25 @@
-/** The tools of an agent that has work done in the background: look at it, ask about it, talk to it, stop it [F24–F28]. */
+/** The tools of an agent with background tasks: read their result, ask for progress, send messages, cancel [F24–F28]. */
 import { isWitanError, type Task } from '@witan/protocol'
-import type { TaskReach } from '../task/reach.ts'
+import { edgesOf } from '../agent/edges.ts'
+import type { TaskControl } from '../task/control.ts'
 import { failed, type Outcome, result } from '../tool/outcome.ts'
 import { checkSchema, type JsonSchema } from '../tool/schema.ts'
 import type { Caller, RunningTool, ToolContext, ToolSource } from '../tool/tool.ts'
 
 const taskId = { type: 'string', description: 'The task_id that the call gave.' }
 
-/** Whether an agent may have work done that it does not wait for. */
+/** True if an agent can start tasks that it does not wait for. */
 function hasBackground({ agent }: Caller): boolean {
-  return agent.subAgents.some(({ blocking }) => blocking !== 'always')
+  return edgesOf(agent).some(({ mayRunInBackground }) => mayRunInBackground)
 }
 
 /** The four tools, for every agent with an edge that need not wait. */
-export function backgroundTools(reach: TaskReach): ToolSource {
-  const tools = [resultTool(reach), progressTool(reach), messageTool(reach), cancelTool(reach)]
+export function backgroundTools(control: TaskControl): ToolSource {
+  const tools = [resultTool(control), progressTool(control), messageTool(control), cancelTool(control)]
   return (caller) => (hasBackground(caller) ? tools : [])
 }
 
-/** What tells one of the four from the others. */
+/** What differs between the four tools. */
 interface Helper {
   readonly name: string
   readonly description: string
@@ -32,7 +33,7 @@ interface Helper {
   ): Promise<Outcome>
 }
 
-function helperTool(reach: TaskReach, helper: Helper): RunningTool {
+function helperTool(control: TaskControl, helper: Helper): RunningTool {
   const { name, description, properties, effect, modelCalls = 0 } = helper
   const parameters: JsonSchema = Object.freeze({
     type: 'object',
@@ -52,12 +53,12 @@ function helperTool(reach: TaskReach, helper: Helper): RunningTool {
     check: (args) => checkSchema(parameters, args),
     async invoke({ callId, arguments: args }, context) {
       const id = String(args['task_id'])
-      const task = await reach.find(context.caller, id)
+      const task = await control.find(context.caller, id)
       if (task === null) return unknownTask(id)
       try {
         return await helper.run(task, args as Record<string, string>, { ...context, callId })
       } catch (error) {
-        if (isWitanError(error) && error.code === 'TASK_FINISHED') return over(reach, context.caller, id)
+        if (isWitanError(error) && error.code === 'TASK_FINISHED') return over(control, context.caller, id)
         throw error
       }
     },
@@ -68,21 +69,22 @@ function unknownTask(id: string): Outcome {
   return failed('NOT_FOUND', `unknown task ${id.slice(0, 80)}; use a task_id that one of your own calls gave.`)
 }
 
-/** It ended meanwhile: what it came to is the answer [E49]. */
-async function over(reach: TaskReach, caller: Caller, id: string): Promise<Outcome> {
-  const task = await reach.find(caller, id)
+/** The task ended meanwhile: its result is the answer [E49]. */
+async function over(control: TaskControl, caller: Caller, id: string): Promise<Outcome> {
+  const task = await control.find(caller, id)
   return task === null ? unknownTask(id) : result(standing(task))
 }
 
-/** How a task stands, as a model reads it. */
+/** The state of a task, as a model reads it. */
 function standing({ taskId: id, status, text, output, error }: Task): Readonly<Record<string, unknown>> {
   const base = { status, task_id: id }
   if (status === 'completed') return { ...base, result: output ?? text }
-  return error === null ? base : { ...base, error: error.detail }
+  if (error === null) return base
+  return output === null ? { ...base, error: error.detail } : { ...base, result: output, error: error.detail }
 }
 
-const resultTool = (reach: TaskReach): RunningTool =>
-  helperTool(reach, {
+const resultTool = (control: TaskControl): RunningTool =>
+  helperTool(control, {
     name: 'get_background_sub_agent_result',
     description: 'How a task in the background stands, and its result once it is completed.',
     properties: { task_id: taskId },
@@ -90,21 +92,21 @@ const resultTool = (reach: TaskReach): RunningTool =>
     run: async (task) => result(standing(task)),
   })
 
-const progressTool = (reach: TaskReach): RunningTool =>
-  helperTool(reach, {
+const progressTool = (control: TaskControl): RunningTool =>
+  helperTool(control, {
     name: 'fetch_sub_agent_progress',
     description: 'Ask what a task in the background is doing. It is not disturbed by it.',
     properties: { task_id: taskId, question: { type: 'string', description: 'What you want to know.' } },
     effect: 'none',
     modelCalls: 1,
     async run(task, { question = '' }, { caller, signal }) {
-      const { spent, ...progress } = await reach.progress(caller, { id: task.taskId, question }, signal)
+      const { spent, ...progress } = await control.progress(caller, { id: task.taskId, question }, signal)
       return { ...result({ text: progress.text, as_of_seq: progress.asOfSeq }), spent: [spent] }
     },
   })
 
-const messageTool = (reach: TaskReach): RunningTool =>
-  helperTool(reach, {
+const messageTool = (control: TaskControl): RunningTool =>
+  helperTool(control, {
     name: 'message_sub_agent',
     description: 'Tell a task in the background something. It reads it at its next step and then goes on.',
     properties: {
@@ -115,20 +117,20 @@ const messageTool = (reach: TaskReach): RunningTool =>
     effect: 'keyed',
     async run(task, { message = '', mode }, { caller, signal, callId }) {
       const words = { id: task.taskId, text: message, wait: mode === 'send_and_wait', key: callId }
-      const { status, reply } = await reach.message(caller, words, signal)
-      if (status === 'completed') return over(reach, caller, task.taskId)
+      const { status, reply } = await control.message(caller, words, signal)
+      if (status === 'completed') return over(control, caller, task.taskId)
       return result(reply === null ? { status } : { status, reply })
     },
   })
 
-const cancelTool = (reach: TaskReach): RunningTool =>
-  helperTool(reach, {
+const cancelTool = (control: TaskControl): RunningTool =>
+  helperTool(control, {
     name: 'cancel_background_sub_agent',
     description: 'Stop a task in the background, and all that it has started.',
     properties: { task_id: taskId },
     effect: 'keyed',
     async run(task, _args, { caller }) {
-      await reach.cancel(caller, task.taskId)
+      await control.cancel(caller, task.taskId)
       return result({ status: 'cancelled', task_id: task.taskId })
     },
   })

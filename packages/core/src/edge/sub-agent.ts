@@ -3,7 +3,7 @@ import { describeDelegate } from '../agent/capabilities.ts'
 import { type DelegationStyle, delegationTool, type FindAgent } from '../tool/delegation.ts'
 import type { ToolSource } from '../tool/tool.ts'
 
-/** The sub-agents of an agent as tools, named by their ids. The caller reads the final text or output, or all that was said [C13]. */
+/** The sub-agents of an agent as tools, named by their ids. The caller reads the final text or output, or all texts [C13]. */
 export function subAgentTools(find: FindAgent): ToolSource {
   const style: DelegationStyle = {
     task: { name: 'message', description: 'The task or question, complete in itself.' },

@@ -1,111 +1,138 @@
-/** One hub per runtime: what was stored, and deltas that never are, to whoever reads a conversation now. */
+/** The hub of a runtime: passes stored entries, and deltas that are never stored, to the live readers of a conversation. */
 import type { CallPlace, Entry } from '@witan/protocol/entries'
 
-/** A piece of text as it comes; a higher `attempt` replaces what the call said before. */
+/** A piece of a model's text. A higher `attempt` replaces the earlier text. */
 export interface Delta {
   readonly place: CallPlace
   readonly text: string
   readonly attempt: number
   readonly at: number
-  /** It is all that was said so far. */
+  /** Set if `text` is the full text so far. */
   readonly whole?: true
 }
 
-/** Readers in other processes. */
+/** The connection to readers in other processes. */
 export interface Outside {
   isRead(channel: string): boolean
   reading(channel: string): void
   delta(channel: string, delta: Delta): void
 }
 
-/** A reader of one conversation. */
+/** A live reader of one conversation. */
 export interface LiveReader {
   entries(entries: readonly Entry[]): void
   delta(delta: Delta): void
-  /** The conversation is gone. */
+  /** The conversation was deleted. */
   gone(): void
 }
 
-interface Said {
+/** A conversation that is read in this process. */
+export interface ReadChannel {
+  /** The last seq that its readers have got; null until the first reader has read the history. */
+  readonly lastSeq: number | null
+}
+
+interface Channel extends ReadChannel {
+  readonly readers: Set<LiveReader>
+  lastSeq: number | null
+}
+
+/** A reader's registration in the hub. */
+export interface LiveSeat {
+  /** The reader itself has read the log up to `seq`. */
+  reached(seq: number): void
+  leave(): void
+}
+
+interface Written {
   readonly first: Delta
   readonly parts: string[]
 }
 
-/** Readers by conversation, and what each open call has said so far. */
+/** Holds the readers by conversation, and the text so far of each open call. */
 export class LiveHub {
-  readonly #readers = new Map<string, Set<LiveReader>>()
-  /** Kept with or without readers: whoever comes late gets it first [D8]. */
-  readonly #said = new Map<string, Map<string, Said>>()
+  readonly #channels = new Map<string, Channel>()
+  /** Kept even without readers: a late reader gets the text so far first [D8]. */
+  readonly #texts = new Map<string, Map<string, Written>>()
 
-  /** Set where other processes work on the same store. */
+  /** Set if other processes use the same store. */
   outside: Outside | null = null
 
-  /** Whether anybody reads: without, a model that can answer without a stream may then do so. */
+  /** Whether the conversation has a reader. If not, a model may reply without streaming. */
   isRead(conversation: string): boolean {
-    return this.#readers.has(conversation) || this.outside?.isRead(conversation) === true
+    return this.#channels.has(conversation) || this.outside?.isRead(conversation) === true
   }
 
-  /** What is read in this process. */
-  get channels(): ReadonlyMap<string, unknown> {
-    return this.#readers
+  /** The conversations with readers in this process. */
+  get channels(): ReadonlyMap<string, ReadChannel> {
+    return this.#channels
   }
 
-  /** Adds a reader; the returned function takes it out again. */
-  join(conversation: string, reader: LiveReader): () => void {
-    const readers = this.#readers.get(conversation) ?? new Set()
-    if (readers.size === 0) this.outside?.reading(conversation)
-    this.#readers.set(conversation, readers.add(reader))
-    return () => {
-      readers.delete(reader)
-      if (readers.size === 0 && this.#readers.get(conversation) === readers) this.#readers.delete(conversation)
+  /** Adds a reader, until it leaves. */
+  join(conversation: string, reader: LiveReader): LiveSeat {
+    const channel = this.#channels.get(conversation) ?? { readers: new Set(), lastSeq: null }
+    if (channel.readers.size === 0) this.outside?.reading(conversation)
+    channel.readers.add(reader)
+    this.#channels.set(conversation, channel)
+    return {
+      reached(seq) {
+        channel.lastSeq ??= seq
+      },
+      leave: () => {
+        channel.readers.delete(reader)
+        const isLast = channel.readers.size === 0 && this.#channels.get(conversation) === channel
+        if (isLast) this.#channels.delete(conversation)
+      },
     }
   }
 
   /** The text so far of each open call. */
   texts(conversation: string): readonly Delta[] {
-    const said = this.#said.get(conversation)
-    return said === undefined ? [] : [...said.values()].map(({ first, parts }) => ({ ...first, text: parts.join('') }))
+    const open = this.#texts.get(conversation)
+    return open === undefined ? [] : [...open.values()].map(({ first, parts }) => ({ ...first, text: parts.join('') }))
   }
 
-  /** Entries were stored. What a call said is kept until its reply, or its end, is. */
+  /** Passes stored entries to the readers. The text of a call is kept until its reply or its end is stored. */
   entries(conversation: string, entries: readonly Entry[]): void {
-    const said = this.#said.get(conversation)
-    if (said !== undefined) this.#forget(conversation, said, entries)
-    const readers = this.#readers.get(conversation)
-    if (readers !== undefined) for (const reader of readers) reader.entries(entries)
+    const open = this.#texts.get(conversation)
+    if (open !== undefined) this.#forget(conversation, open, entries)
+    const channel = this.#channels.get(conversation)
+    if (channel === undefined) return
+    channel.lastSeq = Math.max(channel.lastSeq ?? 0, entries.at(-1)?.seq ?? 0)
+    for (const reader of channel.readers) reader.entries(entries)
   }
 
-  #forget(conversation: string, said: Map<string, Said>, entries: readonly Entry[]): void {
+  #forget(conversation: string, open: Map<string, Written>, entries: readonly Entry[]): void {
     for (const entry of entries) {
-      const attempt = said.get(entry.place.call)?.first.attempt
+      const attempt = open.get(entry.place.call)?.first.attempt
       if (attempt === undefined || (entry.type !== 'end' && entry.type !== 'error')) continue
-      if (entry.kind !== 'model' || attempt <= entry.body.attempt) said.delete(entry.place.call)
+      if (entry.kind !== 'model' || attempt <= entry.body.attempt) open.delete(entry.place.call)
     }
-    if (said.size === 0) this.#said.delete(conversation)
+    if (open.size === 0) this.#texts.delete(conversation)
   }
 
-  /** A model says something in this process. */
+  /** Passes a delta of this process to all readers. */
   delta(conversation: string, delta: Delta): void {
-    this.heard(conversation, delta)
+    this.received(conversation, delta)
     this.outside?.delta(conversation, delta)
   }
 
-  /** A model says something, here or elsewhere. */
-  heard(conversation: string, delta: Delta): void {
-    const said = this.#said.get(conversation) ?? new Map<string, Said>()
-    this.#said.set(conversation, said)
-    const open = said.get(delta.place.call)
+  /** Passes a delta of this or another process to the readers here. */
+  received(conversation: string, delta: Delta): void {
+    const texts = this.#texts.get(conversation) ?? new Map<string, Written>()
+    this.#texts.set(conversation, texts)
+    const open = texts.get(delta.place.call)
     if (open?.first.attempt === delta.attempt && delta.whole === undefined) open.parts.push(delta.text)
-    else said.set(delta.place.call, { first: delta, parts: [delta.text] })
-    const readers = this.#readers.get(conversation)
-    if (readers !== undefined) for (const reader of readers) reader.delta(delta)
+    else texts.set(delta.place.call, { first: delta, parts: [delta.text] })
+    const channel = this.#channels.get(conversation)
+    if (channel !== undefined) for (const reader of channel.readers) reader.delta(delta)
   }
 
-  /** The conversation is gone, and so are its readers. */
+  /** Ends all readers of a deleted conversation. */
   gone(conversation: string): void {
-    const readers = this.#readers.get(conversation)
-    this.#readers.delete(conversation)
-    this.#said.delete(conversation)
-    if (readers !== undefined) for (const reader of readers) reader.gone()
+    const channel = this.#channels.get(conversation)
+    this.#channels.delete(conversation)
+    this.#texts.delete(conversation)
+    if (channel !== undefined) for (const reader of channel.readers) reader.gone()
   }
 }

@@ -1,25 +1,27 @@
-/** From an entry to the event that readers see, by the reader table alone. */
-import type { Event } from '@witan/protocol'
+/** Converts an entry to the event that readers see, by the reader table alone. */
+import type { AnyEvent, Event } from '@witan/protocol'
 import { type CallPlace, type Entry, readersOf } from '@witan/protocol/entries'
 import type { Delta } from './live.ts'
 
 /** The event of a stored entry. */
 export function toEvent(entry: Entry, conversationId: string): Event {
   const { seq, type, kind, place } = entry
-  return { seq, ...eventAt(place, conversationId), type, kind, at: isoDate(entry.at), content: contentOf(entry) }
+  const event = { seq, ...eventAt(place, conversationId), type, kind, at: isoDate(entry.at), content: contentOf(entry) }
+  // The table that fills the content is the one that its type is derived from.
+  return event as Event
 }
 
-/** A delta as an event; a snapshot holds all that was said so far. */
+/** A delta as an event. A snapshot holds the full text so far. */
 export function toDeltaEvent(delta: Delta, conversationId: string, snapshot: boolean): Event {
   const { text, attempt } = delta
   const event = eventAt(delta.place, conversationId)
   event.at = isoDate(delta.at)
   event.content = snapshot ? { text, attempt, snapshot: true } : { text, attempt }
-  return event
+  return event as Event
 }
 
-/** An event of a call, as yet a delta of it. `actions` and branches are for edges that do not exist yet. */
-function eventAt(place: CallPlace, conversationId: string): Event {
+/** The common fields of an event of a call, as a delta. `actions` and branches are reserved for later edges. */
+function eventAt(place: CallPlace, conversationId: string): AnyEvent {
   return {
     type: 'delta',
     kind: 'agent',
@@ -41,7 +43,7 @@ function eventAt(place: CallPlace, conversationId: string): Event {
 
 let written = { at: Number.NaN, text: '' }
 
-/** A time as readers get it. Many events share a millisecond, and writing it is the dearest part of an event. */
+/** A time as an ISO date. The last result is cached, because many events share a millisecond and formatting is slow. */
 export function isoDate(at: number): string {
   if (at !== written.at) written = { at, text: new Date(at).toISOString() }
   return written.text
@@ -50,20 +52,20 @@ export function isoDate(at: number): string {
 function contentOf(entry: Entry): Record<string, unknown> {
   const content: Record<string, unknown> = {}
   const body = entry.body as unknown as Record<string, unknown>
-  const { event, also } = readersOf(entry.type, entry.kind)
+  const { event, also, derived } = readersOf(entry.type, entry.kind)
   for (const field of event) content[field] = body[field] ?? null
   if (also !== undefined) for (const field of also) if (body[field] !== undefined) content[field] = body[field]
-  return content
+  return derived === undefined ? content : Object.assign(content, derived(body))
 }
 
 /** Which entries a reader wants. */
 export interface EntryFilter {
   readonly verbose: boolean
-  /** Only this call and what is below it. */
+  /** Only this call and its descendants. */
   readonly call: string | null
 }
 
-/** Follows which calls are below the wanted one; entries must be shown to it in order, from the call's start on. */
+/** A filter that tracks the descendants of the wanted call. It must get the entries in order, from the call's start on. */
 export function entryFilter(filter: EntryFilter): (entry: Entry) => boolean {
   const inside = new Set<string>(filter.call === null ? [] : [filter.call])
   return (entry) => {

@@ -1,79 +1,100 @@
-/** Deltas between processes: what a model says here reaches readers there, in few notices and only while somebody reads [D8]. */
-import type { CallPlace } from '@witan/protocol/entries'
+/** Sends deltas to readers in other processes, in few notices and only while there are readers [D8]. */
+import { z } from 'zod'
+import type { WitanError } from '@witan/protocol'
 import type { Clock } from '../identity/clock.ts'
 import type { Delta, LiveHub } from './live.ts'
 
-/** Listening, until it is closed. */
-export interface Hearing {
-  /** Looks for what may have been missed: notices can be lost. */
+/** A subscription to notices of other processes, until it is closed. */
+export interface Listening {
+  /** Why notices of other processes do not arrive; null if they do. */
+  readonly problem: WitanError | null
+  /** Polls for changes that lost notices would have reported. */
   look(): Promise<void>
   close(): void
 }
 
-/** What a relay works with. `say` tells the other processes something about a conversation; it may be lost. */
+/** What a relay needs. `send` sends a text about a conversation to the other processes; it may be lost. */
 export interface RelayContext {
   readonly hub: LiveHub
   readonly clock: Clock
-  say(channel: string, text: string): void
+  send(channel: string, text: string): void
 }
 
 /** How long texts are collected before they are sent, in ms. */
 const collectMs = 50
-/** A notice holds at most this many characters of text; the rest goes in the next. */
-const mostText = 1500
-/** A reader elsewhere says so again before this time is over, in ms. */
+/** The most characters of text in one notice; more text is split. */
+const mostText = 1000
+/** How long an announced reader in another process counts, in ms. It is announced again before that. */
 const readingMs = 30_000
 
-type Told =
-  | { readonly reads: true }
-  | {
-      readonly place: CallPlace
-      readonly text: string
-      readonly attempt: number
-      readonly at: number
-      readonly whole?: true
-    }
+/** The place of a call, as in the log. */
+const placeSchema = z.object({
+  call: z.string(),
+  parentCall: z.string().nullable(),
+  run: z.string(),
+  document: z.string(),
+  author: z.string(),
+  agentPath: z.string(),
+  invocation: z.string(),
+})
 
-/** What a relay takes from others, until it is closed. */
+/** A message of a relay: a process reads a conversation, or a model wrote a piece of text. */
+const messageSchema = z.union([
+  z.object({ reads: z.literal(true) }),
+  z.object({
+    place: placeSchema,
+    text: z.string(),
+    attempt: z.int(),
+    /** Within the range of a date. */
+    at: z.number().min(-8.64e15).max(8.64e15),
+    whole: z.literal(true).exactOptional(),
+  }),
+])
+
+type Message = z.infer<typeof messageSchema>
+
+/** A relay, until it is closed. */
 export interface Relay {
-  said(channel: string, text: string): void
+  /** Takes a text that another process sent. Anything but a message of a relay is ignored. */
+  received(channel: string, text: string): void
   close(): void
 }
 
-/** Joins the hub of a process with those of the others on the same store. */
-export function createRelay({ hub, clock, say }: RelayContext): Relay {
-  /** Until when somebody reads a conversation elsewhere. */
+/** Connects the hub of this process with those of other processes on the same store. */
+export function createRelay({ hub, clock, send }: RelayContext): Relay {
+  /** Until when a conversation has readers in other processes. */
   const reads = new Map<string, number>()
   const isRead = (channel: string) => reads.size > 0 && (reads.get(channel) ?? 0) > clock.now()
-  const tell = (channel: string, told: Told) => say(channel, JSON.stringify(told))
-  const send = (channel: string, { place, text, attempt, at }: Delta, whole = false) => {
+  const sendMessage = (channel: string, message: Message) => send(channel, JSON.stringify(message))
+  const sendText = (channel: string, { place, text, attempt, at }: Delta, whole = false) => {
     for (let from = 0; from < Math.max(text.length, 1); from += mostText) {
       const part = { place, text: text.slice(from, from + mostText), attempt, at }
-      tell(channel, whole && from === 0 ? { ...part, whole: true } : part)
+      sendMessage(channel, whole && from === 0 ? { ...part, whole: true } : part)
     }
   }
-  const collector = createCollector(clock, send)
-  /** Says again and again what is read here, and forgets readers elsewhere who do so no more. */
+  const collector = createCollector(clock, sendText)
+  /** Announces the conversations read here, and forgets readers elsewhere that are no longer announced. */
   const announce = () => {
-    for (const channel of hub.channels.keys()) tell(channel, { reads: true })
+    for (const channel of hub.channels.keys()) sendMessage(channel, { reads: true })
     for (const [channel, until] of reads) if (until <= clock.now()) reads.delete(channel)
     endAnnouncing = clock.after(readingMs / 3, announce, { background: true })
   }
   let endAnnouncing = clock.after(readingMs / 3, announce, { background: true })
   hub.outside = {
     isRead,
-    reading: (channel) => tell(channel, { reads: true }),
+    reading: (channel) => sendMessage(channel, { reads: true }),
     delta(channel, delta) {
       if (isRead(channel)) collector.add(channel, delta)
     },
   }
   return {
-    said(channel, text) {
-      const told = JSON.parse(text) as Told
-      if (!('reads' in told)) return hub.heard(channel, told)
+    received(channel, text) {
+      const message = readMessage(text)
+      if (message === null) return
+      if (!('reads' in message)) return hub.received(channel, message)
       const isNew = !isRead(channel)
       reads.set(channel, clock.now() + readingMs)
-      if (isNew) for (const soFar of hub.texts(channel)) send(channel, soFar, true)
+      if (isNew) for (const soFar of hub.texts(channel)) sendText(channel, soFar, true)
     },
     close() {
       endAnnouncing()
@@ -83,7 +104,15 @@ export function createRelay({ hub, clock, say }: RelayContext): Relay {
   }
 }
 
-/** Collects what calls say for a moment, so that many deltas are one notice. */
+function readMessage(text: string): Message | null {
+  try {
+    return messageSchema.safeParse(JSON.parse(text)).data ?? null
+  } catch {
+    return null
+  }
+}
+
+/** Collects the deltas of calls for 50 ms and sends them as one notice. */
 function createCollector(clock: Clock, send: (channel: string, delta: Delta) => void) {
   const waiting = new Map<string, Map<string, Delta>>()
   let cancel: (() => void) | null = null

@@ -1,4 +1,4 @@
-/** Events that are read live: each is made once, and all readers in this process get the same frozen object. */
+/** Caches live events: each is made once, and all readers in this process get the same frozen object. */
 import type { Event } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { Delta } from './live.ts'
@@ -6,10 +6,10 @@ import { toDeltaEvent, toEvent } from './project.ts'
 
 const made = new WeakMap<Entry | Delta, Event>()
 
-/** The event of what the hub has just told. It says the same to whoever may see it; who may is asked before. */
+/** The event of an entry or a delta from the hub. It is the same for all readers; the caller checks their access. */
 export function liveEvent(item: Entry | Delta, conversationId: string): Event {
   const known = made.get(item)
-  // An entry may stand in the log of a fork, too.
+  // An entry may also be in the log of a fork.
   if (known?.conversationId === conversationId) return known
   const event =
     'attempt' in item ? toDeltaEvent(item, conversationId, item.whole === true) : toEvent(item, conversationId)

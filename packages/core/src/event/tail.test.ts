@@ -1,5 +1,6 @@
 /** How far a tail reads ahead of whoever reads it, and what its readers share. */
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { test } from 'node:test'
 import type { Event } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
@@ -57,6 +58,39 @@ test('[F12] a tail reads few large entries ahead, and many small ones; all of th
   assert.equal(small.seqs.at(-1), 5_000)
   assert.equal(small.limits.at(-1), 500)
   assert.ok(small.limits.length < 20, small.limits.join())
+})
+
+test('[I15] what a tail keeps for a reader that stands still is bounded, where large entries follow small ones too', async () => {
+  const entries = Array.from({ length: 60 }, (_, index): Entry => {
+    const body = { author: 'user', text: 'x'.repeat(index < 20 ? 10 : 250_000) }
+    const of = { at: 0, place, job: 'c_1', epoch: 0, appendNo: index }
+    return { ...of, seq: index + 1, type: 'message', kind: null, body } as Entry
+  })
+  const stop = new AbortController()
+  const source = {
+    conversation: 'chats/1',
+    channel: 'chats/1',
+    hub: new LiveHub(),
+    open: () => Promise.resolve(),
+    read: async (after: number, limit: number) => entries.slice(after, after + limit),
+  }
+  const held: (() => number)[] = []
+  const onTail = (inbox: unknown): void =>
+    void held.push(() => (inbox as { readonly heldBytes: () => number }).heldBytes())
+  subscribe('witan.tail', onTail)
+  const seqs: (number | undefined)[] = []
+  let most = 0
+  for await (const { seq } of tail(source, { from: 0, verbose: true, call: null, signal: stop.signal })) {
+    seqs.push(seq)
+    most = Math.max(most, held[0]?.() ?? 0)
+    if (seqs.length === entries.length) stop.abort()
+  }
+  unsubscribe('witan.tail', onTail)
+  assert.deepEqual(
+    seqs,
+    entries.map(({ seq }) => seq),
+  )
+  assert.ok(most > 250_000 && most < 600_000, `${most} bytes`)
 })
 
 /** Reads so many live events of a conversation. */

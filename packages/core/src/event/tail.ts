@@ -1,4 +1,5 @@
-/** The tail of a conversation: stored events after a cursor, then live ones, without a gap or a repeat. */
+/** The tail of a conversation: stored events after a cursor, then live events, without a gap or a repeat. */
+import { channel } from 'node:diagnostics_channel'
 import type { Event } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { Delta, LiveHub } from './live.ts'
@@ -10,35 +11,40 @@ export interface TailSource {
   readonly conversation: string
   readonly channel: string
   readonly hub: LiveHub
-  /** Resolves when the conversation can be read; throws where there is none. */
+  /** Resolves when the conversation can be read; throws if it does not exist. */
   open(): Promise<void>
   /** Stored entries after a seq, in order. */
   read(after: number, limit: number): Promise<readonly Entry[]>
 }
 
-/** What a tail shows, from where, and until when. */
+/** Which events a tail yields, from where, and until when. */
 export interface TailOptions extends EntryFilter {
   /** Exclusive. */
   readonly from: number
   readonly signal: AbortSignal
 }
 
-/** How far ahead of its reader a tail reads: a reader that stands still keeps it. In entries at first and at most, and in characters. */
+/** How far a tail reads ahead, in entries (`first` and `most`) and in characters. A stalled reader holds that much memory. */
 const ahead = { first: 4, most: 500, characters: 500_000 }
 
-/** Follows a conversation until the signal aborts or it is deleted. Joins the hub before it reads, so nothing falls between. */
+/** Publishes the inbox of each new tail, for tests that measure memory. */
+const opened = channel('witan.tail')
+
+/** Follows a conversation until the signal aborts or it is deleted. Joins the hub before it reads, so that no event is missed. */
 export async function* tail(source: TailSource, options: TailOptions): AsyncGenerator<Event, void, void> {
   await source.open()
   const inbox = new Inbox(options.signal)
-  const leave = source.hub.join(source.channel, inbox)
+  opened.publish(inbox)
+  const seat = source.hub.join(source.channel, inbox)
   const wanted = entryFilter(options)
   const shows = deltaFilter(options, wanted)
   let seen = options.from
   try {
-    for await (const entry of history(source, options)) {
+    for await (const entry of history(source, options, inbox)) {
       seen = entry.seq
       if (wanted(entry) && entry.seq > options.from) yield toEvent(entry, source.conversation)
     }
+    seat.reached(seen)
     const texts = source.hub.texts(source.channel)
     inbox.dropDeltas()
     for (const delta of texts) if (shows(delta)) yield toDeltaEvent(delta, source.conversation, true)
@@ -46,38 +52,58 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
       if ('attempt' in item) {
         if (shows(item)) yield liveEvent(item, source.conversation)
       } else if (item.seq > seen) {
-        // Others stored what stands between: it is read, in order.
-        if (item.seq > seen + 1)
-          for (const entry of await source.read(seen, item.seq - seen - 1)) {
-            seen = entry.seq
-            if (wanted(entry)) yield toEvent(entry, source.conversation)
-          }
+        // Another process stored the entries in between: read them in order.
+        for await (const entry of between(source, inbox, { after: seen, upTo: item.seq - 1 }))
+          if (wanted(entry)) yield toEvent(entry, source.conversation)
         seen = item.seq
         if (wanted(item)) yield liveEvent(item, source.conversation)
       }
     }
   } finally {
-    leave()
+    seat.leave()
   }
 }
 
-/** A filter by call must see the calls from their start; without one the history begins at the cursor. */
-async function* history(source: TailSource, options: TailOptions): AsyncGenerator<Entry, void, void> {
+/** The stored entries. A filter by call needs the log from its beginning; otherwise the history begins at the cursor. */
+async function* history(source: TailSource, options: TailOptions, inbox: Inbox): AsyncGenerator<Entry, void, void> {
   let after = options.call === null ? options.from : 0
   let limit = ahead.first
   for (;;) {
-    const page = await source.read(after, limit)
+    const { page, characters, isLast } = await readPage(source, after, limit)
+    inbox.page = page
     yield* page
-    const last = page.at(-1)
-    if (last === undefined || page.length < limit) return
-    after = last.seq
-    const fitting = Math.floor((limit * ahead.characters) / charactersOf(page))
+    inbox.page = []
+    if (isLast) return
+    after = page.at(-1)?.seq ?? after
+    const fitting = Math.floor((page.length * ahead.characters) / characters)
     limit = Math.max(1, Math.min(fitting, 4 * limit, ahead.most))
   }
 }
 
-function charactersOf(entries: readonly Entry[]): number {
-  return entries.reduce((sum, { body }) => sum + JSON.stringify(body).length, 1)
+/** The entries after `after` up to `upTo`. */
+async function* between(source: TailSource, inbox: Inbox, { after, upTo }: { after: number; upTo: number }) {
+  for (let from = after; from < upTo; ) {
+    const { page } = await readPage(source, from, Math.min(upTo - from, ahead.most))
+    if (page.length === 0) return
+    inbox.page = page
+    yield* page
+    inbox.page = []
+    from = page.at(-1)?.seq ?? upTo
+  }
+}
+
+/** Reads 1 to `limit` entries. Entries beyond the limit of characters are dropped and read again with the next page. */
+async function readPage(source: TailSource, after: number, limit: number) {
+  const read = await source.read(after, limit)
+  let characters = 0
+  let count = 0
+  for (const { body } of read) {
+    const size = JSON.stringify(body).length
+    if (count > 0 && characters + size > ahead.characters) break
+    characters += size
+    count += 1
+  }
+  return { page: read.slice(0, count), characters, isLast: read.length < limit && count === read.length }
 }
 
 function deltaFilter(options: TailOptions, wanted: (entry: Entry) => boolean): (delta: Delta) => boolean {
@@ -85,34 +111,41 @@ function deltaFilter(options: TailOptions, wanted: (entry: Entry) => boolean): (
     wanted({ type: 'notice', kind: null, place } as Entry) && (options.verbose || place.call === place.run)
 }
 
-/** What arrived and was not read yet. Deltas of one call that queue up are joined, so a slow reader costs little memory. */
+/** The queue of a reader. Queued deltas of one call are joined, so that a slow reader needs little memory. */
 class Inbox {
-  #items: (Entry | Delta)[] = []
-  #head = 0
+  /** Items before `head` were taken. */
+  readonly #queue = { items: [] as (Entry | Delta)[], head: 0 }
   #wake: (() => void) | null = null
   #ended = false
+  /** The page of history being read. */
+  page: readonly Entry[] = []
 
   constructor(signal: AbortSignal) {
     if (signal.aborted) this.#ended = true
     else signal.addEventListener('abort', () => this.gone(), { once: true })
   }
 
+  /** The size of everything held for the reader. */
+  heldBytes(): number {
+    return JSON.stringify([this.page, this.#queue.items]).length
+  }
+
   entries(entries: readonly Entry[]): void {
-    for (const entry of entries) this.#items.push(entry)
+    for (const entry of entries) this.#queue.items.push(entry)
     this.#wake?.()
   }
 
   delta(delta: Delta): void {
-    const last = this.#items.at(-1)
+    const last = this.#queue.items.at(-1)
     if (
-      this.#items.length - this.#head > 64 &&
+      this.#queue.items.length - this.#queue.head > 64 &&
       last !== undefined &&
       'attempt' in last &&
       last.place === delta.place &&
       last.attempt === delta.attempt
     ) {
-      this.#items[this.#items.length - 1] = { ...delta, text: last.text + delta.text }
-    } else this.#items.push(delta)
+      this.#queue.items[this.#queue.items.length - 1] = { ...delta, text: last.text + delta.text }
+    } else this.#queue.items.push(delta)
     this.#wake?.()
   }
 
@@ -123,24 +156,24 @@ class Inbox {
 
   /** Forgets the deltas that a snapshot just covered. */
   dropDeltas(): void {
-    this.#items = this.#items.filter((item) => !('attempt' in item))
+    this.#queue.items = this.#queue.items.filter((item) => !('attempt' in item))
   }
 
-  /** What is there already; null where it must be waited for. */
+  /** The next queued item, or null if the queue is empty. */
   take(): Entry | Delta | null {
-    return this.#head < this.#items.length ? (this.#items[this.#head++] ?? null) : null
+    return this.#queue.head < this.#queue.items.length ? (this.#queue.items[this.#queue.head++] ?? null) : null
   }
 
   async next(): Promise<Entry | Delta | null> {
-    while (this.#head >= this.#items.length) {
+    while (this.#queue.head >= this.#queue.items.length) {
       if (this.#ended) return null
-      this.#items = []
-      this.#head = 0
+      this.#queue.items = []
+      this.#queue.head = 0
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
       this.#wake = null
     }
-    return this.#items[this.#head++] ?? null
+    return this.#queue.items[this.#queue.head++] ?? null
   }
 }

@@ -1,8 +1,11 @@
-/** Keeping the process alive for something that nothing in it is waiting for by itself. */
+/** Keeps the process alive for work that nothing else in it waits for. */
 
 const longestMs = 2 ** 31 - 1
 
-/** Each hold keeps the process alive until it is let go. One timer serves them all: to make one for each would cost every run. */
+/**
+ * Each hold keeps the process alive until its release. All holds share one timer, because a timer for each would cost every
+ * run.
+ */
 export function createAwake(): () => () => void {
   let timer: NodeJS.Timeout | null = null
   let holds = 0

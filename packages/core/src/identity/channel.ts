@@ -1,6 +1,12 @@
 /** The name of a conversation within one process. */
 
-/** Under which name the readers, the warm fold and the live text of a conversation are kept: ids hold no line breaks. */
+/** The key of a conversation's readers, warm fold and live text. Ids contain no line breaks. */
 export function channelOf(database: string, conversation: string): string {
   return `${database}\n${conversation}`
+}
+
+/** The conversation with this name. */
+export function placeOf(channel: string): { readonly database: string; readonly conversation: string } {
+  const [database = '', conversation = ''] = channel.split('\n')
+  return { database, conversation }
 }

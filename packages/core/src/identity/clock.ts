@@ -1,9 +1,9 @@
-/** The one source of time: tests hand in their own. */
+/** The one source of time; tests pass their own. */
 
 /** Wall-clock milliseconds, and a timer. */
 export interface Clock {
   now(): number
-  /** Calls `run` after `ms`; the returned function cancels it. In the `background` it does not keep the process alive. */
+  /** Calls `run` after `ms`; the returned function cancels it. A `background` timer does not keep the process alive. */
   after(ms: number, run: () => void, options?: { readonly background?: boolean }): () => void
 }
 

@@ -1,9 +1,9 @@
-/** Places where a test may make the process fail: named, in one closed list, and nothing at all unless somebody arms them. */
+/** Points where a test may make the process fail: a closed list of names. They do nothing unless a test arms them. */
 
 /**
- * Every fault point. `x` is passed just before the append that holds it is handed to the store, `x-committed` once the store has
- * said that it is durable; `committing` inside the transaction of a store on disk, its locks held and nothing durable yet; the others
- * are passed where their names say.
+ * Every fault point. `x` is passed just before the append of `x` is sent to the store, and `x-committed` once the store has
+ * confirmed that it is durable. `committing` is inside the transaction of a store on disk, with its locks held and nothing
+ * durable yet. The other names say where they are.
  */
 export const faultPointNames = [
   'claimed',
@@ -50,33 +50,36 @@ export const faultPointNames = [
   'ended-committed',
 ] as const
 
-/** The name of one. */
+/** The name of a fault point. */
 export type FaultPoint = (typeof faultPointNames)[number]
 
-/** What is done at a point that is armed; it may end the process, stop it, block it or throw. */
+/** Runs at every armed point; it may end the process, stop it, block it or throw. */
 export type FaultHandler = (name: FaultPoint) => void
 
 let armed: FaultHandler | null = handlerOf(process.env['FAULTS'])
 
-/** Passes a point: a comparison, unless points are armed. */
+/** Passes a point. Costs one comparison unless points are armed. */
 export function faultPoint(name: FaultPoint): void {
   if (armed !== null) armed(name)
 }
 
-/** Whether anything is armed: whoever would have to work out which points it passes need not do so otherwise. */
+/** True if anything is armed; otherwise callers can skip the work of finding out which points they pass. */
 export function isArmed(): boolean {
   return armed !== null
 }
 
 /**
- * Arms points for this process: a handler that is called at every one of them, a text such as `effect-done#2:kill9` (see
- * `readFaults`), or null for none. The environment's `FAULTS` is armed from the start.
+ * Arms points for this process: a handler that is called at every point, a text such as `effect-done#2:kill9` (see
+ * `readFaults`), or null for none. The environment variable `FAULTS` is armed from the start.
  */
 export function armFaults(faults: FaultHandler | string | null): void {
   armed = typeof faults === 'function' ? faults : handlerOf(faults)
 }
 
-/** One fault: at the `at`-th time that its point is passed. `ms` is set for `delay` only, which blocks the whole thread; `tell` only says so on standard error. */
+/**
+ * One fault: at the `at`-th pass of its point. `ms` is set only for `delay`, which blocks the thread; `tell` only reports
+ * the pass on standard error.
+ */
 export interface Fault {
   readonly name: FaultPoint
   readonly at: number
@@ -86,7 +89,10 @@ export interface Fault {
 
 const pattern = /^([a-z0-9-]+)#(\d{1,6}):(kill9|stop|throw|delay|tell)(?:\((\d{1,7})\))?$/
 
-/** Reads `name#n:action`, several with commas between them. Actions: `kill9`, `stop`, `throw`, `delay(ms)`, `tell`. Throws on anything else. */
+/**
+ * Reads `name#n:action`, several separated by commas. Actions: `kill9`, `stop`, `throw`, `delay(ms)`, `tell`. Throws on
+ * anything else.
+ */
 export function readFaults(text: string): readonly Fault[] {
   return text.split(',').map((one) => {
     const [, name, at, action, ms] = pattern.exec(one.trim()) ?? []
@@ -115,7 +121,7 @@ function perform({ name, action, ms }: Fault): void {
   if (action === 'delay') return block(ms)
   if (action === 'tell') return console.error(`fault point ${name}`)
   process.kill(process.pid, action === 'kill9' ? 'SIGKILL' : 'SIGSTOP')
-  // The signal may take a moment: nothing more happens before it.
+  // The signal may take a moment to arrive; nothing may run before it does.
   block(action === 'kill9' ? signalMs : 20)
 }
 

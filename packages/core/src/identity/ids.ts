@@ -1,21 +1,21 @@
-/** Fresh ids. Random in front, counted behind: unique over processes, cheap within one. */
+/** Generates ids: a random prefix and a counter. Unique across processes, cheap within one. */
 import { randomBytes } from 'node:crypto'
 
-/** Where ids come from; tests hand in a counted one. */
+/** The source of ids; tests pass a counted one. */
 export interface Ids {
   /** A call id such as `c_k3v9x0a1b2_1`. */
   call(): string
-  /** A negative number for an entry that its job does not write itself: no two entries of a job share one. */
+  /** A negative number for an entry that the job does not write itself; no two entries of a job share it. */
   append(): number
   /** An interruption id. */
   interruption(): string
-  /** The second half of a conversation id; sorts by time of making. */
+  /** The second half of a conversation id; sorts by creation time. */
   conversation(at: number): string
-  /** Who owns jobs: one per runtime. */
+  /** The id of an owner of jobs: one per runtime. */
   owner(): string
 }
 
-/** Ids of one runtime: 80 random bits of its own, then a counter. */
+/** The ids of one runtime: 80 random bits, then a counter. */
 export function randomIds(): Ids {
   const own = BigInt(`0x${randomBytes(10).toString('hex')}`).toString(36)
   let count = 0

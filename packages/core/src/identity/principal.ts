@@ -1,17 +1,20 @@
-/** Who asks. */
+/** The caller of a request. */
 import type { DatabaseId } from '@witan/protocol'
 
 /** What a principal may do: change agents, run, answer, or only read. */
 export type Role = 'admin' | 'run' | 'answer' | 'read'
 
-/** A caller within one database. `id` is such as `user:anna` or `key:ab12`; roles of other names than `Role` count for access lists only. */
+/**
+ * A caller within one database. `id` is for example `user:anna` or `key:ab12`. Role names other than `Role` matter only for
+ * access lists.
+ */
 export interface Principal {
   readonly database: DatabaseId
   readonly id: string
   readonly roles: readonly (Role | (string & {}))[]
 }
 
-/** The one principal of local and unauthenticated use: every role on the database `default`. */
+/** The one principal of local and unauthenticated use: it has every role on the database `default`. */
 export const localPrincipal: Principal = Object.freeze({
   database: 'default' as DatabaseId,
   id: 'user:local',

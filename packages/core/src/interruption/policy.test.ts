@@ -7,7 +7,7 @@ import type { Clock } from '../identity/clock.ts'
 import { policyAnswer } from './policy.ts'
 import { createWitan } from '../runtime/witan.ts'
 import { wire } from '../runtime/wiring.ts'
-import { pending, result } from '../tool/outcome.ts'
+import { asking, result } from '../tool/outcome.ts'
 import type { ImmediateTool, Toolset } from '../tool/tool.ts'
 
 /** A tool as a remote edge will be: it parks the call with the policy part, and goes on with its resolution. */
@@ -19,9 +19,8 @@ const remote: ImmediateTool = {
   bound: [],
   immediate: true,
   check: (args) => ({ ok: true, arguments: args }),
-  invoke(_request, _caller, verbs) {
-    verbs.interrupt({ kind: 'policy', issuer: '@docs@b.example', policy: { kind: 'payment', amount: 'secret-price' } })
-    return pending
+  invoke() {
+    return asking({ kind: 'policy', issuer: '@docs@b.example', policy: { kind: 'payment', amount: 'secret-price' } })
   },
   resume(answer) {
     const met = policyAnswer(answer)

@@ -1,8 +1,8 @@
-/** What came of a remote's condition: it was met, or the model reads in neutral words that the call did not happen [C21]. */
+/** The result of a remote's condition: it was met, or the model reads in neutral words that the call did not happen [C21]. */
 import { unanswered, type ResultOutcome } from '../tool/outcome.ts'
 import type { Answer } from '../tool/tool.ts'
 
-/** The resolution that somebody gave, or the outcome where nobody did. The policy's own text never reaches the model. */
+/** The resolution that somebody sent, or the outcome if nobody did. The policy's own text never reaches the model. */
 export function policyAnswer(
   answer: Answer,
 ): { readonly resolution: Readonly<Record<string, unknown>> } | ResultOutcome {

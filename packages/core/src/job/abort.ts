@@ -1,10 +1,10 @@
-/** Waiting for a model without being held up by it. */
+/** Stops waiting for a model when the signal aborts. */
 import type { ModelReply } from '../model/model.ts'
 
-/** A model that does not stop at the signal holds nobody up: what it still says is not used [D10]. */
+/** Rejects when the signal aborts, even if the model does not stop; its late reply is ignored [D10]. */
 export function orAborted(reply: Promise<ModelReply>, signal: AbortSignal): Promise<ModelReply> {
   return new Promise((resolve, reject) => {
-    // The signal is this call's own and goes with it, so the listener need not be taken off.
+    // The signal belongs to this call alone, so the listener need not be removed.
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
     reply.then(resolve, reject)
   })

@@ -1,4 +1,4 @@
-/** What a run is given from outside: time, ids, models, tools and agents. The engine names no provider, edge or database. */
+/** What the runtime provides to the engine: time, ids, models, tools and agents. The engine names no provider, edge or database. */
 import type { AgentData } from '@witan/protocol'
 import type { Ceilings } from '../budget/ceilings.ts'
 import type { ConversationLog } from '../conversation/log.ts'
@@ -15,34 +15,34 @@ export interface PinnedAgent {
   readonly revision: number
 }
 
-/** Handed in by the runtime. */
+/** Provided by the runtime. */
 export interface Environment {
   readonly clock: Clock
   readonly ids: Ids
-  /** Who owns the jobs of this process. */
+  /** The owner name of this process in the jobs it claims. */
   readonly owner: string
   readonly leaseMs: number
-  /** An agent only lowers them. */
+  /** Upper limits; an agent can only lower them. */
   readonly ceilings: Ceilings
   readonly hub: LiveHub
-  /** The model of that name, or null; retries are its own. */
+  /** The model of that name, or null. The model does its own retries. */
   model(name: string): Model | null
   /** All tools of an agent call, edges included. */
   toolset(caller: Caller): Toolset
   /** The current revision of an agent, disabled ones included, or null. */
   pin(database: string, id: string): PinnedAgent | null
   /** The current revisions of every agent below a root. */
-  reach(database: string, root: string): Readonly<Record<string, number>>
-  /** An agent in the revision that a run keeps; null where it was deleted or disabled meanwhile [E6]. */
+  revisionsBelow(database: string, root: string): Readonly<Record<string, number>>
+  /** An agent in the revision that the run pinned; null if it was deleted or disabled meanwhile [E6]. */
   pinned(database: string, id: string, revisions: Readonly<Record<string, number>>): PinnedAgent | null
-  /** The store's clock: what expires does so by it. */
+  /** The time of the store's clock in ms. Expiry uses this clock. */
   storeNow(): number
-  /** Something that waits expires at this time of that clock: it is looked after then, at the latest a round of the worker later. */
+  /** Schedules the check of an interruption that expires at this time of the store's clock, at the latest one worker round later. */
   expireAt(at: number): void
-  /** Whether one more task may begin in this process. Where not, it is left to whoever has room, and this process looks again when it has. */
-  hasRoom(): boolean
-  /** Starts work on jobs that were just made for this process. */
+  /** Whether one more task may begin in this process. If not, any worker may claim it, and this process looks again when it has capacity. */
+  hasCapacity(): boolean
+  /** Starts work on jobs that were just created for this process. */
   launch(jobs: readonly JobRow[], log: ConversationLog): void
-  /** Problems inside that no caller hears of. */
+  /** Reports internal errors that no caller gets. */
   report(error: unknown): void
 }

@@ -1,8 +1,8 @@
-/** One job at work in this process: what it writes, what is under way, and when to look again. */
+/** One job that runs in this process: its writer, its effects under way, and its wake-up signal. */
 import type { Problem } from '@witan/protocol'
 import type { CallPlace, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog, LogWatcher } from '../conversation/log.ts'
-import { type AgentCall, liveJob, type RunState, type Slot } from '../conversation/state.ts'
+import { type AgentCall, liveJob, type LiveJob, type Slot } from '../conversation/state.ts'
 import type { ModelTool } from '../model/model.ts'
 import type { InterruptionRow, JobChange, Settlement } from '../store/store.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
@@ -11,149 +11,159 @@ import type { Environment } from './environment.ts'
 import { Pulse } from './pulse.ts'
 import { Writer } from './writer.ts'
 
-/** Which job, claimed in which epoch. */
+/** A job and the epoch in which it was claimed. */
 export interface JobIdentity {
   readonly id: string
   readonly epoch: number
   readonly attempts: number
 }
 
-/** A call's tools, what they may know of it, and what of them its model sees. */
+/** A call's tools, what they may know about the call, and the tools that its model is offered. */
 export interface CallTools {
   readonly caller: Caller
   readonly toolset: Toolset
   readonly offers: readonly ModelTool[]
 }
 
-/** The context that every part of the loop works on. It lives from claim to rest. */
+/** The progress of one process's work on a job. */
+export interface Lifecycle {
+  /** Set when this process must not go on: fenced, closed, or the store is broken. */
+  stopped: unknown
+  /** Why the run must fail; the loop closes it at its next pass. */
+  failure: Problem | null
+  /** Nothing new begins; only `unrepeatable` effects are awaited. */
+  isEnding: boolean
+  /** Effects under way that must not repeat, until their results are stored. */
+  readonly unrepeatable: Set<Promise<void>>
+  /** How many attempts made no progress, as stored. */
+  tries: number
+  /** Whether the next progress must be stored as a `step`, which resets the attempts. */
+  isStuck: boolean
+}
+
+/** The context of the loop for one job, from its claim until it parks, ends or is stopped. */
 export class Job {
   readonly env: Environment
   readonly log: ConversationLog
   readonly identity: JobIdentity & {
-    /** When this process began: the wall time of the run counts from here, and what earlier owners worked. */
+    /** When this process began. The run's working time is the time since then, plus that of earlier owners. */
     readonly since: number
   }
   readonly writer: Writer
   /** Effects under way, by the id of their call. */
   readonly busy = new Map<string, AbortController>()
   readonly changes = new Pulse()
-  /**
-   * Gone with the job: what was worked out once per call or tool call; how many models are asked with tools right now, each of which
-   * holds a round of the tree; how many model calls tools have under way; how many of any kind were given up: paid, and never told;
-   * how often the job was tried without a step, as the store has it; and whether a step has still to be told to it.
-   */
-  readonly memo = {
-    tools: new Map<AgentCall, CallTools>(),
-    prepared: new Map<Slot, PreparedArguments>(),
-    offering: 0,
-    asking: 0,
-    lost: 0,
-    tries: 1,
-    isStuck: false,
-    /** Effects under way that must not repeat, until their results are stored. */
-    unrepeatable: new Set<Promise<void>>(),
-    /** Nothing begins any more: only what is in `unrepeatable` is waited for. */
-    isEnding: false,
-  }
-  /** Set when this process must not go on: fenced, closed, or the store is broken. */
-  stopped: unknown = null
+  /** Model calls that the budget counts before the log shows them: under way with tools offered, made by tools, and lost. */
+  readonly meter = { offering: 0, asking: 0, lost: 0 }
+  /** Values computed once per agent call or tool call. */
+  readonly cache = { tools: new Map<AgentCall, CallTools>(), prepared: new Map<Slot, PreparedArguments>() }
+  /** The progress of this process's work on the job. */
+  readonly lifecycle: Lifecycle
   readonly watcher: LogWatcher
 
   constructor(env: Environment, log: ConversationLog, identity: JobIdentity & { readonly again?: boolean }) {
     this.env = env
     this.log = log
     this.identity = { id: identity.id, epoch: identity.epoch, attempts: identity.attempts, since: env.clock.now() }
-    this.memo.tries = identity.attempts
-    this.memo.isStuck = identity.attempts > 1
+    const { attempts } = identity
+    const isStuck = attempts > 1
+    this.lifecycle = {
+      stopped: null,
+      failure: null,
+      isEnding: false,
+      unrepeatable: new Set(),
+      tries: attempts,
+      isStuck,
+    }
     this.writer = new Writer(log, identity, {
-      refused: (reason) => this.stop(reason),
+      refused: (reason) => stopJob(this, reason),
       made: (jobs) => env.launch(jobs, log),
-      changed: ({ attempts }) => {
-        this.memo.tries = attempts
+      changed: (row) => {
+        this.lifecycle.tries = row.attempts
       },
     })
-    this.watcher = { changed: () => this.changes.beat(), broken: (reason) => this.stop(reason) }
+    this.watcher = { changed: () => this.changes.beat(), broken: (reason) => stopJob(this, reason) }
     log.watchers.set(identity.id, this.watcher)
   }
 
-  /** What the fold knows of it. Only read while its root call is live. */
-  get run(): RunState {
-    return liveJob(this.log.state, this.identity.id) as RunState
-  }
-
-  /** Ends the work here without a word to the log: another worker goes on. What was folded and not stored makes the fold useless. */
-  stop(reason: unknown): void {
-    this.stopped ??= reason
-    this.log.spoil('spoilt')
-    abortAll(this, reason)
-    this.changes.beat()
+  /** The job in the fold. Valid only while its root call is live. */
+  get run(): LiveJob {
+    return liveJob(this.log.state, this.identity.id) as LiveJob
   }
 }
 
+/** Stops the work here without an entry; another worker continues. The fold is discarded, since it may hold entries that are not stored. */
+export function stopJob(job: Job, reason: unknown): void {
+  job.lifecycle.stopped ??= reason
+  job.log.spoil('spoilt')
+  abortAll(job, reason)
+  job.changes.beat()
+}
+
 /**
- * Stops it in order. An effect that must not repeat may end first, for so long at most: cut off, nobody could say afterwards whether it
- * happened [D1].
+ * Stops the job in order. Effects that must not repeat get up to `graceMs` to end. If one were cut off, it would be unknown whether
+ * it happened [D1].
  */
 export async function letEnd(job: Job, graceMs: number): Promise<void> {
-  const { memo } = job
-  memo.isEnding = true
-  if (memo.unrepeatable.size > 0) {
+  const { lifecycle } = job
+  lifecycle.isEnding = true
+  if (lifecycle.unrepeatable.size > 0) {
     const late = Promise.withResolvers<void>()
     const cancel = job.env.clock.after(graceMs, late.resolve)
-    await Promise.race([Promise.allSettled(memo.unrepeatable), late.promise]).finally(cancel)
+    await Promise.race([Promise.allSettled(lifecycle.unrepeatable), late.promise]).finally(cancel)
   }
-  job.stop('closed')
+  stopJob(job, 'closed')
 }
 
 /**
- * Whether it is still this owner's, as far as the log tells: not ended elsewhere, and not gone on with by a later owner, of which this
- * one may read before its lease is refused. What a later owner has begun is not this one's to do [D1, D5].
+ * Whether this process still owns the job, according to the log: it has not ended elsewhere, and no later owner has written. The log
+ * may show a later owner before this lease is refused; work that a later owner began is not done here [D1, D5].
  */
 export function isOurs({ log, identity }: Job): boolean {
   const run = liveJob(log.state, identity.id)
   return run !== null && run.worked.epoch <= identity.epoch
 }
 
-/** Lets go of the log: a warm conversation keeps nothing of what its last job worked out. */
+/** Removes the job's watcher from the log, so that a warm conversation keeps nothing of it. */
 export function release(job: Job): void {
   const { watchers } = job.log
   if (watchers.get(job.identity.id) === job.watcher) watchers.delete(job.identity.id)
 }
 
-/** How long the run has been worked on, in ms; waiting for somebody does not count. */
+/** How long the run has been worked on, in ms. Parked time does not count. */
 export function workedMs(job: Job, now: number = job.env.clock.now()): number {
   const { worked } = job.run
   const earlier = worked.epoch < job.identity.epoch ? worked.ms + worked.to - worked.from : worked.ms
   return earlier + now - job.identity.since
 }
 
-/** Records a fact of this job: it is folded at once and stored with the next commit, in order. */
+/** Records an entry of this job: it is folded at once and stored in order with the next commit. */
 export function record(job: Job, place: CallPlace, content: EntryContent): void {
   const { outbox } = job.writer
   const entry = outbox.make(job.env.clock.now(), place, content)
   job.log.take(entry)
   outbox.add(entry)
-  if (!job.memo.isStuck || !isStep(content)) return
-  job.memo.isStuck = false
+  if (!job.lifecycle.isStuck || !isStep(content)) return
+  job.lifecycle.isStuck = false
   recordRows(job, { job: { kind: 'step', id: job.identity.id } })
 }
 
 /**
- * Whether it gets the run on: the end of a tool or an agent. What a takeover itself finds out does not, nor does a model that asks
- * anew for what took the last worker down [D23].
+ * Whether this entry is progress: a tool or an agent ended. What a takeover records is no progress, nor is a model reply, which
+ * may ask again for what crashed the last worker [D23].
  */
 function isStep({ type, kind, body }: EntryContent): boolean {
   return kind !== 'model' && (type === 'end' || (type === 'error' && body.code !== 'OUTCOME_UNKNOWN'))
 }
 
-/** Opens or settles an interruption, or changes another job, in the same append as what was just recorded. */
+/** Opens or settles an interruption, or changes a job, in the same append as the entry just recorded. */
 export function recordRows(job: Job, rows: { open?: InterruptionRow; settle?: Settlement; job?: JobChange }): void {
   job.writer.outbox.addRows(rows)
 }
 
-/** The whole run must fail: what is under way is aborted, and the loop closes the run at its next pass. */
+/** Fails the run: aborts the effects under way; the loop closes the run at its next pass. */
 export function failRun(job: Job, problem: Problem): void {
-  job.run.failure ??= problem
+  job.lifecycle.failure ??= problem
   abortAll(job, problem)
 }
 

@@ -1,9 +1,9 @@
-/** Lets one waiter sleep until something changes. */
+/** Wakes one waiter when something changes. */
 export class Pulse {
   #wake: (() => void) | null = null
   #woken = false
 
-  /** Something changed. */
+  /** Wakes the waiter. */
   beat(): void {
     this.#woken = true
     this.#wake?.()

@@ -1,24 +1,25 @@
-/** The entries that begin a run: what was said, and the start of its root call. */
-import type { CallPlace, Entry, EntryContent, MessageBody } from '@witan/protocol/entries'
+/** Builds the entries that begin a run: its messages, and the start of its root call. */
+import type { AgentData } from '@witan/protocol'
+import type { CallPlace, Entry, EntryContent, LoggedToolCall, MessageBody } from '@witan/protocol/entries'
+import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import { bind } from '../parameter/bind.ts'
-import { visibleValues } from '../parameter/visibility.ts'
+import { startParameters } from '../parameter/visibility.ts'
 import type { Environment, PinnedAgent } from './environment.ts'
-import { initialCalls } from './initial.ts'
 
 /** How a run begins. */
 export interface Begin {
   readonly pinned: PinnedAgent
-  /** What the start itself says. */
+  /** The message in the start entry. */
   readonly message: string
-  /** What stands before it, the last one just before it. */
+  /** The messages before the start, in order. */
   readonly messages: readonly MessageBody[]
-  /** Nobody asked for it: the runtime tells the root's model something [F22]. */
+  /** The runtime began it, to report ended tasks to the root's model [F22]. */
   readonly hidden: boolean
   readonly originRunId: string | null
 }
 
-/** The entries of a new run, written by whoever makes its job; and the place of its root call. */
+/** The entries of a new run, appended together with its job, and the place of its root call. */
 export function runEntries(
   { env, state }: { readonly env: Environment; readonly state: ConversationState },
   begin: Begin,
@@ -38,11 +39,11 @@ export function runEntries(
       revision: begin.pinned.revision,
       toolCallId: null,
       message,
-      parameters: visibleValues(agent.parameters, bound),
+      ...startParameters(agent.parameters, bound),
       generated: null,
       map: {},
       history: 'agent',
-      revisions: env.reach(database, agent.id),
+      revisions: env.revisionsBelow(database, agent.id),
       initial: initialCalls(agent, state.documents.size === 0),
       hidden,
       originRunId,
@@ -51,8 +52,18 @@ export function runEntries(
   const at = env.clock.now()
   const entries = messages.map((body, index): Entry => {
     const said = { ...place, author: body.author }
-    return { type: 'message', kind: null, body, seq: 0, at, place: said, job: call, epoch: 0, appendNo: 1 + index }
+    return makeEntry(
+      { type: 'message', kind: null, body },
+      { place: said, job: call, epoch: 0, appendNo: 1 + index, at },
+    )
   })
-  const first = { ...start, seq: 0, at, place, job: call, epoch: 1, appendNo: 1 + messages.length } as Entry
+  const first = makeEntry(start, { place, job: call, epoch: 1, appendNo: 1 + messages.length, at })
   return { entries: [...entries, first], place }
+}
+
+/** The queries that run before the first model call of a new document; none if the agent continues a document [Rb40]. */
+export function initialCalls(agent: AgentData, isFresh: boolean): readonly LoggedToolCall[] {
+  if (!isFresh) return []
+  const queries = agent.queries.filter((query) => query.addToInitialContext)
+  return queries.map(({ name }, index) => ({ id: `initial_${index + 1}`, name, arguments: '{}' }))
 }

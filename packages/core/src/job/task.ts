@@ -1,11 +1,11 @@
-/** Tasks of a job: what one gets to spend, how it starts, and how its state is told. */
+/** Tasks of a job: their budget grant, their start and their status. */
 import type { TaskStatus } from '@witan/protocol'
 import { type AgentStartBody, type CallPlace, roundCost, type TaskGrant } from '@witan/protocol/entries'
 import { type Circumstances, type Spending, spentBy } from '../budget/budget.ts'
 import { nothingSpent } from '../conversation/run.ts'
 import { type Job, record, recordRows, workedMs } from './job.ts'
 
-/** What a task is about, beside its job: what readers of tasks are shown. */
+/** The fields of a task that readers see, beside its job. */
 export interface TaskAbout {
   readonly agent: string
   readonly agentPath: string
@@ -14,8 +14,8 @@ export interface TaskAbout {
 }
 
 /**
- * Half of what the tree may still spend, so that its own next step is left; null where that is too little for both. The counters
- * of the tree count it as spent until the task ends [D13].
+ * Half of what the tree may still spend, so that its own next step stays possible. Null if too little is left for both. The tree
+ * counts the grant as spent until the task ends [D13].
  */
 export function grantOf(job: Job): TaskGrant | null {
   const { limits } = job.run.tree
@@ -34,8 +34,8 @@ export function grantOf(job: Job): TaskGrant | null {
   return isEmpty ? null : grant
 }
 
-/** A task has what it got; a run shares what one message may cost with all that came of it before [R17]. */
-function earlier({ run, memo: { lost } }: Job): Spending {
+/** What was spent before this job: a task has its own grant; a run shares the budget of its message with earlier runs [R17]. */
+function earlier({ run, meter: { lost } }: Job): Spending {
   if (run.grant !== null) return { ...nothingSpent(), modelCalls: lost }
   return { ...run.account, modelCalls: run.account.modelCalls + lost }
 }
@@ -44,14 +44,14 @@ function half(left: number): number {
   return Math.max(0, Math.floor(left / 2))
 }
 
-/** How many model calls are under way. */
+/** The number of model calls under way. */
 function thinking(job: Job): number {
-  let count = job.memo.asking
+  let count = job.meter.asking
   for (const id of job.busy.keys()) if (job.run.calls.has(id)) count += 1
   return count
 }
 
-/** What the budget of a job looks at, for one of the model calls that are under way. */
+/** What the budget check needs to know, for one of the model calls under way. */
 export function circumstances(job: Job, now: number = job.env.clock.now()): Circumstances {
   const { maxModelIterationsPerCall } = job.log.state
   return {
@@ -60,11 +60,11 @@ export function circumstances(job: Job, now: number = job.env.clock.now()): Circ
     earlier: earlier(job),
     workedMs: workedMs(job, now),
     thinking: thinking(job) - 1,
-    offering: job.memo.offering,
+    offering: job.meter.offering,
   }
 }
 
-/** Records the start of a task and the job that will do it: both are stored in one step, and only then it begins. */
+/** Records the start of a task and creates its job. Both are stored in one append; the task begins afterwards. */
 export function recordSpawn(job: Job, place: CallPlace, body: AgentStartBody): void {
   record(job, place, { type: 'start', kind: 'agent', body })
   record(job, place, { type: 'task', kind: null, body: { taskId: place.call, status: 'queued' } })
@@ -75,13 +75,13 @@ export function recordSpawn(job: Job, place: CallPlace, body: AgentStartBody): v
     toolCallId: body.toolCallId ?? '',
     runId: place.run,
   }
-  const owner = env.hasRoom() ? env.owner : null
+  const owner = env.hasCapacity() ? env.owner : null
   const { leaseMs } = env
   const at = env.clock.now()
   recordRows(job, { job: { kind: 'create', id: place.call, job: 'task', owner, leaseMs, at, about } })
 }
 
-/** Records that this task has come to a status. */
+/** Records a new status of this task. */
 export function recordTask(job: Job, status: TaskStatus): void {
   const { place } = job.run.root
   record(job, place, { type: 'task', kind: null, body: { taskId: place.call, status } })

@@ -1,27 +1,28 @@
-/** Writes what a job records: folded at once, stored in order, awaited only where something becomes visible outside. */
+/** Stores what a job records, in order. A commit is awaited only before something becomes visible outside. */
+import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
+import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
-import type { Append, AppendResult, JobRow } from '../store/store.ts'
-import { Outbox, type Recorded } from './outbox.ts'
+import type { Append, AppendResult, InterruptionRow, JobChange, JobRow, Settlement } from '../store/store.ts'
 
-/** What comes to rest with an append. */
+/** The entries and job changes with which a job parks or ends. */
 export type Last = Required<Pick<Append, 'entries' | 'jobs'>> & Pick<Append, 'ifLastSeq'>
 
 const mayRepeat: ReadonlySet<string> = new Set(['woken', 'moved', 'active', 'inactive'])
 
-/** Who is told of what became of an append. */
+/** Callbacks for the result of an append. */
 export interface WriterEvents {
-  /** Nothing can be written in this epoch any more. */
+  /** Nothing more can be written in this epoch. */
   refused(reason: unknown): void
-  /** The job's own row is stored anew. */
+  /** The job's own row has changed. */
   changed(job: JobRow): void
-  /** Jobs that were made with it are stored. */
+  /** Other jobs of the append are stored. */
   made(jobs: readonly JobRow[]): void
 }
 
-/** The writing side of one job in one epoch. */
+/** Writes the entries of one job in one epoch. */
 export class Writer {
   readonly outbox: Outbox
-  /** The result of an effect that must not repeat, on its way to the store: no model call begins before it is durable [D4]. */
+  /** The pending commit of a result that must not repeat. No model call begins before it is durable [D4]. */
   settling: Promise<void> | null = null
   readonly #log: ConversationLog
   readonly #job: { readonly id: string; readonly epoch: number }
@@ -39,13 +40,13 @@ export class Writer {
     this.outbox = new Outbox(job)
   }
 
-  /** Hands what was recorded to the store; the promise resolves when it, and all before it, is durable. It never rejects: a refusal stops the job. */
+  /** Stores what was recorded. Resolves when it and all earlier commits are durable. Never rejects: a refusal stops the job. */
   commit(): Promise<void> {
     if (this.outbox.isEmpty) return this.#lastWrite
     this.#lastWrite = this.#log.write(this.#member(this.outbox.take())).then(
       (result) => {
         if (!result.ok) this.#events.refused(result.reason)
-        else this.#tell(result.jobs)
+        else this.#notify(result.jobs)
       },
       (error: unknown) => this.#events.refused(error),
     )
@@ -53,20 +54,20 @@ export class Writer {
   }
 
   /**
-   * Stores what was recorded together with `last`, and folds that only when it is stored. Where it is refused as `woken`, `moved`,
-   * `active` or `inactive` nothing is stored and nothing is lost: what was recorded goes out with the next commit.
+   * Stores what was recorded together with `last`, and folds `last` only once it is stored. If refused as `woken`, `moved`, `active`
+   * or `inactive`, nothing is stored, and what was recorded is stored with the next commit.
    */
   async propose(last: Last): Promise<AppendResult> {
     const recorded = this.outbox.take()
     const member = this.#member(recorded)
     const entries = [...member.entries, ...last.entries]
-    // Of one job there is one change in an append: what comes to rest need not say that it got on.
+    // An append may hold one change per job: `rest` makes a `step` unnecessary.
     const jobs = [...member.jobs.filter(({ id }) => id !== this.#job.id), ...last.jobs]
     const { ifLastSeq } = last
     const append = ifLastSeq === undefined ? { ...member, entries, jobs } : { ...member, entries, jobs, ifLastSeq }
     const result = await this.#log.propose(append, last.entries)
     if (result.ok) {
-      this.#tell(result.jobs)
+      this.#notify(result.jobs)
       return result
     }
     this.outbox.putBack(recorded)
@@ -74,7 +75,7 @@ export class Writer {
     return result
   }
 
-  #tell(jobs: readonly JobRow[]): void {
+  #notify(jobs: readonly JobRow[]): void {
     if (jobs.length === 0) return
     const own = jobs.find(({ id }) => id === this.#job.id)
     if (own !== undefined) this.#events.changed(own)
@@ -87,4 +88,75 @@ export class Writer {
     const fence = { job: this.#job.id, epoch: this.#job.epoch }
     return { database, conversation: id, fence, entries, open, settle, jobs }
   }
+}
+
+/** The recorded part of an append. */
+export type Recorded = Required<Pick<Append, 'entries' | 'open' | 'settle' | 'jobs'>>
+
+/** Append numbers kept for the entries that begin a job: messages and its start. */
+const acceptedEntries = 8
+/** Append numbers per epoch, so that those of two epochs never collide. */
+const perEpoch = 2 ** 24
+
+/** Makes and collects the entries of one job in one epoch. `again`: an earlier outbox of this epoch was in use before. */
+export class Outbox {
+  readonly #job: { readonly id: string; readonly epoch: number }
+  #count: number
+  #recorded = nothing()
+
+  constructor(job: { readonly id: string; readonly epoch: number; readonly again?: boolean }) {
+    this.#job = job
+    this.#count = acceptedEntries + (job.epoch - 1) * perEpoch + (job.again === true ? perEpoch / 2 : 0)
+  }
+
+  get isEmpty(): boolean {
+    return this.#recorded.entries.length === 0
+  }
+
+  /** Makes an entry without collecting it. `(job, appendNo)` is unique, also across takeovers. */
+  make(at: number, place: CallPlace, content: EntryContent): Entry {
+    this.#count += 1
+    const { id, epoch } = this.#job
+    return makeEntry(content, { place, job: id, epoch, appendNo: this.#count, at })
+  }
+
+  add(entry: Entry): void {
+    this.#recorded.entries.push(entry)
+  }
+
+  addRows(rows: { open?: InterruptionRow; settle?: Settlement; job?: JobChange }): void {
+    const { open, settle, jobs } = this.#recorded
+    if (rows.open !== undefined) open.push(rows.open)
+    if (rows.settle !== undefined) settle.push(rows.settle)
+    if (rows.job !== undefined) jobs.push(rows.job)
+  }
+
+  /** Returns what was collected and empties the outbox. */
+  take(): Recorded {
+    const taken = this.#recorded
+    this.#recorded = nothing()
+    return taken
+  }
+
+  /** Puts what could not be stored back in front. */
+  putBack({ entries, open, settle, jobs }: Recorded): void {
+    const later = this.#recorded
+    this.#recorded = {
+      entries: [...entries, ...later.entries],
+      open: [...open, ...later.open],
+      settle: [...settle, ...later.settle],
+      jobs: [...jobs, ...later.jobs],
+    }
+  }
+}
+
+interface Collected {
+  readonly entries: Entry[]
+  readonly open: InterruptionRow[]
+  readonly settle: Settlement[]
+  readonly jobs: JobChange[]
+}
+
+function nothing(): Collected {
+  return { entries: [], open: [], settle: [], jobs: [] }
 }

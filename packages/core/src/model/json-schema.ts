@@ -1,21 +1,134 @@
-/** Validators made from JSON Schemas that are data. */
-import { z } from 'zod'
+/** Values held against JSON Schemas that are data, with a bound on the work: neither a schema nor a value can hold the process. */
+import { arrayKeywords, objectKeywords } from './json-schema-parts.ts'
+import { type At, type Keyword, kindOf, kindWords, type Look, lookUp, type Schema } from './json-schema-look.ts'
+import { numberKeywords, stringKeywords } from './json-schema-scalars.ts'
 
-const validators = new WeakMap<object, z.ZodType>()
+/** What a schema says of values, by the standard: a keyword about one type lets values of another type pass. */
+export interface JsonValidator {
+  /** In words what is wrong: where, and what was expected; empty for a value that fits. Values are not echoed. */
+  issuesOf(value: unknown): readonly string[]
+  /** Whether a value fits; `unknown` where that takes too much work, or the schema says what nothing here understands. */
+  fits(value: unknown): boolean | 'unknown'
+}
 
-/** A validator made from a JSON Schema, once per schema object. Throws for a schema that cannot be read. */
-export function validatorOf(schema: Readonly<Record<string, unknown>>): z.ZodType {
+const validators = new WeakMap<object, JsonValidator>()
+
+/** The validator of a schema, made once per schema object. It never throws; `schemaProblem` says whether a schema can be checked. */
+export function validatorOf(schema: Schema): JsonValidator {
   const known = validators.get(schema)
   if (known !== undefined) return known
-  const made = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]) as z.ZodType
+  const look = lookUp(schema, check)
+  const made: JsonValidator = {
+    issuesOf(value) {
+      const issues = look.begin()
+      check(look, schema, { value, path: '', depth: 0 })
+      if (look.unknown !== null) return [look.unknown]
+      return issues
+    },
+    fits(value) {
+      look.begin()
+      const fits = look.quietly(() => check(look, schema, { value, path: '', depth: 0 }))
+      return look.unknown === null ? fits : 'unknown'
+    },
+  }
   validators.set(schema, made)
   return made
 }
 
-/** Issues in words: where, and what was expected; values are not echoed. */
-export function issueWords(error: z.ZodError): string[] {
-  return error.issues.map(({ path, message }) => {
-    const where = path.length === 0 ? 'the value' : `\`${path.join('.')}\``
-    return `${where}: ${message.replace(/^[A-Z][a-z ]+: (?=expected )/, '').replace(/, received (?=\S+$)/, ', got ')}`
-  })
+/** So deep may schemas refer to each other, and values nest, in one check. */
+const deepest = 400
+
+/** Whether a value fits, as far as the work went; what is wrong goes to the issues. */
+function check(look: Look, schema: unknown, at: At): boolean {
+  if (schema === true || schema === undefined) return true
+  if (schema === false) return look.wrong(at, 'nothing is allowed here')
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return true
+  if (at.depth > deepest) return look.giveUp('it nests or refers to itself too deep')
+  const deeper = { ...at, depth: at.depth + 1 }
+  let fits = true
+  for (const keyword in schema) {
+    if (!look.pay(1)) return true
+    const rule = keywordOf(keyword, at.value)
+    if (rule !== undefined && !rule(look, schema as Schema, deeper)) fits = false
+  }
+  return fits
+}
+
+const byKind: Readonly<Record<string, Readonly<Record<string, Keyword>>>> = {
+  array: arrayKeywords,
+  object: objectKeywords,
+  string: stringKeywords,
+  number: numberKeywords,
+}
+
+function keywordOf(keyword: string, value: unknown): Keyword | undefined {
+  if (Object.hasOwn(anyKeywords, keyword)) return anyKeywords[keyword]
+  const own = byKind[kindOf(value)]
+  return own !== undefined && Object.hasOwn(own, keyword) ? own[keyword] : undefined
+}
+
+/** Keywords about any value. */
+const anyKeywords: Readonly<Record<string, Keyword>> = {
+  type(look, { type }, at) {
+    const kind = kindOf(at.value)
+    if (type === kind) return true
+    const types = Array.isArray(type) ? type : [type]
+    if (types.some((one) => one === kind || (one === 'integer' && Number.isInteger(at.value)))) return true
+    if (look.isQuiet) return false
+    const got = kind === 'number' && types.includes('integer') ? 'a fraction' : kind
+    return look.wrong(at, `expected ${types.map(String).join(' or ')}, got ${got}`)
+  },
+  enum(look, { enum: allowed }, at) {
+    if (!Array.isArray(allowed) || look.includes(allowed, allowed, at.value)) return true
+    return look.wrong(at, allowed.length === 0 ? 'nothing is allowed here' : `expected one of ${kindWords(allowed)}`)
+  },
+  const(look, schema, at) {
+    const wanted = [schema['const']]
+    return look.includes(schema, wanted, at.value) || look.wrong(at, `expected ${kindWords(wanted)}`)
+  },
+  $ref(look, { $ref }, at) {
+    const target = look.resolve(String($ref))
+    return target === undefined
+      ? look.giveUp(`\`$ref\` leads nowhere: ${String($ref).slice(0, 80)}`)
+      : check(look, target, at)
+  },
+  allOf(look, { allOf }, at) {
+    let fits = true
+    for (const one of listOf(allOf)) if (!check(look, one, at)) fits = false
+    return fits
+  },
+  anyOf(look, { anyOf }, at) {
+    const all = listOf(anyOf)
+    if (look.quietly(() => all.some((one) => check(look, one, at)))) return true
+    if (look.isQuiet) return false
+    if (all.length === 1) return check(look, all[0], at)
+    return look.wrong(at, `fits none of the ${all.length} alternatives${typesOf(all, at.value)}`)
+  },
+  oneOf(look, { oneOf }, at) {
+    let count = 0
+    look.quietly(() => {
+      for (const one of listOf(oneOf)) if (count < 2 && check(look, one, at)) count += 1
+      return true
+    })
+    if (count === 1) return true
+    return look.wrong(at, count === 0 ? 'fits none of the alternatives' : 'fits more than one of the alternatives')
+  },
+  not(look, { not }, at) {
+    return !look.quietly(() => check(look, not, at)) || look.wrong(at, 'is of a shape that is excluded')
+  },
+  if(look, { if: condition, then, else: otherwise }, at) {
+    return check(look, look.quietly(() => check(look, condition, at)) ? then : otherwise, at)
+  },
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** Alternatives that are plain types are named: nothing else says what to write. */
+function typesOf(all: readonly unknown[], value: unknown): string {
+  const types = all.map((one) => (one as { type?: unknown } | null)?.type)
+  return types.every((type) => typeof type === 'string')
+    ? `: expected ${[...new Set(types)].join(' or ')}, got ${kindOf(value)}`
+    : ''
 }

@@ -1,7 +1,9 @@
 /** The contract of a model: one method. */
 import type { FinishReason, ReasoningEffort } from '@witan/protocol'
-import type { ModelUsage } from '@witan/protocol/entries'
+import type { KeptParts, ModelUsage } from '@witan/protocol/entries'
 import type { ModelMessage, ModelToolCall } from './message.ts'
+import type { ModelSettings } from './settings.ts'
+import type { CallTrouble } from './trouble.ts'
 
 /** A tool as a model sees it. `parameters` is a JSON Schema of type object. */
 export interface ModelTool {
@@ -11,7 +13,7 @@ export interface ModelTool {
 }
 
 /** Everything one model call depends on. An adapter never changes it and may cache by the identity of its parts. */
-export interface ModelRequest {
+export interface ModelRequest extends ModelSettings {
   /** The first is the system message; the list is never changed after the call. */
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ModelTool[]
@@ -35,6 +37,11 @@ export interface ModelReply {
   readonly usage: ModelUsage | null
   /** The model that really answered, where the provider says it. */
   readonly model: string | null
+  /**
+   * What the model wants back with this reply, such as signed thoughts: it stands on the reply's message in later requests while
+   * that message holds exactly these tool calls. Absent where text and calls say it all.
+   */
+  readonly kept?: KeptParts
 }
 
 /** What a stream is made of: pieces of text as they come, then exactly one `reply`, always last, that holds the whole. */
@@ -46,6 +53,14 @@ export type ModelPart =
 export interface ModelCallOptions {
   readonly signal: AbortSignal
   readonly deltas: boolean
+  /** Takes what a person should know of the call. It never throws. */
+  readonly tell?: (note: ModelNote) => void
+}
+
+/** What a provider warns of, or that another model was asked. */
+export interface ModelNote {
+  readonly code: 'MODEL_WARNING' | 'MODEL_FALLBACK'
+  readonly detail: string
 }
 
 /** A price in US dollars for a million tokens. Without one of their own, tokens that were read from a cache cost as any that are read. */
@@ -64,6 +79,8 @@ export interface Model {
   readonly id: string
   /** What its tokens cost, where that is known: its replies are then recorded with their cost. */
   readonly price?: ModelPrice
+  /** `script` where no language model is called; absent for a language model. Screens and lists say so. */
+  readonly kind?: 'script'
   /** True where the id says nothing of what it answers, as of a script: then no other model of a runtime may have the same id. */
   readonly isUnique?: boolean
   stream(request: ModelRequest, options: ModelCallOptions): AsyncIterable<ModelPart>
@@ -80,15 +97,31 @@ export class ModelCallError extends Error {
   readonly status: number | null
   readonly retryable: boolean
   readonly retryAfterMs: number | null
+  /** What it is about, where that is known: it decides what is done, and which hint a person reads. */
+  readonly trouble: CallTrouble | null
 
   constructor(
     message: string,
-    options: { status?: number; retryable: boolean; retryAfterMs?: number; cause?: unknown },
+    options: {
+      status?: number
+      retryable: boolean
+      retryAfterMs?: number
+      trouble?: CallTrouble | null
+      cause?: unknown
+    },
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ModelCallError'
     this.status = options.status ?? null
     this.retryable = options.retryable
     this.retryAfterMs = options.retryAfterMs ?? null
+    this.trouble = options.trouble ?? null
   }
+}
+
+/** The same error once a reader has seen text: another try would say it twice. */
+export function afterText(error: ModelCallError): ModelCallError {
+  if (!error.retryable) return error
+  const { message, status, trouble } = error
+  return new ModelCallError(message, { ...(status === null ? {} : { status }), retryable: false, trouble })
 }

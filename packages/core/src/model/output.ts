@@ -1,6 +1,7 @@
 /** Whether a final reply can be used: not empty, and of the shape that was asked for. */
 import type { AgentData } from '@witan/protocol'
-import { issueWords, validatorOf } from './json-schema.ts'
+import { readJson } from '@witan/protocol/schemas'
+import { validatorOf } from './json-schema.ts'
 
 /** What is wrong with a reply: `detail` for people, `message` for the model where it is asked again. */
 export interface OutputProblem {
@@ -28,12 +29,8 @@ export function readOutput(agent: AgentData, text: string): unknown {
 }
 
 function schemaIssue(schema: Readonly<Record<string, unknown>>, text: string): string | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return 'it is not JSON'
-  }
-  const parsed = validatorOf(schema).safeParse(value)
-  return parsed.success ? null : issueWords(parsed.error).slice(0, 5).join('; ')
+  const read = readJson(text)
+  if (!read.ok) return read.problem
+  const issues = validatorOf(schema).issuesOf(read.value)
+  return issues.length === 0 ? null : issues.slice(0, 5).join('; ')
 }

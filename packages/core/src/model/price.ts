@@ -18,6 +18,7 @@ export function costOf(usage: ModelUsage | null, price: ModelPrice): number | nu
 export function withPrice(model: Model, price: ModelPrice): Model {
   return {
     id: model.id,
+    ...(model.kind === undefined ? {} : { kind: model.kind }),
     price,
     stream: (request, options) => ({
       // By hand: an async generator costs several more turns of the microtask queue for each part.

@@ -1,5 +1,5 @@
 /** When a failed model call is tried again [D23]: which failures pass, how long to wait, and a model that does it. */
-import { systemClock } from '../identity/clock.ts'
+import { type Clock, systemClock } from '../identity/clock.ts'
 import type { Model, ModelCallOptions, ModelPart, ModelRequest } from './model.ts'
 import { ModelCallError } from './model.ts'
 
@@ -26,24 +26,30 @@ export interface RetryOptions {
   readonly maxDelayMs?: number
   /** The longest wait a provider may ask for. If it asks for more, the error is thrown at once. Default 60 000. */
   readonly maxRetryAfterMs?: number
+  /** How long a call may take, all its tries and the waits between them together. Default 3 600 000; it needs `after`. */
+  readonly totalMs?: number
+  /** The timer for that. */
+  readonly after?: Clock['after']
 }
 
-interface Plan extends Required<Omit<RetryOptions, 'onRetry'>> {
+interface Plan extends Required<Omit<RetryOptions, 'onRetry' | 'after'>> {
+  readonly after: Clock['after'] | undefined
   readonly onRetry: ((retry: Retry) => void) | undefined
 }
 
 // The thesis waits 5·2ⁿ s: 75 s in sum before a run that somebody watches gives up. Most refusals pass within a second and a
 // server that needs longer says so in Retry-After, so we start at 0.5 s (7.5 s in sum) and let the provider's wish lengthen it.
-const defaults = { tries: 5, baseMs: 500, maxDelayMs: 30_000, maxRetryAfterMs: 60_000 }
+const defaults = { tries: 5, baseMs: 500, maxDelayMs: 30_000, maxRetryAfterMs: 60_000, totalMs: 3_600_000 }
 
 /**
  * The same model, tried again when a call fails in a way that may pass. Only before the first part: once a reader has seen
  * text, the error stands. The last error is thrown as it is; while it waits, an abort ends the call with the signal's reason.
  */
 export function withRetries(model: Model, options: RetryOptions): Model {
-  const plan: Plan = { ...defaults, onRetry: undefined, ...options }
+  const plan: Plan = { ...defaults, onRetry: undefined, after: undefined, ...options }
   return {
     id: model.id,
+    ...(model.kind === undefined ? {} : { kind: model.kind }),
     stream: (request, call) => new Retrying(model, { request, call, plan }),
   }
 }
@@ -72,16 +78,20 @@ interface Exchange {
   readonly plan: Plan
 }
 
-/** One call, read once. Written by hand: after the first part nothing may stand between the reader and the model, as every delta would pay for it. */
+/** One call, read once. Written by hand: after the first part every delta would pay for what stands between the reader and the model. */
 class Retrying implements AsyncIterableIterator<ModelPart> {
   readonly #model: Model
   readonly #exchange: Exchange
   #inner: AsyncIterator<ModelPart> | undefined
   #isStarted = false
+  /** Ends the watch over the time. */
+  readonly #unwatch: () => void
 
-  constructor(model: Model, exchange: Exchange) {
+  constructor(model: Model, { request, call, plan }: Exchange) {
     this.#model = model
-    this.#exchange = exchange
+    const watch = watchTime(call, plan)
+    this.#unwatch = watch.end
+    this.#exchange = { request, call: watch.call, plan }
   }
 
   [Symbol.asyncIterator](): this {
@@ -89,10 +99,17 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
   }
 
   next(): Promise<IteratorResult<ModelPart>> {
-    return this.#isStarted && this.#inner !== undefined ? this.#inner.next() : this.#first()
+    if (!this.#isStarted || this.#inner === undefined) return this.#first()
+    const part = this.#inner.next()
+    // A reader that meets an error or the end does not call `return`: without this the timer would outlive the call.
+    part.then(({ done }) => {
+      if (done === true) this.#unwatch()
+    }, this.#unwatch)
+    return part
   }
 
   return(): Promise<IteratorResult<ModelPart>> {
+    this.#unwatch()
     return this.#inner?.return?.() ?? Promise.resolve({ done: true, value: undefined })
   }
 
@@ -103,12 +120,38 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
       try {
         const result = await this.#inner.next()
         this.#isStarted = true
+        if (result.done === true) this.#unwatch()
         return result
       } catch (error) {
-        await waitBeforeRetry(error, attempt, this.#exchange)
+        await waitBeforeRetry(error, attempt, this.#exchange).catch((last: unknown) => {
+          this.#unwatch()
+          throw last
+        })
       }
     }
   }
+}
+
+/** The call with a signal that also ends it when its time is over. The timer keeps no process alive. */
+function watchTime(
+  call: ModelCallOptions,
+  { after, totalMs }: Plan,
+): { readonly call: ModelCallOptions; readonly end: () => void } {
+  if (after === undefined) return { call, end: () => {} }
+  const controller = new AbortController()
+  const forward = () => controller.abort(call.signal.reason)
+  if (call.signal.aborted) forward()
+  call.signal.addEventListener('abort', forward, { once: true })
+  const late = () => {
+    const message = `The model call took more than ${totalMs} ms, all its tries together.`
+    controller.abort(new ModelCallError(message, { retryable: false }))
+  }
+  const cancel = after(totalMs, late, { background: true })
+  const end = () => {
+    cancel()
+    call.signal.removeEventListener('abort', forward)
+  }
+  return { call: { ...call, signal: controller.signal }, end }
 }
 
 /** Returns when the next try may start; throws what ends the call. */

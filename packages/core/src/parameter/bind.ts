@@ -1,31 +1,32 @@
-/** How a child's parameters get their values on the way down an edge [R30]. */
+/** Binds the parameters of a child along an edge [R30]. */
 import type { Parameter, ParameterValue } from '@witan/protocol'
 import { fitsType } from '@witan/protocol/schemas'
 import { Boxed } from './hidden.ts'
-import type { Bound, BoundValue, GivenParameters } from './parameter.ts'
+import type { Bound, BoundValue, ConversationValues } from './parameter.ts'
 
-/** Names of an edge: child's name to parent's, or to `null` where neither parent nor conversation binds it [E17]. */
+/** Maps a child's parameter to the parent's name, or to `null` if neither parent nor conversation binds it [E17]. */
 export type NameMap = Readonly<Record<string, string | null>>
 
-/** What a call inherits from: its parent's bound values and the conversation's. A root has no parent. */
+/** What a call inherits: its parent's bound values and the conversation's. A root has no parent. */
 export interface Inheritance {
   readonly parent: Bound | null
-  readonly given: GivenParameters
+  readonly given: ConversationValues
   readonly map: NameMap
 }
 
-/** What can be bound without a model, what a model must supply, and what nobody may. */
+/** The values bound without a model, the parameters that a model must supply, and those that nobody can supply. */
 export interface Binding {
   readonly bound: Bound
   /** Parameters that the calling model supplies in the tool's schema. */
   readonly generate: readonly Parameter[]
-  /** Trusted parameters without a value that a caller or author made [R41]. */
+  /** Trusted parameters without a value from a caller or author [R41]. */
   readonly missing: readonly Parameter[]
 }
 
 /**
- * Binds a child's declared parameters: the parent's value of that name, else the conversation's, else the calling model is
- * asked, unless generation is forbidden. A forbidden one refuses a value that any model made, at whatever ancestor [R30, R41, E15].
+ * Binds a child's declared parameters: to the parent's value of that name, else to the conversation's. Otherwise the
+ * calling model must supply it, unless generation is forbidden. Such a parameter refuses a value from any model, at any
+ * ancestor [R30, R41, E15].
  */
 export function bind(declared: readonly Parameter[], from: Inheritance): Binding {
   if (declared.length === 0) return nothing
@@ -40,7 +41,7 @@ export function bind(declared: readonly Parameter[], from: Inheritance): Binding
   return { bound, generate, missing }
 }
 
-/** Of an agent that declares nothing; shared, as most are. */
+/** The binding of an agent without parameters; shared, since most agents have none. */
 const nothing: Binding = { bound: new Map(), generate: [], missing: [] }
 
 function inherit(parameter: Parameter, from: Inheritance): BoundValue | null {
@@ -60,7 +61,7 @@ function acceptable(parameter: Parameter, origin: BoundValue['origin'], value: P
   return fitsType(parameter.type, value)
 }
 
-/** Adds what the calling model supplied. Values are checked by the tool's schema before. */
+/** Adds the values that the calling model supplied. The tool's schema has already checked them. */
 export function withGenerated(binding: Binding, generated: Readonly<Record<string, unknown>> | null): Bound {
   if (generated === null || binding.generate.length === 0) return binding.bound
   const bound = new Map(binding.bound)
@@ -72,7 +73,7 @@ export function withGenerated(binding: Binding, generated: Readonly<Record<strin
   return bound
 }
 
-/** What tells one document of an agent from another on the same path: its bound values; what the calling model supplied does not count [C7]. */
+/** The key of an agent's document on a path: its bound values. Values that the calling model supplied do not count [C7]. */
 export function documentKey(path: string, bound: Bound): string {
   const counted = [...bound]
     .filter(([, value]) => value.from !== 'model')
@@ -82,7 +83,7 @@ export function documentKey(path: string, bound: Bound): string {
     : `${path} ${JSON.stringify(counted.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)))}`
 }
 
-/** Whether two calls have the same values, whoever made them. */
+/** True if two calls have the same values, whatever their origin. */
 export function sameValues(one: Bound, other: Bound): boolean {
   const written = (bound: Bound, name: string) => JSON.stringify(bound.get(name)?.box.reveal())
   return one.size === other.size && [...one.keys()].every((name) => written(one, name) === written(other, name))

@@ -1,14 +1,14 @@
-/** The box that keeps a bound value out of every serializer, inspector and template [D15]. */
+/** A wrapper that keeps a bound value out of every serializer, inspector and template [D15]. */
 import type { ParameterValue } from '@witan/protocol'
 
 const shown = '[bound value]'
 
-/** The value as nobody can change it any more: an array is copied and frozen, so that no tool, caller or reader who holds it changes what others are bound to. */
+/** The value in an immutable form. An array is copied and frozen, so that no holder can change the bindings of others. */
 export function lasting(value: ParameterValue): ParameterValue {
   return Array.isArray(value) && !Object.isFrozen(value) ? Object.freeze([...value]) : value
 }
 
-/** Holds one value. Printing, inspecting, spreading or serialising the box shows a placeholder; only `reveal` opens it. */
+/** Holds one value. Printing, inspecting, spreading or serialising it shows a placeholder; only `reveal` returns the value. */
 export class Boxed {
   readonly #value: ParameterValue
 
@@ -17,7 +17,7 @@ export class Boxed {
     Object.freeze(this)
   }
 
-  /** The value itself, an array frozen: for executors, for the document key, and for a view whose gates are open. */
+  /** The value itself; an array is frozen. For executors, for the document key, and for views that may show it. */
   reveal(): ParameterValue {
     return this.#value
   }

@@ -1,12 +1,12 @@
-/** A bound parameter: a value, who made it, and whether the conversation hides it. */
+/** A bound parameter: a value, its origin, and whether the conversation hides it. */
 import { type Parameter, type ParameterValue, WitanError } from '@witan/protocol'
 import { fitsType } from '@witan/protocol/schemas'
 import { type Boxed, lasting } from './hidden.ts'
 
-/** Who made a value. It is kept along the whole way down [D14, E15]. */
+/** The origin of a value, which stays the same along the edges [D14, E15]. */
 export type Origin = 'caller' | 'author' | 'evidence' | 'model'
 
-/** A value bound to a name. `hidden` is the conversation's gate [R37]; `from` says how this agent came by it. */
+/** A value bound to a name. `hidden` is the conversation's setting [R37]; `from` says how this agent got the value. */
 export interface BoundValue {
   readonly box: Boxed
   readonly origin: Origin
@@ -17,16 +17,16 @@ export interface BoundValue {
 /** The bound parameters of one agent call, by name. */
 export type Bound = ReadonlyMap<string, BoundValue>
 
-/** What the caller gave at the conversation's start, by name. */
+/** A value that the caller passed at the conversation's start. */
 export interface Given {
   readonly value: ParameterValue
   readonly hidden: boolean
 }
-/** What a caller gave, by name. */
-export type GivenParameters = ReadonlyMap<string, Given>
+/** The values that a caller passed, by name. */
+export type ConversationValues = ReadonlyMap<string, Given>
 
-/** Reads what a caller sent: bare values, or `{ value, sendToModel }` [Rb16]. Names are checked elsewhere. */
-export function readGiven(input: Readonly<Record<string, unknown>>): GivenParameters {
+/** Reads the values that a caller sent: bare, or `{ value, sendToModel }` [Rb16]. Names are checked elsewhere. */
+export function readConversationValues(input: Readonly<Record<string, unknown>>): ConversationValues {
   const given = new Map<string, Given>()
   for (const [name, raw] of Object.entries(input)) given.set(name, readOne(name, raw))
   return given
@@ -43,7 +43,7 @@ function readOne(name: string, raw: unknown): Given {
       `\`${name}\` must be a value or { value, sendToModel }, not an object of its own.`,
       {
         path: `parameters.${name}`,
-        hint: 'Objects are no parameter values; send the fields as parameters of their own.',
+        hint: 'A parameter cannot be an object; send its fields as separate parameters.',
       },
     )
   }
@@ -57,12 +57,32 @@ function checked(name: string, value: unknown, hidden: boolean): Given {
     `\`${name}\` must be a string, a number, a boolean, null, or an array of one of the first three; got ${describe(value)}.`,
     {
       path: `parameters.${name}`,
-      hint: 'Nested and mixed arrays and objects are no parameter values.',
+      hint: 'A parameter cannot be an object, or a nested or mixed array.',
     },
   )
 }
 
-/** The kind of a value in words, never the value. */
+/** The limit exists because every form of each hidden value is searched for in every text that a model reads. */
+const mostHiddenCharacters = 100_000
+
+/** Refuses hidden values that are too long together. The error does not contain the values. */
+export function refuseLongHidden(hidden: Iterable<readonly [name: string, value: unknown]>): void {
+  let length = 0
+  for (const [name, value] of hidden) {
+    for (const text of [value].flat()) length += String(text).length
+    if (length <= mostHiddenCharacters) continue
+    throw new WitanError(
+      'PARAM_TYPE',
+      `With \`${name}\`, the values hidden from models exceed ${mostHiddenCharacters} characters in total.`,
+      {
+        path: `parameters.${name}`,
+        hint: 'Pass a reference, such as an id or an address, and let a tool read the content.',
+      },
+    )
+  }
+}
+
+/** Describes the kind of a value, never the value. */
 export function describe(value: unknown): string {
   if (value === null) return 'null'
   if (value === undefined) return 'nothing'
@@ -70,8 +90,8 @@ export function describe(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Refuses a value given under `name` that does not fit a declaration of `agent` that takes it; the value itself is not echoed. */
-export function checkGivenType(
+/** Refuses a value passed under `name` that does not fit a declaration of `agent`. The error does not contain the value. */
+export function checkValueType(
   name: string,
   given: Given,
   { agent, parameter }: { readonly agent: { readonly id: string }; readonly parameter: Parameter },

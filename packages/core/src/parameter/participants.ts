@@ -1,15 +1,18 @@
-/** Who takes part in a conversation: given at its start, and kept beside the parameters under a name that none can have. */
-import type { GivenParameters } from './parameter.ts'
+/**
+ * The participants of a conversation: set at its start, and stored with the parameters under a name that no parameter can
+ * have.
+ */
+import type { ConversationValues } from './parameter.ts'
 
 const name = '$users'
 
-/** The ids of those who take part; null where everybody does whom an agent names. */
-export function participantsOf(given: GivenParameters): ReadonlySet<string> | null {
+/** The ids of the participants; null: everybody that an agent names. */
+export function participantsOf(given: ConversationValues): ReadonlySet<string> | null {
   const value = given.get(name)?.value
   return Array.isArray(value) ? new Set(value.map(String)) : null
 }
 
-/** What is stored with a conversation for them. */
+/** The participants in the form that is stored with a conversation. */
 export function storedParticipants(
   users: readonly string[] | null,
 ): Record<string, readonly [value: string[], hidden: false]> {

@@ -1,66 +1,89 @@
-/** Scrubbing by value: what a model must not see is taken out of every text on its way to it, in every form it may have [D15, C17]. */
+/**
+ * Scrubs by value: removes what a model must not see from every text it will read, in every form the value may have [D15,
+ * C17].
+ */
 import type { Parameter } from '@witan/protocol'
+import { createAutomaton } from './automaton.ts'
 import type { Bound } from './parameter.ts'
+import { type Span, spansOf } from './spans.ts'
+import { fold } from './spelling.ts'
 import { isShown } from './visibility.ts'
 
-/** Takes secrets out of a text; null where there are none. */
+/** Removes secrets from a text; null if there are none. */
 export type Scrubber = ((text: string) => string) | null
 
-/** What stands in place of a secret. */
+/** Replaces a secret. */
 export const scrubbed = '[hidden]'
 
-/** Shorter values would mangle ordinary text; they are hidden by construction only. */
+/** Shorter values are not scrubbed, because that would damage ordinary text: only construction keeps them hidden. */
 const shortest = 4
 
-/** In a longer value letters and digits stand as they are, next to each other: a pattern that knew all else would be many times its length. */
-const longestSpelled = 256
-
-/** What one character takes at most in a form that is known here, such as `&#x0000002603;`; unseen ones between are not counted. */
+/** The longest known spelling of one character, such as `&#x0000002603;`, not counting invisible characters in between. */
 const longestSpelling = 16
 
-/** The scrubber of an agent: values that are secret, or hidden from it and forbidden to models. */
-export function scrubberOf(declared: readonly Parameter[], bound: Bound): Scrubber {
-  return scrubberFor(
-    declared.filter(
-      (parameter) => parameter.secret || (!isShown(parameter, bound) && parameter.policy === 'forbidModelGeneration'),
-    ),
-    bound,
+/**
+ * The parameters whose values an agent's scrubber removes: those that are secret, or hidden from its model and forbidden to
+ * models.
+ */
+export function scrubbedInOwn(declared: readonly Parameter[], bound: Bound): readonly Parameter[] {
+  return declared.filter(
+    (parameter) => parameter.secret || (!isShown(parameter, bound) && parameter.policy === 'forbidModelGeneration'),
   )
 }
 
-/** The scrubber of what others said, where an agent reads it: every value that is secret or hidden from it. */
-export function overhearingScrubber(declared: readonly Parameter[], bound: Bound): Scrubber {
-  return scrubberFor(
-    declared.filter((parameter) => parameter.secret || !isShown(parameter, bound)),
-    bound,
-  )
+/**
+ * The parameters whose values are removed from the text of others before an agent reads it: all that are secret or hidden
+ * from it.
+ */
+export function scrubbedInOthers(declared: readonly Parameter[], bound: Bound): readonly Parameter[] {
+  return declared.filter((parameter) => parameter.secret || !isShown(parameter, bound))
 }
 
-function scrubberFor(hidden: readonly Parameter[], bound: Bound): Scrubber {
+/** The scrubber for the values of these parameters. */
+export function scrubberOf(hidden: readonly Parameter[], bound: Bound): Scrubber {
   if (hidden.length === 0) return null
-  const patterns = new Set<string>()
+  const patterns: Uint16Array[] = []
   let longest = 0
-  for (const parameter of hidden) {
-    const value = bound.get(parameter.name)?.box.reveal()
-    for (const text of textsOf(value)) {
+  for (const { name } of hidden) {
+    for (const text of textsOf(bound.get(name)?.box.reveal())) {
       longest = Math.max(longest, text.length)
-      for (const pattern of patternsOf(text)) patterns.add(pattern)
+      for (const form of formsOf(text)) patterns.push(unitsOf(form))
     }
   }
-  if (patterns.size === 0) return null
-  const longestFirst = [...patterns].sort((a, b) => b.length - a.length)
-  const pattern = new RegExp(longestFirst.join('|'), 'gi')
-  return (text) => withoutFragments(text.replace(pattern, scrubbed), longest * longestSpelling)
+  if (patterns.length === 0) return null
+  const automaton = createAutomaton(patterns)
+  return (text) => withoutFragments(without(text, spansOf(text, automaton)), longest * longestSpelling)
 }
 
-/** Stands at the end of a text that was too long: how much of it there is. */
+/** A pattern of an automaton: case-folded units. */
+function unitsOf(text: string): Uint16Array {
+  const units = new Uint16Array(text.length)
+  for (let at = 0; at < text.length; at += 1) units[at] = fold(text.charCodeAt(at))
+  return units
+}
+
+function without(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text
+  let clean = ''
+  let from = 0
+  for (const { start, end } of spans) {
+    clean += text.slice(from, start) + scrubbed
+    from = end
+  }
+  return clean + text.slice(from)
+}
+
+/** Ends a text that was cut, and says how much of it is kept. */
 export function cutMark(kept: number, whole: number): string {
   return ` [cut: ${kept} of ${whole} characters]`
 }
 
 const cutMarks = / \[cut: \d+ of \d+ characters\]/g
 
-/** A text that was cut may end within a secret, which nothing would know by its beginning: as much as one can take goes before each mark. */
+/**
+ * A cut text may end inside a secret, which no pattern would match. So the longest possible fragment is removed before each
+ * mark.
+ */
 function withoutFragments(text: string, most: number): string {
   if (!text.includes(' [cut: ')) return text
   let clean = ''
@@ -80,49 +103,18 @@ function textsOf(value: unknown): string[] {
     .filter((text) => text.length >= shortest)
 }
 
-/** The value as it is, and as JSON, HTML, URLs, base64, hex and mirrors would carry it. Case is ignored when they are looked for. */
-function patternsOf(text: string): string[] {
+/**
+ * The value and its reverse, which are also found when escaped for JSON, HTML or URLs; and the value in hex and base64. The
+ * search ignores case. URLs and bytes cannot hold half a surrogate pair: a replacement character takes its place.
+ */
+function formsOf(text: string): ReadonlySet<string> {
   const bytes = Buffer.from(text, 'utf8')
-  const encoded = [bytes.toString('hex'), ...base64Forms(bytes)]
-  return [spelled(text), spelled([...text].reverse().join('')), ...encoded.map(escapePattern)]
+  const whole = text.toWellFormed()
+  const mirrored = [text, whole].map((one) => [...one].reverse().join(''))
+  return new Set([text, whole, ...mirrored, bytes.toString('hex'), ...base64Forms(bytes)])
 }
 
-/** Format characters that a reader does not see between two others. */
-const unseen = '[\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff]*'
-
-/** A text in which each character may stand as itself or as URLs, JSON and HTML escape it, with unseen ones between. */
-function spelled(text: string): string {
-  const characters = [...text]
-  if (text.length <= longestSpelled) return characters.map(spellings).join(unseen)
-  return characters.map((one) => (/[a-z0-9]/i.test(one) ? one : spellings(one))).join('')
-}
-
-const escapes: Readonly<Record<string, string>> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't' }
-const entities: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
-
-function spellings(character: string): string {
-  const code = character.codePointAt(0) ?? 0
-  const units = [...Array(character.length).keys()].map((at) => hex(character.charCodeAt(at), 4))
-  const url = [...Buffer.from(character, 'utf8')].map((byte) => `%${hex(byte, 2)}`).join('')
-  const forms = [
-    escapePattern(character),
-    url,
-    units.map((unit) => `\\\\{1,8}u${unit}`).join(''),
-    `&#0{0,6}${code};`,
-    `&#x0{0,6}${code.toString(16)};`,
-  ]
-  if (character === ' ') forms.push('\\+')
-  if ('"\\/'.includes(character)) forms.push(`\\\\{1,8}${escapePattern(character)}`)
-  if (Object.hasOwn(escapes, character)) forms.push(`\\\\{1,8}${escapes[character]}`)
-  if (Object.hasOwn(entities, character)) forms.push(`&${entities[character]};`)
-  return `(?:${forms.join('|')})`
-}
-
-function hex(code: number, digits: number): string {
-  return code.toString(16).padStart(digits, '0')
-}
-
-/** Base64 of the value at each of the three places it can start within a longer text, without what its neighbours decide. */
+/** Base64 of the value at each of the three offsets in a longer text, without the characters that depend on its neighbours. */
 function base64Forms(bytes: Buffer): string[] {
   const forms: string[] = []
   for (const lead of [0, 1, 2]) {
@@ -135,8 +127,4 @@ function base64Forms(bytes: Buffer): string[] {
     if (core.length >= shortest * 1.5) forms.push(core, core.replaceAll('+', '-').replaceAll('/', '_'))
   }
   return forms
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 }

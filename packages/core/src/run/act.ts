@@ -1,23 +1,25 @@
-/** Acting: running a tool whose intent is in the log, and turning an answer into its outcome. */
+/** Runs a tool whose start is in the log, and turns the answer to a waiting call into its outcome. */
+import type { CallPlace } from '@witan/protocol/entries'
+import { isTooDeep } from '@witan/protocol/schemas'
 import { spend } from '../budget/budget.ts'
-import { askedView } from '../conversation/asking.ts'
 import type { Slot } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
-import { failed, type Outcome, type ResultOutcome } from '../tool/outcome.ts'
-import type { RunningTool, Tool } from '../tool/tool.ts'
+import { failed, type Outcome, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
+import type { ImmediateTool, RunningTool } from '../tool/tool.ts'
 import { preparedOf, recordOutcome } from './admit.ts'
-import { toolsOf } from '../job/caller.ts'
-import { passGate } from '../job/interrupt.ts'
-import type { Job } from '../job/job.ts'
+import { toolsOf } from './caller.ts'
+import { interrupt, passGate } from './interrupt.ts'
+import { spawn } from './spawn.ts'
+import { type Job, record } from '../job/job.ts'
 import { circumstances } from '../job/task.ts'
 
-/** Runs one tool. An effect waits until its intent is durable; after a crash a `once` tool is not run again [D1, E78]. */
+/** Runs one tool. A tool with an effect waits until its start is durable; after a crash a `once` tool is not run again [D1, E78]. */
 export async function act(slot: Slot, job: Job, signal: AbortSignal): Promise<void> {
-  const { caller, toolset } = toolsOf(slot.owner, job)
-  const tool = toolset.get(slot.name)
+  const tool = toolsOf(slot.owner, job).toolset.get(slot.name)
   if (tool === undefined || tool.immediate)
     return recordOutcome(slot, job, failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`))
-  if (tool.effect === 'once' && slot.epoch < job.identity.epoch) {
+  // A call that saved a checkpoint can continue.
+  if (tool.effect === 'once' && slot.epoch < job.identity.epoch && slot.note === undefined) {
     return recordOutcome(
       slot,
       job,
@@ -28,78 +30,115 @@ export async function act(slot: Slot, job: Job, signal: AbortSignal): Promise<vo
     )
   }
   if (tool.effect !== 'none') await job.writer.commit()
-  if (job.stopped !== null || job.memo.isEnding || signal.aborted) return
-  const done = effect({ slot, tool, job }, caller, signal)
+  if (job.lifecycle.stopped !== null || job.lifecycle.isEnding || signal.aborted) return
+  const done = effect({ slot, tool, job }, signal)
   if (tool.effect !== 'once') return done
-  job.memo.unrepeatable.add(done)
-  return done.finally(() => job.memo.unrepeatable.delete(done))
+  job.lifecycle.unrepeatable.add(done)
+  return done.finally(() => job.lifecycle.unrepeatable.delete(done))
 }
 
-/** Invokes it and records its outcome; the result of what must not repeat is stored before anything else begins. */
+/** Invokes the tool and records its outcome. The result of a `once` tool is stored before anything else begins. */
 async function effect(
   { slot, tool, job }: { readonly slot: Slot; readonly tool: RunningTool; readonly job: Job },
-  caller: Parameters<RunningTool['invoke']>[1]['caller'],
   signal: AbortSignal,
 ): Promise<void> {
   const prepared = preparedOf(slot, tool, job)
   const passed = prepared.ok ? passGate(slot, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
   const outcome = passed.ok
-    ? await withinBudget({ slot, tool, job }, () => invoke({ slot, tool, args: passed.arguments }, caller, signal))
+    ? await withinBudget({ slot, tool, job }, () => invoke({ slot, tool, job }, passed.arguments, signal))
     : failed(passed.code, passed.detail)
   faultPoint('effect-done')
-  if (job.stopped !== null || signal.aborted) return
-  recordOutcome(slot, job, outcome)
+  if (job.lifecycle.stopped !== null || signal.aborted) return
+  if (outcome.kind === 'pending') pause(slot, outcome, job)
+  else recordOutcome(slot, job, outcome)
   if (tool.effect !== 'once') return
   job.writer.settling = job.writer.commit()
   await job.writer.settling
 }
 
-/** A tool that asks a model itself does so only while the tree has room for it; what is under way counts as spent [D13]. */
+/** Runs a tool that calls a model itself only if the tree's budget allows it. Calls under way count as spent [D13]. */
 async function withinBudget(
   { slot, tool, job }: { readonly slot: Slot; readonly tool: RunningTool; readonly job: Job },
-  run: () => Promise<ResultOutcome>,
-): Promise<ResultOutcome> {
+  run: () => Promise<ResultOutcome | PendingOutcome>,
+): Promise<ResultOutcome | PendingOutcome> {
   const { modelCalls = 0 } = tool
   if (modelCalls === 0) return run()
-  job.memo.asking += modelCalls
+  job.meter.asking += modelCalls
   try {
     const allowance = spend(job.run, slot.owner, circumstances(job))
     return allowance.kind === 'refused' ? failed('BUDGET_EXCEEDED', `${allowance.detail}.`) : await run()
   } finally {
-    job.memo.asking -= modelCalls
+    job.meter.asking -= modelCalls
   }
 }
 
-/** Turns the answer that came for a waiting call into its outcome. */
+/** Records what the tool waits for. Nothing of the call stays in memory. */
+function pause(slot: Slot, outcome: PendingOutcome, job: Job): void {
+  if ('interruption' in outcome) interrupt(slot, outcome.interruption, job)
+  else spawn({ slot, child: outcome.child, callId: job.env.ids.call(), grant: null }, job)
+}
+
+/** Continues a waiting call with its answer: an immediate tool turns it into the outcome, a running tool runs again. */
 export function resume(slot: Slot, job: Job): void {
   const tool = toolsOf(slot.owner, job).toolset.get(slot.name)
-  recordOutcome(slot, job, resumed(slot, tool))
+  if (tool !== undefined && !tool.immediate) {
+    record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { resumed: true } })
+  } else recordOutcome(slot, job, resumed(slot, tool))
   faultPoint('resumed')
 }
 
-function resumed(slot: Slot, tool: Tool | undefined): ResultOutcome {
-  if (tool === undefined || !tool.immediate || tool.resume === undefined || slot.answered === null) {
+function resumed(slot: Slot, tool: ImmediateTool | undefined): ResultOutcome {
+  const last = slot.answers.at(-1)
+  if (tool?.resume === undefined || last?.kind !== 'interruption') {
     return failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`)
   }
-  const { answer, asked } = slot.answered
-  const outcome = tool.resume(answer, askedView(asked))
+  const outcome = tool.resume(last.answer, last.asked)
   return outcome.kind === 'result' ? outcome : failed('TOOL_FAILED', `\`${slot.name}\` gave no result`)
 }
 
-/** Runs the tool with its time-out; a throw becomes a failure that the model reads. The time-out does not wait for a tool that ignores it. */
+/** The longest checkpoint that a call may save, in characters of JSON. */
+const longestNote = 16_000
+
+function noteSaver(slot: Slot, job: Job, signal: AbortSignal): (note: unknown) => Promise<void> {
+  return async (note) => {
+    const text = JSON.stringify(note)
+    if (text === undefined || text.length > longestNote || isTooDeep(note))
+      throw new RangeError(`A checkpoint is JSON of at most ${longestNote} characters.`)
+    if (signal.aborted || slot.state !== 'started') throw new Error('The call is over: it can leave no checkpoint.')
+    record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { note: JSON.parse(text) } })
+    await job.writer.commit()
+  }
+}
+
+/** Runs the tool with its time-out. A throw becomes a failure that the model reads. A tool that ignores the time-out is not waited for. */
 async function invoke(
-  { slot, tool, args }: { slot: Slot; tool: RunningTool; args: Readonly<Record<string, unknown>> },
-  caller: Parameters<RunningTool['invoke']>[1]['caller'],
+  { slot, tool, job }: { readonly slot: Slot; readonly tool: RunningTool; readonly job: Job },
+  args: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-): Promise<ResultOutcome> {
+): Promise<ResultOutcome | PendingOutcome> {
+  const { caller } = toolsOf(slot.owner, job)
   const request = { callId: slot.place?.call ?? '', toolCallId: slot.asked.id, arguments: args }
   const limit = new Limit(signal, tool.timeoutMs)
+  const took = new Set<string>()
+  const { answers, note } = slot
+  const saveNote = noteSaver(slot, job, limit.signal)
+  const context = { caller, signal: limit.signal, answers, note, saveNote, took: (name: string) => void took.add(name) }
+  const outcome = await outcomeOf(tool, limit, () => tool.invoke(request, context))
+  const beyond = [...took].filter((name) => tool.uses?.includes(name) === false)
+  return outcome.kind === 'pending' || beyond.length === 0 ? outcome : { ...outcome, took: beyond }
+}
+
+async function outcomeOf(
+  tool: RunningTool,
+  limit: Limit,
+  run: () => Outcome | Promise<Outcome>,
+): Promise<ResultOutcome | PendingOutcome> {
   try {
-    const outcome = await limit.race(tool.invoke(request, { caller, signal: limit.signal }))
+    const outcome = await limit.race(run())
     if (outcome === 'timeout')
       return failed('TOOL_TIMEOUT', `\`${tool.name}\` took longer than ${tool.timeoutMs} ms and was stopped.`)
     if (outcome === 'aborted') return failed('RUN_CANCELLED', `\`${tool.name}\` was stopped.`)
-    return outcome.kind === 'result' ? outcome : failed('TOOL_FAILED', `\`${tool.name}\` gave no result`)
+    return outcome.kind === 'transfer' ? failed('TOOL_FAILED', `\`${tool.name}\` gave no result`) : outcome
   } catch (error) {
     return failed(
       'TOOL_FAILED',
@@ -110,7 +149,7 @@ async function invoke(
   }
 }
 
-/** A time-out and an outer signal in one; everything it set up is taken down at the end [D10]. */
+/** Combines a time-out and an outer signal. `end` removes the timer and the listener [D10]. */
 class Limit {
   readonly #controller = new AbortController()
   readonly #stopped: Promise<'timeout' | 'aborted'>

@@ -1,7 +1,7 @@
-/** The decision: from the state of a run to what is to be done next. Pure. */
-import { type AgentCall, isTop, type RunState, type Slot } from '../conversation/state.ts'
+/** Decides from the state of a run what to do next. Pure. */
+import { type AgentCall, isTop, type LiveJob, type Slot } from '../conversation/state.ts'
 
-/** A step of work. `admit`, `resume` and `end` only record; `think` and `act` reach outside. */
+/** A unit of work. `admit`, `resume` and `end` only record entries; `think` and `act` call a model or a tool. */
 export type Work =
   | { readonly kind: 'think'; readonly call: AgentCall }
   | { readonly kind: 'admit'; readonly call: AgentCall }
@@ -9,7 +9,7 @@ export type Work =
   | { readonly kind: 'resume'; readonly slot: Slot }
   | { readonly kind: 'end'; readonly call: AgentCall }
 
-/** What to do next. `busy`: everything possible is under way; `stop`: abort what is under way, then close. */
+/** What to do next. `busy`: all possible work is under way. `stop`: abort the work under way, then finish. */
 export type Next =
   | { readonly kind: 'work'; readonly work: readonly Work[] }
   | { readonly kind: 'busy' }
@@ -17,9 +17,15 @@ export type Next =
   | { readonly kind: 'wait' }
   | { readonly kind: 'finish' }
 
-/** Decides from the run and the ids of what is under way. At most `maxParallel` effects run at once [C14]. */
-export function decide(run: RunState, busy: ReadonlyMap<string, unknown>): Next {
-  if (run.cancelled || run.failure !== null) return busy.size > 0 ? { kind: 'stop' } : { kind: 'finish' }
+/** What the log does not record: the ids of the effects under way in this process, and whether the run must fail. */
+export interface Underway {
+  readonly busy: ReadonlyMap<string, unknown>
+  readonly isFailing: boolean
+}
+
+/** Decides from the run and the effects under way. At most `maxParallel` effects run at once [C14]. */
+export function decide(run: LiveJob, { busy, isFailing }: Underway): Next {
+  if (run.cancelled || isFailing) return busy.size > 0 ? { kind: 'stop' } : { kind: 'finish' }
   const work: Work[] = []
   let free = run.tree.limits.maxParallel - busy.size
   for (const call of run.calls.values()) {

@@ -1,25 +1,26 @@
 /** The one loop: moves a job forward until it must wait or is over. */
 import type { RunResult } from '@witan/protocol'
 import { decide } from './decide.ts'
-import { isOurs, type Job } from '../job/job.ts'
+import { isOurs, type Job, stopJob } from '../job/job.ts'
 import { perform } from './perform.ts'
-import { finish, park } from './rest.ts'
+import { finish, park } from './settle.ts'
 
-/** How a job came to rest here: with a result that was told, or stopped so that another worker goes on. */
+/** How `advance` ended: with a stored result, or stopped so that another worker continues the job. */
 export type Rest =
   | { readonly kind: 'told'; readonly result: RunResult }
   | { readonly kind: 'stopped'; readonly reason: unknown }
 
-/** Moves one job forward. Never throws for what a model, a tool or a person did. Bounded: every pass records, spends budget or waits. */
+/** Moves one job forward. Never throws because of a model, a tool or a person. Every pass records, spends budget or waits. */
 export async function advance(job: Job): Promise<Rest> {
   for (;;) {
-    if (!isOurs(job)) job.stop('fenced')
-    if (job.stopped !== null) return { kind: 'stopped', reason: job.stopped }
-    if (job.memo.isEnding) {
+    if (!isOurs(job)) stopJob(job, 'fenced')
+    const { stopped, isEnding, failure } = job.lifecycle
+    if (stopped !== null) return { kind: 'stopped', reason: stopped }
+    if (isEnding) {
       await job.changes.next()
       continue
     }
-    const next = decide(job.run, job.busy)
+    const next = decide(job.run, { busy: job.busy, isFailing: failure !== null })
     if (next.kind === 'wait' || next.kind === 'finish') {
       const result = next.kind === 'wait' ? await park(job) : await finish(job)
       if (result !== null) return { kind: 'told', result }

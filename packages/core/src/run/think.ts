@@ -1,200 +1,114 @@
 /** Thinking: one model call of one agent, within its budget, and its reply into the log. */
-import { problem, type UsageCounters } from '@witan/protocol'
-import { spend } from '../budget/budget.ts'
-import { mergeUsage } from '../conversation/usage.ts'
-import type { AgentCall } from '../conversation/state.ts'
-import { cutOf } from '../conversation/trim.ts'
-import { modelView } from '../conversation/view.ts'
 import { faultPoint } from '../identity/fault-point.ts'
-import { type Model, ModelCallError, type ModelReply, type ModelRequest } from '../model/model.ts'
-import { outputProblem } from '../model/output.ts'
-import type { Toolset } from '../tool/tool.ts'
+import type { AgentCall } from '../conversation/state.ts'
+import { type Cut, cutAll, cutOf } from '../conversation/trim.ts'
+import { type Model, ModelCallError, type ModelCallOptions, type ModelReply } from '../model/model.ts'
+import { type CallTrouble, hintOf } from '../model/trouble.ts'
 import { orAborted } from '../job/abort.ts'
-import { toolsOf } from '../job/caller.ts'
-import { failRun, type Job, record } from '../job/job.ts'
-import { circumstances } from '../job/task.ts'
-import { failCall } from './rest.ts'
-import { makeRoom } from './trim.ts'
-
-/** A later owner's attempts are always higher, whatever of the earlier ones was stored. */
-const attemptsPerEpoch = 4096
+import { type Job, record } from '../job/job.ts'
+import { type Asking, askingOf } from './asking.ts'
+import { takeReply } from './reply.ts'
+import { failCall } from './settle.ts'
+import { affordsTwo, shortenHistory } from './trim.ts'
 
 /** Calls the model of `call` once and records its reply. What goes wrong is an event of the call, never an exception. */
 export async function think(call: AgentCall, job: Job, signal: AbortSignal): Promise<void> {
-  // A sibling of that effect may have woken the loop meanwhile.
+  // The result of an effect that must not repeat is stored first: a sibling of it may have woken the loop meanwhile.
   if (job.writer.settling !== null) await job.writer.settling
-  if (signal.aborted) return
-  const cut = cutOf(call, job.run)
-  if (cut !== null) await makeRoom(call, job, { cut, signal, mayAsk: affordsTwo(call, job) })
-  if (signal.aborted) return
-  const startedAt = job.env.clock.now()
-  const allowance = spend(job.run, call, circumstances(job, startedAt))
-  if (allowance.kind === 'refused')
-    return failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}.`, { hint: allowance.hint }))
-  const model = job.env.model(call.model)
-  if (model === null)
-    return failCall(call, job, {
-      code: 'MODEL_UNKNOWN',
-      detail: `Agent \`${call.agent.id}\` wants model \`${call.model}\`, which this runtime does not have.`,
-      hint: 'Configure the connection, or change the model of the agent.',
-    })
-  const { caller, toolset, offers } = toolsOf(call, job)
-  if (call.iterations === 0) tellNotices(call, job, toolset)
-  const { messages, taken } = modelView(call, caller)
-  const heard = call.document.inbox.flatMap(({ id }) => id ?? [])
-  const attempt = (job.identity.epoch - 1) * attemptsPerEpoch + call.iterations + 1
-  const offered = allowance.kind === 'tools'
-  faultPoint('budget-reserved')
-  let reply: ModelReply
-  if (offered) job.memo.offering += 1
+  const cut = signal.aborted ? null : cutOf(call, job.run)
+  if (cut !== null) await trim(cut, { call, job, signal })
+  const error = await ask(call, job, signal)
+  if (error === null) return
+  const isRoomMade = troubleIn(error) === 'context' && (await trim(cutAll(call, job.run), { call, job, signal }))
+  if (isRoomMade) job.meter.lost += 1 // refused, and counted all the same
+  const still = isRoomMade ? await ask(call, job, signal) : error
+  if (still !== null) failThink(call, job, still)
+}
+
+interface Thinking {
+  readonly call: AgentCall
+  readonly job: Job
+  readonly signal: AbortSignal
+}
+
+/** True if the history was cut. */
+async function trim(cut: Cut | null, { call, job, signal }: Thinking): Promise<boolean> {
+  return cut !== null && (await shortenHistory(call, job, { cut, signal, mayAsk: affordsTwo(call, job) }))
+}
+
+/** Asks, and records the reply. Null unless the call failed: with its error. */
+async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Failure | null> {
+  const asking = signal.aborted ? null : askingOf(call, job)
+  const reply = asking === null ? null : await replyTo(asking, job, signal)
+  if (asking === null || reply === null) return null
+  if ('error' in reply) return reply
+  takeReply(asking, job, reply)
+  return null
+}
+
+interface Failure {
+  readonly error: unknown
+  readonly model: Model
+}
+
+/** The reply; null where it was given up. */
+async function replyTo(asking: Asking, job: Job, signal: AbortSignal): Promise<ModelReply | Failure | null> {
+  const { model, holdsRound } = asking
+  const { meter } = job
+  if (holdsRound) meter.offering += 1
   try {
-    const request = requestOf(call, { messages, tools: offers, offered })
-    reply = await orAborted(ask(model, request, { call, job, signal, attempt }), signal)
+    const reply = await orAborted(streamed(asking, job, signal), signal)
+    faultPoint('model-reply-received')
+    if (!signal.aborted) return reply
   } catch (error) {
-    if (signal.aborted) return giveUp(job)
-    return failCall(call, job, {
-      code: 'MODEL_CALL_FAILED',
-      detail: failureText(error, model),
-      hint: 'Look at the connection: its address, its key, and the name of the model.',
-    })
+    if (!signal.aborted) return { error, model }
   } finally {
-    if (offered) job.memo.offering -= 1
+    if (holdsRound) meter.offering -= 1
   }
-  faultPoint('model-reply-received')
-  if (signal.aborted) return giveUp(job)
-  const off = reply.toolCalls.length > 0 && offered ? null : outputProblem(call.agent, reply.text, offered)
-  record(job, call.place, {
-    type: 'end',
-    kind: 'model',
-    body: {
-      model: reply.model ?? model.id,
-      usage: reply.usage,
-      finishReason: offered ? reply.finishReason : 'iteration_limit',
-      text: reply.text,
-      toolCalls: withOwnIds(reply.toolCalls),
-      taken,
-      startedAt,
-      attempt,
-      offered,
-      accepted: off === null,
-      ...(heard.length === 0 ? {} : { heard }),
-    },
-  })
-  if (!offered && reply.toolCalls.length > 0) refuseLate(call, job, reply)
-  if (off !== null) askAgain(call, job, off)
+  // Nobody waits for the reply, but it is paid for.
+  meter.lost += 1
+  return null
 }
 
-/** Its reply is not waited for, but paid for. */
-function giveUp({ memo }: Job): void {
-  memo.lost += 1
+function troubleIn({ error }: Failure): CallTrouble | null {
+  return error instanceof ModelCallError ? error.trouble : null
 }
 
-/** A summary must leave room for the answer. */
-function affordsTwo(call: AgentCall, job: Job): boolean {
-  return spend({ ...job.run, modelCalls: job.run.modelCalls + 1 }, call, circumstances(job)).kind === 'tools'
-}
-
-/** Who made the model calls, in words. */
-function spenders(job: Job): string {
-  const sum = new Map<string, UsageCounters>()
-  for (const call of job.run.calls.values()) mergeUsage(sum, call.usage)
-  const made = [...sum].map(([path, counters]) => `${path} ${counters.modelCalls}`)
-  const { failedCalls } = job.run
-  return `(${[...made, ...(failedCalls === 0 ? [] : [`failed ${failedCalls}`])].join(', ')})`
-}
-
-/** Some servers give two calls of one reply the same id; results are matched by it, so each gets its own. */
-function withOwnIds(calls: ModelReply['toolCalls']): ModelReply['toolCalls'] {
-  if (calls.length < 2) return calls
-  const seen = new Set(calls.map(({ id }) => id))
-  if (seen.size === calls.length) return calls
-  const used = new Set<string>()
-  return calls.map((call, index) => {
-    const id = used.has(call.id) ? `${call.id}-${index}` : call.id
-    used.add(id)
-    return { ...call, id }
+function failThink(call: AgentCall, job: Job, failure: Failure): void {
+  const { error, model } = failure
+  const trouble = troubleIn(failure)
+  failCall(call, job, {
+    code: trouble === 'context' ? 'MODEL_CONTEXT_EXCEEDED' : 'MODEL_CALL_FAILED',
+    detail: failureText(error, model),
+    hint: hintOf(trouble, error instanceof ModelCallError && error.retryable),
   })
 }
 
-/** A tool called although all tools were off is not run; one error says so [E26]. */
-function refuseLate(call: AgentCall, job: Job, reply: ModelReply): void {
-  const [first] = reply.toolCalls
-  if (first === undefined) return
-  const place = { ...call.place, call: job.env.ids.call(), parentCall: call.place.call }
-  record(job, place, {
-    type: 'start',
-    kind: 'tool',
-    body: { name: first.name, toolCallId: first.id, arguments: null, bound: [] },
-  })
-  record(job, place, {
-    type: 'error',
-    kind: 'tool',
-    body: {
-      code: 'BUDGET_EXCEEDED',
-      detail: 'The iteration limit is reached: tools are off in the last answer, and nothing was run.',
-    },
-  })
-}
-
-/** An empty reply or one off its schema is forgiven once [E28]. */
-function askAgain(call: AgentCall, job: Job, off: { readonly detail: string; readonly message: string | null }): void {
-  if (call.failures > 1)
-    return failCall(call, job, {
-      code: 'MODEL_REPLY_INVALID',
-      detail: off.detail,
-      hint: 'Try another model, or make the instructions plainer.',
-    })
-  if (off.message === null) return
-  record(
-    job,
-    { ...call.place, author: 'witan' },
-    {
-      type: 'message',
-      kind: null,
-      body: { author: 'witan', text: `[from @witan to @${call.agent.id}] ${off.message}` },
-    },
-  )
-}
-
-function tellNotices(call: AgentCall, job: Job, toolset: Toolset): void {
-  for (const { notice, noticeCode: code = 'DELEGATE_UNAVAILABLE' } of toolset.values()) {
-    if (notice !== null) record(job, call.place, { type: 'notice', kind: null, body: { code, detail: notice } })
-  }
-  // Of a delegation its start has told it.
-  if (call.parent !== null || call.scrub === null || call.scrub(call.message) === call.message) return
-  const detail = `The prompt holds a value that is hidden from \`${call.agent.id}\`; what a person types is read as it is.`
-  record(job, call.place, { type: 'notice', kind: null, body: { code: 'HIDDEN_VALUE_IN_TEXT', detail } })
-}
-
-function requestOf(
-  call: AgentCall,
-  { messages, tools, offered }: Pick<ModelRequest, 'messages' | 'tools'> & { readonly offered: boolean },
-): ModelRequest {
-  const { agent } = call
-  const forced = agent.toolMode === 'force' && !call.calledTool
-  return {
-    messages,
-    tools,
-    toolChoice: tools.length === 0 || !offered || agent.toolMode === 'none' ? 'none' : forced ? 'required' : 'auto',
-    temperature: call.temperature,
-    reasoningEffort: agent.reasoningEffort ?? null,
-    output: agent.outputSchema === null ? null : { name: agent.id, schema: agent.outputSchema },
-  }
-}
-
-async function ask(
-  model: Model,
-  request: ModelRequest,
-  at: { readonly call: AgentCall; readonly job: Job; readonly signal: AbortSignal; readonly attempt: number },
-): Promise<ModelReply> {
-  const { call, job, signal, attempt } = at
+async function streamed({ call, model, request, attempt }: Asking, job: Job, signal: AbortSignal): Promise<ModelReply> {
   faultPoint('model-request')
+  const { hub, clock } = job.env
   const { channel } = job.log.state
-  for await (const part of model.stream(request, { signal, deltas: job.env.hub.isRead(channel) })) {
+  const tell = noteTaker(call, job, signal)
+  for await (const part of model.stream(request, { signal, deltas: hub.isRead(channel), tell })) {
     if (part.type === 'reply') return part.reply
-    job.env.hub.delta(channel, { place: call.place, text: part.text, attempt, at: job.env.clock.now() })
+    hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
   }
   throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
+}
+
+/** Of many warnings a run shows the first ones. */
+const mostWarnings = 20
+
+/** Records what a model's adapter says of a call: a warning once in a run. */
+function noteTaker(call: AgentCall, job: Job, signal: AbortSignal): NonNullable<ModelCallOptions['tell']> {
+  return (note) => {
+    const { warned } = job.run
+    const isSaid = note.code === 'MODEL_WARNING' && (warned.has(note.detail) || warned.size >= mostWarnings)
+    if (signal.aborted || isSaid) return
+    const detail = call.scrub === null ? note.detail : call.scrub(note.detail)
+    record(job, call.place, { type: 'notice', kind: null, body: { code: note.code, detail } })
+    if (note.code === 'MODEL_WARNING') warned.add(note.detail)
+  }
 }
 
 function failureText(error: unknown, model: Model): string {

@@ -1,38 +1,47 @@
-/** Making room before a call thinks: a history that is too long leaves its view, by a summary or without a word [Rb38, Rb39]. */
+/** Shortens a history that is too long before a model call, with or without a summary [Rb38, Rb39]. */
 import type { ModelEndBody } from '@witan/protocol/entries'
 import type { AgentCall } from '../conversation/state.ts'
+import { spend } from '../budget/budget.ts'
 import { type Cut, lastSeqBefore, summaryTokens, transcriptOf } from '../conversation/trim.ts'
 import { type Model, ModelCallError, type ModelReply, type ModelRequest } from '../model/model.ts'
 import { orAborted } from '../job/abort.ts'
 import { type Job, record } from '../job/job.ts'
+import { circumstances } from '../job/task.ts'
 
 type Summarize = NonNullable<Cut['summarize']>
 
-/** Records the cut. Where a summary cannot be had the history stays as it is, and a notice says so: the run goes on. */
-export async function makeRoom(
+/** Whether the budget allows two model calls: the summary and the answer. */
+export function affordsTwo(call: AgentCall, job: Job): boolean {
+  return spend({ ...job.run, modelCalls: job.run.modelCalls + 1 }, call, circumstances(job)).kind === 'tools'
+}
+
+/** Records the cut and returns true. If no summary can be made, the history stays, a notice says so, and the run continues. */
+export async function shortenHistory(
   call: AgentCall,
   job: Job,
   { cut, signal, mayAsk }: { readonly cut: Cut; readonly signal: AbortSignal; readonly mayAsk: boolean },
-): Promise<void> {
-  await job.writer.commit() // what is kept is named by its seq
-  if (signal.aborted || job.stopped !== null) return
+): Promise<boolean> {
+  await job.writer.commit() // the cut is named by a seq, which only a stored entry has
+  if (signal.aborted || job.lifecycle.stopped !== null) return false
   if (cut.summarize === null) return recordCut(call, job, { cut, text: '' })
   if (!mayAsk) return tell(call, job, 'the budget leaves no room for a summary')
   const text = await summaryOf(call, job, { cut, trim: cut.summarize, signal })
-  if (text !== null) recordCut(call, job, { cut, text })
+  return text !== null && recordCut(call, job, { cut, text })
 }
 
-function recordCut(call: AgentCall, job: Job, { cut, text }: { readonly cut: Cut; readonly text: string }): void {
+function recordCut(call: AgentCall, job: Job, { cut, text }: { readonly cut: Cut; readonly text: string }): true {
   const body = { document: call.document.path, reader: call.agent.id, upToSeq: lastSeqBefore(cut.turn), text }
   record(job, call.place, { type: 'summary', kind: null, body })
+  return true
 }
 
-function tell(call: AgentCall, job: Job, why: string): void {
+function tell(call: AgentCall, job: Job, why: string): false {
   const detail = `The history of \`${call.document.path}\` is too long and stays as it is: ${why}.`
   record(job, call.place, { type: 'notice', kind: null, body: { code: 'HISTORY_NOT_TRIMMED', detail } })
+  return false
 }
 
-/** Asks the agent's own model, which reads only what it has read or said before [E47]; null where it gave nothing. */
+/** Asks the agent's own model, which gets only text that it has read or written before [E47]. Null if it gave no summary. */
 async function summaryOf(
   call: AgentCall,
   job: Job,
@@ -45,7 +54,7 @@ async function summaryOf(
   const scrub = call.scrub ?? ((text: string) => text)
   let reply: ModelReply
   try {
-    reply = await orAborted(replyOf(model, requestOf(trim, scrub(transcriptOf(cut.dropped))), signal), signal)
+    reply = await orAborted(condensed(model, trim, { transcript: scrub(transcriptOf(cut.dropped)), signal }), signal)
   } catch (error) {
     if (!signal.aborted) tell(call, job, error instanceof Error ? error.message : 'the model could not be called')
     return null
@@ -63,6 +72,30 @@ async function summaryOf(
   return null
 }
 
+/** How many times a transcript that is too long for its model is halved. */
+const halvings = 6
+
+/** Asks for a summary. If the transcript is too long for the model, its middle is left out. */
+async function condensed(
+  model: Model,
+  trim: Summarize,
+  { transcript, signal }: { readonly transcript: string; readonly signal: AbortSignal },
+): Promise<ModelReply> {
+  for (let most = transcript.length, left = halvings; ; most = Math.floor(most / 2), left -= 1) {
+    try {
+      return await replyOf(model, requestOf(trim, shortened(transcript, most)), signal)
+    } catch (error) {
+      if (left === 0 || !(error instanceof ModelCallError) || error.trouble !== 'context') throw error
+    }
+  }
+}
+
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text
+  const head = Math.floor(most / 4)
+  return `${text.slice(0, head)}\n[${text.length - most} characters are left out here]\n${text.slice(head - most)}`
+}
+
 function requestOf(trim: Summarize, transcript: string): ModelRequest {
   const size = `Use at most ${summaryTokens(trim)} tokens.`
   const content = `<conversation>\n${transcript}\n</conversation>\n\n${trim.endPrompt} ${size}`
@@ -73,7 +106,7 @@ function requestOf(trim: Summarize, transcript: string): ModelRequest {
   return { messages, tools: [], toolChoice: 'none', temperature: null, reasoningEffort: null, output: null }
 }
 
-/** It counts as usage like every model call; its words stand in the summary. */
+/** Records the usage of the summary call. Its text is in the summary entry. */
 function recordReply(
   call: AgentCall,
   job: Job,

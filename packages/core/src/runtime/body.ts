@@ -1,10 +1,20 @@
-/** What comes in as a body, held against its schema. */
+/** Validates request bodies against their schemas. */
 import { type RunRequest, WitanError } from '@witan/protocol'
+import { isChecked, isTooDeep, maxJsonDepth } from '@witan/protocol/schemas'
 import type { z } from 'zod'
 import { nearest } from '../agent/nearest.ts'
 
-/** Parses a body; the first issue becomes an error that names the place and the nearest known key. */
+/** Throws `JSON_TOO_DEEP` for a body that nests deeper than JSON may. */
+export function refuseTooDeep(body: unknown): void {
+  if (!isTooDeep(body)) return
+  const detail = `The body is nested deeper than ${maxJsonDepth}, or contains itself.`
+  throw new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })
+}
+
+/** Parses a body once. The first issue becomes an error with its path and the nearest known key. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  if (isChecked(schema, body)) return body
+  refuseTooDeep(body)
   const parsed = schema.safeParse(body)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0] as z.core.$ZodIssue
@@ -15,7 +25,7 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
       `\`${path || 'body'}\` is not valid: ${issue.message}.`,
       {
         path,
-        hint: 'The types of `@witan/core` say what is taken there.',
+        hint: 'The types of `@witan/core` describe the valid values.',
       },
     )
   }
@@ -34,9 +44,9 @@ export function refuseMixedInput(
 ): void {
   const { prompt, actionResponses, answers, artificialActions } = request
   if (prompt === undefined && artificialActions.length > 0) {
-    throw new WitanError('RUN_INPUT_INVALID', '`artificialActions` stand behind a prompt, and there is none.', {
+    throw new WitanError('RUN_INPUT_INVALID', '`artificialActions` require a prompt, and there is none.', {
       path: 'artificialActions',
-      hint: 'Send a prompt with them; a model answers words, not calls.',
+      hint: 'Send a prompt with them: a model answers prompts, not calls.',
     })
   }
   const isResponse = actionResponses.length + answers.length > 0
@@ -44,7 +54,7 @@ export function refuseMixedInput(
   throw new WitanError(
     'RUN_INPUT_INVALID',
     prompt === undefined
-      ? 'A run needs `prompt`, or responses to what waits.'
+      ? 'A run needs `prompt`, or responses to its open interruptions.'
       : 'Send either `prompt` or responses, not both.',
     { path: 'prompt', hint: 'A prompt starts a run; actionResponses and answers resume the waiting one.' },
   )

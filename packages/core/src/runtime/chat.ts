@@ -1,4 +1,4 @@
-/** A conversation held by library code: handlers for actions, and a run that loops through them. */
+/** A conversation driven by library code: handlers for actions, and a run that calls them in a loop. */
 import {
   conversationIdPattern,
   type Interruption,
@@ -12,7 +12,7 @@ import type { AcceptedRun, Chat, Witan } from './contract.ts'
 
 type Handler = (args: Record<string, unknown>) => unknown
 
-/** A chat with `agent`; the conversation is made by its first run. */
+/** A chat with `agent`. Its first run creates the conversation. */
 export function createChat(witan: Witan, agent: string, options: Readonly<Record<string, unknown>>): Chat {
   const handlers = new Map<string, Handler>()
   const named = typeof options['id'] === 'string' && conversationIdPattern.test(options['id']) ? options['id'] : null
@@ -23,8 +23,8 @@ export function createChat(witan: Witan, agent: string, options: Readonly<Record
     id = opened.id
     return opened.run as AcceptedRun
   }
-  const settle = async (told: RunResult): Promise<RunResult> => {
-    let result = told
+  const settle = async (initial: RunResult): Promise<RunResult> => {
+    let result = initial
     for (let open = handled(result, handlers); open.length > 0; open = handled(result, handlers)) {
       const actionResponses = await Promise.all(open.map(respond))
       result = await (await witan.run(result.conversationId, { actionResponses })).result
@@ -36,7 +36,7 @@ export function createChat(witan: Witan, agent: string, options: Readonly<Record
       const known = id ?? named
       if (known === null)
         throw new WitanError('NOT_FOUND', 'The conversation has no id before its first run.', {
-          hint: 'Call run first, or give a whole id in the options.',
+          hint: 'Call run first, or pass a complete id in the options.',
         })
       return known
     },
@@ -44,7 +44,7 @@ export function createChat(witan: Witan, agent: string, options: Readonly<Record
       if (path.includes('*'))
         throw new WitanError('ID_INVALID', `\`${path.slice(0, 200)}\` is not the path of one action.`, {
           path: 'path',
-          hint: 'Write it whole, such as `profile/ChangeName`; `check` lists the paths. Wildcards are for the client.',
+          hint: 'Write the full path, such as `profile/ChangeName`; `check` lists the paths. Only the client supports wildcards.',
         })
       if (handlers.has(path))
         throw new WitanError('NAME_TAKEN', `\`${path}\` has a handler already.`, {
@@ -65,7 +65,7 @@ export function createChat(witan: Witan, agent: string, options: Readonly<Record
   return chat
 }
 
-/** A conversation that was never made has nothing to go on with. */
+/** A conversation that was never created has no live run to resume. */
 function nothingThere(error: unknown): null {
   if (isWitanError(error) && error.code === 'NOT_FOUND') return null
   throw error
@@ -76,7 +76,7 @@ interface Handled {
   readonly handler: Handler
 }
 
-/** What a handler is there for; nothing where one is missing, so the result is given back waiting. */
+/** The actions that have a handler; empty if one lacks it, so that the waiting result is returned. */
 function handled(result: RunResult, handlers: ReadonlyMap<string, Handler>): readonly Handled[] {
   if (result.status !== 'waiting') return []
   return result.interruptions.flatMap((interruption) => {
@@ -86,7 +86,7 @@ function handled(result: RunResult, handlers: ReadonlyMap<string, Handler>): rea
   })
 }
 
-/** What a handler throws goes to the model in words [Rb47]. */
+/** What a handler throws goes to the model as text [Rb47]. */
 async function respond({ interruption, handler }: Handled): Promise<{ id: string; response: unknown }> {
   try {
     return { id: interruption.id, response: (await handler(interruption.arguments)) ?? null }

@@ -1,9 +1,10 @@
-/** The public face of a runtime: what the library, the server and the command line call. */
+/** The public interface of a runtime: what the library, the server and the command line call. */
 import type {
   AgentData,
   AgentInput,
   CheckReport,
   Conversation,
+  ConversationLine,
   ConversationRequest,
   DetailLevel,
   Document,
@@ -12,6 +13,7 @@ import type {
   Interruption,
   InterruptionKind,
   Prompt,
+  RunLine,
   RunRequest,
   RunResult,
   RunState,
@@ -20,7 +22,7 @@ import type {
   TaskProgress,
   TaskReply,
 } from '@witan/protocol'
-import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/desk/assign.ts'
+import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/admin/assign.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Reservation } from '../store/store.ts'
 
@@ -30,10 +32,21 @@ export interface Page<Item> {
   readonly nextCursor: string | null
 }
 
-/** Which page: `limit` 1 to 200, default 50; `cursor` from the page before. */
+/** Selects a page: `limit` 1 to 200, default 50; `cursor` from the previous page. */
 export interface PageOptions {
   readonly limit?: number
   readonly cursor?: string | null
+}
+
+/** Options of a document read: the start, by at most one of the first three; how many messages, and in how much detail. */
+export interface DocumentOptions {
+  /** Exclusive dates (ISO): the newest messages before one, or the oldest after one. */
+  readonly before?: string
+  readonly after?: string
+  /** `olderCursor` or `newerCursor` of another page of this document. */
+  readonly cursor?: string | null
+  readonly limit?: number
+  readonly detail?: DetailLevel
 }
 
 /** A saved agent, and whether it was new. */
@@ -42,16 +55,22 @@ export interface SavedAgent {
   readonly created: boolean
 }
 
-/** A run that was accepted: its message is stored. `result` settles when the run ends or waits for somebody; it never rejects for what a model, tool or person did. */
+/**
+ * A run that was accepted: its message is stored. `result` settles when the run ends or waits for somebody. It never
+ * rejects because of what a model, tool or person did.
+ */
 export interface AcceptedRun {
   readonly runId: string
   readonly conversationId: string
-  /** The last seq before this run's first entry: where a reader of just this run starts. */
+  /** The last seq before this run's first entry: the start for a reader of only this run. */
   readonly fromSeq: number
   readonly result: Promise<RunResult>
 }
 
-/** A started conversation; `created` is false where the id existed and goes on; `run` is null without a prompt. */
+/**
+ * A started conversation. `created` is false if the id existed and the conversation continues; `run` is null without a
+ * prompt.
+ */
 export interface OpenedConversation {
   readonly id: string
   readonly agent: string
@@ -59,33 +78,42 @@ export interface OpenedConversation {
   readonly run: AcceptedRun | null
 }
 
-/** Which events: after `from` (exclusive, default 0), `verbose` or the root's own only [F34], of one `call` and what is below it. */
+/**
+ * Selects events: after `from` (exclusive, default 0); all with `verbose`, else only the root's own [F34]; of one `call`
+ * and its subtree.
+ */
 export interface EventFilter {
   readonly from?: number
   readonly verbose?: boolean
   readonly call?: string
 }
 
-/** Agents as data. Every save is checked; errors refuse it, warnings are kept. */
-export interface AgentDesk {
+/** Agents as data. Every save is checked: errors refuse it, warnings are stored. */
+export interface AgentAdmin {
   list(options?: PageOptions): Promise<Page<StoredAgent>>
   /** Throws `NOT_FOUND`. */
   get(id: string): Promise<StoredAgent>
-  /** Creates or replaces. `ifRevision` that is not the stored one throws `REVISION_MISMATCH`; `create: true` throws `AGENT_EXISTS` where it exists. */
+  /**
+   * Creates or replaces an agent. Throws `REVISION_MISMATCH` if `ifRevision` is not the stored revision, and `AGENT_EXISTS`
+   * with `create: true` if the agent exists.
+   */
   save(agent: unknown, options?: { ifRevision?: number | null; create?: boolean }): Promise<SavedAgent>
-  /** Saves several at once, all or nothing, so that they may list each other. */
+  /** Saves several agents, all or none, so that they may list each other. */
   saveAll(agents: readonly unknown[]): Promise<readonly SavedAgent[]>
   /** Throws `AGENT_REFERENCED` while others list it, unless forced. */
   delete(id: string, options?: { force?: boolean; ifRevision?: number | null }): Promise<void>
-  /** Checks these agents together with the stored ones; without any, the stored ones. Never throws for a bad agent. */
+  /** Checks these agents together with the stored ones; without any, checks the stored ones. Never throws for a bad agent. */
   check(agents?: readonly unknown[]): Promise<CheckReport>
   graph(id: string): Promise<AgentGraph>
-  readonly subAgents: SubAgentDesk
-  readonly tools: ToolDesk
+  readonly subAgents: SubAgentAdmin
+  readonly tools: ToolAdmin
 }
 
-/** The roster of an agent, one by one. A change is a save of the parent: checked, with a revision of its own, refused over another `ifRevision`. */
-export interface SubAgentDesk {
+/**
+ * Single changes of an agent's roster. A change is a save of the parent: it is checked, creates a revision, and fails if
+ * `ifRevision` is not the stored one.
+ */
+export interface SubAgentAdmin {
   list(parentId: string, options?: PageOptions): Promise<Page<SubAgentLine>>
   /** Creates an agent and lists it, both or neither. Throws `AGENT_EXISTS`. */
   create(
@@ -98,15 +126,15 @@ export interface SubAgentDesk {
     id: string,
     options?: RevisionOption & { readonly edge?: unknown },
   ): Promise<AssignedSubAgent>
-  /** Takes it out of the roster; gives the parent as it stands. Throws `NOT_FOUND` where it is not listed. */
+  /** Removes it from the roster; returns the parent after the change. Throws `NOT_FOUND` if it is not listed. */
   unassign(parentId: string, id: string, options?: RevisionOption): Promise<StoredAgent>
   /**
-   * Runs a listed sub-agent as the root of a conversation of its own [F40–F43]: `request` is a run's body with `conversationId`
-   * (absent: a new one) and the `parameters` a new one starts with, the hidden trusted ones too. Throws `NOT_FOUND`,
-   * `CONVERSATION_AGENT_MISMATCH`, `PARAM_MISSING`.
+   * Runs a listed sub-agent as the root of a conversation of its own [F40–F43]. `request` is a run's body with
+   * `conversationId` (absent: a new conversation) and the `parameters` of a new conversation, including hidden trusted
+   * ones. Throws `NOT_FOUND`, `CONVERSATION_AGENT_MISMATCH`, `PARAM_MISSING`.
    */
   run(parentId: string, id: string, request: unknown): Promise<AcceptedRun>
-  /** The first half of `run`, for readers who must join the conversation before it: `body` is left for `Witan.run`. */
+  /** The first half of `run`, for readers who must join the conversation before the run starts: pass `body` to `Witan.run`. */
   open(
     parentId: string,
     id: string,
@@ -114,28 +142,31 @@ export interface SubAgentDesk {
   ): Promise<{ readonly conversationId: string; readonly body: RunRequest }>
 }
 
-/** The tools of an agent, one by one; a change is a save of that agent. */
-export interface ToolDesk {
-  /** Throws `TOOL_UNKNOWN`; `created` is false where the agent had it. */
+/** Single changes of an agent's tools; a change is a save of that agent. */
+export interface ToolAdmin {
+  /** Throws `TOOL_UNKNOWN`; `created` is false if the agent had the tool already. */
   assign(id: string, tool: string, options?: RevisionOption): Promise<SavedAgent>
-  /** Throws `NOT_FOUND` where the agent has no such tool. */
+  /** Throws `NOT_FOUND` if the agent has no such tool. */
   unassign(id: string, tool: string, options?: RevisionOption): Promise<StoredAgent>
 }
 
-/** Tasks: work that its parent does not wait for. All throw `NOT_FOUND` for a task that is not there, and but for reads `TASK_FINISHED` for one that has ended. */
-export interface TaskDesk {
-  /** The newest first; only those that are live, or have ended, where that is asked. */
+/**
+ * Tasks: calls that their parent does not wait for. All methods throw `NOT_FOUND` if the task does not exist; all except
+ * reads throw `TASK_FINISHED` if it has ended.
+ */
+export interface TaskControls {
+  /** Newest first. `live` selects only live tasks, or only ended ones. */
   list(options?: PageOptions & { readonly live?: boolean }): Promise<Page<Task>>
   get(id: string): Promise<Task>
-  /** Says something to it: `{ text, mode, timeoutSeconds }`. It reads it at its next step [F27]. */
+  /** Sends a message to it: `{ text, mode, timeoutSeconds }`. The task reads it at its next step [F27]. */
   message(id: string, message: unknown, options?: NoteOption): Promise<TaskReply>
-  /** Asks what it is doing: `{ question }`. A model call of its own answers from what is stored, and changes nothing [F26]. */
+  /** Asks for its progress: `{ question }`. A separate model call answers from what is stored, and changes nothing [F26]. */
   progress(id: string, question: unknown): Promise<TaskProgress>
-  /** Resolves when the cancel is stored: of the task, and of all below it. */
+  /** Resolves when the cancel of the task and its subtree is stored. */
   cancel(id: string): Promise<void>
 }
 
-/** What can be reached from one agent. */
+/** Everything that one agent reaches. */
 export interface AgentGraph {
   readonly nodes: readonly { readonly id: string; readonly name: string; readonly kind: string }[]
   readonly edges: readonly {
@@ -146,95 +177,120 @@ export interface AgentGraph {
   }[]
 }
 
-/** A conversation held by library code. */
+/** A conversation driven by library code. */
 export interface Chat {
-  /** The id: the whole one of the options, or from the first run on the one that it was given; throws before [Rb34]. */
+  /** The id: from the options if it is complete there, otherwise assigned at the first run; throws before that [Rb34]. */
   readonly id: string
   /** One handler per path such as `user-info-agent/ChangeUserName` [R28]; a second registration throws. */
   handle(path: string, handler: (args: Record<string, unknown>) => unknown): Chat
-  /** Runs until done, or until an action has no handler: then the result waits. */
+  /** Runs until the run ends, or until an action has no handler; then it returns the waiting result. */
   run(prompt: Prompt): Promise<RunResult>
   /**
-   * Goes on with the run that is live in the conversation of the `id` option, after a restart for example: waits for it, and
-   * answers its open actions by the handlers. Null where none is live. Say nothing again: what was said is stored.
+   * Resumes the live run in the conversation of the `id` option, for example after a restart: waits for it, and answers its
+   * open actions with the handlers. Null if no run is live. Do not send the prompt again: it is stored.
    */
   resume(): Promise<RunResult | null>
 }
 
-/** Everything one principal can do. All methods throw `WitanError` for refused input; foreign and missing things are both `NOT_FOUND`. */
+/**
+ * Everything that one principal can do. All methods throw `WitanError` for refused input; the error is `NOT_FOUND` both for
+ * missing things and for those of others.
+ */
 export interface Witan {
   readonly principal: Principal
-  readonly agents: AgentDesk
+  readonly agents: AgentAdmin
   /** The names that agents may use as `model` and `tools` entries. */
   readonly models: readonly string[]
   conversation(agent: string, options?: Partial<Omit<ConversationRequest, 'agent' | 'prompt'>>): Chat
   start(request: unknown, options?: NoteOption): Promise<OpenedConversation>
   /** Accepts a prompt, or responses that resume the waiting run. */
   run(conversationId: string, request: unknown, options?: NoteOption): Promise<AcceptedRun>
-  /** A run that was accepted before, to wait for its result; at once where it has ended or waits. Throws `NOT_FOUND`. */
+  /** Waits for the result of an accepted run; settles at once if the run has ended or waits. Throws `NOT_FOUND`. */
   followRun(runId: string): Promise<AcceptedRun>
-  /** The run that is live in a conversation, to wait for its next result; null where none is. */
+  /** The live run of a conversation, to wait for its next result; null if there is none. */
   liveRun(conversationId: string): Promise<AcceptedRun | null>
+  /** Returns it with its latest 50 runs; `listRuns` has all. */
   getConversation(id: string): Promise<Conversation>
-  listConversations(
-    options?: PageOptions & { agent?: string },
-  ): Promise<Page<Omit<Conversation, 'interruptions' | 'tasks' | 'runs'>>>
+  /** The runs of a conversation, newest first. */
+  listRuns(conversationId: string, options?: PageOptions): Promise<Page<RunLine>>
+  /**
+   * Newest first. `search` selects conversations with all its words in the first 200 characters of the first message, in
+   * the agent's id or name, or in the id. A search examines 2,000 conversations per page: a page may be short or empty and
+   * still have a cursor.
+   */
+  listConversations(options?: PageOptions & { agent?: string; search?: string }): Promise<Page<ConversationLine>>
   deleteConversation(id: string): Promise<void>
   /**
-   * A new conversation with the same log up to `seq`, over all documents, with the same values and expiry; both go on by
-   * themselves [Rb55]. `id` is whole or a prefix, by default the original's. Throws `FORK_OPEN_CALLS`, which names the last legal
-   * seq, where a call is open; `EVENT_ID_AHEAD`; `NAME_TAKEN`.
+   * Creates a conversation with the same log up to `seq`, over all documents, and the same values and expiry. Both then
+   * continue independently [Rb55]. `id` is complete or a prefix; default: the original's prefix. Throws `FORK_OPEN_CALLS`,
+   * which names the last legal seq, if a call is open; `EVENT_ID_AHEAD`; `NAME_TAKEN`.
    */
   forkConversation(
     id: string,
     request: { seq: number; id?: string | null },
     options?: NoteOption,
   ): Promise<Conversation>
-  /** `before` and `after` are exclusive dates (ISO), not both. */
-  getDocument(
-    path: string,
-    options?: { before?: string; after?: string; limit?: number; detail?: DetailLevel },
-  ): Promise<Document>
+  /**
+   * A page of a document: the newest messages, those `before` or `after` an exclusive date (ISO), or those at a `cursor`
+   * from another page; at most one of the three. Paging by `olderCursor` or `newerCursor` returns every message once,
+   * whatever the dates. Throws `NOT_FOUND`, `RUN_INPUT_INVALID`, and `BODY_INVALID` for a cursor that is not from a page of
+   * this document.
+   */
+  getDocument(path: string, options?: DocumentOptions): Promise<Document>
   getRun(runId: string): Promise<RunState>
-  /** Resolves when the cancel is stored; throws `RUN_FINISHED` where the run has ended. Its tasks go on unless they are named too [E57]. */
+  /**
+   * Resolves when the cancel is stored; throws `RUN_FINISHED` if the run has ended. Its tasks continue unless `tasks` is
+   * set [E57].
+   */
   cancelRun(runId: string, options?: { readonly tasks?: boolean }): Promise<void>
-  readonly tasks: TaskDesk
+  readonly tasks: TaskControls
   /** One page of stored events. Throws `EVENT_ID_AHEAD`. */
   readEvents(conversationId: string, filter?: EventFilter & { limit?: number }): Promise<EventPage>
-  /** Stored events after `from`, then live ones with deltas, without a gap or a repeat; ends when the signal aborts or the conversation is deleted. */
+  /**
+   * Stored events after `from`, then live events with deltas, without gaps or repeats. Ends when the signal aborts or the
+   * conversation is deleted.
+   */
   followEvents(conversationId: string, filter: EventFilter & { signal: AbortSignal }): AsyncIterable<Event>
   listInterruptions(options?: PageOptions & { state?: string; addressee?: string }): Promise<Page<Interruption>>
   /**
-   * `answer` is the body of the answer call: `{ answer }`, or for an action `{ error }`; with `kind` only an interruption of that
-   * kind is meant. Resolves when it is stored; the run goes on by itself. Throws `NOT_FOUND` also where the principal may not
-   * answer it, `ANSWER_INVALID`, `ALREADY_ANSWERED`, `QUESTION_EXPIRED`, `RUN_FINISHED`.
+   * `answer` is the body of the answer call: `{ answer }`, or for an action `{ error }`. `kind` selects only interruptions
+   * of that kind. Resolves when the answer is stored; the run continues by itself. Throws `NOT_FOUND` also if the principal
+   * may not answer it, `ANSWER_INVALID`, `ALREADY_ANSWERED`, `QUESTION_EXPIRED`, `RUN_FINISHED`.
    */
   answerInterruption(id: string, answer: unknown, options?: { kind?: InterruptionKind }): Promise<Interruption>
 }
 
-/** A runtime: its own principal's `Witan`, others by `as`, and an end. */
+/** A runtime: the `Witan` of its own principal, those of others by `as`, and its lifetime. */
 export interface Runtime extends Witan {
   /** The same runtime for another principal. */
   as(principal: Principal): Witan
-  /** Resolves when code agents are stored and interrupted jobs are taken up; rejects when the store or an agent refuses. */
+  /** Resolves when code agents are stored and interrupted jobs are claimed; rejects if the store or an agent refuses. */
   readonly ready: Promise<void>
-  /** Hands its jobs on and closes the store. Runs under way stop where they are and go on at the next start. */
+  /** Releases its jobs and closes the store. Active runs stop where they are and resume at the next start. */
   close(): Promise<void>
-  /** Remembers a reply under an idempotency key, or gives the remembered one. */
-  readonly idempotency: IdempotencyDesk
+  /** Remembers a reply under an idempotency key, or returns the remembered reply. */
+  readonly idempotency: RememberedReplies
+  /**
+   * Rejects if this process cannot take work: with `STORE_UNAVAILABLE` while the store cannot be written, or while
+   * notifications of other processes do not arrive. Its message names no server, user or file; its `cause` does. The store
+   * is tried at most once a second, however often this is called.
+   */
+  health(): Promise<void>
 }
 
 /**
- * The reservation of a request's idempotency key, as `begin` gave it: a run that it starts is written down beside its reply, and what
- * it says is said once. Throws `IN_PROGRESS`, and stores nothing, where the key is another request's by now.
+ * The reservation of a request's idempotency key, as `begin` returned it. A run that the request starts is stored with the
+ * key, and its message is stored only once. Throws `IN_PROGRESS`, and stores nothing, if another request holds the key by
+ * now.
  */
 export interface NoteOption {
   readonly note?: Reservation
 }
 
 /**
- * `fresh`: yours to do, with the reservation as the `note` of what it starts, then `finish`. `done`: replay. `noted`: whoever did it
- * died before the reply, but its run is stored and rests: follow that, then `finish`.
+ * `fresh`: the key is reserved. Pass the reservation as the `note` of the run, then call `finish`. `done`: replay the
+ * reply. `noted`: the first request died before its reply, but its run is stored and no longer at work. Follow that run,
+ * then call `finish`.
  */
 export type BegunReply =
   | { readonly state: 'fresh'; readonly reservation: Reservation }
@@ -242,26 +298,26 @@ export type BegunReply =
   | { readonly state: 'done'; readonly status: number; readonly body: string }
 
 /** Replies remembered for 24 hours by (database, principal, method, path, key). */
-export interface IdempotencyDesk {
+export interface RememberedReplies {
   /** Throws `IN_PROGRESS` or `IDEMPOTENCY_KEY_REUSED`. */
   begin(scope: IdempotencyScope): Promise<BegunReply>
-  /** Does nothing where the key is another request's by now; nor does `abandon`. */
+  /** Does nothing if another request holds the key by now; the same applies to `abandon`. */
   finish(
     scope: IdempotencyScope,
     reservation: Reservation,
     reply: { readonly status: number; readonly body: string },
   ): Promise<void>
-  /** Forgets a `fresh` one whose request failed before anything was stored. */
+  /** Forgets a `fresh` key whose request failed before anything was stored. */
   abandon(scope: IdempotencyScope, reservation: Reservation): Promise<void>
 }
 
-/** What makes two requests the same; `digest` is a hash of the body. */
+/** What identifies a request; `digest` is a hash of the body. */
 export interface IdempotencyScope {
   readonly principal: Principal
   readonly method: string
   readonly path: string
   readonly key: string
-  /** Where it stood: the header `Idempotency-Key`, or the field of a body. */
+  /** Where the key was found: the header `Idempotency-Key`, or the field of a body. */
   readonly name: string
   readonly digest: string
 }

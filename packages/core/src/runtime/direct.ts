@@ -1,86 +1,94 @@
 /** Direct runs: a sub-agent as the root of a conversation of its own, below a parent that lists it [F40–F43]. */
 import { type AgentData, type RunRequest, WitanError } from '@witan/protocol'
-import { conversationRequestSchema, directRunRequestSchema } from '@witan/protocol/schemas'
-import { listedEdge } from '../agent/desk/assign.ts'
-import type { Principal } from '../identity/principal.ts'
+import {
+  conversationRequestSchema,
+  directRunRequestSchema,
+  markChecked,
+  runRequestSchema,
+} from '@witan/protocol/schemas'
+import { listedEdge } from '../agent/admin/assign.ts'
 import { pinRoot, refusalError } from '../command/accept.ts'
 import { parseBody, refuseMixedInput } from './body.ts'
-import { refuseStranger } from './access.ts'
-import { holdGiven, holdUsers } from './given.ts'
-import { mismatchError, newConversation, requireGiven } from './start.ts'
-import type { Parts } from './wiring.ts'
+import { refuseStranger } from './root-access.ts'
+import { holdValues, holdUsers } from './repeated-values.ts'
+import { mismatchError, newConversation, requireValues } from './start.ts'
+import type { Scope } from './scope.ts'
 import type { ConversationRow } from '../store/store.ts'
+import { notFound } from '../identity/not-found.ts'
 
-interface Door {
-  readonly parts: Parts
-  readonly principal: Principal
-}
-
-/** Which sub-agent of which parent, and the body as it came. */
+/** A sub-agent, its parent, and the request body. */
 export interface DirectRun {
   readonly parent: string
   readonly id: string
   readonly request: unknown
 }
 
-/** The conversation that a direct run belongs in, and what is left to run there. */
+/** The conversation of a direct run, and the body that remains to be run there. */
 export interface OpenedDirectRun {
   readonly conversationId: string
   readonly body: RunRequest
 }
 
-/** Checks a direct run and stores its conversation where it names none. Nothing runs yet; what is refused leaves nothing behind. */
-export async function openDirectRun(door: Door, { parent, id, request }: DirectRun): Promise<OpenedDirectRun> {
-  const { conversationId, parameters, users, ...body } = parseBody(directRunRequestSchema, request)
+/**
+ * Checks a direct run and stores its conversation, unless it names an existing one. A new conversation has the id of the
+ * request, or else a fresh id [F42]. Nothing runs yet, and a refused request stores nothing.
+ */
+export async function openDirectRun(scope: Scope, direct: DirectRun): Promise<OpenedDirectRun> {
+  const { parent, id, request } = direct
+  const { conversationId, parameters, users, ...rest } = parseBody(directRunRequestSchema, request)
+  const body = markChecked(runRequestSchema, rest)
   refuseMixedInput(body)
-  await listedEdge(door.parts.deskOf(door.principal.database), parent, id)
-  refuseStranger(door, id)
-  if (conversationId !== null) {
-    const row = await refuseForeign(door, { agent: id, conversationId, isNew: body.prompt !== undefined })
-    holdUsers(row, users)
-    await holdGiven(door, row, parameters)
+  await listedEdge(scope.parts.adminOf(scope.database), parent, id)
+  refuseStranger(scope, id)
+  const known = conversationId === null ? null : await findConversation(scope, conversationId)
+  if (conversationId !== null && known !== null) {
+    refuseForeign(scope, known, { agent: id, isNew: body.prompt !== undefined })
+    holdUsers(known, users)
+    await holdValues(scope, known, parameters)
     return { conversationId, body }
   }
-  refuseWithoutConversation(body)
-  return { conversationId: await startDirect(door, { agent: id, parameters, users }), body }
+  refuseWithoutConversation(body, conversationId)
+  const named = conversationId === null ? {} : { id: conversationId }
+  const started = await startDirect(scope, { agent: id, parameters, users, ...named })
+  return started === null ? openDirectRun(scope, direct) : { conversationId: started, body }
 }
 
-/** A new conversation of the sub-agent. There is no parent that could hand a trusted value down, so the caller must [E20]. */
+function findConversation({ parts, database }: Scope, id: string): Promise<ConversationRow | null> {
+  return parts.store.getConversation(database, id)
+}
+
+/**
+ * A new conversation of the sub-agent; null if its id was taken meanwhile. No parent passes a trusted value down, so the
+ * caller must supply it [E20].
+ */
 async function startDirect(
-  door: Door,
-  start: { agent: string; parameters: Record<string, unknown>; users: string[] | null },
-): Promise<string> {
-  const { parts, principal } = door
-  const { database } = principal
-  const { row } = await newConversation(door, conversationRequestSchema.parse(start), { direct: true })
+  scope: Scope,
+  start: { agent: string; parameters: Record<string, unknown>; users: string[] | null; id?: string },
+): Promise<string | null> {
+  const { parts, database } = scope
+  const { row } = await newConversation(scope, conversationRequestSchema.parse(start), { direct: true })
   const stored = await parts.store.append({ database, conversation: row.id, create: row, entries: [] })
+  if (!stored.ok && stored.reason === 'exists') return null
   if (!stored.ok) throw refusalError(stored.reason, row.id)
+  parts.warm.drop(database, row.id) // an expired one may have had this id
   return row.id
 }
 
-/** A conversation keeps the values it was started with: a new run in it needs the trusted ones to be among them [E19, E20]. */
-async function refuseForeign(
-  { parts, principal }: Door,
-  given: { agent: string; conversationId: string; isNew: boolean },
-): Promise<ConversationRow> {
-  const { agent, conversationId, isNew } = given
-  const row: ConversationRow | null = await parts.store.getConversation(principal.database, conversationId)
-  if (row === null) {
-    throw new WitanError('NOT_FOUND', `There is no conversation \`${conversationId.slice(0, 200)}\`.`, {
-      path: 'conversationId',
-      hint: 'Leave `conversationId` out to start a new one.',
-    })
-  }
+/** A conversation keeps the values of its start, so a new run in it requires the trusted ones among them [E19, E20]. */
+function refuseForeign({ parts }: Scope, row: ConversationRow, given: { agent: string; isNew: boolean }): void {
+  const { agent, isNew } = given
   if (row.agent !== agent) throw mismatchError(row, agent, 'conversationId')
-  if (!isNew) return row
+  if (!isNew) return
   const data: AgentData = pinRoot(parts, row).data
   const trusted = data.parameters.filter(({ policy }) => policy === 'forbidModelGeneration')
-  requireGiven(data, trusted, new Set(Object.keys(row.parameters)))
-  return row
+  requireValues(data, trusted, new Set(Object.keys(row.parameters)))
 }
 
-function refuseWithoutConversation({ prompt, ifLastSeq }: RunRequest): void {
+/** Responses and `ifLastSeq` require an existing conversation. */
+function refuseWithoutConversation({ prompt, ifLastSeq }: RunRequest, id: string | null): void {
   if (prompt !== undefined && (ifLastSeq ?? 0) === 0) return
+  if (id !== null)
+    throw notFound('conversation', id, { path: 'conversationId', hint: 'Send a prompt to start it under that id.' })
   throw new WitanError('RUN_INPUT_INVALID', 'Responses and `ifLastSeq` need the conversation they are about.', {
     path: 'conversationId',
     hint: 'Send `conversationId`; a run without it starts a new conversation.',

@@ -1,42 +1,35 @@
-/** Forks: a conversation that begins with another one's log up to some seq, and goes its own way [Rb55]. */
+/** Forks: a new conversation copies another one's log up to some seq, and continues independently [Rb55]. */
 import { type Conversation, WitanError } from '@witan/protocol'
 import { forkRequestSchema } from '@witan/protocol/schemas'
 import { copyLog, movedEntry } from '../conversation/fork.ts'
-import { parametersUpTo } from '../conversation/given.ts'
+import { parametersUpTo } from '../conversation/stored-values.ts'
 import { entriesOf } from '../conversation/warm.ts'
-import type { Principal } from '../identity/principal.ts'
 import { refusalError } from '../command/accept.ts'
 import { parseBody } from './body.ts'
 import type { NoteOption } from './contract.ts'
 import { wholeId } from './start.ts'
 import { conversationRow, getConversation } from './views.ts'
-import type { Parts } from './wiring.ts'
+import type { Scope } from './scope.ts'
 import type { ConversationRow } from '../store/store.ts'
 
-interface Door {
-  readonly parts: Parts
-  readonly principal: Principal
-}
-
 /**
- * Copies the log of `from` over all documents. The copied runs are history: the fork has no rows for them, so nothing of theirs can
- * be read by run, answered or cancelled there. It keeps the values and the expiry of the original. Throws `NOT_FOUND`,
- * `EVENT_ID_AHEAD`, `FORK_OPEN_CALLS`, `NAME_TAKEN`, `IN_PROGRESS`.
+ * Copies the log of `from` over all documents. The copied runs are history: the fork has no rows for them, so they cannot
+ * be read as runs, answered or cancelled there. The fork keeps the values and the expiry of the original. Throws
+ * `NOT_FOUND`, `EVENT_ID_AHEAD`, `FORK_OPEN_CALLS`, `NAME_TAKEN`, `IN_PROGRESS`.
  */
 export async function forkConversation(
-  door: Door,
+  scope: Scope,
   from: string,
   { request, note }: NoteOption & { readonly request: unknown },
 ): Promise<Conversation> {
-  const { parts, principal } = door
-  const { database } = principal
+  const { parts, principal, database } = scope
   const { seq, id: wanted } = parseBody(forkRequestSchema, request)
-  const original = await conversationRow({ parts, database }, from)
+  const original = await conversationRow(scope, from)
   if (seq > original.lastSeq) throw aheadError(seq, original.lastSeq)
   const { entries, lastLegalSeq } = await copyLog(entriesOf(parts.store, { database, conversation: from }), seq)
   if (lastLegalSeq !== seq) throw openCallsError(seq, lastLegalSeq)
   const at = parts.env.clock.now()
-  const id = wholeId(wanted ?? `${from.split('/')[0]}/`, () => parts.env.ids.conversation(at))
+  const id = wholeId(wanted ?? `${from.split('/')[0]}/`, { fresh: () => parts.env.ids.conversation(at) })
   const lastMessageAt = entries.findLast(({ type }) => type === 'message')?.at ?? at
   const parameters = parametersUpTo(original.parameters, seq)
   const row = { ...original, id, parameters, createdBy: principal.id }
@@ -46,7 +39,7 @@ export async function forkConversation(
   const stored = await parts.store.append({ database, conversation: id, create, entries: copies, ...held })
   if (!stored.ok) throw stored.reason === 'exists' ? takenError(id) : refusalError(stored.reason, id)
   parts.warm.drop(database, id) // an expired one may have had this id
-  return getConversation({ parts, principal, database }, id)
+  return getConversation(scope, id)
 }
 
 function aheadError(seq: number, lastSeq: number): WitanError {
@@ -65,8 +58,8 @@ function openCallsError(seq: number, lastLegalSeq: number): WitanError {
 }
 
 function takenError(id: string): WitanError {
-  return new WitanError('NAME_TAKEN', `There is a conversation \`${id}\` already.`, {
+  return new WitanError('NAME_TAKEN', `Conversation \`${id}\` exists already.`, {
     path: 'id',
-    hint: 'Leave `id` out, or give another one.',
+    hint: 'Omit `id`, or choose another.',
   })
 }

@@ -1,18 +1,18 @@
 /** Replies remembered under idempotency keys. */
 import { WitanError } from '@witan/protocol'
-import type { IdempotencyDesk, IdempotencyScope } from './contract.ts'
+import type { RememberedReplies, IdempotencyScope } from './contract.ts'
 import type { Parts } from './wiring.ts'
 import type { Store } from '../store/store.ts'
 
 const dayMs = 86_400_000
 /**
- * A request that has stored nothing after so long counts as lost, with its process or on its way to the store. One that is only slow
- * can no more start a run under its key once another request has it: the store refuses that.
+ * A request that has stored nothing after this time counts as lost, with its process or on its way to the store. If it is
+ * only slow, it can no longer start a run once another request holds its key: the store refuses that.
  */
 const lostMs = 15_000
 
-/** The desk over the store's reply rows. */
-export function idempotencyDesk(parts: Parts, ready: () => Promise<void>): IdempotencyDesk {
+/** Remembers replies in the rows of the store. */
+export function rememberedReplies(parts: Parts, ready: () => Promise<void>): RememberedReplies {
   const { store } = parts
   return {
     async begin(scope) {
@@ -43,7 +43,7 @@ export function idempotencyDesk(parts: Parts, ready: () => Promise<void>): Idemp
   }
 }
 
-/** Whether a run has something to tell: as long as it is at work, so may be whoever asked for it. */
+/** True if a run has a result to report. While it is at work, the request that started it may be alive too. */
 async function rests(store: Store, database: string, run: string): Promise<boolean> {
   const job = await store.getJob(database, run)
   return job !== null && (job.endedAt !== null || (job.status === 'waiting' && !job.wake))

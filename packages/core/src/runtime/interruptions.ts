@@ -1,40 +1,51 @@
-/** What waits, as one principal gets it: only what it may answer or read, and the values that its answer needs. */
-import type { Conversation, Interruption, RunResult, Task } from '@witan/protocol'
+/**
+ * Interruptions as one principal sees them: only those that it may answer or read, and the values that its answer needs.
+ * Also answers them.
+ */
+import {
+  type Conversation,
+  type Interruption,
+  type InterruptionKind,
+  type RunResult,
+  type Task,
+  WitanError,
+} from '@witan/protocol'
+import { answerOne } from '../command/answer-interruption.ts'
 import type { Principal } from '../identity/principal.ts'
-import { mayAnswer, mayKnow } from '../interruption/access.ts'
-import type { CommandContext } from '../command/accept.ts'
+import { mayAnswer, mayKnow } from '../interruption/may-answer.ts'
+import { refuseTooDeep } from './body.ts'
 import type { Page, PageOptions } from './contract.ts'
 import { taskOf } from './jobs.ts'
+import type { Scope } from './scope.ts'
 import type { InterruptionRow } from '../store/store.ts'
+import type { Answer } from '../tool/tool.ts'
 
-/** For whom. */
-export interface InterruptionView {
-  readonly parts: Pick<CommandContext, 'store'>
-  readonly principal: Principal
-}
-
-/** The bound values of the asking agent are merged into an action's arguments for whoever may answer it; a model's own writing never wins [Rb09]. */
+/**
+ * The asking agent's bound values are merged into an action's arguments for everybody who may answer it; a model's
+ * arguments never win [Rb09].
+ */
 export function presentInterruption(principal: Principal, row: InterruptionRow, createdBy: string): Interruption {
-  const { view } = row
+  const createdAt = new Date(row.createdAt).toISOString()
+  const view: Interruption = { ...row.view, conversationId: row.conversation, createdAt }
   if (view.kind !== 'action' || !mayAnswer(principal, { addressee: view.addressee, createdBy })) return view
   return { ...view, arguments: { ...view.arguments, ...row.bound } }
 }
 
-/** The tasks of a run as they stand now. */
-function freshTasks({ parts, principal }: InterruptionView, { tasks }: RunResult): Promise<Task[]> {
+/** The current state of a run's tasks. */
+function freshTasks({ parts, database }: Scope, { tasks }: RunResult): Promise<Task[]> {
   const rows = tasks.map(async (task) => {
-    const job = await parts.store.getJob(principal.database, task.taskId)
+    const job = await parts.store.getJob(database, task.taskId)
     return job === null ? task : taskOf(job)
   })
   return Promise.all(rows)
 }
 
-/** A result as its caller gets it. */
-export async function present({ parts, principal }: InterruptionView, told: RunResult): Promise<RunResult> {
-  const result = told.tasks.length === 0 ? told : { ...told, tasks: await freshTasks({ parts, principal }, told) }
+/** A result as its caller sees it. */
+export async function present(scope: Scope, stored: RunResult): Promise<RunResult> {
+  const { parts, principal, database } = scope
+  const result = stored.tasks.length === 0 ? stored : { ...stored, tasks: await freshTasks(scope, stored) }
   if (result.interruptions.length === 0) return result
-  const { database } = principal
-  const createdBy = await creatorOf({ parts, principal }, result.conversationId)
+  const createdBy = await creatorOf(scope, result.conversationId)
   const rows = await Promise.all(result.interruptions.map(({ id }) => parts.store.getInterruption(database, id)))
   return {
     ...result,
@@ -45,12 +56,12 @@ export async function present({ parts, principal }: InterruptionView, told: RunR
   }
 }
 
-/** Open ones of a conversation, in the order they were asked. */
+/** The open interruptions of a conversation, in the order of their creation. */
 export async function openOf(
-  { parts, principal }: InterruptionView,
+  { parts, principal, database }: Scope,
   of: { readonly id: string; readonly createdBy: string },
 ): Promise<Conversation['interruptions']> {
-  const rows = await parts.store.listInterruptions(principal.database, {
+  const rows = await parts.store.listInterruptions(database, {
     state: 'open',
     conversation: of.id,
     addressees: null,
@@ -60,7 +71,7 @@ export async function openOf(
   return rows.map((row) => presentInterruption(principal, row, of.createdBy))
 }
 
-/** Which interruptions: in one state, for one addressee. */
+/** Selects interruptions: by state, by addressee. */
 export interface InterruptionFilter extends PageOptions {
   readonly state?: string
   readonly addressee?: string
@@ -68,18 +79,18 @@ export interface InterruptionFilter extends PageOptions {
 
 const chunk = 200
 
-/** A page of what the principal may answer or read, in the order it was asked. */
+/** A page of what the principal may answer or read, in the order of creation. */
 export async function listInterruptions(
-  view: InterruptionView,
+  scope: Scope,
   options: InterruptionFilter,
   limit: number,
 ): Promise<Page<Interruption>> {
-  const { parts, principal } = view
+  const { parts, principal, database } = scope
   const creators = new Map<string, string>()
   const items: Interruption[] = []
   let after = options.cursor ?? null
   for (;;) {
-    const rows = await parts.store.listInterruptions(principal.database, {
+    const rows = await parts.store.listInterruptions(database, {
       limit: chunk,
       after,
       state: options.state ?? null,
@@ -87,7 +98,7 @@ export async function listInterruptions(
       addressees: options.addressee === undefined ? null : [options.addressee],
     })
     for (const row of rows) {
-      const createdBy = creators.get(row.conversation) ?? (await creatorOf(view, row.conversation))
+      const createdBy = creators.get(row.conversation) ?? (await creatorOf(scope, row.conversation))
       creators.set(row.conversation, createdBy)
       if (!mayKnow(principal, { addressee: row.view.addressee, createdBy })) continue
       if (items.length === limit) return { items, nextCursor: items.at(-1)?.id ?? null }
@@ -98,6 +109,31 @@ export async function listInterruptions(
   }
 }
 
-async function creatorOf({ parts, principal }: InterruptionView, conversation: string): Promise<string> {
-  return (await parts.store.getConversation(principal.database, conversation))?.createdBy ?? ''
+async function creatorOf({ parts, database }: Scope, conversation: string): Promise<string> {
+  return (await parts.store.getConversation(database, conversation))?.createdBy ?? ''
+}
+
+/** Answers an interruption by its id. Throws `NOT_FOUND`, `ANSWER_INVALID`. */
+export async function answer(
+  { parts, principal, database }: Scope,
+  to: { readonly id: string; readonly kind?: InterruptionKind },
+  body: unknown,
+): Promise<Interruption> {
+  await parts.registry.ensure(database)
+  const row = await answerOne(parts, database, { ...to, answer: readAnswer(body), by: principal })
+  const conversation = await parts.store.getConversation(database, row.conversation)
+  return presentInterruption(principal, row, conversation?.createdBy ?? '')
+}
+
+function readAnswer(body: unknown): Answer {
+  refuseTooDeep(body)
+  const given = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
+  const keys = Object.keys(given)
+  if (keys.length === 1 && Object.hasOwn(given, 'answer')) return { value: given['answer'] }
+  if (keys.length === 1 && typeof given['error'] === 'string') return { error: given['error'] }
+  throw new WitanError(
+    'ANSWER_INVALID',
+    'An answer is `{ "answer": … }`, or `{ "error": "…" }` with the error in words.',
+    { path: 'answer', hint: 'Send exactly one of the two keys.' },
+  )
 }

@@ -1,10 +1,10 @@
-/** Runs and tasks as readers see them: their jobs, and what was stored with them. */
+/** Runs and tasks as readers see them: their jobs, and the data stored with these. */
 import type { RunLine, RunResult, Task, Usage } from '@witan/protocol'
 import { emptyCounters } from '@witan/protocol/entries'
 import type { TaskAbout } from '../job/task.ts'
-import type { JobRow } from '../store/store.ts'
+import type { JobRow, LastRun } from '../store/store.ts'
 
-/** What a run's job is about. */
+/** The data of a run's job. */
 interface RunAbout {
   readonly hidden: boolean
   readonly originRunId: string | null
@@ -13,13 +13,13 @@ interface RunAbout {
 const iso = (at: number): string => new Date(at).toISOString()
 const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at))
 
-/** A run's job has an owner when it is made: it is never queued. */
-export function runStatus({ status }: JobRow): RunLine['status'] {
+/** The status of a run. A run's job has an owner from its creation, so it is never queued. */
+export function runStatus({ status }: Pick<JobRow, 'status'>): RunLine['status'] {
   return status === 'queued' ? 'running' : status
 }
 
 /** One line of a conversation's runs. */
-export function runLine(job: JobRow): RunLine {
+export function runLine(job: LastRun): RunLine {
   const { hidden, originRunId } = job.about as RunAbout
   const { id, createdAt, endedAt } = job
   return {
@@ -32,10 +32,10 @@ export function runLine(job: JobRow): RunLine {
   }
 }
 
-/** A task as its job stands. What it came to, it says once it has ended. */
+/** A task in the state of its job. It has a result once it has ended. */
 export function taskOf(job: JobRow): Task {
   const { agent, agentPath, toolCallId } = job.about as TaskAbout
-  const told = job.result as RunResult | null
+  const result = job.result as RunResult | null
   const over = job.endedAt !== null
   return {
     taskId: job.id,
@@ -45,10 +45,10 @@ export function taskOf(job: JobRow): Task {
     agent,
     path: agentPath.split('/').slice(1).join('/'),
     status: job.status,
-    text: over ? (told?.text ?? '') : '',
-    output: over ? (told?.output ?? null) : null,
-    error: over ? (told?.error ?? null) : null,
-    usage: told?.usage ?? noUsage(),
+    text: over ? (result?.text ?? '') : '',
+    output: over ? (result?.output ?? null) : null,
+    error: over ? (result?.error ?? null) : null,
+    usage: result?.usage ?? noUsage(),
     createdAt: iso(job.createdAt),
     startedAt: isoOrNull(job.startedAt),
     endedAt: isoOrNull(job.endedAt),

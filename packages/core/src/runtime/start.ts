@@ -7,39 +7,50 @@ import {
   type Parameter,
   WitanError,
 } from '@witan/protocol'
-import { takersOf } from '../agent/check/given.ts'
+import { takersOf } from '../agent/check/takers.ts'
 import { reachable } from '../agent/check/graph.ts'
+import { edgesOf, mappedName } from '../agent/edges.ts'
 import { nearest } from '../agent/nearest.ts'
 import { idOfNamed } from '../agent/registry.ts'
-import type { Principal } from '../identity/principal.ts'
 import { storedParticipants } from '../parameter/participants.ts'
-import { checkGivenType, type GivenParameters, readGiven } from '../parameter/parameter.ts'
+import {
+  checkValueType,
+  type Given,
+  type ConversationValues,
+  readConversationValues,
+  refuseLongHidden,
+} from '../parameter/parameter.ts'
 import { pinRoot } from '../command/accept.ts'
-import { refuseStranger } from './access.ts'
+import { refuseStranger } from './root-access.ts'
+import type { Scope } from './scope.ts'
 import type { Parts } from './wiring.ts'
 import type { ConversationRow } from '../store/store.ts'
 
-/** The row of a new conversation, or the one that exists under its id. With `direct` the hidden trusted values must be given too [E20]. */
+/**
+ * The row of a new conversation, or the existing one with its id. With `direct`, hidden trusted values are required too
+ * [E20].
+ */
 export async function newConversation(
-  { parts, principal }: { readonly parts: Parts; readonly principal: Principal },
+  scope: Scope,
   request: ConversationRequest,
   { direct = false }: { readonly direct?: boolean } = {},
 ): Promise<{ row: ConversationRow; exists: boolean }> {
-  const { database } = principal
+  const { parts, principal, database } = scope
   const agent = await idOfNamed(parts.registry, database, request.agent)
-  refuseStranger({ parts, principal }, agent)
+  refuseStranger(scope, agent)
   const at = parts.store.now()
-  const id = wholeId(request.id, () => parts.env.ids.conversation(at))
+  const path = direct ? 'conversationId' : 'id'
+  const id = wholeId(request.id, { path, fresh: () => parts.env.ids.conversation(at) })
   const pinned = pinRoot(parts, { database, agent })
   const known = id === request.id ? await parts.store.getConversation(database, id) : null
   if (known !== null) {
     if (known.agent === agent) return { row: known, exists: true }
-    throw mismatchError(known, agent, 'id')
+    throw mismatchError(known, agent, path)
   }
-  const given = readGiven(request.parameters)
-  if (given.size > 0) checkGiven(given, pinned.data, agentsBelow(parts, database, pinned.data))
+  const given = readConversationValues(request.parameters)
+  if (given.size > 0) checkConversationValues(given, pinned.data, agentsBelow(parts, database, pinned.data))
   if (request.users !== null) checkUsers(request.users, agentsBelow(parts, database, pinned.data))
-  requireGiven(
+  requireValues(
     pinned.data,
     pinned.data.parameters.filter(
       ({ sendToModel, policy }) => sendToModel || (direct && policy === 'forbidModelGeneration'),
@@ -66,7 +77,7 @@ export async function newConversation(
   return { row, exists: false }
 }
 
-/** A conversation of another agent than the one asked for. */
+/** The error for a conversation of another agent than the requested one. */
 export function mismatchError({ id, agent }: ConversationRow, asked: string, path: string): WitanError {
   return new WitanError(
     'CONVERSATION_AGENT_MISMATCH',
@@ -75,33 +86,43 @@ export function mismatchError({ id, agent }: ConversationRow, asked: string, pat
   )
 }
 
-/** A whole id; a prefix is finished with a fresh half. Throws `ID_INVALID`. */
-export function wholeId(id: string, fresh: () => string): string {
+/** A complete id; a prefix gets a fresh second half. Throws `ID_INVALID`. */
+export function wholeId(
+  id: string,
+  { path = 'id', fresh }: { readonly path?: string; readonly fresh: () => string },
+): string {
   if (conversationPrefixPattern.test(id)) return id + fresh()
   if (conversationIdPattern.test(id)) return id
   throw new WitanError(
     'ID_INVALID',
     `Conversation id \`${id.slice(0, 80)}\`: use \`name/rest\` with letters, digits, \`_\`, \`-\` and, in the rest, single \`.\`.`,
-    { path: 'id', hint: '`chats/` lets the server choose the rest.' },
+    { path, hint: 'With `chats/` the server generates the rest.' },
   )
 }
 
-/** The root and every agent that it reaches, as they are now. */
+/** The root and every agent that it reaches, in their current revisions. */
 export function agentsBelow(parts: Parts, database: string, root: AgentData): readonly AgentData[] {
   return reachable(root, new Map([...parts.registry.rows(database)].map(([id, row]) => [id, row.data])))
 }
 
-/** Refuses values that nobody declares, or that have the wrong type for one that takes them [R32, Rb14]. */
-export function checkGiven(given: GivenParameters, root: AgentData, agents: readonly AgentData[]): void {
+/** Refuses values that no agent declares, or whose type does not fit a declaration that takes them [R32, Rb14]. */
+export function checkConversationValues(
+  given: ConversationValues,
+  root: AgentData,
+  agents: readonly AgentData[],
+): void {
   const known = knownNames(agents)
   const takers = takersOf(root, new Map(agents.map((agent) => [agent.id, agent])))
   for (const [name, value] of given) {
     if (!known.has(name)) throw unknown(name, root, [...known])
-    for (const taker of takers.get(name) ?? []) checkGivenType(name, value, taker)
+    for (const taker of takers.get(name) ?? []) checkValueType(name, value, taker)
   }
+  const isHidden = ([name, { hidden }]: readonly [string, Given]) =>
+    hidden || takers.get(name)?.some(({ parameter }) => parameter.secret || !parameter.sendToModel) === true
+  refuseLongHidden([...given].filter(isHidden).map(([name, { value }]) => [name, value]))
 }
 
-/** Refuses people whom no agent below the root names. Throws `USER_UNKNOWN`. */
+/** Refuses people that no agent below the root names. Throws `USER_UNKNOWN`. */
 function checkUsers(users: readonly string[], agents: readonly AgentData[]): void {
   const known = [...new Set(agents.flatMap((agent) => agent.users.map(({ id }) => id)))]
   const index = users.findIndex((id) => !known.includes(id))
@@ -109,14 +130,14 @@ function checkUsers(users: readonly string[], agents: readonly AgentData[]): voi
   if (stranger === undefined) return
   const near = nearest(stranger, known)
   const list = known.length === 0 ? 'No agent names anybody.' : `Known: ${known.join(', ')}.`
-  throw new WitanError('USER_UNKNOWN', `\`${stranger.slice(0, 100)}\` is named by no agent here. ${list}`, {
+  throw new WitanError('USER_UNKNOWN', `No agent here names \`${stranger.slice(0, 100)}\`. ${list}`, {
     path: `users.${index}`,
     hint: near === null ? 'Leave `users` out for all of them.' : `Did you mean \`${near}\`?`,
   })
 }
 
-/** Refuses the first of these parameters that has no value. Throws `PARAM_MISSING`. */
-export function requireGiven(
+/** Refuses the first of these parameters without a value. Throws `PARAM_MISSING`. */
+export function requireValues(
   root: AgentData,
   needed: readonly Parameter[],
   given: { has(name: string): boolean },
@@ -125,20 +146,20 @@ export function requireGiven(
   if (missing === undefined) return
   throw new WitanError('PARAM_MISSING', `Agent \`${root.id}\` needs \`${missing.name}\`.`, {
     path: `parameters.${missing.name}`,
-    hint: 'Give it when starting the conversation.',
+    hint: 'Pass it when starting the conversation.',
   })
 }
 
-/** Every declared name, and those that an edge maps a child's to. */
+/** Every declared name, and the names that edges map a child's parameters to. */
 function knownNames(agents: readonly AgentData[]): Set<string> {
   const known = new Set<string>()
   for (const agent of agents) {
     for (const { name } of agent.parameters) known.add(name)
-    for (const edge of agent.subAgents) {
+    for (const edge of edgesOf(agent)) {
       const child = agents.find((one) => one.id === edge.agent)
       for (const { name } of child?.parameters ?? []) {
-        const mapped = Object.hasOwn(edge.map, name) ? edge.map[name] : null
-        if (mapped !== null && mapped !== undefined) known.add(mapped)
+        const mapped = mappedName(edge, name)
+        if (mapped !== null) known.add(mapped)
       }
     }
   }

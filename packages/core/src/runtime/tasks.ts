@@ -1,28 +1,22 @@
-/** The tasks of one principal's database: listed, spoken to, asked about, cancelled. */
+/** The tasks of one principal's database: list, send messages, ask for progress, cancel. */
 import { createHash } from 'node:crypto'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { taskMessageSchema, taskQuestionSchema } from '@witan/protocol/schemas'
-import type { Principal } from '../identity/principal.ts'
 import { ModelCallError } from '../model/model.ts'
 import type { CommandContext } from '../command/accept.ts'
 import { cancelJob } from '../command/cancel.ts'
 import { progressOf, sayTo } from '../command/steer.ts'
 import { parseBody } from './body.ts'
-import type { TaskDesk } from './contract.ts'
+import type { TaskControls } from './contract.ts'
 import { taskOf } from './jobs.ts'
+import type { Scope } from './scope.ts'
 import { rowPage } from './views.ts'
 import type { JobRow } from '../store/store.ts'
+import { notFound } from '../identity/not-found.ts'
 
-interface Room {
-  readonly parts: CommandContext
-  readonly principal: Principal
-  readonly ready: () => Promise<void>
-}
-
-/** The desk of one principal; every method waits until the runtime is ready. */
-export function taskDesk({ parts, principal, ready }: Room): TaskDesk {
-  const { database } = principal
-  const desk: TaskDesk = {
+/** The task methods of one principal; every method waits until the runtime is ready. */
+export function taskControls({ parts, principal, database, ready }: Scope): TaskControls {
+  const admin: TaskControls = {
     async list(options = {}) {
       await ready()
       const read = (limit: number) =>
@@ -53,10 +47,10 @@ export function taskDesk({ parts, principal, ready }: Room): TaskDesk {
       await cancelJob(parts, database, { id, kind: 'task', by: principal.id, tasks: true })
     },
   }
-  return desk
+  return admin
 }
 
-/** Words that come again under one idempotency key are the same words, also where their first reply was lost. */
+/** A message repeated under one idempotency key is the same message, even if its first reply was lost. */
 function sameWords(key: string): string {
   return `k_${createHash('sha256').update(key).digest('base64url')}`
 }
@@ -70,7 +64,5 @@ function modelTrouble(error: unknown): never {
 async function taskRow({ store }: CommandContext, database: string, id: string): Promise<JobRow> {
   const row = await store.getJob(database, id)
   if (row?.kind === 'task' && (await store.getConversation(database, row.conversation)) !== null) return row
-  throw new WitanError('NOT_FOUND', `There is no task \`${id.slice(0, 80)}\`.`, {
-    hint: 'It may have been deleted, or belong to somebody else.',
-  })
+  throw notFound('task', id)
 }

@@ -1,12 +1,30 @@
-/** How one line of the log is kept as text: a flat JSON array, self-contained but for its seq, which is in the row's key. */
+/** The stored text of a log entry: a flat JSON array with everything but the seq, which is in the row's key. */
 import type { Entry } from '@witan/protocol/entries'
 
-/** The text of an entry. Made once, when it is appended; nothing reads it back before a fold from the store. */
+/** The text of an entry, made once when it is appended. */
 export function entryText(entry: Entry): string {
   const { type, kind, at, job, epoch, appendNo, body } = entry
   const { call, parentCall, run, document, author, agentPath, invocation } = entry.place
   const place = [call, parentCall, run, document, author, agentPath, invocation]
   return JSON.stringify([type, kind, at, job, epoch, appendNo, ...place, body])
+}
+
+/** How many characters of an entry's text are enough to hold its place and the beginning of its message. */
+export const beginningCharacters = 2000
+const mostCharacters = 200
+
+/** The first 200 characters of a conversation's first message. */
+export function firstWords(text: string): string {
+  return text.slice(0, mostCharacters).replace(/[\ud800-\udbff]$/, '')
+}
+
+/** The same, read from the first characters of the first entry's text; null if that entry is not a message. */
+export function firstWordsOf(beginning: string): string | null {
+  if (!beginning.startsWith('["message",')) return null
+  // A quote inside a JSON string has a backslash before it, so the first match is the field itself.
+  const [, rest] = beginning.split('"text":"', 2)
+  const written = /^(?:[^"\\]|\\u[\dA-Fa-f]{4}|\\[^u])*/.exec(rest ?? '')?.[0] ?? ''
+  return firstWords(JSON.parse(`"${written}"`) as string)
 }
 
 type Fields = [

@@ -1,7 +1,7 @@
-/** Hides parameters of a conversation that is there already: the same for every driver [E19]. */
+/** Hides parameters of a stored conversation, the same for every driver [E19]. */
 import type { ConversationRow } from './store.ts'
 
-/** The parameters with these names hidden behind the seq `after`. What is hidden stays as it is; other names are left out. */
+/** The parameters, with these names hidden from the seq `after` on. Hidden parameters and unknown names stay unchanged. */
 export function hide(
   parameters: ConversationRow['parameters'],
   names: readonly string[],

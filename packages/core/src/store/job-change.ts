@@ -1,10 +1,10 @@
-/** What happens to a job: the row after each change, the same for every driver. */
+/** Computes the row of a job after each change, the same for every driver. */
 import type { JobChange, JobRow } from './store.ts'
 
-/** A job without what no decision looks at. */
+/** The fields of a job that decide on changes. */
 export type JobState = Omit<JobRow, 'database' | 'conversation' | 'about' | 'result'>
 
-/** Whether a job has not ended. */
+/** True if the job has not ended. */
 export function isLive(job: Pick<JobRow, 'endedAt'>): boolean {
   return job.endedAt === null
 }
@@ -14,7 +14,7 @@ export function isDue(job: Pick<JobRow, 'owner' | 'wake' | 'leaseUntil'>, now: n
   return job.owner === null ? job.wake : job.leaseUntil < now
 }
 
-/** The job that a `create` makes. Without an owner it can be claimed at once, and the first claim makes it epoch 1. */
+/** The job that a `create` makes. Without an owner it can be claimed at once, and its first claim sets epoch 1. */
 export function newJob(
   { id, job: kind, owner, leaseMs, at }: JobChange & { readonly kind: 'create' },
   { firstSeq, now }: { readonly firstSeq: number; readonly now: number },
@@ -25,7 +25,7 @@ export function newJob(
     : { ...fresh, status: 'running', epoch: 1, leaseUntil: now + leaseMs, wake: false, attempts: 1, startedAt: at }
 }
 
-/** A live job after `wake`, `step` or `rest`. What its `result` is after a `rest` is left to the driver. */
+/** A live job after `wake`, `step` or `rest`. The driver sets the `result` of a `rest`. */
 export function changedJob<Job extends JobState>(
   job: Job,
   change: JobChange & { readonly kind: 'wake' | 'step' | 'rest' },
@@ -46,25 +46,25 @@ export function claimedJob<Job extends JobState>(job: Job, by: Ownership): Job {
   return { ...owned(job, by), attempts: job.attempts + 1 }
 }
 
-/** A new owner, and how the store's clock stood. */
+/** A new owner, its lease, and the time of the store's clock. */
 export interface Ownership {
   readonly owner: string
   readonly leaseUntil: number
   readonly now: number
 }
 
-/** The mark goes: whoever takes a job over reads all that was appended. */
+/** Clears `wake`, because a new owner reads everything that was appended. */
 function owned<Job extends JobState>(job: Job, { owner, leaseUntil, now }: Ownership): Job {
   const startedAt = job.startedAt ?? now
   return { ...job, status: 'running', owner, leaseUntil, startedAt, epoch: job.epoch + 1, wake: false }
 }
 
-/** A job that its owner gives back: the next takes it at once, and it was no attempt. */
+/** A job that its owner releases. It can be claimed at once, and the attempt does not count. */
 export function releasedJob<Job extends JobState>(job: Job): Job {
   return { ...job, owner: null, leaseUntil: 0, wake: true, attempts: job.attempts - 1 }
 }
 
-/** A job as it comes into another store: nobody owns it there, and one that is live and not parked can be claimed at once. */
+/** A job after its import into another store: it has no owner, and a live job that is not parked can be claimed at once. */
 export function arrivedJob<Job extends JobState>(job: Job): Job {
   const isParked = job.status === 'waiting' || !isLive(job)
   return { ...job, owner: null, leaseUntil: 0, wake: isParked ? job.wake : true }

@@ -1,24 +1,24 @@
-/** Whether an append may be stored and what becomes of its jobs: one pure decision for every driver, which only reads and writes. */
+/** Decides whether an append may be stored, and the changes of its jobs. Pure; every driver uses it and only reads and writes. */
 import { changedJob, isLive, type JobState, newJob } from './job-change.ts'
 import type { Append, JobChange, Refusal, Reservation, Settlement } from './store.ts'
 
-/** How things stand before an append, as the driver reads it under its lock. Each is looked up only when it is needed. */
+/** The stored state before an append, which the driver reads under its lock. Each part is read only when needed. */
 export interface Standing<Job extends JobState> {
-  /** The last seq of the conversation; null where there is none, or where its time is over. */
+  /** The last seq of the conversation; null if it does not exist or has expired. */
   readonly lastSeq: number | null
   /** The live run of the conversation. */
   run(): Job | null
   /** A job of this conversation, live or not. */
   job(id: string): Job | null
-  /** Whether a job of the database has this id, in whatever conversation but one that goes in this step. */
+  /** Whether a job of the database has this id. Conversations that this append removes do not count. */
   isTaken(id: string): boolean
   /** Whether this interruption of the conversation is stored and open. */
   isOpen(id: string): boolean
-  /** Whether the reply that this reservation began is under way, with no note yet. Nobody else begins one under its key meanwhile. */
+  /** Whether the reply of this reservation is pending and has no note. No other reply is begun under its key meanwhile. */
   isHeld(of: Reservation): boolean
 }
 
-/** What a change makes of its job: of a new one, or of the one that was read. `result` of a `rest` is left to the driver. */
+/** A job change, with the job before and after it. The driver sets the `result` of a `rest`. */
 export type Planned<Job extends JobState> =
   | { readonly change: JobChange & { readonly kind: 'create' }; readonly before: null; readonly after: JobState }
   | {
@@ -27,12 +27,12 @@ export type Planned<Job extends JobState> =
       readonly after: Job
     }
 
-/** What is to be written; or why nothing is, and the job that this is about. With `woken` the driver takes the mark off that job, if it is owned. */
+/** The changes to write; or the refusal and its job. After `woken` the driver clears `wake` on that job, if it has an owner. */
 export type Decision<Job extends JobState> =
   | { readonly ok: true; readonly jobs: readonly Planned<Job>[] }
   | { readonly ok: false; readonly reason: Refusal; readonly job: Job | null }
 
-/** Decides on one append; `now` is the store's clock, in which leases are kept. */
+/** Decides on one append. `now` is the time of the store's clock, which leases use. */
 export function decide<Job extends JobState>(standing: Standing<Job>, append: Append, now: number): Decision<Job> {
   const { fence, note, jobs = [] } = append
   if (note !== undefined && !standing.isHeld(note)) return refused('reply-taken')
@@ -52,7 +52,7 @@ function refused<Job extends JobState>(reason: Refusal, job: Job | null = null):
   return { ok: false, reason, job }
 }
 
-/** An interruption may be opened and settled in one append, but not settled twice. */
+/** True if each settled interruption is open. An append may open and settle one, but not settle it twice. */
 function areOpen(standing: Standing<JobState>, { open }: Append, settle: readonly Settlement[]): boolean {
   const settled = new Set<string>()
   for (const { id } of settle) {
@@ -68,7 +68,7 @@ interface At {
   readonly now: number
 }
 
-/** In order: a run that ends in this append is not live for those after it. */
+/** Plans the changes in order: a run that ends in this append is not live for later changes. */
 function plan<Job extends JobState>(standing: Standing<Job>, changes: readonly JobChange[], at: At): Decision<Job> {
   const planned: Planned<Job>[] = []
   let ended: string | null = null

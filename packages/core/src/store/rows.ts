@@ -1,14 +1,17 @@
-/** How rows of SQL tables become rows of the contract: the columns have the same names in every driver. */
+/** Converts rows of SQL tables to rows of the contract. Every driver uses the same column names. */
 import type { AgentRow } from '../agent/records.ts'
-import type { ConversationRow, InterruptionRow, ReplyRow } from './store.ts'
+import { firstWordsOf } from './entry-text.ts'
+import type { ConversationRow, InterruptionRow, JobStatus, ListedConversation, ReplyRow } from './store.ts'
 
-/** A row, by the names of its columns. */
+/** A row by column name. */
 type Row = Readonly<Record<string, unknown>>
 
-/** What reads the tables that a driver has, beside its jobs; `text` gives back a text as it was before it was stored. */
+/** Reads the rows of every table but jobs. */
 export interface RowReaders {
   conversationRow(row: Row): ConversationRow
-  /** Its state is a column of its own, so that settling it need not write the view again. */
+  /** Needs the columns `beginning`, the first characters of its first entry, and `run_…` of its latest run. */
+  listedConversation(row: Row): ListedConversation
+  /** The state is a column of its own, so that settling does not rewrite the view. */
   interruptionRow(row: Row): InterruptionRow
   agentRow(row: Row): AgentRow
   replyRow(row: Row): ReplyRow
@@ -16,21 +19,37 @@ export interface RowReaders {
 
 const parsed = <Value>(json: unknown): Value => (json === null ? null : JSON.parse(json as string)) as Value
 
-/** The readers of one driver. */
+/** The readers of one driver. `text` decodes a stored text. */
 export function rowReaders(text: (value: unknown) => string): RowReaders {
   const textOrNull = (value: unknown): string | null => (value === null ? null : text(value))
+  const conversationRow = (row: Row): ConversationRow => ({
+    database: text(row.database),
+    id: text(row.id),
+    agent: text(row.agent),
+    createdBy: text(row.created_by),
+    createdAt: row.created_at as number,
+    lastMessageAt: row.last_message_at as number,
+    lastSeq: row.last_seq as number,
+    parameters: parsed(row.parameters),
+    maxModelIterationsPerCall: row.max_iterations as number | null,
+    expiresAt: row.expires_at as number | null,
+  })
+  const lastRun = (row: Row): ListedConversation['lastRun'] =>
+    row.run_id === null
+      ? null
+      : {
+          id: text(row.run_id),
+          status: row.run_status as JobStatus,
+          createdAt: row.run_created_at as number,
+          endedAt: row.run_ended_at as number | null,
+          about: parsed(row.run_about),
+        }
   return {
-    conversationRow: (row) => ({
-      database: text(row.database),
-      id: text(row.id),
-      agent: text(row.agent),
-      createdBy: text(row.created_by),
-      createdAt: row.created_at as number,
-      lastMessageAt: row.last_message_at as number,
-      lastSeq: row.last_seq as number,
-      parameters: parsed(row.parameters),
-      maxModelIterationsPerCall: row.max_iterations as number | null,
-      expiresAt: row.expires_at as number | null,
+    conversationRow,
+    listedConversation: (row) => ({
+      ...conversationRow(row),
+      firstMessage: row.beginning === null ? null : firstWordsOf(row.beginning as string),
+      lastRun: lastRun(row),
     }),
     interruptionRow: (row) => ({
       database: text(row.database),

@@ -1,9 +1,9 @@
-/** The contract of a store: the log, and the small tables beside it that are looked up or claimed. */
-import type { Interruption, InterruptionState } from '@witan/protocol'
+/** The contract of a store: the log, and the small tables beside it for conversations, jobs, interruptions and replies. */
+import type { Interruption, InterruptionState, WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRecords } from '../agent/records.ts'
 
-/** A conversation's own row; `parameters` and `options` are JSON values the runtime made. */
+/** A conversation's row. `parameters` are JSON values that the runtime made. */
 export interface ConversationRow {
   readonly database: string
   readonly id: string
@@ -12,20 +12,31 @@ export interface ConversationRow {
   readonly createdAt: number
   readonly lastMessageAt: number
   readonly lastSeq: number
-  /** What the caller gave: `{ name: [value, hidden] }`; the third, where it was hidden later on, is the last seq before that [E19]. */
+  /** The caller's parameters: `{ name: [value, hidden, after] }`. If a value was hidden later, `after` is the last seq before that [E19]. */
   readonly parameters: Readonly<Record<string, readonly [value: unknown, hidden: boolean, after?: number]>>
   readonly maxModelIterationsPerCall: number | null
-  /** When its time is over, by the store's clock; null for never [Rb35]. */
+  /** When it expires, by the store's clock; null for never [Rb35]. */
   readonly expiresAt: number | null
 }
 
-/** Where a job is: `queued`, `running` and `waiting` are live. `queued`: nobody has owned it yet. */
+/** A conversation in a list: its row, its first message and its latest run. */
+export interface ListedConversation extends ConversationRow {
+  /** The first 200 characters of its first message; null if its log does not begin with a message. */
+  readonly firstMessage: string | null
+  /** The latest run, live or not; null before the first. */
+  readonly lastRun: LastRun | null
+}
+
+/** The fields of a run's job that a list shows. */
+export type LastRun = Pick<JobRow, 'id' | 'status' | 'createdAt' | 'endedAt' | 'about'>
+
+/** The status of a job. `queued`, `running` and `waiting` are live; `queued` has never had an owner. */
 export type JobStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled'
 
-/** A run, of which a conversation has at most one that is live; or a task, of which it may have many. */
+/** A conversation has at most one live run, and any number of live tasks. */
 export type JobKind = 'run' | 'task'
 
-/** One root call, or one task: what a worker claims. The id is that call's id. */
+/** A job is one root call or one task, which a worker claims. Its id is that call's id. */
 export interface JobRow {
   readonly id: string
   readonly database: string
@@ -33,25 +44,25 @@ export interface JobRow {
   readonly kind: JobKind
   readonly status: JobStatus
   readonly owner: string | null
-  /** Rises with every claim; every append checks it [D5]. */
+  /** Increases with every claim; every append checks it [D5]. */
   readonly epoch: number
   readonly leaseUntil: number
-  /** Something was appended to the conversation for this job by somebody else. */
+  /** Another writer appended entries for this job. */
   readonly wake: boolean
-  /** Owners in a row that did not get on: 1 at first, one more with every claim, and 1 again with a `step` [D23]. */
+  /** Owners in a row without progress: 1 at first, plus 1 with every claim, and 1 again after a `step` [D23]. */
   readonly attempts: number
   readonly createdAt: number
-  /** When it was owned first; null while it is queued. */
+  /** When it first had an owner; null while it is queued. */
   readonly startedAt: number | null
   readonly endedAt: number | null
   readonly firstSeq: number
-  /** What it is about, as JSON that the engine made with it: never changed, never read by a store. */
+  /** JSON that the engine stores with the job for readers. A store neither changes nor reads it. */
   readonly about: unknown
-  /** The last result, as JSON; null while none was told. */
+  /** The last result, as JSON; null before the first. */
   readonly result: unknown
 }
 
-/** An interruption as stored. `view` is what readers get; the answer stands beside it. */
+/** A stored interruption. Readers get `view`; the answer is stored beside it. */
 export interface InterruptionRow {
   readonly database: string
   readonly conversation: string
@@ -59,14 +70,14 @@ export interface InterruptionRow {
   /** The waiting tool call. */
   readonly call: string
   readonly view: Interruption
-  /** The bound values of the asking agent, for whoever may answer: beside the log, never in it. */
+  /** The bound values of the asking agent, for principals that may answer. They are never in the log. */
   readonly bound: Readonly<Record<string, unknown>>
-  /** What an answer must keep to, as JSON that the engine made; null where anything goes. */
+  /** The rules that an answer must satisfy, as JSON that the engine made; null for no rules. */
   readonly terms: unknown
   readonly answer: unknown
   readonly answeredBy: string | null
   readonly createdAt: number
-  /** When nobody may answer any more, by the store's clock; null for never. */
+  /** When it expires, by the store's clock; null for never. */
   readonly expiresAt: number | null
   readonly settledAt: number | null
 }
@@ -74,8 +85,8 @@ export interface InterruptionRow {
 /** A change of one job inside an append. */
 export type JobChange =
   /**
-   * A new job, leased to its owner, or with `owner: null` queued for whoever claims it first. Refused with `exists` where its id is
-   * taken in the database, and then with `active` where it is a run and another run of the conversation is live.
+   * Creates a job, leased to its owner, or queued for any worker with `owner: null`. Refused with `exists` if the database has a job
+   * of that id; then with `active` if it is a run and another run of the conversation is live.
    */
   | {
       readonly kind: 'create'
@@ -87,14 +98,13 @@ export type JobChange =
       readonly about: unknown
     }
   /**
-   * Tells a live job that something was appended for it: sets `wake` where it is owned. Where nobody owns it, it is taken over, which
-   * takes the mark off as a claim does; or with `owner: null` it is marked and can be claimed at once. Refused with `inactive` where
-   * it has ended.
+   * Wakes a live job for which entries were appended. If the job has an owner, `wake` is set. If not, `owner` takes it over, which
+   * clears `wake` as a claim does; with `owner: null`, `wake` is set and any worker can claim it. Refused with `inactive` if it has ended.
    */
   | { readonly kind: 'wake'; readonly id: string; readonly owner: string | null; readonly leaseMs: number }
-  /** Its owner got on: tries are counted anew. Refused with `inactive` where it has ended. */
+  /** Its owner made progress: `attempts` is reset to 1. Refused with `inactive` if the job has ended. */
   | { readonly kind: 'step'; readonly id: string }
-  /** Parks or ends the job. Refused with `woken` where `wake` is set, which takes the mark off; of a job that nobody owns it stays, else none would claim it. */
+  /** Parks or ends the job. Refused with `woken` if `wake` is set. The refusal clears `wake`, unless the job has no owner; otherwise no worker would claim it. */
   | {
       readonly kind: 'rest'
       readonly id: string
@@ -103,7 +113,7 @@ export type JobChange =
       readonly at: number
     }
 
-/** Settles an open interruption of the conversation, once; the append is refused with `settled` where it is not open any more. */
+/** Settles an open interruption of the conversation. The append is refused with `settled` if it is no longer open. */
 export interface Settlement {
   readonly id: string
   readonly state: Exclude<InterruptionState, 'open'>
@@ -112,35 +122,35 @@ export interface Settlement {
   readonly at: number
 }
 
-/** One member of a group: all of it is stored, or none. The store keeps a lease in its own clock. */
+/** One append, stored atomically. The store measures leases with its own clock. */
 export interface Append {
   readonly database: string
   readonly conversation: string
-  /** Makes the conversation in the same step; refused with `exists`. */
+  /** Creates the conversation. Refused with `exists` if there is one with that id. */
   readonly create?: ConversationRow
-  /** The writer's job and epoch; refused with `fenced` where the job is not live, has no owner, or is in another epoch [D5]. */
+  /** The writer's job and epoch. Refused with `fenced` if the job is not live, has no owner, or is in another epoch [D5]. */
   readonly fence?: { readonly job: string; readonly epoch: number }
-  /** Refused with `moved` where the conversation's last seq is another. */
+  /** Refused with `moved` if the conversation's last seq is another. */
   readonly ifLastSeq?: number
-  /** `(job, appendNo)` of each is unique: by it a store that lost the reply to a commit finds out whether it happened. */
+  /** `(job, appendNo)` is unique. A store that lost the reply to a commit uses it to find out whether the commit happened. */
   readonly entries: readonly Entry[]
-  /** Changes of different jobs, in order: a run may end and the next begin. The first that is refused refuses the whole append. */
+  /** Changes of different jobs, in order: a run may end and the next begin. One refused change refuses the append. */
   readonly jobs?: readonly JobChange[]
   readonly open?: readonly InterruptionRow[]
   readonly settle?: readonly Settlement[]
-  /** Parameters to hide behind the entries that are there already. What is hidden stays so; names that were not given are left out [E19]. */
+  /** Parameters to hide for runs that start later. Hidden ones stay hidden; unknown names are ignored [E19]. */
   readonly hide?: readonly string[]
-  /** Set where a person's message is among the entries. */
+  /** Set if a person's message is among the entries. */
   readonly messageAt?: number
   /**
-   * Written beside the reply that this reservation began: what a repeat of the request can follow. Refused with `reply-taken` where
-   * that reply is not under way any more: it is gone, somebody else began another one, or it has a note or an end already [P20].
-   * Nothing is written where `text` is null: then there is nothing to follow, and the reply must only be under way still.
+   * Stored with the reservation's reply, so that a repeat of the request can find the run. Refused with `reply-taken` if that reply
+   * is no longer pending: it was removed, another request holds its key, or it has a note or a status already [P20]. If `text` is
+   * null nothing is stored, but the reply must be pending.
    */
   readonly note?: Reservation & { readonly text: string | null }
 }
 
-/** Why a member of a group was not stored; of several reasons the first: reply, existence, fence, seq, interruptions, jobs. */
+/** Why an append was refused. The first reason counts, in this order: reply, existence, fence, seq, interruptions, jobs. */
 export type Refusal =
   | 'reply-taken'
   | 'exists'
@@ -152,43 +162,43 @@ export type Refusal =
   | 'woken'
   | 'settled'
 
-/** Stored: the entries have their seq. `jobs` are those of the changes after them, `before` the last seq before this append. */
+/** If stored, the entries have their seq. `jobs` are the changed jobs, and `before` is the last seq before this append. */
 export type AppendResult =
   | { readonly ok: true; readonly before: number; readonly lastSeq: number; readonly jobs: readonly JobRow[] }
-  /** `job`: the live run for `active`, else the job of this conversation that the refusal is about, where there is one. */
+  /** `job` is the live run for `active`, else the refused job of this conversation, or null. */
   | { readonly ok: false; readonly reason: Refusal; readonly job: JobRow | null }
 
-/** Which page of rows. */
+/** A page of rows. */
 export interface RowPage {
   readonly limit: number
-  /** Exclusive; the id of the row that the page before ended with. Where that row is gone the list throws `BODY_INVALID`. */
+  /** The id of the last row of the previous page, exclusive. If that row was deleted, the list throws `BODY_INVALID`. */
   readonly after: string | null
 }
 
-/** Whose an idempotency key is: it is told from the next one's by the moment at which its reply was begun, in ms of the store's clock. */
+/** One use of an idempotency key. `at` identifies it: when its reply was begun, in ms of the store's clock. */
 export interface Reservation {
   readonly key: string
   readonly at: number
 }
 
-/** Remembered replies; see the runtime's idempotency desk. */
+/** A remembered reply to an idempotent request. */
 export interface ReplyRow {
   readonly key: string
   readonly digest: string
   readonly status: number | null
   readonly body: string | null
-  /** What the request stored, once it did; see `Append.note`. */
+  /** The note that the request's append left; see `Append.note`. */
   readonly note: string | null
   readonly at: number
 }
 
-/** A job that is still owned; `wake` is set where something was appended for it by somebody else. */
+/** A job that is still owned. `wake` is set if another writer appended entries for it. */
 export interface HeldJob {
   readonly id: string
   readonly wake: boolean
 }
 
-/** Everything of one conversation, to be moved to another store. */
+/** All rows of one conversation, for export to another store. */
 export interface WholeConversation {
   readonly row: ConversationRow
   readonly entries: readonly Entry[]
@@ -196,47 +206,65 @@ export interface WholeConversation {
   readonly interruptions: readonly InterruptionRow[]
 }
 
-/** What a process hears of the others on the same store. It may be told twice, late, or never: whoever must not miss it also looks. */
-export interface StoreListener {
-  /** Entries up to `lastSeq` stand in the log. */
-  appended(at: { readonly database: string; readonly conversation: string; readonly lastSeq: number }): void
-  /** A job can be claimed. */
-  due(): void
-  /** The conversation is gone. */
-  gone(at: { readonly database: string; readonly conversation: string }): void
-  /** What another process said with `say`. */
-  said(at: { readonly database: string; readonly conversation: string }, text: string): void
+/** A conversation that is read in this process. */
+export interface WatchedConversation {
+  readonly database: string
+  readonly conversation: string
+  /** The last seq that its readers have got; null if not known yet. */
+  readonly lastSeq: number | null
 }
 
 /**
- * A store. Every method sees only its `database`. Expected refusals are results; a thrown error means that the store itself is
- * broken (`STORE_UNAVAILABLE`). An append that throws takes with it every later one of its conversation that was made before the
- * failure was told; whether it was stored is then unknown, and whoever made it reads the log again.
+ * The notifications from other processes on the same store. A notice may come twice, late or never; code that must not miss one
+ * also polls. The exception are conversations in `watched`: an append or a deletion by another process is reported within two
+ * seconds, as long as the store can be read.
+ */
+export interface StoreListener {
+  /** The log has entries up to `lastSeq`. */
+  appended(at: { readonly database: string; readonly conversation: string; readonly lastSeq: number }): void
+  /** A job can be claimed. */
+  due(): void
+  /** The conversation was deleted. */
+  gone(at: { readonly database: string; readonly conversation: string }): void
+  /** A text that another process sent with `say`. Only a process that can read the store can send one; it may run another version. */
+  said(at: { readonly database: string; readonly conversation: string }, text: string): void
+  /** The conversations that are read in this process. The store calls this about once a second, if another process can open it. */
+  watched(): Iterable<WatchedConversation>
+  /** Called at each change: null if notices of other processes arrive, else why not. Conversations in `watched` are reported either way. */
+  listening(problem: WitanError | null): void
+  /** `count` notices were ignored: they were not sealed with the store's key, or were repeats. Called at most once a minute. */
+  ignored(count: number): void
+}
+
+/**
+ * A store. Every method sees only its `database`. Expected refusals are results; a thrown error means that the store itself failed
+ * (`STORE_UNAVAILABLE`). If an append throws, so does every later append of its conversation that was made before the rejection.
+ * Whether an append that threw was stored is unknown; the caller must read the log again.
  */
 export interface Store extends AgentRecords {
-  /** The store's clock in ms: the database's own on PostgreSQL, as well as it is known here; the injected one on memory and SQLite. */
+  /** The time of the store's clock in ms: an estimate of the database server's clock on PostgreSQL, the injected one on memory and SQLite. */
   now(): number
-  /** Opens files and connections and migrates. Throws `STORE_LOCKED`, `SCHEMA_TOO_NEW`, `STORE_UNREACHABLE`. */
+  /** Opens files and connections, and migrates the schema. Throws `STORE_LOCKED`, `SCHEMA_TOO_NEW`, `STORE_UNREACHABLE`. */
   open(): Promise<void>
   close(): Promise<void>
 
-  /** Stores one member, in order with every other append of the conversation made through this store; resolves when it is durable. */
+  /** Stores one append. Appends of one conversation through this store keep their order. Resolves when it is durable. */
   append(append: Append): Promise<AppendResult>
 
   getConversation(database: string, id: string): Promise<ConversationRow | null>
   listConversations(
     database: string,
     page: RowPage & { readonly agent: string | null; readonly createdBy: string | null },
-  ): Promise<readonly ConversationRow[]>
-  /** Removes the conversation with entries, jobs and interruptions. False where there was none. */
+  ): Promise<readonly ListedConversation[]>
+  /** Deletes the conversation with its entries, jobs and interruptions. False if there was none. */
   deleteConversation(database: string, id: string): Promise<boolean>
   /**
-   * Removes conversations of any database whose time is over, each with all that belongs to it in one step; one with a live job or
-   * an open interruption stays [E79]. At most `limit`, those that are longest over first; returns what went. Until then they count
-   * as missing for `getConversation`, `listConversations` and every append, and their ids as free.
+   * Deletes expired conversations of any database, each atomically; one with a live job or an open interruption stays [E79].
+   * Deletes at most `limit`, the longest expired first, and returns them. Before that they already count as missing for
+   * `getConversation`, `listConversations` and every append, and their ids are free.
    */
   sweepConversations(limit: number): Promise<readonly { readonly database: string; readonly id: string }[]>
-  /** Entries after `after`, in order. */
+  /** Entries with a seq above `after`, in order. */
   readEntries(
     database: string,
     conversation: string,
@@ -244,23 +272,27 @@ export interface Store extends AgentRecords {
   ): Promise<readonly Entry[]>
 
   getJob(database: string, id: string): Promise<JobRow | null>
-  /** Jobs of a conversation, oldest first; only those that are live where that is asked, at a cost that does not grow with the others. */
+  /** Jobs of a conversation, oldest first. With `live` only live ones, at a cost that does not grow with the others. */
   listJobs(database: string, conversation: string, options?: { readonly live?: boolean }): Promise<readonly JobRow[]>
-  /** Tasks of all conversations, the newest first by `createdAt`. */
+  /** Runs of a conversation, newest first. The cost does not grow with other jobs. */
+  listRuns(database: string, conversation: string, page: RowPage): Promise<readonly JobRow[]>
+  /** How many runs a conversation has, live or not. */
+  countRuns(database: string, conversation: string): Promise<number>
+  /** Tasks of all conversations, newest first by `createdAt`. */
   listTasks(database: string, page: RowPage & { readonly live: boolean | null }): Promise<readonly JobRow[]>
-  /** Takes over jobs that nobody owns and that have something to do, or whose lease has lapsed: each gets the owner, a higher epoch and one attempt more. */
+  /** Claims jobs that have no owner and `wake` set, or whose lease has lapsed. Each gets the owner, the next epoch and one more attempt. */
   claimJobs(claim: {
     readonly owner: string
     readonly leaseMs: number
     readonly limit: number
   }): Promise<readonly JobRow[]>
-  /** Prolongs leases; returns the jobs that are still owned with that epoch. */
+  /** Renews leases. Returns the jobs that are still owned in that epoch. */
   heartbeat(
     owner: string,
     jobs: readonly { readonly id: string; readonly epoch: number }[],
     leaseMs: number,
   ): Promise<readonly HeldJob[]>
-  /** Gives jobs back at an orderly end, all of the owner's or these: the next worker takes them at once, and it is no attempt. */
+  /** Releases all jobs of the owner, or only `ids`. They can be claimed at once, and the attempt does not count. */
   releaseJobs(owner: string, ids?: readonly string[]): Promise<void>
 
   getInterruption(database: string, id: string): Promise<InterruptionRow | null>
@@ -269,17 +301,17 @@ export interface Store extends AgentRecords {
     page: RowPage & {
       readonly state: string | null
       readonly conversation: string | null
-      /** Only those for one of these; null for all. */
+      /** Only interruptions for one of these addressees; null for all. */
       readonly addressees: readonly string[] | null
     },
   ): Promise<readonly InterruptionRow[]>
-  /** Open ones of any database whose time to answer is over, longest first. */
+  /** Expired open interruptions of any database, the longest expired first. */
   dueInterruptions(limit: number): Promise<readonly InterruptionRow[]>
 
   /**
-   * Stores a fresh key and returns null, or returns the row that is there. Rows older than `expiresBefore` count as gone, and so do
-   * those of the same digest without reply and note from before `lostBefore`: whoever began them has lost them, dead or alive. While
-   * an append that is to leave a note at a row is being stored, it waits for that to end.
+   * Stores a fresh key and returns null, or returns the existing row. A row older than `expiresBefore` counts as removed. So does a
+   * row older than `lostBefore` with the same digest, and neither reply nor note: its request counts as lost, even if still alive.
+   * Waits for an append that is just storing a note at the row.
    */
   beginReply(
     database: string,
@@ -292,8 +324,8 @@ export interface Store extends AgentRecords {
     },
   ): Promise<ReplyRow | null>
   /**
-   * Stores the reply of a reservation; null forgets it, unless something was noted for it: what a request has stored it must not store
-   * again. Does nothing where the key is somebody else's by now.
+   * Stores the reply of a reservation. Null removes the reservation, unless it has a note, because a request must not be stored twice.
+   * Does nothing if another request holds the key by now.
    */
   finishReply(
     database: string,
@@ -301,19 +333,32 @@ export interface Store extends AgentRecords {
     reply: { readonly status: number; readonly body: string } | null,
   ): Promise<void>
 
-  /** The databases that hold anything, in the order of their names' character codes. */
+  /** The databases that are not empty, sorted by character codes. */
   listDatabases(): Promise<readonly string[]>
-  /** Everything of one conversation as it is at one moment, or null. */
+  /** A consistent snapshot of one conversation, or null. */
   readWhole(database: string, id: string): Promise<WholeConversation | null>
   /**
-   * Stores a conversation that `readWhole` gave, whole or not at all. Nobody owns its live jobs; those that are not parked can be
-   * claimed at once. False where its id, or that of a job or interruption of it, is taken; throws `BODY_INVALID` where its parts do
-   * not belong together.
+   * Stores a conversation that `readWhole` returned, atomically. Its live jobs get no owner; those that are not parked can be claimed
+   * at once. False if its id, or the id of one of its jobs or interruptions, is taken. Throws `BODY_INVALID` if its parts do not
+   * belong together.
    */
   putWhole(database: string, whole: WholeConversation): Promise<boolean>
 
-  /** Hears of other processes on the same store; the returned function ends it. A store that no other process can open never calls. */
+  /**
+   * Notifies a listener of what other processes do on the same store, until the returned function is called. Without access to the
+   * store, a notice can be neither read nor forged nor replayed, and no received text throws. A store that no other process can open
+   * never calls the listener, except for a conversation that it drops by itself.
+   */
   listen(listener: StoreListener): () => void
-  /** Tells the other processes something about a conversation, such as what a model is saying: at most 7,000 bytes, and it may be lost. */
+  /**
+   * Sends a text about a conversation, such as a model's delta, to the listeners of other processes. It may be lost. A text of more
+   * than 5,000 bytes as JSON, names included, is not sent.
+   */
   say(database: string, conversation: string, text: string): void
+
+  /**
+   * Checks durably that a first message could be stored now, and removes what it wrote. Throws `STORE_UNAVAILABLE` if not; it does
+   * not wait for a server to come back.
+   */
+  checkWritable(): Promise<void>
 }

@@ -1,7 +1,7 @@
-/** Who in this process waits for a run to be told: nothing here is needed for a run to go on. */
+/** The callers in this process that wait for a run's result. Runs do not depend on them. */
 import type { RunResult } from '@witan/protocol'
 
-/** Which job, in which epoch it was seen. */
+/** A job, and the epoch in which the caller saw it. */
 export interface TrackedJob {
   readonly id: string
   readonly database: string
@@ -14,19 +14,19 @@ interface Waiter extends TrackedJob {
   readonly reject: (error: unknown) => void
 }
 
-/** Waiters by job. A waiter of a later epoch is not answered by what an earlier one told. */
+/** Waiters by job. A result of an earlier epoch does not resolve a waiter of a later one. */
 export class RunTracker {
   readonly #waiters = new Map<string, Waiter[]>()
   readonly #hold: () => () => void
   #release: (() => void) | null = null
   #closed: { readonly error: unknown } | null = null
 
-  /** `hold` keeps the process alive until what it gave is called: the run may be at work elsewhere, and then nothing else does. */
+  /** `hold` keeps the process alive until the returned function is called. If the run is elsewhere, nothing else does. */
   constructor(hold: () => () => void) {
     this.#hold = hold
   }
 
-  /** The next result that the job tells in this epoch or a later one. */
+  /** The next result of the job in this epoch or a later one. */
   next({ id, database, conversation, epoch }: TrackedJob): Promise<RunResult> {
     if (this.#closed !== null) return rejected(this.#closed.error)
     const promise = new Promise<RunResult>((resolve, reject) => {
@@ -39,14 +39,14 @@ export class RunTracker {
     return promise
   }
 
-  /** One waiter of each job that somebody waits for, in that conversation or in all: another process may tell it. */
+  /** One waiter of each awaited job, of that conversation or of all. Another process may have stored its result. */
   awaited(at?: { readonly database: string; readonly conversation: string }): readonly TrackedJob[] {
     const first = [...this.#waiters.values()].flatMap((waiters) => waiters.slice(0, 1))
     if (at === undefined) return first
     return first.filter((one) => one.database === at.database && one.conversation === at.conversation)
   }
 
-  tell(job: string, epoch: number, result: RunResult): void {
+  report(job: string, epoch: number, result: RunResult): void {
     for (const waiter of this.#take(job, epoch)) waiter.resolve(result)
   }
 
@@ -54,7 +54,7 @@ export class RunTracker {
     for (const waiter of this.#take(job, epoch)) waiter.reject(error)
   }
 
-  /** Nobody will be told any more, whoever asks later neither. */
+  /** Rejects all waiters, and all later calls of `next`. */
   close(error: unknown): void {
     this.#closed ??= { error }
     for (const job of [...this.#waiters.keys()]) this.fail(job, Number.POSITIVE_INFINITY, error)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
 import { memoryStore } from '../store/drivers/memory.ts'
 import type { Store } from '../store/store.ts'
-import { database, entry, reply, start, textsOf, wholePage } from './conformance/store-fixtures.ts'
+import { database, entry, idleListener, reply, start, textsOf, wholePage } from './conformance/store-fixtures.ts'
 import { type FaultyMethod, faultyStore } from './faulty-store.ts'
 
 /** A call of each method that can fail. A method that is missing here does not compile. */
@@ -17,6 +17,8 @@ const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unkn
   readEntries: (store) => store.readEntries(database, 'chats/1', { after: 0, limit: 9 }),
   getJob: (store) => store.getJob(database, 'j1'),
   listJobs: (store) => store.listJobs(database, 'chats/1', { live: true }),
+  listRuns: (store) => store.listRuns(database, 'chats/1', wholePage),
+  countRuns: (store) => store.countRuns(database, 'chats/1'),
   listTasks: (store) => store.listTasks(database, { ...wholePage, live: null }),
   claimJobs: (store) => store.claimJobs({ owner: 'w1', leaseMs: 1, limit: 9 }),
   heartbeat: (store) => store.heartbeat('w1', [], 1),
@@ -38,6 +40,7 @@ const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unkn
   getAgentRevision: (store) => store.getAgentRevision(database, 'a', 1),
   lastAgentRevision: (store) => store.lastAgentRevision(database, 'a'),
   changeAgents: (store) => store.changeAgents(database, []),
+  checkWritable: (store) => store.checkWritable(),
 }
 
 async function memoryOfOne() {
@@ -64,13 +67,7 @@ test('every method of the contract fails where it is told to, and works once it 
 async function heardOf(rates: { fail?: number; delay?: number; executeAndFail?: number }): Promise<readonly string[]> {
   const inner = memoryStore()
   const heard: string[] = []
-  const nothing = () => {}
-  memoryStore({ beside: inner }).listen({
-    appended: nothing,
-    due: nothing,
-    gone: nothing,
-    said: (_, text) => heard.push(text),
-  })
+  memoryStore({ beside: inner }).listen({ ...idleListener, said: (_, text) => heard.push(text) })
   const { store } = faultyStore(inner, { seed: 1, rates: { say: rates }, late: () => Promise.resolve() })
   assert.equal(store.say(database, 'chats/1', 'hello'), undefined)
   assert.deepEqual(heard, [])
@@ -89,13 +86,7 @@ test('whoever listens to the failing store hears the wrapped one', async () => {
   const inner = memoryStore()
   const { store } = faultyStore(inner, { seed: 1, rates: { append: { fail: 1 } } })
   const heard: number[] = []
-  const nothing = () => {}
-  const end = store.listen({
-    appended: ({ lastSeq }) => heard.push(lastSeq),
-    due: nothing,
-    gone: nothing,
-    said: nothing,
-  })
+  const end = store.listen({ ...idleListener, appended: ({ lastSeq }) => heard.push(lastSeq) })
   await start(memoryStore({ beside: inner }), 'chats/1')
   assert.deepEqual(heard, [1])
   end()

@@ -1,37 +1,37 @@
-/** A store that fails on purpose: seeded, counted, and made for whatever methods the contract has. */
+/** A store that fails on purpose, with seeded faults in any method of the contract. */
 import { WitanError } from '@witan/protocol'
 import type { Store } from '../store/store.ts'
 
 /**
- * `fail`: nothing was done, and an error is seen. `executeAndFail`: it was done, and an error is seen all the same, as when the
- * reply to a commit is lost. `delay`: it was done, and the reply comes late.
+ * `fail`: the call is not executed, and throws. `executeAndFail`: the call is executed, and throws all the same, as when the reply
+ * to a commit is lost. `delay`: the call is executed, and its reply comes late.
  */
 export type FaultKind = 'fail' | 'executeAndFail' | 'delay'
 
-/** The methods that faults are made for. */
+/** The methods that may fail. */
 export type FaultyMethod = Exclude<keyof Store, 'now' | 'open' | 'close' | 'listen'>
 
-/** How likely each kind is per method, from 0 to 1. */
+/** The probability of each kind per method, from 0 to 1. */
 export type FaultRates = Readonly<Partial<Record<FaultyMethod, Readonly<Partial<Record<FaultKind, number>>>>>>
 
-/** Which faults, how often. */
+/** The seed and rates of the faults. */
 export interface FaultyStoreOptions {
   /** The same seed gives the same faults for the same sequence of calls. */
   readonly seed: number
   readonly rates: FaultRates
-  /** What a late reply waits for; default: the next turn of the event loop. */
+  /** What a delayed reply waits for. Default: the next turn of the event loop. */
   readonly late?: () => Promise<void>
 }
 
-/** One fault that was made. */
+/** One injected fault. */
 export interface FiredFault {
   readonly method: FaultyMethod
   readonly kind: FaultKind
-  /** The how-manieth call of that method it was, from 1. */
+  /** The number of the call of that method, from 1. */
   readonly call: number
 }
 
-/** The failing store, what it did so far, and its end: after `heal` it fails no more. */
+/** The failing store and its faults so far. After `heal` it fails no more. */
 export interface FaultyStore {
   readonly store: Store
   readonly fired: readonly FiredFault[]
@@ -42,9 +42,8 @@ type Method = (...args: unknown[]) => Promise<unknown>
 type Saying = (...args: unknown[]) => unknown
 
 /**
- * Wraps a store. Replies to appends keep their order, late or not, as the contract promises; and an append that was not done takes
- * with it those that were made before its failure was told, so that no log has a hole. What is said may be lost without an error;
- * whoever listens hears the wrapped store.
+ * Wraps a store. Replies to appends keep their order, as the contract promises. If an append fails, so do later ones made before
+ * its rejection, so that no log has a gap. A text sent with `say` may be lost without an error. `listen` is passed on unchanged.
  */
 export function faultyStore(inner: Store, options: FaultyStoreOptions): FaultyStore {
   const fired: FiredFault[] = []
@@ -80,8 +79,8 @@ class Faults {
   readonly #random: () => number
   readonly #calls = new Map<FaultyMethod, number>()
   isHealed = false
-  /** Failures of appends that nobody has heard of yet. */
-  #untold = 0
+  /** Failed appends whose promise is not rejected yet. */
+  #unreported = 0
   #lastAppend: Promise<unknown> = Promise.resolve()
 
   constructor(options: FaultyStoreOptions, fired: FiredFault[]) {
@@ -98,19 +97,19 @@ class Faults {
 
   #append(run: () => Promise<unknown>): Promise<unknown> {
     const drawn = this.#draw('append')
-    const kind = this.#untold > 0 ? 'fail' : drawn
-    if (kind === 'fail') this.#untold += 1
+    const kind = this.#unreported > 0 ? 'fail' : drawn
+    if (kind === 'fail') this.#unreported += 1
     const reply = this.#play(kind, 'append', run)
-    // It may fail while an earlier one is still late.
+    // It may reject while an earlier reply is still delayed.
     reply.catch(() => null)
     const inOrder = this.#lastAppend.then(() => reply)
     this.#lastAppend = inOrder.catch(() => {
-      if (kind === 'fail') this.#untold -= 1
+      if (kind === 'fail') this.#unreported -= 1
     })
     return inOrder
   }
 
-  /** Every call draws one number, whatever comes of it, so that a seed stays the same story. */
+  /** Every call draws one number, whatever its result, so that a seed always gives the same faults. */
   #draw(method: FaultyMethod): FaultKind | null {
     const call = 1 + (this.#calls.get(method) ?? 0)
     this.#calls.set(method, call)
@@ -135,14 +134,14 @@ class Faults {
   }
 }
 
-/** Nobody waits for what is said, so no error is seen: it is heard, heard late, or lost. */
+/** `say` returns no promise, so a fault loses or delays the text and never throws. */
 function say(kind: FaultKind | null, late: (() => Promise<void>) | undefined, run: () => unknown): void {
   if (kind === 'delay') void (late ?? nextTurn)().then(run)
   else if (kind !== 'fail') run()
 }
 
 function brokenError(method: string): WitanError {
-  return new WitanError('STORE_UNAVAILABLE', `The store failed in \`${method}\`, as it was told to.`, {
+  return new WitanError('STORE_UNAVAILABLE', `The store failed in \`${method}\`, as configured.`, {
     hint: 'This store fails on purpose; see its seed and rates.',
   })
 }

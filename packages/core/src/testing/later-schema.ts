@@ -1,23 +1,23 @@
-/** Makes this process a later program than it is, one that knows further steps of the schema: for trials of upgrades. */
+/** Makes this process act as a later version that knows further schema steps, to test upgrades. */
 import { type Migration, migrations as postgres } from '../store/sql/postgres/schema.ts'
 import { migrations as sqlite } from '../store/sql/schema.ts'
 
-/** How much later a program is. */
+/** The further schema steps. */
 export interface LaterSchema {
-  /** So many steps that only add a column to every table, and an index: programs without them go on beside it. */
+  /** The number of steps that only add a column to every table, and an index. Older versions keep working beside them. */
   readonly steps: number
-  /** After these, a step with which no program without it can live. Default false. */
+  /** Whether a last step follows that no older version can work with. Default false. */
   readonly contracts?: boolean
 }
 
-/** The version of the schema that this process makes and knows, on either store. */
+/** The schema versions that this process creates, for SQLite and PostgreSQL. */
 export function schemaVersions(): { readonly sqlite: number; readonly postgres: number } {
   return { sqlite: sqlite.length, postgres: postgres.length }
 }
 
 const tables = ['conversations', 'entries', 'jobs', 'interruptions', 'agents', 'agent_revisions', 'replies']
 
-/** Adds these steps for good, for every store that this process opens from now on. */
+/** Adds these steps permanently, for every store that this process opens from now on. */
 export function learnLaterSchema({ steps, contracts = false }: LaterSchema): void {
   const worksFrom = postgres.at(-1)?.worksFrom ?? 1
   for (let step = 1; step <= steps; step += 1) {

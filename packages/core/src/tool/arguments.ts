@@ -1,25 +1,31 @@
-/** From the text a model wrote to the arguments a tool may use: bound names and unlisted ones are dropped and recorded. */
+/**
+ * Turns the text that a model wrote into the arguments that a tool may use. Bound and unlisted names are dropped and
+ * recorded.
+ */
 import type { NoticeBody } from '@witan/protocol/entries'
+import { type ReadJson, readJson } from '@witan/protocol/schemas'
 import { boundSpelling } from './schema.ts'
 import type { Tool } from './tool.ts'
 
-/** What became of a model's arguments. `raw` is what the model wrote, parsed: for the log, never for an executor. */
+/** The result for a model's arguments. `raw` is the parsed text of the model: for the log, never for an executor. */
 export type PreparedArguments =
   | {
       readonly ok: true
       readonly raw: unknown
-      /** What is left of it for this tool, as it was written. */
+      /** The arguments that remain for this tool, as the model wrote them. */
       readonly kept: Readonly<Record<string, unknown>>
       readonly arguments: Readonly<Record<string, unknown>>
       readonly notices: readonly NoticeBody[]
     }
   | { readonly ok: false; readonly raw: unknown; readonly detail: string; readonly notices: readonly NoticeBody[] }
 
-/** Parses, filters and checks. A bound value always wins over what a model writes, in every spelling [C19, P4]. */
+/** Parses, filters and checks. A bound value always wins over the model's, in every spelling [C19, P4]. */
 export function prepareArguments(tool: Tool, text: string): PreparedArguments {
-  const raw = parse(text)
+  const read = parse(text)
+  const raw = read.ok ? read.value : null
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    return { ok: false, raw: text, detail: 'The arguments must be one JSON object.', notices: [] }
+    const why = !read.ok && read.isTooDeep ? `: ${read.problem}` : ''
+    return { ok: false, raw: text, detail: `The arguments must be one JSON object${why}.`, notices: [] }
   }
   const listed = listedNames(tool)
   const kept: Record<string, unknown> = {}
@@ -33,18 +39,13 @@ export function prepareArguments(tool: Tool, text: string): PreparedArguments {
   return { ok: false, raw, detail: checked.issues.slice(0, 5).join('; '), notices }
 }
 
-function parse(text: string): unknown {
-  if (text.trim() === '') return {}
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+function parse(text: string): ReadJson {
+  return text.trim() === '' ? { ok: true, value: {} } : readJson(text)
 }
 
 const listed = new WeakMap<object, ReadonlySet<string> | null>()
 
-/** The property names of the tool's schema; null where the schema takes any. */
+/** The property names of the tool's schema; null if the schema accepts any name. */
 function listedNames(tool: Tool): ReadonlySet<string> | null {
   const schema = tool.offer?.parameters
   if (schema === undefined) return null
@@ -57,7 +58,10 @@ function listedNames(tool: Tool): ReadonlySet<string> | null {
   return names
 }
 
-/** Listed; or, where the schema takes any name, neither what is bound in any spelling nor what would become the arguments' prototype [D14]. */
+/**
+ * True if the schema lists the name. If it accepts any name: true except for bound names in any spelling and names that
+ * would set the arguments' prototype [D14].
+ */
 function isWanted(tool: Tool, listed: ReadonlySet<string> | null, name: string): boolean {
   if (listed !== null) return listed.has(name) || tool.unlisted?.includes(name) === true
   return name !== '__proto__' && boundSpelling(tool.bound, name) === undefined
@@ -78,7 +82,7 @@ function dropped(tool: Tool, name: string, value: unknown): NoticeBody {
 
 const mostKeys = 1000
 
-/** The bound name that stands within what is dropped, as in `__proto__` or an object beside it; looked for among its first keys. */
+/** A bound name inside a dropped value, such as the value of `__proto__` or of an unlisted key. Searches the first 1,000 keys. */
 function boundWithin(bound: readonly string[], value: unknown): string | undefined {
   if (bound.length === 0) return undefined
   const left = [value]

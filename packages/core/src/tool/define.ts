@@ -1,6 +1,8 @@
 /** Function tools as code: a name, a schema, and a function. */
 import { WitanError, toolNamePattern } from '@witan/protocol'
 import { z } from 'zod'
+import type { QuestionInput } from './questions.ts'
+import { refused } from './schema.ts'
 import type { ArgumentCheck, Effect } from './tool.ts'
 
 /** Any Standard Schema: zod, valibot, arktype and others. */
@@ -21,26 +23,70 @@ type StandardResult<Output> =
       }[]
     }
 
-/** What a function tool may know of its call. */
+/** What a function tool may know about its call. */
 export interface FunctionContext {
   /** Unique per call: the idempotency key of a `keyed` effect. */
   readonly callId: string
   readonly conversationId: string
   readonly agent: string
   readonly agentPath: string
-  /** The bound values of the parameters that the agent declares, hidden ones included. Lists are frozen: copy one to change it. */
+  /**
+   * The bound values of the parameters that the agent declares, including hidden ones. Lists are frozen: copy a list to
+   * change it.
+   */
   readonly parameters: Readonly<Record<string, unknown>>
-  /** Aborts at cancel and at the time-out. */
+  /** Aborts at a cancel or time-out. */
   readonly signal: AbortSignal
+  /**
+   * Asks questions of anybody who may answer, or of the person `to`, and waits as long as necessary; nothing stays in
+   * memory. After the answer, the call runs again from its beginning, and this returns the answer by question id. So ask
+   * before you change anything, or save a checkpoint. Throws if nobody answers in time or the question is cancelled; the
+   * call may catch that and continue.
+   */
+  ask(questions: readonly QuestionInput[], options?: { readonly to?: string }): Promise<Answers>
+  /** Asks for approval of exactly what is shown, and waits as `ask` does. */
+  approve(what: Readonly<Record<string, unknown>>, options?: { readonly to?: string }): Promise<Approval>
+  /** Runs other agents in the same tree, budget and log, and waits for them as `ask` does. */
+  readonly agents: {
+    /**
+     * Runs an agent that lets this agent list it, or that no agent may list (`parents: []`) [F06]. Its parameters bind by
+     * name. Throws if it does not exist, needs a value that nobody supplies, would go too deep, or fails.
+     */
+    run(id: string, message: string): Promise<AgentReply>
+  }
+  readonly checkpoint: {
+    /** The last value that this call saved; undefined if none. */
+    readonly value: unknown
+    /**
+     * Saves JSON of at most 16,000 characters for this call. The call can read it when it runs again: after an answer, and
+     * after a crash, even if its effect is `once`. Resolves once the value is stored.
+     */
+    save(value: unknown): Promise<void>
+  }
 }
 
-/** A tool as it is defined. */
+/** The answers to questions, by question id. */
+export type Answers = Readonly<Record<string, { readonly options?: readonly string[]; readonly text?: string }>>
+
+/** The result of an approval. */
+export interface Approval {
+  readonly approved: boolean
+  readonly reason: string | null
+}
+
+/** An agent's answer: its final text, and its output if it has an output schema. */
+export interface AgentReply {
+  readonly text: string
+  readonly output: unknown
+}
+
+/** The definition of a tool. */
 export interface FunctionToolDefinition<Arguments> {
   readonly name: string
   readonly description: string
-  /** What the model must give: a zod schema, or another Standard Schema together with `jsonSchema`. */
+  /** What the model must supply: a zod schema, or another Standard Schema together with `jsonSchema`. */
   readonly parameters: StandardSchema<Arguments>
-  /** The JSON Schema that the model sees; made from a zod schema by itself. */
+  /** The JSON Schema that the model sees; generated for a zod schema. */
   readonly jsonSchema?: Readonly<Record<string, unknown>>
   /** Default `once`: never repeated after a crash [D1]. */
   readonly effect?: Effect
@@ -60,7 +106,10 @@ export interface FunctionTool {
   execute(args: unknown, context: FunctionContext): unknown
 }
 
-/** Defines a tool that runs in the process. Throws `ID_INVALID` for a name that providers refuse, `UNKNOWN_KEY` for an option that does not exist, `AGENT_INVALID` for what else cannot be right. */
+/**
+ * Defines a tool that runs in the process. Throws `ID_INVALID` for a name that providers refuse, `UNKNOWN_KEY` for an
+ * unknown option, `AGENT_INVALID` for other mistakes.
+ */
 export function defineTool<Arguments>(definition: FunctionToolDefinition<Arguments>): FunctionTool {
   if (!toolNamePattern.test(definition.name)) {
     throw new WitanError(
@@ -93,28 +142,31 @@ const optionNames: readonly string[] = [
 ] satisfies (keyof FunctionToolDefinition<unknown>)[]
 const effects: readonly string[] = ['none', 'keyed', 'once'] satisfies Effect[]
 
-/** A misspelt option would be taken for one left out, and a function that is missing be found out when a model calls it. */
+/**
+ * Refuses unknown options and a missing function. Otherwise a misspelt option would be ignored, and a missing function
+ * would fail only at its first call.
+ */
 function refuseMisspelt(
-  given: Omit<FunctionToolDefinition<unknown>, 'execute' | 'parameters'> & {
+  definition: Omit<FunctionToolDefinition<unknown>, 'execute' | 'parameters'> & {
     readonly execute: unknown
     readonly parameters: StandardSchema | undefined
   },
 ): void {
-  const who = `Tool \`${given.name}\``
-  for (const key of Object.keys(given)) {
+  const who = `Tool \`${definition.name}\``
+  for (const key of Object.keys(definition)) {
     if (optionNames.includes(key)) continue
     const hint = `Known: ${optionNames.join(', ')}.`
-    throw new WitanError('UNKNOWN_KEY', `${who}: \`${key}\` is no option of defineTool.`, { path: key, hint })
+    throw new WitanError('UNKNOWN_KEY', `${who}: \`${key}\` is not an option of defineTool.`, { path: key, hint })
   }
   const wrong = (path: string, what: string, hint: string) =>
     new WitanError('AGENT_INVALID', `${who}: \`${path}\` ${what}.`, { path, hint })
-  if (typeof given.execute !== 'function')
-    throw wrong('execute', 'is not a function', 'Give the function that does it: `execute: ({ … }) => …`.')
-  if (typeof given.description !== 'string')
-    throw wrong('description', 'is missing', 'Say what it does: that is what a model decides by.')
-  if (given.parameters?.['~standard'] === undefined)
-    throw wrong('parameters', 'is not a schema', 'Give a zod schema, such as `z.object({})` for no arguments.')
-  if (given.effect !== undefined && !effects.includes(given.effect))
+  if (typeof definition.execute !== 'function')
+    throw wrong('execute', 'is not a function', 'Pass a function: `execute: ({ … }) => …`.')
+  if (typeof definition.description !== 'string')
+    throw wrong('description', 'is missing', 'Describe what it does: a model decides by the description.')
+  if (definition.parameters?.['~standard'] === undefined)
+    throw wrong('parameters', 'is not a schema', 'Pass a zod schema, such as `z.object({})` for no arguments.')
+  if (definition.effect !== undefined && !effects.includes(definition.effect))
     throw wrong('effect', 'is not an effect', `One of ${effects.join(', ')}.`)
 }
 
@@ -122,10 +174,10 @@ function zodJsonSchema(name: string, schema: StandardSchema): Readonly<Record<st
   if (schema['~standard'].vendor !== 'zod') {
     throw new WitanError(
       'AGENT_INVALID',
-      `Tool \`${name}\`: give \`jsonSchema\` beside a schema of \`${schema['~standard'].vendor}\`.`,
+      `Tool \`${name}\`: pass \`jsonSchema\` with a schema of \`${schema['~standard'].vendor}\`.`,
       {
         path: 'jsonSchema',
-        hint: 'Only zod schemas are turned into JSON Schema by themselves.',
+        hint: 'Only zod schemas are converted to JSON Schema automatically.',
       },
     )
   }
@@ -138,11 +190,9 @@ function checkWith(schema: StandardSchema, args: Readonly<Record<string, unknown
   if (checked instanceof Promise)
     return { ok: false, issues: ['this tool has an asynchronous schema, which cannot check arguments'] }
   if (checked.issues === undefined) return { ok: true, arguments: checked.value as Readonly<Record<string, unknown>> }
-  return {
-    ok: false,
-    issues: checked.issues.map(({ message, path }) => {
-      const where = (path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
-      return where === '' ? message : `\`${where}\`: ${message}`
-    }),
-  }
+  const issues = checked.issues.map(({ message, path }) => {
+    const where = (path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
+    return where === '' ? message : `\`${where}\`: ${message}`
+  })
+  return refused(issues)
 }

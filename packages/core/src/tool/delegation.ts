@@ -1,51 +1,93 @@
-/** What every edge that calls a child has in common: what is bound, what the model supplies, and when the child is not offered. */
+/**
+ * What all edges that call a child share: which values are bound, which the model supplies, and when the child is not
+ * offered.
+ */
 import { type AgentData, MissingAgentParameterError, type Parameter, type SubAgentEdge } from '@witan/protocol'
 import type { AnswerTerms, CallOverrides } from '@witan/protocol/entries'
 import { fitsType, typeToJsonSchema } from '@witan/protocol/schemas'
 import { bind, type Binding, sameValues, withGenerated } from '../parameter/bind.ts'
 import type { Bound } from '../parameter/parameter.ts'
-import { failed, pending } from './outcome.ts'
-import type { JsonSchema } from './schema.ts'
-import type { ArgumentCheck, Caller, ImmediateTool, Spawn, Tool, ToolRequest } from './tool.ts'
+import { failed, type ResultOutcome } from './outcome.ts'
+import { type JsonSchema, refused } from './schema.ts'
+import type { ArgumentCheck, Caller, ImmediateTool, Tool, ToolRequest } from './tool.ts'
+import type { Spawn } from './waiting.ts'
 
-/** Finds the definition that a run keeps of an agent, or null where it is gone or disabled. */
+/** Finds the definition of an agent at the revision that a run keeps; null if it is deleted or disabled. */
 export type FindAgent = (caller: Caller, id: string) => AgentData | null
 
-/** What tells one style of edge from another. */
+/** What differs between the styles of edges. */
 export interface DelegationStyle {
-  /** The argument that carries the task, and what the model reads of it. */
+  /** The argument that holds the task, and its description for the model. */
   readonly task: { readonly name: string; readonly description: string }
-  /** What the calling model reads when it chooses. */
+  /** The description that the calling model reads when it chooses a tool. */
   describe(edge: SubAgentEdge, child: AgentData, caller: Caller): string
-  /** How the caller reads the answer; undefined for the answer as it is. */
+  /** How the caller reads the answer; undefined: unchanged. */
   answer(edge: SubAgentEdge): AnswerTerms | undefined
 }
 
-/** The child of an edge as a tool of its caller, named by its id [R02]. */
+/** The target of an edge: its tool, its id, and the map of its parameters. */
+export interface EdgeTarget {
+  readonly tool: string
+  readonly agent: string
+  readonly map: SubAgentEdge['map']
+}
+
+/** A callable target with its bindings, or a replacement tool that says why the target cannot be called. */
+export type Reached =
+  | { readonly ok: true; readonly child: AgentData; readonly binding: Binding }
+  | { readonly ok: false; readonly tool: ImmediateTool }
+
+/** Looks up a target and binds its parameters. Refuses a target that is gone, would be too deep, or lacks a trusted value. */
+export function reachTarget(target: EdgeTarget, caller: Caller, find: FindAgent): Reached {
+  const child = find(caller, target.agent)
+  if (child === null) return { ok: false, tool: refusing(target, goneText(target)) }
+  if (caller.depth >= caller.maxDepth) {
+    const why = `delegation to \`${target.agent}\` would go deeper than ${caller.maxDepth}; answer with what you have.`
+    return { ok: false, tool: refusing(target, why, 'DEPTH_EXCEEDED') }
+  }
+  const binding = bindChild(caller, child, target.map)
+  const missing = binding.missing[0]
+  if (missing !== undefined) return { ok: false, tool: untrusted(target, missing, caller) }
+  return { ok: true, child, binding }
+}
+
+/**
+ * Why a call may not start this child: its agent is gone by now [E6], or the call would repeat one in progress [C1]. Null
+ * if it may start.
+ */
+export function refusalOf(
+  { target, spawn, binding }: { readonly target: EdgeTarget; readonly spawn: Spawn; readonly binding: Binding },
+  caller: Caller,
+  find: FindAgent,
+): ResultOutcome | null {
+  if (find(caller, target.agent) === null) return failed('TOOL_UNKNOWN', goneText(target))
+  if (!repeats(caller, spawn, withGenerated(binding, spawn.generated))) return null
+  const detail = `\`${target.agent}\` is already at work on the same message above you; answer it yourself or ask something else.`
+  return failed('DEPTH_EXCEEDED', detail)
+}
+
+/** The child of an edge as a tool of its caller, named by the child's id [R02]. */
 export function delegationTool(
   edge: SubAgentEdge,
   caller: Caller,
-  on: { style: DelegationStyle; find: FindAgent },
+  { style, find }: { readonly style: DelegationStyle; readonly find: FindAgent },
 ): Tool {
-  const child = on.find(caller, edge.agent)
-  if (child === null) return refusing(edge, goneText(edge))
-  if (caller.depth >= caller.maxDepth) {
-    return refusing(
-      edge,
-      `delegation to \`${edge.agent}\` would go deeper than ${caller.maxDepth}; answer with what you have.`,
-      'DEPTH_EXCEEDED',
-    )
-  }
-  const binding = bind(child.parameters, { parent: caller.parameters, given: caller.given, map: edge.map })
-  const missing = binding.missing[0]
-  if (missing !== undefined) return untrusted(edge, missing, caller)
-  const description = on.style.describe(edge, child, caller)
-  const isThere = () => on.find(caller, edge.agent) !== null
-  return offered(edge, { style: on.style, child, binding, description, isThere })
+  const target = { tool: edge.agent, agent: edge.agent, map: edge.map }
+  const reached = reachTarget(target, caller, find)
+  if (!reached.ok) return reached.tool
+  const { child, binding } = reached
+  const description = style.describe(edge, child, caller)
+  const refusal = (spawn: Spawn, from: Caller) => refusalOf({ target, spawn, binding }, from, find)
+  return offered(edge, { style, child, binding, description, refusal })
 }
 
-function goneText(edge: SubAgentEdge): string {
-  return `\`${edge.agent}\` is not available: it was deleted or disabled.`
+/** Binds a child's parameters below `caller`. */
+export function bindChild({ parameters, given }: Caller, child: AgentData, map: SubAgentEdge['map'] = {}): Binding {
+  return bind(child.parameters, { parent: parameters, given, map })
+}
+
+function goneText({ agent }: EdgeTarget): string {
+  return `\`${agent}\` is not available: it was deleted or disabled.`
 }
 
 interface Delegation {
@@ -53,12 +95,11 @@ interface Delegation {
   readonly child: AgentData
   readonly binding: Binding
   readonly description: string
-  /** False once it was deleted or disabled while its caller was at work [E6]. */
-  isThere(): boolean
+  refusal(spawn: Spawn, caller: Caller): ResultOutcome | null
 }
 
 function offered(edge: SubAgentEdge, delegation: Delegation): ImmediateTool {
-  const { style, child, binding, description, isThere } = delegation
+  const { style, binding, description, refusal } = delegation
   const { generate } = binding
   return {
     name: edge.agent,
@@ -68,22 +109,15 @@ function offered(edge: SubAgentEdge, delegation: Delegation): ImmediateTool {
     bound: [...binding.bound.keys()],
     immediate: true,
     check: (args) => checkDelegation(edge, args, { style, generate }),
-    invoke(request, caller, verbs) {
-      if (!isThere()) return failed('TOOL_UNKNOWN', goneText(edge))
+    invoke(request, caller) {
       const spawn = spawnOf(edge, style, request)
-      if (repeats(caller, spawn, withGenerated(binding, spawn.generated))) {
-        return failed(
-          'DEPTH_EXCEEDED',
-          `\`${child.id}\` is already at work on the same message above you; answer it yourself or ask something else.`,
-        )
-      }
+      const refused = refusal(spawn, caller)
+      if (refused !== null) return refused
       const background =
         edge.blocking === 'never' || (edge.blocking === 'model' && request.arguments['blocking'] === false)
-      if (verbs.spawn(spawn, { background })) return pending
-      return failed(
-        'BUDGET_EXCEEDED',
-        `The budget leaves no room for \`${child.id}\` in the background; do it yourself.`,
-      )
+      if (!background) return { kind: 'pending', child: spawn }
+      const why = `The budget leaves no room for \`${edge.agent}\` in the background; do it yourself.`
+      return { kind: 'pending', child: spawn, background: { noBudget: failed('BUDGET_EXCEEDED', why) } }
     },
   }
 }
@@ -108,7 +142,7 @@ function spawnOf(edge: SubAgentEdge, style: DelegationStyle, request: ToolReques
 
 const schemas = new WeakMap<SubAgentEdge, { readonly child: AgentData; readonly made: Map<string, JsonSchema> }>()
 
-/** The schemas of an edge by what the model must supply: made anew when the child changes [C8]. */
+/** The schemas of an edge, by the parameters that the model must supply. Generated again when the child changes [C8]. */
 function schemasOf(edge: SubAgentEdge, child: AgentData): Map<string, JsonSchema> {
   const known = schemas.get(edge)
   if (known?.child === child) return known.made
@@ -117,16 +151,14 @@ function schemasOf(edge: SubAgentEdge, child: AgentData): Map<string, JsonSchema
   return made
 }
 
-/** The task, what the calling model must supply, and what it may choose; bound names are never in it [P5]. */
+/** The task, the values that the calling model must supply, and its choices. Bound names are never in the schema [P5]. */
 function schemaOf(edge: SubAgentEdge, { style, child, binding: { generate } }: Delegation): JsonSchema {
   const known = schemasOf(edge, child)
   const signature = generate.map(({ name }) => name).join(' ')
   const found = known.get(signature)
   if (found !== undefined) return found
-  const needed: Record<string, unknown> = { [style.task.name]: { type: 'string', description: style.task.description } }
-  for (const { name, type, description } of generate) {
-    needed[name] = description === '' ? typeToJsonSchema(type) : { ...typeToJsonSchema(type), description }
-  }
+  const task = { [style.task.name]: { type: 'string', description: style.task.description } }
+  const needed = { ...task, ...neededProperties(generate) }
   const made = Object.freeze({
     type: 'object',
     properties: { ...needed, ...choices(edge) },
@@ -137,7 +169,23 @@ function schemaOf(edge: SubAgentEdge, { style, child, binding: { generate } }: D
   return made
 }
 
-/** What the edge lets the calling model choose for this one delegation [F14, D22]. */
+/** The values that the calling model must supply for a target, as properties of a schema. */
+export function neededProperties(generate: readonly Parameter[]): Record<string, unknown> {
+  const properties: Record<string, unknown> = {}
+  for (const { name, type, description } of generate) {
+    properties[name] = description === '' ? typeToJsonSchema(type) : { ...typeToJsonSchema(type), description }
+  }
+  return properties
+}
+
+/** Problems with the values that the calling model supplied for a target; no value is repeated. */
+export function neededIssues(generate: readonly Parameter[], args: Readonly<Record<string, unknown>>): string[] {
+  return generate
+    .filter(({ name, type }) => !fitsType(type, args[name]))
+    .map(({ name, type }) => `\`${name}\`: expected ${type === 'any' ? anyInWords : type}`)
+}
+
+/** What the calling model may choose for this one delegation [F14, D22]. */
 function choices({ overrides, blocking }: SubAgentEdge): Record<string, unknown> {
   const properties: Record<string, unknown> = {}
   if (blocking === 'model') {
@@ -171,9 +219,7 @@ function checkDelegation(
   const issues: string[] = []
   const task = args[style.task.name]
   if (typeof task !== 'string' || task.trim() === '') issues.push(`\`${style.task.name}\`: expected the task as text`)
-  for (const { name, type } of generate) {
-    if (!fitsType(type, args[name])) issues.push(`\`${name}\`: expected ${type === 'any' ? anyInWords : type}`)
-  }
+  issues.push(...neededIssues(generate, args))
   const { model, temperature, blocking } = args
   if (blocking !== undefined && typeof blocking !== 'boolean') issues.push('`blocking`: expected true or false')
   if (model !== undefined && !overrides?.model.includes(model as string)) {
@@ -183,11 +229,11 @@ function checkDelegation(
   if (temperature !== undefined && !(typeof temperature === 'number' && temperature >= least && temperature <= most)) {
     issues.push(`\`temperature\`: expected a number from ${least} to ${most}`)
   }
-  return issues.length === 0 ? { ok: true, arguments: args } : { ok: false, issues }
+  return issues.length === 0 ? { ok: true, arguments: args } : refused(issues)
 }
 
-/** A live ancestor with the same agent, message and values: going on could only repeat [C1]. */
-function repeats(caller: Caller, { agent, message }: Spawn, parameters: Bound): boolean {
+/** True if a live ancestor has the same agent, message and values: the call could only repeat it [C1]. */
+export function repeats(caller: Caller, { agent, message }: Spawn, parameters: Bound): boolean {
   return caller.lineage.some(
     (one) => one.agent === agent && normal(one.message) === normal(message) && sameValues(one.parameters, parameters),
   )
@@ -197,18 +243,21 @@ function normal(message: string): string {
   return message.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()
 }
 
-/** A delegate that is not offered; called all the same it answers why, and the run goes on. */
+/** A delegate that is not offered. If the model calls it anyway, the tool answers why, and the run continues. */
 function refusing(
-  edge: SubAgentEdge,
+  target: EdgeTarget,
   why: string,
   code: 'DEPTH_EXCEEDED' | 'TOOL_UNKNOWN' = 'TOOL_UNKNOWN',
 ): ImmediateTool {
-  return { ...hidden(edge, `Not offered: ${why}`), invoke: () => failed(code, why) }
+  return { ...hidden(target, `Not offered: ${why}`), invoke: () => failed(code, why) }
 }
 
-/** A trusted value is missing: not offered, with the reason told; a call all the same fails the run [C16, R42]. */
-function untrusted(edge: SubAgentEdge, missing: Parameter, caller: Caller): ImmediateTool {
-  const path = `${caller.agentPath}/${edge.agent}`
+/**
+ * A trusted value is missing: the delegate is not offered, and the reason is shown. If the model calls it anyway, the run
+ * fails [C16, R42].
+ */
+function untrusted(target: EdgeTarget, missing: Parameter, caller: Caller): ImmediateTool {
+  const path = `${caller.agentPath}/${target.agent}`
   const why = `\`${path}\` needs \`${missing.name}\` from the caller; the model may not supply it.`
   const invoke = (_request: ToolRequest): never => {
     throw new MissingAgentParameterError(why, {
@@ -216,12 +265,12 @@ function untrusted(edge: SubAgentEdge, missing: Parameter, caller: Caller): Imme
       hint: 'Pass it when starting the conversation.',
     })
   }
-  return { ...hidden(edge, `Not offered: ${why}`), invoke }
+  return { ...hidden(target, `Not offered: ${why}`), invoke }
 }
 
-function hidden(edge: SubAgentEdge, notice: string): Omit<ImmediateTool, 'invoke'> {
+function hidden(target: EdgeTarget, notice: string): Omit<ImmediateTool, 'invoke'> {
   return {
-    name: edge.agent,
+    name: target.tool,
     offer: null,
     notice,
     effect: 'none',

@@ -8,6 +8,19 @@ test('[F15] what a tool gives is kept as it is, as long as it is JSON and not to
     assert.deepEqual(given('it', value), { kind: 'result', value, truncated: false, failure: null })
 })
 
+test('a result that is nested too deep is kept as text, whole', () => {
+  let nested: unknown = 1
+  for (let depth = 0; depth < 64; depth += 1) nested = [nested]
+  assert.deepEqual(given('it', nested).value, nested)
+  const deeper = [nested]
+  assert.deepEqual(given('it', deeper), {
+    kind: 'result',
+    value: JSON.stringify(deeper),
+    truncated: false,
+    failure: null,
+  })
+})
+
 test('[F15] what is too long is cut, and the cut says how much there was', () => {
   const { value, truncated } = given('it', 'x'.repeat(1_000_000))
   assert.equal(truncated, true)

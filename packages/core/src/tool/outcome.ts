@@ -1,45 +1,60 @@
-/** What a tool can come to. The engine knows these three and never a kind of tool. */
+/** The outcomes of a tool. The engine knows these three and never a kind of tool. */
 import type { ErrorCode } from '@witan/protocol'
 import type { ModelEndBody } from '@witan/protocol/entries'
+import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
 import { cutMark } from '../parameter/scrub.ts'
+import type { InterruptionDraft, Spawn } from './waiting.ts'
 
-/** A value for the model; or, with `failure`, an error that the model reads while the run goes on. */
+/** A value for the model; or, with `failure`, an error that the model reads while the run continues. */
 export interface ResultOutcome {
   readonly kind: 'result'
   readonly value: unknown
   readonly truncated: boolean
   readonly failure: { readonly code: ErrorCode; readonly detail: string } | null
-  /** The model calls that it made itself: they are recorded with it, and count. */
+  /** The tool's own model calls: logged with the outcome, and counted. */
   readonly spent?: readonly ModelSpending[]
+  /** Names of bound values that it used besides those of its start. */
+  readonly took?: readonly string[]
 }
-/** A model call that answers no agent: it counts as usage, and nothing else comes of it. */
+/** A model call whose reply is not an agent's answer: only its usage counts. */
 export type ModelSpending = Pick<ModelEndBody, 'model' | 'usage' | 'finishReason' | 'startedAt'>
 
-/** The call waits: for a child that was spawned, or for somebody outside. */
-export interface PendingOutcome {
-  readonly kind: 'pending'
-}
-/** The rest of the run goes to another agent. No edge gives this outcome yet. */
+/** The call waits for somebody outside, or for a child to start. */
+export type PendingOutcome =
+  | { readonly kind: 'pending'; readonly interruption: InterruptionDraft }
+  | {
+      readonly kind: 'pending'
+      readonly child: Spawn
+      /**
+       * Set for a task: the task's handle answers the call at once; this result does instead if the budget does not allow
+       * the task.
+       */
+      readonly background?: { readonly noBudget: ResultOutcome }
+    }
+/** The rest of the run goes to another agent. No edge returns this outcome yet. */
 export interface TransferOutcome {
   readonly kind: 'transfer'
   readonly agent: string
 }
-/** What a tool call came to. */
+/** The outcome of a tool call. */
 export type Outcome = ResultOutcome | PendingOutcome | TransferOutcome
 
-/** A value for the model: text as it is, anything else as JSON. */
+/** A value for the model: text unchanged, anything else as JSON. */
 export function result(value: unknown, truncated = false): ResultOutcome {
   return { kind: 'result', value, truncated, failure: null }
 }
 
-/** How much of what a tool gives is kept, in characters; the model reads how much there was. */
+/** The maximum length of a stored result, in characters; the model reads the original length. */
 export const MOST_RESULT_CHARACTERS = 256_000
 
-/** What code of somebody else gave: text or JSON as it is, cut where it is too long, and a failure where it is no JSON at all. */
+/**
+ * A function's return value as an outcome: text or JSON unchanged. JSON that is nested too deep becomes text; text that is
+ * too long is cut; a value that is not JSON is a failure.
+ */
 export function given(name: string, value: unknown): ResultOutcome {
   const text = typeof value === 'string' ? value : jsonOf(value)
   if (text instanceof Error) return failed('TOOL_FAILED', `\`${name}\` gave a value that is no JSON: ${text.message}`)
-  if (text.length <= MOST_RESULT_CHARACTERS) return result(value)
+  if (text.length <= MOST_RESULT_CHARACTERS) return result(jsonDepth(text) > maxJsonDepth ? text : value)
   const kept = text.slice(0, MOST_RESULT_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
   return result(kept + cutMark(kept.length, text.length), true)
 }
@@ -48,22 +63,24 @@ function jsonOf(value: unknown): string | Error {
   try {
     return JSON.stringify(value) ?? 'null'
   } catch (error) {
-    // The engine's own words for a circle run over several lines, and quote names of the value.
+    // The engine's own message for a circular value has several lines and quotes names of the value.
     const isCircle = error instanceof TypeError && error.message.includes('circular')
     if (isCircle) return new Error('it refers to itself')
     return error instanceof Error ? error : new Error('it cannot be written')
   }
 }
 
-/** A failure that the model reads; the run goes on. `detail` never holds a hidden value. */
+/** A failure that the model reads; the run continues. `detail` never holds a hidden value. */
 export function failed(code: ErrorCode, detail: string): ResultOutcome {
   return { kind: 'result', value: null, truncated: false, failure: { code, detail } }
 }
 
-/** The call waits for what was spawned or asked. */
-export const pending: PendingOutcome = Object.freeze({ kind: 'pending' })
+/** The call waits for an answer from outside. */
+export function asking(interruption: InterruptionDraft): PendingOutcome {
+  return { kind: 'pending', interruption }
+}
 
-/** Nobody answered with a value: the model reads why. */
+/** There is no answer with a value: the model reads why. */
 export function unanswered({ error, lapsed }: { readonly error: string; readonly lapsed?: string }): ResultOutcome {
   return failed(lapsed === 'expired' ? 'QUESTION_EXPIRED' : 'TOOL_FAILED', error)
 }

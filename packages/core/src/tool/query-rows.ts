@@ -1,12 +1,12 @@
-/** Rows of a query as they are taken in: named cells, cut at the limits of rows and bytes [D16]. */
+/** Collects the rows of a query: cells by column name, up to the limits of rows and bytes [D16]. */
 import type { QueryRows } from './source.ts'
 
-/** Takes rows in until a limit is met. */
+/** Collects rows until a limit is reached. */
 export interface RowTaker {
-  /** The bytes that the rows so far take as a JSON array in UTF-8. */
+  /** The size of the collected rows as a JSON array in UTF-8. */
   readonly bytes: number
   readonly count: number
-  /** Takes the cells of a row, already plain JSON values; false, and not taken, where a limit is met. */
+  /** Adds a row of cells, which are plain JSON values. Returns false, and adds nothing, if a limit is reached. */
   take(cells: readonly unknown[]): boolean
 }
 
@@ -16,7 +16,7 @@ export interface RowLimits {
   readonly maxBytes: number
 }
 
-/** Starts with no rows; `onRow` gets the cells of each row that is taken. */
+/** Starts without rows; `onRow` gets the cells of each added row. */
 export function rowTaker(columns: readonly string[], limits: RowLimits, onRow: (cells: unknown[]) => void): RowTaker {
   const keyBytes = columns.reduce((sum, column) => sum + Buffer.byteLength(JSON.stringify(column)) + 1, 0)
   let [bytes, count] = [2, 0]
@@ -38,12 +38,12 @@ export function rowTaker(columns: readonly string[], limits: RowLimits, onRow: (
   }
 }
 
-/** Cells under the names of their columns. */
+/** The cells keyed by their columns' names. */
 export function namedRows(columns: readonly string[], rows: readonly (readonly unknown[])[]): QueryRows['rows'] {
   return rows.map((cells) => Object.fromEntries(columns.map((column, index) => [column, cells[index]])))
 }
 
-/** Two columns of one name would fall into one key: the later becomes `name_2`. */
+/** Two columns of one name would share a key, so the later one becomes `name_2`. */
 export function distinctNames(names: readonly string[]): string[] {
   const taken = new Set<string>()
   return names.map((name) => {

@@ -1,21 +1,21 @@
-/** Reads the text of a query without a database: its `$name` placeholders, and whether it is one statement that reads. */
+/** Reads the text of a query without a database: its `$name` placeholders, and whether it is a single read-only statement. */
 import type { QueryMistake } from './source.ts'
 
-/** How one database's SQL is cut into tokens, as far as placeholders and statement ends depend on it. */
+/** How one database's SQL is divided into tokens, as far as placeholders and statement ends need it. */
 export interface SqlLexis {
-  /** Characters that part tokens and mean nothing. */
+  /** Characters that separate tokens. */
   readonly blanks: string
-  /** Characters that open a quoted identifier; `[` is closed by `]`, the others by themselves. */
+  /** Characters that open a quoted identifier. `]` closes `[`; each of the others closes itself. */
   readonly identifierQuotes: string
   /** Characters that end a `--` comment. */
   readonly lineEnds: string
-  /** Block comments may stand inside block comments. */
+  /** Block comments may be nested. */
   readonly nestedComments: boolean
-  /** `$$…$$` and `$tag$…$tag$` are strings, and `E'…'` knows backslashes. */
+  /** `$$…$$` and `$tag$…$tag$` are strings, and `E'…'` has backslash escapes. */
   readonly dollarQuotes: boolean
   /** `$name::type` is a cast of `$name`. */
   readonly casts: boolean
-  /** Matches, at its `lastIndex`, placeholders other than `$name`; nothing would ever bind them. */
+  /** Matches, at its `lastIndex`, placeholders other than `$name`, which are never bound. */
   readonly otherPlaceholder?: RegExp
 }
 
@@ -32,7 +32,7 @@ export const SQLITE_LEXIS: SqlLexis = Object.freeze({
 
 /**
  * PostgreSQL's tokens, where `?`, `@` and `:` are operators. Assumes `standard_conforming_strings`, its default. A vertical
- * tab is a blank since version 16 and an error before.
+ * tab is a blank since version 16, and an error before.
  */
 export const POSTGRES_LEXIS: SqlLexis = Object.freeze({
   blanks: ' \t\n\f\r\v',
@@ -43,23 +43,23 @@ export const POSTGRES_LEXIS: SqlLexis = Object.freeze({
   casts: true,
 })
 
-/** The longest text that is read at all, in characters. */
+/** The maximum length of a query's text, in characters. */
 export const MAX_QUERY_LENGTH = 65_536
 
-/** One `$name` of a query; `start` and `end` count in the statement. */
+/** One `$name` of a query; `start` and `end` are offsets in the statement. */
 export interface Placeholder {
   readonly name: string
   readonly start: number
   readonly end: number
 }
 
-/** What a query's text says. Run `statement`, not the text: it has lost blanks, comments and `;` around it. */
+/** The result of reading a query's text. Run `statement`, not the text: it lacks the surrounding blanks, comments and `;`. */
 export interface QueryText {
   readonly statement: string
-  /** Where the statement begins in the text. */
+  /** The offset of the statement in the text. */
   readonly start: number
   readonly placeholders: readonly Placeholder[]
-  /** The first ten, in the order of the text; with any of them the query must not run. */
+  /** The first ten mistakes, in the order of the text. A query with a mistake must not run. */
   readonly mistakes: readonly QueryMistake[]
 }
 
@@ -88,7 +88,7 @@ const QUOTED_PLACEHOLDER = /(?<![\w$\u0080-\uffff])\$[A-Za-z_][\w]*/
 const READS = new Set(['SELECT', 'VALUES'])
 const WRITES = new Set(['INSERT', 'UPDATE', 'DELETE', 'REPLACE', 'MERGE'])
 
-/** Reads a query's text. Pure, linear in its length, and never throws: whatever is wrong is among the mistakes. */
+/** Reads a query's text. Pure, linear in its length, and never throws: every problem becomes a mistake. */
 export function readQueryText(sql: string, lexis: SqlLexis): QueryText {
   const unreadable = findUnreadable(sql)
   if (unreadable !== undefined)
@@ -116,26 +116,26 @@ export function readQueryText(sql: string, lexis: SqlLexis): QueryText {
   }
 }
 
-/** The names a query must be bound with, each once, in the order of the text. */
+/** The names that need a value, each once, in the order of the text. */
 export function placeholderNames(text: QueryText): readonly string[] {
   return [...new Set(text.placeholders.map((placeholder) => placeholder.name))]
 }
 
-/** Where a word a database complained of stands, if it stands exactly once outside quotes; else where the text begins. */
+/** The position of a word from a database's error, if it occurs exactly once outside quotes; otherwise the start of the text. */
 export function placeOfWord(sql: string, word: string, lexis: SqlLexis): { line: number; column: number } {
   const tokens = tokenize(sql, lexis)
   const found = tokens.filter((token) => token.text.toLowerCase() === word.toLowerCase())
   return placeAt(sql, (found.length === 1 ? found[0] : tokens[0])?.start ?? 0)
 }
 
-/** A name that may be that of a function a query calls, as the database reads it, and where it stands in the text. */
+/** A name that may be a function call, as the database reads it, and its position in the text. */
 export interface PossibleCall {
   readonly name: string
   readonly line: number
   readonly column: number
 }
 
-/** Every name before a `(` or behind a `.`, since PostgreSQL calls `f` for `(x).f` too: rather one too many than one too few. */
+/** Every name before a `(` or after a `.`, since PostgreSQL also calls `f` for `(x).f`. A false positive is safer than a miss. */
 export function possibleCalls(sql: string, lexis: SqlLexis): readonly PossibleCall[] {
   const tokens = tokenize(sql, lexis)
   return tokens.flatMap((token, index) => {
@@ -165,7 +165,7 @@ function findSecondStatement(tokens: readonly Token[], stop: number): Finding[] 
   return [{ problem: 'not-read-only', start, say: (at) => `Only one SELECT is allowed; found \`;\` at ${at}.` }]
 }
 
-/** The verb that decides, and the ways to write below a SELECT: `INTO`, a lock on rows, and a WITH part that changes rows. */
+/** The verb that decides, and writes inside a SELECT: `INTO`, a row lock, and a WITH part that changes rows. */
 function findWrites(tokens: readonly Token[]): Finding[] {
   const first = tokens[0]
   if (first === undefined) return [{ problem: 'invalid', start: 0, say: () => 'The query is empty.' }]
@@ -218,7 +218,7 @@ function findBadTokens(tokens: readonly Token[]): Finding[] {
   })
 }
 
-/** Two forms that this reader and PostgreSQL would cut differently: a string over several lines, a name in escapes. */
+/** Two forms that PostgreSQL would divide differently from this reader: a string over several lines, and a name in escapes. */
 function findTwoFaced(tokens: readonly Token[], lexis: SqlLexis): Finding[] {
   if (!lexis.dollarQuotes) return []
   return tokens.flatMap((token, index): Finding[] => {
@@ -233,7 +233,7 @@ function findTwoFaced(tokens: readonly Token[], lexis: SqlLexis): Finding[] {
   })
 }
 
-/** What stands between the quotes, so that a dollar quote's own tag is not taken for a placeholder. */
+/** The text between the quotes, so that a dollar quote's own tag is not taken for a placeholder. */
 function quotedBody(text: string): string {
   DOLLAR_TAG.lastIndex = 0
   const tag = text.startsWith('$') ? (DOLLAR_TAG.exec(text)?.[0].length ?? 1) : 1
@@ -286,7 +286,7 @@ function scanBlockComment(sql: string, at: number, lexis: SqlLexis): Scanned {
   return { kind: 'unclosed', end: sql.length }
 }
 
-/** A doubled closing quote stands for itself, except after `[`, whose `]` cannot be doubled. */
+/** A doubled closing quote is an escaped quote, except after `[`, because `]` cannot be doubled. */
 function scanQuoted(sql: string, at: number, backslashes: boolean): Scanned {
   const close = sql[at] === '[' ? ']' : sql.charAt(at)
   for (let end = at + 1; end < sql.length; end += 1) {
@@ -297,7 +297,7 @@ function scanQuoted(sql: string, at: number, backslashes: boolean): Scanned {
   return { kind: 'unclosed', end: sql.length }
 }
 
-/** SQLite reads `$a$b`, `$a(b)` and `$a::b` as names of their own, which nothing would ever bind. */
+/** SQLite reads `$a$b`, `$a(b)` and `$a::b` as single names, which are never bound. */
 function scanDollar(sql: string, at: number, lexis: SqlLexis): Scanned {
   const opened = lexis.dollarQuotes ? matchEnd(DOLLAR_TAG, sql, at) : undefined
   if (opened !== undefined) {

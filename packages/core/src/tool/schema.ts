@@ -1,14 +1,17 @@
-/** JSON Schemas of tools: what a model is asked for, without the names that are bound for it. */
-import { issueWords, validatorOf } from '../model/json-schema.ts'
+/** JSON Schemas of tools: what the model must supply, without the names bound for it. */
+import { validatorOf } from '../model/json-schema.ts'
 import type { ArgumentCheck } from './tool.ts'
 
 /** A JSON Schema of type object, as data. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** A tool that takes nothing. */
+/** The schema of a tool without arguments. */
 export const noArguments: JsonSchema = Object.freeze({ type: 'object', properties: {}, additionalProperties: false })
 
-/** The schema without its bound properties: they are neither shown nor asked for [P5]. Returns the very schema where none is bound. */
+/**
+ * The schema without its bound properties, which the model must neither see nor supply [P5]. Returns the same schema if
+ * none is bound.
+ */
 export function withoutBound(schema: JsonSchema, bound: ReadonlySet<string>): JsonSchema {
   const properties = (schema['properties'] ?? {}) as Record<string, unknown>
   if (!Object.keys(properties).some((name) => bound.has(name))) return schema
@@ -24,7 +27,7 @@ export function propertyNames(schema: JsonSchema): readonly string[] {
   return Object.keys((schema['properties'] ?? {}) as object)
 }
 
-/** The bound values that a schema asks for by name: they go to the executor beside what the model wrote. */
+/** The bound values that a schema lists by name. The executor gets them in addition to the model's arguments. */
 export function boundArguments(
   schema: JsonSchema,
   values: ReadonlyMap<string, { readonly box: { reveal(): unknown } }>,
@@ -37,7 +40,10 @@ export function boundArguments(
   return bound
 }
 
-/** The bound name that a reader would take `name` for: spellings that differ in case, compatibility forms, zero-width characters or letters of one look are one. */
+/**
+ * The bound name that a reader would take `name` for. Spellings count as equal if they differ in case, compatibility forms,
+ * zero-width characters or lookalike letters.
+ */
 export function boundSpelling(bound: readonly string[], name: string): string | undefined {
   const plain = plainSpelling(name)
   return bound.find((one) => plainSpelling(one) === plain)
@@ -58,7 +64,7 @@ const lookalikes = new Map(
     .flatMap(([latin = '', ...letters]) => letters.map((letter) => [letter, latin] as const)),
 )
 
-/** Makes something once per agent definition and set of bound names. */
+/** Computes something once per agent definition and set of bound names. */
 export function perBinding<Key extends object, Made>(
   make: (key: Key, bound: ReadonlySet<string>) => Made,
 ): (key: Key, bound: Iterable<string>) => Made {
@@ -81,7 +87,18 @@ export function checkSchema(
   schema: Readonly<Record<string, unknown>>,
   args: Readonly<Record<string, unknown>>,
 ): ArgumentCheck {
-  const parsed = validatorOf(schema).safeParse(args)
-  if (parsed.success) return { ok: true, arguments: args }
-  return { ok: false, issues: issueWords(parsed.error) }
+  const issues = validatorOf(schema).issuesOf(args)
+  return issues.length === 0 ? { ok: true, arguments: args } : refused(issues)
+}
+
+const mostIssues = 5
+const longestIssue = 300
+
+/**
+ * The result for arguments that do not fit: the first 5 issues, each cut at 300 characters, since they may quote names that
+ * a model made up.
+ */
+export function refused(issues: readonly string[]): ArgumentCheck & { readonly ok: false } {
+  const cut = (issue: string) => (issue.length > longestIssue ? `${issue.slice(0, longestIssue - 1)}…` : issue)
+  return { ok: false, issues: issues.slice(0, mostIssues).map((issue) => cut(issue).toWellFormed()) }
 }

@@ -1,40 +1,44 @@
-/** The contract of a query source: a database that a query tool may read and can never write [Rb42, D16]. */
+/** The contract of a query source: a database that query tools can read and never write [Rb42, D16]. */
 
-/** One value a placeholder may carry. A number is finite and a string well-formed Unicode; a source refuses others. */
+/** One value of a placeholder. A source refuses numbers that are not finite and strings that are not well-formed Unicode. */
 export type QueryScalar = string | number | boolean | null
 
-/** What a placeholder is bound to. A list reaches the database as one value; the source's page says in which form. */
+/**
+ * The value bound to a placeholder. The database gets a list as a single value; the documentation of each source says in
+ * which form.
+ */
 export type QueryValue = QueryScalar | readonly QueryScalar[]
 
-/** A query and the value of each `$name` in it, keyed without the `$`. Values that the text does not name are ignored. */
+/** A query and the value of each `$name` in it, keyed without the `$`. Values of other names are ignored. */
 export interface BoundQuery {
   readonly sql: string
   readonly bindings: ReadonlyMap<string, QueryValue>
 }
 
-/** Rows as plain JSON values. `truncated` says that the row or the byte limit cut them short. */
+/** Rows as plain JSON values. `truncated` means that the row or byte limit cut them. */
 export interface QueryRows {
   readonly rows: readonly Record<string, unknown>[]
   readonly truncated: boolean
 }
 
 /**
- * Why a query gave no rows. Three will not pass when tried again: `unbound`, a placeholder without a value; `unfit`, a value that has
- * no form in its place; `not-read-only`. `failed` is all else: the text, or the database (file gone, an error while it ran).
+ * Why a query returned no rows. Three reasons will not succeed on a retry: `unbound`, a placeholder without a value;
+ * `unfit`, a value that its type cannot hold; `not-read-only`. `failed` covers the rest: the text, or the database (file
+ * gone, an error while it ran).
  */
 export type QueryFailureReason = 'timeout' | 'aborted' | 'unbound' | 'unfit' | 'not-read-only' | 'failed'
 
-/** A query without rows. `detail` names what to mend and never the host's folders; it may quote a bound value. */
+/** A query without rows. `detail` says what to fix and never names the host's folders; it may quote a bound value. */
 export interface QueryFailure {
   readonly ok: false
   readonly reason: QueryFailureReason
   readonly detail: string
 }
 
-/** What running a query gives. */
+/** The result of running a query. */
 export type QueryResult = ({ readonly ok: true } & QueryRows) | QueryFailure
 
-/** A mistake in a query's text, at a line and a column counted from 1 in characters of the text as given. */
+/** A mistake in a query's text, with its line and column, counted from 1 in characters of the original text. */
 export interface QueryMistake {
   readonly problem: 'not-read-only' | 'invalid'
   readonly detail: string
@@ -42,34 +46,34 @@ export interface QueryMistake {
   readonly column: number
 }
 
-/** Why a query with this mistake gives no rows. */
+/** Why a query with this mistake returns no rows. */
 export function reasonOf({ problem }: QueryMistake): QueryFailureReason {
   return problem === 'invalid' ? 'failed' : problem
 }
 
-/** The text alone is in order, and the database was out of reach: no verdict on its names and types. */
+/** The text itself is valid, but the database could not be reached: its names and types are not checked. */
 export interface QueryUnchecked {
   readonly problem: 'unavailable'
   readonly detail: string
   readonly placeholders: readonly string[]
 }
 
-/** What checking a query gives: the names it must be bound with, each once, or what is wrong with it. */
+/** The result of checking a query: the names that need a value, each once, or its mistakes. */
 export type QueryCheck =
   | { readonly ok: true; readonly placeholders: readonly string[] }
   | ({ readonly ok: false } & (QueryMistake | QueryUnchecked))
 
-/** A database that queries can read. Neither method throws or rejects for what a query, its values or the file did. */
+/** A database that queries can read. Neither method throws or rejects because of a query, its values or the file. */
 export interface QuerySource {
-  /** Names the kind of database, for messages: `sqlite`. */
+  /** The kind of database, for messages: `sqlite`. */
   readonly kind: string
-  /** Says whether the text is one statement that only reads and that this database understands. Runs nothing. */
+  /** Checks that the text is a single read-only statement that this database understands. Runs nothing. */
   check(sql: string): Promise<QueryCheck>
-  /** Runs one query. Checks the text again; stops at the source's limits and on abort, when the rows so far are lost. */
+  /** Runs one query. Checks the text again. Stops at the source's limits, and on abort, which discards the rows so far. */
   run(query: BoundQuery, options: { readonly signal: AbortSignal }): Promise<QueryResult>
-  /** Ends what runs and frees what is held; later calls fail. Closing twice is allowed. */
+  /** Stops running queries and frees all resources; later calls fail. Closing twice is allowed. */
   close(): Promise<void>
 }
 
-/** What one query may take: 5 seconds, 200 rows, and 256 kB of rows written as a JSON array in UTF-8 [D16]. */
+/** The limits of one query: 5 seconds, 200 rows, and 256 kB of rows as a JSON array in UTF-8 [D16]. */
 export const QUERY_LIMITS = Object.freeze({ timeoutMs: 5_000, maxRows: 200, maxBytes: 256_000 })

@@ -1,24 +1,25 @@
-/** The contract of a tool: everything an agent can do, edges included, is one of these. */
+/** The contract of a tool. Everything that an agent can do is a tool, edges included. */
 import type { AgentData, ErrorCode, Interruption, InterruptionState } from '@witan/protocol'
-import type { AgentStartBody, NoticeCode } from '@witan/protocol/entries'
+import type { NoticeCode } from '@witan/protocol/entries'
 import type { ModelTool } from '../model/model.ts'
-import type { Bound, GivenParameters } from '../parameter/parameter.ts'
+import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { Outcome } from './outcome.ts'
+import type { InterruptionDraft } from './waiting.ts'
 
 /**
- * What a crash may do to a call [D1]. `none`: a read, repeated freely. `keyed`: at least once, `callId` is its idempotency key.
- * `once`: never repeated; after a crash the model reads "outcome unknown".
+ * What may happen to a call in a crash [D1]. `none`: a read, repeated freely. `keyed`: at least once; `callId` is its
+ * idempotency key. `once`: never repeated; after a crash the model reads "outcome unknown".
  */
 export type Effect = 'none' | 'keyed' | 'once'
 
-/** One call as the engine hands it to a tool. `arguments` passed the tool's check and holds no bound name. */
+/** One call as the engine passes it to a tool. `arguments` passed the tool's check and contains no bound name. */
 export interface ToolRequest {
   readonly callId: string
   readonly toolCallId: string
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
-/** The agent call that makes a tool call: what a tool may know of it. */
+/** The agent call that makes a tool call: everything a tool may know about it. */
 export interface Caller {
   readonly callId: string
   readonly database: string
@@ -27,109 +28,118 @@ export interface Caller {
   readonly conversationId: string
   readonly document: string
   readonly depth: number
-  /** How deep this run may go; the root is 0 [C2]. */
+  /** The maximum depth of this run; the root is 0 [C2]. */
   readonly maxDepth: number
   /** This agent's bound values: for executors, never for a model. */
   readonly parameters: Bound
-  /** What the caller of the conversation gave: edges bind from it. */
-  readonly given: GivenParameters
-  /** The revisions that the run keeps: edges look their targets up in them. */
+  /** The values that the conversation's caller passed; edges bind from them. */
+  readonly given: ConversationValues
+  /** The revisions that the run keeps; edges look up their targets in them. */
   readonly revisions: Readonly<Record<string, number>>
-  /** Live agent calls above this one, root first, itself last. */
+  /** Live agent calls above this one, root first, and this call last. */
   readonly lineage: readonly { readonly agent: string; readonly message: string; readonly parameters: Bound }[]
 }
 
-/** What a spawned child is told, and on what terms: it stands in the child's start as it is, so that a fold needs no edge. */
-export type Spawn = Pick<AgentStartBody, 'agent' | 'message' | 'generated' | 'map' | 'history' | 'answer' | 'overrides'>
-
-type FilledIn = 'id' | 'path' | 'agent' | 'callId' | 'addressee' | 'state' | 'expiresAt'
-type PromptOf<Kind> = Kind extends unknown ? Omit<Kind, FilledIn> : never
-
-/** The prompt part of an interruption, without what the engine fills in. Nobody addressed: whoever may answer. `terms` is what an answer must keep to. */
-export type InterruptionDraft = PromptOf<Interruption> & { readonly addressee?: string; readonly terms?: unknown }
-
-/** The verbs that an immediate tool may use; what they record rides in the append of the model's reply. */
-export interface Verbs {
-  /**
-   * Starts a child call that answers this one; or, in the background, a task, whose handle answers it at once. False where the
-   * budget leaves no room for a task: then nothing was started.
-   */
-  spawn(child: Spawn, options?: { readonly background: boolean }): boolean
-  /** Asks somebody outside; the call waits for the answer. */
-  interrupt(draft: InterruptionDraft): void
-}
-
-/** What a tool that runs in the process gets. */
+/** The context of a tool that runs in the process. */
 export interface ToolContext {
   readonly caller: Caller
-  /** Aborts at cancel and at the tool's time-out. */
+  /** Aborts at a cancel and at the tool's time-out. */
   readonly signal: AbortSignal
+  /** What this call has waited for so far, and the answers, oldest first. */
+  readonly answers: readonly CallAnswer[]
+  /** The last note that this call saved; undefined if none. */
+  readonly note: unknown
+  /** Saves a note, which the call reads when it runs again: after an answer or a crash. Resolves once it is stored. */
+  saveNote(note: unknown): Promise<void>
+  /** Records that the tool used the bound value of that name, which its start did not list. People read this in the log. */
+  took(name: string): void
 }
 
-/** What somebody outside answered: a value, or an error in words; `lapsed` where nobody did. */
+/** The answer of an agent that a call ran, or why there is none. */
+export type AgentAnswer = { readonly text: string; readonly output: unknown } | { readonly error: string }
+
+/** Something that a call has waited for. The call then runs again from its beginning. */
+export type CallAnswer =
+  | { readonly kind: 'interruption'; readonly asked: Interruption; readonly answer: Answer }
+  | { readonly kind: 'agent'; readonly agent: string; readonly message: string; readonly answer: AgentAnswer }
+
+/** An answer from outside: a value, or an error text; `lapsed` is set if nobody answered. */
 export type Answer =
   | { readonly value: unknown }
   | { readonly error: string; readonly lapsed?: Exclude<InterruptionState, 'open' | 'answered'> }
 
-/** A call before it starts: `arguments` are what its model wrote, without what is bound or unlisted, and fit the tool. */
+/** A call before it starts. `arguments` are the model's, without bound or unlisted names; they fit the tool. */
 export interface GatedCall {
   readonly tool: string
   readonly arguments: Readonly<Record<string, unknown>>
+  /** The arguments as the tool takes them, with defaults filled in. */
+  readonly taken: Readonly<Record<string, unknown>>
 }
 
-/** Whether a call goes on, with which arguments; or why not, in words for its model. */
+/** Whether a call continues, and with which arguments; or why not, as text for its model. */
 export type Passage =
   | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly code: ErrorCode; readonly detail: string }
 
 /**
- * Stands before a call: somebody is asked first, and nothing of the call happens before the answer lets it through. The engine
- * knows gates and never what they are for. Both methods are pure: a restart asks them again.
+ * Precedes a call: somebody is asked first, and the call has no effect before the answer allows it. The engine knows gates,
+ * but not their purpose. Both methods are pure, because a restart calls them again.
  */
 export interface Gate {
-  ask(call: GatedCall): InterruptionDraft
+  /** The interruption before this call; null if the call needs none. */
+  ask(call: GatedCall): InterruptionDraft | null
+  /** True if `ask` may let a call pass. A call that started without being asked about is not asked about later. */
+  readonly isConditional: boolean
   pass(call: GatedCall, asked: Interruption, answer: Answer): Passage
 }
 
 interface ToolBase {
   readonly name: string
-  /** What the model sees, or null for a name that is not offered now but is answered when called all the same. */
+  /** What the model sees; null for a name that is not offered now, but answers if it is called anyway. */
   readonly offer: ModelTool | null
-  /** Set for what only runs by itself when a document begins: a model that calls it hears that there is no such tool. */
+  /** Set for a tool that runs only when a document begins: a model that calls it reads that there is no such tool. */
   readonly initialOnly?: true
-  /** Why it is not offered, told once as a notice when a call begins; null where there is nothing to tell. */
+  /** Why it is not offered, logged once as a notice when a call begins; null if there is nothing to report. */
   readonly notice: string | null
   /** The notice's code; absent for `DELEGATE_UNAVAILABLE`. */
   readonly noticeCode?: NoticeCode
   readonly effect: Effect
-  /** What stands before each call; absent for nothing. */
+  /** The gate before each call; absent: none. */
   readonly gate?: Gate
-  /** Arguments that are taken although its schema does not list them. */
+  /** Arguments that are accepted although its schema does not list them. */
   readonly unlisted?: readonly string[]
   /** Names that are bound for this tool: dropped from a model's arguments and recorded [C19]. */
   readonly bound: readonly string[]
-  /** Checks the arguments that remain; at most 5 issues in words that name no bound or hidden name [P5]. */
+  /** The names of `bound` whose values each call gets, for the log; absent: all of them. */
+  readonly uses?: readonly string[]
+  /** Checks the remaining arguments. Returns at most 5 issues, which name no bound or hidden name [P5]. */
   check(args: Readonly<Record<string, unknown>>): ArgumentCheck
 }
 
-/** Arguments that a tool takes, or what is wrong with them. */
+/** The arguments that a tool takes, or what is wrong with them. */
 export type ArgumentCheck =
   | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly issues: readonly string[] }
 
-/** A tool without effects of its own: it is called inside the append of the reply and only uses verbs. */
+/**
+ * A tool without effects of its own: it only decides the call's outcome, which is appended together with the reply. If it
+ * throws, the complete run fails.
+ */
 export interface ImmediateTool extends ToolBase {
   readonly immediate: true
-  invoke(request: ToolRequest, caller: Caller, verbs: Verbs): Outcome
-  /** Turns the answer to what it asked into the call's outcome. */
+  invoke(request: ToolRequest, caller: Caller): Outcome
+  /** Turns the answer to its interruption into the call's outcome. */
   resume?(answer: Answer, asked: Interruption): Outcome
 }
 
-/** A tool that runs in the process, after its intent is in the log. It may throw: the model reads a failure. */
+/**
+ * A tool that runs in the process, after its intent is in the log. If it throws, the model reads a failure. It may wait by
+ * returning a pending outcome: nothing of it stays in memory, and it runs again from its beginning with the answer.
+ */
 export interface RunningTool extends ToolBase {
   readonly immediate: false
   readonly timeoutMs: number
-  /** How many model calls it makes itself: the budget must have room for them before it starts. */
+  /** How many model calls it makes itself; the budget must allow them before it starts. */
   readonly modelCalls?: number
   invoke(request: ToolRequest, context: ToolContext): Outcome | Promise<Outcome>
 }
@@ -140,5 +150,5 @@ export type Tool = ImmediateTool | RunningTool
 /** The tools of one agent call by name. */
 export type Toolset = ReadonlyMap<string, Tool>
 
-/** Where an agent's tools of one kind come from; one per kind of tool and edge. */
+/** Provides an agent's tools of one kind; one per kind of tool and edge. */
 export type ToolSource = (caller: Caller) => readonly Tool[]

@@ -1,4 +1,4 @@
-/** The worker of a process: runs the jobs it owns, keeps their leases, and takes over what others left. */
+/** The worker of a process: runs the jobs it owns, renews their leases, and takes over jobs that others left. */
 import type { RunResult } from '@witan/protocol'
 import type { ConversationLog } from '../conversation/log.ts'
 import { liveJob } from '../conversation/state.ts'
@@ -6,12 +6,12 @@ import { faultPoint } from '../identity/fault-point.ts'
 import type { JobKind, JobRow, Store } from '../store/store.ts'
 import { type DriveContext, drive, takeOver } from './drive.ts'
 import type { Environment } from '../job/environment.ts'
-import { Job, letEnd } from '../job/job.ts'
-import { createRoom, type Room } from './room.ts'
+import { Job, letEnd, stopJob } from '../job/job.ts'
+import { createCapacity, type Capacity } from './capacity.ts'
 
 /**
- * What a process works on: `taken` when it begins with a job, then how the job came to rest here: a status, or `left` where it goes
- * on elsewhere. `attempt` is above 1 where an earlier owner was lost.
+ * A change of what a process works on: `taken` when it begins a job, then the status with which the job parked or ended here, or
+ * `left` if it was stopped here. `attempt` is above 1 if an earlier owner was lost.
  */
 export interface WorkNote {
   readonly state: 'taken' | 'left' | RunResult['status']
@@ -23,36 +23,36 @@ export interface WorkNote {
   readonly attempt: number
 }
 
-/** What a worker works with; `prepare` loads what a database's jobs look up. */
+/** What a worker needs; `prepare` loads what the jobs of a database need. */
 export interface WorkerContext extends DriveContext {
   readonly env: Environment
-  /** So many jobs at most are claimed for this process, and begin here as tasks; what is accepted here always runs here. */
+  /** Limits the jobs that are claimed for this process or begin here as tasks. A run accepted here always runs here. */
   readonly maxJobs: number
-  /** False: nothing is claimed, and what comes to be owned here is given back at once. */
+  /** If false, nothing is claimed, and a job that this process comes to own is released at once. */
   readonly takesWork: boolean
   readonly store: Store
   prepare(database: string): Promise<void>
-  /** Told of every job that is worked on here. */
+  /** Called when a job begins here, and when it parks, ends or is stopped. */
   note(note: WorkNote): void
-  /** Settles and takes away what is over, in the store and in memory. */
+  /** Settles expired interruptions and removes expired conversations and replies, in the store and in memory. */
   sweep(): Promise<void>
 }
 
 const claimAtOnce = 50
-/** An orderly end waits so long for effects that must not repeat. */
+/** How long `close` waits for effects that must not repeat. */
 const effectsEndWithinMs = 3_000
 
-/** Reads what a claimed job needs, and runs it. */
+/** Loads what a claimed job needs, and runs it. */
 async function takeUp({ warm, prepare }: WorkerContext, worker: Worker, row: JobRow): Promise<void> {
   const live = worker.live.get(row.id)
-  // Claims are taken up one by one: what others append meanwhile may have begun this one already.
+  // Claimed jobs are started one by one; an append may have started this one meanwhile.
   if (live?.identity.epoch === row.epoch) return
-  live?.stop('taken over')
+  if (live !== undefined) stopJob(live, 'taken over')
   await prepare(row.database)
   worker.run(row, await warm.latest(row.database, row.conversation))
 }
 
-/** A job that only must not go on here, such as one whose fold is of no use: a new claim, here or elsewhere, goes on with it at once. */
+/** Releases a job that must not continue here, for example because its fold is discarded. Any worker may claim it at once. */
 function giveBack({ env, store }: WorkerContext, worker: Worker, id: string): void {
   const released = store.releaseJobs(env.owner, [id])
   released.then(() => worker.look()).catch((error: unknown) => env.report(error))
@@ -63,8 +63,8 @@ export class Worker {
   readonly #context: WorkerContext
   /** The jobs at work here, by their ids. */
   readonly live = new Map<string, Job>()
-  readonly room: Room
-  /** Epochs that were stopped here: only a new claim, with a later epoch, knows that an effect under way may have happened [D1]. */
+  readonly capacity: Capacity
+  /** The epochs stopped here, by job. Only a claim with a later epoch takes into account that an effect may have happened [D1]. */
   readonly #stopped = new Map<string, number>()
   readonly #end = { looks: () => {}, beats: () => {} }
   #looking: Promise<void> = Promise.resolve()
@@ -72,16 +72,16 @@ export class Worker {
 
   constructor(context: WorkerContext) {
     this.#context = context
-    this.room = createRoom(this.live, context.maxJobs)
+    this.capacity = createCapacity(this.live, context.maxJobs)
   }
 
-  /** Takes up what was left and looks again every fifth of a lease, so that a dead owner is missed for a lease and a fifth at most. */
+  /** Claims due jobs now and every fifth of a lease. A dead owner's job waits at most one lease and a fifth. */
   async open(): Promise<void> {
     const { env } = this.#context
-    // A look may have much to read: it must not keep the leases of what is at work from being prolonged.
+    // Leases are renewed by a timer of their own, since a look may take long.
     this.#end.beats = every(env.leaseMs / 3, env, () => keepLeases(this.#context, this.live))
     const round = async () => {
-      this.room.isHolding = false
+      this.capacity.isHolding = false
       await this.look()
       await this.#context.sweep()
     }
@@ -89,22 +89,22 @@ export class Worker {
     if (!this.#closed) this.#end.looks = every(env.leaseMs / 5, env, round)
   }
 
-  /** Claims what is due now, as far as there is room, one look after the other. */
+  /** Claims due jobs up to the capacity. Looks run one after the other. */
   look(): Promise<void> {
     this.#looking = this.#looking.then(async () => {
       const { env, store, takesWork } = this.#context
-      const limit = Math.min(claimAtOnce, this.room.left())
-      if (this.#closed || this.room.isHolding || limit === 0 || !takesWork) return
+      const limit = Math.min(claimAtOnce, this.capacity.left())
+      if (this.#closed || this.capacity.isHolding || limit === 0 || !takesWork) return
       const claimed = await store.claimJobs({ owner: env.owner, leaseMs: env.leaseMs, limit })
       if (claimed.length > 0) faultPoint('claimed')
-      if (claimed.length === limit) this.room.leave()
-      const held = this.room.mustWait(claimed)
+      if (claimed.length === limit) this.capacity.leave()
+      const held = this.capacity.mustWait(claimed)
       if (held.length > 0) {
-        this.room.isHolding = true
+        this.capacity.isHolding = true
         const ids = held.map(({ id }) => id)
-        await store.releaseJobs(env.owner, ids) // before one begins that may stop the process
+        await store.releaseJobs(env.owner, ids) // before a job begins that may crash the process
       }
-      for (const row of claimed.filter((one) => !held.includes(one)))
+      for (const row of claimed.filter((job) => !held.includes(job)))
         await takeUp(this.#context, this, row).catch((error: unknown) => env.report(error))
     })
     const looking = this.#looking
@@ -112,15 +112,15 @@ export class Worker {
     return looking
   }
 
-  /** Runs a job that this process has just come to own, unless it is at work on it already. */
+  /** Runs a job that this process now owns, unless it runs already. */
   run(row: JobRow, log: ConversationLog): void {
     const { env, takesWork } = this.#context
     const live = this.live.get(row.id)
     const latest = Math.max(live?.identity.epoch ?? 0, this.#stopped.get(row.id) ?? 0)
     if (this.#closed || row.epoch <= latest || row.owner !== env.owner) return
-    // It was claimed anew before its first claim was told: what that one has folded since is not stored.
-    live?.stop('taken over')
-    // The fold may have broken while the job was being made.
+    // The job was claimed again before the first claim was known lost; entries folded since then are not stored.
+    if (live !== undefined) stopJob(live, 'taken over')
+    // The fold may have broken while the job was created.
     if (log.isBroken || !takesWork) return giveBack(this.#context, this, row.id)
     if (liveJob(log.state, row.id) === null) return
     this.#stopped.delete(row.id)
@@ -133,14 +133,14 @@ export class Worker {
     void drive(job, this.#context).then((status) => {
       this.#context.note({ ...about, state: status ?? 'left' })
       if (this.live.get(row.id) === job) this.live.delete(row.id)
-      if (job.stopped !== null) this.#stopped.set(row.id, row.epoch)
+      if (job.lifecycle.stopped !== null) this.#stopped.set(row.id, row.epoch)
       if (this.#closed) return
-      if (job.stopped === 'spoilt') giveBack(this.#context, this, row.id)
-      else if (this.room.isFreeAgain()) this.look().catch((error: unknown) => env.report(error))
+      if (job.lifecycle.stopped === 'spoilt') giveBack(this.#context, this, row.id)
+      else if (this.capacity.isFreeAgain()) this.look().catch((error: unknown) => env.report(error))
     })
   }
 
-  /** Stops where it is, but for effects that must not repeat; the jobs are given back, and whoever comes next goes on. */
+  /** Stops all jobs and releases them for the next worker. Waits up to 3 s for effects that must not repeat. */
   async close(): Promise<void> {
     this.#closed = true
     this.#end.looks()
@@ -152,7 +152,7 @@ export class Worker {
   }
 }
 
-/** Does `work` again and again, `ms` after it was done; what goes wrong is reported. The returned function ends it. */
+/** Repeats `work`, `ms` after each end, and reports its errors. The returned function stops it. */
 function every(ms: number, { clock, report }: Environment, work: () => Promise<void>): () => void {
   let ended = false
   let cancel = () => {}
@@ -170,16 +170,17 @@ function every(ms: number, { clock, report }: Environment, work: () => Promise<v
   }
 }
 
-/** Prolongs the leases of live jobs; one that is not ours any more stops at once [D5]. What others appended for one is read. */
+/** Renews the leases of live jobs. A lost job stops at once [D5]; a job with `wake` set reads the new entries. */
 async function keepLeases({ env, store }: WorkerContext, live: ReadonlyMap<string, Job>): Promise<void> {
   const held = [...live.values()].map(({ identity }) => ({ id: identity.id, epoch: identity.epoch }))
   if (held.length === 0) return
-  const kept = new Map((await store.heartbeat(env.owner, held, env.leaseMs)).map((one) => [one.id, one]))
+  const kept = new Map((await store.heartbeat(env.owner, held, env.leaseMs)).map((row) => [row.id, row]))
   faultPoint('heartbeat')
   for (const { id } of held) {
     const job = live.get(id)
     const one = kept.get(id)
-    if (one === undefined) job?.stop('fenced')
-    else if (one.wake) job?.log.catchUp().catch((error: unknown) => job.stop(error))
+    if (job === undefined) continue
+    if (one === undefined) stopJob(job, 'fenced')
+    else if (one.wake) job.log.catchUp().catch((error: unknown) => stopJob(job, error))
   }
 }

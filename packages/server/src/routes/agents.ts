@@ -79,7 +79,7 @@ export const agentRoutes: readonly Route[] = [
     bodyDocument: agentSchema,
     answers: { 200: saved, 201: { ...saved, description: 'The agent is new.' } },
     handle: async (call) => {
-      const { revision: _revision, source: _source, warnings: _warnings, ...agent } = call.body
+      const { revision: _revision, source: _source, warnings: _warnings, modelKind: _modelKind, ...agent } = call.body
       const id = param(call, 'id')
       if (agent.id !== undefined && agent.id !== id) throw wrongId(id)
       await refuseNew(call, id)

@@ -1,5 +1,6 @@
 /** Conversations and their documents. */
 import {
+  conversationLineSchema,
   conversationRequestSchema,
   conversationSchema,
   detailLevels,
@@ -9,12 +10,11 @@ import {
 } from '@witan/protocol/schemas'
 import type { OpenedConversation, Witan } from '@witan/core'
 import { z } from 'zod'
-import { badRequest, conversationId, defineRoute, documentPath, type Route } from '../route.ts'
+import { conversationId, defineRoute, documentPath, type Route } from '../route.ts'
 import { waitFor } from '../wait.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
 
 const tag = 'conversations'
-const lineSchema = conversationSchema.omit({ interruptions: true, tasks: true, runs: true })
 const started = {
   schema: startedConversationSchema,
   description: 'The conversation, and its first run where a prompt came along.',
@@ -25,6 +25,7 @@ const date = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
 const documentQuery = z.strictObject({
   before: date.optional().meta({ description: 'Messages before this date, exclusive.' }),
   after: date.optional().meta({ description: 'Messages after this date, exclusive.' }),
+  cursor: z.string().max(200).optional().meta({ description: '`olderCursor` or `newerCursor` of another page.' }),
   limit: pageQuery.limit,
   detail: z.enum(detailLevels).default('detailed'),
 })
@@ -36,7 +37,7 @@ export const conversationRoutes: readonly Route[] = [
     path: '/api/v1/conversations',
     name: 'startConversation',
     tag,
-    summary: 'Starts a conversation, or goes on with one of that id; a prompt is run at once and waited for.',
+    summary: 'Starts a conversation, or continues one of that id; a prompt runs at once, and the reply is its result.',
     body: conversationRequestSchema,
     answers: {
       200: { ...started, description: 'The conversation existed.' },
@@ -63,9 +64,16 @@ export const conversationRoutes: readonly Route[] = [
     path: '/api/v1/conversations',
     name: 'listConversations',
     tag,
-    summary: 'Lists the conversations, of one agent or all.',
-    query: z.strictObject({ ...pageQuery, agent: z.string().max(64).optional() }),
-    answers: { 200: { schema: pageOf(lineSchema), description: 'A page of conversations.' } },
+    summary: 'Lists the conversations, of one agent or all, or those that a search finds.',
+    query: z.strictObject({
+      ...pageQuery,
+      agent: z.string().max(64).optional(),
+      search: z.string().max(200).optional().meta({
+        description:
+          'Words that all stand in the beginning of the first message, the agent’s id or name, or the id. A page may be short; the cursor goes on.',
+      }),
+    }),
+    answers: { 200: { schema: pageOf(conversationLineSchema), description: 'A page of conversations.' } },
     handle: async ({ witan, query }) => ({ status: 200, body: await witan.listConversations(given(query)) }),
   }),
   defineRoute({
@@ -74,7 +82,7 @@ export const conversationRoutes: readonly Route[] = [
     name: 'getConversation',
     tag,
     summary: 'What a second client reads before it follows the events from `lastSeq`.',
-    answers: { 200: { schema: conversationSchema, description: 'The conversation as it stands.' } },
+    answers: { 200: { schema: conversationSchema, description: 'The current state of the conversation.' } },
     handle: async (call) => ({ status: 200, body: await call.witan.getConversation(conversationId(call)) }),
   }),
   defineRoute({
@@ -107,14 +115,13 @@ export const conversationRoutes: readonly Route[] = [
     path: '/api/v1/documents/{path+}',
     name: 'getDocument',
     tag,
-    summary: 'One document of a conversation: what one agent on one path said, heard and did.',
+    summary: 'One document of a conversation: the messages and calls of one agent on one path.',
     query: documentQuery,
-    answers: { 200: { schema: documentSchema, description: 'The document, newest messages of the range.' } },
-    handle: async (call) => {
-      if (call.query.before !== undefined && call.query.after !== undefined)
-        throw badRequest('`before` and `after` cannot stand together.', { path: 'after', hint: 'Send one of the two.' })
-      return { status: 200, body: await call.witan.getDocument(documentPath(call), given(call.query)) }
-    },
+    answers: { 200: { schema: documentSchema, description: 'The document, with a page of its messages.' } },
+    handle: async (call) => ({
+      status: 200,
+      body: await call.witan.getDocument(documentPath(call), given(call.query)),
+    }),
   }),
 ]
 

@@ -12,9 +12,9 @@ const eventQuery = z.strictObject({
     .boolean()
     .default(false)
     .meta({ description: 'Everything, or the root’s own events and interruptions only.' }),
-  call: z.string().max(200).optional().meta({ description: 'Only this call and what is below it.' }),
+  call: z.string().max(200).optional().meta({ description: 'Only this call and the calls below it.' }),
   from: z.number().int().min(0).optional().meta({ description: 'After this seq. `Last-Event-ID` goes before it.' }),
-  limit: z.number().int().min(1).max(1000).optional().meta({ description: 'At most so many, in the JSON form.' }),
+  limit: z.number().int().min(1).max(1000).optional().meta({ description: 'The most events of a JSON page.' }),
 })
 
 /** The one route to the log. */
@@ -35,7 +35,7 @@ export const eventRoutes: readonly Route[] = [
       if (!wantsStream(call.headers, 'stream')) {
         return { status: 200, body: await call.witan.readEvents(id, given({ ...filter, limit })) }
       }
-      await call.witan.readEvents(id, { ...filter, limit: 1 }) // refuses before the stream begins what it cannot say later
+      await call.witan.readEvents(id, { ...filter, limit: 1 }) // a stream that has begun can no longer answer with an error status
       return { frames: (signal) => frames(call.witan.followEvents(id, { ...filter, signal })) }
     },
   }),

@@ -1,4 +1,4 @@
-/** What waits for somebody: listed, and answered. */
+/** Interruptions: listed and answered. */
 import { interruptionSchema, interruptionStates } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { defineRoute, param, type Route } from '../route.ts'
@@ -11,14 +11,14 @@ const answerBody = z.union([z.strictObject({ answer: z.unknown() }), z.strictObj
 const answerBodyShape = z.strictObject({ answer: z.unknown().optional(), error: z.unknown().optional() })
 const answered = { 200: { schema: interruptionSchema, description: 'The interruption, answered.' } }
 
-/** Everything under /api/v1/interruptions, and the door for questions alone [F29]. */
+/** Everything under /api/v1/interruptions, and the route that answers only questions [F29]. */
 export const interruptionRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',
     path: '/api/v1/interruptions',
     name: 'listInterruptions',
     tag,
-    summary: 'Lists what waits, or is in another state, for one addressee or all, as far as you may answer or read it.',
+    summary: 'Lists the interruptions that you may answer or read, by state and addressee.',
     query: z.strictObject({
       ...pageQuery,
       state: z.enum(interruptionStates).default('open'),
@@ -32,7 +32,7 @@ export const interruptionRoutes: readonly Route[] = [
     path: '/api/v1/interruptions/{id}/answer',
     name: 'answerInterruption',
     tag,
-    summary: 'Answers what waits, or says of an action that it failed. The run goes on by itself.',
+    summary: 'Answers an interruption, or reports that an action failed. The run goes on.',
     body: answerBodyShape,
     bodyDocument: answerBody,
     answers: answered,

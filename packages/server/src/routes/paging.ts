@@ -1,9 +1,9 @@
-/** How every list is read: a page at a time. */
+/** Paging, the same for every list. */
 import { z } from 'zod'
 
 /** The query of every list. */
 export const pageQuery = {
-  limit: z.number().int().min(1).max(200).optional().meta({ description: 'At most so many items; 50 unless given.' }),
+  limit: z.number().int().min(1).max(200).optional().meta({ description: 'The most items of a page; default 50.' }),
   cursor: z.string().max(1000).optional().meta({ description: '`nextCursor` of the page before.' }),
 }
 
@@ -12,7 +12,7 @@ export function pageOf(item: z.ZodType): z.ZodType {
   return z.object({ items: z.array(item), nextCursor: z.string().nullable() })
 }
 
-/** Leaves out what was not given, as the runtime's options want it. */
+/** Removes keys that are undefined, since the runtime's options do not accept them. */
 export function given<Options extends object>(
   options: Options,
 ): { [Key in keyof Options]: Exclude<Options[Key], undefined> } {

@@ -12,7 +12,7 @@ function isAnyRevision(given: string): boolean {
   return given.trim() === '*'
 }
 
-/** Refuses to create what `If-Match: *` says is there. */
+/** Refuses to create an agent if `If-Match: *` requires that it exists. */
 export async function refuseNew(call: { readonly headers: Headers; readonly witan: Witan }, id: string): Promise<void> {
   if (!isAnyRevision(call.headers.get('if-match') ?? '')) return
   await call.witan.agents.get(id).catch((error: unknown) => {

@@ -1,19 +1,20 @@
-/** Runs: start or resume one and wait, stream or leave; read one; cancel one. */
+/** Runs: start or resume one, and wait, stream or return at once; read one; cancel one. */
 import type { AcceptedRun } from '@witan/core'
 import { isWitanError } from '@witan/protocol'
-import { runRequestSchema, runResultSchema, runStateSchema } from '@witan/protocol/schemas'
+import { runLineSchema, runRequestSchema, runResultSchema, runStateSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { wantsStream } from '../accept.ts'
 import { type Call, conversationId, defineRoute, param, type Reply, type Route } from '../route.ts'
 import { joinConversation, runFrames } from '../run-frames.ts'
 import { waitFor } from '../wait.ts'
+import { given, pageOf, pageQuery } from './paging.ts'
 
 const tag = 'runs'
 const acceptedSchema = z.object({ runId: z.string() })
 
 /** How a run is answered. */
 export const runAnswers = {
-  200: { schema: runResultSchema, description: 'What the run came to, or what it waits for.', stream: true },
+  200: { schema: runResultSchema, description: 'The result of the run, or its open interruptions.', stream: true },
   202: { schema: acceptedSchema, description: 'The run is stored and goes on by itself.' },
 }
 
@@ -25,10 +26,23 @@ export const runRoutes: readonly Route[] = [
     name: 'run',
     tag,
     summary:
-      'Runs a prompt, or resumes the waiting run with responses. Answers when it ends or waits for somebody; with `wait: false` at once; as a stream with its events and then its result.',
+      'Runs a prompt, or resumes the waiting run with responses. Answers when it ends or waits for an answer; with `wait: false` at once; as a stream with its events and then its result.',
     body: runRequestSchema,
     answers: runAnswers,
     handle: (call) => runIn(call, { id: conversationId(call), receipt: ({ runId }) => ({ runId }) }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/conversations/{id}/runs',
+    name: 'listRuns',
+    tag,
+    summary: 'Lists the runs of a conversation, the newest first.',
+    query: z.strictObject(pageQuery),
+    answers: { 200: { schema: pageOf(runLineSchema), description: 'A page of runs.' } },
+    handle: async (call) => ({
+      status: 200,
+      body: await call.witan.listRuns(conversationId(call), given(call.query)),
+    }),
   }),
   defineRoute({
     method: 'GET',
@@ -36,7 +50,7 @@ export const runRoutes: readonly Route[] = [
     name: 'getRun',
     tag,
     summary: 'The state of a run, with the tree of its calls.',
-    answers: { 200: { schema: runStateSchema, description: 'The run as it stands.' } },
+    answers: { 200: { schema: runStateSchema, description: 'The current state of the run.' } },
     handle: async (call) => ({ status: 200, body: await call.witan.getRun(param(call, 'id')) }),
   }),
   defineRoute({
@@ -44,7 +58,7 @@ export const runRoutes: readonly Route[] = [
     path: '/api/v1/runs/{id}/cancel',
     name: 'cancelRun',
     tag,
-    summary: 'Cancels a run and everything below it; the tasks that it started only where that is said.',
+    summary: 'Cancels a run and everything below it; its tasks only if the body says so.',
     body: z.strictObject({ tasks: z.boolean().default(false) }),
     bodyOptional: true,
     answers: { 202: { schema: acceptedSchema, description: 'The cancel is stored.' } },
@@ -59,13 +73,13 @@ export const runRoutes: readonly Route[] = [
 /** A call whose body is a run. */
 export type RunCall = Call<unknown, z.output<typeof runRequestSchema>>
 
-/** The conversation of a run, and what is said of one that is stored while nobody waits for it. */
+/** The conversation of a run, and the reply for a run that is stored without waiting for it. */
 export interface RunPlace {
   readonly id: string
   receipt(run: AcceptedRun): unknown
 }
 
-/** Runs in that conversation, and answers as its caller wants: with the result, at once, or with a stream. */
+/** Runs in that conversation, and answers as the request asks: with the result, at once, or with a stream. */
 export async function runIn(call: RunCall, place: RunPlace): Promise<Reply> {
   const { body, gone } = call
   if (wantsStream(call.headers, 'json')) return stream(call, place)
@@ -113,11 +127,11 @@ async function stream(call: RunCall, place: RunPlace): Promise<Reply> {
 async function accept({ witan, body, keyed }: RunCall, id: string): Promise<AcceptedRun> {
   const { noted, ...noting } = keyed
   const accepted = noted === undefined ? await witan.run(id, body, noting) : await witan.followRun(noted)
-  accepted.result.catch(() => undefined) // whoever waits for it hears of it
+  accepted.result.catch(() => undefined) // callers that wait for the result get the error
   return accepted
 }
 
-/** What the leaving of its reader does to a run: nothing, unless it was asked for [D9]. */
+/** A reader that disconnects does not affect the run, unless its request asked for a cancel [D9]. */
 function leaving(call: RunCall, runId: string): () => void {
   return () => (call.body.onDisconnect === 'cancel' ? cancelQuietly(call, runId) : undefined)
 }

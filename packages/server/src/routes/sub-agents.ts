@@ -1,4 +1,4 @@
-/** The roster of an agent, one by one, and direct runs below it. The revision of the parent is the ETag of it all. */
+/** The sub-agents of an agent, one by one, and direct runs of them. The parent's revision is the ETag of all replies. */
 import type { AssignedSubAgent } from '@witan/core'
 import { agentSchema, directRunBodySchema, storedAgentSchema, subAgentEdgeSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
@@ -71,7 +71,7 @@ export const subAgentRoutes: readonly Route[] = [
     path: `${roster}/{id}`,
     name: 'unassignSubAgent',
     tag,
-    summary: 'Takes an agent out of the roster, and leaves it otherwise; with `If-Match` only over that revision.',
+    summary: 'Removes an agent from the list; the agent itself stays. With `If-Match` only over that revision.',
     guarded: true,
     answers: { 204: { schema: null, description: 'It is not listed; the ETag is the new revision of the parent.' } },
     handle: async (call) => {

@@ -1,4 +1,4 @@
-/** Tasks: listed, read, spoken to, asked about, cancelled. */
+/** Tasks: list, read, message, ask for progress, cancel. */
 import {
   taskMessageSchema,
   taskProgressSchema,
@@ -31,7 +31,7 @@ export const taskRoutes: readonly Route[] = [
     path: '/api/v1/tasks/{id}',
     name: 'getTask',
     tag,
-    summary: 'A task as it stands; what it came to once it has ended.',
+    summary: 'The state of a task, and its result once it has ended.',
     answers: { 200: { schema: taskSchema, description: 'The task.' } },
     handle: async (call) => ({ status: 200, body: await call.witan.tasks.get(param(call, 'id')) }),
   }),
@@ -40,13 +40,13 @@ export const taskRoutes: readonly Route[] = [
     path: '/api/v1/tasks/{id}/messages',
     name: 'messageTask',
     tag,
-    summary: 'Says something to a live task, which reads it at its next step; may wait for what it says to that.',
+    summary: 'Sends a message to a live task, which reads it at its next step; may wait for its reply.',
     body: taskMessageSchema,
-    answers: { 200: { schema: taskReplySchema, description: 'The words are stored; what came of them so far.' } },
+    answers: { 200: { schema: taskReplySchema, description: 'The message is stored; the reply so far.' } },
     handle: async (call) => {
       const { noted: _, ...noting } = call.keyed
       const said = call.witan.tasks.message(param(call, 'id'), call.body, noting)
-      // A server that stops has stored the words and waits no longer.
+      // A server that stops has stored the message and waits no longer.
       const reply = await waitFor(said, call.halt)
       return { status: 200, body: reply ?? { status: 'waiting', reply: null } }
     },

@@ -14,20 +14,21 @@ import {
 } from '@xyflow/react'
 import '@xyflow/react/dist/base.css'
 import './agent-graph.css'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { placeNodes } from '../state/graph-layout.ts'
+import { AgentSign } from './agent-sign.tsx'
 import { useAgents } from '../state/queries.ts'
 
-type AgentNode = Node<{ name: string; kind: string; root: boolean; across: boolean }, 'agent'>
+type AgentNode = Node<{ name: string; kind: string; root: boolean }, 'agent'>
 
 const width = 208
 const height = 54
+const step = { layer: width + 92, offset: height + 22 }
 const nodeTypes = { agent: AgentBox }
 
-/** Callers before the called: left to right, or top to bottom on a narrow screen. A click opens the agent. */
+/** Callers left of the called. A click opens the agent. */
 export function AgentGraph({ graph, rootId }: { readonly graph: Graph; readonly rootId: string }) {
-  const [across] = useState(() => window.matchMedia('(min-width: 60rem)').matches)
-  const drawing = useMemo(() => draw(graph, rootId, across), [graph, rootId, across])
+  const drawing = useMemo(() => draw(graph, rootId), [graph, rootId])
   return (
     <div style={{ height: drawing.height }} data-testid="graph">
       <ReactFlow
@@ -53,20 +54,17 @@ export function AgentGraph({ graph, rootId }: { readonly graph: Graph; readonly 
   )
 }
 
-function draw(graph: Graph, rootId: string, across: boolean) {
+function draw(graph: Graph, rootId: string) {
   const places = new Map(placeNodes(graph, rootId).map((place) => [place.id, place]))
-  const step = across ? { layer: width + 92, offset: height + 22 } : { layer: height + 48, offset: width + 18 }
   const nodes = graph.nodes.map((node): AgentNode => {
     const place = places.get(node.id) ?? { layer: 0, offset: 0 }
-    const along = place.layer * step.layer
-    const beside = place.offset * step.offset
     return {
       id: node.id,
       type: 'agent',
-      position: across ? { x: along, y: beside } : { x: beside, y: along },
+      position: { x: place.layer * step.layer, y: place.offset * step.offset },
       width,
       height,
-      data: { name: node.name, kind: node.kind, root: node.id === rootId, across },
+      data: { name: node.name, kind: node.kind, root: node.id === rootId },
     }
   })
   const edges = graph.edges.map((edge): Edge => {
@@ -80,10 +78,8 @@ function draw(graph: Graph, rootId: string, across: boolean) {
       markerEnd: { type: MarkerType.ArrowClosed, color: 'var(--line-strong)', width: 16, height: 16 },
     }
   })
-  const size = across
-    ? [...places.values()].map((place) => place.offset)
-    : [...places.values()].map((place) => place.layer)
-  const extent = (Math.max(...size) - Math.min(...size)) * (across ? step.offset : step.layer) + height
+  const offsets = [...places.values()].map((place) => place.offset)
+  const extent = (Math.max(...offsets) - Math.min(...offsets)) * step.offset + height
   return { nodes, edges, height: Math.min(560, Math.max(220, extent + 72)) }
 }
 
@@ -92,14 +88,17 @@ function AgentBox({ id, data }: NodeProps<AgentNode>) {
   const look = data.root ? 'border-accent bg-accent-soft' : 'border-line-strong bg-panel hover:bg-sunken'
   const inside = (
     <>
-      <span className="block truncate font-medium">{data.name}</span>
+      <span className="flex items-center gap-1.5">
+        <AgentSign id={id} />
+        <span className="truncate font-medium">{data.name}</span>
+      </span>
       <span className="block truncate font-mono text-xs text-muted">{known ? id : `${data.kind} ${id}`}</span>
     </>
   )
   const box = `block h-[54px] w-[208px] rounded-md border px-3 py-1.5 text-left ${look}`
   return (
     <>
-      <Handle type="target" position={data.across ? Position.Left : Position.Top} isConnectable={false} />
+      <Handle type="target" position={Position.Left} isConnectable={false} />
       {known ? (
         <Link to="/agents/$agentId" params={{ agentId: id }} className={box} title={`${data.name} (${id})`}>
           {inside}
@@ -107,7 +106,7 @@ function AgentBox({ id, data }: NodeProps<AgentNode>) {
       ) : (
         <div className={box}>{inside}</div>
       )}
-      <Handle type="source" position={data.across ? Position.Right : Position.Bottom} isConnectable={false} />
+      <Handle type="source" position={Position.Right} isConnectable={false} />
     </>
   )
 }

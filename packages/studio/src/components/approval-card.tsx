@@ -2,6 +2,7 @@
 import type { Interruption } from '@witan/protocol'
 import { useId, useState } from 'react'
 import { formatValue } from '../state/format.ts'
+import { useAgentName } from '../state/queries.ts'
 import { readJsonObject } from '../state/typed.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { Button } from './button.tsx'
@@ -11,6 +12,7 @@ import { JsonBlock } from './json-block.tsx'
 /** Nothing of the call has happened yet, and nothing of it happens before the answer. */
 export function ApprovalCard({ approval }: { readonly approval: Interruption & { readonly kind: 'approval' } }) {
   const reasonId = useId()
+  const nameOf = useAgentName()
   const asked = formatValue(approval.arguments)
   const [edited, setEdited] = useState<string | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
@@ -27,7 +29,7 @@ export function ApprovalCard({ approval }: { readonly approval: Interruption & {
     <Card
       of={approval}
       title={approval.tool}
-      says={`${approval.agent} wants to call it`}
+      says={`${nameOf(approval.agent)} wants to call it`}
       error={error}
       // Enter after a reason must never approve: only the button does.
       onSubmit={() => {}}

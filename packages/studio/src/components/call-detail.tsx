@@ -1,19 +1,28 @@
-/** One node of the tree in full: where it stands, what it was given, what came of it, its document. */
+/** One node of the tree in full: its state, input, result and document. */
 import type { Interruption } from '@witan/protocol'
-import { elapsedMs, formatElapsed, formatTokens } from '../state/format.ts'
+import { decisionsOf } from '../state/decisions.ts'
+import { formatElapsed, formatTokens } from '../state/format.ts'
+import { useAgentName } from '../state/queries.ts'
+import { timesOf } from '../state/spans.ts'
 import type { TreeRow } from '../state/tree.ts'
-import type { CallView } from '../state/run-view.ts'
+import type { CallView, ConversationView } from '@witan/client'
 import { useNow } from '../state/use-now.ts'
+import { AgentName, AgentSign } from './agent-sign.tsx'
 import { Button } from './button.tsx'
+import { DecisionList } from './decision-list.tsx'
 import { DocumentView } from './document-view.tsx'
 import { InterruptionCard } from './interruption-card.tsx'
 import { JsonBlock, TextBlock } from './json-block.tsx'
+import { Markdown } from './markdown.tsx'
+import { Mark } from './mark.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
+import { ResultView } from './result-view.tsx'
 import { StateLabel } from './state-mark.tsx'
 import { TaskControls } from './task-controls.tsx'
 
 interface DetailProps {
+  readonly view: ConversationView
   readonly row: TreeRow
   readonly open: Interruption | undefined
   /** Somebody has asked this task to stop. */
@@ -23,15 +32,16 @@ interface DetailProps {
   readonly onClose: () => void
 }
 
-/** Shows the values as they stand in the events: hidden ones are not in them. */
-export function CallDetail({ row, open, stopping, showsDocument, onDocument, onClose }: DetailProps) {
+/** Shows the values of the events, which never contain hidden ones. */
+export function CallDetail({ view, row, open, stopping, showsDocument, onDocument, onClose }: DetailProps) {
   const { call } = row
   return (
     <section aria-label={`Details of ${call.name}`} data-testid="detail" className="space-y-3 p-4">
       <header className="flex items-start gap-2">
         <div className="min-w-0 flex-1">
-          <h3 className="flex flex-wrap items-baseline gap-2 break-words font-semibold">
-            {call.name}
+          <h3 className="flex flex-wrap items-center gap-2 break-words font-semibold">
+            {call.kind === 'agent' && <AgentSign id={call.name} />}
+            {call.kind === 'agent' ? <AgentName id={call.name} /> : call.name}
             {call.background && <Pill>background</Pill>}
           </h3>
           <p className="break-all font-mono text-xs text-muted">{call.agentPath}</p>
@@ -40,7 +50,7 @@ export function CallDetail({ row, open, stopping, showsDocument, onDocument, onC
           Close
         </Button>
       </header>
-      <Facts row={row} />
+      <Facts view={view} row={row} />
       {call.error !== null && row.state === 'cancelled' && <p className="text-muted">{call.error.detail}</p>}
       {call.error !== null && row.state !== 'cancelled' && <ProblemNote error={{ ...problemOf(call.error) }} />}
       {call.notices.map((notice) => (
@@ -52,6 +62,7 @@ export function CallDetail({ row, open, stopping, showsDocument, onDocument, onC
         </p>
       ))}
       {call.background && call.endedAt === null && <TaskControls taskId={call.callId} stopping={stopping} />}
+      <DecisionList decisions={decisionsOf(call)} />
       {open !== undefined && <InterruptionCard key={open.id} open={open} />}
       <Values call={call} open={open !== undefined} />
       {call.kind === 'agent' && (
@@ -66,15 +77,18 @@ export function CallDetail({ row, open, stopping, showsDocument, onDocument, onC
   )
 }
 
-function Facts({ row }: { readonly row: TreeRow }) {
+function Facts({ view, row }: { readonly view: ConversationView; readonly row: TreeRow }) {
   const { call, state } = row
   const running = state === 'running' || state === 'waiting'
   const now = useNow(running, 1000)
+  const nameOf = useAgentName()
+  const { workedMs, waitedMs } = timesOf(view, call.callId, now)
   return (
     <dl className="flex flex-wrap items-center gap-x-5 gap-y-1 text-xs tabular-nums">
       <StateLabel state={state} />
-      {row.waitsFor.length > 0 && <Fact name="Waits for" value={row.waitsFor.join(', ')} />}
-      <Fact name="Time" value={formatElapsed(elapsedMs(call.startedAt, call.endedAt, now))} />
+      {row.waitsFor.length > 0 && <Fact name="Waits for" value={row.waitsFor.map(nameOf).join(', ')} />}
+      <Fact name="At work" value={formatElapsed(workedMs)} />
+      {waitedMs > 0 && <Fact name="Waited for people" value={formatElapsed(waitedMs)} />}
       {call.kind === 'agent' && <Fact name="Own tokens" value={formatTokens(call.tokens)} />}
       {call.kind === 'agent' && <Fact name="Model calls" value={String(call.modelCalls)} />}
       {call.model !== null && <Fact name="Model" value={call.model} />}
@@ -94,12 +108,27 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
 
 function Values({ call, open }: { readonly call: CallView; readonly open: boolean }) {
   if (call.kind === 'tool') {
+    const isChanged = decisionsOf(call).some(({ changes }) => changes.length > 0)
     return (
       <>
-        {!open && call.arguments !== null && <JsonBlock label="Arguments from the model" value={call.arguments} />}
-        {call.bound.length > 0 && <p className="text-muted">Bound, not written by a model: {call.bound.join(', ')}</p>}
+        {!open && call.arguments !== null && (
+          <JsonBlock
+            label={isChanged ? 'Arguments, as a person changed them' : 'Arguments from the model'}
+            value={call.arguments}
+          />
+        )}
+        {call.bound.length > 0 && (
+          <p className="flex flex-wrap items-center gap-1.5">
+            <span className="label">Bound, not written by a model</span>
+            {call.bound.map((name) => (
+              <Mark key={name} tone="accent" title="The tool gets this value from outside the model.">
+                {name}
+              </Mark>
+            ))}
+          </p>
+        )}
         {call.state === 'completed' && (
-          <JsonBlock label={call.truncated ? 'Result (cut for the model)' : 'Result'} value={call.result} />
+          <ResultView label={call.truncated ? 'Result (cut for the model)' : 'Result'} value={call.result} />
         )}
       </>
     )
@@ -108,10 +137,27 @@ function Values({ call, open }: { readonly call: CallView; readonly open: boolea
     <>
       {call.task !== '' && <TextBlock label="Task" text={call.task} />}
       {hasEntries(call.parameters) && <JsonBlock label="Parameters its model sees" value={call.parameters} />}
+      {call.hiddenParameters.length > 0 && (
+        <p className="flex flex-wrap items-center gap-1.5">
+          <span className="label">Hidden from its model</span>
+          {call.hiddenParameters.map((name) => (
+            <Mark key={name} title="The agent has this value; its model does not see it.">
+              {name}
+            </Mark>
+          ))}
+        </p>
+      )}
       {call.told.map(({ seq, text }) => (
         <TextBlock key={seq} label="Told meanwhile" text={text} />
       ))}
-      {call.text !== '' && <TextBlock label={call.endedAt === null ? 'Writing' : 'Answer'} text={call.text} />}
+      {call.text !== '' && (
+        <div>
+          <p className="label">{call.endedAt === null ? 'Writing' : 'Answer'}</p>
+          <div className="mt-1 max-h-96 overflow-auto rounded-md border border-line bg-panel px-2.5 py-2">
+            <Markdown text={call.text} writing={call.endedAt === null} />
+          </div>
+        </div>
+      )}
       {call.output !== null && <JsonBlock label="Output" value={call.output} />}
     </>
   )

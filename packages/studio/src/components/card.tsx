@@ -1,4 +1,4 @@
-/** The frame of everything that waits for somebody: who asks, for whom, until when. */
+/** The frame of an interruption's card: who asks, the addressee, the expiry. */
 import type { Interruption } from '@witan/protocol'
 import { type FormEvent, type ReactNode, useId } from 'react'
 import { ProblemNote } from './note.tsx'

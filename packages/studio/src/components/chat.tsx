@@ -1,12 +1,18 @@
-/** The chat: what people said and what the root agent answers, with what waits for somebody where it arose. */
+/** The chat: people's messages and the root agent's answers, with open interruptions where they arose. */
 import type { Interruption } from '@witan/protocol'
 import { useEffect, useRef } from 'react'
 import { chatItems } from '../state/chat-items.ts'
-import { count, elapsedMs, formatElapsed, formatTokens } from '../state/format.ts'
-import type { ConversationView } from '../state/run-view.ts'
+import { decisionsIn } from '../state/decisions.ts'
+import { count, formatTimes, formatTokens } from '../state/format.ts'
+import { useAgentName } from '../state/queries.ts'
+import type { CallView, ConversationView } from '@witan/client'
+import { timesOf } from '../state/spans.ts'
 import { callPath, countCalls, runSummary } from '../state/tree.ts'
 import { useNow } from '../state/use-now.ts'
+import { AgentName, AgentSign } from './agent-sign.tsx'
+import { DecisionList } from './decision-list.tsx'
 import { InterruptionCard } from './interruption-card.tsx'
+import { Markdown } from './markdown.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
 import { StateLabel } from './state-mark.tsx'
@@ -73,7 +79,7 @@ function useFollowEnd(
 function PersonSays({ text, author }: { readonly text: string; readonly author: string }) {
   return (
     <div className="max-w-[85%] self-end rounded-lg bg-accent-soft px-3.5 py-2">
-      <p className="text-xs text-muted">{author}</p>
+      <p className="text-xs text-muted">{author === 'user' ? 'You' : author}</p>
       <p className="whitespace-pre-wrap break-words text-base">{text}</p>
     </div>
   )
@@ -91,22 +97,27 @@ function RunAnswer({ view, runId, open, onShow }: AnswerProps) {
   const summary = runSummary(view, runId)
   const active = summary.state === 'running'
   const now = useNow(active || summary.state === 'waiting', 500)
+  const nameOf = useAgentName()
   if (root === undefined) return null
   const { agents, tools } = countCalls(view, runId)
-  const waitsFor = deepestActive(view, runId)
+  const waitsFor = deepestActive(view, runId)?.map((call) => (call.kind === 'agent' ? nameOf(call.name) : call.name))
   return (
     <article data-testid="answer" data-state={summary.state} className="space-y-2.5">
       <p className="flex flex-wrap items-center gap-x-3">
-        <span className="font-semibold">{root.name}</span>
+        <span className="flex items-center gap-2 font-semibold">
+          <AgentSign id={root.name} large />
+          <AgentName id={root.name} />
+        </span>
         {root.hidden && <Pill>follow-up</Pill>}
         {summary.state !== 'completed' && <StateLabel state={summary.state} />}
       </p>
+      <DecisionList decisions={decisionsIn(view, runId)} />
       {root.text !== '' && (
-        <p className={`whitespace-pre-wrap break-words text-base ${active && waitsFor === null ? 'writing' : ''}`}>
-          {root.text}
-        </p>
+        <div className="text-base">
+          <Markdown text={root.text} writing={active && waitsFor === undefined} />
+        </div>
       )}
-      {active && waitsFor !== null && <p className="text-muted">{waitsFor} is at work …</p>}
+      {active && waitsFor !== undefined && <p className="text-muted">{waitsFor.join(' › ')} is at work …</p>}
       {root.error !== null && summary.state !== 'cancelled' && (
         <ProblemNote error={Object.assign(new Error(root.error.detail), { code: root.error.code })} />
       )}
@@ -119,7 +130,7 @@ function RunAnswer({ view, runId, open, onShow }: AnswerProps) {
         className="text-xs text-muted tabular-nums underline-offset-2 hover:underline"
       >
         {count(agents, 'agent')}, {count(tools, 'tool call')} · {formatTokens(summary.tokens)} tokens ·{' '}
-        {formatElapsed(elapsedMs(root.startedAt, root.endedAt, now))}
+        {formatTimes(timesOf(view, runId, now))}
       </button>
     </article>
   )
@@ -130,15 +141,13 @@ function isAtWork(view: ConversationView, callId: string): boolean {
   return call?.state === 'running' && !call.background
 }
 
-/** The path of the innermost call at work below the root, or null where the root itself is. */
-function deepestActive(view: ConversationView, runId: string): string | null {
+/** The path to the innermost call at work below the root; undefined where the root itself is. */
+function deepestActive(view: ConversationView, runId: string): readonly CallView[] | undefined {
   let callId = runId
   for (;;) {
     const next = view.calls.get(callId)?.children.findLast((child) => isAtWork(view, child))
     if (next === undefined) break
     callId = next
   }
-  if (callId === runId) return null
-  const path = callPath(view, callId).slice(1)
-  return path.map((call) => call.name).join(' › ')
+  return callId === runId ? undefined : callPath(view, callId).slice(1)
 }

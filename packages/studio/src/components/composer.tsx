@@ -1,15 +1,18 @@
 /** Where a person writes the next message. */
-import { type KeyboardEvent, useState } from 'react'
+import type { KeyboardEvent } from 'react'
+import { useDraft } from '../state/drafts.ts'
 import { Button } from './button.tsx'
 
 interface ComposerProps {
-  readonly busy: 'running' | 'waiting' | null
+  /** What is typed is kept under the conversation's id until it is sent. */
+  readonly conversationId: string
+  readonly busy: 'sending' | 'running' | 'waiting' | 'gone' | null
   readonly onSend: (text: string) => void
 }
 
 /** Enter sends, Shift and Enter begin a new line. Shut while a run is active, and says why. */
-export function Composer({ busy, onSend }: ComposerProps) {
-  const [text, setText] = useState('')
+export function Composer({ conversationId, busy, onSend }: ComposerProps) {
+  const [text, setText] = useDraft(conversationId)
   const ready = busy === null && text.trim() !== ''
   const send = () => {
     if (!ready) return
@@ -22,7 +25,9 @@ export function Composer({ busy, onSend }: ComposerProps) {
     send()
   }
   const placeholder = {
+    sending: 'Your message is on its way. You can write when it has been answered.',
     running: 'The run is going on. You can write when it has ended.',
+    gone: 'The server does not have this conversation any more.',
     waiting: 'The run waits for an answer above. Give it, or cancel the run.',
     none: 'Write a message. Enter sends it.',
   }[busy ?? 'none']

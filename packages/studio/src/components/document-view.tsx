@@ -2,15 +2,19 @@
 import { Link } from '@tanstack/react-router'
 import { formatTokens } from '../state/format.ts'
 import { useDocument } from '../state/queries.ts'
+import { Button } from './button.tsx'
 import { JsonBlock } from './json-block.tsx'
-import { LoadingNote, ProblemNote } from './note.tsx'
+import { UnreadNote } from './note.tsx'
+import { ResultView } from './result-view.tsx'
 
-/** The latest 100 messages, with the agent's parameters; hidden values never arrive here. */
+/** The latest 100 messages, earlier ones on demand, with the agent's parameters; hidden values never arrive here. */
 export function DocumentView({ path }: { readonly path: string }) {
   const document = useDocument(path)
-  if (document.isPending) return <LoadingNote what="the document" />
-  if (document.isError) return <ProblemNote error={document.error} onRetry={() => void document.refetch()} />
-  const { agent, parameters, messages, totalUsage, hasMore } = document.data
+  if (document.data === undefined) return <UnreadNote query={document} what="the document" />
+  const [newest] = document.data.pages
+  if (newest === undefined) return null
+  const { agent, parameters, totalUsage } = newest
+  const messages = document.data.pages.toReversed().flatMap((page) => page.messages)
   return (
     <article
       aria-label={`Document ${path}`}
@@ -41,21 +45,24 @@ export function DocumentView({ path }: { readonly path: string }) {
           </li>
         ))}
       </ul>
-      {hasMore && <p className="text-xs text-muted">Earlier messages are not shown here.</p>}
+      {document.hasNextPage && (
+        <Button disabled={document.isFetchingNextPage} onClick={() => void document.fetchNextPage()}>
+          Show earlier messages
+        </Button>
+      )}
       <ol className="space-y-3">
         {messages.map((message) => (
-          <li key={message.seq} className="space-y-1.5">
+          <li key={`${message.seq} ${message.role}`} className="space-y-1.5">
             <p className="label">
               {message.author}
               {message.to !== null && ` → ${message.to}`}
             </p>
             {message.text !== '' && <p className="whitespace-pre-wrap break-words">{message.text}</p>}
             {message.toolCalls.map((tool) => (
-              <JsonBlock
-                key={tool.id}
-                label={`Called ${tool.name}`}
-                value={{ arguments: tool.arguments, result: tool.result }}
-              />
+              <div key={tool.id} className="space-y-1.5">
+                <JsonBlock label={`Called ${tool.name}`} value={tool.arguments} />
+                {tool.result !== null && <ResultView label="Result" value={tool.result} />}
+              </div>
             ))}
           </li>
         ))}

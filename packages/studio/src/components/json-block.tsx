@@ -8,7 +8,7 @@ export function JsonBlock({ label, value }: { readonly label: string; readonly v
   return <Block label={label} text={formatValue(value)} look="font-mono text-xs" />
 }
 
-/** What an agent was told or said, with its line breaks; cut like a value. */
+/** A message to or from an agent, with its line breaks; cut like a value. */
 export function TextBlock({ label, text }: { readonly label: string; readonly text: string }) {
   return <Block label={label} text={text} look="font-sans" />
 }
@@ -17,7 +17,7 @@ function Block({ label, text, look }: { readonly label: string; readonly text: s
   const left = text.length - shownCharacters
   return (
     <div>
-      <p className="label">{label}</p>
+      {label !== '' && <p className="label">{label}</p>}
       <pre
         className={`mt-1 max-h-72 overflow-auto whitespace-pre-wrap break-words rounded-md border border-line bg-sunken px-2.5 py-2 ${look}`}
       >

@@ -1,6 +1,7 @@
 /** An agent's message to a person, and the reply. */
 import type { Interruption } from '@witan/protocol'
 import { useState } from 'react'
+import { useAgentName } from '../state/queries.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { Button } from './button.tsx'
 import { Card, Field } from './card.tsx'
@@ -8,6 +9,7 @@ import { Card, Field } from './card.tsx'
 /** The model reads the reply under the person's name. */
 export function MessageCard({ message }: { readonly message: Interruption & { readonly kind: 'message' } }) {
   const [text, setText] = useState('')
+  const nameOf = useAgentName()
   const { sending, error, send } = useAnswer(message.id)
   const submit = () => {
     if (text.trim() !== '') send({ answer: text.trim() })
@@ -15,7 +17,7 @@ export function MessageCard({ message }: { readonly message: Interruption & { re
   return (
     <Card
       of={message}
-      title={message.agent}
+      title={nameOf(message.agent)}
       says={message.addressee === null ? 'writes' : `writes to ${message.addressee}`}
       error={error}
       onSubmit={submit}

@@ -1,10 +1,19 @@
 /** Notes in the page: errors with code and hint, empty places that say what to do, and what is being loaded. */
 import type { ReactNode } from 'react'
+import { comesBack, useConnection } from '../state/connection.ts'
 import { shownProblem } from '../state/problem.ts'
 import { Button } from './button.tsx'
 
-/** An error: what happened, its code, what to do next. */
+/** An error: what happened, its code, what to do next. What goes on by itself once the server is back says only that. */
 export function ProblemNote({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  const connection = useConnection()
+  if (connection !== 'open' && comesBack(error)) {
+    return (
+      <p role="status" className="py-2 text-muted">
+        Waits for the server, and goes on by itself.
+      </p>
+    )
+  }
   const { code, detail, hint } = shownProblem(error)
   return (
     <div
@@ -37,5 +46,20 @@ export function LoadingNote({ what }: { readonly what: string }) {
     <p role="status" className="px-4 py-6 text-muted">
       Loading {what} …
     </p>
+  )
+}
+
+interface UnreadProps {
+  readonly query: { readonly isError: boolean; readonly error: unknown; refetch(): Promise<unknown> }
+  readonly what: string
+}
+
+/** In the place of what was never read: that it is on its way, or why it did not come. What was read once stays. */
+export function UnreadNote({ query, what }: UnreadProps) {
+  if (!query.isError) return <LoadingNote what={what} />
+  return (
+    <div className="mx-auto max-w-2xl p-4 md:pt-6">
+      <ProblemNote error={query.error} onRetry={() => void query.refetch()} />
+    </div>
   )
 }

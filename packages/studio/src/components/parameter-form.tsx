@@ -1,6 +1,7 @@
 /** The lines that ask for a conversation's parameters: a value, and whether to keep it from every model. */
 import { useId } from 'react'
 import type { ParameterDraft, ParameterField } from '../state/parameters.ts'
+import { useAgentName } from '../state/queries.ts'
 import { HiddenMark, TrustedMark } from './parameter-table.tsx'
 
 /** What the form holds, by parameter name. */
@@ -8,7 +9,7 @@ export type ParameterDrafts = Readonly<Record<string, ParameterDraft>>
 
 const empty: ParameterDraft = { text: '', hide: false }
 
-/** Asks for every field; `problems` stand under their lines. */
+/** A form with every field; `problems` are shown below their fields. */
 export function ParameterForm(props: {
   readonly fields: readonly ParameterField[]
   readonly drafts: ParameterDrafts
@@ -41,6 +42,7 @@ interface LineProps {
 
 function FieldLine({ field, draft, problem, onChange }: LineProps) {
   const id = useId()
+  const nameOf = useAgentName()
   return (
     <li>
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -70,7 +72,7 @@ function FieldLine({ field, draft, problem, onChange }: LineProps) {
         </label>
       </div>
       <p className="mt-1 text-xs text-muted">
-        {field.description} {field.usedBy.length > 0 && <>Read by {field.usedBy.join(', ')}.</>}
+        {field.description} {field.usedBy.length > 0 && <>Read by {field.usedBy.map(nameOf).join(', ')}.</>}
       </p>
       {problem !== undefined && (
         <p id={`${id}-problem`} className="mt-1 text-fail">

@@ -53,7 +53,7 @@ function ParameterMarks({ parameter }: { readonly parameter: Parameter }) {
   )
 }
 
-/** The model of whoever declares it so does not see the value. */
+/** The mark of a parameter that its agent's model does not see. */
 export function HiddenMark() {
   return (
     <Mark title="The agent's model does not see its value: the system supplies it.">

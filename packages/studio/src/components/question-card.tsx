@@ -1,6 +1,7 @@
 /** Questions with their options and free text, answered together. */
 import type { Interruption, Question } from '@witan/protocol'
 import { useId, useState } from 'react'
+import { useAgentName } from '../state/queries.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { Button } from './button.tsx'
 import { Card } from './card.tsx'
@@ -17,6 +18,7 @@ const isAnswered = ({ options, text }: Choice) => options.length > 0 || text.tri
 export function QuestionCard({ asked }: { readonly asked: Interruption & { readonly kind: 'question' } }) {
   const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({})
   const { sending, error, send } = useAnswer(asked.id)
+  const nameOf = useAgentName()
   const missing = asked.questions.some(({ id, required }) => required && !isAnswered(choices[id] ?? nothing))
   const submit = () => {
     if (missing) return
@@ -30,7 +32,7 @@ export function QuestionCard({ asked }: { readonly asked: Interruption & { reado
   return (
     <Card
       of={asked}
-      title={asked.agent}
+      title={nameOf(asked.agent)}
       says={asked.questions.length === 1 ? 'has a question' : 'has questions'}
       error={error}
       onSubmit={submit}

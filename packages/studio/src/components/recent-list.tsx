@@ -1,28 +1,76 @@
-/** The latest conversations, as links. */
-import type { Conversation } from '@witan/protocol'
+/** Conversations as links, the latest first, each with its state; and the field that searches them. */
+import type { ConversationLine } from '@witan/client'
 import { Link } from '@tanstack/react-router'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import { toSegment } from '../state/address.ts'
 import { formatAgo } from '../state/format.ts'
-import { useBeginning, useConversations } from '../state/queries.ts'
+import { latestFirst, lineState } from '../state/line-state.ts'
+import { useConversations, useWaiting } from '../state/queries.ts'
 import { useNow } from '../state/use-now.ts'
-import { LoadingNote, ProblemNote } from './note.tsx'
+import { useSettled } from '../state/use-settled.ts'
+import { AgentName, AgentSign } from './agent-sign.tsx'
+import { Button } from './button.tsx'
+import { UnreadNote } from './note.tsx'
+import { StateLabel } from './state-mark.tsx'
 
-type Listed = Pick<Conversation, 'id' | 'agent' | 'lastMessageAt'>
-
-/** At most 100, the latest first. */
+/** Fifty at first, more on request. */
 export function RecentList() {
-  const conversations = useConversations()
-  const now = useNow(true, 30_000)
-  if (conversations.isPending) return <LoadingNote what="conversations" />
-  if (conversations.isError) {
-    return (
-      <div className="p-3">
-        <ProblemNote error={conversations.error} onRetry={() => void conversations.refetch()} />
+  const [typed, setTyped] = useState('')
+  const search = useSettled(typed.trim())
+  return (
+    <>
+      <div className="px-4 pb-2">
+        <input
+          type="search"
+          aria-label="Search conversations"
+          placeholder="Search: words, agent, id"
+          maxLength={200}
+          className="field"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
       </div>
-    )
-  }
-  if (conversations.data.length === 0) {
+      <Found search={search} />
+    </>
+  )
+}
+
+function Found({ search }: { readonly search: string }) {
+  const conversations = useConversations(search)
+  const waiting = useWaiting().data?.items ?? []
+  const now = useNow(true, 30_000)
+  if (conversations.data === undefined) return <UnreadNote query={conversations} what="conversations" />
+  const lines = latestFirst(conversations.data.pages.flatMap(({ items }) => items))
+  return (
+    <>
+      <ul data-testid="recent" aria-busy={conversations.isPlaceholderData}>
+        {lines.map((line) => (
+          <RecentLine
+            key={line.id}
+            line={line}
+            now={now}
+            waits={waiting.filter(({ conversationId }) => conversationId === line.id).length}
+          />
+        ))}
+      </ul>
+      {lines.length === 0 && <NothingFound search={search} isAll={!conversations.hasNextPage} />}
+      {conversations.hasNextPage && (
+        <div className="px-4 py-2">
+          <Button
+            look="quiet"
+            disabled={conversations.isFetchingNextPage}
+            onClick={() => void conversations.fetchNextPage()}
+          >
+            {conversations.isFetchingNextPage ? 'Looking …' : search === '' ? 'Show older ones' : 'Search older ones'}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function NothingFound({ search, isAll }: { readonly search: string; readonly isAll: boolean }) {
+  if (search === '') {
     return (
       <p className="px-4 py-3 text-pretty text-muted">
         None yet. The ones you start stay here, and open again as they were.
@@ -30,50 +78,50 @@ export function RecentList() {
     )
   }
   return (
-    <ul data-testid="recent">
-      {conversations.data.map((conversation) => (
-        <RecentLine key={conversation.id} conversation={conversation} now={now} />
-      ))}
-    </ul>
+    <p role="status" className="px-4 py-3 text-pretty text-muted">
+      {isAll ? 'No conversation' : 'None of the latest 2,000'} has “{search}” in its first words, its agent or its id.
+    </p>
   )
 }
 
-/** What it began with, or its id where nobody has said anything; read when the line comes into sight. */
-function RecentLine({ conversation, now }: { readonly conversation: Listed; readonly now: number }) {
-  const { id, agent, lastMessageAt } = conversation
-  const [line, isSeen] = useSeen()
-  const beginning = useBeginning(id, isSeen)
+interface LineProps {
+  readonly line: ConversationLine
+  readonly now: number
+  readonly waits: number
+}
+
+/** The first message, or the id of a conversation without messages. */
+function RecentLine({ line, now, waits }: LineProps) {
+  const { id, agent, firstMessage, lastMessageAt } = line
+  const shown = lineState(line, waits)
   return (
-    <li ref={line}>
+    <li data-state={shown?.state}>
       <Link
         to="/conversations/$conversation"
         params={{ conversation: toSegment(id) }}
         title={id}
-        className="block border-l-2 border-transparent px-4 py-2 hover:bg-sunken data-[status=active]:border-accent data-[status=active]:bg-accent-soft"
+        className="flex gap-2.5 border-l-2 border-transparent py-2 pr-4 pl-3.5 hover:bg-sunken data-[status=active]:border-accent data-[status=active]:bg-accent-soft"
       >
-        <span className="block truncate font-medium">{beginning.data || id}</span>
-        <span className="flex justify-between gap-3 text-xs text-muted">
-          <span className="min-w-0 truncate">{agent}</span>
-          <time className="shrink-0" dateTime={lastMessageAt}>
-            {formatAgo(lastMessageAt, now)}
-          </time>
+        <span className="pt-px">
+          <AgentSign id={agent} />
+        </span>
+        <span className="min-w-0 flex-1">
+          <span className="block truncate font-medium">{firstMessage || id}</span>
+          <span className="flex justify-between gap-3 text-xs text-muted">
+            <span className="min-w-0 truncate">
+              <AgentName id={agent} />
+            </span>
+            <time className="shrink-0" dateTime={lastMessageAt}>
+              {formatAgo(lastMessageAt, now)}
+            </time>
+          </span>
+          {shown !== null && (
+            <span className="flex pt-0.5">
+              <StateLabel state={shown.state} words={shown.words} />
+            </span>
+          )}
         </span>
       </Link>
     </li>
   )
-}
-
-/** Whether an element has come into sight. */
-function useSeen(): [RefObject<HTMLLIElement | null>, boolean] {
-  const element = useRef<HTMLLIElement>(null)
-  const [isSeen, setSeen] = useState(false)
-  useEffect(() => {
-    if (element.current === null) return
-    const observer = new IntersectionObserver((changes) => {
-      if (changes.some(({ isIntersecting }) => isIntersecting)) setSeen(true)
-    })
-    observer.observe(element.current)
-    return () => observer.disconnect()
-  }, [])
-  return [element, isSeen]
 }

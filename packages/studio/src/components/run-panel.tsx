@@ -1,7 +1,7 @@
 /** The run beside the chat: its tree, the chosen node in full, and the button that stops it. */
 import type { Interruption } from '@witan/protocol'
 import { useState } from 'react'
-import type { ConversationView } from '../state/run-view.ts'
+import type { ConversationView } from '@witan/client'
 import { runSummary, treeRows } from '../state/tree.ts'
 import { witan } from '../state/witan.ts'
 import { Button } from './button.tsx'
@@ -41,13 +41,14 @@ export function RunPanel({ view, open, runId, onRun, selected, onSelect }: Panel
       <div className={`min-h-24 overflow-y-auto py-1.5 ${shown === undefined ? 'flex-1' : 'max-h-[45%] shrink-0'}`}>
         <RunTree view={view} runId={runId} selected={shown?.callId ?? null} onSelect={onSelect} />
         {shown === undefined && (
-          <p className="px-4 pt-3 text-xs text-muted">Choose a node to see what it was given and what came of it.</p>
+          <p className="px-4 pt-3 text-xs text-muted">Choose a node to see its input and its result.</p>
         )}
       </div>
       {row !== undefined && shown !== undefined && (
         <div className="min-h-0 flex-1 overflow-y-auto border-t border-line">
           <CallDetail
             key={shown.callId}
+            view={view}
             row={row}
             open={open.find((one) => one.callId === shown.callId)}
             stopping={view.cancelling.has(shown.callId)}

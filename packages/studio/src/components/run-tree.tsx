@@ -1,9 +1,12 @@
 /** The tree of a run: every agent and tool with its state, task, tokens and time. Arrow keys move in it. */
 import { type KeyboardEvent, useRef, useState } from 'react'
-import { elapsedMs, formatElapsed, formatTokens } from '../state/format.ts'
-import type { ConversationView } from '../state/run-view.ts'
+import { formatElapsed, formatTokens } from '../state/format.ts'
+import { useAgentName } from '../state/queries.ts'
+import type { CallView, ConversationView } from '@witan/client'
+import { type Times, timesOf } from '../state/spans.ts'
 import { type TreeRow, treeRows } from '../state/tree.ts'
 import { useNow } from '../state/use-now.ts'
+import { AgentName, AgentSign } from './agent-sign.tsx'
 import { Pill } from './pill.tsx'
 import { StateMark } from './state-mark.tsx'
 
@@ -46,7 +49,7 @@ export function RunTree({ view, runId, selected, onSelect }: TreeProps) {
         <Row
           key={row.call.callId}
           row={row}
-          now={now}
+          times={timesOf(view, row.call.callId, now)}
           inTabOrder={row === current}
           selected={row.call.callId === selected}
           onFold={(shut) => fold(row.call.callId, shut)}
@@ -79,16 +82,17 @@ function moveFor(key: string, rows: readonly TreeRow[], current: TreeRow): Move 
 
 interface RowProps {
   readonly row: TreeRow
-  readonly now: number
+  readonly times: Times
   readonly inTabOrder: boolean
   readonly selected: boolean
   readonly onFold: (shut: boolean) => void
   readonly onSelect: () => void
 }
 
-function Row({ row, now, inTabOrder, selected, onFold, onSelect }: RowProps) {
+function Row({ row, times, inTabOrder, selected, onFold, onSelect }: RowProps) {
   const { call, level, state } = row
   const over = state === 'cancelled' && call.endedAt === null
+  const { workedMs, waitedMs } = times
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it takes the keys.
     <div
@@ -115,25 +119,43 @@ function Row({ row, now, inTabOrder, selected, onFold, onSelect }: RowProps) {
       <span className="min-w-0 flex-1 py-1">
         <span className="flex items-baseline gap-3">
           <span className="flex min-w-0 flex-1 items-baseline gap-2">
-            <span className={`truncate ${call.kind === 'tool' ? 'font-mono text-xs leading-5' : 'font-medium'}`}>
-              {call.name}
-            </span>
+            <CallName call={call} />
             {call.background && <Pill>background</Pill>}
           </span>
           <span className="shrink-0 text-xs text-muted tabular-nums">
             {call.kind === 'agent' && <>{formatTokens(row.tokens)} tok · </>}
-            {over ? '–' : formatElapsed(elapsedMs(call.startedAt, call.endedAt, now))}
+            {over ? '–' : formatElapsed(workedMs)}
           </span>
         </span>
-        <SecondLine row={row} />
+        <span className="flex items-baseline gap-3 text-xs">
+          <SecondLine row={row} />
+          {waitedMs >= 1000 && (
+            <span className="ml-auto shrink-0 text-muted tabular-nums" title="Time that it waited for people">
+              + {formatElapsed(waitedMs)} waiting
+            </span>
+          )}
+        </span>
       </span>
     </div>
   )
 }
 
+function CallName({ call }: { readonly call: CallView }) {
+  if (call.kind === 'tool') return <span className="truncate font-mono text-xs leading-5">{call.name}</span>
+  return (
+    <span className="flex min-w-0 items-center gap-1.5">
+      <AgentSign id={call.name} />
+      <span className="truncate font-medium">
+        <AgentName id={call.name} />
+      </span>
+    </span>
+  )
+}
+
 function SecondLine({ row }: { readonly row: TreeRow }) {
   const { call, state } = row
-  const look = 'block truncate text-xs'
+  const nameOf = useAgentName()
+  const look = 'min-w-0 truncate'
   if (call.error !== null) {
     const tone = state === 'failed' ? 'text-fail' : 'text-muted'
     return <span className={`${look} ${tone}`}>{call.error.detail || call.error.code}</span>
@@ -141,7 +163,7 @@ function SecondLine({ row }: { readonly row: TreeRow }) {
   if (call.interruptionId !== null) return <span className={`${look} text-wait`}>waits for your answer</span>
   if (row.waitsFor.length > 0) {
     const tone = state === 'waiting' ? 'text-wait' : 'text-muted'
-    return <span className={`${look} ${tone}`}>waits for {row.waitsFor.join(', ')}</span>
+    return <span className={`${look} ${tone}`}>waits for {row.waitsFor.map(nameOf).join(', ')}</span>
   }
   const said = call.kind === 'agent' ? call.task : oneLine(call.arguments)
   return said === '' ? null : <span className={`${look} text-muted`}>{said}</span>

@@ -1,6 +1,8 @@
 /** The frame of every page: where one can go, and whether a real model answers. */
 import { Link, Outlet } from '@tanstack/react-router'
-import { useAgents } from '../state/queries.ts'
+import { useEffect } from 'react'
+import { ConnectionNote } from './connection-note.tsx'
+import { useAgents, useWaiting } from '../state/queries.ts'
 import { scriptedNotice } from '../state/scripted.ts'
 
 const linkLook =
@@ -13,25 +15,47 @@ export function Shell() {
       <a href="#page" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-panel focus:p-2">
         Skip to the page
       </a>
-      <header className="flex h-12 shrink-0 items-stretch gap-6 border-b border-line bg-panel px-4">
+      <header className="flex h-12 shrink-0 items-stretch gap-4 border-b md:gap-6 border-line bg-panel px-4">
         <Link to="/agents" className="flex items-center gap-2 font-semibold">
           <Sign />
-          <span>Witan</span>
+          <span className="max-[27rem]:sr-only">Witan</span>
         </Link>
-        <nav aria-label="Main" className="flex gap-5">
+        <nav aria-label="Main" className="flex gap-3 sm:gap-5">
           <Link to="/agents" className={linkLook}>
             Agents
           </Link>
           <Link to="/conversations" className={linkLook}>
             Conversations
           </Link>
+          <WaitingLink />
         </nav>
       </header>
+      <ConnectionNote />
       <ScriptedBanner />
       <main id="page" className="min-h-0 flex-1">
         <Outlet />
       </main>
     </div>
+  )
+}
+
+/** The number of open interruptions, as a link; the page's title shows it too, for a tab in the background. */
+function WaitingLink() {
+  const { items = [], isMore = false } = useWaiting().data ?? {}
+  const shown = isMore ? `${items.length}+` : String(items.length)
+  useEffect(() => {
+    document.title = items.length === 0 ? 'Witan Studio' : `(${shown}) Witan Studio`
+  }, [items.length, shown])
+  return (
+    <Link to="/waiting" className={linkLook} data-testid="waiting-link">
+      Waiting
+      {items.length > 0 && (
+        <span className="ml-1.5 rounded-full bg-wait px-1.5 text-xs leading-[18px] font-semibold text-panel tabular-nums">
+          {shown}
+          <span className="sr-only"> for you</span>
+        </span>
+      )}
+    </Link>
   )
 }
 

@@ -1,6 +1,6 @@
 /** The sign of a state: its own shape and word beside its colour, so that colour alone never tells anything. */
 import type { ReactNode } from 'react'
-import type { CallState } from '../state/run-view.ts'
+import type { CallState } from '@witan/client'
 
 const words: Record<CallState, string> = {
   running: 'running',
@@ -46,7 +46,7 @@ const shapes: Record<CallState, ReactNode> = {
   ),
 }
 
-/** The sign alone; a screen reader hears its word. */
+/** Only the sign; a screen reader reads its word. */
 export function StateMark({ state }: { readonly state: CallState }) {
   return (
     <svg
@@ -64,14 +64,14 @@ export function StateMark({ state }: { readonly state: CallState }) {
   )
 }
 
-/** The sign with its word beside it. */
-export function StateLabel({ state }: { readonly state: CallState }) {
+/** The sign with its word beside it, or with other words for the same state. */
+export function StateLabel({ state, words: said }: { readonly state: CallState; readonly words?: string }) {
   return (
     <span className={`inline-flex items-center gap-1.5 text-xs font-semibold ${colours[state]}`}>
       <span aria-hidden="true" className="contents">
         <StateMark state={state} />
       </span>
-      {words[state]}
+      {said ?? words[state]}
     </span>
   )
 }

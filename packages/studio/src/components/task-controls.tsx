@@ -1,10 +1,10 @@
-/** Steering a task at work: words that it reads at its next step, a question about it that it never hears, and its end. */
+/** Controls of a running task: a message that it reads at its next step, a question about its progress, and a stop. */
 import { type FormEvent, useId, useState } from 'react'
 import { useTask } from '../state/use-task.ts'
 import { Button } from './button.tsx'
 import { ProblemNote } from './note.tsx'
 
-/** `stopping`: somebody has asked it to stop, and it has not ended yet. */
+/** `stopping`: a cancel was requested, and the task has not ended yet. */
 export function TaskControls({ taskId, stopping }: { readonly taskId: string; readonly stopping: boolean }) {
   const [text, setText] = useState('')
   const id = useId()

@@ -1,7 +1,7 @@
 /** What works in the background of a conversation, and what has: the list between the chat and the place to write. */
 import { useState } from 'react'
 import { count, elapsedMs, formatElapsed } from '../state/format.ts'
-import type { CallState, CallView, ConversationView } from '../state/run-view.ts'
+import type { CallState, CallView, ConversationView } from '@witan/client'
 import { pathBelowRoot, tasksOf } from '../state/tasks.ts'
 import { callSummary } from '../state/tree.ts'
 import { useNow } from '../state/use-now.ts'

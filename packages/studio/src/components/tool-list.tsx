@@ -1,21 +1,24 @@
-/** What an agent's model can call besides other agents: each with its kind, what it is for, and what it reads or asks. */
+/** What an agent's model can call: each with its kind, what it is for, what it reads or asks, and which calls a person releases. Of other agents only those with such calls. */
 import type { StoredAgent } from '@witan/protocol'
+import { approvalOf, approvalWords, type ToolApproval } from '../state/approval.ts'
 import { JsonBlock, TextBlock } from './json-block.tsx'
 import { Mark } from './mark.tsx'
 
 interface Listed {
   readonly name: string
-  readonly kind: 'query' | 'action' | 'tool' | 'question' | 'message'
+  readonly kind: 'query' | 'action' | 'tool' | 'agent' | 'question' | 'message'
   readonly about: string
   readonly sql?: string
   readonly schema?: unknown
   readonly marks?: readonly string[]
+  readonly approval?: ToolApproval | null
 }
 
 const kinds: Readonly<Record<Listed['kind'], string>> = {
   query: 'Reads a database with a fixed text.',
   action: 'The application carries it out; the run waits for that.',
   tool: 'A function in the process of the server.',
+  agent: 'Another agent, which works on a task.',
   question: 'Asks with options; the run waits for the answer.',
   message: 'Writes to a person; the run waits for the answer.',
 }
@@ -32,9 +35,9 @@ export function ToolList({ agent }: { readonly agent: StoredAgent }) {
           <p className="flex flex-wrap items-center gap-1.5">
             <span className="mr-1 min-w-0 break-all font-mono">{tool.name}</span>
             <Mark title={kinds[tool.kind]}>{tool.kind}</Mark>
-            {agent.approvals.includes(tool.name) && (
-              <Mark tone="wait" title="Each call waits until a person allows it.">
-                needs approval
+            {tool.approval != null && (
+              <Mark tone="wait" title={approvalWords(tool.approval)}>
+                {tool.approval.every ? 'needs approval' : 'may need approval'}
               </Mark>
             )}
             {tool.marks?.map((mark) => (
@@ -43,6 +46,7 @@ export function ToolList({ agent }: { readonly agent: StoredAgent }) {
           </p>
           {tool.about !== '' && <p className="mt-1 break-words text-muted">{tool.about}</p>}
           {(tool.sql !== undefined || tool.schema != null) && <Details tool={tool} />}
+          {tool.approval != null && !tool.approval.every && <Condition approval={tool.approval} />}
         </li>
       ))}
     </ul>
@@ -61,7 +65,27 @@ function Details({ tool: { sql, schema } }: { readonly tool: Listed }) {
   )
 }
 
+function Condition({ approval }: { readonly approval: ToolApproval }) {
+  return (
+    <details className="mt-1">
+      <summary className="cursor-pointer text-xs text-accent">Approval</summary>
+      <div className="mt-2 space-y-2">
+        <p>{approvalWords(approval)}</p>
+        {approval.schemas.map((schema) => (
+          <JsonBlock key={JSON.stringify(schema)} label="A person releases calls that fit" value={schema} />
+        ))}
+      </div>
+    </details>
+  )
+}
+
 function toolsOf(agent: StoredAgent): readonly Listed[] {
+  return callable(agent)
+    .map((tool) => ({ ...tool, approval: approvalOf(agent, tool.name) }))
+    .filter(({ kind, approval }) => kind !== 'agent' || approval !== null)
+}
+
+function callable(agent: StoredAgent): readonly Listed[] {
   return [
     ...agent.queries.map(
       (query): Listed => ({
@@ -86,6 +110,7 @@ function toolsOf(agent: StoredAgent): readonly Listed[] {
       }),
     ),
     ...agent.tools.map((name): Listed => ({ name, kind: 'tool', about: '' })),
+    ...agent.subAgents.map(({ agent: name, description }): Listed => ({ name, kind: 'agent', about: description })),
     ...(agent.questions ? [{ name: 'ask_question', kind: 'question', about: '' } as const] : []),
     ...(agent.users.length > 0 ? [askUser(agent)] : []),
   ]

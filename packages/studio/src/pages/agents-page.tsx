@@ -1,44 +1,55 @@
 /** Agents: the list, and one agent with its warnings, its acquaintances, its parameters, its tools and its instructions. */
+import type { AgentGraph as Graph } from '@witan/client'
 import type { StoredAgent } from '@witan/protocol'
 import { Link, Outlet, useMatchRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import { AgentOutline } from '../components/agent-outline.tsx'
+import { AgentSign } from '../components/agent-sign.tsx'
 import { buttonLook } from '../components/button.tsx'
 import { Mark } from '../components/mark.tsx'
-import { EmptyNote, LoadingNote, ProblemNote } from '../components/note.tsx'
+import { EmptyNote, LoadingNote, UnreadNote } from '../components/note.tsx'
 import { ParameterTable } from '../components/parameter-table.tsx'
 import { TextBlock } from '../components/json-block.tsx'
 import { ToolList } from '../components/tool-list.tsx'
+import { arrangeAgents } from '../state/agents.ts'
 import { count } from '../state/format.ts'
 import { useAgents, useGraph } from '../state/queries.ts'
-import { isScripted } from '../state/scripted.ts'
+import { useMedia } from '../state/use-media.ts'
 
-const AgentGraph = lazy(async () => ({ default: (await import('../components/agent-graph.tsx')).AgentGraph }))
+/** Where the drawing cannot be loaded, the list says the same. */
+const AgentGraph = lazy(() =>
+  import('../components/agent-graph.tsx').then(
+    ({ AgentGraph: Drawing }) => ({ default: Drawing }),
+    () => ({ default: AgentOutline }),
+  ),
+)
+
+/** A drawing where there is room for one whose letters can be read, else a list. */
+function AcquaintanceView({ graph, rootId }: { readonly graph: Graph; readonly rootId: string }) {
+  const isWide = useMedia('(min-width: 64rem)')
+  if (!isWide) return <AgentOutline graph={graph} rootId={rootId} />
+  return (
+    <Suspense fallback={<LoadingNote what="the drawing" />}>
+      <AgentGraph graph={graph} rootId={rootId} />
+    </Suspense>
+  )
+}
 
 /** The list beside the chosen agent; on a narrow screen one at a time. */
 export function AgentsPage() {
   const agents = useAgents()
   const chosen = useMatchRoute()({ to: '/agents/$agentId' }) !== false
-  if (agents.isPending) return <LoadingNote what="agents" />
-  if (agents.isError) {
-    return (
-      <div className="mx-auto max-w-2xl p-4 md:pt-6">
-        <ProblemNote error={agents.error} onRetry={() => void agents.refetch()} />
-      </div>
-    )
-  }
+  if (agents.data === undefined) return <UnreadNote query={agents} what="agents" />
   if (agents.data.length === 0) return <NoAgents />
+  const { roots, others } = arrangeAgents(agents.data)
   return (
     <div className="grid h-full md:grid-cols-[19rem_minmax(0,1fr)]">
       <nav
         aria-label="Agents"
         className={`overflow-y-auto border-line bg-panel md:border-r ${chosen ? 'hidden md:block' : ''}`}
       >
-        <p className="label flex justify-between px-4 pt-4 pb-2">Agents {agents.data.length}</p>
-        <ul>
-          {agents.data.map((agent) => (
-            <AgentLine key={agent.id} agent={agent} />
-          ))}
-        </ul>
+        <AgentGroup title="Roots" about="No other agent lists them." agents={roots} />
+        <AgentGroup title="Listed by others" about="Their callers reach them." agents={others} />
       </nav>
       <section aria-label="Agent" className={`overflow-y-auto ${chosen ? '' : 'hidden md:block'}`}>
         <Outlet />
@@ -47,12 +58,33 @@ export function AgentsPage() {
   )
 }
 
+function AgentGroup(props: {
+  readonly title: string
+  readonly about: string
+  readonly agents: readonly StoredAgent[]
+}) {
+  const { title, about, agents } = props
+  if (agents.length === 0) return null
+  return (
+    <section className="pb-2">
+      <h2 className="label flex justify-between px-4 pt-4 pb-2" title={about}>
+        {title} <span className="tabular-nums">{agents.length}</span>
+      </h2>
+      <ul>
+        {agents.map((agent) => (
+          <AgentLine key={agent.id} agent={agent} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
 function NoAgents() {
   return (
     <EmptyNote title="No agents yet">
       Define one with <code className="font-mono">defineAgent</code> in{' '}
       <code className="font-mono">witan.config.ts</code>, or save one from a JSON file with{' '}
-      <code className="font-mono">witan agents apply</code>. It appears here when you open this page again.
+      <code className="font-mono">witan agents apply</code>. It appears here by itself.
     </EmptyNote>
   )
 }
@@ -66,6 +98,7 @@ function AgentLine({ agent }: { readonly agent: StoredAgent }) {
         className="block border-l-2 border-transparent px-4 py-2 hover:bg-sunken data-[status=active]:border-accent data-[status=active]:bg-accent-soft"
       >
         <span className="flex items-center gap-2">
+          <AgentSign id={agent.id} />
           <span className="min-w-0 flex-1 truncate font-medium">{agent.name ?? agent.id}</span>
           {agent.disabled && <Mark>disabled</Mark>}
           {agent.warnings.length > 0 && <Mark tone="wait">▲ {count(agent.warnings.length, 'warning')}</Mark>}
@@ -118,6 +151,8 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
   )
 }
 
+const modelTones = { language: '', script: 'text-wait', none: 'text-fail' } as const
+
 function AgentHead({ agent }: { readonly agent: StoredAgent }) {
   return (
     <header className="flex flex-wrap items-start gap-x-6 gap-y-3">
@@ -125,11 +160,16 @@ function AgentHead({ agent }: { readonly agent: StoredAgent }) {
         <Link to="/agents" className="text-accent md:hidden">
           ← All agents
         </Link>
-        <h1 className="break-words text-lg font-semibold">{agent.name ?? agent.id}</h1>
+        <h1 className="flex items-center gap-2.5 break-words text-lg font-semibold">
+          <AgentSign id={agent.id} large />
+          {agent.name ?? agent.id}
+        </h1>
         <p className="mt-1 max-w-prose text-pretty break-words">{agent.description || 'No description.'}</p>
         <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 text-xs">
           <Fact name="Id" value={agent.id} />
-          <Fact name="Model" value={agent.model} tone={isScripted(agent.model) ? 'text-wait' : ''} />
+          <Fact name="Model" value={agent.model} tone={modelTones[agent.modelKind ?? 'none']} />
+          {agent.modelKind === 'script' && <Mark tone="wait">a script, no language model</Mark>}
+          {agent.modelKind === null && <Mark tone="fail">this server has no such model</Mark>}
           <Fact name="Revision" value={`${agent.revision} (${agent.source === 'code' ? 'from code' : 'data'})`} />
         </dl>
       </div>
@@ -178,15 +218,12 @@ function Acquaintances({ agentId }: { readonly agentId: string }) {
       <h2 className="text-base font-semibold">Acquaintances</h2>
       <p className="text-muted">Everything this agent can reach, and the only ways it can.</p>
       <div className="mt-3 overflow-hidden rounded-md border border-line bg-panel">
-        {graph.isPending && <LoadingNote what="the graph" />}
-        {graph.isError && <ProblemNote error={graph.error} onRetry={() => void graph.refetch()} />}
+        {graph.data === undefined && <UnreadNote query={graph} what="the graph" />}
         {graph.data !== undefined && graph.data.nodes.length < 2 && (
           <p className="px-4 py-5 text-muted">It works alone: it lists no other agent.</p>
         )}
         {graph.data !== undefined && graph.data.nodes.length > 1 && (
-          <Suspense fallback={<LoadingNote what="the drawing" />}>
-            <AgentGraph key={agentId} graph={graph.data} rootId={agentId} />
-          </Suspense>
+          <AcquaintanceView key={agentId} graph={graph.data} rootId={agentId} />
         )}
       </div>
     </section>

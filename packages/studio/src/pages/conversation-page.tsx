@@ -3,30 +3,35 @@ import { Link } from '@tanstack/react-router'
 import type { Interruption } from '@witan/protocol'
 import { useEffect, useState } from 'react'
 import { buttonLook } from '../components/button.tsx'
+import { AgentName, AgentSign } from '../components/agent-sign.tsx'
 import { Chat } from '../components/chat.tsx'
 import { Composer } from '../components/composer.tsx'
-import { LoadingNote, ProblemNote } from '../components/note.tsx'
+import { LoadingNote, ProblemNote, UnreadNote } from '../components/note.tsx'
 import { RecentList } from '../components/recent-list.tsx'
 import { RunPanel } from '../components/run-panel.tsx'
 import { TaskList } from '../components/task-list.tsx'
+import { draftOf, putDraft } from '../state/drafts.ts'
 import { releasePrompt, sendPrompt, useSentPrompt } from '../state/prompt.ts'
 import { refreshConversation, useConversation } from '../state/queries.ts'
-import type { ConversationView } from '../state/run-view.ts'
+import type { ConversationView } from '@witan/client'
 import { runSummary } from '../state/tree.ts'
 import { useEvents } from '../state/use-events.ts'
 
-/** The whole state comes from the server, so a reload shows the same. */
+/** All state comes from the server, so a reload shows the same. */
 export function ConversationPage({ conversationId }: { readonly conversationId: string }) {
   const conversation = useConversation(conversationId)
-  if (conversation.isPending) return <LoadingNote what="the conversation" />
-  if (conversation.isError) {
+  if (conversation.data === undefined) {
     return (
-      <div className="mx-auto max-w-2xl space-y-4 p-4 md:pt-6">
-        <ProblemNote error={conversation.error} onRetry={() => void conversation.refetch()} />
-        <Link to="/conversations" className={buttonLook('plain')}>
-          All conversations
-        </Link>
-      </div>
+      <>
+        <UnreadNote query={conversation} what="the conversation" />
+        {conversation.isError && (
+          <p className="mx-auto max-w-2xl px-4">
+            <Link to="/conversations" className={buttonLook('plain')}>
+              All conversations
+            </Link>
+          </p>
+        )}
+      </>
     )
   }
   const { agent, lastSeq, interruptions } = conversation.data
@@ -45,11 +50,11 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
   const [part, setPart] = useState<'chat' | 'run'>('chat')
   const [chosenRun, setChosenRun] = useState<string | null>(null)
   const [selected, setSelected] = useState<string | null>(null)
-  const { view, error, retry } = useEvents(id)
+  const { view, error, isGone, retry } = useEvents(id)
   const { prompt, onItsWay } = usePrompt(id, view)
   const runId = chosenRun ?? view.runs.at(-1)
   useRefreshOnChange(id, view)
-  const busy = onItsWay !== null ? 'running' : activeState(view)
+  const busy = onItsWay !== null ? 'sending' : activeState(view)
   const open = [...view.open.values()].map((one) => interruptions.find((known) => known.id === one.id) ?? one)
   const send = (text: string) => {
     setChosenRun(null)
@@ -81,7 +86,8 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
             />
           )}
           <div className="mx-auto max-w-3xl space-y-3 px-4 pb-4 md:px-6">
-            {error !== null && <ProblemNote error={error} onRetry={retry} />}
+            {error !== null && <ProblemNote error={error} {...(isGone ? {} : { onRetry: retry })} />}
+            {isGone && <StartAnew id={id} agent={agent} />}
             {prompt !== null && <ProblemNote error={prompt} />}
           </div>
         </div>
@@ -94,7 +100,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
           }}
         />
         <div className="shrink-0 border-t border-line bg-panel">
-          <Composer busy={busy} onSend={send} />
+          <Composer conversationId={id} busy={isGone ? 'gone' : busy} onSend={send} />
         </div>
       </section>
       <section
@@ -114,6 +120,22 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
   )
 }
 
+/** What was typed goes along into the new conversation. */
+function StartAnew({ id, agent }: { readonly id: string; readonly agent: string }) {
+  return (
+    <Link
+      to="/conversations"
+      search={{ agent }}
+      className={buttonLook('plain')}
+      onClick={() => {
+        if (draftOf(id) !== '') putDraft('new conversation', draftOf(id))
+      }}
+    >
+      Start a new conversation
+    </Link>
+  )
+}
+
 function ChatHead({ id, agent }: { readonly id: string; readonly agent: string }) {
   return (
     <header className="flex min-h-[53px] shrink-0 items-center gap-3 border-b border-line px-4 py-1.5 md:px-6">
@@ -121,9 +143,10 @@ function ChatHead({ id, agent }: { readonly id: string; readonly agent: string }
         <Link
           to="/agents/$agentId"
           params={{ agentId: agent }}
-          className="block truncate font-semibold hover:underline"
+          className="flex items-center gap-2 truncate font-semibold hover:underline"
         >
-          {agent}
+          <AgentSign id={agent} />
+          <AgentName id={agent} />
         </Link>
         <span className="block truncate font-mono text-xs text-muted">{id}</span>
       </h1>
@@ -136,7 +159,7 @@ function ChatHead({ id, agent }: { readonly id: string; readonly agent: string }
 
 function Parts(props: {
   readonly part: 'chat' | 'run'
-  readonly busy: 'running' | 'waiting' | null
+  readonly busy: 'sending' | 'running' | 'waiting' | null
   readonly onPart: (part: 'chat' | 'run') => void
 }) {
   const look =

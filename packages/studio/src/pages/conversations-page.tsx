@@ -1,13 +1,20 @@
 /** Conversations: start one with an agent and its parameters, or open a recent one. */
+import type { StoredAgent } from '@witan/protocol'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useMemo, useRef, useState } from 'react'
 import { Button } from '../components/button.tsx'
-import { EmptyNote, LoadingNote, ProblemNote } from '../components/note.tsx'
+import { EmptyNote, LoadingNote, ProblemNote, UnreadNote } from '../components/note.tsx'
 import { type ParameterDrafts, ParameterForm } from '../components/parameter-form.tsx'
+import { ReachNote } from '../components/reach-note.tsx'
 import { RecentList } from '../components/recent-list.tsx'
+import { arrangeAgents } from '../state/agents.ts'
 import { toSegment } from '../state/address.ts'
-import { givenParameters, parameterFields } from '../state/parameters.ts'
+import { untilAnswered } from '../state/connection.ts'
+import { useDraft } from '../state/drafts.ts'
+import { newKey } from '../state/new-key.ts'
+import { givenParameters, type ParameterField, parameterFields } from '../state/parameters.ts'
 import { sendPrompt } from '../state/prompt.ts'
+import { lostWithout } from '../state/unreachable.ts'
 import { refreshConversation, useAgents, useGraph } from '../state/queries.ts'
 import { witan } from '../state/witan.ts'
 
@@ -32,21 +39,15 @@ export function ConversationsPage({ agentId }: { readonly agentId: string | unde
 function NewConversation({ agentId }: { readonly agentId: string | undefined }) {
   const agents = useAgents()
   const navigate = useNavigate()
-  if (agents.isPending) return <LoadingNote what="agents" />
-  if (agents.isError) {
-    return (
-      <div className="mx-auto max-w-2xl p-4 md:pt-6">
-        <ProblemNote error={agents.error} onRetry={() => void agents.refetch()} />
-      </div>
-    )
-  }
+  if (agents.data === undefined) return <UnreadNote query={agents} what="agents" />
   const usable = agents.data.filter((agent) => !agent.disabled)
+  const { roots, others } = arrangeAgents(usable)
   const chosen = usable.find((agent) => agent.id === agentId) ?? usable[0]
   if (chosen === undefined) {
     return (
-      <EmptyNote title="Nobody to talk to yet">
-        A conversation needs an agent. Define one in <code className="font-mono">witan.config.ts</code>; then it can be
-        chosen here.
+      <EmptyNote title="No agent to talk to yet">
+        A conversation needs an agent. Define one in <code className="font-mono">witan.config.ts</code>; then it appears
+        here by itself.
       </EmptyNote>
     )
   }
@@ -60,11 +61,8 @@ function NewConversation({ agentId }: { readonly agentId: string | undefined }) 
           value={chosen.id}
           onChange={(event) => void navigate({ to: '/conversations', search: { agent: event.target.value } })}
         >
-          {usable.map((agent) => (
-            <option key={agent.id} value={agent.id}>
-              {agent.name === undefined ? agent.id : `${agent.name} (${agent.id})`}
-            </option>
-          ))}
+          <AgentOptions label="Roots" agents={roots} />
+          <AgentOptions label="Listed by others" agents={others} />
         </select>
         <span className="mt-1 block text-pretty text-muted">
           {chosen.description}{' '}
@@ -78,11 +76,24 @@ function NewConversation({ agentId }: { readonly agentId: string | undefined }) 
   )
 }
 
+function AgentOptions({ label, agents }: { readonly label: string; readonly agents: readonly StoredAgent[] }) {
+  if (agents.length === 0) return null
+  return (
+    <optgroup label={label}>
+      {agents.map((agent) => (
+        <option key={agent.id} value={agent.id}>
+          {agent.name === undefined ? agent.id : `${agent.name} (${agent.id})`}
+        </option>
+      ))}
+    </optgroup>
+  )
+}
+
 function StartForm({ agentId }: { readonly agentId: string }) {
-  const { fields, isPending } = useFields(agentId)
+  const { agents, fields, isPending } = useFields(agentId)
   const [drafts, setDrafts] = useState<ParameterDrafts>({})
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
-  const [prompt, setPrompt] = useState('')
+  const [prompt, setPrompt] = useDraft('new conversation')
   const [starting, setStarting] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const form = useRef<HTMLFormElement>(null)
@@ -97,8 +108,12 @@ function StartForm({ agentId }: { readonly agentId: string }) {
     setStarting(true)
     setError(null)
     try {
-      const started = await witan.conversations.start({ agent: agentId, parameters: read.given })
+      const idempotencyKey = newKey()
+      const started = await untilAnswered(() =>
+        witan.conversations.start({ agent: agentId, parameters: read.given }, { idempotencyKey }),
+      )
       sendPrompt({ id: started.id, agent: agentId, afterSeq: 0 }, prompt)
+      setPrompt('')
       refreshConversation(started.id)
       await navigate({ to: '/conversations/$conversation', params: { conversation: toSegment(started.id) } })
     } catch (reason) {
@@ -130,6 +145,7 @@ function StartForm({ agentId }: { readonly agentId: string }) {
           onChange={(event) => setPrompt(event.target.value)}
         />
       </label>
+      <ReachNote lost={lostWithout(agents, agentId, emptyTrusted(fields, drafts))} />
       {error !== null && (
         <div ref={bringIntoView}>
           <ProblemNote error={error} />
@@ -142,6 +158,10 @@ function StartForm({ agentId }: { readonly agentId: string }) {
   )
 }
 
+function emptyTrusted(fields: readonly ParameterField[], drafts: ParameterDrafts): string[] {
+  return fields.filter(({ name, trusted }) => trusted && (drafts[name]?.text ?? '') === '').map(({ name }) => name)
+}
+
 function bringIntoView(element: HTMLElement | null): void {
   element?.scrollIntoView({ block: 'nearest' })
 }
@@ -150,10 +170,11 @@ function bringIntoView(element: HTMLElement | null): void {
 function useFields(agentId: string) {
   const agents = useAgents()
   const graph = useGraph(agentId)
-  const fields = useMemo(() => {
-    const all = agents.data ?? []
+  const below = useMemo(() => {
+    const all = new Map(agents.data?.map((agent) => [agent.id, agent]))
     const ids = [agentId, ...(graph.data?.nodes ?? []).map((node) => node.id).filter((id) => id !== agentId)]
-    return parameterFields(ids.flatMap((id) => all.filter((agent) => agent.id === id)))
+    return ids.flatMap((id) => all.get(id) ?? [])
   }, [agentId, agents.data, graph.data])
-  return { fields, isPending: agents.isPending || graph.isPending }
+  const fields = useMemo(() => parameterFields(below), [below])
+  return { agents: below, fields, isPending: agents.isPending || graph.isPending }
 }

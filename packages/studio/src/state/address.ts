@@ -1,4 +1,4 @@
-/** How ids stand in the Studio's own addresses: the `/` of a conversation id is written `:`, which no id contains. */
+/** Ids in the Studio's URLs: the `/` of a conversation id is written `:`, which no id contains. */
 
 /** `chats/01J…` → `chats:01J…`. */
 export function toSegment(conversationId: string): string {

@@ -1,12 +1,12 @@
 /** The chat as it is read from top to bottom: what people said, and what came of it. */
-import type { ChatMessage, ConversationView } from './run-view.ts'
+import type { ChatMessage, ConversationView } from '@witan/client'
 
-/** One thing in the chat. A run stands below the messages that belong to it. */
+/** One item of the chat. A run comes after its messages. */
 export type ChatItem =
   | { readonly kind: 'message'; readonly key: string; readonly message: ChatMessage }
   | { readonly kind: 'run'; readonly key: string; readonly runId: string }
 
-/** Runs in their order, each after its messages; a message whose run has not begun stands last. */
+/** Runs in order, each after its messages; a message whose run has not begun comes last. */
 export function chatItems(view: ConversationView): ChatItem[] {
   const byRun = new Map<string, ChatMessage[]>(view.runs.map((runId) => [runId, []]))
   for (const message of view.messages) {

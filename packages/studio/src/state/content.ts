@@ -8,22 +8,10 @@ export function textOf(content: Content, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The field as a number, or null. */
-export function numberOf(content: Content, name: string): number | null {
-  const value = content[name]
-  return typeof value === 'number' ? value : null
-}
-
 /** The field as a list of texts; anything else in it is left out. */
 export function textsOf(content: Content, name: string): string[] {
   const value = content[name]
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
-}
-
-/** The field as an object, or null. */
-export function recordOf(content: Content, name: string): Content | null {
-  const value = content[name]
-  return isRecord(value) ? value : null
 }
 
 /** Whether a value is an object that is no list. */

@@ -1,5 +1,6 @@
 /** Numbers, times and values as people read them. */
-import type { Tokens } from './run-view.ts'
+import type { Tokens } from '@witan/client'
+import type { Times } from './spans.ts'
 
 /** `3.2 s`, `2 min 05 s`, `1 h 02 min`; below a tenth of a second in milliseconds. */
 export function formatElapsed(elapsedMs: number): string {
@@ -23,6 +24,19 @@ export function formatTokens(tokens: Tokens): string {
   const total = tokens.input + tokens.output
   const number = total < 10_000 ? total.toLocaleString('en') : `${(total / 1000).toFixed(1)}k`
   return tokens.complete ? number : `≥ ${number}`
+}
+
+/** The time of day, with the date where it is not today. */
+export function formatMoment(at: string, now = new Date()): string {
+  const moment = new Date(at)
+  const time = moment.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+  return moment.toDateString() === now.toDateString() ? time : `${moment.toLocaleDateString()} ${time}`
+}
+
+/** `1.2 s`, or `1.2 s, waited 3 min 05 s for people`. */
+export function formatTimes({ workedMs, waitedMs }: Times): string {
+  const worked = formatElapsed(workedMs)
+  return waitedMs < 1000 ? worked : `${worked}, waited ${formatElapsed(waitedMs)}`
 }
 
 /** `just now`, `5 min ago`, `3 h ago`, then the date. */

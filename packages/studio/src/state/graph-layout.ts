@@ -6,7 +6,7 @@ export interface Graph {
   readonly edges: readonly { readonly from: string; readonly to: string }[]
 }
 
-/** A node's place: its layer, and where it stands in it, centred on 0. */
+/** A node's position: its layer, and its offset in it, centred on 0. */
 export interface Place {
   readonly id: string
   readonly layer: number
@@ -15,7 +15,7 @@ export interface Place {
 
 const sweeps = 4
 
-/** One place per node. An edge leads to a later layer unless it closes a cycle; nobody shares a place. */
+/** One position per node. An edge leads to a later layer unless it closes a cycle; positions are unique. */
 export function placeNodes(graph: Graph, rootId: string): Place[] {
   const next = successors(graph)
   const layers = group(layerOf(graph, rootId, next))

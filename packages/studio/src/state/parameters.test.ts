@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Parameter } from '@witan/protocol'
 import { givenParameters, parameterFields } from './parameters.ts'
+import { lostWithout } from './unreachable.ts'
 
 const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({
   name,
@@ -13,10 +14,20 @@ const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({
   ...more,
 })
 
+type Maps = Readonly<Record<string, Readonly<Record<string, string | null>>>>
+
+/** `edges`: the map of the edge to each sub-agent. */
+function agent(id: string, parameters: Parameter[], edges: Maps = {}) {
+  const subAgents = Object.entries(edges).map(([to, map]) => ({ agent: to, map }))
+  return { id, parameters, subAgents, disabled: false }
+}
+
+const trusted = (name: string) => parameter(name, { sendToModel: false, policy: 'forbidModelGeneration' })
+
 test('the form asks once for a name that several agents declare, and says who reads it', () => {
   const fields = parameterFields([
-    { id: 'root', parameters: [parameter('userId', { sendToModel: false }), parameter('country')] },
-    { id: 'child', parameters: [parameter('userId', { policy: 'forbidModelGeneration' }), parameter('team')] },
+    agent('root', [parameter('userId', { sendToModel: false }), parameter('country')], { child: {} }),
+    agent('child', [parameter('userId', { policy: 'forbidModelGeneration' }), parameter('team')], { root: {} }),
   ])
   assert.deepEqual(
     fields.map((field) => [field.name, field.required, field.trusted, field.alwaysHidden, field.usedBy.join()]),
@@ -29,14 +40,14 @@ test('the form asks once for a name that several agents declare, and says who re
 })
 
 test('a value is given bare, or with sendToModel false where it is to be hidden', () => {
-  const fields = parameterFields([{ id: 'root', parameters: [parameter('a'), parameter('b')] }])
+  const fields = parameterFields([agent('root', [parameter('a'), parameter('b')])])
   const { given } = givenParameters(fields, { a: { text: 'x', hide: false }, b: { text: 'y', hide: true } })
   assert.deepEqual(given, { a: 'x', b: { value: 'y', sendToModel: false } })
 })
 
 test('every type is read as itself, and what does not fit is a problem of its line', () => {
   const read = (type: Parameter['type'], text: string) => {
-    const fields = parameterFields([{ id: 'root', parameters: [parameter('p', { type })] }])
+    const fields = parameterFields([agent('root', [parameter('p', { type })])])
     const { given, problems } = givenParameters(fields, { p: { text, hide: false } })
     return 'p' in problems ? 'problem' : given.p
   }
@@ -53,11 +64,51 @@ test('every type is read as itself, and what does not fit is a problem of its li
 })
 
 test('an empty line is left out, and is a problem only where the root needs it', () => {
-  const fields = parameterFields([
-    { id: 'root', parameters: [parameter('a')] },
-    { id: 'child', parameters: [parameter('b')] },
-  ])
+  const fields = parameterFields([agent('root', [parameter('a')], { child: {} }), agent('child', [parameter('b')])])
   const { given, problems } = givenParameters(fields, {})
   assert.deepEqual(given, {})
   assert.deepEqual(Object.keys(problems), ['a'])
+})
+
+test('the form asks under the name that an edge gives, and for nothing that an edge cuts off', () => {
+  const fields = parameterFields([
+    agent('root', [], { child: { id: 'customerId', note: null } }),
+    agent('child', [trusted('id'), parameter('note')]),
+  ])
+  assert.deepEqual(
+    fields.map(({ name, trusted: isTrusted, usedBy }) => [name, isTrusted, usedBy]),
+    [['customerId', true, ['child']]],
+  )
+})
+
+test('without a trusted value the agents that need it are lost, and those behind them', () => {
+  const agents = [
+    agent('root', [parameter('country')], { profile: {}, policy: {} }),
+    agent('profile', [trusted('userId')], { info: {} }),
+    agent('info', [trusted('userId')]),
+    agent('policy', [parameter('country'), parameter('userId')], {}),
+  ]
+  const lost = (names: string[]) => Object.fromEntries(lostWithout(agents, 'root', names))
+  assert.deepEqual(lost(['userId']), { userId: ['profile', 'info'] })
+  assert.deepEqual(lost(['country']), {}, 'a model may make it')
+  assert.deepEqual(lost([]), {})
+  assert.deepEqual(Object.fromEntries(lostWithout([], 'root', ['userId'])), {})
+})
+
+test('an agent with another way to it, or another name for the value, is not lost', () => {
+  const agents = [
+    agent('root', [], { a: {}, b: {} }),
+    agent('a', [trusted('x')], { c: {} }),
+    agent('b', [], { c: { x: 'y' } }),
+    agent('c', [trusted('x')]),
+    agent('off', [trusted('x')]),
+  ]
+  const lost = Object.fromEntries(lostWithout(agents, 'root', ['x', 'y']))
+  assert.deepEqual(lost, { x: ['a'] })
+  const cycle = [agent('root', [], { a: {} }), agent('a', [trusted('x')], { root: {}, a: {} })]
+  assert.deepEqual(Object.fromEntries(lostWithout(cycle, 'root', ['x'])), { x: ['a'] })
+  const handed = [agent('root', [trusted('me')], { a: { x: 'me' } }), agent('a', [trusted('x')])]
+  assert.deepEqual(Object.fromEntries(lostWithout(handed, 'root', ['me', 'x'])), { me: ['a'] })
+  const disabled = [agent('root', [], { a: {} }), { ...agent('a', [trusted('x')]), disabled: true }]
+  assert.deepEqual(Object.fromEntries(lostWithout(disabled, 'root', ['x'])), {})
 })

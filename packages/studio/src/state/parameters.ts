@@ -1,5 +1,6 @@
-/** From the parameters that agents declare to the form that asks for them, and from the form to what a conversation is given. */
+/** The form for the parameters that agents declare, and the values of a conversation from the form. */
 import type { GivenParameter, Parameter, ParameterType, ParameterValue } from '@witan/protocol'
+import { type ReachAgent, sourceOf } from './unreachable.ts'
 
 /** One line of the form. `required` where the root agent declares it shown; the others may stay empty. */
 export interface ParameterField {
@@ -14,36 +15,51 @@ export interface ParameterField {
   readonly usedBy: readonly string[]
 }
 
-/** What stands in a line of the form. */
+/** The content of one line of the form. */
 export interface ParameterDraft {
   readonly text: string
   readonly hide: boolean
 }
 
-interface Declaring {
-  readonly id: string
-  readonly parameters: readonly Parameter[]
-}
+/** An agent as far as a form must know it. */
+export type Declaring = Pick<ReachAgent, 'id' | 'parameters' | 'subAgents'>
 
-/** The lines for a conversation with the first agent, including what its sub-agents declare. */
+/** The lines for a conversation with the first agent: what it declares, and what the agents below it look for, under the names that their edges give it. */
 export function parameterFields(agents: readonly Declaring[]): ParameterField[] {
   const fields = new Map<string, ParameterField>()
-  for (const [index, agent] of agents.entries()) {
-    for (const parameter of agent.parameters) {
-      const known = fields.get(parameter.name)
-      fields.set(parameter.name, {
-        name: parameter.name,
-        type: known?.type ?? parameter.type,
-        description: known?.description || parameter.description,
-        required: known?.required ?? (index === 0 && parameter.sendToModel),
-        trusted: (known?.trusted ?? false) || parameter.policy === 'forbidModelGeneration',
-        secret: (known?.secret ?? false) || parameter.secret,
-        alwaysHidden: (known?.alwaysHidden ?? true) && !parameter.sendToModel,
-        usedBy: [...(known?.usedBy ?? []), agent.id],
-      })
+  const [root] = agents
+  for (const parameter of root?.parameters ?? [])
+    add(fields, { name: parameter.name, parameter, agent: root?.id ?? '', isRoot: true })
+  for (const { subAgents } of agents) {
+    for (const edge of subAgents) {
+      for (const parameter of agents.find(({ id }) => id === edge.agent)?.parameters ?? []) {
+        const name = sourceOf(edge, parameter.name)
+        if (name !== null) add(fields, { name, parameter, agent: edge.agent, isRoot: false })
+      }
     }
   }
   return [...fields.values()]
+}
+
+interface Taker {
+  readonly name: string
+  readonly parameter: Parameter
+  readonly agent: string
+  readonly isRoot: boolean
+}
+
+function add(fields: Map<string, ParameterField>, { name, parameter, agent, isRoot }: Taker): void {
+  const known = fields.get(name)
+  fields.set(name, {
+    name,
+    type: known?.type ?? parameter.type,
+    description: known?.description || parameter.description,
+    required: known?.required ?? (isRoot && parameter.sendToModel),
+    trusted: (known?.trusted ?? false) || parameter.policy === 'forbidModelGeneration',
+    secret: (known?.secret ?? false) || parameter.secret,
+    alwaysHidden: (known?.alwaysHidden ?? true) && !parameter.sendToModel,
+    usedBy: [...new Set([...(known?.usedBy ?? []), agent])],
+  })
 }
 
 /** What the drafts say, or which lines cannot be read. Empty lines are left out. */

@@ -7,7 +7,7 @@ export interface ShownProblem {
   readonly hint: string
 }
 
-/** Reads any thrown value; errors of the client carry code and hint, everything else is told as a lost connection. */
+/** Reads any thrown value; errors of the client carry code and hint, everything else is shown as a lost connection. */
 export function shownProblem(error: unknown): ShownProblem {
   const fields = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {}
   const detail = error instanceof Error ? error.message : String(error)
@@ -21,10 +21,10 @@ export function shownProblem(error: unknown): ShownProblem {
   }
 }
 
-/** What an event says of a failed run is its code and its detail: the next step is told here. */
+/** The event of a failed run has only a code and a detail; the hints are here. */
 const hints: Readonly<Record<string, string>> = {
-  UNAUTHENTICATED: 'Open the address with the token that the server printed when it started.',
-  NOT_FOUND: 'It may have been deleted, or belong to somebody else. Go back to the list.',
+  UNAUTHENTICATED: 'Open the address that the server printed when it started.',
+  NOT_FOUND: 'It may have been deleted, or belong to another user. Go back to the list.',
   MODEL_CALL_FAILED: 'Check the connection of the model, then send the message again.',
   MODEL_REPLY_INVALID: 'Simplify the answer that is asked for, or give the agent another model.',
   MODEL_UNKNOWN: 'Configure the model, or its connection, where the server runs.',

@@ -1,34 +1,67 @@
 /** What the pages read from the server, and for how long it counts as fresh. */
-import { QueryClient, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, QueryClient, queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { isWitanError } from '@witan/client'
+import { type AgentLook, arrangeAgents, inOrder, type KnownAgent, lookOf, looksOf } from './agents.ts'
+import { comesBack, onReopened } from './connection.ts'
 import { witan } from './witan.ts'
 
 const mostAgents = 2000
-const recentConversations = 100
+const pageOfConversations = 50
+const mostWaiting = 200
+/** No stream tells of other conversations: a page that is looked at asks for them. */
+const lookAgainMs = 5_000
 
-/** The cache behind every page. What the server refused is not asked again by itself. */
+/** The cache behind every page. What the server refused is not asked again by itself; once the server is back, all is. */
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      retry: (failures, error) => failures < 2 && (!isWitanError(error) || error.retryable),
+      // The server may be on this machine: a browser that is offline reaches it all the same.
+      networkMode: 'always',
+      retry: (failures, error) => failures < 2 && !comesBack(error) && (!isWitanError(error) || error.retryable),
     },
   },
 })
+onReopened(() => void queries.invalidateQueries())
 
-/** Every agent by id, up to 2,000. */
+/** Every agent, up to 2,000: first those that no other agent lists, each group by name. */
 export function useAgents() {
-  return useQuery({
-    queryKey: ['agents'],
-    queryFn: async () => {
-      const agents = []
-      for await (const agent of witan.agents.all({ limit: 200 })) {
-        agents.push(agent)
-        if (agents.length === mostAgents) break
-      }
-      return agents.sort((one, other) => one.id.localeCompare(other.id))
-    },
-  })
+  return useQuery(allAgents)
+}
+
+const allAgents = queryOptions({
+  queryKey: ['agents'],
+  queryFn: async () => {
+    const agents = []
+    for await (const agent of witan.agents.all({ limit: 200 })) {
+      agents.push(agent)
+      if (agents.length === mostAgents) break
+    }
+    return inOrder(arrangeAgents(agents))
+  },
+  // Who begins has none, and writes the first one beside this page.
+  refetchInterval: ({ state }) => (state.data?.length === 0 ? lookAgainMs : false),
+})
+
+/** How an agent is shown; by its id where it is not known. */
+export function useAgentLook(): (id: string) => AgentLook {
+  // Every row of a tree shows a name: a new row must not read all agents again.
+  const agents = useQuery({ ...allAgents, refetchOnMount: false }).data
+  return (id) => (agents === undefined ? undefined : knownLooks(agents).get(id)) ?? lookOf(id)
+}
+
+/** What an agent is called; its id where it has no name, or is not known. */
+export function useAgentName(): (id: string) => string {
+  const look = useAgentLook()
+  return (id) => look(id).name
+}
+
+const looks = new WeakMap<readonly KnownAgent[], ReadonlyMap<string, AgentLook>>()
+
+function knownLooks(agents: readonly KnownAgent[]): ReadonlyMap<string, AgentLook> {
+  const known = looks.get(agents) ?? looksOf(agents)
+  looks.set(agents, known)
+  return known
 }
 
 /** What an agent can reach. Not asked without an agent. */
@@ -40,29 +73,32 @@ export function useGraph(agentId: string | undefined) {
   })
 }
 
-/** The 100 latest conversations, the latest first. */
-export function useConversations() {
-  return useQuery({
-    queryKey: ['conversations'],
-    queryFn: async () => {
-      const page = await witan.conversations.list({ limit: recentConversations })
-      return [...page.items].sort((one, other) => other.lastMessageAt.localeCompare(one.lastMessageAt))
-    },
+/** Conversations, the latest first, page by page; with words, those that a search finds. */
+export function useConversations(search: string) {
+  return useInfiniteQuery({
+    queryKey: ['conversations', search],
+    queryFn: ({ pageParam }) =>
+      witan.conversations.list({
+        limit: pageOfConversations,
+        ...(search === '' ? {} : { search }),
+        ...(pageParam === null ? {} : { cursor: pageParam }),
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    placeholderData: keepPreviousData,
+    refetchInterval: lookAgainMs,
   })
 }
 
-/** The words that a conversation began with: its first event. They never change, so they are read once. */
-export function useBeginning(id: string, enabled: boolean) {
+/** The open interruptions of all conversations, at most 200. `isMore` if there are more. */
+export function useWaiting() {
   return useQuery({
-    queryKey: ['beginning', id],
+    queryKey: ['waiting'],
     queryFn: async () => {
-      const { events } = await witan.conversations.events(id, { from: 0, limit: 1 })
-      const [first] = events
-      return first?.type === 'message' ? String(first.content['text'] ?? '') : ''
+      const { items, nextCursor } = await witan.interruptions.list({ limit: mostWaiting })
+      return { items, isMore: nextCursor !== null }
     },
-    // One that has no message yet may get one.
-    staleTime: ({ state }) => (state.data === '' ? 10_000 : Number.POSITIVE_INFINITY),
-    enabled,
+    refetchInterval: lookAgainMs,
   })
 }
 
@@ -71,11 +107,14 @@ export function useConversation(id: string) {
   return useQuery({ queryKey: ['conversation', id], queryFn: () => witan.conversations.get(id) })
 }
 
-/** The document of one agent on one path. */
+/** The document of one agent on one path: its newest messages, and with each further page a hundred earlier ones. */
 export function useDocument(path: string) {
-  return useQuery({
+  return useInfiniteQuery({
     queryKey: ['document', path],
-    queryFn: () => witan.documents.get(path, { limit: 100 }),
+    queryFn: ({ pageParam: cursor }) =>
+      witan.documents.get(path, { limit: 100, ...(cursor === null ? {} : { cursor }) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ olderCursor }) => olderCursor,
     staleTime: 0,
   })
 }
@@ -84,4 +123,10 @@ export function useDocument(path: string) {
 export function refreshConversation(id: string): void {
   void queries.invalidateQueries({ queryKey: ['conversation', id] })
   void queries.invalidateQueries({ queryKey: ['conversations'] })
+  refreshWaiting()
+}
+
+/** Asks again what waits. */
+export function refreshWaiting(): void {
+  void queries.invalidateQueries({ queryKey: ['waiting'] })
 }

@@ -1,5 +1,5 @@
-/** The tasks of a conversation: calls that nobody waits for, in every run of it. */
-import type { CallView, ConversationView } from './run-view.ts'
+/** The tasks of a conversation: calls that their caller does not wait for, in all runs. */
+import type { CallView, ConversationView } from '@witan/client'
 
 /** All of them, those at work first, then the latest first. */
 export function tasksOf(view: ConversationView): CallView[] {

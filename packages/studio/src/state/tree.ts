@@ -1,5 +1,5 @@
 /** The rows of a run's tree as they are drawn: depth, shown state, what each waits for, sums over children. */
-import type { CallState, CallView, ConversationView, Tokens } from './run-view.ts'
+import type { CallState, CallView, ConversationView, Tokens } from '@witan/client'
 
 /** One drawn row. `state` is what a reader should see: an agent whose children all wait is itself waiting. */
 export interface TreeRow {
@@ -39,7 +39,7 @@ export function treeRows(view: ConversationView, rootCallId: string, collapsed: 
   return rows
 }
 
-/** What a run as a whole looks like. */
+/** The state of a run, derived from its calls. */
 export function runSummary(view: ConversationView, rootCallId: string): Summary {
   return callSummary(view, rootCallId)
 }

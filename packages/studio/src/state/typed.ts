@@ -1,4 +1,4 @@
-/** What a person types where JSON may stand. */
+/** Reads typed text that may be JSON. */
 
 /** A value, or why there is none. */
 export type Typed =

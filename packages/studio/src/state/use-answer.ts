@@ -1,9 +1,11 @@
 /** Sending the answer to what waits. */
 import type { AnswerBody } from '@witan/client'
 import { useState } from 'react'
+import { untilAnswered } from './connection.ts'
+import { refreshWaiting } from './queries.ts'
 import { witan } from './witan.ts'
 
-/** Where an answer stands: once it is taken, the conversation's events say so and its card goes. */
+/** The state of an answer: once it is accepted, the conversation's events say so and its card disappears. */
 export interface Answering {
   readonly sending: boolean
   /** Why the last one was not taken, or null. */
@@ -11,17 +13,19 @@ export interface Answering {
   send(body: AnswerBody): void
 }
 
-/** Answers one interruption; after a refusal another answer can be sent. */
+/** Answers one interruption; after a refusal another answer can be sent. A repeat of the same answer is accepted, so it may be sent again. */
 export function useAnswer(id: string): Answering {
   const [sending, setSending] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const send = (body: AnswerBody) => {
     setSending(true)
     setError(null)
-    witan.interruptions.answer(id, body).catch((reason: unknown) => {
-      setError(reason)
-      setSending(false)
-    })
+    untilAnswered(() => witan.interruptions.answer(id, body))
+      .catch((reason: unknown) => {
+        setError(reason)
+        setSending(false)
+      })
+      .finally(refreshWaiting)
   }
   return { sending, error, send }
 }

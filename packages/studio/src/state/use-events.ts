@@ -1,65 +1,108 @@
 /** Follows a conversation: its events from the first one, then live, folded in batches into what the page shows. */
+import { type ConversationView, createConversationFold } from '@witan/client'
 import type { Event } from '@witan/protocol'
-import { useEffect, useReducer, useState } from 'react'
-import { foldEvents } from './fold-events.ts'
-import { type ConversationView, emptyConversation } from './run-view.ts'
+import { useEffect, useState } from 'react'
+import { comesBack, onReopened, whenOpen } from './connection.ts'
 import { witan } from './witan.ts'
 
 const batchMs = 40
 
-const deleted = Object.assign(new Error('This conversation was deleted.'), {
+const lost = Object.assign(new Error('The server does not have this conversation any more.'), {
   code: 'NOT_FOUND',
-  hint: 'What you see is what was read before; a new conversation begins anew.',
+  hint: 'It was deleted, or its store was in memory and the server started anew. What you see was read before.',
 })
 
-/** The conversation so far; `error` once the stream is lost for good. `retry` begins again from the first event. */
+/** The conversation so far; `error` once the stream is lost for good. `retry` goes on after the last event that was read. */
 export interface Followed {
   readonly view: ConversationView
   readonly error: unknown
+  /** The server has it no more: nothing can be written into it. */
+  readonly isGone: boolean
   readonly retry: () => void
 }
 
-type Change = { readonly events: readonly Event[] } | 'again'
-
-/** Follows until the page is left. A lost connection is taken up again by the client without a gap. */
+/** Follows until the page is left. A server that goes away is waited for, and nothing that was read goes meanwhile. */
 export function useEvents(conversationId: string): Followed {
-  const [view, change] = useReducer(applyChange, emptyConversation)
+  const [fold] = useState(createConversationFold)
+  const [view, setView] = useState(fold.view)
   const [error, setError] = useState<unknown>(null)
   const [attempt, setAttempt] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `attempt` is what asks for a new beginning.
+  const [reading] = useState({ from: 0 })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `attempt` is what asks for another try.
   useEffect(() => {
     const stop = new AbortController()
     setError(null)
-    change('again')
-    follow(conversationId, stop.signal, (events) => change({ events }))
+    // The fold changes in place: a copy of its head says that something did.
+    const show = () => setView({ ...fold.view })
+    const give = (events: readonly Event[]) => {
+      for (const event of events) fold.take(event)
+      show()
+    }
+    follow({ id: conversationId, reading, signal: stop.signal, give })
       .then(() => {
-        if (!stop.signal.aborted) setError(deleted)
+        if (stop.signal.aborted) return
+        fold.close()
+        show()
+        setError(lost)
       })
       .catch((reason: unknown) => {
         if (!stop.signal.aborted) setError(reason)
       })
     return () => stop.abort()
   }, [conversationId, attempt])
-  return { view, error, retry: () => setAttempt((before) => before + 1) }
+  return { view, error, isGone: error === lost, retry: () => setAttempt((before) => before + 1) }
 }
 
-function applyChange(view: ConversationView, change: Change): ConversationView {
-  return change === 'again' ? emptyConversation : foldEvents(view, change.events)
+interface Following {
+  readonly id: string
+  /** The last seq that was delivered; a new reader starts after it. */
+  readonly reading: { from: number }
+  readonly signal: AbortSignal
+  give(events: readonly Event[]): void
 }
 
-async function follow(id: string, signal: AbortSignal, give: (events: readonly Event[]) => void): Promise<void> {
+/** Ends when the conversation is gone. Throws what the server refuses. */
+async function follow(following: Following): Promise<void> {
+  const { signal, reading } = following
+  while (!signal.aborted) {
+    // The client waits longer and longer between its tries; once the server answers, nothing is to be waited for.
+    const anew = new AbortController()
+    const leave = onReopened(() => anew.abort())
+    try {
+      await read(following, AbortSignal.any([signal, anew.signal]))
+      if (!anew.signal.aborted) return
+    } catch (error) {
+      if (signal.aborted) return
+      if (!anew.signal.aborted) {
+        if (reading.from > 0 && isNotFound(error)) return
+        if (!comesBack(error)) throw error
+        await whenOpen(signal).catch(() => {})
+      }
+    } finally {
+      leave()
+    }
+  }
+}
+
+async function read({ id, reading, signal: left, give }: Following, signal: AbortSignal): Promise<void> {
   let batch: Event[] = []
   let scheduled = false
   const flush = () => {
     scheduled = false
     const events = batch
     batch = []
-    if (!signal.aborted) give(events)
+    if (left.aborted) return
+    reading.from = events.findLast(({ seq }) => seq !== undefined)?.seq ?? reading.from
+    give(events)
   }
-  for await (const event of witan.events(id, { from: 0, verbose: true, signal })) {
+  for await (const event of witan.events(id, { from: reading.from, verbose: true, signal })) {
     batch.push(event)
     if (scheduled) continue
     scheduled = true
     setTimeout(flush, batchMs)
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'NOT_FOUND'
 }

@@ -1,7 +1,7 @@
 /** The time, for clocks that run on the page. */
 import { useEffect, useState } from 'react'
 
-/** Milliseconds since 1970, renewed every `everyMs` while `running`; stands still otherwise. */
+/** Milliseconds since 1970, updated every `everyMs` while `running`; constant otherwise. */
 export function useNow(running: boolean, everyMs = 200): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

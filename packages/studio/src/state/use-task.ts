@@ -7,7 +7,7 @@ const usualQuestion = 'What have you done so far, and what is left?'
 /** What is under way, and what the last one came to. */
 export interface TaskTalk {
   readonly busy: 'tell' | 'ask' | 'stop' | null
-  /** Words for the person who asked or told; null before the first. */
+  /** The reply to the last question or message; null before the first. */
   readonly said: { readonly about: string; readonly text: string } | null
   readonly error: unknown
   tell(text: string, done: () => void): void

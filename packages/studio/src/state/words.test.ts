@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fromSegment, toSegment } from './address.ts'
 import { count, elapsedMs, formatAgo, formatElapsed, formatTokens, formatValue } from './format.ts'
 import { shownProblem } from './problem.ts'
-import { isScripted, scriptedNotice } from './scripted.ts'
+import { scriptedNotice } from './scripted.ts'
 
 test('times are short and never negative', () => {
   assert.deepEqual([-5, 62, 3240, 59_960, 125_000, 3_720_000].map(formatElapsed), [
@@ -32,14 +32,14 @@ test('tokens say where they are not all', () => {
   assert.equal(formatValue(undefined), 'nothing')
 })
 
-test('the banner names the agents with a scripted model, or says that all have one', () => {
-  const agent = (id: string, model: string) => ({ id, model })
-  assert.equal(scriptedNotice([agent('a', 'local/m')]), null)
-  assert.match(scriptedNotice([agent('a', 'scripted/x')]) ?? '', /^All agents/)
-  assert.match(scriptedNotice([agent('a', 'scripted/x'), agent('b', 'local/m')]) ?? '', /called: a\.$/)
-  const five = ['a', 'b', 'c', 'd', 'e'].map((id) => agent(id, 'scripted/x'))
-  assert.match(scriptedNotice([...five, agent('f', 'local/m')]) ?? '', /a, b, c and 2 more\.$/)
-  assert.equal(isScripted('local/scripted/x'), false)
+test('the banner names the agents with a script by what the server says of them, never by their names', () => {
+  const agent = (id: string, modelKind: 'language' | 'script' | null, name?: string) =>
+    name === undefined ? { id, modelKind } : { id, modelKind, name }
+  assert.equal(scriptedNotice([agent('scripted/a', 'language'), agent('b', null)]), null)
+  assert.match(scriptedNotice([agent('a', 'script')]) ?? '', /^All agents/)
+  assert.match(scriptedNotice([agent('a', 'script', 'Clerk'), agent('b', 'language')]) ?? '', /called: Clerk\.$/)
+  const five = ['a', 'b', 'c', 'd', 'e'].map((id) => agent(id, 'script'))
+  assert.match(scriptedNotice([...five, agent('f', null)]) ?? '', /a, b, c and 2 more\.$/)
 })
 
 test('an error always has a code, a detail and a hint', () => {

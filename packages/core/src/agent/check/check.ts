@@ -1,45 +1,118 @@
-/** The check: everything that can be known of a set of agents before anything runs. */
-import type { AgentData, CheckReport, Finding } from '@witan/protocol'
+/** The check: everything that can be known about a set of agents before anything runs. */
+import type { AgentData, CheckReport, Finding, MatrixRow } from '@witan/protocol'
 import type { QuerySource } from '../../tool/source.ts'
-import { type AgentSet, cyclesThrough, listedBy, pathsFrom, reachable } from './graph.ts'
+import { checkApprovals } from './approvals.ts'
+import {
+  type AgentPath,
+  type AgentSet,
+  cyclesThrough,
+  listersOf,
+  mostPaths,
+  pathsFrom,
+  reachable,
+  reachableFrom,
+} from './graph.ts'
+import { matrixOf } from './matrix.ts'
 import { checkNames, type Surroundings } from './names.ts'
-import { checkParameters, matrixOf } from './parameters.ts'
+import { findBelow, findFrom, type ParameterFindings, type ParameterSurvey, surveyParameters } from './parameters.ts'
 import { checkPrices } from './prices.ts'
 import { checkQueries } from './queries.ts'
+import { inTurns, type Steps } from './steps.ts'
 import { checkUnused } from './unused.ts'
 
-/** What a check looks at beside the agents. */
+/** What a check reads besides the agents. */
 export interface CheckContext extends Surroundings {
   readonly querySources: ReadonlyMap<string, QuerySource>
-  /** How deep any run may go, whatever its root says. */
+  /** The maximum depth of any run, whatever its root allows. */
   readonly maxDepth: number
 }
 
-/** Findings about one agent within its set: what refuses its save, and what is kept with it. */
-export async function checkAgent(agent: AgentData, agents: AgentSet, context: CheckContext): Promise<Finding[]> {
-  return [
-    ...checkNames(agent, agents, context),
-    ...(await checkQueries(agent, context.querySources)),
-    ...checkParameters(agent, agents),
-    ...checkUnused(agent, agents, context),
-    ...checkPrices(agent, agents, context),
-    ...checkCycles(agent, agents),
-  ]
+/** What is computed once for all agents of a check. */
+export interface Survey extends ParameterSurvey {
+  readonly context: CheckContext
 }
 
-/** Agents that all list each other turn in more circles than anybody reads: of one agent so many are told with their paths, the shortest, and how many there are. */
+/** Surveys the agents of a set before their check. Yields to the event loop, so that a large set does not block the process. */
+export async function surveyOf(
+  checked: readonly AgentData[],
+  agents: AgentSet,
+  context: CheckContext,
+): Promise<Survey> {
+  return { ...(await inTurns(surveyParameters(checked, { agents, listers: listersOf(agents) }))), context }
+}
+
+/** Findings about one agent within its set: errors that refuse its save, and warnings that are stored with it. At most 200. */
+export async function checkAgent(agent: AgentData, survey: Survey): Promise<Finding[]> {
+  const reached = reachable(agent, survey.agents)
+  const found = await inTurns(findBelow([agent], new Set(reached), survey))
+  const findings = createFindings(mostKept)
+  await find(agent, { survey, found, reached, findings })
+  return [...findings.errors, ...findings.warnings]
+}
+
+const mostKept = 200
+
+interface Finder {
+  readonly survey: Survey
+  readonly found: ParameterFindings
+  /** The agents whose parameters are reported with this one. */
+  readonly reached: readonly AgentData[]
+  readonly findings: Findings
+}
+
+/** Finds the problems of an agent as a root. */
+async function find(agent: AgentData, { survey, found, reached, findings }: Finder): Promise<void> {
+  const { agents, context } = survey
+  findings.add(await inTurns(checkNames(agent, survey)))
+  findings.add(await inTurns(checkApprovals(agent, agents, context)))
+  findings.add(await checkQueries(agent, context.querySources))
+  for (const one of reached) findings.add(await inTurns(found.of(one)))
+  findings.add(await inTurns(findFrom(agent, survey, found)))
+  findings.add(await inTurns(checkUnused(agent, agents, context)))
+  findings.add(checkPrices(agent, agents, context))
+  findings.add(await inTurns(checkCycles(agent, survey)))
+}
+
+/** Findings in the order of their discovery. */
+interface Findings {
+  readonly errors: readonly Finding[]
+  readonly warnings: readonly Finding[]
+  /** Adds each finding once, since two edges may lead to the same one. Drops findings beyond the maximum of their severity. */
+  add(findings: readonly Finding[]): void
+}
+
+function createFindings(most: number): Findings {
+  const seen = new Set<string>()
+  const lists: Record<Finding['severity'], Finding[]> = { error: [], warning: [] }
+  return {
+    errors: lists.error,
+    warnings: lists.warning,
+    add(findings) {
+      for (const finding of findings) {
+        const { severity, code, agent, path, detail } = finding
+        const key = [code, agent, path, detail].join('\n')
+        if (lists[severity].length >= most || seen.has(key)) continue
+        seen.add(key)
+        lists[severity].push(finding)
+      }
+    },
+  }
+}
+
+/**
+ * Agents that all list each other form too many cycles to read. A report has the paths of this many shortest cycles per
+ * agent, and the total number.
+ */
 const mostCycles = 20
 
-function checkCycles(agent: AgentData, agents: AgentSet): Finding[] {
+function* checkCycles(agent: AgentData, survey: ParameterSurvey): Steps<Finding[]> {
   const { maxDepth, maxModelCalls } = agent.limits
-  const cycles = cyclesThrough(agent, agents)
-  const details = cycles
-    .slice(0, mostCycles)
-    .map(
-      (cycle) =>
-        `Cycle: ${cycle.join(' → ')}. Runs are bounded by maxDepth ${maxDepth} and maxModelCalls ${maxModelCalls}.`,
-    )
-  const rest = cycles.length - details.length
+  const { cycles, count } = yield* cyclesThrough(agent, { ...survey, most: mostCycles })
+  const details = cycles.map(
+    (cycle) =>
+      `Cycle: ${cycle.join(' → ')}. Runs are bounded by maxDepth ${maxDepth} and maxModelCalls ${maxModelCalls}.`,
+  )
+  const rest = count - details.length
   if (rest > 0) details.push(`\`${agent.id}\` is on at least ${rest} more cycles.`)
   return details.map((detail) => ({
     code: 'AGENT_CYCLE',
@@ -51,46 +124,59 @@ function checkCycles(agent: AgentData, agents: AgentSet): Finding[] {
   }))
 }
 
-/** The whole report: findings of `checked`, and the matrix and handler paths of every root among them. */
+/** The full report: findings about `checked`, and the matrix and handler paths of every root among them. */
 export async function checkAll(
   checked: readonly AgentData[],
   agents: AgentSet,
   context: CheckContext,
 ): Promise<CheckReport> {
-  const findings: Finding[] = []
-  const seen = new Set<string>()
   const together = { ...context, checked: new Set(checked.map(({ id }) => id)) }
+  const survey = await surveyOf(checked, agents, together)
+  const left = new Set(reachableFrom(checked, agents))
+  const found = await inTurns(findBelow(checked, new Set(left), survey))
+  const findings = createFindings(mostReported)
   for (const agent of checked) {
-    for (const finding of await checkAgent(agent, agents, together)) {
-      const key = JSON.stringify(finding)
-      if (!seen.has(key)) findings.push(finding)
-      seen.add(key)
-    }
+    const reached = reachable(agent, agents).filter((one) => left.delete(one))
+    await find(agent, { survey, found, reached, findings })
   }
-  const shown = rootsOf(checked, agents)
-  return {
-    errors: findings.filter(({ severity }) => severity === 'error'),
-    warnings: findings.filter(({ severity }) => severity === 'warning'),
-    matrix: shown.flatMap((root) => matrixOf(root, agents)),
-    handlers: [...new Set(shown.flatMap((root) => handlersOf(root, agents)))],
+  const { errors, warnings } = findings
+  return { errors: [...errors], warnings: [...warnings], ...(await inTurns(waysDown(checked, survey))) }
+}
+
+/** A report has at most this many errors, warnings, matrix rows and handlers. */
+const mostReported = 20_000
+
+/** The matrix, and the paths for which a client must register handlers [R26, R27]. */
+function* waysDown(checked: readonly AgentData[], survey: Survey): Steps<Pick<CheckReport, 'matrix' | 'handlers'>> {
+  const roots = yield* rootsOf(checked, survey)
+  const matrix: MatrixRow[] = []
+  const handlers = new Set<string>()
+  for (const [index, root] of roots.entries()) {
+    const share = Math.ceil((mostReported - matrix.length) / (roots.length - index))
+    const paths = yield* pathsFrom(root, survey.agents, { most: Math.min(mostPaths, share) })
+    for (const row of yield* matrixOf(paths, survey.flow)) if (matrix.length < mostReported) matrix.push(row)
+    yield* addHandlers(paths, handlers)
+  }
+  return { matrix, handlers: [...handlers] }
+}
+
+function* addHandlers(paths: readonly AgentPath[], handlers: Set<string>): Steps<void> {
+  for (const { path, agent } of paths) {
+    yield
+    if (handlers.size >= mostReported) return
+    for (const { name } of agent.actions) handlers.add([...path.split('/').slice(1), name].join('/'))
   }
 }
 
-/** Agents that nobody lists, and then one of every circle that none of them reaches: together they reach all. */
-function rootsOf(checked: readonly AgentData[], agents: AgentSet): readonly AgentData[] {
-  const roots = checked.filter((agent) => listedBy(agent.id, agents).length === 0)
-  const reached = new Set(roots.flatMap((root) => reachable(root, agents)).map(({ id }) => id))
+/** Agents that no agent lists, then one agent of each cycle that none of these reaches. Together they reach all agents. */
+function* rootsOf(checked: readonly AgentData[], { agents, listers }: Survey): Steps<readonly AgentData[]> {
+  const roots = checked.filter((agent) => !listers.has(agent.id))
+  const reached = new Set(reachableFrom(roots, agents))
   for (const agent of checked) {
-    if (reached.has(agent.id)) continue
+    if (reached.has(agent)) continue
+    yield
     roots.push(agent)
-    for (const { id } of reachable(agent, agents)) reached.add(id)
+    for (const one of reachable(agent, agents)) reached.add(one)
   }
   return roots
-}
-
-/** The paths that a client must register handlers for [R26, R27]. */
-function handlersOf(root: AgentData, agents: AgentSet): string[] {
-  return pathsFrom(root, agents).flatMap((at) =>
-    at.agent.actions.map(({ name }) => [...at.path.split('/').slice(1), name].join('/')),
-  )
 }

@@ -1,29 +1,47 @@
-/** Walking the acquaintance model: what an agent reaches, on which paths, and where it turns in circles. */
-import type { AgentData, SubAgentEdge } from '@witan/protocol'
+/** Walks the graph of agents: what an agent reaches, on which paths, and its cycles. */
+import type { AgentData } from '@witan/protocol'
+import { type Edge, edgesOf } from '../edges.ts'
+import type { Steps } from './steps.ts'
 
 /** Agents by id. */
 export type AgentSet = ReadonlyMap<string, AgentData>
 
 /** One way from a root to an agent. */
 export interface AgentPath {
-  /** Ids from the root, joined by `/`. */
+  /** The root's id and the segments of the edges, joined by `/`. */
   readonly path: string
+  /** The number of its edges. */
+  readonly levels: number
   readonly agent: AgentData
   readonly parent: AgentPath | null
-  readonly edge: SubAgentEdge | null
+  readonly edge: Edge | null
 }
 
-const mostPaths = 2000
+/** The maximum number of paths that are examined per root. */
+export const mostPaths = 2000
 
-/** All paths from `root`, each agent at most once on a path, parents before children; cut at 2,000. */
-export function pathsFrom(root: AgentData, agents: AgentSet): readonly AgentPath[] {
-  const paths: AgentPath[] = [{ path: root.id, agent: root, parent: null, edge: null }]
-  for (let index = 0; index < paths.length && paths.length < mostPaths; index += 1) {
-    const at = paths[index] as AgentPath
-    for (const edge of at.agent.subAgents) {
-      const child = agents.get(edge.agent)
-      if (child === undefined || isOn(at, child.id)) continue
-      paths.push({ path: `${at.path}/${child.id}`, agent: child, parent: at, edge })
+/** What to leave out of a walk. */
+export interface WalkOptions {
+  /** Stop at this many paths; default 2,000. */
+  readonly most?: number
+  /** Visit only these agents; default: all of the set. */
+  readonly within?: ReadonlySet<AgentData>
+}
+
+/** All paths from `root`, shortest first. A path contains each agent at most once. Cut at `most`. */
+export function* pathsFrom(
+  root: AgentData,
+  agents: AgentSet,
+  { most = mostPaths, within }: WalkOptions = {},
+): Steps<readonly AgentPath[]> {
+  const paths: AgentPath[] = [{ path: root.id, levels: 0, agent: root, parent: null, edge: null }]
+  for (const at of paths) {
+    yield
+    for (const edge of edgesOf(at.agent)) {
+      const agent = agents.get(edge.agent)
+      if (agent === undefined || within?.has(agent) === false || isOn(at, agent.id)) continue
+      if (paths.length >= most) return paths
+      paths.push({ path: `${at.path}/${edge.segment}`, levels: at.levels + 1, agent, parent: at, edge })
     }
   }
   return paths
@@ -34,31 +52,77 @@ function isOn(path: AgentPath | null, id: string): boolean {
   return false
 }
 
-/** All agents that `root` reaches, itself first. */
+/** All agents that `root` reaches, including itself, first. */
 export function reachable(root: AgentData, agents: AgentSet): readonly AgentData[] {
-  const found = new Map([[root.id, root]])
+  return reachableFrom([root], agents)
+}
+
+/** All agents that any of these reaches; these come first. */
+export function reachableFrom(roots: readonly AgentData[], agents: AgentSet): readonly AgentData[] {
+  const found = new Map(roots.map((root) => [root.id, root]))
   for (const agent of found.values()) {
-    for (const edge of agent.subAgents) {
+    for (const edge of edgesOf(agent)) {
       const child = agents.get(edge.agent)
-      if (child !== undefined) found.set(child.id, child)
+      if (child !== undefined && !found.has(child.id)) found.set(child.id, child)
     }
   }
   return [...found.values()]
 }
 
-/** The cycles through `root`, each as the ids along it with the first again at the end. */
-export function cyclesThrough(root: AgentData, agents: AgentSet): readonly (readonly string[])[] {
+/**
+ * The shortest cycles through `root`, and how many were found. A cycle is the list of its ids, and the first id is repeated
+ * at the end.
+ */
+export function* cyclesThrough(
+  root: AgentData,
+  { agents, listers, most }: { readonly agents: AgentSet; readonly listers: Listers; readonly most: number },
+): Steps<{ readonly cycles: readonly (readonly string[])[]; readonly count: number }> {
   const cycles: string[][] = []
-  for (const at of pathsFrom(root, agents)) {
-    if (at.parent !== null && at.agent.subAgents.some((edge) => edge.agent === root.id))
-      cycles.push([...at.path.split('/'), root.id])
+  let count = 0
+  const within = circleOf(root, agents, listers)
+  if (within.size === 1) return { cycles, count }
+  const back = new Set(listers.get(root.id))
+  for (const at of yield* pathsFrom(root, agents, { within })) {
+    if (!back.has(at.agent.id)) continue
+    count += 1
+    if (cycles.length < most) cycles.push([...at.path.split('/'), root.id])
   }
-  return cycles
+  return { cycles, count }
+}
+
+/** The agents that `root` reaches and that reach it: all cycles of `root` consist of them. */
+function circleOf(root: AgentData, agents: AgentSet, listers: Listers): ReadonlySet<AgentData> {
+  const below = new Set(reachable(root, agents))
+  const circle = new Set([root])
+  for (const agent of circle) {
+    for (const id of listers.get(agent.id) ?? []) {
+      const parent = agents.get(id)
+      if (parent !== undefined && below.has(parent)) circle.add(parent)
+    }
+  }
+  return circle
+}
+
+/** For each id, the agents that list it. */
+export type Listers = ReadonlyMap<string, readonly string[]>
+
+/** The listers of every agent of a set. */
+export function listersOf(agents: AgentSet): Listers {
+  const listers = new Map<string, string[]>()
+  for (const agent of agents.values()) {
+    for (const listed of new Set(edgesOf(agent).map((edge) => edge.agent))) {
+      if (listed === agent.id) continue
+      const known = listers.get(listed)
+      if (known === undefined) listers.set(listed, [agent.id])
+      else known.push(agent.id)
+    }
+  }
+  return listers
 }
 
 /** Agents that list `id`. */
 export function listedBy(id: string, agents: AgentSet): readonly string[] {
   return [...agents.values()]
-    .filter((agent) => agent.id !== id && agent.subAgents.some((edge) => edge.agent === id))
+    .filter((agent) => agent.id !== id && edgesOf(agent).some((edge) => edge.agent === id))
     .map((agent) => agent.id)
 }

@@ -1,18 +1,21 @@
-/** Checks of one agent by itself: its names, and what its names point at. */
+/** Checks one agent by itself: its names, and what they refer to. */
 import type { AgentData, Finding } from '@witan/protocol'
+import type { FunctionTool } from '../../tool/define.ts'
 import { builtIns, namesake } from '../naming.ts'
 import { nearest } from '../nearest.ts'
-import { type AgentSet, listedBy } from './graph.ts'
+import { edgesOf } from '../edges.ts'
+import type { AgentSet, Listers } from './graph.ts'
+import type { Steps } from './steps.ts'
 
-/** What exists beside the agents; `hasModel` says whether a name such as `local/qwen3` leads to a model. */
+/** What exists besides the agents; `hasModel` is true if a name such as `local/qwen3` leads to a model. */
 export interface Surroundings {
-  readonly tools: ReadonlySet<string>
+  readonly tools: ReadonlyMap<string, Pick<FunctionTool, 'jsonSchema'>>
   readonly sources: ReadonlySet<string>
   hasModel(name: string): boolean
-  /** Whether it is known what the calls of a model cost. */
+  /** True if the price of the model is known. */
   hasPrice(name: string): boolean
   readonly modelNames: readonly string[]
-  /** What is checked in the same round: who lists wrongly among them is told there, at the edge. */
+  /** Agents checked in the same call: a wrong edge of one of them is reported there, at the edge. */
   readonly checked?: ReadonlySet<string>
 }
 
@@ -21,18 +24,25 @@ export function errorAt(agent: AgentData, path: string, what: Pick<Finding, 'cod
   return { ...what, severity: 'error', agent: agent.id, path }
 }
 
-/** Names that clash, and names that lead nowhere. */
-export function checkNames(agent: AgentData, agents: AgentSet, around: Surroundings): Finding[] {
+/** Reports clashing names and dangling references. */
+export function* checkNames(
+  agent: AgentData,
+  {
+    agents,
+    listers,
+    context,
+  }: { readonly agents: AgentSet; readonly listers: Listers; readonly context: Surroundings },
+): Steps<Finding[]> {
   return [
     ...sharedName(agent, agents),
     ...clashes(agent),
-    ...references(agent, agents),
-    ...unknownNames(agent, around),
-    ...shutOut(agent, agents, around),
+    ...(yield* references(agent, agents)),
+    ...(yield* unknownNames(agent, context)),
+    ...shutOut(agent, { listers, context }),
   ]
 }
 
-/** Who says an id or a display name must mean one agent [C28]. */
+/** An id or a display name must identify one agent [C28]. */
 function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
   const other = namesake(agent, agents.values())
   if (other === null) return []
@@ -42,7 +52,7 @@ function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
     errorAt(agent, agent.name === undefined ? 'id' : 'name', {
       code: 'NAME_TAKEN',
       detail: `Agent \`${agent.id}\`${called} could be taken for \`${other.id}\`${named}.`,
-      hint: 'An id and a display name lead to one agent each; case and spaces make no difference. Choose another name.',
+      hint: 'An id or a display name must identify one agent; case and spaces do not matter. Choose another name.',
     }),
   ]
 }
@@ -61,7 +71,7 @@ function clashes(agent: AgentData): Finding[] {
       }),
     )
   }
-  for (const [index, { agent: id }] of agent.subAgents.entries()) take(id, `subAgents.${index}`)
+  for (const { tool, at } of edgesOf(agent)) if (taken.get(tool) !== at) take(tool, at)
   for (const [index, { name }] of agent.queries.entries()) take(name, `queries.${index}`)
   for (const [index, { name }] of agent.actions.entries()) take(name, `actions.${index}`)
   for (const [index, name] of agent.tools.entries()) take(name, `tools.${index}`)
@@ -91,15 +101,15 @@ function clashes(agent: AgentData): Finding[] {
   return findings
 }
 
-/** An agent with `parents` is listed by those only [F03]. */
+/** An agent with `parents` may be listed only by those [F03]. */
 function mayList(parent: string, child: AgentData | undefined): boolean {
   return child === undefined || child.parents === null || child.parents.includes(parent)
 }
 
-function references(agent: AgentData, agents: AgentSet): Finding[] {
+function* references(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
   const findings: Finding[] = []
-  for (const [index, { agent: id }] of agent.subAgents.entries()) {
-    const path = `subAgents.${index}.agent`
+  for (const { agent: id, agentAt: path } of edgesOf(agent)) {
+    yield
     if (id === agent.id) {
       findings.push(
         errorAt(agent, path, {
@@ -134,9 +144,12 @@ function references(agent: AgentData, agents: AgentSet): Finding[] {
   return findings
 }
 
-/** Parents that list the agent although its `parents` leave them out: who is in no roster must first be taken out of all [E10]. */
-function shutOut(agent: AgentData, agents: AgentSet, { checked }: Surroundings): Finding[] {
-  return listedBy(agent.id, agents)
+/** Parents that list the agent although its `parents` exclude them. They must drop it before it can exclude them [E10]. */
+function shutOut(
+  agent: AgentData,
+  { listers, context: { checked } }: { readonly listers: Listers; readonly context: Surroundings },
+): Finding[] {
+  return (listers.get(agent.id) ?? [])
     .filter((parent) => !mayList(parent, agent) && checked?.has(parent) !== true)
     .map((parent) =>
       errorAt(agent, 'parents', {
@@ -147,17 +160,15 @@ function shutOut(agent: AgentData, agents: AgentSet, { checked }: Surroundings):
     )
 }
 
-function unknownNames(agent: AgentData, around: Surroundings): Finding[] {
+function* unknownNames(agent: AgentData, around: Surroundings): Steps<Finding[]> {
   const findings: Finding[] = []
   for (const [index, name] of agent.tools.entries()) {
+    yield
     if (!around.tools.has(name))
-      findings.push(errorAt(agent, `tools.${index}`, unknown(agent, { kind: 'tool', name }, [...around.tools])))
-  }
-  const own = toolNames(agent)
-  for (const [index, name] of agent.approvals.entries()) {
-    if (!own.includes(name)) findings.push(errorAt(agent, `approvals.${index}`, noOwnTool(agent, name, own)))
+      findings.push(errorAt(agent, `tools.${index}`, unknown(agent, { kind: 'tool', name }, [...around.tools.keys()])))
   }
   for (const [index, { source }] of agent.queries.entries()) {
+    yield
     if (!around.sources.has(source))
       findings.push(
         errorAt(
@@ -168,36 +179,20 @@ function unknownNames(agent: AgentData, around: Surroundings): Finding[] {
       )
   }
   for (const [path, model] of modelsOf(agent)) {
+    yield
     if (!around.hasModel(model))
       findings.push(errorAt(agent, path, unknown(agent, { kind: 'model', name: model }, around.modelNames)))
   }
   return findings
 }
 
-/** What an agent can call, apart from the built-in tools. */
-function toolNames({ subAgents, queries, actions, tools }: AgentData): readonly string[] {
-  return [...subAgents.map((edge) => edge.agent), ...[...queries, ...actions].map(({ name }) => name), ...tools]
-}
-
-function noOwnTool(agent: AgentData, name: string, own: readonly string[]): Pick<Finding, 'code' | 'detail' | 'hint'> {
-  const near = nearest(name, own)
-  const list = own.length === 0 ? 'It has no tools.' : `Its tools: ${own.join(', ')}.`
-  return {
-    code: 'TOOL_UNKNOWN',
-    detail: `Agent \`${agent.id}\` wants \`${name}\` approved, which is none of its tools.`,
-    hint: near === null ? list : `Did you mean \`${near}\`?`,
-  }
-}
-
-/** The models that an agent names: its own, and what its edges allow instead [D22]. */
+/** The models that an agent names: its own, its fallbacks, and those that its edges allow [D22]. */
 export function modelsOf(agent: AgentData): [path: string, model: string][] {
-  const allowed = agent.subAgents.flatMap(({ overrides }, index) =>
-    (overrides?.model ?? []).map((model, at): [string, string] => [`subAgents.${index}.overrides.model.${at}`, model]),
-  )
-  return [['model', agent.model], ...allowed]
+  const behind = (agent.fallbacks ?? []).map((model, at): [string, string] => [`fallbacks.${at}`, model])
+  return [['model', agent.model], ...behind, ...edgesOf(agent).flatMap(({ models }) => [...models])]
 }
 
-/** What the runtime can have of each kind: the code where it is missing, and where it comes from. */
+/** For each kind of reference: the error code if it is missing, and where it comes from. */
 const kinds = {
   tool: { code: 'TOOL_UNKNOWN', from: 'give it under `tools`, made with `defineTool`' },
   source: { code: 'SOURCE_UNKNOWN', from: 'add it under `sources`' },

@@ -1,48 +1,119 @@
-/** Checks of parameters along the edges: types that clash, values that leak upwards, trusted values nobody can give; and the matrix. */
-import type { AgentData, Finding, MatrixRow, Parameter } from '@witan/protocol'
-import { type Taker, takersOf } from './given.ts'
-import { type AgentPath, type AgentSet, listedBy, pathsFrom } from './graph.ts'
+/** Checks parameters along the edges: clashing types, values that leak upwards, trusted values that nobody can supply. */
+import type { AgentData, Finding, Parameter } from '@witan/protocol'
+import { type Declared, type Flow, flowFrom, type Link } from './flow.ts'
+import { takersIn } from './takers.ts'
+import { type AgentSet, type Listers, reachable } from './graph.ts'
+import { edgesOf, mappedName } from '../edges.ts'
+import { unavailableFrom } from './matrix.ts'
 import { errorAt } from './names.ts'
+import type { Steps } from './steps.ts'
+import { type Below, upstreamOf } from './upstream.ts'
 
-/** Findings about the parameters of `root` and everything below it. */
-export function checkParameters(root: AgentData, agents: AgentSet): Finding[] {
-  const findings = new Map<string, Finding>()
-  const add = (finding: Finding) =>
-    findings.set(`${finding.code} ${finding.agent} ${finding.path} ${finding.detail}`, finding)
-  for (const at of pathsFrom(root, agents)) {
-    for (const [index, parameter] of at.agent.parameters.entries()) {
-      for (const finding of findingsOf(at, parameter, `parameters.${index}`)) add(finding)
+/** What is computed once for all agents of a check. */
+export interface ParameterSurvey {
+  readonly agents: AgentSet
+  readonly listers: Listers
+  readonly flow: Flow
+}
+
+/** The findings below a set of roots. */
+export interface ParameterFindings {
+  /** The findings about the parameters of one agent. */
+  of(agent: AgentData): Steps<Finding[]>
+  /** Names whose value may have to fit two types in one conversation. */
+  readonly doubtful: ReadonlySet<string>
+  /** How many unreachable paths over a link were named. */
+  readonly named: Map<Link, number>
+}
+
+/** Computes the flow below everything that is checked. */
+export function* surveyParameters(
+  checked: readonly AgentData[],
+  set: Pick<ParameterSurvey, 'agents' | 'listers'>,
+): Steps<ParameterSurvey> {
+  return { ...set, flow: yield* flowFrom(checked, set.agents) }
+}
+
+/** Examines the parameters of these roots and of everything below them. */
+export function* findBelow(
+  roots: readonly AgentData[],
+  within: ReadonlySet<AgentData>,
+  { flow }: ParameterSurvey,
+): Steps<ParameterFindings> {
+  const below = { roots: new Set(roots), within }
+  const upstream = yield* upstreamOf(flow, below)
+  const doubtful = yield* doubtfulNames(flow, below)
+  function* of(agent: AgentData): Steps<Finding[]> {
+    const findings: Finding[] = []
+    for (const node of flow.declared(agent)) {
+      yield
+      const at = { severity: 'warning', agent: agent.id, path: pathOf(node) } as const
+      findings.push(...ownFindings(node))
+      for (const link of node.above) if (within.has(link.parent)) findings.push(...clashOf(link))
+      findings.push(...upstream(node).map((one) => ({ ...one, ...at })))
     }
+    return findings
   }
-  for (const at of edgesTo(root, agents)) {
-    for (const [index, parameter] of root.parameters.entries()) {
-      for (const finding of clashesOf(at, parameter, `parameters.${index}`)) add(finding)
-    }
-  }
-  for (const finding of distantClashes(root, agents)) {
-    const isTold = [...findings.values()].some(
-      ({ code, agent, path }) => code === finding.code && agent === finding.agent && path === finding.path,
-    )
-    if (!isTold) add(finding)
-  }
-  return [...findings.values()]
+  return { of, doubtful, named: new Map() }
+}
+
+function* doubtfulNames(flow: Flow, below: Below): Steps<ReadonlySet<string>> {
+  if (twoTypes([...below.within].flatMap((agent) => flow.declared(agent))) === null) return new Set()
+  const takers = yield* takersIn(flow, { ...below, sure: new Set() })
+  return new Set([...takers].flatMap(([name, some]) => (twoTypes(some) === null ? [] : [name])))
 }
 
 /**
- * One value of a conversation that has to fit two types, though no edge hands it from one to the other [E17]. An error where every
- * start of `root` must give it; nothing where both may be left to a model.
+ * Findings that only a root has: edges from agents that it does not reach, values of its conversations, and unreachable
+ * delegates.
  */
-function distantClashes(root: AgentData, agents: AgentSet): Finding[] {
-  const isRoot = listedBy(root.id, agents).length === 0
-  return [...takersOf(root, agents)].flatMap(([name, takers]) => {
-    const [first, ...others] = takers.filter(({ parameter }) => parameter.type !== 'any')
-    const other = others.find(({ parameter }) => parameter.type !== first?.parameter.type)
-    if (first === undefined || other === undefined) return []
-    const mustBeGiven = isRoot && root.parameters.some((one) => one.name === name && one.sendToModel)
-    if (!mustBeGiven && !needsCaller(first.parameter) && !needsCaller(other.parameter)) return []
-    const { agent, parameter } = other
-    const [one, another] = [first, other].map((taker) => typeIn(taker, name))
-    const finding = errorAt(agent, `parameters.${agent.parameters.indexOf(parameter)}`, {
+export function* findFrom(root: AgentData, survey: ParameterSurvey, found: ParameterFindings): Steps<Finding[]> {
+  const clashes = clashesAbove(root, survey)
+  const distant = found.doubtful.size > 0 ? yield* distantClashes(root, survey, found.doubtful) : []
+  const unavailable = yield* unavailableFrom(root, { ...survey, named: found.named })
+  return [...clashes, ...distant, ...unavailable]
+}
+
+/** The edges that lead to `root`. A save of the child alone must not clash with the agents that pass values to it [Rb07]. */
+function clashesAbove(root: AgentData, { agents, listers }: ParameterSurvey): Finding[] {
+  return (listers.get(root.id) ?? []).flatMap((id) => {
+    const parent = agents.get(id)
+    if (parent === undefined) return []
+    const declared = new Map(parent.parameters.map((one) => [one.name, one] as const).reverse())
+    const edges = edgesOf(parent).filter((edge) => edge.agent === root.id)
+    return edges.flatMap((edge) =>
+      root.parameters.flatMap((parameter, index) => {
+        const source = declared.get(mappedName(edge, parameter.name) ?? '')
+        return source === undefined
+          ? []
+          : clash({ agent: root, parameter, index }, { agent: parent, parameter: source })
+      }),
+    )
+  })
+}
+
+/**
+ * One conversation value that must fit two types, although no edge passes it between them [E17]. An error if every start of
+ * `root` must supply it; nothing if a model may generate both.
+ */
+function* distantClashes(
+  root: AgentData,
+  { agents, listers, flow }: ParameterSurvey,
+  only: ReadonlySet<string>,
+): Steps<Finding[]> {
+  const isRoot = !listers.has(root.id)
+  const shown = new Set(root.parameters.filter(({ sendToModel }) => sendToModel).map(({ name }) => name))
+  const within = new Set(reachable(root, agents))
+  const takers = yield* takersIn(flow, { roots: new Set([root]), within, sure: shown, only })
+  const isHandedDown = ({ above }: Declared) =>
+    above.some((link) => within.has(link.parent) && clashOf(link).length > 0)
+  return [...takers].flatMap(([name, some]) => {
+    const clashing = twoTypes(some)
+    if (clashing === null || isHandedDown(clashing[1])) return []
+    const mustBeGiven = isRoot && shown.has(name)
+    if (!mustBeGiven && !clashing.some(({ parameter }) => needsCaller(parameter))) return []
+    const [one, another] = clashing.map((taker) => typeIn(taker, name))
+    const finding = errorAt(clashing[1].agent, pathOf(clashing[1]), {
       code: 'PARAM_TYPE_CLASH',
       detail: `\`${name}\` is one value in a conversation, but ${one} and ${another}.`,
       hint: 'Give both the same type, or map another name on an edge.',
@@ -51,30 +122,26 @@ function distantClashes(root: AgentData, agents: AgentSet): Finding[] {
   })
 }
 
-function typeIn({ agent, parameter }: Taker, given: string): string {
+/** The first two of these that no single value fits. */
+function twoTypes(takers: readonly Declared[]): [Declared, Declared] | null {
+  const [first, ...others] = takers.filter(({ parameter }) => parameter.type !== 'any')
+  const other = others.find(({ parameter }) => parameter.type !== first?.parameter.type)
+  return first === undefined || other === undefined ? null : [first, other]
+}
+
+function typeIn({ agent, parameter }: Declared, given: string): string {
   return `\`${parameter.type}\` in \`${agent.id}\`${parameter.name === given ? '' : ` as \`${parameter.name}\``}`
 }
 
-/** Whether no model is meant to make it. */
-function needsCaller({ sendToModel, policy }: Taker['parameter']): boolean {
+/** True if no model may generate it. */
+function needsCaller({ sendToModel, policy }: Parameter): boolean {
   return policy !== null || !sendToModel
 }
 
-/** The edges that lead to `root`: a save of the child alone must not clash with who hands its values down [Rb07]. */
-function edgesTo(root: AgentData, agents: AgentSet): AgentPath[] {
-  return listedBy(root.id, agents).flatMap((id) => {
-    const agent = agents.get(id)
-    const edge = agent?.subAgents.find((one) => one.agent === root.id)
-    if (agent === undefined || edge === undefined) return []
-    return [{ path: `${id}/${root.id}`, agent: root, parent: { path: id, agent, parent: null, edge: null }, edge }]
-  })
-}
-
-function findingsOf(at: AgentPath, parameter: Parameter, path: string): Finding[] {
+function ownFindings({ agent, parameter, index }: Declared): Finding[] {
   const findings: Finding[] = []
-  const { agent } = at
   const warn = (code: string, detail: string, hint: string) =>
-    findings.push({ code, severity: 'warning', agent: agent.id, path, detail, hint })
+    findings.push({ code, severity: 'warning', agent: agent.id, path: pathOf({ index }), detail, hint })
   if (!parameter.sendToModel && parameter.policy === null) {
     warn(
       'PARAM_HIDDEN_GENERATABLE',
@@ -85,124 +152,33 @@ function findingsOf(at: AgentPath, parameter: Parameter, path: string): Finding[
   if (parameter.secret && parameter.sendToModel) {
     warn(
       'PARAM_SECRET_SHOWN',
-      `\`${parameter.name}\` is secret, and yet the model of \`${agent.id}\` is shown its value.`,
+      `\`${parameter.name}\` is secret, but its value is shown to the model of \`${agent.id}\`.`,
       'Set `sendToModel: false`, or leave out `secret`.',
     )
   }
-  findings.push(...clashesOf(at, parameter, path))
-  for (const { code, detail, hint } of upstreamOf(at, parameter)) warn(code, detail, hint)
-  if (boundFrom(at, parameter) === 'missing') {
-    warn(
-      'DELEGATE_UNAVAILABLE',
-      `\`${at.path}\` can never be called: nobody can give \`${parameter.name}\`, and no model may.`,
-      'Map the name on the edge, or declare it on the parent.',
-    )
-  }
   return findings
 }
 
-/** What the agents above make of a value that this one trusts, or hides. */
-function upstreamOf(at: AgentPath, parameter: Parameter): Pick<Finding, 'code' | 'detail' | 'hint'>[] {
-  const { agent } = at
-  const findings: Pick<Finding, 'code' | 'detail' | 'hint'>[] = []
-  const shower = parameter.sendToModel ? null : exposer(at, parameter)
-  if (shower !== null) {
-    findings.push({
-      code: 'PARAM_EXPOSED_UPSTREAM',
-      detail: `\`${parameter.name}\` is hidden in \`${agent.id}\` but shown to \`${shower.agent.id}\`${alias(shower.parameter, parameter)}, which can repeat it in text.`,
-      hint: `Set \`sendToModel: false\` in \`${shower.agent.id}\` too.`,
-    })
-  }
-  const source = sourceOf(at, parameter)
-  const taker = source === null || at.parent === null || parameter.policy === null ? null : generated(at.parent, source)
-  if (taker !== null) {
-    findings.push({
-      code: 'PARAM_UNTRUSTED_UPSTREAM',
-      detail: `\`${parameter.name}\` of \`${agent.id}\` takes no value that a model made, but the model of \`${taker.parent?.agent.id}\` may make the one that \`${taker.agent.id}\` hands down: a run that calls \`${agent.id}\` then fails.`,
-      hint: `Set \`policy: "forbidModelGeneration"\` in \`${taker.agent.id}\` too.`,
-    })
-  }
-  return findings
+function clashOf({ to, source }: Link): Finding[] {
+  return source === null ? [] : clash(to, source)
 }
 
-function clashesOf(at: AgentPath, parameter: Parameter, path: string): Finding[] {
-  const { agent } = at
-  const source = sourceOf(at, parameter)
-  if (source === null || source.type === parameter.type || source.type === 'any' || parameter.type === 'any') return []
+type Place = Pick<Declared, 'agent' | 'parameter'>
+
+function clash(to: Place & Pick<Declared, 'index'>, source: Place): Finding[] {
+  const { type, name } = to.parameter
+  const above = source.parameter
+  if (above.type === type || above.type === 'any' || type === 'any') return []
+  const alias = above.name === name ? '' : ` as \`${above.name}\``
   return [
-    errorAt(agent, path, {
+    errorAt(to.agent, pathOf(to), {
       code: 'PARAM_TYPE_CLASH',
-      detail: `\`${parameter.name}\` is \`${parameter.type}\` in \`${agent.id}\` but \`${source.type}\` in \`${at.parent?.agent.id}\`, which hands it down${alias(source, parameter)}.`,
+      detail: `\`${name}\` is \`${type}\` in \`${to.agent.id}\` but \`${above.type}\` in \`${source.agent.id}\`, which passes it down${alias}.`,
       hint: 'Give both the same type, or map another name on the edge.',
     }),
   ]
 }
 
-/** The parent's declaration that hands this parameter down, or null. */
-function sourceOf(at: AgentPath, parameter: Parameter): Parameter | null {
-  const name = mappedName(at, parameter)
-  return name === null ? null : (at.parent?.agent.parameters.find((one) => one.name === name) ?? null)
-}
-
-function mappedName(at: AgentPath, parameter: Parameter): string | null {
-  if (at.edge === null) return null
-  return Object.hasOwn(at.edge.map, parameter.name) ? (at.edge.map[parameter.name] ?? null) : parameter.name
-}
-
-/** Under which other name an agent above has the value. */
-function alias(above: Parameter, below: Parameter): string {
-  return above.name === below.name ? '' : ` as \`${above.name}\``
-}
-
-/** The nearest ancestor whose model sees the very value that this agent hides, handed down or given by the conversation. */
-function exposer(at: AgentPath, parameter: Parameter): Taker | null {
-  const { parent } = at
-  const source = sourceOf(at, parameter)
-  if (parent === null) return null
-  if (source !== null) return source.sendToModel ? { agent: parent.agent, parameter: source } : exposer(parent, source)
-  const given = mappedName(at, parameter)
-  for (let above = parent.parent; above !== null && given !== null; above = above.parent) {
-    const on = above
-    const shown = on.agent.parameters.find((one) => one.sendToModel && givenName(on, one) === given)
-    if (shown !== undefined) return { agent: on.agent, parameter: shown }
-  }
-  return null
-}
-
-/** Under which name a conversation gives this parameter its value; null where the edges cut it off. */
-function givenName(at: AgentPath, parameter: Parameter): string | null {
-  if (at.parent === null) return parameter.name
-  const source = sourceOf(at, parameter)
-  return source === null ? mappedName(at, parameter) : givenName(at.parent, source)
-}
-
-/** The agent above that gets this value from its caller's model where no conversation gives it; null where no model may make it. */
-function generated(at: AgentPath, parameter: Parameter): AgentPath | null {
-  if (at.parent === null || parameter.policy !== null) return null
-  const source = sourceOf(at, parameter)
-  return source === null ? at : generated(at.parent, source)
-}
-
-function boundFrom(at: AgentPath, parameter: Parameter): MatrixRow['boundFrom'] {
-  if (at.parent === null) return 'conversation'
-  const trusted = parameter.policy === 'forbidModelGeneration'
-  const source = sourceOf(at, parameter)
-  if (source !== null && !(trusted && generated(at.parent, source) !== null))
-    return boundFrom(at.parent, source) === 'missing' ? 'missing' : 'parent'
-  if (!trusted) return 'model'
-  return mappedName(at, parameter) === null ? 'missing' : 'conversation'
-}
-
-/** Agent by parameter on every path from `root`: where a value comes from, whether a model sees it, whether one may make it. */
-export function matrixOf(root: AgentData, agents: AgentSet): MatrixRow[] {
-  return pathsFrom(root, agents).flatMap((at) =>
-    at.agent.parameters.map((parameter) => ({
-      path: at.path,
-      agent: at.agent.id,
-      parameter: parameter.name,
-      boundFrom: boundFrom(at, parameter),
-      shown: parameter.sendToModel,
-      mayGenerate: at.parent !== null && parameter.policy === null && sourceOf(at, parameter) === null,
-    })),
-  )
+function pathOf({ index }: Pick<Declared, 'index'>): string {
+  return `parameters.${index}`
 }

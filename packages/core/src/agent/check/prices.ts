@@ -1,9 +1,9 @@
-/** Checks that a limit in money can be held: what the models of the tree cost must be known. */
+/** Checks that a cost limit can be enforced: the prices of all models in the tree must be known. */
 import type { AgentData, Finding } from '@witan/protocol'
 import { type AgentSet, reachable } from './graph.ts'
 import { modelsOf, type Surroundings } from './names.ts'
 
-/** A warning for each model below a root with `maxCostUsd` whose price is not known: its calls count as nothing. */
+/** A warning for each model without a known price below a root with `maxCostUsd`: its calls count as 0. */
 export function checkPrices(root: AgentData, agents: AgentSet, around: Surroundings): Finding[] {
   if (root.limits.maxCostUsd === null) return []
   const unknown = new Map<string, string>()
@@ -17,7 +17,7 @@ export function checkPrices(root: AgentData, agents: AgentSet, around: Surroundi
     severity: 'warning',
     agent: root.id,
     path: 'limits.maxCostUsd',
-    detail: `\`${root.id}\` limits what a run costs, and nobody knows what \`${model}\` of \`${id}\` costs: its calls count as nothing.`,
+    detail: `\`${root.id}\` has a cost limit, but the price of \`${model}\` of \`${id}\` is unknown: its calls count as 0.`,
     hint: 'Give the price: `prices` of the connection, or `price` of the model.',
   }))
 }

@@ -1,6 +1,6 @@
-/** Checks of queries: one SELECT, every placeholder covered once, schemas that can be read. */
+/** Checks queries: a single SELECT, one value for each placeholder, readable schemas. */
 import type { AgentData, Finding, Query } from '@witan/protocol'
-import { validatorOf } from '../../model/json-schema.ts'
+import { schemaProblem } from '../../model/json-schema-problem.ts'
 import { POSTGRES_LEXIS, placeholderNames, readQueryText, SQLITE_LEXIS } from '../../tool/query-text.ts'
 import { propertyNames } from '../../tool/schema.ts'
 import type { QuerySource } from '../../tool/source.ts'
@@ -17,7 +17,7 @@ export async function checkQueries(agent: AgentData, sources: ReadonlyMap<string
   return findings
 }
 
-/** What every SQL takes for a placeholder: the source, which would know, is not there. */
+/** Finds placeholders in any SQL dialect, because the source that knows its dialect is missing. */
 function likelyPlaceholders({ query }: Query): readonly string[] {
   const [some = [], others = []] = [SQLITE_LEXIS, POSTGRES_LEXIS].map((lexis) =>
     placeholderNames(readQueryText(query, lexis)),
@@ -37,7 +37,7 @@ async function checkQuery({ agent, query, path }: QueryAt, source: QuerySource):
   const findings: Finding[] = []
   if (!verdict.ok && verdict.problem === 'unavailable') {
     const detail = `\`${query.name}\`: ${verdict.detail}`
-    const hint = 'Only the text of the query was checked; see that its source can be reached.'
+    const hint = 'Only the text of the query was checked; make its source reachable to check the rest.'
     findings.push({ code: 'QUERY_FAILED', severity: 'warning', agent: agent.id, path: at, detail, hint })
   } else if (!verdict.ok) {
     return [
@@ -54,7 +54,7 @@ async function checkQuery({ agent, query, path }: QueryAt, source: QuerySource):
   return [...findings, ...coverage({ agent, query, path }, verdict.placeholders)]
 }
 
-/** Every placeholder has one who gives it, and only one. */
+/** Every placeholder gets its value from exactly one parameter or argument. */
 function coverage({ agent, query, path }: QueryAt, placeholders: readonly string[]): Finding[] {
   const declared = new Set(agent.parameters.map(({ name }) => name))
   const schema = query.parametersSchema ?? {}
@@ -75,24 +75,29 @@ function coverage({ agent, query, path }: QueryAt, placeholders: readonly string
       errorAt(agent, `${path}.parametersSchema`, {
         code: 'NAME_TAKEN',
         detail: `\`${name}\` is an agent parameter and a tool argument of \`${query.name}\`.`,
-        hint: "A value is bound, or it is the model's: rename one of the two.",
+        hint: 'A value is either bound or written by the model: rename one of the two.',
       }),
     ),
   ]
 }
 
+/** A finding if a schema cannot be read, at the path of the unreadable part. */
+export function unreadable(agent: AgentData, path: string, schema: NonNullable<Schema>): Finding[] {
+  const problem = schemaProblem(schema)
+  if (problem === null) return []
+  const at = problem.path === '' ? path : `${path}.${problem.path}`
+  const detail = `The JSON Schema at \`${at}\` cannot be read: ${problem.reason}`
+  const isPattern = problem.reason.includes('pattern')
+  const hint = isPattern
+    ? 'Patterns are those of RE2: without look-around and without references to groups.'
+    : 'Draft 2020-12 and draft 7 are understood.'
+  return [errorAt(agent, at, { code: 'AGENT_INVALID', detail, hint })]
+}
+
 function checkSchemas(agent: AgentData): Finding[] {
   const findings: Finding[] = []
   const check = (schema: Schema, path: string) => {
-    if (schema === null) return
-    try {
-      validatorOf(schema)
-    } catch (error) {
-      const detail = `The JSON Schema at \`${path}\` cannot be read: ${error instanceof Error ? error.message : 'unknown trouble'}`
-      findings.push(
-        errorAt(agent, path, { code: 'AGENT_INVALID', detail, hint: 'Draft 2020-12 and draft 7 are understood.' }),
-      )
-    }
+    if (schema !== null) findings.push(...unreadable(agent, path, schema))
   }
   const checkArguments = (
     tools: readonly { readonly name: string; readonly parametersSchema: Schema }[],
@@ -102,7 +107,7 @@ function checkSchemas(agent: AgentData): Finding[] {
       const before = findings.length
       check(parametersSchema, `${key}.${index}.parametersSchema`)
       if (findings.length > before || takesObject(parametersSchema)) continue
-      const detail = `The arguments of \`${name}\` are always one object, and its schema or sample is none.`
+      const detail = `The arguments of \`${name}\` are always an object, but its schema or sample is not.`
       const hint = 'Write `{ "type": "object", "properties": { … } }`, or an object as the sample.'
       findings.push(errorAt(agent, `${key}.${index}`, { code: 'AGENT_INVALID', detail, hint }))
     }
@@ -115,8 +120,8 @@ function checkSchemas(agent: AgentData): Finding[] {
 
 type Schema = Readonly<Record<string, unknown>> | null
 
-/** Whether an object can fit: a model writes arguments as nothing else [Rb41]. */
-function takesObject(schema: Schema): boolean {
+/** True if an object can fit: a model always writes arguments as an object [Rb41]. */
+export function takesObject(schema: Schema): boolean {
   const { type = 'object', properties = {} } = (schema ?? {}) as { type?: unknown; properties?: unknown }
   return [type].flat().includes('object') && typeof properties === 'object' && !Array.isArray(properties)
 }

@@ -1,23 +1,25 @@
-/** What is declared and yet can come to nothing: values nobody reads, names that lead nowhere, delegates and levels out of reach. Warnings only. */
-import type { AgentData, Finding, SubAgentEdge } from '@witan/protocol'
+/** Warns about declarations without an effect: unused values, dangling names, and delegates and levels that no run reaches. */
+import type { AgentData, Finding } from '@witan/protocol'
+import { edgesOf, mappedName } from '../edges.ts'
 import { nearest } from '../nearest.ts'
 import { type AgentSet, pathsFrom } from './graph.ts'
+import type { Steps } from './steps.ts'
 
 /** Warnings about one agent. `maxDepth` is the ceiling of the runtime. */
-export function checkUnused(
+export function* checkUnused(
   agent: AgentData,
   agents: AgentSet,
   { maxDepth, checked }: { readonly maxDepth: number; readonly checked?: ReadonlySet<string> },
-): Finding[] {
+): Steps<Finding[]> {
   return [
     ...unusedParameters(agent, agents),
     ...unusedQueries(agent),
-    ...unknownMaps(agent, agents),
+    ...(yield* unknownMaps(agent, agents)),
     ...closedDelegates(agent, agents),
-    // A save does not ask: a child may come before its parents, and what is kept with it would soon be wrong.
-    ...(checked === undefined ? [] : unknownParents(agent, agents)),
+    // A save skips this: a child may be saved before its parents, and the stored warning would soon be wrong.
+    ...(checked === undefined ? [] : yield* unknownParents(agent, agents)),
     ...toolsOff(agent),
-    ...tooDeep(agent, agents, maxDepth),
+    ...(yield* tooDeep(agent, agents, maxDepth)),
   ]
 }
 
@@ -25,12 +27,12 @@ function warningAt(agent: AgentData, path: string, what: Pick<Finding, 'code' | 
   return { ...what, severity: 'warning', agent: agent.id, path }
 }
 
-/** A parameter of which no model, query, action, tool or sub-agent gets anything. Actions and tools get all that is bound. */
+/** A parameter that no model, query, action, tool or sub-agent uses. Actions and tools get every bound parameter. */
 function unusedParameters(agent: AgentData, agents: AgentSet): Finding[] {
   if (agent.actions.length + agent.tools.length > 0) return []
   const used = new Set(agent.queries.flatMap(({ query }) => [...query.matchAll(/\$(\w+)/g)].map(([, name]) => name)))
-  for (const edge of agent.subAgents) {
-    for (const { name } of agents.get(edge.agent)?.parameters ?? []) used.add(sourceName(edge, name))
+  for (const edge of edgesOf(agent)) {
+    for (const { name } of agents.get(edge.agent)?.parameters ?? []) used.add(mappedName(edge, name) ?? '')
   }
   return agent.parameters.flatMap(({ name, sendToModel }, index) =>
     sendToModel || used.has(name)
@@ -45,7 +47,7 @@ function unusedParameters(agent: AgentData, agents: AgentSet): Finding[] {
   )
 }
 
-/** A query that no model may call and that stands at no beginning [Rb40]. */
+/** A query that no model may call and that is not part of the initial context [Rb40]. */
 function unusedQueries(agent: AgentData): Finding[] {
   return agent.queries.flatMap(({ name, allowModelQueries, addToInitialContext }, index) =>
     allowModelQueries || addToInitialContext
@@ -60,30 +62,30 @@ function unusedQueries(agent: AgentData): Finding[] {
   )
 }
 
-/** What a parameter of the child is called above; nothing where the edge cuts it off. */
-function sourceName({ map }: SubAgentEdge, name: string): string | undefined {
-  return Object.hasOwn(map, name) ? (map[name] ?? undefined) : name
-}
-
-function unknownMaps(agent: AgentData, agents: AgentSet): Finding[] {
+function* unknownMaps(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
   const own = agent.parameters.map(({ name }) => name)
-  return agent.subAgents.flatMap((edge, index) => {
+  const findings: Finding[] = []
+  for (const edge of edgesOf(agent)) {
+    yield
     const names = agents.get(edge.agent)?.parameters.map(({ name }) => name)
-    if (names === undefined) return []
-    return Object.entries(edge.map).flatMap(([name, source]) => {
-      const at = `subAgents.${index}.map.${name}`
-      if (!names.includes(name)) {
-        const detail = `\`${agent.id}\` maps \`${name}\` for \`${edge.agent}\`, which declares no such parameter.`
-        const known = names.length === 0 ? 'It declares none.' : `It declares: ${names.join(', ')}.`
-        return [warningAt(agent, at, { code: 'MAP_NAME_UNKNOWN', detail, hint: meant(name, names) ?? known })]
-      }
-      if (source === null || own.includes(source)) return []
-      const detail = `\`${agent.id}\` maps \`${name}\` of \`${edge.agent}\` to \`${source}\`, which it does not declare: only a conversation can give it.`
-      const hint =
-        meant(source, own) ?? `Declare \`${source}\` on \`${agent.id}\`, or give it at the start of conversations.`
-      return [warningAt(agent, at, { code: 'MAP_NAME_UNKNOWN', detail, hint })]
-    })
-  })
+    if (names === undefined) continue
+    findings.push(
+      ...Object.entries(edge.map).flatMap(([name, source]) => {
+        const at = `${edge.at}.map.${name}`
+        if (!names.includes(name)) {
+          const detail = `\`${agent.id}\` maps \`${name}\` for \`${edge.agent}\`, which declares no such parameter.`
+          const known = names.length === 0 ? 'It declares none.' : `It declares: ${names.join(', ')}.`
+          return [warningAt(agent, at, { code: 'MAP_NAME_UNKNOWN', detail, hint: meant(name, names) ?? known })]
+        }
+        if (source === null || own.includes(source)) return []
+        const detail = `\`${agent.id}\` maps \`${name}\` of \`${edge.agent}\` to \`${source}\`, which it does not declare: only a conversation can supply it.`
+        const hint =
+          meant(source, own) ?? `Declare \`${source}\` on \`${agent.id}\`, or pass it at the start of conversations.`
+        return [warningAt(agent, at, { code: 'MAP_NAME_UNKNOWN', detail, hint })]
+      }),
+    )
+  }
+  return findings
 }
 
 function meant(name: string, known: readonly string[]): string | null {
@@ -92,10 +94,10 @@ function meant(name: string, known: readonly string[]): string | null {
 }
 
 function closedDelegates(agent: AgentData, agents: AgentSet): Finding[] {
-  return agent.subAgents.flatMap(({ agent: id }, index) =>
+  return edgesOf(agent).flatMap(({ agent: id, agentAt }) =>
     agents.get(id)?.disabled === true
       ? [
-          warningAt(agent, `subAgents.${index}.agent`, {
+          warningAt(agent, agentAt, {
             code: 'DELEGATE_UNAVAILABLE',
             detail: `\`${agent.id}/${id}\` can never be called: \`${id}\` is disabled.`,
             hint: `Enable \`${id}\`, or take it out of \`${agent.id}\`.`,
@@ -105,25 +107,27 @@ function closedDelegates(agent: AgentData, agents: AgentSet): Finding[] {
   )
 }
 
-function unknownParents(agent: AgentData, agents: AgentSet): Finding[] {
+function* unknownParents(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
   const others = [...agents.keys()].filter((id) => id !== agent.id)
-  return (agent.parents ?? []).flatMap((id, index) =>
-    agents.has(id)
-      ? []
-      : [
-          warningAt(agent, `parents.${index}`, {
-            code: 'AGENT_REF_UNKNOWN',
-            detail: `\`${agent.id}\` lets \`${id}\` list it, which does not exist.`,
-            hint: meant(id, others) ?? `Create \`${id}\`, or take it out.`,
-          }),
-        ],
-  )
+  const findings: Finding[] = []
+  for (const [index, id] of (agent.parents ?? []).entries()) {
+    if (agents.has(id)) continue
+    yield
+    findings.push(
+      warningAt(agent, `parents.${index}`, {
+        code: 'AGENT_REF_UNKNOWN',
+        detail: `\`${agent.id}\` lets \`${id}\` list it, which does not exist.`,
+        hint: meant(id, others) ?? `Create \`${id}\`, or take it out.`,
+      }),
+    )
+  }
+  return findings
 }
 
-function toolsOff({ toolMode, ...agent }: AgentData): Finding[] {
-  const { subAgents, queries, actions, tools, questions, users } = agent
+function toolsOff(agent: AgentData): Finding[] {
+  const { toolMode, queries, actions, tools, questions, users } = agent
   const offered = [
-    ...subAgents.map((edge) => edge.agent),
+    ...edgesOf(agent).map((edge) => edge.tool),
     ...[...queries.filter(({ allowModelQueries }) => allowModelQueries), ...actions].map(({ name }) => name),
     ...tools,
     ...(questions ? ['ask_question'] : []),
@@ -131,7 +135,7 @@ function toolsOff({ toolMode, ...agent }: AgentData): Finding[] {
   ]
   if (toolMode !== 'none' || offered.length === 0) return []
   return [
-    warningAt({ toolMode, ...agent }, 'toolMode', {
+    warningAt(agent, 'toolMode', {
       code: 'TOOLS_OFF',
       detail: `\`${agent.id}\` has \`toolMode: "none"\`, so its model can never call ${offered.map((name) => `\`${name}\``).join(', ')}.`,
       hint: 'Set `toolMode: "auto"`, or take them out.',
@@ -139,21 +143,20 @@ function toolsOff({ toolMode, ...agent }: AgentData): Finding[] {
   ]
 }
 
-/** The longest way down against how deep a run of this root may go [C2]. */
-function tooDeep(agent: AgentData, agents: AgentSet, ceiling: number): Finding[] {
+/** Compares the longest path with the maximum depth of a run of this root [C2]. */
+function* tooDeep(agent: AgentData, agents: AgentSet, ceiling: number): Steps<Finding[]> {
   const most = Math.min(agent.limits.maxDepth, ceiling)
-  const ways = pathsFrom(agent, agents).map(({ path }) => path.split('/'))
-  const longest = ways.reduce((one, other) => (other.length > one.length ? other : one))
-  const levels = longest.length - 1
+  const ways = yield* pathsFrom(agent, agents)
+  const { path, levels } = ways.reduce((one, other) => (other.levels > one.levels ? other : one))
   if (levels <= most) return []
   return [
     warningAt(agent, 'limits.maxDepth', {
       code: 'DEPTH_UNREACHABLE',
-      detail: `\`${longest.join('/')}\` is ${levels} levels deep, but runs of \`${agent.id}\` go ${most} deep: \`${longest[most + 1]}\` is not offered there.`,
+      detail: `\`${path}\` is ${levels} levels deep, but runs of \`${agent.id}\` go ${most} deep: \`${path.split('/')[most + 1]}\` is not offered there.`,
       hint:
         ceiling < agent.limits.maxDepth
           ? "Raise the configuration's `limits.maxDepth`."
-          : 'Raise `limits.maxDepth`, or shorten the way.',
+          : 'Raise `limits.maxDepth`, or shorten the path.',
     }),
   ]
 }

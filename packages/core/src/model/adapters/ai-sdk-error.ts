@@ -1,6 +1,7 @@
 /** Turns what an AI SDK model threw or sent into a `ModelCallError`, without the request that its errors carry along. */
 import { ModelCallError } from '../model.ts'
 import { isRetryableStatus, readRetryAfter } from '../retry.ts'
+import { isUnreachable, troubleOf } from '../trouble.ts'
 
 type Loose = Readonly<Record<string, unknown>>
 
@@ -13,9 +14,13 @@ export function toCallError(error: unknown): ModelCallError {
   const loose = isObject(error) ? error : {}
   const status = toStatus(loose.statusCode ?? loose.status ?? loose.code)
   const retryAfterMs = isObject(loose.responseHeaders) ? retryAfter(loose.responseHeaders) : null
+  const isNetwork = networkCodes.test(codeOf(loose))
+  const said = troubleOf({ status, codes: codesOf(loose), text: describe(error) })
+  const trouble = isUnreachable(codeOf(loose)) ? 'access' : said
   return new ModelCallError(`The model call failed: ${describe(error)}`, {
     ...(status === undefined ? {} : { status }),
-    retryable: isRetryable(error, loose, status),
+    retryable: (isNetwork || trouble === null) && isRetryable(error, loose, status),
+    trouble,
     ...(retryAfterMs === null ? {} : { retryAfterMs }),
   })
 }
@@ -23,10 +28,22 @@ export function toCallError(error: unknown): ModelCallError {
 function isRetryable(error: unknown, loose: Loose, status: number | undefined): boolean {
   if (typeof loose.isRetryable === 'boolean') return loose.isRetryable
   if (status !== undefined) return isRetryableStatus(status)
-  const inner = isObject(loose.cause) ? loose.cause : loose
-  if (typeof inner.code === 'string' && networkCodes.test(inner.code)) return true
+  if (networkCodes.test(codeOf(loose))) return true
   // An error object of the provider in the middle of a stream passes in general; an exception is a bug or a wrong setting.
   return !(error instanceof Error) && loose.type !== 'invalid_request_error'
+}
+
+/** The code of a connection's trouble, or ''. */
+function codeOf(loose: Loose): string {
+  const inner = isObject(loose.cause) ? loose.cause : loose
+  return typeof inner.code === 'string' ? inner.code : ''
+}
+
+/** What the provider called it, as its package read it, or in an error object of a stream. */
+function codesOf(loose: Loose): readonly unknown[] {
+  const data = isObject(loose.data) ? loose.data : loose
+  const inner = isObject(data.error) ? data.error : data
+  return [inner.code, inner.type]
 }
 
 function retryAfter(headers: Loose): number | null {

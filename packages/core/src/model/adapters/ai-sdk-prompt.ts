@@ -1,10 +1,14 @@
 /** Turns a request into the call of an AI SDK model; whatever was converted once is kept by identity. */
-import type { ModelMessage } from '../message.ts'
+import { readJson } from '@witan/protocol/schemas'
+import type { AssistantMessage, ModelMessage, ModelToolCall } from '../message.ts'
+import { contentWith, keeperOf } from './ai-sdk-kept.ts'
 import type { ModelCallOptions, ModelRequest, ModelTool } from '../model.ts'
 import type {
   AiSdkCall,
   AiSdkLanguageModel,
   AiSdkMessage,
+  AiSdkPromptPart,
+  AiSdkProviderOptions,
   AiSdkTool,
   AiSdkToolCall,
   AiSdkToolResult,
@@ -12,31 +16,32 @@ import type {
 
 type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
 
+// By identity, as the contract of a request allows. What a message holds for one model only is kept apart from what all read.
 const messages = new WeakMap<ModelMessage, AiSdkMessage>()
+const withKept = new WeakMap<ModelMessage, AiSdkMessage>()
 
 // Weak references cost the garbage collector more than converting a short history again.
 const longHistory = 32
 
 /** The call for a request. A model of an earlier specification than V4 cannot be told how much to think. */
-export function toCall(
-  request: ModelRequest,
-  { signal }: ModelCallOptions,
-  version: AiSdkLanguageModel['specificationVersion'],
-): AiSdkCall {
-  const call: AiSdkCall = { prompt: toPrompt(request.messages), abortSignal: signal }
+export function toCall(request: ModelRequest, { signal }: ModelCallOptions, model: AiSdkLanguageModel): AiSdkCall {
+  const call: AiSdkCall = { prompt: toPrompt(request.messages, keeperOf(model)), abortSignal: signal }
   if (request.tools.length > 0) {
     call.tools = toTools(request.tools)
     call.toolChoice = { type: request.toolChoice }
   }
   if (request.temperature !== null) call.temperature = request.temperature
-  if (request.reasoningEffort !== null && version === 'v4') call.reasoning = request.reasoningEffort
+  if (request.maxOutputTokens !== undefined) call.maxOutputTokens = request.maxOutputTokens
+  if (request.providerOptions !== undefined) call.providerOptions = request.providerOptions as AiSdkProviderOptions
+  if (request.reasoningEffort !== null && model.specificationVersion === 'v4') call.reasoning = request.reasoningEffort
   if (request.output !== null)
     call.responseFormat = { type: 'json', schema: request.output.schema, name: request.output.name }
   return call
 }
 
-function toPrompt(given: readonly ModelMessage[]): AiSdkMessage[] {
-  const convert = given.length < longHistory ? toMessage : known
+function toPrompt(given: readonly ModelMessage[], by: string): AiSdkMessage[] {
+  const keeps = given.length >= longHistory
+  const convert = (message: ModelMessage) => (keeps ? known(message, by) : toMessage(message, by))
   const prompt: AiSdkMessage[] = []
   for (let at = 0; at < given.length; at += 1) {
     const message = given[at]
@@ -63,15 +68,16 @@ function merged(run: readonly ModelMessage[], convert: (message: ModelMessage) =
   return { role: 'tool', content }
 }
 
-function known(message: ModelMessage): AiSdkMessage {
-  const earlier = messages.get(message)
+function known(message: ModelMessage, by: string): AiSdkMessage {
+  const store = message.role === 'assistant' && message.kept?.by === by ? withKept : messages
+  const earlier = store.get(message)
   if (earlier !== undefined) return earlier
-  const converted = toMessage(message)
-  messages.set(message, converted)
+  const converted = toMessage(message, by)
+  store.set(message, converted)
   return converted
 }
 
-function toMessage(message: ModelMessage): AiSdkMessage {
+function toMessage(message: ModelMessage, by: string): AiSdkMessage {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.content }
@@ -79,19 +85,18 @@ function toMessage(message: ModelMessage): AiSdkMessage {
       return { role: 'user', content: [{ type: 'text', text: message.content }] }
     case 'tool':
       return { role: 'tool', content: [toResult(message)] }
-    case 'assistant': {
-      const text = message.content === '' ? [] : [{ type: 'text' as const, text: message.content }]
-      const calls = (message.toolCalls ?? []).map(
-        (call): AiSdkToolCall => ({
-          type: 'tool-call',
-          toolCallId: call.id,
-          toolName: call.name,
-          input: toInput(call.arguments),
-        }),
-      )
-      return { role: 'assistant', content: [...text, ...calls] }
-    }
+    case 'assistant':
+      return { role: 'assistant', content: contentWith(message, { by, callOf: toToolCall }) ?? plainContent(message) }
   }
+}
+
+function plainContent({ content, toolCalls = [] }: AssistantMessage): AiSdkPromptPart[] {
+  const calls = toolCalls.map(toToolCall)
+  return content === '' ? calls : [{ type: 'text', text: content }, ...calls]
+}
+
+function toToolCall({ id, name, arguments: written }: ModelToolCall): AiSdkToolCall {
+  return { type: 'tool-call', toolCallId: id, toolName: name, input: toInput(written) }
 }
 
 function toResult({ toolCallId, name, content }: ToolMessage): AiSdkToolResult {
@@ -100,12 +105,9 @@ function toResult({ toolCallId, name, content }: ToolMessage): AiSdkToolResult {
 
 // Providers send the input on as an object; what is none would make them refuse this and every later request.
 function toInput(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
-  } catch {
-    return {}
-  }
+  const read = readJson(text)
+  const value = read.ok ? read.value : null
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 }
 
 function toTools(given: readonly ModelTool[]): AiSdkTool[] {

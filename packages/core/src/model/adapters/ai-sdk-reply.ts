@@ -1,66 +1,126 @@
 /** Reads what an AI SDK model answered, whole or in parts, into a `ModelReply`. */
 import type { ModelUsage } from '@witan/protocol/entries'
-import type { ModelToolCall } from '../message.ts'
+import type { AssistantMessage, ModelToolCall } from '../message.ts'
 import type { ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
 import { ModelCallError } from '../model.ts'
+import { keptOf } from './ai-sdk-kept.ts'
 import type { AiSdkFinish, AiSdkPart, AiSdkResult, AiSdkUsage } from './ai-sdk-types.ts'
 
-/** The reply of a plain call. */
-export function fromResult(result: AiSdkResult, request: ModelRequest): ModelReply {
-  let text = ''
-  const toolCalls: ModelToolCall[] = []
-  for (const part of result.content) {
-    if (part.type === 'text') text += part.text ?? ''
-    else if (part.type === 'tool-call' && part.providerExecuted !== true) toolCalls.push(toToolCall(part))
-  }
-  if (request.output !== null) text = result.structuredOutputText ?? text
-  const finishReason = toFinish(result.finishReason, toolCalls.length > 0)
-  return { text, toolCalls, finishReason, usage: toUsage(result.usage), model: result.response?.modelId ?? null }
+/** Takes in what a plain call came to. */
+export function addResult(reply: ReplySoFar, { content, finishReason, usage, response }: AiSdkResult): void {
+  reply.content.push(...content)
+  reply.text += textOf(content)
+  reply.finish = finishReason
+  reply.usage = addUsage(reply.usage, toUsage(usage))
+  reply.model = response?.modelId ?? reply.model
 }
 
-/** A streamed reply so far; `finish` is null until the model said that it is complete. */
+/** The whole reply of plain calls, of which this was the last. */
+export function fromResult(
+  reply: ReplySoFar,
+  { structuredOutputText }: AiSdkResult,
+  { request, by }: { readonly request: ModelRequest; readonly by: string },
+): ModelReply {
+  const whole = finishReply(reply, by)
+  if (request.output === null || structuredOutputText === undefined) return whole
+  // A text of its own is none that the kept parts know.
+  const { kept: _, ...rest } = whole
+  return { ...rest, text: structuredOutputText }
+}
+
+function textOf(content: readonly AiSdkPart[]): string {
+  let text = ''
+  for (const part of content) if (part.type === 'text') text += part.text ?? ''
+  return text
+}
+
+/** A reply so far, with the texts and thoughts that are being written; `finish` is null until the model said that it is complete. */
 export interface ReplySoFar {
   text: string
-  readonly toolCalls: ModelToolCall[]
+  readonly content: AiSdkPart[]
+  readonly open: Map<string, Block>
   finish: AiSdkFinish | null
   usage: ModelUsage | null
   model: string | null
 }
 
+/** Text or thoughts, as far as they have come. What a later piece says of them counts. */
+interface Block {
+  readonly type: 'text' | 'reasoning'
+  text: string
+  providerMetadata?: AiSdkPart['providerMetadata']
+}
+
 /** A reply of which nothing has come yet. */
 export function emptyReply(): ReplySoFar {
-  return { text: '', toolCalls: [], finish: null, usage: null, model: null }
+  return { text: '', content: [], open: new Map(), finish: null, usage: null, model: null }
 }
 
 /** Takes in a part and returns the text it adds, or ''. Throws the error of an `error` part. */
 export function addPart(reply: ReplySoFar, part: AiSdkPart): string {
   switch (part.type) {
-    case 'text-delta': {
-      const text = part.delta ?? ''
+    case 'text-start':
+    case 'text-delta':
+    case 'text-end': {
+      const text = addTo(reply, 'text', part)
       reply.text += text
       return text
     }
-    case 'tool-call':
-      if (part.providerExecuted !== true) reply.toolCalls.push(toToolCall(part))
+    case 'reasoning-start':
+    case 'reasoning-delta':
+    case 'reasoning-end':
+      addTo(reply, 'reasoning', part)
       return ''
     case 'response-metadata':
       reply.model = part.modelId ?? reply.model
       return ''
     case 'finish':
       reply.finish = part.finishReason ?? null
-      reply.usage = part.usage === undefined ? null : toUsage(part.usage)
+      if (part.usage !== undefined) reply.usage = addUsage(reply.usage, toUsage(part.usage))
       return ''
     case 'error':
       throw part.error
     default:
+      if (part.type === 'tool-call' || part.type === 'tool-result' || part.type === 'custom') reply.content.push(part)
       return ''
   }
 }
 
+/** Adds a piece to the block of its id and returns its text. */
+function addTo({ content, open }: ReplySoFar, type: Block['type'], part: AiSdkPart): string {
+  const key = `${type} ${part.id}`
+  let block = open.get(key)
+  if (block === undefined) {
+    block = { type, text: '' }
+    open.set(key, block)
+    content.push(block)
+  }
+  const text = part.delta ?? ''
+  block.text += text
+  if (part.providerMetadata !== undefined) block.providerMetadata = part.providerMetadata
+  if (part.type.endsWith('-end')) open.delete(key)
+  return text
+}
+
 /** The whole reply. Throws where the stream ended without saying that it was complete. */
-export function finishReply({ text, toolCalls, finish, usage, model }: ReplySoFar): ModelReply {
+export function finishReply({ text, content, finish, usage, model }: ReplySoFar, by: string): ModelReply {
   if (finish === null) throw cutOff()
-  return { text, toolCalls, finishReason: toFinish(finish, toolCalls.length > 0), usage, model }
+  const own = content.filter(({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true)
+  const toolCalls = own.map(toToolCall)
+  const kept = keptOf(content, by)
+  const reply = { text, toolCalls, finishReason: toFinish(finish, toolCalls.length > 0), usage, model }
+  return kept === undefined ? reply : { ...reply, kept }
+}
+
+/**
+ * What goes before the next request where the model only paused in the middle of its turn, as it does while a tool of its provider
+ * works: what it said so far. Null where the reply is whole.
+ */
+export function pausedReply({ text, content, finish }: ReplySoFar, by: string): AssistantMessage | null {
+  if (typeof finish !== 'object' || finish?.raw !== 'pause_turn') return null
+  if (content.some(({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true)) return null
+  const kept = keptOf(content, by)
+  return { role: 'assistant', content: text, ...(kept === undefined ? {} : { kept }) }
 }
 
 function cutOff(): ModelCallError {
@@ -100,6 +160,18 @@ function toUsage(usage: AiSdkUsage): ModelUsage | null {
     outputTokens,
     cachedInputTokens: count(typeof input === 'object' ? input.cacheRead : usage.cachedInputTokens) ?? 0,
     reasoningTokens: count(typeof output === 'object' ? output.reasoning : usage.reasoningTokens) ?? 0,
+  }
+}
+
+/** What is not known of one request is not known of all. */
+function addUsage(sum: ModelUsage | null, more: ModelUsage | null): ModelUsage | null {
+  if (sum === null || more === null) return more
+  const add = (one: number | null, other: number | null) => (one === null || other === null ? null : one + other)
+  return {
+    inputTokens: add(sum.inputTokens, more.inputTokens),
+    outputTokens: add(sum.outputTokens, more.outputTokens),
+    cachedInputTokens: sum.cachedInputTokens + more.cachedInputTokens,
+    reasoningTokens: sum.reasoningTokens + more.reasoningTokens,
   }
 }
 

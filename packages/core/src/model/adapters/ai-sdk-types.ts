@@ -16,6 +16,8 @@ export interface AiSdkCall {
   tools?: AiSdkTool[]
   toolChoice?: { type: 'auto' } | { type: 'required' } | { type: 'none' }
   temperature?: number
+  maxOutputTokens?: number
+  providerOptions?: AiSdkProviderOptions
   /** Known since V4. */
   reasoning?: 'none' | 'minimal' | 'low' | 'medium' | 'high'
   responseFormat?: { type: 'json'; schema: AiSdkSchema; name: string }
@@ -28,13 +30,27 @@ type AiSdkSchema = object
 export type AiSdkMessage =
   | { role: 'system'; content: string }
   | { role: 'user'; content: AiSdkText[] }
-  | { role: 'assistant'; content: (AiSdkText | AiSdkToolCall)[] }
+  | { role: 'assistant'; content: AiSdkPromptPart[] }
   | { role: 'tool'; content: AiSdkToolResult[] }
+
+/** JSON, as the providers type it. */
+export type AiSdkJson = null | string | number | boolean | AiSdkJson[] | { [key: string]: AiSdkJson }
+
+/** What a provider reads of its own, by the provider's name. It came as `providerMetadata`, or a user set it. */
+export type AiSdkProviderOptions = Record<string, { [key: string]: AiSdkJson }>
+
+/** A part of an assistant's message in a prompt. */
+export type AiSdkPromptPart =
+  | AiSdkText
+  | { type: 'reasoning'; text: string; providerOptions?: AiSdkProviderOptions }
+  | AiSdkToolCall
+  | AiSdkToolResult
 
 /** Text in a prompt. */
 export interface AiSdkText {
   type: 'text'
   text: string
+  providerOptions?: AiSdkProviderOptions
 }
 
 /** A tool call in a prompt; `input` is parsed. */
@@ -43,14 +59,20 @@ export interface AiSdkToolCall {
   toolCallId: string
   toolName: string
   input: unknown
+  providerExecuted?: boolean
+  providerOptions?: AiSdkProviderOptions
 }
+
+/** What a tool gave. */
+export type AiSdkToolOutput = { type: 'text'; value: string } | { type: 'json' | 'error-json'; value: AiSdkJson }
 
 /** A tool result in a prompt. */
 export interface AiSdkToolResult {
   type: 'tool-result'
   toolCallId: string
   toolName: string
-  output: { type: 'text'; value: string }
+  output: AiSdkToolOutput
+  providerOptions?: AiSdkProviderOptions
 }
 
 /** A tool as it is offered. */
@@ -62,7 +84,7 @@ export interface AiSdkTool {
 }
 
 /** A finish reason: a word in V2, an object since V3. */
-export type AiSdkFinish = string | { readonly unified: string }
+export type AiSdkFinish = string | { readonly unified: string; readonly raw?: string | undefined }
 
 /** Token counts: plain numbers in V2, broken down since V3. */
 export interface AiSdkUsage {
@@ -78,24 +100,40 @@ export interface AiSdkUsage {
   readonly cachedInputTokens?: number | undefined
 }
 
+/** What a provider's package could not do as it was asked, in the words of any specification. */
+export interface AiSdkWarning {
+  readonly type: string
+  readonly feature?: string
+  readonly setting?: unknown
+  readonly message?: string
+  readonly details?: string | undefined
+}
+
 /** What a plain call returns. */
 export interface AiSdkResult {
   readonly content: readonly AiSdkPart[]
   readonly finishReason: AiSdkFinish
   readonly usage: AiSdkUsage
   readonly structuredOutputText?: string
+  readonly warnings?: readonly AiSdkWarning[]
   readonly response?: { readonly modelId?: string }
 }
 
 /** Any content or stream part; which fields it has depends on its type. */
 export interface AiSdkPart {
   readonly type: string
+  readonly id?: string
   readonly text?: string
   readonly delta?: string
+  readonly kind?: string
   readonly toolCallId?: string
   readonly toolName?: string
   readonly input?: unknown
+  readonly result?: unknown
+  readonly isError?: boolean
+  readonly warnings?: readonly AiSdkWarning[]
   readonly providerExecuted?: boolean
+  readonly providerMetadata?: object | undefined
   readonly modelId?: string
   readonly finishReason?: AiSdkFinish
   readonly usage?: AiSdkUsage

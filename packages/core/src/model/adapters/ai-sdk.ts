@@ -1,11 +1,13 @@
 /** A model of any AI SDK provider. The package of the provider is the user's; this file knows only its structure. */
 import { WitanError } from '@witan/protocol'
-import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelRequest } from '../model.ts'
-import { ModelCallError } from '../model.ts'
+import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelReply, ModelRequest } from '../model.ts'
+import { afterText } from '../model.ts'
+import { type ModelSettings, settingsWith } from '../settings.ts'
 import { toCallError } from './ai-sdk-error.ts'
+import { keeperOf } from './ai-sdk-kept.ts'
 import { toCall } from './ai-sdk-prompt.ts'
-import { addPart, emptyReply, finishReply, fromResult } from './ai-sdk-reply.ts'
-import type { AiSdkLanguageModel, AiSdkStream } from './ai-sdk-types.ts'
+import { addPart, addResult, emptyReply, finishReply, fromResult, pausedReply } from './ai-sdk-reply.ts'
+import type { AiSdkLanguageModel, AiSdkStream, AiSdkWarning } from './ai-sdk-types.ts'
 
 /**
  * Wraps a language model of specification V2, V3 or V4, such as `openai('gpt-5')`. With deltas it is streamed, otherwise the
@@ -13,17 +15,21 @@ import type { AiSdkLanguageModel, AiSdkStream } from './ai-sdk-types.ts'
  */
 export function aiSdkModel(
   model: AiSdkLanguageModel,
-  options: { readonly id?: string; readonly price?: ModelPrice } = {},
+  options: ModelSettings & { readonly id?: string; readonly price?: ModelPrice } = {},
 ): Model {
   if (typeof model !== 'object' || !['v2', 'v3', 'v4'].includes(model?.specificationVersion)) {
     const hint = 'Pass a model object of an AI SDK provider, such as openai("gpt-5").'
     throw new WitanError('CONFIG_INVALID', 'This is no language model of the AI SDK, specification V2 to V4.', { hint })
   }
+  const isSet = options.maxOutputTokens !== undefined || options.providerOptions !== undefined
   return {
     id: options.id ?? `${model.provider}/${model.modelId}`,
     ...(options.price === undefined ? {} : { price: options.price }),
     stream: (request, call) => ({
-      [Symbol.asyncIterator]: () => (call.deltas ? streamed(model, request, call) : generated(model, request, call)),
+      [Symbol.asyncIterator]: () => {
+        const asked = isSet ? { ...request, ...settingsWith(request, options) } : request
+        return call.deltas ? streamed(model, asked, call) : generated(model, asked, call)
+      },
     }),
   }
 }
@@ -38,11 +44,7 @@ function generated(model: AiSdkLanguageModel, request: ModelRequest, call: Model
     asked = true
     call.signal.throwIfAborted()
     try {
-      const result = await unlessAborted(
-        model.doGenerate(toCall(request, call, model.specificationVersion)),
-        call.signal,
-      )
-      return { done: false, value: { type: 'reply', reply: fromResult(result, request) } }
+      return { done: false, value: { type: 'reply', reply: await generatedReply(model, request, call) } }
     } catch (error) {
       throw call.signal.aborted ? call.signal.reason : toCallError(error)
     }
@@ -50,11 +52,43 @@ function generated(model: AiSdkLanguageModel, request: ModelRequest, call: Model
   return { next: () => (asked ? Promise.resolve(end) : ask()), return: () => Promise.resolve(end) }
 }
 
+/** How often a model may pause in one turn. */
+const mostPauses = 16
+
+async function generatedReply(
+  model: AiSdkLanguageModel,
+  request: ModelRequest,
+  call: ModelCallOptions,
+): Promise<ModelReply> {
+  const by = keeperOf(model)
+  const reply = emptyReply()
+  let asked = request
+  for (let pauses = 0; ; pauses += 1) {
+    const result = await unlessAborted(model.doGenerate(toCall(asked, call, model)), call.signal)
+    addResult(reply, result)
+    tellWarnings(result.warnings, call)
+    const paused = pauses < mostPauses ? pausedReply(reply, by) : null
+    if (paused === null) return fromResult(reply, result, { request, by })
+    asked = { ...request, messages: [...request.messages, paused] }
+  }
+}
+
+/** What the provider's package could not do as it was asked. */
+function tellWarnings(warnings: readonly AiSdkWarning[] = [], { tell }: ModelCallOptions): void {
+  for (const { type, feature, setting, message, details } of warnings) {
+    const what = message ?? `${feature ?? setting ?? type}${type.startsWith('unsupported') ? ' is not supported' : ''}`
+    tell?.({ code: 'MODEL_WARNING', detail: `${what}${details === undefined ? '' : `: ${details}`}`.slice(0, 500) })
+  }
+}
+
 type PartReader = ReturnType<AiSdkStream['getReader']>
 
 function streamed(model: AiSdkLanguageModel, request: ModelRequest, call: ModelCallOptions): AsyncIterator<ModelPart> {
   const { signal } = call
+  const by = keeperOf(model)
   const reply = emptyReply()
+  let asked = request
+  let pauses = 0
   let reader: PartReader | undefined
   let given = false
   let over = false
@@ -66,7 +100,7 @@ function streamed(model: AiSdkLanguageModel, request: ModelRequest, call: ModelC
   }
   const open = async (): Promise<PartReader> => {
     signal.throwIfAborted()
-    const opening = model.doStream(toCall(request, call, model.specificationVersion))
+    const opening = model.doStream(toCall(asked, call, model))
     signal.addEventListener('abort', onAbort, { once: true })
     const { stream } = await unlessAborted(opening, signal).catch((error: unknown) => {
       // A provider that does not listen may still open the stream: nobody would ever read or close it.
@@ -85,9 +119,18 @@ function streamed(model: AiSdkLanguageModel, request: ModelRequest, call: ModelC
         const { done, value } = await reader.read()
         if (signal.aborted) throw signal.reason
         if (done || value === undefined) {
-          close()
-          return { done: false, value: { type: 'reply', reply: finishReply(reply) } }
+          const paused = pauses < mostPauses ? pausedReply(reply, by) : null
+          if (paused === null) {
+            close()
+            return { done: false, value: { type: 'reply', reply: finishReply(reply, by) } }
+          }
+          pauses += 1
+          asked = { ...request, messages: [...request.messages, paused] }
+          reply.finish = null
+          reader = await open()
+          continue
         }
+        if (value.type === 'stream-start') tellWarnings(value.warnings, call)
         const text = addPart(reply, value)
         if (text === '') continue
         given = true
@@ -96,7 +139,8 @@ function streamed(model: AiSdkLanguageModel, request: ModelRequest, call: ModelC
     } catch (error) {
       close()
       onAbort()
-      throw signal.aborted ? signal.reason : afterText(toCallError(error), given)
+      if (signal.aborted) throw signal.reason
+      throw given ? afterText(toCallError(error)) : toCallError(error)
     }
   }
   const stop = async (): Promise<IteratorResult<ModelPart>> => {
@@ -105,15 +149,6 @@ function streamed(model: AiSdkLanguageModel, request: ModelRequest, call: ModelC
     return end
   }
   return { next, return: stop }
-}
-
-/** An error once text was given: another try would say it twice. */
-function afterText(error: ModelCallError, given: boolean): ModelCallError {
-  if (!given || !error.retryable) return error
-  return new ModelCallError(error.message, {
-    ...(error.status === null ? {} : { status: error.status }),
-    retryable: false,
-  })
 }
 
 function unlessAborted<T>(answer: PromiseLike<T>, signal: AbortSignal): Promise<T> {

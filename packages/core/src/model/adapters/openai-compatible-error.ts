@@ -1,6 +1,7 @@
 /** Turns what a server answered in place of a reply into a `ModelCallError` that says what to do and never repeats a secret. */
 import { ModelCallError } from '../model.ts'
 import { isRetryableStatus, readRetryAfter } from '../retry.ts'
+import { isUnreachable, troubleOf } from '../trouble.ts'
 
 const longestDetail = 500
 /** An error body is read no further than this. */
@@ -18,13 +19,21 @@ export async function errorOfResponse(response: Response, called: Called): Promi
   if (status >= 300 && status < 400) {
     await response.body?.cancel()
     const hint = 'Redirects are not followed; set "baseUrl" to where it points.'
-    return new ModelCallError(`${called.name} answered ${status}. ${hint}`, { status, retryable: false })
+    return new ModelCallError(`${called.name} answered ${status}. ${hint}`, {
+      status,
+      retryable: false,
+      trouble: 'access',
+    })
   }
-  const detail = clean(describe(await readStart(response)), called)
+  const body = await readStart(response)
+  const text = describe(body)
+  const trouble = troubleOf({ status, codes: codesOf(body), text })
+  const detail = clean(text, called)
   const retryAfterMs = readRetryAfter((name) => response.headers.get(name))
   return new ModelCallError(`${called.name} answered ${status}${detail === '' ? '' : `: ${detail}`}`, {
     status,
-    retryable: isRetryableStatus(status),
+    retryable: trouble === null && isRetryableStatus(status),
+    trouble,
     ...(retryAfterMs === null ? {} : { retryAfterMs }),
   })
 }
@@ -33,10 +42,13 @@ export async function errorOfResponse(response: Response, called: Called): Promi
 export function errorOfObject(error: unknown, called: Called): ModelCallError {
   const status = statusOf(error)
   const refused = isObject(error) && error.type === 'invalid_request_error'
-  const detail = clean(describe(error), called)
+  const text = describe(error)
+  const trouble = troubleOf({ status, codes: codesOf(error), text })
+  const detail = clean(text, called)
   return new ModelCallError(`${called.name} reported an error in its reply: ${detail === '' ? 'no details' : detail}`, {
     ...(status === undefined ? {} : { status }),
-    retryable: status === undefined ? !refused : isRetryableStatus(status),
+    retryable: trouble === null && (status === undefined ? !refused : isRetryableStatus(status)),
+    trouble,
   })
 }
 
@@ -44,7 +56,7 @@ export function errorOfObject(error: unknown, called: Called): ModelCallError {
 export function errorOfText(text: string, called: Called): ModelCallError {
   if (text.trimStart().startsWith('<')) {
     const message = `${called.name} answered with a web page. Is "baseUrl" right, such as ending in /v1?`
-    return new ModelCallError(message, { retryable: false })
+    return new ModelCallError(message, { retryable: false, trouble: 'access' })
   }
   return new ModelCallError(`${called.name} sent something that is no JSON: ${clean(text, called)}`, {
     retryable: true,
@@ -68,15 +80,7 @@ export function errorOfNetwork(error: unknown, called: Called): ModelCallError {
   const reason = code ?? (inner instanceof Error ? clean(inner.message, called) : 'unknown reason')
   return new ModelCallError(`${called.name} could not be reached, or the connection broke (${reason}).`, {
     retryable: true,
-  })
-}
-
-/** The same error after its reader has seen text: another try would say it twice. */
-export function afterText(error: ModelCallError): ModelCallError {
-  if (!error.retryable) return error
-  return new ModelCallError(error.message, {
-    ...(error.status === null ? {} : { status: error.status }),
-    retryable: false,
+    trouble: isUnreachable(code ?? '') ? 'access' : null,
   })
 }
 
@@ -107,6 +111,14 @@ function describe(value: unknown, depth = 0): string {
     if (text !== '') return text
   }
   return ''
+}
+
+/** The codes and types of an error, also of one within `error` or a list. */
+function codesOf(value: unknown): readonly unknown[] {
+  const outer: unknown = Array.isArray(value) ? value[0] : value
+  if (!isObject(outer)) return []
+  const inner = isObject(outer.error) ? outer.error : outer
+  return [inner.code, inner.type]
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -51,7 +51,7 @@ export function createReplyReader(stream: ReadableStream<Uint8Array>, context: R
       return
     }
     const unfinished = reply.finishReason === null
-    documents.push(bytes)
+    if (documents.push(bytes)) watch.hear()
     if (unfinished && reply.finishReason !== null) watch.shorten(tailMs)
   }
   // With its finish reason a reply is whole: only usage may be missing, and usage is allowed to be unknown.

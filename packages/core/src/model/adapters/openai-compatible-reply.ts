@@ -2,7 +2,8 @@
 import type { ModelUsage } from '@witan/protocol/entries'
 import type { ModelMessage } from '../message.ts'
 import type { ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
-import type { ToolCallCollector } from './openai-compatible-tool-calls.ts'
+import { addThoughts, keptOf, type Thoughts } from './openai-compatible-kept.ts'
+import type { CollectedCalls, ToolCallCollector } from './openai-compatible-tool-calls.ts'
 import { createToolCallCollector } from './openai-compatible-tool-calls.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -18,6 +19,7 @@ export interface ReplySoFar {
   usage: ModelUsage | null
   model: string | null
   refused: boolean
+  readonly thoughts: Thoughts
 }
 
 /** A reply of which nothing has come yet. */
@@ -31,6 +33,7 @@ export function emptyReply(): ReplySoFar {
     usage: null,
     model: null,
     refused: false,
+    thoughts: {},
   }
 }
 
@@ -52,6 +55,7 @@ export function addDocument(reply: ReplySoFar, document: unknown, { messages }: 
   const said = choice.delta ?? choice.message
   if (!isObject(said)) return
   addText(reply, readText(said.content))
+  addThoughts(reply.thoughts, said)
   if (typeof said.refusal === 'string' && said.refusal !== '') {
     reply.refused = true
     addText(reply, said.refusal)
@@ -68,14 +72,20 @@ export function takeFresh(reply: ReplySoFar): string {
   return fresh
 }
 
+const noCalls: CollectedCalls = { calls: [], extras: new Map() }
+
 /** The whole reply. A server that ended properly but named no reason is taken to have said all it wanted. */
-export function finishReply({ text, calls, usage, model, refused, ...reply }: ReplySoFar): ModelReply {
-  const toolCalls = calls?.finish() ?? []
+export function finishReply(
+  { text, calls, usage, model, refused, thoughts, ...reply }: ReplySoFar,
+  by: string,
+): ModelReply {
+  const { calls: toolCalls, extras } = calls?.finish() ?? noCalls
   let finishReason = reply.finishReason ?? 'stop'
   if (finishReason === 'stop' || finishReason === 'tool_calls')
     finishReason = toolCalls.length > 0 ? 'tool_calls' : 'stop'
   if (finishReason === 'stop' && refused) finishReason = 'content_filter'
-  return { text, toolCalls, finishReason, usage, model }
+  const kept = keptOf(thoughts, { by, extras })
+  return { text, toolCalls, finishReason, usage, model, ...(kept === undefined ? {} : { kept }) }
 }
 
 function addText(reply: ReplySoFar, text: string): void {

@@ -1,19 +1,31 @@
 /** The body of a chat completion, put together from JSON text that is kept per message: a step pays only for what is new. */
+import { readJson } from '@witan/protocol/schemas'
 import type { ModelMessage, ModelToolCall } from '../message.ts'
 import type { ModelRequest, ModelTool } from '../model.ts'
+import { type ModelSettings, settingsWith } from '../settings.ts'
+import { returnedWith } from './openai-compatible-kept.ts'
 
 type Output = NonNullable<ModelRequest['output']>
 
 // By identity, as the contract of a request allows. Entries live as long as the conversation's own messages.
 const messageTexts = new WeakMap<ModelMessage, string>()
+/** With what its model gets back: apart from what all others read. */
+const keptTexts = new WeakMap<ModelMessage, string>()
 const toolTexts = new WeakMap<readonly ModelTool[], string>()
 const outputTexts = new WeakMap<Output, string>()
 
+/** Whose kept parts go back, and what stands behind the settings of a request. */
+interface Sending {
+  readonly keeper: string
+  readonly settings: ModelSettings
+}
+
 /** The request as JSON text in the form of OpenAI's `POST /chat/completions`, always streamed and with usage. */
-export function requestBody(model: string, request: ModelRequest): string {
+export function requestBody(model: string, request: ModelRequest, sending?: Sending): string {
+  const by = sending?.keeper ?? ''
   let messages = ''
   for (const message of request.messages)
-    messages += messages === '' ? messageText(message) : `,${messageText(message)}`
+    messages += messages === '' ? messageText(message, by) : `,${messageText(message, by)}`
   let body = `{"model":${JSON.stringify(model)},"stream":true,"stream_options":{"include_usage":true},"messages":[${messages}]`
   // A choice without tools is refused by several servers, and says nothing.
   if (request.tools.length > 0) {
@@ -22,6 +34,10 @@ export function requestBody(model: string, request: ModelRequest): string {
   if (request.temperature !== null) body += `,"temperature":${request.temperature}`
   if (request.reasoningEffort !== null) body += `,"reasoning_effort":"${request.reasoningEffort}"`
   if (request.output !== null) body += `,"response_format":${cached(outputTexts, request.output, outputText)}`
+  const { maxOutputTokens, providerOptions } = settingsWith(request, sending?.settings ?? {})
+  if (maxOutputTokens !== undefined) body += `,"max_tokens":${maxOutputTokens}`
+  const own = JSON.stringify(providerOptions?.['openaiCompatible'] ?? {})
+  if (own !== '{}') body += `,${own.slice(1, -1)}`
   return `${body}}`
 }
 
@@ -33,34 +49,35 @@ function cached<Key extends object>(store: WeakMap<Key, string>, key: Key, write
   return text
 }
 
-function messageText(message: ModelMessage): string {
-  return cached(messageTexts, message, (fresh) => JSON.stringify(wireMessage(fresh)))
+function messageText(message: ModelMessage, by: string): string {
+  const isKept = message.role === 'assistant' && message.kept?.by === by
+  return cached(isKept ? keptTexts : messageTexts, message, (fresh) => JSON.stringify(wireMessage(fresh, by)))
 }
 
-function wireMessage(message: ModelMessage): Record<string, unknown> {
+function wireMessage(message: ModelMessage, by: string): Record<string, unknown> {
   if (message.role === 'tool') {
     return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
   }
-  if (message.role === 'assistant' && message.toolCalls !== undefined && message.toolCalls.length > 0) {
-    const content = message.content === '' ? null : message.content
-    return { role: 'assistant', content, tool_calls: message.toolCalls.map(wireToolCall) }
-  }
-  return { role: message.role, content: message.content }
+  const { role, content } = message
+  if (message.role !== 'assistant') return { role, content }
+  const returned = returnedWith(message, by)
+  const { toolCalls = [] } = message
+  if (toolCalls.length === 0) return { role, content, ...returned?.message }
+  const calls = toolCalls.map((call) => wireToolCall(call, returned?.extraOf.get(call.id)))
+  return { role, content: content === '' ? null : content, ...returned?.message, tool_calls: calls }
 }
 
-function wireToolCall(call: ModelToolCall): Record<string, unknown> {
-  return { id: call.id, type: 'function', function: { name: call.name, arguments: safeArguments(call.arguments) } }
+function wireToolCall({ id, name, arguments: written }: ModelToolCall, extra: unknown): Record<string, unknown> {
+  const call = { id, type: 'function', function: { name, arguments: safeArguments(written) } }
+  return extra === undefined ? call : { ...call, extra_content: extra }
 }
 
 // Several servers parse the arguments of earlier calls to fill their template and refuse the whole request when they are no
 // object: one slip of the model would then stop the conversation for good. The tool's result has told the model what was wrong.
 function safeArguments(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : '{}'
-  } catch {
-    return '{}'
-  }
+  const read = readJson(text)
+  const value = read.ok ? read.value : null
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : '{}'
 }
 
 function toolsText(tools: readonly ModelTool[]): string {

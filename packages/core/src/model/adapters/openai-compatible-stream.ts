@@ -8,7 +8,8 @@ export type ReplyDocument =
 
 /** Takes bytes as they come and hands over every document in order; `end` hands over what the last line held. */
 export interface DocumentReader {
-  push(bytes: Uint8Array): void
+  /** Whether any of these bytes belong to a document: comments, other fields and white space around them do not. */
+  push(bytes: Uint8Array): boolean
   end(): void
 }
 
@@ -16,7 +17,8 @@ type OnDocument = (document: ReplyDocument) => void
 
 /** Reads text, one piece after another, until it ends. */
 interface TextReader {
-  take(text: string): void
+  /** Whether any of the text belongs to a document. */
+  take(text: string): boolean
   end(): void
 }
 
@@ -27,11 +29,11 @@ interface TextReader {
 export function createDocumentReader(onDocument: OnDocument): DocumentReader {
   const decoder = new TextDecoder()
   let reader: TextReader | undefined
-  const take = (text: string): void => {
+  const take = (text: string): boolean => {
     const begun = reader === undefined ? text.trimStart() : text
-    if (begun === '') return
+    if (begun === '') return false
     reader ??= /^[{[<]/.test(begun) ? plainReader(onDocument) : eventReader(onDocument)
-    reader.take(begun)
+    return reader.take(begun)
   }
   return {
     push: (bytes) => take(decoder.decode(bytes, { stream: true })),
@@ -48,6 +50,7 @@ function plainReader(onDocument: OnDocument): TextReader {
   return {
     take: (text) => {
       all += text
+      return text.trim() !== ''
     },
     end: () => {
       const value = parse(all)
@@ -67,6 +70,10 @@ function eventReader(onDocument: OnDocument): TextReader {
   /** Whether `rest` ends in a CR that may be half of a CRLF. */
   let halfEnd = false
   let held: string[] = []
+  /** Whether a line of data has come with the text that is taken now. */
+  let hasData = false
+  /** Whether `rest` is the beginning of one. */
+  let isInData = false
   const flush = (): void => {
     if (held.length === 0) return
     const text = held.join('\n')
@@ -76,6 +83,7 @@ function eventReader(onDocument: OnDocument): TextReader {
     else if (text.trim() !== '') onDocument({ type: 'broken', text })
   }
   const data = (text: string): void => {
+    if (text.trim() !== '') hasData = true
     const value = held.length === 0 ? parse(text) : undefined
     if (value !== undefined) onDocument({ type: 'json', value })
     else if (text.trim() === '[DONE]') {
@@ -87,14 +95,21 @@ function eventReader(onDocument: OnDocument): TextReader {
     if (text === '') flush()
     else if (text.startsWith('data:')) data(text.charCodeAt(5) === 32 ? text.slice(6) : text.slice(5))
   }
-  const take = (text: string): void => {
+  const take = (text: string): boolean => {
     const mayEndLine = halfEnd || text.includes('\n') || text.includes('\r')
     halfEnd = text.endsWith('\r')
+    hasData = false
     // Only new text is looked at: a very long line must not be read again with each of its chunks.
+    const isShort = rest.length < longestField
     rest = mayEndLine ? eachLine(rest + text, line) : rest + text
+    if (mayEndLine || isShort) isInData = /^data:\s*\S/.test(rest)
+    return hasData || (isInData && text.trim() !== '')
   }
-  return { take, end: () => take('\n\n') }
+  return { take, end: () => void take('\n\n') }
 }
+
+/** That much of a line is enough to see whether it is data. */
+const longestField = 64
 
 /** Calls `onLine` for every whole line and returns what is left. */
 function eachLine(text: string, onLine: (line: string) => void): string {

@@ -8,7 +8,7 @@ import { seed } from '../../../../../test/support/seeds.ts'
 function collect(pieces: readonly unknown[]): unknown[] {
   const collector = createToolCallCollector((position) => `fresh${position}`)
   for (const piece of pieces) collector.add(piece)
-  return collector.finish().map((call) => [call.id, call.name, call.arguments])
+  return collector.finish().calls.map((call) => [call.id, call.name, call.arguments])
 }
 
 const piece = (index: number | null, id: string | null, ...[name, args]: readonly unknown[]) => ({

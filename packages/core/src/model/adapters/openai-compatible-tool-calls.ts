@@ -4,13 +4,20 @@ import type { ModelToolCall } from '../message.ts'
 /** Collects pieces in the order they come; `finish` gives the calls in the order they began. */
 export interface ToolCallCollector {
   add(piece: unknown): void
-  finish(): readonly ModelToolCall[]
+  finish(): CollectedCalls
+}
+
+/** The calls, and by their ids what the server noted at them, such as a signature. */
+export interface CollectedCalls {
+  readonly calls: readonly ModelToolCall[]
+  readonly extras: ReadonlyMap<string, unknown>
 }
 
 interface Call {
   id: string
   name: string
   arguments: string
+  extra: unknown
 }
 
 interface Piece {
@@ -18,6 +25,7 @@ interface Piece {
   readonly id: string
   readonly name: string
   readonly arguments: string
+  readonly extra: unknown
 }
 
 /** `freshId` names the calls that a server left without an id, or gave the id of another one. */
@@ -37,7 +45,7 @@ export function createToolCallCollector(freshId: (position: number) => string): 
       if (piece === null) return
       let call = find(piece)
       if (call === undefined) {
-        call = { id: piece.id, name: piece.name, arguments: piece.arguments }
+        call = { id: piece.id, name: piece.name, arguments: piece.arguments, extra: piece.extra }
         calls.push(call)
       } else extend(call, piece)
       if (piece.index !== null) byIndex.set(piece.index, call)
@@ -62,6 +70,7 @@ function extend(call: Call, piece: Piece): void {
   // Names may come in pieces, but only before the arguments; the same name again is a repetition.
   if (call.name === '' || (call.arguments === '' && piece.name !== call.name)) call.name += piece.name
   call.arguments += piece.arguments
+  call.extra = piece.extra ?? call.extra
 }
 
 function readPiece(raw: unknown): Piece | null {
@@ -73,21 +82,24 @@ function readPiece(raw: unknown): Piece | null {
     id: typeof raw.id === 'string' ? raw.id : '',
     name: typeof called.name === 'string' ? called.name : '',
     arguments: typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : '',
+    extra: raw.extra_content,
   }
 }
 
-function finished(calls: readonly Call[], freshId: (position: number) => string): readonly ModelToolCall[] {
+function finished(calls: readonly Call[], freshId: (position: number) => string): CollectedCalls {
   const taken = new Set<string>()
   const whole: ModelToolCall[] = []
+  const extras = new Map<string, unknown>()
   for (const call of calls) {
     // An empty entry: some servers send one beside a text.
     if (call.name === '' && call.arguments === '') continue
     let { id } = call
     for (let position = whole.length; id === '' || taken.has(id); position += 1) id = freshId(position)
     taken.add(id)
+    if (call.extra !== undefined && call.extra !== null) extras.set(id, call.extra)
     whole.push({ id, name: call.name, arguments: call.arguments.trim() === '' ? '{}' : call.arguments })
   }
-  return whole
+  return { calls: whole, extras }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
-import type { FakeAnswer, FakeProvider } from '../../testing/fake-provider.ts'
-import { chunk, createFakeProvider, eventStream, jsonAnswer } from '../../testing/fake-provider.ts'
+import type { FakeAnswer, FakeProvider } from '../../../../../test/support/fake-provider.ts'
+import { chunk, createFakeProvider, eventStream, jsonAnswer } from '../../../../../test/support/fake-provider.ts'
 import type { ModelReply, ModelRequest } from '../model.ts'
 import { ModelCallError } from '../model.ts'
 import type { OpenAICompatibleOptions } from './openai-compatible.ts'
@@ -240,17 +240,60 @@ test('a server that cannot be reached is a retryable error that names the reason
 
 test('silence ends the call, before the reply and in it; a slow reader is no silence', async () => {
   const before = failure(await play({ ...eventStream([]), chunks: [], end: 'hang' }, { timeoutMs: 30 }))
-  assert.match(before.message, /nothing for 30 ms/)
+  assert.match(before.message, /nothing of its reply for 30 ms/)
   assert.equal(before.retryable, true)
   const timeoutMs = 2_000 // long enough for whatever is sent, also on a machine that is busy
-  const [middle, after, slow] = await Promise.all([
+  const line = `data: ${JSON.stringify(chunk({ content: 'x'.repeat(60) }, 'stop'))}\n\ndata: [DONE]\n\n`
+  const [middle, after, slow, dripping] = await Promise.all([
     play({ ...withoutDone(eventStream(hello.slice(0, 1))), end: 'hang' }, { timeoutMs }),
     play({ ...withoutDone(eventStream(hello)), end: 'hang' }, { timeoutMs }),
     readSlowly({ timeoutMs, pauseMs: 2_500 }),
+    play({ chunks: line.match(/.{1,4}/gs) ?? [], paceMs: 50 }, { timeoutMs }),
   ])
   assert.deepEqual([middle.deltas, failure(middle).retryable], [['Hel'], false])
   assert.equal(after.reply?.text, 'Hello')
   assert.equal(slow, 'Hello')
+  assert.equal(dripping.reply?.text, 'x'.repeat(60))
+})
+
+test('what says nothing of a reply does not keep a call alive', { timeout: 30_000 }, async () => {
+  const nothings = [
+    ': ping\n\n',
+    ':\n',
+    '\n',
+    'event: ping\nid: 1\nretry: 5\n\n',
+    'data:\n\n',
+    'data: \n\n',
+    '  \n',
+    ': half',
+  ]
+  const endless = (chunks: readonly string[], again = nothings): FakeAnswer => ({ chunks, endless: again, paceMs: 2 })
+  const documents = (some: readonly unknown[]) => some.map((one) => `data: ${JSON.stringify(one)}\n\n`)
+  const timeoutMs = 300
+  const [before, padded, middle, tail] = await Promise.all([
+    play(endless([]), { timeoutMs }),
+    play(endless([], [' ', '\n']), { timeoutMs }),
+    play(endless(documents(hello.slice(0, 1))), { timeoutMs }),
+    play(endless(documents(hello)), { timeoutMs }),
+  ])
+  for (const one of [before, padded]) {
+    assert.match(failure(one).message, /nothing of its reply for 300 ms/)
+    assert.equal(failure(one).retryable, true)
+  }
+  assert.deepEqual([middle.deltas, failure(middle).retryable], [['Hel'], false])
+  assert.equal(tail.reply?.text, 'Hello')
+})
+
+test('a reply that goes on and on ends at the limit for the whole call', { timeout: 30_000 }, async () => {
+  const empty = `data: ${JSON.stringify(chunk({}))}\n\n`
+  const error = failure(await play({ chunks: [], endless: [empty], paceMs: 2 }, { totalTimeoutMs: 300 }))
+  assert.match(error.message, /took more than 300 ms/)
+  assert.equal(error.retryable, false)
+  const long = await play(
+    { chunks: [], endless: ['data: ', '{', '"a":', '1', '}\n'], paceMs: 2 },
+    { totalTimeoutMs: 300 },
+  )
+  assert.match(failure(long).message, /took more than 300 ms/)
 })
 
 /** The text of a reply whose reader takes its time over the first piece. */

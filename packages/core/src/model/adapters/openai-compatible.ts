@@ -1,17 +1,20 @@
 /** A model behind any server that speaks OpenAI's chat completions: hosted ones, gateways, and local servers. */
 import { WitanError } from '@witan/protocol'
+import { providerOptionsSchema } from '@witan/protocol/schemas'
 import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelRequest } from '../model.ts'
-import { ModelCallError } from '../model.ts'
+import { afterText, ModelCallError } from '../model.ts'
+import { type ModelSettings, settingsWith } from '../settings.ts'
 import type { Called } from './openai-compatible-error.ts'
-import { afterText, errorOfEnd, errorOfNetwork, errorOfResponse } from './openai-compatible-error.ts'
+import { errorOfEnd, errorOfNetwork, errorOfResponse } from './openai-compatible-error.ts'
+import { refusesThoughts } from './openai-compatible-kept.ts'
 import type { ReadState, ReplyReader } from './openai-compatible-read.ts'
 import { createReplyReader } from './openai-compatible-read.ts'
 import { finishReply, takeFresh } from './openai-compatible-reply.ts'
 import { requestBody } from './openai-compatible-request.ts'
-import { watchCall } from './openai-compatible-watch.ts'
+import { type CallLimits, watchCall } from './openai-compatible-watch.ts'
 
 /** Where a model is and how to call it. */
-export interface OpenAICompatibleOptions {
+export interface OpenAICompatibleOptions extends ModelSettings {
   /** The address before `/chat/completions`, such as `http://localhost:11434/v1`. */
   readonly baseUrl: string
   /** The name the server knows the model by. */
@@ -19,8 +22,13 @@ export interface OpenAICompatibleOptions {
   /** Sent as a bearer token; without it no `Authorization` header is sent. It never appears in an error. */
   readonly apiKey?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** How long the server may stay silent, before its reply and in it. Default 300 000: a local server may read a long prompt slowly. */
+  /**
+   * How long the server may send nothing of its reply, at its beginning and in it; comments that keep a connection open are nothing.
+   * Default 300 000: a local server may read a long prompt slowly.
+   */
   readonly timeoutMs?: number
+  /** How long one reply may take in all, with the time that its reader takes. Default 3 600 000. */
+  readonly totalTimeoutMs?: number
   /** The name in logs and usage. Default: `<host>/<model>`. */
   readonly id?: string
   /** What its tokens cost, for sums and limits in money. */
@@ -45,12 +53,15 @@ interface Connection {
   readonly model: string
   readonly headers: Headers
   readonly called: Called
-  readonly timeoutMs: number
+  readonly limits: CallLimits
   readonly fetch: typeof fetch
+  /** Whose kept parts it takes back; empty once the server has refused such parts. */
+  keeper: string
+  readonly settings: ModelSettings
 }
 
 function connect(options: OpenAICompatibleOptions): Connection {
-  const { baseUrl, model, apiKey = '', timeoutMs = 300_000 } = options
+  const { baseUrl, model, apiKey = '', timeoutMs = 300_000, totalTimeoutMs = 3_600_000 } = options
   if (!URL.canParse(baseUrl) || !/^https?:/i.test(baseUrl)) {
     // Not repeated: an address that is written wrongly may hold a password all the same.
     throw new WitanError('CONFIG_INVALID', '`baseUrl` is no http or https address.', {
@@ -70,9 +81,24 @@ function connect(options: OpenAICompatibleOptions): Connection {
     model,
     headers: requestHeaders(options.headers ?? {}, apiKey),
     called: { name: `The model server ${url.host}`, secrets },
-    timeoutMs,
+    limits: { silenceMs: timeoutMs, totalMs: totalTimeoutMs },
     fetch: options.fetch ?? fetch,
+    keeper: `openai-compatible ${url.host}/${model}`,
+    settings: checkedSettings(options),
   }
+}
+
+function checkedSettings({ maxOutputTokens, providerOptions }: ModelSettings): ModelSettings {
+  const checked = providerOptionsSchema.optional().safeParse(providerOptions)
+  if (!checked.success) {
+    const [issue] = checked.error.issues
+    const path = ['providerOptions', ...(issue?.path ?? [])].join('.')
+    throw new WitanError('CONFIG_INVALID', `${issue?.message}.`, { path, hint: 'Leave the key out.' })
+  }
+  return settingsWith(
+    { ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) },
+    { ...(providerOptions === undefined ? {} : { providerOptions }) },
+  )
 }
 
 function requestHeaders(given: Readonly<Record<string, string>>, apiKey: string): Headers {
@@ -117,14 +143,26 @@ async function* converse(
   } finally {
     reader.close()
   }
-  yield { type: 'reply', reply: finishReply(reader.reply) }
+  yield { type: 'reply', reply: finishReply(reader.reply, connection.keeper) }
 }
 
 /** Sends the request and returns the reader of its reply. */
 async function open(connection: Connection, request: ModelRequest, signal: AbortSignal): Promise<ReplyReader> {
+  const { keeper } = connection
+  try {
+    return await send(connection, request, signal)
+  } catch (error) {
+    if (!(error instanceof ModelCallError) || !refusesThoughts(error)) throw error
+    if (!request.messages.some((message) => message.role === 'assistant' && message.kept?.by === keeper)) throw error
+    connection.keeper = ''
+    return await send(connection, request, signal)
+  }
+}
+
+async function send(connection: Connection, request: ModelRequest, signal: AbortSignal): Promise<ReplyReader> {
   const { called, headers, url } = connection
-  const watch = watchCall(signal, connection.timeoutMs)
-  const body = requestBody(connection.model, request)
+  const watch = watchCall(signal, connection.limits)
+  const body = requestBody(connection.model, request, connection)
   try {
     watch.wait()
     const response = await connection.fetch(url, {
@@ -136,6 +174,7 @@ async function open(connection: Connection, request: ModelRequest, signal: Abort
     })
     if (!response.ok) throw await errorOfResponse(response, called)
     watch.pause()
+    watch.hear()
     if (response.body === null) throw errorOfEnd(called)
     return createReplyReader(response.body, { request, called, watch })
   } catch (error) {

@@ -3,7 +3,8 @@ import { hide } from '../hide.ts'
 import { decide, type Planned, type Standing } from '../refusal.ts'
 import { isHeld } from '../reply.ts'
 import type { Append, AppendResult, JobRow, Reservation, Settlement } from '../store.ts'
-import { isHeard, tellOthers } from './memory-listen.ts'
+import { hasListeners, notifyOthers } from './memory-listen.ts'
+import { noteRest } from './memory-rest.ts'
 import {
   addConversation,
   addInterruption,
@@ -23,7 +24,7 @@ import {
 type Job = Writable<JobRow>
 type Stored = AppendResult & { readonly ok: true }
 
-/** Where an append goes; `over` is a conversation of that id whose time is over. */
+/** The target of an append. `over` is an expired conversation of that id. */
 interface Place {
   readonly memory: Memory
   readonly tables: MemoryTables
@@ -31,7 +32,7 @@ interface Place {
   readonly over: Kept | undefined
 }
 
-/** Applies an append, or says why not and leaves everything as it was but for the wake flag of `woken`. */
+/** Applies an append, or returns the refusal and changes nothing except the wake flag after `woken`. */
 export function applyAppend(access: MemoryAccess, append: Append): AppendResult {
   const { memory } = access
   const tables = tablesOf(memory, append.database)
@@ -39,11 +40,11 @@ export function applyAppend(access: MemoryAccess, append: Append): AppendResult 
   const isOver = found !== undefined && isGone(memory, found)
   const place = { memory, tables, kept: isOver ? undefined : found, over: isOver ? found : undefined }
   const changes = append.jobs?.length ?? 0
-  // Only what happens to a job looks at the clock, and most appends change none.
+  // Only job changes need the clock, and most appends have none.
   const decision = decide(new Before(place), append, changes === 0 ? 0 : memory.now())
   if (decision.ok) {
     const result = apply(place, append, decision.jobs)
-    if (isHeard(access)) tell(access, append, { ...result, isAnew: isOver })
+    if (hasListeners(access)) notify(access, append, { ...result, isAnew: isOver })
     return result
   }
   const { reason, job } = decision
@@ -51,7 +52,7 @@ export function applyAppend(access: MemoryAccess, append: Append): AppendResult 
   return { ok: false, reason, job: copyOf(job) }
 }
 
-/** How things stand where an append goes. A class, so that an append costs one object and no closures. */
+/** The stored state before an append. A class, so that an append costs one object and no closures. */
 class Before implements Standing<Job> {
   readonly #at: Place
 
@@ -108,30 +109,32 @@ function apply({ memory, tables, kept: found, over }: Place, append: Append, job
   if (append.messageAt !== undefined) kept.row.lastMessageAt = append.messageAt
   if (append.hide !== undefined) kept.row.parameters = hide(kept.row.parameters, append.hide, before)
   if (append.open !== undefined) for (const row of append.open) addInterruption(tables, kept, row)
-  if (append.settle !== undefined) for (const one of append.settle) settle(tables, one)
+  if (append.settle !== undefined) for (const one of append.settle) settle(tables, kept, one)
   if (append.note !== undefined && append.note.text !== null) {
     const reply = tables.replies.get(append.note.key)
     if (reply !== undefined) reply.note = append.note.text
   }
   const changed = jobs.length === 0 ? none : jobs.map((planned) => ({ ...changeJob(memory, kept, planned) }))
+  noteRest(memory, kept)
   return { ok: true, before, lastSeq: kept.row.lastSeq, jobs: changed }
 }
 
-function tell(
+function notify(
   access: MemoryAccess,
   { database, conversation }: Append,
   { before, lastSeq, jobs, isAnew }: Stored & { readonly isAnew: boolean },
 ): void {
   const at = { database, conversation }
-  if (isAnew) tellOthers(access, (listener) => listener.gone(at))
-  if (lastSeq > before) tellOthers(access, (listener) => listener.appended({ ...at, lastSeq }))
+  if (isAnew) notifyOthers(access, (listener) => listener.gone(at))
+  if (lastSeq > before) notifyOthers(access, (listener) => listener.appended({ ...at, lastSeq }))
   const isDue = jobs.some(({ owner, wake, endedAt }) => owner === null && wake && endedAt === null)
-  if (isDue) tellOthers(access, (listener) => listener.due())
+  if (isDue) notifyOthers(access, (listener) => listener.due())
 }
 
-function settle(tables: MemoryTables, one: Settlement): void {
+function settle(tables: MemoryTables, kept: Kept, one: Settlement): void {
   const row = tables.interruptions.get(one.id)
   if (row === undefined) return
+  kept.open.delete(row)
   row.view = { ...row.view, state: one.state }
   row.answer = one.answer
   row.answeredBy = one.by

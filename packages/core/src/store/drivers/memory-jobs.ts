@@ -1,11 +1,14 @@
-/** Jobs of the store in memory: looked up, claimed, kept and given back. */
-import { startOf } from '../cursor.ts'
+/** Jobs of the store in memory: looked up, claimed, renewed and released. */
+import { placeOf, startOf } from '../cursor.ts'
 import { claimedJob, isDue, releasedJob } from '../job-change.ts'
 import type { JobRow, Store } from '../store.ts'
-import { tellOthers } from './memory-listen.ts'
+import { notifyOthers } from './memory-listen.ts'
 import { copyOf, type MemoryAccess, tablesOf } from './memory-tables.ts'
 
-type JobMethods = Pick<Store, 'getJob' | 'listJobs' | 'listTasks' | 'claimJobs' | 'heartbeat' | 'releaseJobs'>
+type JobMethods = Pick<
+  Store,
+  'getJob' | 'listJobs' | 'listRuns' | 'countRuns' | 'listTasks' | 'claimJobs' | 'heartbeat' | 'releaseJobs'
+>
 
 /** The methods of a store that are about jobs. */
 export function jobMethods(access: MemoryAccess): JobMethods {
@@ -16,6 +19,16 @@ export function jobMethods(access: MemoryAccess): JobMethods {
       const kept = tablesOf(memory, database).conversations.get(conversation)
       return kept === undefined ? [] : (live ? kept.live : kept.jobs).map((job) => ({ ...job }))
     },
+    async listRuns(database, conversation, { limit, after }) {
+      const runs = tablesOf(memory, database).conversations.get(conversation)?.runs ?? []
+      const end = after === null ? runs.length : indexOf(runs, after)
+      return runs
+        .slice(Math.max(0, end - limit), end)
+        .reverse()
+        .map((job) => ({ ...job }))
+    },
+    countRuns: async (database, conversation) =>
+      tablesOf(memory, database).conversations.get(conversation)?.runs.length ?? 0,
     async listTasks(database, { limit, after, live }) {
       const all = [...tablesOf(memory, database).jobs.values()].filter(({ kind }) => kind === 'task').sort(newestFirst)
       const start = startOf(all, after, ({ id }) => id)
@@ -39,9 +52,14 @@ export function jobMethods(access: MemoryAccess): JobMethods {
       const wanted = ids === undefined ? null : new Set(ids)
       const own = [...memory.live].filter((job) => job.owner === owner && (wanted === null || wanted.has(job.id)))
       for (const job of own) Object.assign(job, releasedJob(job))
-      if (own.length > 0) tellOthers(access, (listener) => listener.due())
+      if (own.length > 0) notifyOthers(access, (listener) => listener.due())
     },
   }
+}
+
+function indexOf(rows: readonly JobRow[], id: string): number {
+  const index = rows.findLastIndex((row) => row.id === id)
+  return placeOf(index < 0 ? null : index)
 }
 
 function newestFirst(one: JobRow, other: JobRow): number {

@@ -1,24 +1,32 @@
-/** What the stores on the same tables in memory tell each other, as processes on one database would. */
+/** Notifications between stores on the same tables in memory, as between processes on one database. */
 import type { Store, StoreListener } from '../store.ts'
-import type { Handle, Memory, MemoryAccess } from './memory-tables.ts'
+import { emptyLine, type Handle, type Memory, type MemoryAccess } from './memory-tables.ts'
 
 /**
- * Calls the listeners of all stores on the same tables, later and never from within the call that it is about. A store's only
- * listener does not hear of what that store did; where it has several, as when runtimes share it, each may hear of its own.
+ * Calls the listeners of all stores on the same tables, later and never during the call that caused it. If a store has only one
+ * listener, its own changes are not reported to it. If it has several, as when runtimes share it, each may get its own changes.
  */
-export function tellOthers({ memory, handle: from }: MemoryAccess, call: (listener: StoreListener) => void): void {
+export function notifyOthers({ memory, handle: from }: MemoryAccess, call: (listener: StoreListener) => void): void {
   for (const { listeners } of memory.handles) {
-    if (listeners === from.listeners && listeners.size < 2) continue
-    for (const one of listeners) {
-      queueMicrotask(() => {
-        if (listeners.has(one)) call(one.listener)
-      })
-    }
+    if (listeners !== from.listeners || listeners.size > 1) notify(listeners, call)
   }
 }
 
-/** Whether anybody but this store could hear of what it does. */
-export function isHeard({ memory, handle }: MemoryAccess): boolean {
+/** Calls every listener of every store on the tables, later, for a change that no caller asked for. */
+export function notifyAll({ handles }: Memory, call: (listener: StoreListener) => void): void {
+  for (const { listeners } of handles) notify(listeners, call)
+}
+
+function notify(listeners: Handle['listeners'], call: (listener: StoreListener) => void): void {
+  for (const one of listeners) {
+    queueMicrotask(() => {
+      if (listeners.has(one)) call(one.listener)
+    })
+  }
+}
+
+/** Whether a change of this store has any listener to notify. */
+export function hasListeners({ memory, handle }: MemoryAccess): boolean {
   return memory.handles.size > 1 || handle.listeners.size > 1
 }
 
@@ -35,7 +43,7 @@ export function listenMethods(access: MemoryAccess): ListenMethods {
       }
     },
     say: (database, conversation, text) =>
-      tellOthers(access, (listener) => listener.said({ database, conversation }, text)),
+      notifyOthers(access, (listener) => listener.said({ database, conversation }, text)),
   }
 }
 
@@ -46,4 +54,5 @@ export function leave(memory: Memory, handle: Handle): void {
   if (memory.handles.size > 0) return
   memory.databases.clear()
   memory.live.clear()
+  Object.assign(memory.resting, emptyLine())
 }

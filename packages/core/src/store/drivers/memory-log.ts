@@ -1,8 +1,10 @@
 /** Conversations, entries and interruptions of the store in memory. */
 import { startOf } from '../cursor.ts'
-import type { Store } from '../store.ts'
+import { firstWords } from '../entry-text.ts'
+import type { LastRun, ListedConversation, Store } from '../store.ts'
 import { applyAppend } from './memory-append.ts'
-import { tellOthers } from './memory-listen.ts'
+import { notifyOthers } from './memory-listen.ts'
+import { restedTooLong } from './memory-rest.ts'
 import { copyOf, isGone, type Kept, type MemoryAccess, removeConversation, tablesOf } from './memory-tables.ts'
 
 type LogMethods = Pick<
@@ -28,7 +30,7 @@ export function logMethods(access: MemoryAccess): LogMethods {
         !isGone(memory, one)
       const start = startOf(kept, page.after, ({ row }) => row.id)
       const wanted = kept.slice(start).filter(isWanted)
-      return wanted.slice(0, page.limit).map(({ row }) => ({ ...row }))
+      return wanted.slice(0, page.limit).map(listed)
     },
     async deleteConversation(database, id) {
       const kept = tablesOf(memory, database).conversations.get(id)
@@ -43,10 +45,23 @@ export function logMethods(access: MemoryAccess): LogMethods {
   }
 }
 
+function listed({ row, entries: [first], jobs }: Kept): ListedConversation {
+  const run = jobs.findLast(({ kind }) => kind === 'run')
+  return {
+    ...row,
+    firstMessage: first?.type === 'message' ? firstWords(first.body.text) : null,
+    lastRun: run === undefined ? null : lastRunOf(run),
+  }
+}
+
+function lastRunOf({ id, status, createdAt, endedAt, about }: LastRun): LastRun {
+  return { id, status, createdAt, endedAt, about }
+}
+
 function remove(access: MemoryAccess, kept: Kept): void {
   const { database, id: conversation } = kept.row
   removeConversation(access.memory, kept)
-  tellOthers(access, (listener) => listener.gone({ database, conversation }))
+  notifyOthers(access, (listener) => listener.gone({ database, conversation }))
 }
 
 function sweep(access: MemoryAccess, limit: number): { database: string; id: string }[] {
@@ -55,5 +70,9 @@ function sweep(access: MemoryAccess, limit: number): { database: string; id: str
   const over = all.filter((kept) => isGone(memory, kept))
   const gone = over.sort((one, other) => (one.row.expiresAt ?? 0) - (other.row.expiresAt ?? 0)).slice(0, limit)
   for (const kept of gone) remove(access, kept)
+  for (const kept of restedTooLong(memory, limit - gone.length)) {
+    remove(access, kept)
+    gone.push(kept)
+  }
   return gone.map(({ row: { database, id } }) => ({ database, id }))
 }

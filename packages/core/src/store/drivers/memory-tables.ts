@@ -11,10 +11,36 @@ export interface Kept {
   readonly row: Writable<ConversationRow>
   readonly entries: Entry[]
   readonly jobs: Writable<JobRow>[]
-  /** Those of the jobs that are live, and the run among them. */
+  /** The jobs that are runs. */
+  readonly runs: Writable<JobRow>[]
+  /** The live jobs, and the live run. */
   readonly live: Writable<JobRow>[]
   run: Writable<JobRow> | null
   readonly interruptions: Writable<InterruptionRow>[]
+  /** The open interruptions. */
+  readonly open: Set<Writable<InterruptionRow>>
+  /** Its position among inactive conversations; null while it has a live job or an open interruption. */
+  rest: Resting | null
+}
+
+/** A position in the queue of inactive conversations, in the order of their last writes. */
+export interface Resting {
+  readonly kept: Kept
+  readonly since: number
+  older: Resting | null
+  newer: Resting | null
+}
+
+/** The ends of that queue, and its length. */
+export interface RestingLine {
+  count: number
+  oldest: Resting | null
+  newest: Resting | null
+}
+
+/** An empty queue. */
+export function emptyLine(): RestingLine {
+  return { count: 0, oldest: null, newest: null }
 }
 
 /** What one database holds. */
@@ -24,7 +50,7 @@ export interface MemoryTables {
   readonly interruptions: Map<string, Writable<InterruptionRow>>
   readonly replies: Map<string, Writable<ReplyRow>>
   readonly agents: Map<string, AgentRow>
-  /** All revisions of an agent by its id, also once it is deleted. */
+  /** All revisions of an agent by its id, even if it is deleted. */
   readonly revisions: Map<string, Map<number, AgentRow>>
 }
 
@@ -33,21 +59,29 @@ export interface Handle {
   readonly listeners: Set<{ readonly listener: StoreListener }>
 }
 
-/** All databases, the jobs of all of them that are live, in the order they were made, and the stores that are open on them. */
+/** All databases, their live jobs in creation order, and the stores that are open on them. */
 export interface Memory {
   readonly now: () => number
   readonly databases: Map<string, MemoryTables>
   readonly live: Set<Writable<JobRow>>
   readonly handles: Set<Handle>
+  readonly limits: RestLimits
+  readonly resting: RestingLine
 }
 
-/** The tables, and through which store they are used. */
+/** How many inactive conversations are kept, and for how long. */
+export interface RestLimits {
+  readonly maxResting: number
+  readonly maxRestingMs: number
+}
+
+/** The tables, and the store that uses them. */
 export interface MemoryAccess {
   readonly memory: Memory
   readonly handle: Handle
 }
 
-/** The tables of a database; made when it is first named. */
+/** The tables of a database, created on first use. */
 export function tablesOf(memory: Memory, database: string): MemoryTables {
   const known = memory.databases.get(database)
   if (known !== undefined) return known
@@ -63,9 +97,10 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
   return fresh
 }
 
-/** Makes a conversation with nothing in it. */
+/** Creates an empty conversation. */
 export function addConversation(tables: MemoryTables, row: ConversationRow): Kept {
-  const kept: Kept = { row: { ...row }, entries: [], jobs: [], live: [], run: null, interruptions: [] }
+  const rows = { entries: [], jobs: [], runs: [], live: [], run: null, interruptions: [], open: new Set<never>() }
+  const kept: Kept = { row: { ...row }, ...rows, rest: null }
   tables.conversations.set(row.id, kept)
   return kept
 }
@@ -74,13 +109,14 @@ export function addConversation(tables: MemoryTables, row: ConversationRow): Kep
 export function addJob(memory: Memory, kept: Kept, job: Writable<JobRow>): void {
   tablesOf(memory, job.database).jobs.set(job.id, job)
   kept.jobs.push(job)
+  if (job.kind === 'run') kept.runs.push(job)
   if (job.endedAt !== null) return
   kept.live.push(job)
   memory.live.add(job)
   if (job.kind === 'run') kept.run = job
 }
 
-/** Takes a job that has ended out of those that are live. */
+/** Removes an ended job from the live jobs. */
 export function dropLive(memory: Memory, kept: Kept, job: Writable<JobRow>): void {
   kept.live.splice(kept.live.indexOf(job), 1)
   memory.live.delete(job)
@@ -92,19 +128,21 @@ export function addInterruption(tables: MemoryTables, kept: Kept, row: Interrupt
   const own = { ...row }
   tables.interruptions.set(row.view.id, own)
   kept.interruptions.push(own)
+  if (row.view.state === 'open') kept.open.add(own)
 }
 
-/** Whether the time of a conversation is over and nothing in it is live or can still be answered. */
-export function isGone({ now }: Memory, { row, live, interruptions }: Kept): boolean {
+/** Whether a conversation has expired, and has no live job and no interruption that can still be answered. */
+export function isGone({ now }: Memory, { row, live, open }: Kept): boolean {
   if (row.expiresAt === null || row.expiresAt > now() || live.length > 0) return false
-  return !interruptions.some(
-    ({ view, expiresAt }) => view.state === 'open' && (expiresAt === null || expiresAt > now()),
-  )
+  for (const { expiresAt } of open) if (expiresAt === null || expiresAt > now()) return false
+  return true
 }
 
 /** Removes a conversation with everything that belongs to it. */
-export function removeConversation(memory: Memory, { row, jobs, interruptions }: Kept): void {
+export function removeConversation(memory: Memory, kept: Kept): void {
+  const { row, jobs, interruptions } = kept
   const tables = tablesOf(memory, row.database)
+  leaveLine(memory, kept)
   tables.conversations.delete(row.id)
   for (const job of jobs) {
     tables.jobs.delete(job.id)
@@ -113,7 +151,31 @@ export function removeConversation(memory: Memory, { row, jobs, interruptions }:
   for (const { view } of interruptions) tables.interruptions.delete(view.id)
 }
 
-/** A row that its reader may keep. */
+/** Removes a conversation from the queue. */
+export function leaveLine({ resting }: Memory, kept: Kept): void {
+  const place = kept.rest
+  if (place === null) return
+  const { older, newer } = place
+  if (older === null) resting.oldest = newer
+  else older.newer = newer
+  if (newer === null) resting.newest = older
+  else newer.older = older
+  kept.rest = null
+  resting.count -= 1
+}
+
+/** Appends a conversation to the queue. */
+export function joinLine({ resting }: Memory, kept: Kept, since: number): void {
+  const older = resting.newest
+  const place: Resting = { kept, since, older, newer: null }
+  if (older === null) resting.oldest = place
+  else older.newer = place
+  resting.newest = place
+  kept.rest = place
+  resting.count += 1
+}
+
+/** A copy of a row for its reader. */
 export function copyOf<Row extends object>(row: Row | null | undefined): Row | null {
   return row === undefined || row === null ? null : { ...row }
 }

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
-import { begin, by, database, entry, start } from '../../testing/conformance/store-fixtures.ts'
+import { begin, by, database, entry, idleListener, start } from '../../testing/conformance/store-fixtures.ts'
 import type { Store, StoreListener } from '../store.ts'
 import { memoryStore } from './memory.ts'
 
 function listener(heard: string[]): StoreListener {
   return {
+    ...idleListener,
     appended: ({ conversation, lastSeq }) => heard.push(`appended ${conversation} ${lastSeq}`),
     due: () => heard.push('due'),
     gone: ({ conversation }) => heard.push(`gone ${conversation}`),

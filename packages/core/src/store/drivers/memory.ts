@@ -2,31 +2,39 @@
 import { WitanError } from '@witan/protocol'
 import { systemClock } from '../../identity/clock.ts'
 import type { Store } from '../store.ts'
-import { agentMethods, replyMethods } from './memory-desk.ts'
+import { agentMethods, replyMethods } from './memory-agents.ts'
 import { interruptionMethods } from './memory-interruptions.ts'
 import { jobMethods } from './memory-jobs.ts'
 import { leave, listenMethods } from './memory-listen.ts'
 import { logMethods } from './memory-log.ts'
-import type { Handle, Memory, MemoryAccess } from './memory-tables.ts'
-import { wholeMethods } from './memory-whole.ts'
+import { restLimits } from './memory-rest.ts'
+import { emptyLine, type Handle, type Memory, type MemoryAccess, type RestLimits } from './memory-tables.ts'
+import { wholeMethods } from './memory-snapshot.ts'
 
-/** How a store in memory is made. */
+/** Options of a store in memory. */
 export interface MemoryStoreOptions {
   /** Default: the machine's clock. */
   readonly now?: () => number
-  /** Another store in memory, whose tables and clock this one shares, as two processes share a database. */
+  /** Another store in memory. Both share tables, clock and limits, as two processes share a database. */
   readonly beside?: Store
+  /**
+   * How many inactive conversations are kept, those without a live job or an open interruption. Beyond that the least recently
+   * written one is dropped with all its rows, as if it had expired. Default 1000; `Infinity` keeps all.
+   */
+  readonly maxResting?: number
+  /** How long an inactive conversation is kept after its last write, in ms. Default a day; `Infinity` keeps it forever. */
+  readonly maxRestingMs?: number
 }
 
 const memories = new WeakMap<Store, Memory>()
 
 /**
- * A store in memory. Appends are applied at once, in order; nothing is kept once it, and every store beside it, is closed. Throws
- * `CONFIG_INVALID` where `beside` is no store in memory.
+ * A store in memory. Appends are applied at once, in order. Only the latest inactive conversations are kept, and nothing once this
+ * store and every store beside it is closed. Throws `CONFIG_INVALID` for an invalid limit, or a `beside` that is not a store in memory.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { now = systemClock.now, beside } = options
-  const memory = beside === undefined ? newMemory(now) : memoryOf(beside)
+  const memory = beside === undefined ? newMemory(now, restLimits(options)) : memoryOf(beside)
   const handle: Handle = { listeners: new Set() }
   memory.handles.add(handle)
   const access: MemoryAccess = { memory, handle }
@@ -48,8 +56,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   return store
 }
 
-function newMemory(now: () => number): Memory {
-  return { now, databases: new Map(), live: new Set(), handles: new Set() }
+function newMemory(now: () => number, limits: RestLimits): Memory {
+  return { now, databases: new Map(), live: new Set(), handles: new Set(), limits, resting: emptyLine() }
 }
 
 function memoryOf(store: Store): Memory {

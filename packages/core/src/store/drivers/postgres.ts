@@ -1,37 +1,38 @@
 /** The scaled store: PostgreSQL, shared by any number of processes. */
 import type { Client, ClientConfig, Pool, PoolConfig } from 'pg'
 import { WitanError } from '@witan/protocol'
+import { clock } from '../sql/postgres/clock.ts'
 import type { Store } from '../store.ts'
 import { storeGroup } from './postgres/append.ts'
 import { steady } from './postgres/clock.ts'
 import { PostgresConnection, poolConfig, useParsers } from './postgres/connection.ts'
-import { agentMethods, replyMethods } from './postgres/desk.ts'
-import { listeningConfig } from './postgres/ear.ts'
+import { agentMethods, replyMethods } from './postgres/agents.ts'
+import { listeningConfig } from './postgres/listener.ts'
 import { GroupCommit } from './postgres/group.ts'
 import { newMark, newSender } from './postgres/ids.ts'
 import { interruptionMethods } from './postgres/interruptions.ts'
 import { jobMethods } from './postgres/jobs.ts'
 import { logMethods } from './postgres/log.ts'
-import { migrate, unreachable } from './postgres/migrate.ts'
+import { migrate, readNoticeKey, unreachable } from './postgres/migrate.ts'
 import { createNotices } from './postgres/notify.ts'
 import { PostgresSession } from './postgres/session.ts'
 import type { ConnectionSettings, Timeouts } from './postgres/settings.ts'
 import { readAddress } from './postgres/url.ts'
-import { wholeMethods } from './postgres/whole.ts'
+import { wholeMethods } from './postgres/snapshot.ts'
 
 /** Where the store is kept, as whom, and how long it waits. */
 export interface PostgresStoreOptions {
-  /** `postgres://user:password@host:5432/database`, with `?sslmode=verify-full` and the like. It is in no message. */
+  /** `postgres://user:password@host:5432/database`, with options such as `?sslmode=verify-full`. No message ever contains it. */
   readonly url: string
-  /** Everything is in it; made if need be. Lower-case letters, digits and `_`, at most 40. Default `witan`. */
+  /** The schema that holds all tables, created if missing. At most 40 lower-case letters, digits and `_`. Default `witan`. */
   readonly schema?: string
-  /** The roles that keep databases (tenants) apart. Default `<schema>_app` and `<schema>_worker`; made if need be. */
+  /** The roles that isolate databases (tenants), created if missing. Default `<schema>_app` and `<schema>_worker`. */
   readonly roles?: { readonly app: string; readonly worker: string }
-  /** So many connections at most, half of them for writing; one more listens. Default 10. */
+  /** The most connections, half of them for writing; one more listens. Default 10. */
   readonly poolSize?: number
-  /** So many groups of appends of one database are under way at once. Default 2. */
+  /** How many groups of appends of one database may be under way at once. Default 2. */
   readonly groupsAtOnce?: number
-  /** How long the server may be away before `STORE_UNAVAILABLE` is thrown, in ms. Default 10,000. */
+  /** How long the server may be unreachable before `STORE_UNAVAILABLE` is thrown, in ms. Default 10,000. */
   readonly unavailableAfterMs?: number
   /** In ms; by default 5,000 for a connection and for a reply, 3,000 for a lock and for a silent transaction. */
   readonly timeouts?: Partial<Timeouts>
@@ -39,7 +40,7 @@ export interface PostgresStoreOptions {
 
 const defaultTimeouts: Timeouts = { connectMs: 5_000, replyMs: 5_000, lockMs: 3_000, silentMs: 3_000 }
 
-/** What is used of the package `pg`; it is loaded when a store opens, and never before. */
+/** The used part of the package `pg`, which is imported only when a store opens. */
 interface Pg {
   readonly Pool: new (config: PoolConfig) => Pool
   readonly Client: new (config: ClientConfig) => Client
@@ -47,26 +48,31 @@ interface Pg {
 }
 
 /**
- * A store on a PostgreSQL server (15 or newer). Any number of processes may open it. `open` makes or updates the schema and the
- * roles, and throws `STORE_UNREACHABLE`, with what to look at, or `SCHEMA_TOO_NEW`. Appends of one turn share a commit.
+ * A store on a PostgreSQL server (15 or newer). Any number of processes may open it. `open` creates or updates the schema and the
+ * roles. It throws `STORE_UNREACHABLE`, with a hint what to check, or `SCHEMA_TOO_NEW`. Appends of one turn share a commit.
  */
 export function postgresStore(options: PostgresStoreOptions): Store {
   const { unavailableAfterMs = 10_000, groupsAtOnce = 2 } = options
   const session = new PostgresSession({ unavailableAfterMs })
-  const settings = { ...readSettings(options), heard: session.clock.heard }
+  const settings = { ...readSettings(options), observe: session.clock.observe }
   let pg: Pg | null = null
   const notices = createNotices({
     session,
     sender: newSender(),
     channel: `${settings.schema}_notices`,
     connect: async () => connect(pg as Pg, listeningConfig(poolConfig(settings))),
+    readKey: (client) => readNoticeKey(client, settings),
+    readClock: serverNow,
   })
   const makeGroup = () =>
     new GroupCommit({
-      store: (database, members) => storeGroup(session, { database, members, markId: newMark() }),
-      stored: ({ database, conversation, create }, { before, lastSeq, jobs }) => {
+      async store(database, members) {
+        const { results, replaced } = await storeGroup(session, { database, members, markId: newMark() })
+        for (const conversation of replaced) notices.gone({ database, conversation })
+        return results
+      },
+      stored: ({ database, conversation }, { before, lastSeq, jobs }) => {
         const at = { database, conversation }
-        if (create !== undefined) notices.gone(at) // it may have been another one before
         if (lastSeq > before) notices.appended({ ...at, lastSeq })
         if (jobs.some(({ owner, wake, endedAt }) => owner === null && wake && endedAt === null)) notices.due()
       },
@@ -77,10 +83,10 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   const open = async () => {
     pg = (await import('pg')).default as unknown as Pg
     useParsers(pg.types)
-    await prepare(pg, settings, session)
+    const key = await prepare(pg, settings, session)
     session.begin(new PostgresConnection(settings, pg))
     group = makeGroup()
-    notices.open()
+    notices.open(key)
   }
   return {
     now: () => session.clock.now(),
@@ -109,7 +115,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   }
 }
 
-function readSettings(options: PostgresStoreOptions): Omit<ConnectionSettings, 'heard'> {
+function readSettings(options: PostgresStoreOptions): Omit<ConnectionSettings, 'observe'> {
   const { url, schema = 'witan', poolSize = 10, timeouts } = options
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
     const hint = 'Use lower-case letters, digits and `_`, at most 40, not beginning with a digit.'
@@ -119,8 +125,8 @@ function readSettings(options: PostgresStoreOptions): Omit<ConnectionSettings, '
   return { url, address: readAddress(url), schema, roles, poolSize, timeouts: { ...defaultTimeouts, ...timeouts } }
 }
 
-/** Migrates over a connection of its own, as the user of the address, and sets the clock. */
-async function prepare(pg: Pg, settings: ConnectionSettings, session: PostgresSession): Promise<void> {
+/** Migrates over a separate connection, as the user of the URL, and sets the clock. Returns the key of the notices. */
+async function prepare(pg: Pg, settings: ConnectionSettings, session: PostgresSession): Promise<Buffer | null> {
   const client = await connect(pg, { ...poolConfig(settings), pipeline: false, query_timeout: 60_000 }).catch(
     (error) => {
       throw unreachable(error, settings)
@@ -129,16 +135,21 @@ async function prepare(pg: Pg, settings: ConnectionSettings, session: PostgresSe
   try {
     await migrate(client, settings)
     const askedAt = steady()
-    const { rows } = await client.query('select (extract(epoch from clock_timestamp()) * 1000)::bigint as now')
-    session.clock.heard(rows[0]?.now as number, askedAt)
+    session.clock.observe(await serverNow(client), askedAt)
+    return await readNoticeKey(client, settings)
   } finally {
     await client.end()
   }
 }
 
+async function serverNow(client: Client): Promise<number> {
+  const { rows } = await client.query<{ now: number }>(`select ${clock} as now`)
+  return rows[0]?.now as number
+}
+
 async function connect(pg: Pg, config: ClientConfig): Promise<Client> {
   const client = new pg.Client(config)
-  client.on('error', () => {}) // whatever is under way is told of it itself
+  client.on('error', () => {}) // pending queries reject by themselves
   await client.connect()
   return client
 }

@@ -1,4 +1,4 @@
-/** One append inside a transaction: everything is checked by reading, and only then something is written. */
+/** One append inside a transaction: all checks read first, then everything is written. */
 import { WitanError } from '@witan/protocol'
 import { channelOf } from '../../identity/channel.ts'
 import { hide } from '../hide.ts'
@@ -12,10 +12,10 @@ import type { SqliteConnection } from './sqlite-connection.ts'
 import { firstRunKey, nextKey, startJob, takeJob } from './sqlite-job-rows.ts'
 import { jobOf, jsonText, optionalText, type StoredJob, storedJob } from './sqlite-rows.ts'
 
-/** By their channels, the heads that appends of the same transaction have left: nothing else was written since. */
+/** The heads that earlier appends of the same transaction left, by channel. Nothing else was written since. */
 export type Heads = Map<string, Head>
 
-/** What is known of the conversation before the append. */
+/** The state of the conversation before the append. */
 interface Head {
   readonly number: number
   readonly lastSeq: number
@@ -35,14 +35,14 @@ interface Member {
   readonly connection: SqliteConnection
   readonly append: Append
   readonly head: Head | null
-  /** The number of a conversation under this id whose time is over: it goes when a new one is made. */
+  /** The number of an expired conversation of this id, which is deleted when a new one is created. */
   readonly over: number | null
 }
 
-/** So many keys a conversation has for its entries. */
+/** How many entry keys a conversation has. */
 const keysOfConversation = 1_048_576
 
-/** Stores one append, or says why not. Throws `STORE_UNAVAILABLE` before anything is written where the conversation is full. */
+/** Stores one append, or returns the refusal. Throws `STORE_UNAVAILABLE`, before anything is written, if the conversation is full. */
 export function storeAppend(at: AppendPlace, append: Append, texts: readonly string[]): AppendResult {
   const { connection, heads } = at
   const channel = channelOf(append.database, append.conversation)
@@ -127,7 +127,7 @@ function newRow(append: Append): ConversationRow {
   return { ...row, lastMessageAt: append.messageAt ?? row.lastMessageAt }
 }
 
-/** Makes a conversation with nothing in it and returns its number. */
+/** Creates an empty conversation and returns its number. */
 export function createConversation({ nextConversation, run }: SqliteConnection, row: ConversationRow): number {
   const { database, id, agent, createdBy, createdAt, lastMessageAt, parameters } = row
   const number = nextConversation()
@@ -183,7 +183,7 @@ function changeJob(
   return jobOf(after, append)
 }
 
-/** The first run of a new conversation, and the next after one that was read, need no look. */
+/** The first run of a new conversation, and the run after one that was read, need no query. */
 function keyOfNew(
   connection: SqliteConnection,
   { kind }: JobRow,

@@ -1,4 +1,4 @@
-/** The one connection to a store file: opened exclusively, set up, migrated, with its statements kept. */
+/** The one connection to a store file: opened exclusively, configured and migrated. Caches prepared statements. */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -25,12 +25,12 @@ export interface SqliteConnection {
   /** The first row; statements are prepared once. */
   get(sql: string, ...values: SQLInputValue[]): Row | null
   all(sql: string, ...values: SQLInputValue[]): readonly Row[]
-  /** Like `get` and `all`, by the order of the columns. */
+  /** Like `get` and `all`, with columns by position. */
   tuple(sql: string, ...values: SQLInputValue[]): Tuple | null
   tuples(sql: string, ...values: SQLInputValue[]): readonly Tuple[]
   /** Only inside a transaction. */
   run(sql: string, ...values: SQLInputValue[]): void
-  /** A number that no conversation of this file has. */
+  /** An unused number for a conversation of this file. */
   nextConversation(): number
   close(): void
 }
@@ -40,9 +40,8 @@ export const applicationId = 0x5749544e
 const tries = 5
 
 /**
- * Opens the file, which is then nobody else's. Leases of earlier owners lapse at once, and what they began to answer is
- * forgotten: they are dead. Throws `STORE_LOCKED` with
- * the holder's process id, `SCHEMA_TOO_NEW`, and `STORE_UNREACHABLE` for whatever else is in the way.
+ * Opens the file exclusively. Earlier owners must be dead, so their leases lapse at once, and their pending replies are removed.
+ * Throws `STORE_LOCKED` with the holder's process id, `SCHEMA_TOO_NEW`, or `STORE_UNREACHABLE` for any other reason.
  */
 export async function openConnection(settings: SqliteSettings): Promise<SqliteConnection> {
   const { file } = settings
@@ -54,7 +53,7 @@ export async function openConnection(settings: SqliteSettings): Promise<SqliteCo
       if (!isHeldElsewhere(error)) throw unreachable(file, error)
       if (attempt === tries) throw heldError(file, error)
     }
-    await sleep(20 + (process.pid % 30)) // two that start at once must not meet again and again
+    await sleep(20 + (process.pid % 30)) // two processes that start at once must not collide repeatedly
   }
 }
 
@@ -75,7 +74,7 @@ function openOnce(settings: SqliteSettings): SqliteConnection {
   }
 }
 
-/** The file holds values that nobody else may read. Never opens one that exists: closing it would drop this process's locks. */
+/** Creates the file readable for its owner only. Never opens an existing file: closing it would drop this process's locks. */
 function createPrivately(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
@@ -84,7 +83,7 @@ function createPrivately(file: string): void {
   }
 }
 
-/** Each by `exec`: a prepared pragma acts when it is prepared. The page size counts for a fresh file only, before anything else. */
+/** Run by `exec`, because a prepared pragma acts when it is prepared. The page size must come first and affects new files only. */
 function configure(db: DatabaseSync, settings: SqliteSettings): void {
   db.exec('pragma page_size = 2048')
   db.exec('pragma locking_mode = exclusive')
@@ -97,7 +96,7 @@ function configure(db: DatabaseSync, settings: SqliteSettings): void {
   db.exec('pragma temp_store = memory')
 }
 
-/** Throws before anything of a file is changed that is not ours, or not ours to change. */
+/** Throws, before anything is changed, if the file belongs to another program or to a newer version. */
 function assertOurs(db: DatabaseSync, file: string): void {
   const mark = numberOf(db, 'pragma application_id')
   const isEmpty = numberOf(db, 'select count(*) from sqlite_schema') === 0

@@ -1,4 +1,4 @@
-/** What SQLite's own errors mean to whoever uses the store. */
+/** Converts SQLite's errors to errors of the store. */
 import { type ErrorOptions, isWitanError, WitanError } from '@witan/protocol'
 
 const busy = 5
@@ -10,20 +10,20 @@ export function resultCode(error: unknown): number | null {
   return typeof code === 'number' ? code & 0xff : null
 }
 
-/** Whether somebody else holds the file. */
+/** Whether another process holds the file. */
 export function isHeldElsewhere(error: unknown): boolean {
   const code = resultCode(error)
   return code === busy || code === locked
 }
 
-/** The store broke while it was in use: nothing of the group is stored, and the same may work again later. */
+/** The store failed in use: nothing of the group is stored, and a retry may succeed. */
 export function unavailable(error: unknown): WitanError {
   if (isWitanError(error)) return error
   const hint = 'Look at the free space and the health of the disk under the store, then try again.'
   return new WitanError('STORE_UNAVAILABLE', `The store failed: ${textOf(error)}.`, options(error, hint))
 }
 
-/** The file could not be opened at all. */
+/** The file could not be opened. */
 export function unreachable(file: string, error: unknown): WitanError {
   const hint = 'Give a path in a folder that this process may write.'
   const { details, ...rest } = options(error, hint)

@@ -1,4 +1,4 @@
-/** Group commit: writes of one turn of the event loop share a transaction, and so one wait for the disk. */
+/** Group commit: writes of one turn of the event loop share a transaction, and thus one disk sync. */
 import { isWitanError, WitanError } from '@witan/protocol'
 import { faultPoint } from '../../identity/fault-point.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
@@ -10,15 +10,15 @@ interface Member {
   readonly reject: (error: unknown) => void
 }
 
-/** What a group asks and tells. */
+/** Callbacks of a group. */
 export interface GroupTerms {
-  /** Whether nothing else can join the group: then it does not wait for the end of the turn. */
+  /** Whether no other write can join the group. Then it does not wait for the end of the turn. */
   alone(): boolean
-  /** A transaction begins. */
+  /** Called when a transaction begins. */
   begin(): void
 }
 
-/** Does the work of its members in order, each whole or not at all. */
+/** Runs the work of its members in order, each atomically. */
 export class CommitGroup {
   readonly #connection: SqliteConnection
   readonly #terms: GroupTerms
@@ -31,8 +31,8 @@ export class CommitGroup {
   }
 
   /**
-   * Resolves with what `work` returns once that is durable. A `WitanError` that `work` throws before it writes is its own; any
-   * other error undoes the whole group, and every member is rejected with `STORE_UNAVAILABLE`.
+   * Resolves with the result of `work` once it is durable. A `WitanError` that `work` throws before it writes rejects only its own
+   * member. Any other error rolls back the group, and every member is rejected with `STORE_UNAVAILABLE`.
    */
   write<Value>(work: () => Value): Promise<Value> {
     return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ export class CommitGroup {
     })
   }
 
-  /** Commits what is waiting. */
+  /** Commits the waiting members. */
   flush(): void {
     const members = this.#members
     if (members.length === 0) return
@@ -75,7 +75,7 @@ export class CommitGroup {
     }
   }
 
-  /** Commits what is waiting and takes nothing more. */
+  /** Commits the waiting members and accepts no more. */
   close(): void {
     this.flush()
     this.#closed = true

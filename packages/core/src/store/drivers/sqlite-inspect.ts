@@ -1,4 +1,4 @@
-/** Looks at a store file from outside: reads, takes nothing over, starts nothing. */
+/** Inspects a store file without opening the store: only reads, claims no jobs, starts nothing. */
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
@@ -8,14 +8,14 @@ import { isHeldElsewhere } from './sqlite-error.ts'
 import { readHolder } from './sqlite-lock.ts'
 
 /**
- * What a store file is. `held`: open in another process, which `pid` names if it said so; `foreign`: of another program;
- * `unreadable`: `detail` says why. Counts and agents are of database `default`, and only there when it is `readable`.
+ * The state of a store file. `held`: open in another process, whose `pid` is set if known. `foreign`: of another program.
+ * `unreadable`: `detail` says why. Counts and agents are those of database `default`, and only set if `readable`.
  */
 export interface StoreFileReport {
   readonly state: 'missing' | 'readable' | 'held' | 'foreign' | 'unreadable'
   readonly pid: number | null
   readonly detail: string | null
-  /** The file's schema, and the newest that this version knows. A higher one cannot be opened [E12]. */
+  /** The file's schema version, and the newest one that this version knows. A higher one cannot be opened [E12]. */
   readonly version: number | null
   readonly knownVersion: number
   /** Jobs that have not ended, and open interruptions. */
@@ -25,7 +25,7 @@ export interface StoreFileReport {
   readonly agents: readonly object[]
 }
 
-/** Never throws, and changes nothing in the file. Beside the log of a crashed process it leaves SQLite's index of that log. */
+/** Inspects a file. Never throws, and changes nothing in it. After a crash it may leave SQLite's index file of the write-ahead log. */
 export function inspectStoreFile(file: string): StoreFileReport {
   const nothing: Omit<StoreFileReport, 'state'> = {
     ...{ pid: null, detail: null, version: null, knownVersion: migrations.length },
@@ -46,8 +46,8 @@ export function inspectStoreFile(file: string): StoreFileReport {
 }
 
 /**
- * Whoever has the file open has a log beside it, and so has one that crashed; both are read with locks. Without a log the
- * file is whole by itself, and reading it as one that nobody changes makes no log either.
+ * A file that is open, or was open in a crashed process, has a write-ahead log beside it and is read with locks. Without a log the
+ * file is complete, and reading it as immutable creates no log.
  */
 function addressOf(file: string): URL | string {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false })

@@ -1,21 +1,22 @@
-/** Jobs of the embedded store: looked up, claimed, kept and given back. */
+/** Jobs of the embedded store: looked up, claimed, renewed and released. */
 import { placeOf } from '../cursor.ts'
 import { claimedJob } from '../job-change.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
 import type { Store } from '../store.ts'
-import { takeJob } from './sqlite-job-rows.ts'
+import { conversationOfKey, countRuns, endOfRunKeys, takeJob } from './sqlite-job-rows.ts'
 import { jobOf, jobOfTuple, type StoredJob, storedJob } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
-type JobMethods = Pick<Store, 'getJob' | 'listJobs' | 'listTasks' | 'claimJobs' | 'heartbeat' | 'releaseJobs'>
+type ReadMethods = Pick<Store, 'getJob' | 'listJobs' | 'listRuns' | 'countRuns' | 'listTasks'>
+type LeaseMethods = Pick<Store, 'claimJobs' | 'heartbeat' | 'releaseJobs'>
 
 /** The methods of a store that are about jobs. */
-export function jobMethods(session: SqliteSession): JobMethods {
+export function jobMethods(session: SqliteSession): ReadMethods & LeaseMethods {
   return { ...readMethods(session), ...leaseMethods(session) }
 }
 
-function readMethods(session: SqliteSession): Pick<Store, 'getJob' | 'listJobs' | 'listTasks'> {
+function readMethods(session: SqliteSession): ReadMethods {
   return {
     getJob: (database, id) =>
       session.read(({ tuple }) => {
@@ -28,6 +29,18 @@ function readMethods(session: SqliteSession): Pick<Store, 'getJob' | 'listJobs' 
         const sql = live ? jobSql.listLiveJobs : jobSql.listJobs
         return found === null ? [] : tuples(sql, found.number as number).map(jobOfTuple)
       }),
+    listRuns: (database, conversation, { limit, after }) =>
+      session.read(({ get, tuple, tuples }) => {
+        const number = (get(logSql.findConversation, database, conversation)?.number as number | undefined) ?? null
+        const key = after === null ? null : runKey(tuple(jobSql.runKey, database, after), number)
+        if (number === null) return []
+        return tuples(jobSql.listRuns, number, key ?? endOfRunKeys(number), limit).map(jobOfTuple)
+      }),
+    countRuns: (database, conversation) =>
+      session.read((connection) => {
+        const found = connection.get(logSql.findConversation, database, conversation)
+        return found === null ? 0 : countRuns(connection, found.number as number)
+      }),
     listTasks: (database, { limit, after, live }) =>
       session.read(({ get, tuples }) => {
         const last = after === null ? null : placeOf(get(jobSql.findJob, database, after))
@@ -38,7 +51,13 @@ function readMethods(session: SqliteSession): Pick<Store, 'getJob' | 'listJobs' 
   }
 }
 
-function leaseMethods(session: SqliteSession): Pick<Store, 'claimJobs' | 'heartbeat' | 'releaseJobs'> {
+/** The key of a run of the conversation with that number. */
+function runKey(found: readonly unknown[] | null, number: number | null): number {
+  const key = found?.[0] as number | undefined
+  return placeOf(key !== undefined && conversationOfKey(key) === number ? key : null)
+}
+
+function leaseMethods(session: SqliteSession): LeaseMethods {
   return {
     claimJobs: ({ owner, leaseMs, limit }) =>
       session.write((connection) => {

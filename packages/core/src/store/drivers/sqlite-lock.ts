@@ -1,4 +1,4 @@
-/** The lock file beside a store file: it holds nothing shut, it only says who does. */
+/** The lock file beside a store file. It locks nothing; it only names the process that holds the store file. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 
 /** Who holds a store file. */
@@ -7,7 +7,7 @@ export interface Holder {
   readonly startedAt: string
 }
 
-/** Writes who holds `file`. Only for whoever has it open; a failure is no harm, the name of the holder is then unknown. */
+/** Records this process as the holder of `file`. Call it only with the file open. After a failure the holder is just unknown. */
 export function nameHolder(file: string, holder: Holder): void {
   try {
     rmSync(lockName(file), { force: true })
@@ -17,7 +17,7 @@ export function nameHolder(file: string, holder: Holder): void {
   }
 }
 
-/** Removes the name, just before the file is closed. */
+/** Removes the record, just before the file is closed. */
 export function forgetHolder(file: string): void {
   try {
     rmSync(lockName(file), { force: true })
@@ -26,7 +26,7 @@ export function forgetHolder(file: string): void {
   }
 }
 
-/** Who says that he holds `file`; null where nobody says so. */
+/** The recorded holder of `file`, or null. */
 export function readHolder(file: string): Holder | null {
   try {
     const holder = JSON.parse(readFileSync(lockName(file), 'utf8')) as Partial<Holder>

@@ -5,7 +5,7 @@ import { logSql } from '../sql/log.ts'
 import type { JobRow, Store } from '../store.ts'
 import { storeAppend } from './sqlite-append.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
-import { conversationRow } from './sqlite-rows.ts'
+import { conversationRow, listedConversation } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
 type LogMethods = Pick<
@@ -17,7 +17,7 @@ type LogMethods = Pick<
 export function logMethods(session: SqliteSession): LogMethods {
   return {
     async append(append) {
-      const texts = append.entries.map(entryText) // what JSON cannot say fails here, alone
+      const texts = append.entries.map(entryText) // an entry that JSON cannot hold fails here, without the group
       const result = await session.write(
         (connection, heads) => storeAppend({ connection, heads, now: session.now() }, append, texts),
         true,
@@ -39,7 +39,7 @@ export function logMethods(session: SqliteSession): LogMethods {
         const last = after === null ? null : placeOf(get(logSql.findConversation, database, after))
         const below = (last?.number as number | undefined) ?? Number.MAX_SAFE_INTEGER
         const rows = all(logSql.listConversations, database, below, agent, createdBy, limit, session.now())
-        return rows.map(conversationRow)
+        return rows.map(listedConversation)
       }),
     deleteConversation: (database, id) =>
       session.write(({ get, run }) => {

@@ -1,11 +1,11 @@
-/** How rows of the tables become rows of the contract, and values become text. */
+/** Converts rows of the tables to rows of the contract, and values to text. */
 import { rowReaders } from '../rows.ts'
 import type { JobKind, JobRow, JobStatus } from '../store.ts'
 
-/** A row as SQLite gives it. Every column of a query is named after the contract, in its own spelling. */
+/** A row from SQLite. Queries name their columns after the contract, in snake case. */
 export type Row = Record<string, string | number | null>
 
-/** Any JSON value as text; what JSON cannot say becomes null. */
+/** Any JSON value as text. A value that JSON cannot hold becomes null. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value) ?? 'null'
 }
@@ -26,13 +26,13 @@ export interface StoredJob extends Omit<JobRow, 'database' | 'conversation' | 'a
   readonly result: string | null
 }
 
-/** A row whose columns are known by their order, which is the faster way to read one. */
+/** A row with columns by position, which is faster to read. */
 export type Tuple = readonly (string | number | null)[]
 
-/** How many columns `jobColumns` has. */
+/** The number of columns in `jobColumns`. */
 const jobWidth = 15
 
-/** The job in a tuple that has `jobColumns` from `start`; null where an outer join found none. */
+/** The job in a tuple that has `jobColumns` from `start`; null if an outer join found none. */
 export function storedJob(tuple: Tuple, start = 0): StoredJob | null {
   if (tuple[start] === null) return null
   return {
@@ -54,18 +54,20 @@ export function storedJob(tuple: Tuple, start = 0): StoredJob | null {
   }
 }
 
-/** A job as the contract has it. */
+/** A job of the contract. */
 export function jobOf(job: StoredJob, of: { readonly database: string; readonly conversation: string }): JobRow {
   const { key: _, about, result, ...rest } = job
   const { database, conversation } = of
   return { ...rest, database, conversation, about: optional(about), result: optional(result) }
 }
 
-/** A job from a query that also gives its database and conversation. */
+/** A job from a query that also selects its database and conversation. */
 export function jobOfTuple(tuple: Tuple): JobRow {
   const [database, conversation] = [tuple[jobWidth] as string, tuple[jobWidth + 1] as string]
   return jobOf(storedJob(tuple) as StoredJob, { database, conversation })
 }
 
-/** What reads every other table. */
-export const { conversationRow, interruptionRow, agentRow, replyRow } = rowReaders((value) => value as string)
+/** The readers of all other tables. */
+export const { conversationRow, listedConversation, interruptionRow, agentRow, replyRow } = rowReaders(
+  (value) => value as string,
+)

@@ -47,9 +47,10 @@ function makeOldFile(file: string, version: number): void {
   const conversation = db.prepare(`
 insert into conversations (number, database, id, agent, created_by, created_at, last_message_at, parameters)
 values (?, 'default', ?, 'clerk', 'user:anna', 1, 1, '{}')`)
+  const [names, values] = version < 3 ? ['', ''] : ['kind, created_at, ', `'run', 5, `]
   const insert = db.prepare(`
-insert into jobs (key, database, id, status, owner, epoch, lease_until, wake, attempts, started_at, ended_at, first_seq, result)
-values (?, 'default', ?, ?, ?, 3, 9000000000000000, 0, 2, 5, ?, 1, ?)`)
+insert into jobs (key, database, id, ${names}status, owner, epoch, lease_until, wake, attempts, started_at, ended_at, first_seq, result)
+values (?, 'default', ?, ${values}?, ?, 3, 9000000000000000, 0, 2, 5, ?, 1, ?)`)
   const text = db.prepare('insert into entries (key, text) values (?, ?)')
   for (const number of [1, 2]) {
     const key = number * 1_048_576

@@ -1,4 +1,4 @@
-/** What the methods of the embedded store work with: the open connection, reads at once, writes through the group. */
+/** The session of an open embedded store: reads run at once, writes go through the group. */
 import { WitanError } from '@witan/protocol'
 import { openConnection, type SqliteConnection, type SqliteSettings } from './sqlite-connection.ts'
 import { unavailable } from './sqlite-error.ts'
@@ -11,10 +11,10 @@ interface Opened {
   readonly heads: Heads
 }
 
-/** From `open` to `close`; outside of that everything is rejected with `STORE_UNAVAILABLE`. */
+/** A session from `open` to `close`. Before and after, everything is rejected with `STORE_UNAVAILABLE`. */
 export class SqliteSession {
   readonly now: () => number
-  /** Jobs that somebody works on, as far as is known; only how a group waits depends on it. */
+  /** The owned jobs, as far as known; it only affects how long a group waits. */
   readonly atWork = new Set<string>()
   readonly #settings: SqliteSettings
   #opened: Opened | null = null
@@ -25,7 +25,7 @@ export class SqliteSession {
     this.#settings = settings
   }
 
-  /** Opens once, however often it is called. */
+  /** Opens the file; further calls return the same promise. */
   open(): Promise<void> {
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = null
@@ -47,7 +47,7 @@ export class SqliteSession {
     throw new WitanError('STORE_UNAVAILABLE', 'The store is not open.', { hint: 'Call `open()` first.' })
   }
 
-  /** Reads what is committed. */
+  /** Reads committed rows. */
   async read<Value>(work: (connection: SqliteConnection) => Value): Promise<Value> {
     const { connection } = this.#use()
     try {
@@ -58,8 +58,8 @@ export class SqliteSession {
   }
 
   /**
-   * Does `work` with the other writes of this turn in one transaction; resolves when it is durable. An append may trust `heads`, which
-   * earlier appends of the transaction have left; whatever else is written ends that trust.
+   * Runs `work` in one transaction with the other writes of this turn. Resolves when it is durable. An append may use `heads`, which
+   * earlier appends of the transaction left; any other write clears them.
    */
   async write<Value>(work: (connection: SqliteConnection, heads: Heads) => Value, isAppend = false): Promise<Value> {
     const { connection, group, heads } = this.#use()
@@ -69,7 +69,7 @@ export class SqliteSession {
     })
   }
 
-  /** Commits what is waiting and closes the file. */
+  /** Commits the waiting writes and closes the file. */
   async close(): Promise<void> {
     await this.#opening?.catch(() => {})
     this.#opened?.group.close()

@@ -3,26 +3,26 @@ import { resolve } from 'node:path'
 import { WitanError } from '@witan/protocol'
 import { systemClock } from '../../identity/clock.ts'
 import type { Store } from '../store.ts'
-import { agentMethods, replyMethods } from './sqlite-desk.ts'
+import { agentMethods, replyMethods } from './sqlite-agents.ts'
 import { interruptionMethods } from './sqlite-interruptions.ts'
 import { jobMethods } from './sqlite-jobs.ts'
 import { logMethods } from './sqlite-log.ts'
 import { SqliteSession } from './sqlite-session.ts'
-import { wholeMethods } from './sqlite-whole.ts'
+import { wholeMethods } from './sqlite-snapshot.ts'
 
 /** Where the store is kept and how safely. */
 export interface SqliteStoreOptions {
-  /** Its folder is made if need be; a relative path is resolved once. Beside it stand `-wal` and `.lock`. */
+  /** The store file. Its folder is created if missing; a relative path is resolved once. `-wal` and `.lock` files are beside it. */
   readonly file: string
-  /** `full`, the default, survives a power cut; `normal` only the end of the process, and spares a wait for the disk per commit. */
+  /** `full`, the default, survives a power cut; `normal` only the end of the process, and saves a disk sync per commit. */
   readonly synchronous?: 'full' | 'normal'
   /** Default: the machine's clock. */
   readonly now?: () => number
 }
 
 /**
- * A store in one SQLite file. It makes nothing before `open`, which throws `STORE_LOCKED` while another process (or another store of
- * this one) has the file, and after which jobs of dead owners can be claimed at once. Appends of one turn share a commit.
+ * A store in one SQLite file. Nothing is created before `open`, which throws `STORE_LOCKED` while another process, or another store
+ * of this process, has the file. After `open`, jobs of dead owners can be claimed at once. Appends of one turn share a commit.
  */
 export function sqliteStore(options: SqliteStoreOptions): Store {
   const { file, synchronous = 'full', now = systemClock.now } = options ?? {}
@@ -42,7 +42,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ...agentMethods(session),
     ...replyMethods(session),
     ...wholeMethods(session),
-    // The file is this process's alone: there is nobody to hear or to tell.
+    // Only this process has the file, so there are no notifications.
     listen: () => () => {},
     say: () => {},
   }

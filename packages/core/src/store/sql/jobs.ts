@@ -36,13 +36,19 @@ order by j.first_seq, j.key`,
   listLiveJobs: `${whole}
 where j.ended_at is null and j.key in (select ${latestRun('?1')} union all select t.key from jobs t where ${liveTasks('?1')})
 order by j.first_seq, j.key`,
+  /** Runs of the conversation ?1 whose key is less than ?2, newest first. */
+  listRuns: `${whole}
+where j.key >= ?1 * 1048576 and j.key < ?2
+order by j.key desc
+limit ?3`,
+  runKey: `select key from jobs where database = ?1 and id = ?2 and kind = 'run'`,
   listTasks: listTasks(''),
   listLiveTasks: listTasks(' and j.ended_at is null'),
   listEndedTasks: listTasks(' and j.ended_at is not null'),
   /** The keys of the latest run and the latest task of a conversation. */
   latestRun: `select ${latestRun('?1')}`,
   latestTask: 'select max(key) from jobs where key >= ?1 * 1048576 + 524288 and key < (?1 + 1) * 1048576',
-  /** A new job that is owned from its first moment, as nearly all are. */
+  /** A new job with an owner, as nearly all have. */
   startJob: `
 insert into jobs (key, database, id, kind, status, owner, epoch, lease_until, wake, attempts, created_at, started_at, first_seq,
   about)
@@ -57,7 +63,7 @@ values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
 update jobs
 set status = ?2, owner = ?3, epoch = ?4, lease_until = ?5, wake = ?6, attempts = ?7, started_at = ?8
 where key = ?1`,
-  /** Jobs that nobody owns and that have something to do, or whose lease has lapsed. */
+  /** Jobs without an owner and with `wake` set, or with a lapsed lease. */
   dueJobs: `${whole}
 where j.key in (
   select key from jobs indexed by woken_jobs where ended_at is null and owner is null and wake = 1
@@ -67,6 +73,6 @@ limit ?2`,
   jobsOfOwner: 'select key, id, epoch, wake from jobs where ended_at is null and owner = ?1',
   prolongLease: 'update jobs set lease_until = ?2 where key = ?1',
   releaseJob: 'update jobs set owner = null, lease_until = 0, wake = 1, attempts = attempts - 1 where key = ?1',
-  /** Whoever owned a job before this file was opened is dead. */
+  /** Owners from before this file was opened are dead. */
   lapseAllLeases: 'update jobs set lease_until = -1 where ended_at is null and owner is not null',
 } as const

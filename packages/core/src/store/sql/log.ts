@@ -1,7 +1,8 @@
 /**
  * Statements on conversations and their entries. A key is the number of the conversation times 2^20, plus the seq: so the last seq
- * is found without a search and stands nowhere else, and an append touches one page less.
+ * is found without a search and is stored nowhere else, and an append touches one page less.
  */
+import { beginningCharacters } from '../entry-text.ts'
 import { jobColumns, latestRun, liveTasks } from './jobs.ts'
 
 const lastSeq = `(select coalesce(max(e.key) & 1048575, 0) from entries e
@@ -9,10 +10,9 @@ const lastSeq = `(select coalesce(max(e.key) & 1048575, 0) from entries e
 
 const columns = `
 select c.number, c.database, c.id, c.agent, c.created_by, c.created_at, c.last_message_at, ${lastSeq} as last_seq,
-  c.parameters, c.max_iterations, c.expires_at
-from conversations c`
+  c.parameters, c.max_iterations, c.expires_at`
 
-/** Whether the time of conversation `c` is over and nothing in it is live or can still be answered. */
+/** Whether conversation `c` has expired, and has no live job and no interruption that can still be answered. */
 const isGone = (now: string) => `(c.expires_at is not null and c.expires_at <= ${now}
   and not exists (select 1 from jobs r where r.key = ${latestRun('c.number')} and r.ended_at is null)
   and not exists (select 1 from jobs t where ${liveTasks('c.number')})
@@ -41,9 +41,14 @@ from conversations c join entries e on e.key > c.number * 1048576 + ?3 and e.key
 where c.database = ?1 and c.id = ?2
 order by e.key
 limit ?4`,
-  getConversation: `${columns} where c.database = ?1 and c.id = ?2 and not ${isGone('?3')}`,
-  listConversations: `${columns}
-where c.database = ?1 and c.number < ?2 and (?3 is null or c.agent = ?3) and (?4 is null or c.created_by = ?4)
+  getConversation: `${columns}
+from conversations c where c.database = ?1 and c.id = ?2 and not ${isGone('?3')}`,
+  /** By their numbers, the newest first, until a page is full: the `+` keeps the index by id from being read whole and sorted. */
+  listConversations: `${columns},
+  (select substr(e.text, 1, ${beginningCharacters}) from entries e where e.key = c.number * 1048576 + 1) as beginning,
+  j.id as run_id, j.status as run_status, j.created_at as run_created_at, j.ended_at as run_ended_at, j.about as run_about
+from conversations c left join jobs j on j.key = ${latestRun('c.number')}
+where +c.database = ?1 and c.number < ?2 and (?3 is null or c.agent = ?3) and (?4 is null or c.created_by = ?4)
   and not ${isGone('?6')}
 order by c.number desc
 limit ?5`,
@@ -52,10 +57,10 @@ limit ?5`,
 select database from conversations union select database from agent_revisions union select database from replies
 order by 1`,
   findConversation: 'select number from conversations where database = ?1 and id = ?2',
-  /** Those whose time is over, longest first. */
+  /** Expired conversations, the longest expired first. */
   goneConversations: `
 select c.number, c.database, c.id from conversations c where ${isGone('?1')} order by c.expires_at, c.number limit ?2`,
-  /** Everything of one conversation, by its number. */
+  /** All rows of one conversation, by its number. */
   deleteConversation: [
     'delete from entries where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',
     'delete from jobs where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',

@@ -6,15 +6,15 @@ export const replySql = {
   putReply: `
 insert into replies (database, key, digest, at) values (?1, ?2, ?3, ?4)
 on conflict (database, key) do update set digest = excluded.digest, at = excluded.at, status = null, body = null, note = null`,
-  /** A row comes back where this reply is under way and has no note. */
+  /** Returns a row if this reply is pending and has no note. */
   heldReply: `
 select 1 from replies where database = ?1 and key = ?2 and at = ?3 and status is null and note is null`,
   finishReply: 'update replies set status = ?4, body = ?5 where database = ?1 and key = ?2 and at = ?3',
   noteReply: 'update replies set note = ?3 where database = ?1 and key = ?2',
-  /** Whoever began them before this file was opened is dead, and nothing says what they did. */
+  /** Pending replies from before this file was opened: their processes are dead, and their effects are unknown. */
   dropLostReplies: 'delete from replies where status is null and note is null',
   deleteReply: 'delete from replies where database = ?1 and key = ?2 and at = ?3 and note is null',
-  /** A few of the oldest at a time, so that no call pays for many. */
+  /** A few of the oldest at a time, so that no call is slow. */
   sweepReplies: `
 delete from replies
 where database = ?1 and key in (select key from replies where database = ?1 and at < ?2 order by at limit ?3)`,

@@ -85,7 +85,7 @@ create table replies (
 create index replies_by_age on replies (database, at);
 `
 
-/** When the time of a conversation is over; null for never. */
+/** When a conversation expires; null for never. */
 const expiry = `
 alter table conversations add column expires_at integer;
 create index conversations_by_expiry on conversations (expires_at) where expires_at is not null;
@@ -136,5 +136,8 @@ create index interruptions_by_expiry on interruptions (expires_at) where state =
 alter table replies add column note text;
 `
 
+/** Entries of type `checkpoint`, and replies with more tool calls than run. Earlier versions misread such a log. */
+const checkpoints = 'select 1'
+
 /** Every migration in order; the schema's version is how many have run. */
-export const migrations: readonly string[] = [first, expiry, tasks]
+export const migrations: readonly string[] = [first, expiry, tasks, checkpoints]

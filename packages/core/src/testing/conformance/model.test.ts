@@ -1,4 +1,5 @@
 /** Runs the conformance kit of models over every implementation. */
+import { describe } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
@@ -8,8 +9,8 @@ import { aiSdkModel } from '../../model/adapters/ai-sdk.ts'
 import { openaiCompatible } from '../../model/adapters/openai-compatible.ts'
 import type { Model } from '../../model/model.ts'
 import { ModelCallError } from '../../model/model.ts'
-import type { FakeAnswer, FakeRequest } from '../fake-provider.ts'
-import { chunk, createFakeProvider, eventStream, jsonAnswer } from '../fake-provider.ts'
+import type { FakeAnswer, FakeRequest } from '../../../../../test/support/fake-provider.ts'
+import { chunk, createFakeProvider, eventStream, jsonAnswer } from '../../../../../test/support/fake-provider.ts'
 import type { ScriptedReply } from '../scripted-model.ts'
 import { scriptedModel } from '../scripted-model.ts'
 import type { Asked, ModelHarness, ModelUnderTest, Play } from './model.ts'
@@ -266,22 +267,24 @@ function scriptedReply(play: Play): ScriptedReply {
   return { deltas, toolCalls, usage, ...(finishReason === undefined ? {} : { finishReason }) }
 }
 
-testModel({
-  name: 'scripted model',
-  open: (plays) => {
-    let at = 0
-    const model = scriptedModel(() => {
-      at += 1
-      return scriptedReply(plays[Math.min(at, plays.length) - 1] as Play)
-    })
-    const asked = (): readonly Asked[] =>
-      model.requests.map((request) => ({
-        roles: request.messages.map(({ role }) => role),
-        tools: request.tools.map(({ name }) => name),
-        toolChoice: request.toolChoice,
-        temperature: request.temperature,
-        schema: request.output?.schema ?? null,
-      }))
-    return Promise.resolve({ model, asked, close: () => Promise.resolve() })
-  },
+describe('the scripted model', () => {
+  testModel({
+    name: 'scripted model',
+    open: (plays) => {
+      let at = 0
+      const model = scriptedModel(() => {
+        at += 1
+        return scriptedReply(plays[Math.min(at, plays.length) - 1] as Play)
+      })
+      const asked = (): readonly Asked[] =>
+        model.requests.map((request) => ({
+          roles: request.messages.map(({ role }) => role),
+          tools: request.tools.map(({ name }) => name),
+          toolChoice: request.toolChoice,
+          temperature: request.temperature,
+          schema: request.output?.schema ?? null,
+        }))
+      return Promise.resolve({ model, asked, close: () => Promise.resolve() })
+    },
+  })
 })

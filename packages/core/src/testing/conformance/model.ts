@@ -1,4 +1,4 @@
-/** The conformance kit of models: what every implementation of `Model` must do, whatever stands behind it. */
+/** The conformance kit of models: what every implementation of `Model` must do. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ModelUsage } from '@witan/protocol/entries'
@@ -6,7 +6,7 @@ import type { ModelMessage } from '../../model/message.ts'
 import type { Model, ModelPart, ModelReply, ModelRequest, ModelTool } from '../../model/model.ts'
 import { ModelCallError } from '../../model/model.ts'
 
-/** What the provider behind the model shall answer, in neutral words; the harness makes it happen. */
+/** A provider's answer in a neutral form, which the harness translates. */
 export type Play =
   | {
       readonly type: 'reply'
@@ -16,14 +16,14 @@ export type Play =
       readonly usage?: ModelUsage | null
       readonly finishReason?: ModelReply['finishReason']
     }
-  /** Refuses with this status before anything else. */
+  /** Refuses with this status at once. */
   | { readonly type: 'refuse'; readonly status: number; readonly message: string }
-  /** Gives the pieces where the provider streams, then stays silent. */
+  /** Sends the pieces if the provider streams, then hangs. */
   | { readonly type: 'hang'; readonly pieces: readonly string[] }
-  /** Gives the pieces, then breaks off. */
+  /** Sends the pieces, then drops the connection. */
   | { readonly type: 'break'; readonly pieces: readonly string[] }
 
-/** What reached the provider, in neutral words. A field is null where the provider cannot tell. */
+/** A request that reached the provider, in a neutral form. A field is null if the provider has no such field. */
 export interface Asked {
   readonly roles: readonly string[]
   readonly tools: readonly string[]
@@ -39,7 +39,7 @@ export interface ModelUnderTest {
   close(): Promise<void>
 }
 
-/** Makes a model whose provider plays these answers in order, the last one again and again. */
+/** Creates a model whose provider plays these answers in order and repeats the last one. */
 export interface ModelHarness {
   readonly name: string
   open(plays: readonly Play[]): Promise<ModelUnderTest>

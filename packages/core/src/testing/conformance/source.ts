@@ -1,4 +1,4 @@
-/** The conformance kit of query sources: what every implementation of `QuerySource` must do, whatever database it reads. */
+/** The conformance kit of query sources: what every implementation of `QuerySource` must do. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { QueryResult, QuerySource, QueryValue } from '../../tool/source.ts'
@@ -10,17 +10,17 @@ export interface SourceLimits {
   readonly maxBytes?: number
 }
 
-/** Makes sources over a table `users (id integer primary key, name text)` with the rows 1 Ada, 2 Bo and 3 Cy. */
+/** Creates sources over a table `users (id integer primary key, name text)` with the rows 1 Ada, 2 Bo and 3 Cy. */
 export interface SourceHarness {
   readonly name: string
   open(context: TestContext, limits?: SourceLimits): Promise<QuerySource>
-  /** A source whose database is out of reach. */
+  /** A source whose database is unreachable. */
   unreachable(context: TestContext): Promise<QuerySource>
-  /** A condition that holds where `id` is in the list `$ids`. */
+  /** A condition that is true if `id` is in the list `$ids`. */
   readonly idInList: string
-  /** An expression that gives the list `$list` of texts back, as a JSON list or its text. */
+  /** An expression that returns the list `$list` of texts, as a JSON list or its text. */
   readonly listBack: string
-  /** Statements that change something and are no query, beside those of every SQL. */
+  /** Further statements that change data, beside those of standard SQL. */
   readonly writes: readonly string[]
 }
 
@@ -185,7 +185,7 @@ function checkRefusals({ open, unreachable, writes }: SourceHarness, register: R
 
 function checkLimits({ open }: SourceHarness, register: Register): void {
   register('a query is stopped at the time limit, and the next one runs [D16, bad input 18]', async (context) => {
-    const source = await open(context, { timeoutMs: 1_500 }) // enough for the queries that shall run, on a busy machine too
+    const source = await open(context, { timeoutMs: 1_500 }) // enough for the valid queries, even on a busy machine
     await rowsOf(source, 'select 1 as a')
     const tooLate = new Promise((resolve) => setTimeout(resolve, 30_000, 'not stopped').unref())
     const answer = await Promise.race([ask(source, RUNAWAY), tooLate])

@@ -1,4 +1,4 @@
-/** Conformance of stores: what an append stores, and what comes back. */
+/** Conformance of stores: what an append stores and returns. */
 import assert from 'node:assert/strict'
 import type { Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'

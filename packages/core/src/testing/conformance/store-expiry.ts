@@ -1,4 +1,4 @@
-/** Conformance of stores: conversations whose time is over. */
+/** Conformance of stores: expired conversations. */
 import assert from 'node:assert/strict'
 import type { Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
@@ -27,7 +27,7 @@ async function listed(store: Store): Promise<readonly string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** A conversation that is over, with a job that is still at work in it. */
+/** An expired conversation with a live job. */
 async function beginOver(store: Store, id: string) {
   const create = conversation(`chats/${id}`, { expiresAt: past })
   const append = {

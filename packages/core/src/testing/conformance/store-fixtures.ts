@@ -1,4 +1,4 @@
-/** What the conformance tests of stores are made of: entries, conversations and jobs with little in them. */
+/** Fixtures of the conformance tests of stores: minimal entries, conversations and jobs. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Interruption } from '@witan/protocol'
@@ -13,24 +13,36 @@ import type {
   JobStatus,
   Settlement,
   Store,
+  StoreListener,
 } from '../../store/store.ts'
 
-/** A store under test. Tests never share what is stored, and never wait for a clock: a lease that has lapsed is made as one. */
+/** A store under test. Tests share no data and never wait for a clock: a lapsed lease is created with a negative length. */
 export interface StoreHarness {
   readonly name: string
-  /** Opens a store with nothing in it; what must be cleaned up once the test is over is left to `test.after`. */
+  /** Opens an empty store. Clean up in `test.after`. */
   open(test: TestContext): Promise<Store>
-  /** Closes the store and opens another one on the same data; or why there would be nothing in it. */
+  /** Closes the store and opens another on the same data; or the reason why the data would be lost. */
   readonly reopen: ((store: Store) => Promise<Store>) | string
-  /** Opens another store on the same data while this one stays open, as another process does; or why no two can be. */
+  /** Opens another store on the same data while this one stays open, as another process does; or the reason why this is impossible. */
   readonly second: ((store: Store) => Promise<Store>) | string
 }
 
-/** Registers one test with a store of its own. */
+/** Registers a test with its own store. */
 export type Check = (name: string, body: (store: Store) => Promise<void>) => void
 
-/** Registers one test with two stores on the same data; skipped, with the reason, where no two can be open. */
+/** Registers a test with two stores on the same data. Skipped with the reason if two cannot be open. */
 export type CheckTwo = (name: string, body: (first: Store, second: Store) => Promise<void>) => void
+
+/** A listener that watches nothing and ignores everything. A test replaces the methods it needs. */
+export const idleListener: StoreListener = {
+  appended() {},
+  due() {},
+  gone() {},
+  said() {},
+  watched: () => [],
+  listening() {},
+  ignored() {},
+}
 
 /** The database of nearly all tests. */
 export const database = 'default'
@@ -52,14 +64,14 @@ export function conversation(id: string, over: Partial<ConversationRow> = {}): C
   return { database, id, agent: 'clerk', createdBy: 'user:anna', ...times, ...given, ...over }
 }
 
-/** Makes a conversation with one entry and no job. */
+/** Creates a conversation with one entry and no job. */
 export async function start(store: Store, id: string, over: Partial<ConversationRow> = {}): Promise<void> {
   const create = conversation(id, over)
   const append = { database: create.database, conversation: id, create, entries: [entry('hello')] }
   assert.equal((await store.append(append)).ok, true)
 }
 
-/** A job to be made: whose it is, `w1`'s unless told, and for how long; by default long. */
+/** A job to create: its owner, by default `w1`, and its lease, by default long. */
 export interface NewJob {
   readonly id: string
   readonly kind?: JobKind
@@ -70,15 +82,15 @@ export interface NewJob {
   readonly in?: string
 }
 
-/** What a job of these tests is about. */
+/** The `about` of the tests' jobs. */
 export const about = { message: 'Grüße ☔', deep: [{ n: 1 }, null] }
 
-/** The change that makes a job. */
+/** The change that creates a job. */
 export function newJob({ id, kind = 'run', owner = 'w1', leaseMs = 600_000, at = 5 }: NewJob): JobChange {
   return { kind: 'create', id, job: kind, owner, leaseMs, at, about }
 }
 
-/** Makes a conversation, named after the job unless told, with a job at work in it. */
+/** Creates a conversation with a running job. Its id is the job's by default. */
 export async function begin(store: Store, job: NewJob, at = database): Promise<JobRow> {
   const id = job.in ?? `chats/${job.id}`
   const create = conversation(id, { database: at })
@@ -86,7 +98,7 @@ export async function begin(store: Store, job: NewJob, at = database): Promise<J
   return onlyJob(await store.append(append))
 }
 
-/** Adds a job to a conversation that is there. */
+/** Adds a job to an existing conversation. */
 export async function addJob(store: Store, job: NewJob & { readonly in: string }): Promise<JobRow> {
   const append = { database, conversation: job.in, entries: [entry('more', job.id)], jobs: [newJob(job)] }
   return onlyJob(await store.append(append))
@@ -99,7 +111,7 @@ export function onlyJob(result: AppendResult): JobRow {
   return result.jobs[0] ?? assert.fail()
 }
 
-/** A job that is there. */
+/** An existing job. */
 export async function jobOf(store: Store, id: string, at = database): Promise<JobRow> {
   return (await store.getJob(at, id)) ?? assert.fail(`there is no job ${id}`)
 }
@@ -114,12 +126,12 @@ export function rest(id: string, status: Exclude<JobStatus, 'queued' | 'running'
   return { kind: 'rest', id, status, result: { text: 'done', path: [1, null] }, at: 9 }
 }
 
-/** The change that says that the owner of a job got on. */
+/** The change that records progress of a job. */
 export function step(id: string): JobChange {
   return { kind: 'step', id }
 }
 
-/** The change that wakes a job for `w2`, or for whoever claims it first. */
+/** The change that wakes a job for `w2`, or for any worker. */
 export function wake(id: string, owner: string | null = 'w2'): JobChange {
   return { kind: 'wake', id, owner, leaseMs: 600_000 }
 }
@@ -139,14 +151,14 @@ export function interruption(job: JobRow, id: string, over: Partial<Interruption
   return { database, conversation, job: job.id, call: 'c1', ...given, ...settled, ...over }
 }
 
-/** A remembered reply to be begun. */
+/** A remembered reply to begin. */
 export function reply(key: string, over: Partial<NewReply> = {}): NewReply {
   return { key, digest: 'd', at: 100, expiresBefore: 0, lostBefore: 0, ...over }
 }
 
 type NewReply = Parameters<Store['beginReply']>[1]
 
-/** A page that holds everything. */
+/** A page that is large enough for everything. */
 export const wholePage = { limit: 100, after: null }
 
 /** All interruptions of a conversation, or of all. */
@@ -159,14 +171,14 @@ export function idsOf(rows: readonly { readonly id: string }[]): readonly string
   return rows.map(({ id }) => id)
 }
 
-/** Claims whatever can be claimed and returns the ids in order. */
+/** Claims all due jobs and returns their ids in order. */
 export async function claim(store: Store, owner: string, leaseMs = 3_600_000): Promise<readonly string[]> {
   return idsOf(await store.claimJobs({ owner, leaseMs, limit: 50 })).toSorted()
 }
 
-/** A time that is long over by any clock. */
+/** A time in the distant past. */
 export const past = 1000
-/** A time that no clock reaches. */
+/** A time in the distant future. */
 export const future = 9e15
 
 /** The change that settles an interruption. */

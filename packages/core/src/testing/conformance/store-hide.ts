@@ -1,4 +1,4 @@
-/** Conformance of stores: parameters that are hidden after their conversation was made. */
+/** Conformance of stores: parameters that are hidden after their conversation was created. */
 import assert from 'node:assert/strict'
 import type { Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'

@@ -1,4 +1,4 @@
-/** Conformance of stores: jobs that are woken, claimed, kept, given back and ended. */
+/** Conformance of stores: jobs that are woken, claimed, renewed, released and ended. */
 import assert from 'node:assert/strict'
 import type { JobRow } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
@@ -21,7 +21,7 @@ import {
 
 const hour = 3_600_000
 
-/** What `rest` tells. */
+/** The result of `rest`. */
 const told = { text: 'done', path: [1, null] }
 
 /** Registers the tests of jobs. */

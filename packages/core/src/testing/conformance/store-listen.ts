@@ -1,4 +1,4 @@
-/** Conformance of stores: what stores on the same data tell each other. It may be told twice or late, so a check asks again until it is heard. */
+/** Conformance of stores: notifications between stores on the same data. They may be late or repeated, so a test waits and retries. */
 import assert from 'node:assert/strict'
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import type { Store } from '../../store/store.ts'
@@ -11,6 +11,7 @@ import {
   conversation,
   database,
   entry,
+  idleListener,
   newJob,
   past,
   rest,
@@ -29,7 +30,7 @@ interface Heard {
 
 interface Ear {
   readonly heard: Heard[]
-  /** Resolves as soon as something is heard. */
+  /** Resolves at the next notification. */
   next(): Promise<void>
   end(): void
 }
@@ -42,6 +43,7 @@ function listen(store: Store): Ear {
     tell()
   }
   const end = store.listen({
+    ...idleListener,
     appended: (at) => add({ what: 'appended', ...at }),
     due: () => add({ what: 'due' }),
     gone: (at) => add({ what: 'gone', ...at }),
@@ -54,7 +56,7 @@ function listen(store: Store): Ear {
   return { heard, next, end }
 }
 
-/** Acts until this is heard; the test's own limit ends what never is. A notice that was lost may come with the next act. */
+/** Repeats an action until this notification arrives, up to the test's time limit. A lost notice may come with the next try. */
 async function untilHeard(ear: Ear, wanted: (one: Heard) => boolean, act: () => Promise<unknown>): Promise<Heard> {
   for (;;) {
     await act()
@@ -66,7 +68,7 @@ async function untilHeard(ear: Ear, wanted: (one: Heard) => boolean, act: () => 
   }
 }
 
-/** Registers the tests of what is heard where no other process can be. */
+/** Registers the tests for a store that no other process can open. */
 export function checkAlone(check: Check): void {
   check('a store that no other process can open never calls', async (store) => {
     const ear = listen(store)
@@ -78,7 +80,7 @@ export function checkAlone(check: Check): void {
   })
 }
 
-/** Does once all that others hear of. */
+/** Does everything once that other stores are notified of. */
 async function everyNotice(store: Store): Promise<void> {
   const job = await begin(store, { id: 'n1' })
   await addJob(store, { id: 'n2', kind: 'task', owner: null, in: job.conversation })
@@ -89,7 +91,7 @@ async function everyNotice(store: Store): Promise<void> {
   await store.putWhole(database, structuredClone(whole))
 }
 
-/** Registers the tests of what two stores on the same data tell each other. */
+/** Registers the tests of notifications between two stores on the same data. */
 export function checkListening(check: CheckTwo): void {
   check('what one store appends the other hears of, and finds', async (first, second) => {
     const job = await begin(first, { id: 'j1' })
@@ -162,13 +164,34 @@ function checkDue(check: CheckTwo): void {
     })
     ear.end()
   })
+
+  check(
+    'making a conversation ends no stream, but where it takes the place of one that is over',
+    async (first, second) => {
+      const ear = listen(second)
+      const goneOf = () => ear.heard.filter(({ what }) => what === 'gone').map((one) => one.conversation)
+      let made = 0
+      await untilHeard(
+        ear,
+        ({ what, conversation }) => what === 'gone' && conversation === `over/${made}`,
+        async () => {
+          made += 1
+          await start(first, `fresh/${made}`)
+          await start(first, `over/${made}`, { expiresAt: past })
+          await start(first, `over/${made}`)
+        },
+      )
+      assert.ok(goneOf().every((id) => id?.startsWith('over/')))
+      ear.end()
+    },
+  )
 }
 
 function checkSaying(check: CheckTwo): void {
   check('what one store says the others hear, whole and unchanged; it does not hear itself', async (first, second) => {
     const ears = [listen(first), listen(second)] as const
     const odd = `å☔ '"\\ \n$1 `
-    const long = odd + 'x'.repeat(7000 - Buffer.byteLength(odd))
+    const long = odd + 'x'.repeat(4_900 - Buffer.byteLength(odd))
     for (const text of ['{"delta":"å"}', '', long]) {
       const told = await untilHeard(
         ears[1],

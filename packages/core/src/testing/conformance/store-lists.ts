@@ -1,5 +1,6 @@
 /** Conformance of stores: the list of conversations with its cursor, and the end of a conversation. */
 import assert from 'node:assert/strict'
+import type { Entry } from '@witan/protocol/entries'
 import type { Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
 import {
@@ -7,6 +8,7 @@ import {
   assertRefused,
   begin,
   by,
+  conversation,
   database,
   entry,
   idsOf,
@@ -86,7 +88,58 @@ export function checkLists(check: Check): void {
       await assert.rejects(store.listInterruptions(database, { ...page, ...filter }), gone)
     }
   })
+  checkBeginnings(check)
   checkDeletion(check)
+}
+
+function checkBeginnings(check: Check): void {
+  check('a list tells how each conversation began, whatever its words are', async (store) => {
+    const words: readonly (readonly [text: string, shown: string])[] = [
+      ['', ''],
+      ['Who is my manager?', 'Who is my manager?'],
+      ['one\ntwo\ttabbed \\ "quoted", "text":"no"', 'one\ntwo\ttabbed \\ "quoted", "text":"no"'],
+      ['nul \0, half \ud800 pair, mark \u001b', 'nul \0, half \ud800 pair, mark \u001b'],
+      [`${'a'.repeat(199)}😀 tail`, 'a'.repeat(199)],
+      ['\\'.repeat(5000), '\\'.repeat(200)],
+      ['\u0001'.repeat(5000), '\u0001'.repeat(200)],
+      ['😀'.repeat(5000), '😀'.repeat(100)],
+    ]
+    const startWith = (id: string, entries: readonly Entry[]) =>
+      store.append({ database, conversation: id, create: conversation(id), entries })
+    for (const [index, [text]] of words.entries()) await startWith(`chats/${index}`, [entry(text), entry('later')])
+    await startWith('chats/none', [])
+    const body = { code: 'RUN_RECOVERED', detail: '"text":"no"' } as const
+    const notice: Entry = { ...entry(''), type: 'notice', kind: null, body }
+    await startWith('chats/notice', [notice, entry('then')])
+    const rows = await store.listConversations(database, { ...wholePage, agent: null, createdBy: null })
+    const shown = new Map(rows.map(({ id, firstMessage }) => [id, firstMessage]))
+    for (const [index, [, expected]] of words.entries()) assert.equal(shown.get(`chats/${index}`), expected, `${index}`)
+    assert.equal(shown.get('chats/none'), null)
+    assert.equal(shown.get('chats/notice'), null)
+  })
+
+  check('a list tells the latest run of each conversation, live or over, and no task', async (store) => {
+    await start(store, 'chats/none')
+    const failed = await begin(store, { id: 'j1', in: 'chats/failed' })
+    await store.append({ ...by(failed), entries: [], jobs: [rest('j1', 'failed')] })
+    const first = await begin(store, { id: 'j2', in: 'chats/again' })
+    await addJob(store, { id: 't1', kind: 'task', in: 'chats/again' })
+    await store.append({ ...by(first), entries: [], jobs: [rest('j2', 'failed')] })
+    await addJob(store, { id: 'j3', in: 'chats/again' })
+    await addJob(store, { id: 't2', kind: 'task', in: 'chats/again' })
+    const rows = await store.listConversations(database, { ...wholePage, agent: null, createdBy: null })
+    const runs = new Map(rows.map(({ id, lastRun }) => [id, lastRun]))
+    assert.equal(runs.get('chats/none'), null)
+    for (const [conversation, id] of [
+      ['chats/failed', 'j1'],
+      ['chats/again', 'j3'],
+    ] as const) {
+      const job = await store.getJob(database, id)
+      assert.ok(job)
+      const { status, createdAt, endedAt, about } = job
+      assert.deepEqual(runs.get(conversation), { id, status, createdAt, endedAt, about })
+    }
+  })
 }
 
 function checkDeletion(check: Check): void {

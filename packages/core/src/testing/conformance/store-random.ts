@@ -1,4 +1,4 @@
-/** Random commands to a store and to the one in memory: the same results, and the same state at the end. */
+/** Random commands to a store and to the store in memory must give the same results and the same final state. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore } from '../../store/drivers/memory.ts'
@@ -16,20 +16,20 @@ import {
   wholePage,
 } from './store-fixtures.ts'
 
-/** A command, and what it is called where it went wrong. */
+/** A command, and its name in a failure. */
 interface Command {
   readonly told: unknown
   readonly run: (store: Store) => Promise<unknown>
 }
 
-/** Ids that were ever given are not given again: they are counted on. */
+/** Counters for ids, so that none is used twice. */
 interface Draw {
   readonly random: () => number
   jobs: number
   interruptions: number
-  /** The job that was made last in a conversation. */
+  /** The last created job of a conversation. */
   readonly latest: Map<string, string>
-  /** What was begun last, whether or not it was fresh. */
+  /** The last begun reply, new or not. */
   begun: Reservation
 }
 
@@ -52,12 +52,12 @@ function pick<Item>(draw: Draw, ...items: readonly [Item, ...Item[]]): Item {
   return items[upTo(draw, items.length)] as Item
 }
 
-/** Now and then. */
+/** A made value with this probability, else undefined. */
 function maybe<Value>({ random }: Draw, make: () => Value, share = 0.4): Value | undefined {
   return random() < share ? make() : undefined
 }
 
-/** Only ever rises; what was begun before counts as gone. */
+/** A limit that only increases; replies begun before it count as removed. */
 const expiresBefore = 1
 
 const conversationId = (draw: Draw) => `chats/${upTo(draw, 3)}`
@@ -87,7 +87,7 @@ function changeOf(draw: Draw, conversation: string): JobChange {
   return { kind, id, status, result: { at }, at }
 }
 
-/** Changes of different jobs, as the contract wants them. */
+/** Changes of different jobs, as the contract requires. */
 function changesOf(draw: Draw, conversation: string): readonly JobChange[] {
   const changes = Array.from({ length: 1 + upTo(draw, 3) }, () => changeOf(draw, conversation))
   return [...new Map(changes.map((one) => [one.id, one])).values()]
@@ -114,7 +114,7 @@ function anyAppend(draw: Draw): Append {
   return { database: at, conversation: id, entries: entriesOf(draw), ...set }
 }
 
-/** Most of these are not. */
+/** Most of these are accepted. */
 function changing(draw: Draw): Append {
   const id = conversationId(draw)
   const noted = maybe(draw, () => ({ note: note(draw) }), 0.15)
@@ -165,7 +165,7 @@ function otherCommand(draw: Draw): Command {
 function beginCommand(draw: Draw): Command {
   draw.begun = reservation(draw)
   const { key: of, at } = draw.begun
-  // No note names one that is too old already: it may be swept at once, or not.
+  // No note names an outdated reply, since a store may or may not have swept it.
   const row = reply(of, { at: pick(draw, at, at, 0), expiresBefore, lostBefore: expiresBefore + upTo(draw, 3) })
   return { told: ['begin', row], run: (store) => store.beginReply(database, row) }
 }
@@ -174,7 +174,7 @@ function ordered<Row extends { readonly id: string }>(rows: readonly Row[]): rea
   return rows.toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-/** Of two that are over at the same time either may go first. */
+/** If two expire at the same time, either may be deleted first. */
 async function swept(store: Store): Promise<readonly string[]> {
   return (await store.sweepConversations(10)).map(({ database: at, id }) => `${at} ${id}`).sort()
 }
@@ -189,6 +189,8 @@ async function stateOf(store: Store, at: string): Promise<unknown> {
   const inside = rows.map(async ({ id }) => [
     ordered(await store.listJobs(at, id)),
     ordered(await store.listJobs(at, id, { live: true })),
+    await store.listRuns(at, id, wholePage),
+    await store.countRuns(at, id),
     await store.readEntries(at, id, { after: 0, limit: 1000 }),
     await store.listInterruptions(at, { ...wholePage, state: null, conversation: id, addressees: null }),
   ])
@@ -203,7 +205,7 @@ async function stateOf(store: Store, at: string): Promise<unknown> {
   ]
 }
 
-/** Leases and first owners follow the clock, which runs on between the two. */
+/** Removes leases and start times, since the clock advances between the two stores. */
 function withoutTimes(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value ?? null, (name, one) =>
@@ -226,7 +228,7 @@ const outcomes = [
   'settled',
 ]
 
-/** Registers the test that gives a store and the one in memory the same random commands, `runs` times forty. */
+/** Registers the test that sends the same random commands to a store and to the store in memory, `runs` times forty. */
 export function testAgainstMemory(harness: StoreHarness, runs: number): void {
   test(`${harness.name}: random commands have the results that they have in memory`, async (context) => {
     const seen = new Set<string>()
@@ -259,7 +261,7 @@ export function testAgainstMemory(harness: StoreHarness, runs: number): void {
   })
 }
 
-/** What went wrong is told with all that was done before. */
+/** Reports a failure with all earlier commands. */
 function assertSame(actual: unknown, expected: unknown, past: readonly unknown[]): void {
   try {
     assert.deepEqual(withoutTimes(actual), withoutTimes(expected))
@@ -268,7 +270,7 @@ function assertSame(actual: unknown, expected: unknown, past: readonly unknown[]
   }
 }
 
-/** Appends that leave a note are told apart where they are stored: few are. */
+/** Counts stored appends with a note separately, because they are rare. */
 function mark(seen: Set<string>, result: unknown, { told }: Command): void {
   const { ok, reason } = (result ?? {}) as { ok?: boolean; reason?: string }
   if (ok !== undefined) seen.add(reason ?? (JSON.stringify(told).includes('"note":') ? 'noted' : 'stored'))

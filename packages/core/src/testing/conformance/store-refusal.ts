@@ -1,4 +1,4 @@
-/** Conformance of stores: what an append is refused for, and that nothing of it is stored then. */
+/** Conformance of stores: the refusals of an append, and that a refused append stores nothing. */
 import assert from 'node:assert/strict'
 import type { Entry } from '@witan/protocol/entries'
 import type { Append, JobRow, Store } from '../../store/store.ts'
@@ -23,7 +23,7 @@ import {
   wake,
 } from './store-fixtures.ts'
 
-/** What a refused append must leave as it was. */
+/** The state that a refused append must not change. */
 async function everythingOf(store: Store, id: string): Promise<unknown> {
   const entries = await store.readEntries(database, id, { after: 0, limit: 100 })
   const interruptions = await interruptionsOf(store, id)
@@ -37,7 +37,7 @@ interface Refused {
 }
 
 const entries = (): Entry[] => [entry('no')]
-/** Of a reply that nobody began. */
+/** A reservation of a reply that was never begun. */
 const note = { key: 'k', at: 1, text: 'no' }
 
 const refusals: readonly Refused[] = [

@@ -1,4 +1,4 @@
-/** Conformance of stores: remembered replies, and the note that an append leaves beside one. */
+/** Conformance of stores: remembered replies, and the note that an append stores with one. */
 import assert from 'node:assert/strict'
 import type { Check } from './store-fixtures.ts'
 import {
@@ -60,7 +60,7 @@ export function checkReplies(check: Check): void {
   checkNotes(check)
 }
 
-/** A note for the reply that `reply(key)` begins, unless another moment is told. */
+/** A note for the reply that `reply(key)` begins, or one begun at another time. */
 function note(text: string | null, { at = 100, key = 'k' } = {}) {
   return { note: { key, at, text } }
 }

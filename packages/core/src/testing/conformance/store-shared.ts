@@ -1,4 +1,4 @@
-/** Conformance of stores: two of them on the same data, as two processes have them. */
+/** Conformance of stores: two stores on the same data, as in two processes. */
 import assert from 'node:assert/strict'
 import type { AppendResult, Store } from '../../store/store.ts'
 import type { CheckTwo } from './store-fixtures.ts'
@@ -26,7 +26,7 @@ import {
 
 const hour = 3_600_000
 
-/** How often something is done by each of the two at once. */
+/** How often both stores act at once. */
 const rounds = Array.from({ length: 12 }, (_, index) => index)
 
 function reasonsOf(results: readonly AppendResult[]): readonly string[] {

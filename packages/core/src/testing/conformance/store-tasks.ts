@@ -1,4 +1,4 @@
-/** Conformance of stores: tasks beside runs, queued until somebody has them, listed over all conversations. */
+/** Conformance of stores: tasks, queued until they have an owner, and listed over all conversations. */
 import assert from 'node:assert/strict'
 import type { JobRow, Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
@@ -64,7 +64,7 @@ export function checkTasks(check: Check): void {
   checkTaskLists(check)
 }
 
-/** Takes a queued job over and puts it to rest. */
+/** Claims a queued job and parks or ends it. */
 async function takeAndRest(store: Store, job: JobRow, status: 'waiting' | 'completed'): Promise<void> {
   const taken = onlyJob(await store.append(change(job, wake(job.id))))
   assert.ok((await store.append({ ...by(taken), entries: [], jobs: [rest(job.id, status)] })).ok)

@@ -1,10 +1,10 @@
-/** The conformance kit of stores: what every implementation of `Store` must do, whatever keeps its rows. */
+/** The conformance kit of stores: what every implementation of `Store` must do. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Entry } from '@witan/protocol/entries'
 import type { Store } from '../../store/store.ts'
 import { checkAppends } from './store-append.ts'
-import { checkDesk } from './store-desk.ts'
+import { checkAgentRecords } from './store-agents.ts'
 import { checkExpiry } from './store-expiry.ts'
 import type { Check, CheckTwo, StoreHarness } from './store-fixtures.ts'
 import { begin, by, conversation, database, entry, interruption, reply, rest } from './store-fixtures.ts'
@@ -15,16 +15,17 @@ import { checkLists } from './store-lists.ts'
 import { checkAlone, checkListening } from './store-listen.ts'
 import { checkRefusals } from './store-refusal.ts'
 import { checkReplies } from './store-replies.ts'
+import { checkRuns } from './store-runs.ts'
 import { checkShared } from './store-shared.ts'
 import { checkTasks } from './store-tasks.ts'
-import { checkWhole } from './store-whole.ts'
+import { checkWhole } from './store-snapshot.ts'
 
 export type { StoreHarness } from './store-fixtures.ts'
 
-/** No check takes longer, but one that waits for what never comes. */
+/** The time limit of a test; only a test that waits in vain reaches it. */
 const timeout = 30_000
 
-/** Registers the tests that every store passes; those that cannot be of one are skipped with the harness's reason. */
+/** Registers the tests that every store passes. Tests that do not apply are skipped with the harness's reason. */
 export function testStore(harness: StoreHarness): void {
   const check: Check = (name, body) => {
     test(`${harness.name}: ${name}`, { timeout }, (context) => withStore(harness, context, body))
@@ -34,10 +35,11 @@ export function testStore(harness: StoreHarness): void {
   checkHiding(check)
   checkJobs(check)
   checkTasks(check)
+  checkRuns(check)
   checkInterruptions(check)
   checkLists(check)
   checkReplies(check)
-  checkDesk(check)
+  checkAgentRecords(check)
   checkExpiry(check)
   checkWhole(check)
   check('values come back as they were', async (store) => {
@@ -106,7 +108,7 @@ function checkReopening(harness: StoreHarness): void {
   })
 }
 
-/** Values that a careless store bends: text beyond ASCII, halves of pairs, keys of every object, large and deep ones. */
+/** Values that a careless store corrupts: non-ASCII text, lone surrogates, keys of `Object.prototype`, large and deep values. */
 const oddities: readonly unknown[] = [
   'Ås ☔ 日本 👩‍👩‍👧 \u0000 \u2028 \u{10ffff} \\ " \' ; -- ?1 $1',
   'a lone \ud800 and a lone \udfff',

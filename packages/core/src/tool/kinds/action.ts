@@ -1,6 +1,6 @@
 /** Action tools: typed requests that the client answers; the runtime never executes them [R25]. */
 import type { Action } from '@witan/protocol'
-import { pending, result, unanswered } from '../outcome.ts'
+import { asking, result, unanswered } from '../outcome.ts'
 import { checkSchema, noArguments, perBinding, withoutBound } from '../schema.ts'
 import type { Caller, ImmediateTool, Tool } from '../tool.ts'
 
@@ -20,10 +20,7 @@ const toolOf = perBinding((action: Action, bound): ImmediateTool => {
     bound: [...bound],
     immediate: true,
     check: (args) => checkSchema(parameters, args),
-    invoke(request, _caller, verbs) {
-      verbs.interrupt({ kind: 'action', name: action.name, arguments: { ...request.arguments } })
-      return pending
-    },
+    invoke: (request) => asking({ kind: 'action', name: action.name, arguments: { ...request.arguments } }),
     resume: (answer) => ('error' in answer ? unanswered(answer) : result(answer.value)),
   }
 })

@@ -1,12 +1,15 @@
 /** Function tools: code in this process, named by agents. */
+import { validatorOf } from '../../model/json-schema.ts'
 import type { FunctionTool } from '../define.ts'
+import type { FindAgent } from '../delegation.ts'
 import { failed, given } from '../outcome.ts'
-import { boundArguments, checkSchema, perBinding, withoutBound } from '../schema.ts'
+import { boundArguments, checkSchema, perBinding, propertyNames, withoutBound } from '../schema.ts'
 import type { Caller, RunningTool, Tool, ToolSource } from '../tool.ts'
+import { functionRun } from './function-context.ts'
 
 /** The function tools that the runtime knows, offered to the agents that name them. */
-export function functionTools(known: ReadonlyMap<string, FunctionTool>): ToolSource {
-  const toolOf = perBinding((tool: FunctionTool, bound) => asTool(tool, bound))
+export function functionTools(known: ReadonlyMap<string, FunctionTool>, find: FindAgent): ToolSource {
+  const toolOf = perBinding((tool: FunctionTool, bound) => asTool({ tool, find }, bound))
   return (caller: Caller): readonly Tool[] => {
     const tools: Tool[] = []
     for (const name of caller.agent.tools) {
@@ -17,7 +20,7 @@ export function functionTools(known: ReadonlyMap<string, FunctionTool>): ToolSou
   }
 }
 
-/** The agent names a tool that is not in this process's configuration: told once, and in words to whoever calls it all the same. */
+/** The agent names a tool that this process's configuration lacks. This is reported once, and a call gets an explanation. */
 function unavailable(name: string): RunningTool {
   const why = `tool \`${name}\` is not in the configuration of the process that works on this.`
   return {
@@ -34,7 +37,10 @@ function unavailable(name: string): RunningTool {
   }
 }
 
-function asTool(tool: FunctionTool, bound: ReadonlySet<string>): RunningTool {
+function asTool(
+  { tool, find }: { readonly tool: FunctionTool; readonly find: FindAgent },
+  bound: ReadonlySet<string>,
+): RunningTool {
   const parameters = withoutBound(tool.jsonSchema, bound)
   return {
     name: tool.name,
@@ -42,11 +48,20 @@ function asTool(tool: FunctionTool, bound: ReadonlySet<string>): RunningTool {
     notice: null,
     effect: tool.effect,
     bound: [...bound],
+    uses: propertyNames(tool.jsonSchema).filter((name) => bound.has(name)),
     immediate: false,
     timeoutMs: tool.timeoutMs,
-    // With bound names its own schema can only check the whole, once the values are there; the model's part is checked here.
-    check: parameters === tool.jsonSchema ? tool.check : (args) => checkSchema(parameters, args),
-    async invoke(request, { caller, signal }) {
+    // With bound names, the tool's own schema can only check the complete arguments, once the bound values are known.
+    // The model's part is checked here, as far as its JSON Schema allows.
+    check:
+      parameters === tool.jsonSchema
+        ? tool.check
+        : (args) =>
+            validatorOf(parameters).fits(args) === 'unknown'
+              ? { ok: true, arguments: args }
+              : checkSchema(parameters, args),
+    async invoke(request, on) {
+      const { caller } = on
       const values: Record<string, unknown> = {}
       for (const [name, value] of caller.parameters) values[name] = value.box.reveal()
       const own =
@@ -54,23 +69,40 @@ function asTool(tool: FunctionTool, bound: ReadonlySet<string>): RunningTool {
           ? ({ ok: true, arguments: request.arguments } as const)
           : tool.check({ ...request.arguments, ...boundArguments(tool.jsonSchema, caller.parameters) })
       if (!own.ok) return failed('TOOL_ARGS_INVALID', withoutBoundOnes(own.issues, values))
-      const { callId } = request
-      const context = {
-        callId,
-        conversationId: caller.conversationId,
-        agent: caller.agent.id,
-        agentPath: caller.agentPath,
-        parameters: values,
-        signal,
+      const run = functionRun({ tool, find }, request, { ...on, parameters: watched(values, on.took) })
+      try {
+        const value = await tool.execute(own.arguments, run.context)
+        return run.waitsFor() ?? given(tool.name, value)
+      } catch (error) {
+        const pending = run.waitsFor()
+        if (pending === null) throw error
+        return pending
       }
-      return given(tool.name, await tool.execute(own.arguments, context))
     },
   }
 }
 
-/** What is wrong, in words that neither name nor quote what is bound [P5]. */
+/** The same values, and a callback for each read. The properties still list, copy and assign like ordinary ones. */
+function watched(values: Readonly<Record<string, unknown>>, took: (name: string) => void): Record<string, unknown> {
+  const shown: Record<string, unknown> = {}
+  for (const name of Object.keys(values)) {
+    Object.defineProperty(shown, name, {
+      enumerable: true,
+      configurable: true,
+      get() {
+        took(name)
+        return values[name]
+      },
+      set: (value: unknown) =>
+        Object.defineProperty(shown, name, { value, enumerable: true, configurable: true, writable: true }),
+    })
+  }
+  return shown
+}
+
+/** Describes problems without names or values of bound parameters [P5]. */
 function withoutBoundOnes(issues: readonly string[], bound: Readonly<Record<string, unknown>>): string {
   const words = Object.entries(bound).flatMap(([name, value]) => [name, ...[value].flat().map(String)])
-  const told = issues.filter((issue) => !words.some((word) => word !== '' && issue.includes(word))).slice(0, 5)
-  return told.length === 0 ? 'a value that the system supplies does not fit this tool' : told.join('; ')
+  const shown = issues.filter((issue) => !words.some((word) => word !== '' && issue.includes(word))).slice(0, 5)
+  return shown.length === 0 ? 'a value that the system supplies does not fit this tool' : shown.join('; ')
 }

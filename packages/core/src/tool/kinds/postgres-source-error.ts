@@ -1,15 +1,15 @@
-/** What went wrong between a query source and PostgreSQL, in words without connection strings or values. */
+/** Errors between a query source and PostgreSQL, described without connection strings or values. */
 import type { QueryFailure } from '../source.ts'
 import { DECLARE, PREPARE, Refusal } from './postgres-source-read.ts'
 import { StatementError } from './postgres-source-session.ts'
 
-/** A failure, and whether it is a verdict on the query, which would fail again. */
+/** A failure, and whether the query itself is at fault and would fail again. */
 export interface Explained {
   readonly failure: QueryFailure
   readonly isVerdict: boolean
-  /** Where in the numbered statement, counted from 1, if the server said. */
+  /** The position in the numbered statement, counted from 1, if the server reported it. */
   readonly position?: number
-  /** The word that is to blame, if one is. */
+  /** The word at fault, if there is one. */
   readonly word?: string
 }
 
@@ -20,8 +20,8 @@ const CONNECTION_TROUBLE: Readonly<Record<string, string>> = {
   ENOENT: 'its socket does not exist',
   EACCES: 'its socket may not be opened',
   ETIMEDOUT: 'no connection in time',
-  EHOSTUNREACH: 'there is no way to its host',
-  ENETUNREACH: 'there is no way to its host',
+  EHOSTUNREACH: 'its host cannot be reached',
+  ENETUNREACH: 'its host cannot be reached',
   '28000': 'the user was refused',
   '28P01': 'the user or the password was refused',
   '3D000': 'there is no such database',
@@ -32,12 +32,12 @@ const CONNECTION_TROUBLE: Readonly<Record<string, string>> = {
   '57P03': 'it is starting or shutting down',
 }
 
-/** Makes a failure. */
+/** Creates a failure. */
 export function failure(reason: QueryFailure['reason'], detail: string): QueryFailure {
   return { ok: false, reason, detail }
 }
 
-/** The failure of a query that was stopped at its limit. */
+/** The failure of a query that exceeded its time limit. */
 export function late(timeoutMs: number): QueryFailure {
   return failure('timeout', `stopped after ${timeoutMs / 1000} s`)
 }
@@ -48,12 +48,12 @@ export function unreached(error: unknown): QueryFailure {
   const other = /timeout/i.test(message)
     ? CONNECTION_TROUBLE['ETIMEDOUT']
     : /SSL|TLS|certificate/i.test(`${message} ${code}`)
-      ? 'no encrypted connection that is trusted could be made'
+      ? 'no trusted encrypted connection could be established'
       : 'the connection was lost'
   return failure('failed', `The database cannot be reached: ${CONNECTION_TROUBLE[code] ?? other}.`)
 }
 
-/** Why a query that had a connection failed. `names` stand behind `$1`, `$2`, … */
+/** Why a query failed after it had a connection. `names` are the names of `$1`, `$2`, … */
 export function explain(error: unknown, names: readonly string[], timeoutMs: number): Explained {
   const { code, message = '', position } = causeOf(error)
   if (error instanceof Refusal) {

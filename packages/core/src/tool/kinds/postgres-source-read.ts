@@ -1,4 +1,7 @@
-/** One query inside a read-only transaction of PostgreSQL: judged by the server, then read row by row up to the limits. */
+/**
+ * Runs one query in a read-only transaction of PostgreSQL: the server checks it, then its rows are read one by one up to
+ * the limits.
+ */
 import { distinctNames, namedRows, rowTaker } from '../query-rows.ts'
 import type { BoundQuery, QueryFailureReason, QueryRows } from '../source.ts'
 import { type Answer, type Session, StatementError, send } from './postgres-source-session.ts'
@@ -13,13 +16,13 @@ import {
   toInput,
 } from './postgres-source-values.ts'
 
-/** What the server has said about texts and types, kept for the life of a source. */
+/** What the server reported about query texts and types, cached for the lifetime of a source. */
 export interface Learnt {
   readonly parameters: Map<string, readonly ParameterType[]>
   readonly lists: Map<number, ListType>
 }
 
-/** The query's or its values' own fault, in words that hold no value; `word` is the one to blame. */
+/** The query or its values are at fault. The message contains no value; `word` is the word at fault. */
 export class Refusal extends Error {
   readonly reason: QueryFailureReason
   readonly word: string | undefined
@@ -30,9 +33,9 @@ export class Refusal extends Error {
   }
 }
 
-/** What stands before the query in the statement that only asks about it. */
+/** Precedes the query in a statement that only checks it. */
 export const PREPARE = 'prepare witan_query as '
-/** What stands before the query in the statement that runs it; takes no query that changes rows. */
+/** Precedes the query in the statement that runs it. It does not accept a query that changes rows. */
 export const DECLARE = 'declare witan_rows no scroll cursor for '
 const MAX_LEARNT = 1_000
 
@@ -40,7 +43,7 @@ const PARAMETERS = `select t.oid, t.typcategory from pg_catalog.pg_prepared_stat
   cross join unnest(s.parameter_types::oid[]) with ordinality p (oid, place) join pg_catalog.pg_type t on t.oid = p.oid
   where s.name = 'witan_query' order by p.place`
 
-/** Of the names given, those of functions with effects: volatile, and of the server, in C, or of an extension. */
+/** Finds functions with side effects among these names: volatile ones from the server or an extension, or written in C. */
 const DENIED = `select p.proname from pg_catalog.pg_proc p join pg_catalog.pg_language l on l.oid = p.prolang
   where p.proname = any($1::name[]) and p.proname <> all($2::name[]) and p.provolatile = 'v' and (not l.lanpltrusted
     or exists (select from pg_catalog.pg_depend d
@@ -50,8 +53,8 @@ const LISTS = `select oid, typelem, typdelim from pg_catalog.pg_type
   where oid = any($1::oid[]) and typcategory = 'A' and typelem <> 0`
 
 /**
- * Has the server judge the query without running it: names, types, functions, rights. Throws what is wrong. What it says
- * of values is no verdict, since there are none yet.
+ * The server checks the query without running it: names, types, functions, permissions. Throws its errors. Errors about
+ * values do not count, because there are none yet.
  */
 export async function judge(session: Session, text: PostgresText): Promise<void> {
   const types = await learn(session, text)
@@ -63,7 +66,7 @@ export async function judge(session: Session, text: PostgresText): Promise<void>
   }
 }
 
-/** Runs the query. Throws a {@link Refusal}, or what the server said. */
+/** Runs the query. Throws a {@link Refusal}, or the server's error. */
 export async function read(
   session: Session,
   query: { readonly text: PostgresText; readonly bindings: BoundQuery['bindings'] },
@@ -104,7 +107,7 @@ function inputOf(
   return made.input
 }
 
-/** Fetches one row, and then as many as are likely to fit: what is beyond the limits never reaches this process. */
+/** Fetches one row, and then as many as are likely to fit, so that rows beyond the limits never reach this process. */
 async function fetchRows(session: Session, learnt: Learnt): Promise<QueryRows> {
   const { maxRows, maxBytes } = session.settings
   const rows: unknown[][] = []
@@ -127,7 +130,7 @@ async function fetchRows(session: Session, learnt: Learnt): Promise<QueryRows> {
   return { rows: namedRows(columns, rows), truncated: true }
 }
 
-/** The next rows; undefined where they are too large to be read at all. */
+/** The next rows; undefined if they are too large to read at all. */
 async function fetch(session: Session, count: number): Promise<Answer | undefined> {
   try {
     return await send(session, `fetch ${count} from witan_rows`)
@@ -137,7 +140,7 @@ async function fetch(session: Session, count: number): Promise<Answer | undefine
   }
 }
 
-/** Looks up which of the columns are lists, and of what; again for what their items are. */
+/** Looks up which columns are lists, and the types of their items; then again for list types of the items. */
 async function learnLists(session: Session, { fields }: Answer, { lists }: Learnt): Promise<void> {
   const unknown = fields.map(({ dataTypeID }) => dataTypeID).filter((oid) => !isKnownType(oid) && !lists.has(oid))
   if (unknown.length === 0) return

@@ -236,7 +236,7 @@ describe('connections of a PostgreSQL source', () => {
       [change({ pathname: '/cny_nowhere' }), 'there is no such database'],
       [change({ host: '127.0.0.1:1' }), 'the connection was refused'],
       [change({ host: 'cny.invalid:5432' }), 'its host name is not known|its host name cannot be looked up'],
-      [`${database.adminUrl}?sslmode=verify-full`, 'no encrypted connection that is trusted could be made'],
+      [`${database.adminUrl}?sslmode=verify-full`, 'no trusted encrypted connection could be established'],
     ] as const
     for (const [url, reason] of wrong) {
       const result = await ask(open(context, { url }), 'select 1')

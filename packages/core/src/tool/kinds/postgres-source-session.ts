@@ -1,7 +1,7 @@
-/** Connections of a PostgreSQL query source: opened when needed, few, and each transaction on them read-only [D16]. */
+/** Connections of a PostgreSQL query source: few, opened on demand, and only for read-only transactions [D16]. */
 import type { Client, Pool, PoolClient } from 'pg'
 
-/** Where to connect, and what one query may take. */
+/** Where to connect, and the limits of one query. */
 export interface PostgresSettings {
   readonly url: string
   readonly timeoutMs: number
@@ -14,11 +14,11 @@ export interface PostgresSettings {
 export interface Session {
   readonly client: PoolClient
   readonly settings: PostgresSettings
-  /** The server's process, to stop it by. */
+  /** The process id on the server, used to stop it. */
   processId: number
-  /** Bytes that came since it was last set to 0. */
+  /** Bytes received since this was last reset to 0. */
   received: number
-  /** More came than a query may bring into memory, and the connection was cut. */
+  /** True if a query returned more than may be read into memory, and the connection was closed. */
   isFlooded: boolean
 }
 
@@ -28,10 +28,10 @@ export interface Answer {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[]
 }
 
-/** What the server said against a statement; `cause` is the driver's error. */
+/** The server's error for a statement; `cause` is the driver's error. */
 export class StatementError extends Error {
   readonly statement: string
-  /** The server's SQLSTATE, or the system's word for why the connection is gone. */
+  /** The server's SQLSTATE, or the system's error code for a lost connection. */
   readonly code: string | undefined
   constructor(statement: string, cause: unknown) {
     super('A statement failed.', { cause })
@@ -40,13 +40,13 @@ export class StatementError extends Error {
   }
 }
 
-/** At most this many connections, so at most this many queries at once. */
+/** The maximum number of connections, and therefore of concurrent queries. */
 export const MAX_CONNECTIONS = 4
 const IDLE_MS = 30_000
 const MAX_RECEIVED_BYTES = 16 * 1024 * 1024
 const END_LIMIT_MS = 2_000
 
-/** The session's settings that the limits and the reading of values rest on, for one transaction; and what must be so. */
+/** The settings that limits and value parsing rely on, for one transaction; and the conditions that must hold. */
 const SETTINGS = `select pg_catalog.pg_backend_pid(), pg_catalog.current_setting('transaction_read_only'),
   pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config('idle_in_transaction_session_timeout', $2, true),
   pg_catalog.set_config('standard_conforming_strings', 'on', true), pg_catalog.set_config('DateStyle', 'ISO', true),
@@ -54,7 +54,7 @@ const SETTINGS = `select pg_catalog.pg_backend_pid(), pg_catalog.current_setting
 
 const sessions = new WeakMap<Client, Session>()
 
-/** Loads the driver, which nobody pays for who has no such source, and makes a pool that is still empty. */
+/** Imports the driver lazily and creates an empty pool. */
 export async function openPool(settings: PostgresSettings): Promise<Pool> {
   const { Pool } = await import('pg')
   const pool = new Pool({
@@ -70,7 +70,7 @@ export async function openPool(settings: PostgresSettings): Promise<Pool> {
   return pool
 }
 
-/** A connection with a read-only transaction begun. One that was lost while idle is replaced; a new one must work. */
+/** A connection in a new read-only transaction. A connection that was lost while idle is replaced; a new one must work. */
 export async function begin(pool: Pool, settings: PostgresSettings): Promise<Session> {
   for (;;) {
     const client = await pool.connect()
@@ -88,7 +88,7 @@ export async function begin(pool: Pool, settings: PostgresSettings): Promise<Ses
   }
 }
 
-/** Cuts a connection whose server has fallen silent, so that nothing waits for it for ever. */
+/** Closes a connection whose server does not respond, so that nothing waits for it for ever. */
 async function within<T>(client: Client, limitMs: number, work: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => client.connection.stream.destroy(), limitMs)
   try {
@@ -98,7 +98,7 @@ async function within<T>(client: Client, limitMs: number, work: () => Promise<T>
   }
 }
 
-/** The first statement of a connection: what begins on it without saying more can only read. */
+/** The first statement of a connection: transactions are read-only by default from here on. */
 async function pin(client: PoolClient, settings: PostgresSettings): Promise<Session> {
   const session: Session = { client, settings, processId: 0, received: 0, isFlooded: false }
   client.on('error', () => undefined) // the statement under way fails too, and tells
@@ -122,7 +122,7 @@ async function beginReading(session: Session): Promise<void> {
   session.processId = Number(processId)
 }
 
-/** Sends one statement by the extended protocol, which takes no second one, and gives the cells as text. */
+/** Sends one statement by the extended protocol, which refuses a second statement. Returns the cells as text. */
 export async function send(session: Session, text: string, values: readonly unknown[] = []): Promise<Answer> {
   session.received = 0
   const asText = { getTypeParser: () => (value: string) => value }
@@ -136,7 +136,7 @@ export async function send(session: Session, text: string, values: readonly unkn
   }
 }
 
-/** Ends the transaction, which undoes whatever it might have done, and gives the connection back. */
+/** Rolls back the transaction and returns the connection to the pool. */
 export async function giveBack(session: Session): Promise<void> {
   const { client } = session
   try {
@@ -147,7 +147,7 @@ export async function giveBack(session: Session): Promise<void> {
   }
 }
 
-/** Cuts a connection whose statement still runs and, by a connection of its own, ends that statement. Never rejects. */
+/** Closes a connection whose statement still runs, and ends that statement through another connection. Never rejects. */
 export async function cut({ client, processId, settings }: Session): Promise<void> {
   client.release(true)
   const { Client } = await import('pg')
@@ -159,7 +159,7 @@ export async function cut({ client, processId, settings }: Session): Promise<voi
     await canceller.connect()
     await canceller.query('select pg_catalog.pg_terminate_backend($1)', [processId])
   } catch {
-    // its own time limit ends it then
+    // Otherwise the statement's own time limit ends it.
   } finally {
     await canceller.end().catch(() => undefined)
   }

@@ -1,19 +1,22 @@
-/** A query's text as PostgreSQL takes it: `$name` becomes `$1`, and a place that the server names is found again. */
+/**
+ * Translates a query for PostgreSQL: `$name` becomes `$1`, and positions in the server's errors map back to the original
+ * text.
+ */
 import { placeholderNames, POSTGRES_LEXIS, possibleCalls, type QueryText } from '../query-text.ts'
 import type { QueryMistake } from '../source.ts'
 
 /** One statement with numbered parameters. */
 export interface PostgresText {
   readonly statement: string
-  /** The name behind `$1`, behind `$2`, … */
+  /** The names of `$1`, `$2`, … */
   readonly names: readonly string[]
   /** Every name that the statement may call as a function. */
   readonly calls: readonly string[]
-  /** The line and column, in the text as given, of a character of `statement` as the server counts: code points from 1. */
+  /** The line and column, in the original text, of a character of `statement` as the server counts: code points from 1. */
   placeOf(position: number): { line: number; column: number }
 }
 
-/** Functions that act on more than rows, or run SQL that they are handed as text. The server is asked about all others. */
+/** Functions that affect more than rows, or that run SQL passed as text. The server is asked about all others. */
 const EFFECTS = new RegExp(
   `^(?:${[
     'dblink(?:_\\w+)?|crosstab\\w*|connectby|xpath_table',
@@ -28,14 +31,14 @@ const EFFECTS = new RegExp(
   ].join('|')})$`,
 )
 
-/** Functions that PostgreSQL calls volatile, and that change nothing. */
+/** Functions that PostgreSQL calls volatile, although they change nothing. */
 export const HARMLESS: readonly string[] = [
   ...['random', 'random_normal', 'array_shuffle', 'array_sample', 'clock_timestamp', 'timeofday'],
   ...['gen_random_uuid', 'uuidv4', 'uuidv7', 'uuid_generate_v4', 'system', 'bernoulli', 'system_rows', 'system_time'],
   ...['pg_relation_size', 'pg_table_size', 'pg_indexes_size', 'pg_total_relation_size', 'pg_database_size'],
 ]
 
-/** Puts numbers in the place of names: outside quotes and comments, and nowhere else. `text` holds no mistakes. */
+/** Replaces names by numbers, except in quotes and comments. `text` contains no mistakes. */
 export function postgresText(sql: string, text: QueryText): PostgresText {
   const names = placeholderNames(text)
   const marks = text.placeholders.map(({ name, start, end }) => ({ start, end, mark: `$${names.indexOf(name) + 1}` }))
@@ -56,7 +59,7 @@ export function postgresText(sql: string, text: QueryText): PostgresText {
   }
 }
 
-/** The first function in the text that is known to act on more than rows. */
+/** The first function in the text that is known to affect more than rows. */
 export function findEffect(sql: string): QueryMistake | undefined {
   const call = possibleCalls(sql, POSTGRES_LEXIS).find(({ name }) => EFFECTS.test(name))
   if (call === undefined) return undefined
@@ -64,12 +67,12 @@ export function findEffect(sql: string): QueryMistake | undefined {
   return { problem: 'not-read-only', detail: effectDetail(name), line, column }
 }
 
-/** Why a function refuses its query. */
+/** Why a query is refused because of a function. */
 export function effectDetail(name: string): string {
   return `A query may only read rows; the function \`${name.slice(0, 63)}\` is not allowed.`
 }
 
-/** From an offset in the text with marks to that in the text with names. */
+/** Maps an offset in the numbered text to the offset in the text with names. */
 function offsetBefore(
   marks: readonly { readonly start: number; readonly end: number; readonly mark: string }[],
   offset: number,

@@ -1,19 +1,20 @@
-/** Values on their way to PostgreSQL, and what comes back as JSON can carry it. */
+/** Converts values for PostgreSQL, and its results into JSON values. */
+import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
 import type { QueryScalar, QueryValue } from '../source.ts'
 
-/** A parameter's type, as the server infers it from where the parameter stands. */
+/** A parameter's type, as the server infers it from the parameter's position. */
 export interface ParameterType {
   readonly isList: boolean
   readonly isJson: boolean
 }
 
-/** A list type: what its items are, and what stands between them. */
+/** A list type: the type of its items, and their separator. */
 export interface ListType {
   readonly item: number
   readonly delimiter: string
 }
 
-/** What the driver sends, as text of the inferred type; null is NULL. */
+/** What is sent to the driver, as text of the inferred type; null is NULL. */
 export type PostgresInput = string | number | null | readonly (string | number | null)[]
 
 /** Object identifiers of the types that become something other than text. */
@@ -33,22 +34,25 @@ const TYPE = {
   jsonb: 3802,
 } as const
 
-/** Types whose text stands as it is: char, name, text, unknown, bpchar, varchar, date, time, interval, timetz, uuid, xml, inet. */
+/**
+ * Types whose text is returned unchanged: char, name, text, unknown, bpchar, varchar, date, time, interval, timetz, uuid,
+ * xml, inet.
+ */
 const PLAIN_TYPES = [18, 19, 25, 705, 1042, 1043, 1082, 1083, 1186, 1266, 2950, 142, 869]
 const KNOWN_TYPES: ReadonlySet<number> = new Set([...Object.values(TYPE), ...PLAIN_TYPES])
 const MAX_EXACT_DIGITS = 15
 
-/** Whether a type is known without asking the server. */
+/** True if a type is known without asking the server. */
 export function isKnownType(oid: number): boolean {
   return KNOWN_TYPES.has(oid)
 }
 
-/** Whether a list can stand there as JSON text. */
+/** True if the type accepts a list as JSON text. */
 export function isJsonType(oid: number): boolean {
   return oid === TYPE.json || oid === TYPE.jsonb
 }
 
-/** The value in the form of its place; or, as `refused`, why it has none. Nothing is changed in silence. */
+/** The value in the form of its type; or, as `refused`, why it cannot be converted. No value is changed silently. */
 export function toInput(
   name: string,
   value: QueryValue,
@@ -69,7 +73,7 @@ function scalarInput(value: QueryScalar): string | number | null {
   return typeof value === 'boolean' ? String(value) : value
 }
 
-/** PostgreSQL's text holds no NUL; a lone surrogate would become U+FFFD. */
+/** PostgreSQL text cannot contain NUL, and a lone surrogate would become U+FFFD. */
 function isCarried(value: QueryScalar): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   return typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))
@@ -79,7 +83,7 @@ function unfit(name: string): string {
   return `\`$${name}\` must be finite numbers and well-formed text without NUL.`
 }
 
-/** A column's text as a JSON value. `lists` holds the types of lists that were looked up. */
+/** A column's text as a JSON value. `lists` contains the list types that were looked up. */
 export function fromOutput(text: string | null, oid: number, lists: ReadonlyMap<number, ListType>): unknown {
   if (text === null) return null
   const list = lists.get(oid)
@@ -100,7 +104,7 @@ export function fromOutput(text: string | null, oid: number, lists: ReadonlyMap<
       return exactNumber(text)
     case TYPE.json:
     case TYPE.jsonb:
-      return JSON.parse(text, keepNumber)
+      return jsonDepth(text) > maxJsonDepth ? text : JSON.parse(text, keepNumber)
     case TYPE.bytea:
       return text.startsWith('\\x') ? Buffer.from(text.slice(2), 'hex').toString('base64') : text
     case TYPE.timestamp:
@@ -111,20 +115,20 @@ export function fromOutput(text: string | null, oid: number, lists: ReadonlyMap<
   }
 }
 
-/** A number where JavaScript has exactly this one, else the text: `12.50` is 12.5, and 20 digits or NaN stay text. */
+/** A number if JavaScript can represent it exactly, else the text: `12.50` becomes 12.5; 20 digits or NaN remain text. */
 function exactNumber(text: string): number | string {
   const digits = text.replace(/[-.]/g, '').replace(/^0+/, '')
   return /^-?\d+(?:\.\d+)?$/.test(text) && digits.length <= MAX_EXACT_DIGITS ? Number(text) + 0 : text
 }
 
-/** Inside JSON too a number that would change stays the text it was. */
+/** A number inside JSON that would change remains text too. */
 function keepNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value
   const isKept = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
   return isKept ? value : context.source
 }
 
-/** `2026-11-22 10:00:00.5+02` as ISO 8601; infinities and years before Christ stay as PostgreSQL writes them. */
+/** Converts `2026-11-22 10:00:00.5+02` to ISO 8601. Infinities and years before Christ remain as PostgreSQL writes them. */
 function isoTime(text: string): string {
   const found = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)?(:\d\d)?$/.exec(text)
   if (found === null) return text
@@ -132,7 +136,7 @@ function isoTime(text: string): string {
   return `${date}T${time}${hours}${hours === '' ? '' : (minutes ?? ':00')}`
 }
 
-/** Reads `{1,NULL,"a\"b",{2}}`, and `[0:1]={1,2}` without its bounds. What is written otherwise stays text. */
+/** Parses `{1,NULL,"a\"b",{2}}`, and `[0:1]={1,2}` without its bounds. Other text is returned unchanged. */
 function listOf(text: string, { item, delimiter }: ListType, lists: ReadonlyMap<number, ListType>): unknown {
   let at = text.startsWith('[') ? text.indexOf('=') + 1 : 0
   if (text[at] !== '{') return text

@@ -1,4 +1,4 @@
-/** A query source over a PostgreSQL database, read by transactions that cannot write [D16, Rb42]. */
+/** A query source over a PostgreSQL database that uses read-only transactions [D16, Rb42]. */
 import { WitanError } from '@witan/protocol'
 import type { Pool } from 'pg'
 import { POSTGRES_LEXIS, placeOfWord, readQueryText } from '../query-text.ts'
@@ -17,9 +17,9 @@ import {
 } from './postgres-source-session.ts'
 import { findEffect, type PostgresText, postgresText } from './postgres-source-text.ts'
 
-/** The database, limits other than {@link QUERY_LIMITS}, and how long a connection may take to open: 5 seconds. */
+/** The database, limits other than {@link QUERY_LIMITS}, and the time limit for opening a connection: 5 seconds. */
 export interface PostgresSourceOptions {
-  /** `postgres://user:password@host:5432/database`; what it leaves out comes from the `PG…` variables. Never told in an error. */
+  /** `postgres://user:password@host:5432/database`. The `PG…` variables supply missing parts. No error contains it. */
   readonly url: string
   readonly timeoutMs?: number
   readonly maxRows?: number
@@ -31,19 +31,19 @@ interface State {
   readonly settings: PostgresSettings
   readonly learnt: Learnt
   readonly closing: AbortController
-  /** Who waits for a connection, first come first. */
+  /** Queries that wait for a connection, first come, first served. */
   readonly waiting: (() => void)[]
-  /** Statements that are being stopped, and connections given back. */
+  /** Statements being cancelled, and connections being returned. */
   readonly ending: Set<Promise<void>>
   pool: Promise<Pool> | undefined
   running: number
-  /** Set for a moment after a connection could not be opened, so that ten checks do not wait ten times. */
+  /** Set briefly after a connection failed, so that ten checks do not wait ten times. */
   outOfReach: QueryFailure | undefined
 }
 
 const MAX_WAITING = 100
 const CONNECT_LIMIT_MS = 5_000
-/** The server stops a statement at the limit; this much later the client does, whatever the server says. */
+/** The server cancels a statement at the limit. The client gives up this much later, whatever the server does. */
 const GRACE_MS = 500
 const OUT_OF_REACH_MS = 5_000
 
@@ -53,9 +53,10 @@ const BUSY = failure('failed', `The source is busy: ${MAX_WAITING} queries wait 
 const UNREACHED = failure('failed', 'The database cannot be reached: no connection in time.')
 
 /**
- * Opens nothing yet: up to 4 connections are opened by the queries that need them, closed after half an idle minute, and
- * keep no process alive. Lists are bound as arrays, for `= any($ids)`, and as JSON text where JSON is taken. `check` reads
- * the text without the database, and asks it where it can be reached. Throws `CONFIG_INVALID` for what is no such URL.
+ * Creates a source; nothing is opened yet. Queries open up to 4 connections on demand. These close after 30 idle seconds
+ * and do not keep the process alive. Lists are bound as arrays, for `= any($ids)`, and as JSON text if JSON is expected.
+ * `check` examines the text without the database, and also asks the database if it can be reached. Throws `CONFIG_INVALID`
+ * if the URL is not a PostgreSQL URL.
  */
 export function createPostgresSource(options: PostgresSourceOptions): QuerySource {
   if (!/^postgres(?:ql)?:\/\//.test(options.url) || !URL.canParse(options.url)) {
@@ -85,7 +86,7 @@ export function createPostgresSource(options: PostgresSourceOptions): QuerySourc
   }
 }
 
-/** The query in PostgreSQL's form, or the first thing against it that the text alone shows. */
+/** The query in PostgreSQL's form, or the first mistake that its text alone shows. */
 function understand(sql: string): PostgresText | QueryMistake {
   const text = readQueryText(sql, POSTGRES_LEXIS)
   return text.mistakes[0] ?? findEffect(sql) ?? postgresText(sql, text)
@@ -126,7 +127,7 @@ async function run({ sql, bindings }: BoundQuery, state: State, signal: AbortSig
 /** How work on a connection ended: done, failed, or stopped from outside. */
 type End<T> = { readonly value: T } | { readonly error: unknown } | { readonly stopped: QueryFailure }
 
-/** Does work in a read-only transaction, within the limits of time, when it is its turn. Never rejects. */
+/** Works in a read-only transaction when it is its turn, within the time limits. Never rejects. */
 async function inSession<T>(
   state: State,
   signal: AbortSignal,
@@ -157,7 +158,7 @@ async function open(state: State): Promise<Session> {
   return await begin(await state.pool, state.settings)
 }
 
-/** Waits until fewer than all connections are in use; the failure, if that must not or will not be. */
+/** Waits for a free connection; returns a failure if the query may not or must not wait any longer. */
 function takeTurn(state: State, signal: AbortSignal): Promise<QueryFailure | undefined> {
   if (state.closing.signal.aborted) return Promise.resolve(CLOSED)
   if (signal.aborted) return Promise.resolve(ABORTED)
@@ -181,7 +182,7 @@ function takeTurn(state: State, signal: AbortSignal): Promise<QueryFailure | und
   })
 }
 
-/** Gives the turn on when the connection is done with, which the query's caller does not wait for. */
+/** Passes the turn on when the connection is free again. The query's caller does not wait for that. */
 function leave(state: State, ending: Promise<void>): void {
   const ended = ending.finally(() => {
     state.ending.delete(ended)
@@ -199,7 +200,7 @@ interface Stops {
   readonly late: QueryFailure
 }
 
-/** The end of the work, or of the patience with it, whichever comes first. */
+/** The end of the work, or of its time limit, whichever comes first. */
 function firstOf<T>(work: Promise<T>, { state, signal, limitMs, late }: Stops): Promise<End<T>> {
   const stops = [signal, state.closing.signal]
   return new Promise((resolve) => {

@@ -1,5 +1,6 @@
 /** Query tools: typed read-only queries whose placeholders are bound from parameters or from checked arguments [R49, Rb42]. */
 import type { ErrorCode, Query } from '@witan/protocol'
+import { placeholderNames, POSTGRES_LEXIS, readQueryText } from '../query-text.ts'
 import { failed, type ResultOutcome, result } from '../outcome.ts'
 import { checkSchema, noArguments, perBinding, withoutBound } from '../schema.ts'
 import type { QueryFailureReason, QuerySource, QueryValue } from '../source.ts'
@@ -21,6 +22,7 @@ function asTool(query: Query, bound: ReadonlySet<string>, sources: ReadonlyMap<s
     notice: null,
     effect: 'none',
     bound: [...bound],
+    uses: namesIn(query).filter((name) => bound.has(name)),
     immediate: false,
     timeoutMs: 30_000,
     check: (args) => checkSchema(parameters, args),
@@ -30,7 +32,7 @@ function asTool(query: Query, bound: ReadonlySet<string>, sources: ReadonlyMap<s
         return failed('SOURCE_UNKNOWN', `\`${query.name}\` reads source \`${query.source}\`, which is not configured.`)
       const answer = await source.run({ sql: query.query, bindings: bindingsOf(request.arguments, caller) }, { signal })
       if (!answer.ok) return failure(query, answer.reason)
-      // An empty array would say that there is nothing.
+      // An empty array would say that there are no rows.
       if (answer.truncated && answer.rows.length === 0)
         return failed('QUERY_FAILED', `\`${query.name}\` gave nothing: its first row is larger than 256 kB.`)
       return result(answer.rows, answer.truncated)
@@ -38,7 +40,15 @@ function asTool(query: Query, bound: ReadonlySet<string>, sources: ReadonlyMap<s
   }
 }
 
-/** Arguments first, bound values over them: a bound value always wins [C19]. */
+/**
+ * The placeholders of the query's text. The lexis of PostgreSQL fits every text that a source accepts, since none is in
+ * quotes.
+ */
+function namesIn({ query }: Query): readonly string[] {
+  return placeholderNames(readQueryText(query, POSTGRES_LEXIS))
+}
+
+/** The arguments, overridden by bound values: a bound value always wins [C19]. */
 function bindingsOf(args: Readonly<Record<string, unknown>>, caller: Caller): ReadonlyMap<string, QueryValue> {
   const bindings = new Map<string, QueryValue>()
   for (const [name, value] of Object.entries(args)) bindings.set(name, value as QueryValue)
@@ -46,7 +56,7 @@ function bindingsOf(args: Readonly<Record<string, unknown>>, caller: Caller): Re
   return bindings
 }
 
-/** In our own words: what a database says may quote a bound value. */
+/** Our own texts, because a database's error may quote a bound value. */
 const failures: Readonly<Record<QueryFailureReason, readonly [code: ErrorCode, words: string]>> = {
   timeout: ['QUERY_TIMEOUT', 'was stopped after 5 s'],
   aborted: ['RUN_CANCELLED', 'was stopped'],

@@ -1,22 +1,9 @@
-/** Questions: an agent asks whoever may answer to choose, or to write, and waits [F29]. */
+/** Questions: an agent asks anybody who may answer to choose or to write, and waits [F29]. */
 import type { Question } from '@witan/protocol'
-import { z } from 'zod'
-import { issueWords } from '../../model/json-schema.ts'
-import { pending, result, unanswered } from '../outcome.ts'
+import { checkQuestions } from '../questions.ts'
+import { asking, result, unanswered } from '../outcome.ts'
 import type { JsonSchema } from '../schema.ts'
-import type { ArgumentCheck, ImmediateTool, ToolSource } from '../tool.ts'
-
-const id = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/)
-const optionSchema = z.strictObject({ id, label: z.string().min(1).max(500) })
-const questionSchema = z.strictObject({
-  id,
-  text: z.string().min(1).max(4000),
-  options: z.array(optionSchema).max(100).default([]),
-  multiple: z.boolean().default(false),
-  freeText: z.boolean().optional(),
-  required: z.boolean().default(true),
-})
-const argumentsSchema = z.strictObject({ questions: z.array(questionSchema).min(1).max(20) })
+import type { ImmediateTool, ToolSource } from '../tool.ts'
 
 const offered: JsonSchema = Object.freeze({
   type: 'object',
@@ -66,36 +53,9 @@ const tool: ImmediateTool = Object.freeze({
   bound: [],
   immediate: true,
   check: checkQuestions,
-  invoke(request, _caller, verbs) {
-    verbs.interrupt({ kind: 'question', questions: request.arguments['questions'] as Question[] })
-    return pending
-  },
+  invoke: (request) => asking({ kind: 'question', questions: request.arguments['questions'] as Question[] }),
   resume: (answer) => ('error' in answer ? unanswered(answer) : result(answer.value)),
 } satisfies ImmediateTool)
 
-/** `ask_question` for the agents that may ask. */
+/** `ask_question`, for agents that may ask questions. */
 export const questionTools: ToolSource = ({ agent }) => (agent.questions ? [tool] : [])
-
-/** Every default is filled in: what is asked is stored whole, and its answer is checked against it [F30]. */
-function checkQuestions(args: Readonly<Record<string, unknown>>): ArgumentCheck {
-  const parsed = argumentsSchema.safeParse(args)
-  if (!parsed.success) return { ok: false, issues: issueWords(parsed.error) }
-  const questions = parsed.data.questions.map(
-    (one): Question => ({ ...one, freeText: one.freeText ?? one.options.length === 0 }),
-  )
-  const issues = [
-    ...repeated(questions).map((twice) => `two questions have the id \`${twice}\``),
-    ...questions.flatMap((one) =>
-      repeated(one.options).map((twice) => `\`${one.id}\`: two options have the id \`${twice}\``),
-    ),
-    ...questions
-      .filter(({ options, freeText }) => options.length === 0 && !freeText)
-      .map((one) => `\`${one.id}\`: expected options, or freeText: true`),
-  ]
-  return issues.length === 0 ? { ok: true, arguments: { questions } } : { ok: false, issues }
-}
-
-function repeated(items: readonly { readonly id: string }[]): string[] {
-  const ids = items.map((item) => item.id)
-  return [...new Set(ids.filter((one, index) => ids.indexOf(one) !== index))]
-}

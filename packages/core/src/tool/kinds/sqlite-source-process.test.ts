@@ -45,7 +45,7 @@ async function until(claim: () => boolean, limitMs = 30_000): Promise<void> {
   } while (!claim())
 }
 
-/** Runs a module as a process of its own, with `source` over the file in reach. */
+/** Runs a module as a process of its own, with `source` over the file in control. */
 function runModule(file: string, body: string) {
   const head = `import { createSqliteSource } from ${JSON.stringify(SOURCE)}
     const source = createSqliteSource({ file: ${JSON.stringify(file)}, timeoutMs: 3000 })

@@ -1,4 +1,4 @@
-/** The child process of a SQLite query source: opens one file so that it cannot write, and answers one query at a time. */
+/** The child process of a SQLite query source: opens one file read-only, and answers one query at a time. */
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { constants, DatabaseSync } from 'node:sqlite'
@@ -6,7 +6,7 @@ import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import { distinctNames, rowTaker } from '../query-rows.ts'
 
-/** What the child is started with, as JSON in its only argument. */
+/** The settings of the child, as JSON in its only argument. */
 export interface SqliteProcessSettings {
   readonly file: string
   readonly timeoutMs: number
@@ -14,17 +14,17 @@ export interface SqliteProcessSettings {
   readonly maxBytes: number
 }
 
-/** A value ready for SQLite: lists are JSON text by now, and booleans 0 or 1. */
+/** A value ready for SQLite: lists are JSON text, and booleans are 0 or 1. */
 export type SqliteInput = string | number | null
 
-/** One question to the child; `statement` is a single statement without anything around it. */
+/** One request to the child; `statement` is a single statement with nothing around it. */
 export interface SqliteRequest {
   readonly kind: 'check' | 'run'
   readonly statement: string
   readonly bindings: readonly (readonly [name: string, value: SqliteInput])[]
 }
 
-/** The child's answer: rows as lists in the order of `columns`, or a problem. `denied` means that the query would write. */
+/** The child's reply: rows as lists in the order of `columns`, or a problem. `denied` means that the query would write. */
 export type SqliteReply =
   | {
       readonly kind: 'rows'
@@ -38,7 +38,7 @@ export type SqliteReply =
       readonly detail: string
     }
 
-/** What the child sends: `ready` once, then one reply for each question. */
+/** What the child sends: `ready` once, then one reply per request. */
 export type SqliteMessage = 'ready' | SqliteReply
 
 const WATCH_GRACE_MS = 500
@@ -81,8 +81,8 @@ function serve(): void {
 }
 
 /**
- * Runs beside the database, in a thread of its own: a running statement holds the main thread, which then neither sees
- * that the parent is gone nor how much memory it has taken. The pulse is odd while a question is being answered.
+ * Runs beside the database, in a thread of its own. A running statement blocks the main thread, which then cannot notice
+ * that the parent is gone or measure its memory. The pulse is odd while a request is being answered.
  */
 function watch(): void {
   for (;;) {
@@ -122,7 +122,7 @@ function prepare(statement: string): StatementSync {
   return prepared
 }
 
-/** The open file; opened anew when another file has taken its place. */
+/** The open file; reopened if another file has replaced it. */
 function database(): DatabaseSync {
   const { dev, ino } = statSync(settings.file, { bigint: true })
   const identity = `${dev}:${ino}`
@@ -152,8 +152,8 @@ function openReadOnly(): DatabaseSync {
 }
 
 /**
- * Allows what reads. Full-text tables ask for the pragma `data_version` themselves whenever they are read; it is the one
- * allowed. The tables `pragma_…` are refused by name, since SQLite itself would ask only when they run.
+ * Allows reads only. Full-text tables use the pragma `data_version` on every read, so it is the one allowed pragma. The
+ * tables `pragma_…` are refused by name, since SQLite itself would check only when they run.
  */
 function authorize(action: number, first: string | null, second: string | null): number {
   const allowed =
@@ -177,7 +177,7 @@ function collect(statement: StatementSync, bindings: SqliteRequest['bindings']) 
   const columns = distinctNames(statement.columns().map((column) => column.name))
   const rows: unknown[][] = []
   const taker = rowTaker(columns, settings, (cells) => rows.push(cells))
-  // With setReturnArrays(true) a row is a list, which the types do not know.
+  // With setReturnArrays(true) a row is a list; the types do not know that.
   for (const row of statement.iterate(names) as Iterable<unknown> as Iterable<SQLOutputValue[]>) {
     if (!taker.take(row.map(plain))) return { columns, rows, truncated: true }
   }

@@ -1,4 +1,4 @@
-/** A query source over one SQLite file, read by a child process: a running statement can only be stopped by a kill [D16]. */
+/** A query source over one SQLite file, read by a child process, because only a kill can stop a running statement [D16]. */
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { resolve } from 'node:path'
@@ -30,16 +30,16 @@ interface Waiting {
   readonly settle: (answer: Answer) => void
 }
 
-/** What one source holds. The head of the queue is the question its child is answering, or is being started for. */
+/** The state of one source. The head of the queue is the request that its child is answering, or is being started for. */
 interface State {
   readonly settings: SqliteProcessSettings
   readonly queue: Waiting[]
-  /** Every child that is not known to be gone, killed ones too. */
+  /** Every child that may still exist, including killed ones. */
   readonly living: Map<ChildProcess, Promise<void>>
   child: ChildProcess | undefined
   isReady: boolean
   isClosed: boolean
-  /** The limit of the head of the queue, or the end of idleness when there is none. */
+  /** The time limit of the head of the queue, or the idle limit if the queue is empty. */
   timer: NodeJS.Timeout | undefined
 }
 
@@ -54,9 +54,10 @@ const ABORTED = failure('aborted', 'The query was stopped.')
 const BUSY = failure('failed', `The source is busy: ${MAX_WAITING} queries wait already.`)
 
 /**
- * Opens nothing yet: the child starts with the first query, ends after an idle minute, and never keeps the process alive.
- * Queries are answered in order; the time limit counts from a query's own turn. Lists are bound as JSON text, for
- * `in (select value from json_each($ids))`; booleans as 0 and 1. Integers beyond 2^53 come back as text, blobs as base64.
+ * Creates a source; nothing is opened yet. The child starts with the first query, ends after an idle minute, and never
+ * keeps the process alive. Queries are answered in order; the time limit counts from a query's own turn. Lists are bound as
+ * JSON text, for `in (select value from json_each($ids))`; booleans as 0 and 1. Integers beyond 2^53 are returned as text,
+ * blobs as base64.
  */
 export function createSqliteSource(options: SqliteSourceOptions): QuerySource {
   const { timeoutMs, maxRows, maxBytes } = { ...QUERY_LIMITS, ...options }
@@ -111,7 +112,7 @@ async function run(query: BoundQuery, state: State, signal: AbortSignal): Promis
   return { ok: true, rows: namedRows(columns, answer.rows), truncated }
 }
 
-/** Undefined for what SQLite would change in silence: NaN would become NULL, a lone surrogate U+FFFD. */
+/** Undefined for a value that SQLite would change silently: NaN would become NULL, a lone surrogate U+FFFD. */
 function toInput(value: QueryValue): SqliteInput | undefined {
   if (typeof value === 'object' && value !== null) {
     return value.every((item) => toInput(item) !== undefined) ? JSON.stringify(value) : undefined
@@ -125,7 +126,7 @@ function failure(reason: QueryFailure['reason'], detail: string): QueryFailure {
   return { ok: false, reason, detail }
 }
 
-/** Asks the child when all earlier questions are answered. Never rejects. */
+/** Sends the request to the child after all earlier requests. Never rejects. */
 function ask(question: SqliteRequest, state: State, signal?: AbortSignal): Promise<Answer> {
   if (state.isClosed) return Promise.resolve(CLOSED)
   if (signal?.aborted) return Promise.resolve(ABORTED)
@@ -151,7 +152,7 @@ async function close(state: State): Promise<void> {
   await Promise.all(state.living.values())
 }
 
-/** Moves the head of the queue on: starts its child, or sends its question. */
+/** Processes the head of the queue: starts its child, or sends its request. */
 function turn(state: State): void {
   clearTimeout(state.timer)
   const [head] = state.queue
@@ -164,7 +165,7 @@ function turn(state: State): void {
   }
 }
 
-/** The child itself keeps nothing alive; this timer does, so that a question asked last is still answered. */
+/** The child itself does not keep the process alive. This timer does, so that the last request is still answered. */
 function limit(state: State, limitMs: number, late: QueryFailure): void {
   const [head] = state.queue
   state.timer = setTimeout(() => head && drop(state, head, late), limitMs)
@@ -200,7 +201,7 @@ function lose(state: State, child: ChildProcess, how: string): void {
   turn(state)
 }
 
-/** Takes a question out of the queue; the one being answered takes its child with it. */
+/** Removes a request from the queue. If the child is answering it, the child is killed. */
 function drop(state: State, waiting: Waiting, answer: QueryFailure): void {
   const index = state.queue.indexOf(waiting)
   if (index < 0) return
@@ -217,7 +218,7 @@ function kill(state: State): void {
   child?.kill('SIGKILL')
 }
 
-/** Nothing of this process is handed on: no environment, no debugger, no file but the channel. */
+/** The child gets no environment, no debugger and no file except the channel. */
 function startChild(settings: SqliteProcessSettings): ChildProcess {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const script = fileURLToPath(new URL(`./sqlite-source-process.${extension}`, import.meta.url))
@@ -232,7 +233,7 @@ function startChild(settings: SqliteProcessSettings): ChildProcess {
   return child
 }
 
-/** Resolves when the child is gone or was never there. A message that cannot be sent means that it is going. */
+/** Resolves when the child is gone or never existed. A message that cannot be sent means that the child is ending. */
 function untilGone(child: ChildProcess): Promise<string> {
   return new Promise((gone) => {
     child.once('exit', (code, signal) => gone(signal ?? `code ${code}`))

@@ -1,14 +1,14 @@
-/** The user-interface tool of an agent: it writes to a person by name and waits for the reply [T22, T25]. */
+/** The user tool of an agent: it writes to a person by name and waits for the reply [T22, T25]. */
 import type { User } from '@witan/protocol'
 import { participantsOf } from '../../parameter/participants.ts'
-import { failed, pending, type ResultOutcome, result } from '../outcome.ts'
+import { asking, failed, type ResultOutcome, result } from '../outcome.ts'
 import { type JsonSchema, perBinding } from '../schema.ts'
 import type { ArgumentCheck, Caller, ImmediateTool, ToolSource } from '../tool.ts'
 
 const name = 'ask_user'
 const longest = 100_000
 
-/** `ask_user` for the agents that name people; who takes part in the conversation is its caller's to say. */
+/** `ask_user`, for agents that name people. The caller says who takes part in the conversation. */
 export const userTools: ToolSource = (caller: Caller) => {
   const { users } = caller.agent
   if (users.length === 0) return []
@@ -29,11 +29,10 @@ const toolOf = perBinding((users: readonly User[], there): ImmediateTool => {
     unlisted: ['user', 'message'],
     immediate: true,
     check: checkWords,
-    invoke(request, _caller, verbs) {
+    invoke(request) {
       const found = find(people, users, request.arguments['user'])
       if ('kind' in found) return found
-      verbs.interrupt({ kind: 'message', prompt: String(request.arguments['message']), addressee: found.id })
-      return pending
+      return asking({ kind: 'message', prompt: String(request.arguments['message']), addressee: found.id })
     },
     resume(answer, { addressee }) {
       const who = nameOf(users.find(({ id }) => id === addressee) ?? { id: addressee ?? 'somebody' })
@@ -51,7 +50,7 @@ function nameOf({ id, name: called }: Pick<User, 'id'> & { readonly name?: strin
   return called ?? id
 }
 
-/** With one person there is nobody to choose, and nothing to choose with [T24]. */
+/** With one person there is no choice, so the schema has no name to choose [T24]. */
 function schemaOf(people: readonly User[]): JsonSchema {
   const message = { type: 'string', description: 'The question or message, complete in itself.' }
   const user = { type: 'string', enum: people.map(({ id }) => id), description: 'The id of the person.' }
@@ -81,7 +80,10 @@ function checkWords(args: Readonly<Record<string, unknown>>): ArgumentCheck {
   return issues.length === 0 ? { ok: true, arguments: args } : { ok: false, issues }
 }
 
-/** Whom a name means. Unknown and unavailable are told apart, and both name whom one can ask [T23, Tb05, E59]. */
+/**
+ * The person that a name refers to. Unknown and unavailable people get different errors; both list the people who can be
+ * asked [T23, Tb05, E59].
+ */
 function find(people: readonly User[], all: readonly User[], wanted: unknown): User | ResultOutcome {
   const [only, second] = people
   const list = people.length === 0 ? 'Nobody can be asked.' : `You can ask: ${people.map(({ id }) => id).join(', ')}.`

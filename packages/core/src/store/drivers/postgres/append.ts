@@ -7,54 +7,57 @@ import { inDoubt } from './error.ts'
 import type { Query, Row } from './statements.ts'
 import { conclude, type PostgresSession } from './session.ts'
 import { restored, stored } from './text.ts'
-import { apply, createDesk, type Desk, expired, type GroupMember, layOut } from './working.ts'
+import { apply, createBatch, type Batch, expired, type GroupMember, layOut } from './working.ts'
 import { type Evidence, evidenceOf, writesOf } from './writing.ts'
 
-/** A group to be stored; `markId` is unique to it. */
+/** A group to store; `markId` is unique to it. */
 export interface Group {
   readonly database: string
   readonly members: readonly GroupMember[]
   readonly markId: string
 }
 
-/** What an attempt wrote of which nobody knows whether it was committed. */
-interface Untold {
+/** The result of each member, in order, and the expired conversations that were replaced. */
+export interface StoredGroup {
   readonly results: readonly AppendResult[]
+  readonly replaced: ReadonlySet<string>
+}
+
+/** What an attempt wrote whose commit got no reply. It may be stored. */
+interface Unreported extends StoredGroup {
   readonly evidence: Evidence
 }
 
 /**
- * Stores a group: what became of each member, in order. Where a connection is lost on the way it looks, under the same locks,
- * whether that was before the commit or after, and tells of it or does it again. Throws `STORE_UNAVAILABLE`.
+ * Stores a group. If the connection is lost, it checks under the same locks whether the commit happened, and reports the stored
+ * result or tries again. Throws `STORE_UNAVAILABLE`.
  */
-export function storeGroup(session: PostgresSession, group: Group): Promise<readonly AppendResult[]> {
-  let untold: Untold | null = null
-  const place = { database: stored(group.database) }
-  const work = session.work(() =>
-    session.connection.transaction(place, async (transaction) => {
-      const read = await readGroup(transaction, group, untold?.evidence ?? null)
-      if (untold !== null && read.isStored) return untold.results
-      untold = null
-      const { desk } = read
-      await readMore(transaction, desk, group)
-      const results = group.members.map((member) => apply(desk, member))
-      const writes = writesOf(desk)
-      if (writes.length === 0) return results
-      const { evidence, writes: marks } = evidenceOf(desk, group.markId)
-      untold = { results, evidence }
-      faultPoint('committing')
-      await conclude(transaction.commit([...writes, ...marks]), () => {
-        untold = null
-      })
-      return results
-    }),
-  )
+export function storeGroup(session: PostgresSession, group: Group): Promise<StoredGroup> {
+  let unreported: Unreported | null = null
+  const work = session.transaction(stored(group.database), async (transaction) => {
+    const read = await readGroup(transaction, group, unreported?.evidence ?? null)
+    if (unreported !== null && read.isStored) return unreported
+    unreported = null
+    const { batch } = read
+    await readMore(transaction, batch, group)
+    const results = group.members.map((member) => apply(batch, member))
+    const writes = writesOf(batch)
+    const done: StoredGroup = { results, replaced: batch.purged }
+    if (writes.length === 0) return done
+    const { evidence, writes: marks } = evidenceOf(batch, group.markId)
+    unreported = { ...done, evidence }
+    faultPoint('committing')
+    await conclude(transaction.commit([...writes, ...marks]), () => {
+      unreported = null
+    })
+    return done
+  })
   return work.catch((error: unknown) => {
-    throw untold === null ? error : inDoubt(error)
+    throw unreported === null ? error : inDoubt(error)
   })
 }
 
-/** Everything that is nearly always all. Conversations are locked before jobs, as everybody does. */
+/** Reads what nearly every append needs. Conversations are locked before jobs, as in every transaction. */
 async function readGroup(transaction: Transaction, { database, members }: Group, evidence: Evidence | null) {
   const names = namesOf(members)
   const at = stored(database)
@@ -68,9 +71,9 @@ async function readGroup(transaction: Transaction, { database, members }: Group,
   if (evidence !== null) queries.push(evidenceQuery(at, evidence))
   const rows = await transaction.send(queries)
   const [conversations = [], jobs = []] = rows
-  const desk = createDesk(database, transaction.now())
-  layOut(desk, { conversations, jobs, interruptions: rows[interruptionsAt] ?? [], replies: rows[repliesAt] ?? [] })
-  return { desk, isStored: evidence !== null && isEvident(evidence, rows.at(-1) ?? []) }
+  const batch = createBatch(database, transaction.now())
+  layOut(batch, { conversations, jobs, interruptions: rows[interruptionsAt] ?? [], replies: rows[repliesAt] ?? [] })
+  return { batch, isStored: evidence !== null && isEvident(evidence, rows.at(-1) ?? []) }
 }
 
 function evidenceQuery(database: string, evidence: Evidence): Query {
@@ -87,9 +90,9 @@ interface Names {
   readonly conversations: readonly string[]
   readonly jobs: readonly string[]
   readonly interruptions: readonly string[]
-  /** Keys of replies at which somebody leaves a note. */
+  /** Keys of replies that get a note. */
   readonly keys: readonly string[]
-  /** Conversations in which somebody begins a run. */
+  /** Conversations in which a run begins. */
   readonly runsIn: readonly string[]
 }
 
@@ -119,10 +122,10 @@ function namesOf(members: readonly GroupMember[]): Names {
   }
 }
 
-/** What is seldom needed: what keeps conversations whose time is over, and parameters that somebody hides. */
-async function readMore(transaction: Transaction, desk: Desk, { database, members }: Group): Promise<void> {
+/** Reads what is seldom needed: what keeps expired conversations, and parameters to hide. */
+async function readMore(transaction: Transaction, batch: Batch, { database, members }: Group): Promise<void> {
   const at = stored(database)
-  const over = expired(desk)
+  const over = expired(batch)
   const hiding = members.filter(({ append }) => append.hide !== undefined).map(({ append }) => append.conversation)
   if (over.length + hiding.length === 0) return
   const [keepers = [], parameters = []] = await transaction.send([
@@ -130,13 +133,13 @@ async function readMore(transaction: Transaction, desk: Desk, { database, member
     [readSql.readParameters, at, hiding.map(stored)],
   ])
   for (const { id, live, open } of keepers) {
-    const conversation = desk.conversations.get(restored(id as string))
+    const conversation = batch.conversations.get(restored(id as string))
     if (conversation === undefined) continue
     conversation.live = live as number
     for (const one of (open ?? []) as string[]) conversation.open.add(restored(one))
   }
   for (const { id, parameters: text } of parameters) {
-    const conversation = desk.conversations.get(restored(id as string))
+    const conversation = batch.conversations.get(restored(id as string))
     if (conversation !== undefined) conversation.parameters = JSON.parse(text as string)
   }
 }

@@ -1,31 +1,31 @@
-/** The database server's clock as this process knows it: its own steady clock, set by what the server said last. */
+/** An estimate of the database server's clock: this process's monotonic clock, set by the server's last reply. */
 
-/** A clock that never jumps because somebody sets the machine's; for durations. */
+/** A monotonic clock for durations, which never jumps. */
 export const steady = (): number => performance.now()
 
-/** The server's clock, between two times at which the server was asked. */
+/** The server's clock, estimated between two replies. */
 export interface ServerClock {
-  /** Milliseconds since 1970, whole. Before the server was ever asked: the machine's own. */
+  /** Whole milliseconds since 1970. Before the server's first reply: the machine's clock. */
   now(): number
-  /** Takes in what the server said to a question sent at `askedAt` of the steady clock. */
-  heard(serverNow: number, askedAt: number): void
+  /** Takes the server's time, from a reply to a query sent at `askedAt` of the monotonic clock. */
+  observe(serverNow: number, askedAt: number): void
 }
 
-/** A clock that trusts the quicker of two answers, but no answer for ever: clocks drift. */
+/** A clock that trusts the quicker of two replies, but none forever, because clocks drift. */
 export function createServerClock(): ServerClock {
   let offset = Date.now() - steady()
   let doubt = Number.POSITIVE_INFINITY
-  let heardAt = steady()
+  let observedAt = steady()
   return {
     now: () => Math.round(steady() + offset),
-    heard(serverNow, askedAt) {
+    observe(serverNow, askedAt) {
       const at = steady()
       const halfTrip = (at - askedAt) / 2
-      doubt += (at - heardAt) / 1000 // a thousandth of what has passed since: far more than clocks drift
+      doubt += (at - observedAt) / 1000 // a thousandth of what has passed since: far more than clocks drift
       if (halfTrip > doubt) return
       offset = serverNow - askedAt - halfTrip
       doubt = halfTrip
-      heardAt = at
+      observedAt = at
     },
   }
 }

@@ -1,6 +1,7 @@
-/** Connections to the server: a transaction at a time, its statements sent together, and no wait without an end. */
+/** Connections to the server: one transaction at a time, its statements sent together, and every wait limited. */
 import type { Pool, PoolClient, PoolConfig, QueryConfig } from 'pg'
 import { WitanError } from '@witan/protocol'
+import { writeSql } from '../../sql/postgres/append.ts'
 import { steady } from './clock.ts'
 import { isSilence, troubleOf } from './error.ts'
 import type { ConnectionSettings } from './settings.ts'
@@ -8,23 +9,31 @@ import { createStatements, type Place, type Query, type Row, type Statements } f
 
 /** An open transaction. */
 export interface Transaction {
-  /** The server's clock when it began, known once something was sent. */
+  /** The server's time when it began, known after the first reply. */
   now(): number
-  /** Sends all of them together; the rows of each, in order. */
+  /** Sends all statements together and returns the rows of each, in order. */
   send(queries: readonly Query[]): Promise<readonly (readonly Row[])[]>
-  /** Sends these and the commit together. Where it throws without an SQLSTATE, nobody knows whether it happened. */
+  /** Sends these and the commit together. If it throws without an SQLSTATE, it is unknown whether the commit happened. */
   commit(queries: readonly Query[]): Promise<readonly (readonly Row[])[]>
 }
 
-/** How a transaction differs from the usual. */
+/** Options of a transaction. */
 export interface TransactionOptions {
-  /** Sees everything as it stood at one moment, and writes nothing. */
+  /** Reads a consistent snapshot and writes nothing. */
   readonly snapshot?: boolean
-  /** For work that may take long, instead of `replyMs`. */
+  /** Replaces `replyMs` for work that may take long. */
   readonly replyMs?: number
-  /** Which connections: reads never keep writes waiting. */
+  /** The pool: reads and writes have separate connections, so that reads never delay writes. */
   readonly pool?: 'read' | 'write'
+  /**
+   * An earlier attempt may have been committed, and its rows may be read now. The transaction then ends with a write, so that its
+   * commit waits for disk and standby. After that the earlier commit is as durable.
+   */
+  readonly confirms?: boolean
 }
+
+/** Connections whose last commit did not wait for the standby until the end. */
+const unconfirmed = new WeakSet<PoolClient>()
 
 /** The open pools of a store. */
 export class PostgresConnection {
@@ -40,23 +49,30 @@ export class PostgresConnection {
     this.#statements = createStatements(settings)
     this.#makePool = (kind) => {
       const pool = new pg.Pool({ ...poolConfig(settings), max: sizes[kind] })
-      pool.on('error', () => {}) // an idle connection was lost: the pool makes another one
-      pool.on('connect', (client) => client.on('error', () => {})) // what was under way is told of it itself
+      pool.on('error', () => {}) // an idle connection was lost: the pool opens another
+      pool.on('connect', (client) => {
+        client.on('error', () => {}) // pending queries reject by themselves
+        client.on('notice', ({ routine }) => {
+          if (routine === 'SyncRepWaitForLSN') unconfirmed.add(client)
+        })
+      })
       return pool
     }
     this.#pools = { write: this.#makePool('write'), read: this.#makePool('read') }
   }
 
-  /** A transaction of which all statements are known: one round trip. */
+  /** A transaction whose statements are all known: one round trip. */
   async run(place: Place, queries: readonly Query[], options: TransactionOptions = {}) {
     return this.#use(options, async (client) => {
       const first = this.#statements.begin(place, options)
-      const results = await this.#send(client, [...first, ...this.#statements.all(queries), 'commit'], options)
-      return results.slice(first.length, -1).map(({ rows }) => rows)
+      const last = this.#statements.all(confirmationOf(options))
+      const parts = [...first, ...this.#statements.all(queries), ...last, 'commit']
+      const results = await this.#send(client, parts, options)
+      return results.slice(first.length, first.length + queries.length).map(({ rows }) => rows)
     })
   }
 
-  /** A transaction that looks before it writes. Undone unless `work` commits. */
+  /** A transaction that reads before it writes. Rolled back unless `work` commits. */
   async transaction<Result>(
     place: Place,
     work: (transaction: Transaction) => Promise<Result>,
@@ -75,23 +91,26 @@ export class PostgresConnection {
       const transaction: Transaction = {
         now: () => now,
         send: (queries) => send(queries, []),
-        commit: (queries) => send(queries, ['commit']),
+        commit: (queries) => send([...queries, ...confirmationOf(options)], ['commit']),
       }
       try {
-        return await work(transaction)
+        const result = await work(transaction)
+        if (options.confirms === true && (state as string) !== 'over') await transaction.commit([])
+        return result
       } finally {
         if ((state as string) === 'open') await this.#send(client, ['rollback'], options).catch(() => {})
       }
     })
   }
 
-  /** A statement outside of any transaction and role, such as a notice. */
-  async single(query: Query): Promise<readonly Row[]> {
-    return this.#use({}, async (client) => (await this.#send(client, this.#statements.all([query]), {}))[0]?.rows ?? [])
+  /** A statement outside any transaction and role, such as a notice. */
+  async single(query: Query, options: UseOptions = {}): Promise<readonly Row[]> {
+    const parts = this.#statements.all([query])
+    return this.#use(options, async (client) => (await this.#send(client, parts, {}))[0]?.rows ?? [])
   }
 
-  async #use<Result>(options: TransactionOptions, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    const { pool: kind = 'read' } = options
+  async #use<Result>(options: UseOptions, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    const { pool: kind = 'read', isSpared = false } = options
     const pool = this.#pools[kind]
     const client = await pool.connect()
     let isLost = false
@@ -100,6 +119,7 @@ export class PostgresConnection {
     } catch (error) {
       isLost = troubleOf(error) === 'lost'
       if (isSilence(error) && this.#pools[kind] === pool) this.#pools[kind] = this.#makePool(kind)
+      if (isSilence(error) && !isSpared) this.#cancel(client)
       throw error
     } finally {
       client.release(isLost || !isIdle(client))
@@ -107,13 +127,24 @@ export class PostgresConnection {
     }
   }
 
-  /** Sends all at once and throws the first error; a silent server is left after `replyMs`. */
+  /**
+   * Cancels on the server a query that is no longer awaited. Otherwise a commit whose standby is away would keep its session and locks
+   * until the standby is back. The connection itself is closed. If the network is down, the cancel is lost too.
+   */
+  #cancel(client: PoolClient): void {
+    const { processID } = client as PoolClient & { readonly processID: number | null }
+    if (processID === null) return
+    const cancel: Query = ['select pg_cancel_backend($1)', processID]
+    this.single(cancel, { isSpared: true }).catch(() => {})
+  }
+
+  /** Sends all at once and throws the first error. Gives up on a silent server after `replyMs`. */
   async #send(client: PoolClient, parts: readonly (string | QueryConfig)[], { replyMs }: TransactionOptions) {
     const last = parts.length - 1
     const query_timeout = replyMs ?? this.#settings.timeouts.replyMs
     const askedAt = steady()
     const { stream } = (client as unknown as { connection: { stream: Corkable } }).connection
-    stream.cork() // in one piece, as far as it goes
+    stream.cork() // in one packet, if possible
     const replies = parts.map((part, index) => {
       const config: QueryConfig = typeof part === 'string' ? { text: part } : part
       const timed = index === last ? { ...config, query_timeout } : config
@@ -127,22 +158,34 @@ export class PostgresConnection {
     if (parts[last] === 'commit' && results[last]?.command !== 'COMMIT') {
       throw new WitanError('STORE_UNAVAILABLE', 'PostgreSQL rolled a transaction back without an error.')
     }
-    if (String(parts[0]).startsWith('begin')) this.#settings.heard(clockOf(results), askedAt)
+    // An administrator or a time-out ended the wait for the standby: the commit is durable here, perhaps nowhere else.
+    if (unconfirmed.delete(client)) throw new Error('The standby did not confirm the commit')
+    if (String(parts[0]).startsWith('begin')) this.#settings.observe(clockOf(results), askedAt)
     return results
   }
 
-  /** Waits for what is under way and closes all connections. */
+  /** Waits for pending work and closes all connections. */
   async close(): Promise<void> {
     await Promise.all([this.#pools.read.end(), this.#pools.write.end()])
   }
 }
 
 /**
- * Where one connection fell silent the others may have too, and each would cost its time to find out: a new pool takes the place
- * of theirs. Whoever waits for the old one is still served.
+ * Replaces the pool after one connection fell silent, because each of the others would cost a time-out to find out. Waiters of the
+ * old pool are still served.
  */
 function endWhenIdle(pool: Pool): void {
   if (pool.waitingCount === 0 && !pool.ending) pool.end().catch(() => {})
+}
+
+/** `isSpared`: a query that takes too long is not cancelled on the server. */
+interface UseOptions extends Pick<TransactionOptions, 'pool'> {
+  readonly isSpared?: boolean
+}
+
+/** The write that confirms earlier commits; empty if none is in doubt. */
+function confirmationOf({ confirms = false }: TransactionOptions): readonly Query[] {
+  return confirms ? [[writeSql.confirm]] : []
 }
 
 interface Corkable {
@@ -155,7 +198,7 @@ interface Result {
   readonly command: string
 }
 
-/** What the second statement of every transaction tells. */
+/** The row of the second statement of every transaction. */
 function clockOf(results: readonly Result[]): number {
   return results[1]?.rows[0]?.now as number
 }
@@ -167,14 +210,14 @@ function isIdle(client: PoolClient): boolean {
 
 const int8 = 20
 
-/** Whole numbers as numbers: no count, time or seq of ours is beyond 2^53, and one that is must not be rounded in silence. */
+/** Parses integers as numbers. No count, time or seq of a store exceeds 2^53; a larger one must not be rounded silently. */
 function parseInt8(text: string): number {
   const value = Number(text)
   if (Number.isSafeInteger(value)) return value
   throw new RangeError('A number in the store is too large to be one of ours.')
 }
 
-/** How every connection is made. */
+/** The configuration of every connection. */
 export function poolConfig({ url, timeouts }: ConnectionSettings): PoolConfig & { pipeline: boolean } {
   const { connectMs, lockMs, silentMs, replyMs } = timeouts
   return {
@@ -189,14 +232,14 @@ export function poolConfig({ url, timeouts }: ConnectionSettings): PoolConfig & 
     lock_timeout: lockMs,
     idle_in_transaction_session_timeout: silentMs,
     statement_timeout: Math.max(replyMs, 60_000),
-    options: '-c jit=off', // every statement of ours is short: compiling one takes longer
+    options: '-c jit=off', // the statements are short: compiling takes longer than running
     types: { getTypeParser: typeParser },
   } as PoolConfig & { pipeline: boolean }
 }
 
 let defaults: { getTypeParser(oid: number, format?: string): (text: string) => unknown } | null = null
 
-/** `pg` has the usual parsers; handed over when it is loaded. */
+/** The parsers of `pg`, set when it is imported. */
 export function useParsers(types: NonNullable<typeof defaults>): void {
   defaults = types
 }

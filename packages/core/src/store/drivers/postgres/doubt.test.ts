@@ -33,7 +33,7 @@ test('what follows a commit without a reply fails the group as a whole, and says
   const session = new PostgresSession({ unavailableAfterMs: 60_000 })
   session.begin(brittle(tries))
   const commits = new GroupCommit({
-    store: (database, members) => storeGroup(session, { database, members, markId: 'm' }),
+    store: async (database, members) => (await storeGroup(session, { database, members, markId: 'm' })).results,
     stored: () => assert.fail('nothing was stored'),
     groupsAtOnce: 1,
   })

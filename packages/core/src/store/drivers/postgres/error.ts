@@ -1,7 +1,7 @@
-/** What goes wrong with a server: which errors pass, which tell of a bug or a full disk, and what is said of them. */
+/** Classifies server errors: which are temporary, which mean a bug or a full disk, and their messages. */
 import { isWitanError, WitanError } from '@witan/protocol'
 
-/** An error that PostgreSQL itself reported; `pg` gives these fields. */
+/** An error that PostgreSQL itself reported, with the fields that `pg` sets. */
 interface ServerError {
   readonly code: string
   readonly severity: string
@@ -17,13 +17,13 @@ export function sqlState(error: unknown): string | null {
 /** Shut down, starting up, too many connections, idle too long inside a transaction, or a standby that was the primary. */
 const lostStates = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '25P04', '53300', '25006'])
 
-/** Two that met: serialization, deadlock, a key that somebody made meanwhile, a lock that was held too long, a cancelled statement. */
+/** Conflicts: serialization, deadlock, a key created meanwhile, a lock held too long, a cancelled statement. */
 const conflictStates = new Set(['40001', '40P01', '23505', '55P03', '57014'])
 
-/** `lost`: the connection is gone, and what was under way may have happened. `conflict`: nothing happened, try again. */
+/** `lost`: the connection was lost, and pending work may have happened. `conflict`: nothing happened, try again. */
 export type Trouble = 'lost' | 'conflict' | 'fatal'
 
-/** What kind of trouble an error is. */
+/** The kind of an error. */
 export function troubleOf(error: unknown): Trouble {
   const state = sqlState(error)
   if (state === null) return error instanceof TypeError || error instanceof RangeError ? 'fatal' : 'lost'
@@ -31,12 +31,12 @@ export function troubleOf(error: unknown): Trouble {
   return conflictStates.has(state) ? 'conflict' : 'fatal'
 }
 
-/** Whether a reply did not come in time, which is how `pg` tells it. */
+/** Whether `pg` reports that a reply did not come in time. */
 export function isSilence(error: unknown): boolean {
   return sqlState(error) === null && (error as { message?: unknown } | null)?.message === 'Query read timeout'
 }
 
-/** The store broke while it was in use. Never says what was to be stored: the server's own details would. */
+/** The store failed in use. The message never contains stored values, which the server's details would. */
 export function unavailable(error: unknown): WitanError {
   if (isWitanError(error)) return error
   const hint =
@@ -45,7 +45,7 @@ export function unavailable(error: unknown): WitanError {
       : "Look into the PostgreSQL server's log, at its free space and at the rights of the roles."
   const state = sqlState(error)
   const detail = `PostgreSQL failed: ${textOf(error)}.`
-  // What was sent to a server that fell silent may still get there, after its sender was told.
+  // Statements sent to a silent server may still arrive after the caller got this error.
   const outcome = troubleOf(error) === 'lost' ? { outcome: 'unknown' } : {}
   const details = state === null ? outcome : { sqlState: state, ...outcome }
   const told = new WitanError('STORE_UNAVAILABLE', detail, { hint, cause: new Error(textOf(error)), details })
@@ -53,7 +53,7 @@ export function unavailable(error: unknown): WitanError {
   return told
 }
 
-/** The same where an earlier attempt may have been stored after all: nobody may try what was to be stored in another way. */
+/** The same if an earlier attempt may have been stored: the caller must not store it in another way. */
 export function inDoubt(error: unknown): WitanError {
   const told = unavailable(error)
   if (isServerAway(told)) return told
@@ -66,12 +66,12 @@ export function inDoubt(error: unknown): WitanError {
 
 const away = new WeakSet<object>()
 
-/** Whether an error was thrown because the server is away, so that other work would fail alike; or because of a doubt. */
+/** Whether an error means that the server is unreachable, so that other work would fail too, or that a commit is in doubt. */
 export function isServerAway(error: unknown): boolean {
   return typeof error === 'object' && error !== null && away.has(error)
 }
 
-/** The error in words. Of a data error only its class, since the server quotes values there. */
+/** The error as text. A data error gives only its class, because the server quotes values in it. */
 export function textOf(error: unknown): string {
   const state = sqlState(error)
   if (state?.startsWith('22') || state?.startsWith('23')) return `a value was refused (SQLSTATE ${state})`

@@ -11,7 +11,7 @@ interface Waiting extends GroupMember {
   readonly reject: (error: unknown) => void
 }
 
-/** What waits for one database, and which of its conversations are being written. */
+/** The waiting appends of one database, and its conversations that are being written. */
 interface Lane {
   readonly database: string
   waiting: Waiting[]
@@ -20,20 +20,20 @@ interface Lane {
   isScheduled: boolean
 }
 
-/** How groups are made. */
+/** Options of group commit. */
 export interface GroupSettings {
-  /** Stores a group: what became of each member, in order. */
+  /** Stores a group and returns the result of each member, in order. */
   readonly store: (database: string, members: readonly GroupMember[]) => Promise<readonly AppendResult[]>
-  /** Called for each member that was stored, before its maker is told. */
+  /** Called for each stored member, before its promise resolves. */
   readonly stored: (append: Append, result: AppendResult & { readonly ok: true }) => void
-  /** So many groups of one database are under way at once. */
+  /** How many groups of one database may be under way at once. */
   readonly groupsAtOnce: number
 }
 
 const maxMembers = 500
 const maxBytes = 8_000_000
 
-/** Takes appends and tells what became of them, those of one conversation in their order. */
+/** Stores appends in groups and settles them; those of one conversation in order. */
 export class GroupCommit {
   readonly #settings: GroupSettings
   readonly #lanes = new Map<string, Lane>()
@@ -44,7 +44,7 @@ export class GroupCommit {
     this.#settings = settings
   }
 
-  /** Resolves once it is durable, or refused. What JSON cannot say of an entry fails here, alone. */
+  /** Resolves once the append is durable or refused. An entry that JSON cannot hold fails here, without the group. */
   append(append: Append): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new WitanError('STORE_UNAVAILABLE', 'The store is closed.'))
@@ -73,13 +73,13 @@ export class GroupCommit {
     })
   }
 
-  /** A group holds whole queues: of a conversation that is being written nothing is taken, so that its order stands. */
+  /** A group takes complete queues. A conversation that is being written is skipped, to keep its order. */
   #start(lane: Lane): void {
     while (lane.groups < this.#settings.groupsAtOnce) {
       const members = take(lane)
       if (members.length === 0) break
       lane.groups += 1
-      this.#run(lane, members).catch(() => {}) // every member was told
+      this.#run(lane, members).catch(() => {}) // every member was rejected
     }
     if (lane.groups > 0 || lane.waiting.length > 0) return
     this.#lanes.delete(lane.database)
@@ -96,7 +96,7 @@ export class GroupCommit {
     }
   }
 
-  /** Stores what is waiting and takes nothing more. */
+  /** Stores the waiting appends and accepts no more. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#lanes.size === 0) return
@@ -104,7 +104,7 @@ export class GroupCommit {
   }
 }
 
-/** Takes the next group from what waits, in order. */
+/** Takes the next group from the waiting appends, in order. */
 function take(lane: Lane): Waiting[] {
   const members: Waiting[] = []
   const left: Waiting[] = []
@@ -126,7 +126,7 @@ function take(lane: Lane): Waiting[] {
   return members
 }
 
-/** Fails these and, as the contract has it, all that waits for the same conversations: nobody has heard of the failure yet. */
+/** Rejects these and, as the contract says, all waiting appends of the same conversations, since this failure was not reported yet. */
 function fail(lane: Lane, members: readonly Waiting[], error: unknown): void {
   const conversations = new Set(members.map(({ append }) => append.conversation))
   const isTaken = ({ append }: Waiting) => conversations.has(append.conversation)
@@ -138,21 +138,21 @@ function fail(lane: Lane, members: readonly Waiting[], error: unknown): void {
 async function storeMembers(settings: GroupSettings, lane: Lane, members: readonly Waiting[]): Promise<void> {
   try {
     const results = await settings.store(lane.database, members)
-    for (const [index, member] of members.entries()) tell(settings, member, results[index] as AppendResult)
+    for (const [index, member] of members.entries()) notify(settings, member, results[index] as AppendResult)
   } catch (error) {
     if (members.length === 1 || isServerAway(error)) return fail(lane, members, error)
     await storeAlone(settings, lane, members)
   }
 }
 
-/** One of them cannot be stored: it must not take the others with it. */
+/** Stores the members one by one, so that a member that cannot be stored does not fail the others. */
 async function storeAlone(settings: GroupSettings, lane: Lane, members: readonly Waiting[]): Promise<void> {
   let rest = members
   for (let member = rest[0]; member !== undefined; member = rest[0]) {
     rest = rest.slice(1)
     try {
       const [result] = await settings.store(lane.database, [member])
-      tell(settings, member, result as AppendResult)
+      notify(settings, member, result as AppendResult)
     } catch (error) {
       const { conversation } = member.append
       const isLater = (one: Waiting) => one.append.conversation === conversation
@@ -162,7 +162,7 @@ async function storeAlone(settings: GroupSettings, lane: Lane, members: readonly
   }
 }
 
-function tell({ stored }: GroupSettings, { append, resolve }: Waiting, result: AppendResult): void {
+function notify({ stored }: GroupSettings, { append, resolve }: Waiting, result: AppendResult): void {
   if (result.ok) {
     append.entries.forEach((entry, index) => {
       entry.seq = result.before + 1 + index

@@ -1,8 +1,8 @@
-/** Names that no other store has given. */
-import { randomUUID } from 'node:crypto'
+/** Ids that are unique across stores. */
+import { randomBytes, randomUUID } from 'node:crypto'
 
-/** Unique to this store. */
-export const newSender = (): string => randomUUID()
+/** Unique to this store: 16 bytes. */
+export const newSender = (): Buffer => randomBytes(16)
 
-/** Unique to one group of appends. */
+/** Unique to one group of appends, or to one trial write. */
 export const newMark = (): string => randomUUID()

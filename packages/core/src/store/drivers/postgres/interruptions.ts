@@ -1,4 +1,4 @@
-/** Interruptions on PostgreSQL: looked up and listed; appends make and settle them. */
+/** Interruptions on PostgreSQL: looked up and listed. Appends open and settle them. */
 import { placeOf } from '../../cursor.ts'
 import { interruptionSql, listInterruptions } from '../../sql/postgres/interruptions.ts'
 import type { Store } from '../../store.ts'
@@ -29,7 +29,7 @@ export function interruptionMethods(session: PostgresSession): InterruptionMetho
       return rows.map(interruptionRow)
     },
     async dueInterruptions(limit) {
-      const [rows = []] = await session.write('worker', [[interruptionSql.dueInterruptions, limit]])
+      const [rows = []] = await session.writeAsWorker([interruptionSql.dueInterruptions, limit])
       return rows.map(interruptionRow)
     },
   }

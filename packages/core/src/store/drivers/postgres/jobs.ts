@@ -1,14 +1,18 @@
-/** Jobs on PostgreSQL: looked up, listed, claimed, kept and given back. */
+/** Jobs on PostgreSQL: looked up, listed, claimed, renewed and released. */
 import { placeOf } from '../../cursor.ts'
 import { jobSql, workerSql } from '../../sql/postgres/jobs.ts'
-import type { HeldJob, Store } from '../../store.ts'
+import { migrations } from '../../sql/postgres/schema.ts'
+import type { HeldJob, JobRow, RowPage, Store } from '../../store.ts'
 import type { Query, Row } from './statements.ts'
 import type { Notices } from './notify.ts'
 import { jobRow } from './rows.ts'
 import type { PostgresSession } from './session.ts'
 import { restored, stored } from './text.ts'
 
-type JobMethods = Pick<Store, 'getJob' | 'listJobs' | 'listTasks' | 'claimJobs' | 'heartbeat' | 'releaseJobs'>
+type JobMethods = Pick<
+  Store,
+  'getJob' | 'listJobs' | 'listRuns' | 'countRuns' | 'listTasks' | 'claimJobs' | 'heartbeat' | 'releaseJobs'
+>
 
 /** The methods of a store that are about jobs. */
 export function jobMethods(session: PostgresSession, notices: Notices): JobMethods {
@@ -22,9 +26,15 @@ export function jobMethods(session: PostgresSession, notices: Notices): JobMetho
       const [rows = []] = await session.read(database, [sql, stored(database), stored(conversation)])
       return rows.map(jobRow)
     },
+    listRuns: (database, conversation, page) => listRuns(session, { database, conversation }, page),
+    async countRuns(database, conversation) {
+      const [rows = []] = await session.read(database, [jobSql.countRuns, stored(database), stored(conversation)])
+      return rows[0]?.count as number
+    },
     listTasks: (database, page) => listTasks(session, database, page),
     async claimJobs({ owner, leaseMs, limit }) {
-      const rows = await asWorker(session, [workerSql.claimJobs, stored(owner), Math.trunc(leaseMs), limit])
+      const values = [stored(owner), Math.trunc(leaseMs), limit, migrations.length] as const
+      const rows = await asWorker(session, [workerSql.claimJobs, ...values])
       return byNumber(rows).map(jobRow)
     },
     async heartbeat(owner, jobs, leaseMs) {
@@ -43,13 +53,25 @@ export function jobMethods(session: PostgresSession, notices: Notices): JobMetho
 }
 
 async function asWorker(session: PostgresSession, query: Query): Promise<readonly Row[]> {
-  const [rows = []] = await session.write('worker', [query])
+  const [rows = []] = await session.writeAsWorker(query)
   return rows
 }
 
-/** In the order in which they were made. */
+/** In creation order. */
 function byNumber(rows: readonly Row[]): readonly Row[] {
   return rows.toSorted((one, other) => (one.number as number) - (other.number as number))
+}
+
+async function listRuns(
+  session: PostgresSession,
+  { database, conversation }: { readonly database: string; readonly conversation: string },
+  { limit, after }: RowPage,
+): Promise<readonly JobRow[]> {
+  const at = [stored(database), stored(conversation)] as const
+  const last = after === null ? null : await session.read(database, [jobSql.runPlace, ...at, stored(after)])
+  const place = last === null ? Number.MAX_SAFE_INTEGER : placeOf(last[0]?.[0]).number
+  const [rows = []] = await session.read(database, [jobSql.listRuns, ...at, place as number, limit])
+  return rows.map(jobRow)
 }
 
 async function listTasks(session: PostgresSession, database: string, page: Parameters<Store['listTasks']>[1]) {

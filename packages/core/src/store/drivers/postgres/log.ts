@@ -5,7 +5,7 @@ import { listConversations, logSql } from '../../sql/postgres/log.ts'
 import type { Store } from '../../store.ts'
 import type { GroupCommit } from './group.ts'
 import type { Notices } from './notify.ts'
-import { conversationRow } from './rows.ts'
+import { conversationRow, listedConversation } from './rows.ts'
 import type { PostgresSession } from './session.ts'
 import { restored, stored } from './text.ts'
 import { deletesOf } from './writing.ts'
@@ -15,14 +15,14 @@ type LogMethods = Pick<
   'append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'sweepConversations' | 'readEntries'
 >
 
-/** What these methods work with. */
+/** What these methods need. */
 export interface LogParts {
   readonly session: PostgresSession
   readonly group: Pick<GroupCommit, 'append'>
   readonly notices: Notices
 }
 
-/** Deleting a long log takes longer than anything else. */
+/** The time-out for a delete: a long log takes longest. */
 const deleteMs = 60_000
 
 /** The methods of a store that are about the log. */
@@ -59,24 +59,23 @@ async function list(session: PostgresSession, database: string, page: Parameters
   const below = last === null ? Number.MAX_SAFE_INTEGER : placeOf(last[0]?.[0]).number
   const wanted = [agent, createdBy].filter((value) => value !== null).map(stored)
   const [rows = []] = await session.read(database, [listConversations(page), at, below as number, limit, ...wanted])
-  return rows.map(conversationRow)
+  return rows.map(listedConversation)
 }
 
-/** Looks first, so that a delete whose reply was lost is still told as one. */
+/** Reads first, so that a delete whose reply was lost still returns true. */
 async function remove(session: PostgresSession, database: string, id: string): Promise<boolean> {
   let wasThere = false
-  return session.work(() =>
-    session.connection.transaction(
-      { database: stored(database) },
-      async ({ send, commit }) => {
-        const [found = []] = await send([[logSql.lockConversation, stored(database), stored(id)]])
-        if (found.length === 0) return wasThere
-        wasThere = true
-        await commit(deletesOf(database, [id]))
-        return true
-      },
-      { replyMs: deleteMs },
-    ),
+  const at = stored(database)
+  return session.transaction(
+    at,
+    async ({ send, commit }) => {
+      const [found = []] = await send([[logSql.lockConversation, at, stored(id)]])
+      if (found.length === 0) return wasThere
+      wasThere = true
+      await commit(deletesOf(database, [id]))
+      return true
+    },
+    { replyMs: deleteMs },
   )
 }
 
@@ -85,9 +84,9 @@ interface Gone {
   readonly id: string
 }
 
-/** The worker finds what is over; each database then removes its own, after another look under lock. */
+/** The worker role finds expired conversations; each database then checks again under lock and deletes its own. */
 async function sweep(session: PostgresSession, limit: number): Promise<readonly Gone[]> {
-  const [rows = []] = await session.write('worker', [[logSql.overConversations, limit]])
+  const [rows = []] = await session.writeAsWorker([logSql.overConversations, limit])
   const over = rows.map(({ database, id }) => ({ database: restored(database as string), id: restored(id as string) }))
   const removed = new Set<string>()
   for (const database of new Set(over.map((one) => one.database))) {
@@ -100,21 +99,19 @@ async function sweep(session: PostgresSession, limit: number): Promise<readonly 
 async function removeOver(session: PostgresSession, database: string, ids: readonly string[]) {
   const at = stored(database)
   let found: readonly string[] = []
-  return session.work((mayBeDone) =>
-    session.connection.transaction(
-      { database: at },
-      async ({ send, commit }) => {
-        const names = ids.map(stored)
-        const [, rows = []] = await send([
-          [logSql.lockOver, at, names],
-          [logSql.stillOver, at, names],
-        ])
-        const over = rows.map(({ id }) => restored(id as string))
-        found = mayBeDone ? [...new Set([...found, ...over])] : over
-        if (over.length > 0) await commit(deletesOf(database, over))
-        return found
-      },
-      { replyMs: deleteMs },
-    ),
+  return session.transaction(
+    at,
+    async ({ send, commit }, mayBeDone) => {
+      const names = ids.map(stored)
+      const [, rows = []] = await send([
+        [logSql.lockOver, at, names],
+        [logSql.stillOver, at, names],
+      ])
+      const over = rows.map(({ id }) => restored(id as string))
+      found = mayBeDone ? [...new Set([...found, ...over])] : over
+      if (over.length > 0) await commit(deletesOf(database, over))
+      return found
+    },
+    { replyMs: deleteMs },
   )
 }

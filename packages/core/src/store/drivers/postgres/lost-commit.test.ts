@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openProxy } from '../../../../../../test/postgres/support/proxy.ts'
-import { freshSchema, openStore } from '../../../../../../test/postgres/support/stores.ts'
+import { asAdmin, freshSchema, openStore } from '../../../../../../test/postgres/support/stores.ts'
 import {
   begin,
   by,
@@ -91,3 +91,37 @@ for (const fate of ['loseReply', 'loseRequest'] as const) {
     assert.ok(trials >= 19, `only ${trials} commits were lost`)
   })
 }
+
+test('what is found after a lost reply is reported only after a commit that writes, for every write [I1]', async (context) => {
+  const place = await freshSchema(context)
+  const proxy = await openProxy(place.url)
+  context.after(() => proxy.close())
+  const store = await openStore(context, { ...place, url: proxy.url, poolSize: 2 })
+  const at = 'default'
+  const job = await begin(store, { id: 'j1' })
+  const whole = (await store.readWhole(at, job.conversation)) ?? assert.fail()
+  const row = { database: at, id: 'a', revision: 1, source: 'data', data: { id: 'a' } as never, warnings: [] } as const
+  const over = conversation('chats/over', { expiresAt: 1000 })
+  await store.append({ database: at, conversation: over.id, create: over, entries: [entry('old')] })
+  /** Each with the number of its own first commit that is lost. */
+  const writes: Record<string, readonly [lost: number, write: () => Promise<unknown>]> = {
+    append: [1, () => store.append({ ...by(job), entries: [entry('a')] })],
+    'append of no entry': [1, () => store.append({ ...by(job), entries: [], jobs: [rest('j1', 'waiting')] })],
+    changeAgents: [1, () => store.changeAgents(at, [{ id: 'a', ifRevision: 0, row }])],
+    beginReply: [1, () => store.beginReply(at, reply('k'))],
+    finishReply: [1, () => store.finishReply(at, reply('k'), { status: 200, body: 'done' })],
+    putWhole: [1, () => store.putWhole('other', whole)],
+    deleteConversation: [1, () => store.deleteConversation(at, job.conversation)],
+    sweepConversations: [2, () => store.sweepConversations(10)],
+  }
+  for (const [name, [lost, write]] of Object.entries(writes)) {
+    await asAdmin(place.url, (client) => client.query(`delete from "${place.schema}".marks`))
+    const [base, cuts] = [proxy.commits, proxy.cuts]
+    proxy.fate = (number) => (number === base + lost ? 'loseReply' : 'pass')
+    await write()
+    assert.equal(proxy.cuts, cuts + 1, `${name}: the reply to a commit was lost`)
+    const { rows } = await asAdmin(place.url, (client) => client.query(`select id from "${place.schema}".marks`))
+    const own = name === 'append of no entry' ? 1 : 0
+    assert.equal(rows.length - own, 1, `${name}: nothing confirms it`)
+  }
+})

@@ -1,27 +1,27 @@
-/** Brings a server's schema up to date before the store opens, and makes sure that the roles of the run time can be taken. */
+/** Migrates a server's schema before the store opens, and checks that the runtime roles can be assumed. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { createRole, rights } from '../../sql/postgres/roles.ts'
-import { migrations, versionTable } from '../../sql/postgres/schema.ts'
+import { keySql, migrations, versionTable } from '../../sql/postgres/schema.ts'
 import { steady } from './clock.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { inSchema, quoted } from './statements.ts'
 import { sqlState, textOf, troubleOf } from './error.ts'
 
-/** How far the schema of a server is. */
+/** The schema version of a server. */
 interface Version {
   readonly version: number
   readonly worksFrom: number
 }
 
 const denied = '42501'
-/** How long a migration gives way to what others have under way, and after what pause it looks again. */
+/** How long a migration gives way to other transactions, and the pause before it tries again. */
 const giveWay = { forMs: 60_000, pauseMs: 100 }
 
 /**
- * Migrates, if need be, in one transaction that only one process at a time is in. Throws `SCHEMA_TOO_NEW` where a newer program has
- * made the schema unfit for this one, and `STORE_UNREACHABLE` for whatever else is in the way.
+ * Migrates if necessary, in one transaction that only one process runs at a time. Throws `SCHEMA_TOO_NEW` if a newer version has made
+ * the schema unusable for this one, and `STORE_UNREACHABLE` for any other reason.
  */
 export async function migrate(client: Client, settings: ConnectionSettings): Promise<void> {
   try {
@@ -29,12 +29,13 @@ export async function migrate(client: Client, settings: ConnectionSettings): Pro
     assertNotTooNew(found, settings)
     if (found.version < migrations.length) await bringUpToDate(client, settings)
     await assertRoles(client, settings)
+    await restoreKey(client, settings)
   } catch (error) {
     throw isWitanError(error) ? error : unreachable(error, settings)
   }
 }
 
-/** Version 0 where there is no schema yet. A user who may only act as the role of the run time asks as that. */
+/** Reads the version; 0 if there is no schema. A user with only the runtime role reads it in that role. */
 async function readVersion(client: Client, settings: ConnectionSettings): Promise<Version> {
   const sql = inSchema('select version, works_from from {s}.schema_version', settings.schema)
   const ask = async () => {
@@ -51,6 +52,22 @@ async function readVersion(client: Client, settings: ConnectionSettings): Promis
   }
 }
 
+/** The key that seals notices, as now stored; null if it was lost. */
+export async function readNoticeKey(client: Client, { schema, roles }: ConnectionSettings): Promise<Buffer | null> {
+  const read = () => client.query<{ key: Buffer }>(inSchema(keySql.read, schema))
+  return (await asRole(client, roles.worker, read)).rows[0]?.key ?? null
+}
+
+/** Creates a new key if it was lost and this user may. If not, the store works without notices and reports why. */
+async function restoreKey(client: Client, settings: ConnectionSettings): Promise<void> {
+  if ((await readNoticeKey(client, settings)) !== null) return
+  try {
+    await client.query(inSchema(keySql.restore, settings.schema))
+  } catch (error) {
+    if (sqlState(error) !== denied) throw error
+  }
+}
+
 async function asRole<Result>(client: Client, role: string, work: () => Promise<Result>): Promise<Result> {
   await client.query('begin')
   try {
@@ -62,8 +79,8 @@ async function asRole<Result>(client: Client, role: string, work: () => Promise<
 }
 
 /**
- * Others may be at work on the older schema, or migrate it themselves: whoever is in the way for longer than a lock is waited for, or in
- * a deadlock, is let go first, and all of it is done again.
+ * Other processes may use the older schema, or migrate it themselves. If a lock takes too long, or in a deadlock, this migration
+ * lets the other one finish and starts again.
  */
 async function bringUpToDate(client: Client, settings: ConnectionSettings): Promise<void> {
   for (const from = steady(); ; await sleep(giveWay.pauseMs)) {
@@ -103,7 +120,7 @@ where schema_version.version < excluded.version`)
   }
 }
 
-/** The user of the address must be able to act as both; a superuser can without more ado. */
+/** The user of the URL must be able to assume both roles; a superuser always can. */
 async function makeRoles(run: (sql: string) => Promise<unknown>, { roles, address }: ConnectionSettings) {
   try {
     for (const role of [roles.app, roles.worker]) await run(createRole(role))
@@ -119,7 +136,7 @@ end $$`)
   }
 }
 
-/** Acts as each of them once, so that a missing right is told now and not to the first user. */
+/** Assumes each role once, so that a missing privilege is reported at `open`. */
 async function assertRoles(client: Client, { schema, roles, address }: ConnectionSettings): Promise<void> {
   for (const role of [roles.app, roles.worker]) {
     try {
@@ -144,7 +161,7 @@ function assertNotTooNew({ worksFrom, version }: Version, { schema }: Connection
   throw new WitanError('SCHEMA_TOO_NEW', detail, { hint: 'Start the newer version of Witan, or use another schema.' })
 }
 
-/** The server could not be used at all. The password is in no part of it. */
+/** The server could not be used. No part of the error contains the password. */
 export function unreachable(error: unknown, { address }: ConnectionSettings): WitanError {
   const state = sqlState(error)
   const hint =

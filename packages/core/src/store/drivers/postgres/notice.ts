@@ -1,62 +1,75 @@
-/** What processes tell each other, and how it is written: many notices in one text of the channel. */
+/** The notices between processes and their format: many notices in one text. */
+import { z } from 'zod'
 import type { StoreListener } from '../../store.ts'
-import { fieldOf, restored, separators } from './text.ts'
 
-/** A conversation by its names. */
+/** A conversation by database and id. */
 export type Named = Parameters<StoreListener['gone']>[0]
 
-/** One thing to be told. */
+/** One notice. */
 export type Notice =
   | { readonly kind: 'appended'; readonly at: Named; readonly lastSeq: number }
   | { readonly kind: 'gone'; readonly at: Named }
   | { readonly kind: 'said'; readonly at: Named; readonly text: string }
   | { readonly kind: 'due' }
 
-/** A channel takes less than 8,000 bytes at once. */
-const maxBytes = 7_900
-
-/** As few texts as hold them all, each with its sender and small enough; a notice that is too large alone is left out. */
-export function payloadsOf(sender: string, notices: readonly Notice[]): string[] {
-  const payloads: string[] = []
-  let text = sender
-  let bytes = sender.length
+/** Packs notices into as few texts as possible, each of at most `maxBytes`. A larger notice is left out. */
+export function textsOf(notices: readonly Notice[], maxBytes: number): string[] {
+  const texts: string[] = []
+  let items: string[] = []
+  let bytes = 2
   for (const notice of notices) {
-    const item = separators.item + fieldsOf(notice).map(fieldOf).join(separators.field)
-    const size = Buffer.byteLength(item)
-    if (sender.length + size > maxBytes) continue
+    const item = JSON.stringify(fieldsOf(notice))
+    const size = Buffer.byteLength(item) + 1
+    if (size + 2 > maxBytes) continue
     if (bytes + size > maxBytes) {
-      payloads.push(text)
-      text = sender
-      bytes = sender.length
+      texts.push(`[${items.join()}]`)
+      items = []
+      bytes = 2
     }
-    text += item
+    items.push(item)
     bytes += size
   }
-  return text === sender ? payloads : [...payloads, text]
+  return items.length === 0 ? texts : [...texts, `[${items.join()}]`]
 }
 
-function fieldsOf(notice: Notice): string[] {
+function fieldsOf(notice: Notice): readonly (string | number)[] {
   if (notice.kind === 'due') return ['due']
   const { database, conversation } = notice.at
-  const rest = notice.kind === 'appended' ? [String(notice.lastSeq)] : notice.kind === 'said' ? [notice.text] : []
+  const rest = notice.kind === 'appended' ? [notice.lastSeq] : notice.kind === 'said' ? [notice.text] : []
   return [notice.kind, database, conversation, ...rest]
 }
 
-/** Who sent a text, and what it says. */
-export function readPayload(payload: string): { readonly sender: string; readonly notices: readonly Notice[] } {
-  const [sender = '', ...items] = payload.split(separators.item)
-  return { sender, notices: items.map(noticeOf) }
+const textSchema = z.array(
+  z.union([
+    z.tuple([z.literal('appended'), z.string(), z.string(), z.int()]),
+    z.tuple([z.literal('gone'), z.string(), z.string()]),
+    z.tuple([z.literal('said'), z.string(), z.string(), z.string()]),
+    z.tuple([z.literal('due')]),
+  ]),
+)
+
+/** Parses the notices of a text; null if it holds anything else. */
+export function readText(text: string): readonly Notice[] | null {
+  const { success, data } = textSchema.safeParse(parsed(text))
+  return success ? data.map(noticeOf) : null
 }
 
-function noticeOf(item: string): Notice {
-  const [kind, database = '', conversation = '', rest = ''] = item.split(separators.field).map(restored)
-  const at = { database, conversation }
-  if (kind === 'appended') return { kind, at, lastSeq: Number(rest) }
-  if (kind === 'gone') return { kind, at }
-  return kind === 'said' ? { kind, at, text: rest } : { kind: 'due' }
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
-/** Calls what the notice is for. */
+function noticeOf(fields: z.infer<typeof textSchema>[number]): Notice {
+  if (fields[0] === 'due') return { kind: 'due' }
+  const at = { database: fields[1], conversation: fields[2] }
+  if (fields[0] === 'appended') return { kind: 'appended', at, lastSeq: fields[3] }
+  return fields[0] === 'gone' ? { kind: 'gone', at } : { kind: 'said', at, text: fields[3] }
+}
+
+/** Calls the listener's method for the notice. */
 export function deliver(listener: StoreListener, notice: Notice): void {
   if (notice.kind === 'due') listener.due()
   else if (notice.kind === 'appended') listener.appended({ ...notice.at, lastSeq: notice.lastSeq })
@@ -66,15 +79,15 @@ export function deliver(listener: StoreListener, notice: Notice): void {
 
 const maxWaiting = 2_000
 
-/** Notices that wait to be told, in order. */
+/** Notices to send, in order. */
 export interface Gathered {
-  /** False where it is not worth waiting for: it is in another one already, or too much is said. */
+  /** Adds a notice. False if another one already covers it, or too many texts wait. */
   add(notice: Notice): boolean
-  /** All of them; none is left. */
+  /** Takes all notices. */
   take(): readonly Notice[]
 }
 
-/** Of what was appended to a conversation only the last is kept, and one that something is due. */
+/** Keeps only the last append notice per conversation, and one `due` notice. */
 export function gatherNotices(): Gathered {
   let waiting: (Notice | null)[] = []
   const places = new Map<string, number>()

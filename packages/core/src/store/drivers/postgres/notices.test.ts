@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asAdmin, freshSchema, openStore } from '../../../../../../test/postgres/support/stores.ts'
-import { begin, by, database, entry } from '../../../testing/conformance/store-fixtures.ts'
+import { begin, by, database, entry, idleListener } from '../../../testing/conformance/store-fixtures.ts'
 import type { Store } from '../../store.ts'
-import { gatherNotices, type Notice, payloadsOf, readPayload } from './notice.ts'
-import { fieldOf, restored, stored } from './text.ts'
+import { gatherNotices, type Notice, readText, textsOf } from './notice.ts'
+import { createOpener, createSealer, mostSealed } from './seal.ts'
+import { restored, stored } from './text.ts'
 
 const at = (conversation: string) => ({ database: 'd', conversation })
 const appended = (conversation: string, lastSeq: number): Notice => ({
@@ -35,31 +36,28 @@ test('what is said has an end: too much at once is left out, what was stored nev
   assert.deepEqual(taken.at(-1), appended('a', 7))
 })
 
-test('notices come back as they were, in texts that a channel takes', () => {
+test('notices come back as they were, in sealed texts that a channel takes', () => {
   const odd = '\u001b\u001e\u001f\0\n"\\ å ☔ \ud800 1'
   const notices: Notice[] = Array.from({ length: 400 }, (_, index) => said(`${odd} ${index}`, odd.repeat(index % 20)))
-  const payloads = payloadsOf('me', [
-    ...notices,
-    { kind: 'gone', at: at(odd) },
-    said('large', 'x'.repeat(8000)),
-    { kind: 'due' },
-  ])
-  for (const payload of payloads) assert.ok(Buffer.byteLength(payload) < 8000 && !payload.includes('\0'))
-  const read = payloads.map(readPayload)
-  assert.deepEqual(
-    read.map(({ sender }) => sender),
-    payloads.map(() => 'me'),
-  )
-  assert.deepEqual(
-    read.flatMap(({ notices: some }) => some),
-    [...notices, { kind: 'gone', at: at(odd) }, { kind: 'due' }],
-  )
+  const all: Notice[] = [...notices, { kind: 'gone', at: at(odd) }, said('large', 'x'.repeat(8000)), { kind: 'due' }]
+  const [key, sender] = [Buffer.alloc(32, 'k'), Buffer.alloc(16, 's')]
+  const seal = createSealer({ sender, channel: 'notices' })
+  const payloads = textsOf(all, mostSealed).map((text) => seal(key, text, 1))
+  for (const payload of payloads) assert.match(payload, /^2\.[\w-]{1,7890}$/)
+  const open = createOpener({ key, channel: 'notices', since: 0 })
+  const read = payloads.map((payload) => {
+    const opened = open(payload)
+    assert.ok(typeof opened === 'object' && opened.sender.equals(sender))
+    return readText(opened.text) ?? assert.fail(opened.text)
+  })
+  assert.deepEqual(read.flat(), [...notices, { kind: 'gone', at: at(odd) }, { kind: 'due' }])
+  assert.ok(payloads.length < notices.length / 4, `${payloads.length} texts`)
+  assert.deepEqual(textsOf([], mostSealed), [])
 })
 
 test('text at the border comes back as it was', () => {
   for (const text of ['', 'plain', '\0', '\u001b', '\u001b0', 'a\0b\u001b\ud83d', '\udc00x', '👩‍👩‍👧', '\u001bd800']) {
     assert.equal(restored(stored(text)), text)
-    assert.equal(restored(fieldOf(`${text}\u001e\u001f`)), `${text}\u001e\u001f`)
     assert.ok(stored(text).isWellFormed() && !stored(text).includes('\0'))
   }
 })
@@ -76,9 +74,8 @@ function listen(store: Store) {
       wake()
     }
   const end = store.listen({
+    ...idleListener,
     appended: hear(({ conversation, lastSeq }) => heard.set(conversation, lastSeq)),
-    due() {},
-    gone() {},
     said(_, text) {
       texts.push(text)
       wake()

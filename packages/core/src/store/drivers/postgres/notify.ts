@@ -1,89 +1,171 @@
 /**
- * How the processes on one server tell each other: after the commit, many notices in one, by `NOTIFY`. A notice may come twice,
- * late or never; nothing waits for one, and nothing is told again after a connection was lost.
+ * Notifies other processes on the same server by `NOTIFY` after a commit; many notices are sealed into one payload. A notice may come
+ * twice, late or never. Nothing waits for one, and none is sent again after a connection was lost.
  */
+import { WitanError } from '@witan/protocol'
 import type { Client } from 'pg'
 import type { Store, StoreListener } from '../../store.ts'
-import { listenOn } from './ear.ts'
-import { deliver, gatherNotices, type Named, type Notice, payloadsOf, readPayload } from './notice.ts'
+import { textOf } from './error.ts'
+import { startListener } from './listener.ts'
+import { deliver, gatherNotices, type Named, type Notice, readText, textsOf } from './notice.ts'
+import { createOpener, createSealer, mostSealed, type Opened } from './seal.ts'
 import type { PostgresSession } from './session.ts'
+import { startWatch } from './watch.ts'
 
-/** How to tell and to listen. */
+/** What notifying needs. */
 export interface NoticeSettings {
   readonly session: PostgresSession
-  /** Unique to this store: it hears itself and pays no heed. */
-  readonly sender: string
+  /** Unique to this store: it ignores its own notices. */
+  readonly sender: Buffer
   readonly channel: string
-  /** A connection of its own to listen on. */
+  /** A separate connection to listen on. */
   readonly connect: () => Promise<Client>
+  /** The key that seals notices, as now stored; null if it was lost. */
+  readonly readKey: (client: Client) => Promise<Buffer | null>
+  readonly readClock: (client: Client) => Promise<number>
 }
 
-/** Tells the other processes, and the listeners of this one what they tell. */
+/** Sends notices to other processes, and passes theirs to the listeners of this one. */
 export interface Notices {
   appended(at: Named & { readonly lastSeq: number }): void
   gone(at: Named): void
   due(): void
   readonly say: Store['say']
   readonly listen: Store['listen']
-  /** The store is open: those who asked before are served from now on. */
-  open(): void
-  /** Tells what is waiting, if the server hears it, and listens no more. */
+  /** Starts when the store is open, also for listeners added before. Without a key nothing is sent. */
+  open(key: Buffer | null): void
+  /** Sends the waiting notices, if the server accepts them, and stops listening. */
   close(): Promise<void>
 }
 
 const gatherMs = 5
 const notifySql = 'select pg_notify($1, n.text) from unnest($2::text[]) as n (text)'
+/** The least time between two reports of ignored notices. */
+const ignoredEveryMs = 60_000
 
-/** Notices over one channel. A store's only listener does not hear of what that store did; of several, each may. */
+/** Notices over one channel. If a store has only one listener, its own changes are not reported to it; if several, they may be. */
 export function createNotices(settings: NoticeSettings): Notices {
   const listeners = new Set<{ readonly listener: StoreListener }>()
   const outbox = createOutbox(settings)
-  let stopListening: (() => void) | null = null
+  const inbox = createInbox(settings, listeners)
+  const ends: (() => void)[] = []
   let isOpen = false
-  const deliverAll = (notice: Notice) => {
-    for (const { listener } of listeners) deliver(listener, notice)
-  }
-  const hear = (payload: string) => {
-    const { sender, notices } = readPayload(payload)
-    if (sender !== settings.sender) notices.forEach(deliverAll)
-  }
   const listenIfWanted = () => {
-    if (isOpen && listeners.size > 0) stopListening ??= listenOn(settings, hear)
+    if (!isOpen || listeners.size === 0 || ends.length > 0) return
+    const connected = async (client: Client) => {
+      const key = await settings.readKey(client)
+      outbox.key = key
+      if (key === null) throw lostKey()
+      inbox.open(key, await settings.readClock(client))
+    }
+    const { received, failed } = inbox
+    ends.push(startListener({ ...settings, connected, received, failed }), startWatch(settings.session, listeners))
   }
-  const tell = (notice: Notice) => {
-    if (listeners.size > 1) queueMicrotask(() => deliverAll(notice))
+  const send = (notice: Notice) => {
+    if (listeners.size > 1) queueMicrotask(() => deliverAll(listeners, notice))
     if (isOpen) outbox.add(notice)
   }
   return {
-    appended: ({ lastSeq, ...at }) => tell({ kind: 'appended', at, lastSeq }),
-    gone: (at) => tell({ kind: 'gone', at }),
-    due: () => tell({ kind: 'due' }),
-    say: (database, conversation, text) => tell({ kind: 'said', at: { database, conversation }, text }),
+    appended: ({ lastSeq, ...at }) => send({ kind: 'appended', at, lastSeq }),
+    gone: (at) => send({ kind: 'gone', at }),
+    due: () => send({ kind: 'due' }),
+    say: (database, conversation, text) => send({ kind: 'said', at: { database, conversation }, text }),
     listen(listener) {
       const one = { listener }
       listeners.add(one)
+      inbox.joined(listener)
       listenIfWanted()
       return () => {
         listeners.delete(one)
       }
     },
-    open() {
+    open(key) {
       isOpen = true
+      outbox.key = key
       listenIfWanted()
     },
     async close() {
       isOpen = false
-      stopListening?.()
-      stopListening = null
+      for (const end of ends.splice(0)) end()
       listeners.clear()
       await outbox.flush()
     },
   }
 }
 
-/** Sends what gathered within 5 ms, and at once that something is due, one statement at a time; what comes meanwhile is for the next. */
+function deliverAll(listeners: Iterable<{ readonly listener: StoreListener }>, notice: Notice): void {
+  for (const { listener } of listeners) deliver(listener, notice)
+}
+
+/** Opens received notices, and tracks whether any can be opened. */
+function createInbox(
+  { channel, sender }: NoticeSettings,
+  listeners: ReadonlySet<{ readonly listener: StoreListener }>,
+) {
+  let open: ((payload: string) => Opened) | null = null
+  let problem: WitanError | null = null
+  const change = (now: WitanError | null) => {
+    if ((problem === null) === (now === null)) return
+    problem = now
+    for (const { listener } of listeners) listener.listening(now)
+  }
+  const ignore = countIgnored((count) => {
+    for (const { listener } of listeners) listener.ignored(count)
+  })
+  return {
+    open(key: Buffer, since: number) {
+      open = createOpener({ key, channel, since })
+      change(null)
+    },
+    joined(listener: StoreListener) {
+      if (problem !== null) listener.listening(problem)
+    },
+    received(payload: string) {
+      const opened = open?.(payload) ?? 'another version'
+      if (opened === 'another version' || opened === 'too early') return
+      const notices = opened === 'not for us' ? null : readText(opened.text)
+      if (opened === 'not for us' || notices === null) return ignore()
+      if (!opened.sender.equals(sender)) for (const notice of notices) deliverAll(listeners, notice)
+    },
+    failed: (error: unknown) => change(cannotListen(error)),
+  }
+}
+
+/** Counts ignored notices and reports the count, at most once per interval. */
+function countIgnored(report: (count: number) => void): () => void {
+  let count = 0
+  let timer: NodeJS.Timeout | null = null
+  const reportCount = () => {
+    timer = null
+    if (count === 0) return
+    const counted = count
+    count = 0
+    timer = setTimeout(reportCount, ignoredEveryMs).unref()
+    report(counted)
+  }
+  return () => {
+    count += 1
+    if (timer === null) reportCount()
+  }
+}
+
+const slower =
+  'Until then readers here get stored events up to two seconds late, and no text as it is written by other processes.'
+
+function cannotListen(error: unknown): WitanError {
+  const hint = `Look at the connection limits of the server and of its user, and whether the server runs. ${slower}`
+  const detail = `This process cannot listen on PostgreSQL to what other processes do: ${textOf(error)}.`
+  return new WitanError('STORE_UNAVAILABLE', detail, { hint, cause: new Error(textOf(error)) })
+}
+
+function lostKey(): Error {
+  return new Error('the table `notice_key` is empty: as its owner run `insert into notice_key default values`')
+}
+
+/** Sends collected notices every 5 ms, and a `due` notice at once. Runs one statement at a time; later notices wait for the next. */
 function createOutbox({ session, sender, channel }: NoticeSettings) {
   const gathered = gatherNotices()
+  const seal = createSealer({ sender, channel })
   let timer: NodeJS.Timeout | null = null
   let sending: Promise<void> = Promise.resolve()
   const flush = () => {
@@ -91,8 +173,10 @@ function createOutbox({ session, sender, channel }: NoticeSettings) {
     timer = null
     sending = sending.then(async () => {
       const notices = gathered.take()
-      if (notices.length === 0) return
-      await session.connection.single([notifySql, channel, payloadsOf(sender, notices)]).catch(() => {}) // lost, as it may be
+      const { key } = outbox
+      if (notices.length === 0 || key === null) return
+      const payloads = textsOf(notices, mostSealed).map((text) => seal(key, text, session.clock.now()))
+      await session.connection.single([notifySql, channel, payloads]).catch(() => {}) // a notice may be lost
     })
     return sending
   }
@@ -105,13 +189,15 @@ function createOutbox({ session, sender, channel }: NoticeSettings) {
       void flush()
     })
   }
-  return {
+  const outbox = {
+    key: null as Buffer | null,
     flush,
     add(notice: Notice) {
       if (!gathered.add(notice)) return
       if (notice.kind === 'due')
-        flushAtEndOfTurn() // somebody may be idle
+        flushAtEndOfTurn() // a worker may be idle
       else timer ??= setTimeout(flush, gatherMs)
     },
   }
+  return outbox
 }

@@ -44,6 +44,23 @@ test('a schema of a newer version is used where that version allows it, and else
   await assert.rejects(postgresStore(place).open(), { code: 'SCHEMA_TOO_NEW', message: /version \d+/ })
 })
 
+test('a program at work claims nothing once the schema demands a newer one', async (context) => {
+  const place = await freshSchema(context)
+  const store = postgresStore(place)
+  await store.open()
+  context.after(() => store.close())
+  await begin(store, { id: 'j1' })
+  await store.releaseJobs('w1')
+  const claim = { owner: 'w', leaseMs: 1000, limit: 10 }
+  await setVersion(place, migrations.length + 1, migrations.length + 1)
+  assert.deepEqual(await store.claimJobs(claim), [])
+  await setVersion(place, migrations.length + 1, migrations.length)
+  assert.deepEqual(
+    (await store.claimJobs(claim)).map(({ id }) => id),
+    ['j1'],
+  )
+})
+
 test('a migration gives way to whoever is in the way, and is done when that is over', async (context) => {
   const place = await freshSchema(context)
   const name = [`witan migration ${place.schema}`]

@@ -1,11 +1,11 @@
-/** How rows of the tables become rows of the contract. */
+/** Converts rows of the tables to rows of the contract. */
 import type { JobState } from '../../job-change.ts'
 import { rowReaders } from '../../rows.ts'
 import type { JobKind, JobRow, JobStatus } from '../../store.ts'
 import type { Row } from './statements.ts'
 import { restored } from './text.ts'
 
-/** A job as it is stored: what it is about, and its result, still as text. */
+/** A stored job, with `about` and `result` still as text. */
 export interface StoredJob extends JobState {
   readonly conversation: string
   readonly about: string
@@ -37,7 +37,7 @@ export function storedJob(row: Row): StoredJob {
   }
 }
 
-/** A job as the contract has it. */
+/** A job of the contract. */
 export function jobOf(database: string, job: StoredJob): JobRow {
   const { id, conversation, kind, status, owner, epoch, leaseUntil, wake, attempts } = job
   const { createdAt, startedAt, endedAt, firstSeq, about, result } = job
@@ -52,5 +52,5 @@ export function jobRow(row: Row): JobRow {
   return jobOf(text(row.database), storedJob(row))
 }
 
-/** What reads every other table. */
-export const { conversationRow, interruptionRow, agentRow, replyRow } = rowReaders(text)
+/** The readers of all other tables. */
+export const { conversationRow, listedConversation, interruptionRow, agentRow, replyRow } = rowReaders(text)

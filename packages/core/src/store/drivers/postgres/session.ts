@@ -1,21 +1,21 @@
-/** What the methods of the store work with: the open connections, the server's clock, and how often something is tried again. */
+/** The session of an open store: its connections, the server's clock, and retries. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { createServerClock, type ServerClock, steady } from './clock.ts'
-import type { PostgresConnection, TransactionOptions } from './connection.ts'
-import type { Place, Query, Row } from './statements.ts'
+import type { PostgresConnection, Transaction, TransactionOptions } from './connection.ts'
+import type { Query, Row } from './statements.ts'
 import { troubleOf, unavailable } from './error.ts'
 
-/** How long a server may be away, and how often two may meet, before somebody is told. */
+/** Limits of retries: how long a server may be unreachable, and how many conflicts there may be. */
 export interface Patience {
   /** In ms, from the first failure of a piece of work. */
   readonly unavailableAfterMs: number
 }
 
-/** So often work is done again because somebody else was in the way. */
+/** How often work is retried after a conflict. */
 const maxConflicts = 12
 
-/** From `open` to `close`; outside of that everything is rejected with `STORE_UNAVAILABLE`. */
+/** A session from `open` to `close`. Before and after, everything is rejected with `STORE_UNAVAILABLE`. */
 export class PostgresSession {
   readonly clock: ServerClock = createServerClock()
   readonly #patience: Patience
@@ -26,33 +26,53 @@ export class PostgresSession {
     this.#patience = patience
   }
 
-  /** Begins to work on these connections. */
+  /** Starts using these connections. */
   begin(connection: PostgresConnection): void {
     this.#connection = connection
     this.#isClosed = false
   }
 
-  /** The open connections. Throws `STORE_UNAVAILABLE` where there are none. */
+  /** The open connections. Throws `STORE_UNAVAILABLE` if there are none. */
   get connection(): PostgresConnection {
     if (this.#connection !== null) return this.#connection
     throw new WitanError('STORE_UNAVAILABLE', 'The store is not open.', { hint: 'Call `open()` first.' })
   }
 
-  /** Reads, in one transaction and one round trip; a lost connection is no reason to fail. */
+  /** Reads in one transaction and one round trip. Retries after a lost connection. */
   read(database: string, ...queries: Query[]): Promise<readonly (readonly Row[])[]> {
     return this.work(() => this.connection.run({ database }, queries))
   }
 
-  /** Does a fixed piece of work in one transaction and one round trip; it may happen twice when a connection is lost. */
-  write(place: Place, queries: readonly Query[], options: TransactionOptions = {}) {
-    return this.work(() => this.connection.run(place, queries, { pool: 'write', ...options }))
+  /** Runs fixed statements table-wide, in the worker role. They may run twice if a connection is lost. */
+  writeAsWorker(query: Query) {
+    return this.work(() => this.connection.run('worker', [query], { pool: 'write' }))
   }
 
   /**
-   * Does `attempt` until it succeeds. `mayBeDone` is set where an earlier one lost its connection, so that nobody knows what came of
-   * it. Throws `STORE_UNAVAILABLE` once the server was away for too long, and at once for what will not pass.
+   * Writes in one transaction, after reading if necessary. An earlier attempt whose commit got no reply may have been stored. Rows
+   * found then count once a later commit has made them durable.
    */
-  async work<Result>(attempt: (mayBeDone: boolean) => Promise<Result>): Promise<Result> {
+  transaction<Result>(
+    database: string,
+    work: (transaction: Transaction, mayBeDone: boolean) => Promise<Result>,
+    options: TransactionOptions = {},
+  ): Promise<Result> {
+    return this.work((mayBeDone) =>
+      this.connection.transaction({ database }, (transaction) => work(transaction, mayBeDone), {
+        ...options,
+        confirms: mayBeDone,
+      }),
+    )
+  }
+
+  /**
+   * Repeats `attempt` until it succeeds. `mayBeDone` is set if an earlier attempt lost its connection, so that its result is unknown.
+   * Throws `STORE_UNAVAILABLE` once the server was unreachable for `patienceMs`, and at once for permanent errors.
+   */
+  async work<Result>(
+    attempt: (mayBeDone: boolean) => Promise<Result>,
+    patienceMs = this.#patience.unavailableAfterMs,
+  ): Promise<Result> {
     let failingSince: number | null = null
     let mayBeDone = false
     for (let tries = 1; ; tries += 1) {
@@ -62,7 +82,7 @@ export class PostgresSession {
         if (isWitanError(error)) throw error
         const trouble = troubleOf(error)
         failingSince ??= steady()
-        const isLate = steady() - failingSince > this.#patience.unavailableAfterMs
+        const isLate = steady() - failingSince > patienceMs
         const isHopeless = trouble === 'fatal' || (trouble === 'conflict' && tries >= maxConflicts)
         if (isHopeless || isLate || this.#isClosed) throw unavailable(error)
         if (trouble === 'lost') mayBeDone = true
@@ -71,7 +91,7 @@ export class PostgresSession {
     }
   }
 
-  /** Closes the connections; what is under way is waited for. */
+  /** Waits for pending work and closes the connections. */
   async close(): Promise<void> {
     const connection = this.#connection
     this.#connection = null
@@ -80,7 +100,7 @@ export class PostgresSession {
   }
 }
 
-/** Does the last step of a transaction; `forget` is called where it fails and certainly did not happen. */
+/** Runs the last step of a transaction. Calls `forget` if it failed and certainly did not happen. */
 export async function conclude<Result>(step: Promise<Result>, forget: () => void): Promise<Result> {
   try {
     return await step
@@ -90,7 +110,7 @@ export async function conclude<Result>(step: Promise<Result>, forget: () => void
   }
 }
 
-/** From 5 ms to half a second, doubling; two processes that met do not meet again in step. */
+/** A pause from 5 ms to half a second, doubling, with jitter so that two processes do not conflict again. */
 function pauseMs(tries: number): number {
   return Math.min(500, 5 * 2 ** (tries - 1)) * (1 + (process.pid % 7) / 10)
 }

@@ -1,19 +1,19 @@
-/** How a store connects: where, as whom, and how long it waits. */
+/** Connection settings of a store: server, user and time-outs. */
 import type { ServerAddress } from './url.ts'
 
-/** How long anything may take, in ms. */
+/** Time-outs in ms. */
 export interface Timeouts {
   /** For a connection: a new one, or a free one of the pool. */
   readonly connectMs: number
   /** For the reply to one round trip. */
   readonly replyMs: number
-  /** For a lock that somebody else holds. */
+  /** For a lock that another transaction holds. */
   readonly lockMs: number
-  /** How long the server keeps a transaction whose process fell silent. */
+  /** How long the server keeps a transaction whose process is silent. */
   readonly silentMs: number
 }
 
-/** Everything about how to connect. */
+/** All connection settings. */
 export interface ConnectionSettings {
   readonly url: string
   readonly address: ServerAddress
@@ -21,6 +21,6 @@ export interface ConnectionSettings {
   readonly roles: { readonly app: string; readonly worker: string }
   readonly poolSize: number
   readonly timeouts: Timeouts
-  /** Told the server's clock with every transaction, and when the steady clock of this process asked for it. */
-  readonly heard: (serverNow: number, askedAt: number) => void
+  /** Called with the server's time at every transaction, and with the monotonic time when it was requested. */
+  readonly observe: (serverNow: number, askedAt: number) => void
 }

@@ -1,30 +1,30 @@
-/** What is sent to the server: statements with their values, each prepared once on a connection, and how a transaction begins. */
+/** Statements with their values, each prepared once per connection, and the beginning of a transaction. */
 import type { QueryConfig } from 'pg'
 import { clock } from '../../sql/postgres/clock.ts'
 
-/** What a statement may be given. */
+/** A value of a statement. */
 export type Value = string | number | boolean | null | readonly (string | number | boolean | null)[]
 
-/** A row as it comes; the columns are those of the statement. */
+/** A row with the columns of its statement. */
 export type Row = Readonly<Record<string, unknown>>
 
 /** A statement with `{s}` for the schema, and its values. */
 export type Query = readonly [sql: string, ...values: Value[]]
 
-/** As whom and where a transaction acts: in one database (tenant), or table-wide as the worker. */
+/** The scope of a transaction: one database (tenant), or table-wide in the worker role. */
 export type Place = { readonly database: string } | 'worker'
 
-/** The role and the tenant of this transaction and no longer, whoever has the connection next; and the server's clock. */
+/** Sets the role and the tenant for this transaction only, and selects the server's time. */
 const enter = `select set_config('role', $1, true), set_config('witan.database', $2, true), ${clock} as now`
 
-/** Makes what is sent, for one schema and its roles. */
+/** Builds the queries for one schema and its roles. */
 export interface Statements {
   /** The two statements with which every transaction begins. */
   begin(place: Place, options: { readonly snapshot?: boolean }): (string | QueryConfig)[]
   all(queries: readonly Query[]): QueryConfig[]
 }
 
-/** Names every statement once: the name is that of its text on all connections. */
+/** Gives each statement text one name, used on all connections. */
 export function createStatements(at: {
   readonly schema: string
   readonly roles: { readonly app: string; readonly worker: string }
@@ -47,12 +47,12 @@ export function createStatements(at: {
   }
 }
 
-/** The statement with the schema's name in its place. */
+/** The statement with the schema's name filled in. */
 export function inSchema(sql: string, schema: string): string {
   return sql.replaceAll('{s}', quoted(schema))
 }
 
-/** A name as SQL has it. */
+/** A quoted SQL identifier. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

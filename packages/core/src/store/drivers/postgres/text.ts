@@ -1,8 +1,8 @@
-/** Text at the border: PostgreSQL refuses NUL and halves of surrogate pairs, which ids and notes from outside may hold. */
+/** Encodes text for PostgreSQL, which refuses NUL and lone surrogates. Ids and notes from outside may hold them. */
 
 const mark = '\u001b'
 
-/** The text as it may be stored; nearly always itself. */
+/** The encoded text, nearly always unchanged. */
 export function stored(text: string): string {
   if (!text.includes('\0') && !text.includes(mark) && text.isWellFormed()) return text
   let out = ''
@@ -14,15 +14,15 @@ export function stored(text: string): string {
   return out
 }
 
-/** The text that was stored. */
+/** The decoded text. */
 export function restored(text: string): string {
   if (!text.includes(mark)) return text
   const [head = '', ...parts] = text.split(mark)
   return parts.reduce((all, part) => all + restoredPart(part), head)
 }
 
-/** Signs that stand for one character; anything else is the code of half a pair. */
-const signs: Readonly<Record<string, string>> = { '0': '\0', '1': mark, '2': '\u001e', '3': '\u001f' }
+/** One-letter escapes; anything else is the code of a lone surrogate. */
+const signs: Readonly<Record<string, string>> = { '0': '\0', '1': mark }
 
 function restoredPart(part: string): string {
   const sign = signs[part.charAt(0)]
@@ -30,16 +30,7 @@ function restoredPart(part: string): string {
   return String.fromCharCode(Number.parseInt(part.slice(0, 4), 16)) + part.slice(4)
 }
 
-/** What stands between the items and the fields of a notice. */
-export const separators = { item: '\u001e', field: '\u001f' } as const
-
-/** The text without separators, NUL and half pairs; `restored` gives it back. */
-export function fieldOf(text: string): string {
-  const { item, field } = separators
-  return stored(text).replaceAll(item, `${mark}2`).replaceAll(field, `${mark}3`)
-}
-
-/** Any JSON value as text on one line; what JSON cannot say becomes null. NUL and half pairs are escapes in it. */
+/** Any JSON value as text on one line. A value that JSON cannot hold becomes null. NUL and lone surrogates are escaped. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value) ?? 'null'
 }

@@ -1,14 +1,14 @@
-/** The address of a server: read once, and told without its password. */
+/** Parses the URL of a server, and shows it without its password. */
 import { WitanError } from '@witan/protocol'
 
-/** An address as it may be shown. */
+/** A URL that may be shown. */
 export interface ServerAddress {
   /** `postgres://user@host:port/database`, without password and options. */
   readonly shown: string
   readonly user: string
 }
 
-/** Reads an address. Throws `STORE_UNREACHABLE`, without repeating what it was given, where it is none. */
+/** Parses a URL. Throws `STORE_UNREACHABLE` if it is invalid, without repeating it. */
 export function readAddress(url: string): ServerAddress {
   const parsed = URL.canParse(url) ? new URL(url) : null
   const isPlain = /^postgres(ql)?:\/\//.test(url) && /^\/?[^/@:]*$/.test(parsed?.pathname ?? '')

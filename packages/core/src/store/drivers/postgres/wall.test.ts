@@ -165,6 +165,23 @@ const deniedToWorker = [
   'select * from marks',
 ]
 
+test('the key of the notices is read by the worker, and changed by no role of the run time', async (context) => {
+  const place = await filled(context)
+  const key = await acting(place, { role: 'worker', database: null }, (client) =>
+    client.query('select key from notice_key'),
+  )
+  assert.deepEqual(
+    key.rows.map(({ key: bytes }) => (bytes as Buffer).length),
+    [32],
+  )
+  const denied = ['update notice_key set key = key', 'delete from notice_key', 'insert into notice_key default values']
+  for (const role of ['app', 'worker'] as const)
+    for (const sql of role === 'app' ? ['select key from notice_key', ...denied] : denied) {
+      const tried = acting(place, { role, database: 'default' }, (client) => client.query(sql))
+      await assert.rejects(tried, { code: '42501' }, `${role}: ${sql}`)
+    }
+})
+
 test('the worker sees of other tables only what claiming and sweeping need', async (context) => {
   const place = await filled(context)
   const worker = { role: 'worker', database: null } as const

@@ -1,4 +1,4 @@
-/** The rows that a group of appends works on: read under lock, changed here member by member, then written back all at once. */
+/** The batch of a group of appends: rows read under lock, changed in memory member by member, then written back together. */
 import { hide } from '../../hide.ts'
 import { decide, type Planned, type Standing } from '../../refusal.ts'
 import type { Append, AppendResult, ConversationRow, InterruptionRow, Settlement } from '../../store.ts'
@@ -6,14 +6,14 @@ import { jobOf, type StoredJob, storedJob } from './rows.ts'
 import type { Row } from './statements.ts'
 import { jsonText, restored } from './text.ts'
 
-/** A job on the desk. It is replaced when it changes, never changed. */
-export interface DeskJob extends StoredJob {
+/** A job in the batch. A change replaces the object. */
+export interface BatchJob extends StoredJob {
   readonly isStored: boolean
   readonly isChanged: boolean
 }
 
-/** An interruption on the desk: of one that is stored only its state is known. */
-export interface DeskInterruption {
+/** An interruption in the batch. Of a stored one only the state is known. */
+export interface BatchInterruption {
   readonly conversation: string
   readonly state: string
   readonly isStored: boolean
@@ -21,21 +21,21 @@ export interface DeskInterruption {
   readonly settled: Settlement | null
 }
 
-/** A conversation on the desk. */
-export interface DeskConversation {
+/** A conversation in the batch. */
+export interface BatchConversation {
   readonly id: string
   readonly isStored: boolean
-  /** Set where it is made in this group. */
+  /** Set if this group creates it. */
   readonly created: ConversationRow | null
   readonly expiresAt: number | null
   lastSeq: number
   lastMessageAt: number
   isChanged: boolean
-  /** Of one that is stored, loaded only where somebody hides one. */
+  /** For a stored one, loaded only if an append hides a parameter. */
   parameters: ConversationRow['parameters'] | null
   areParametersChanged: boolean
   readonly entries: { readonly seq: number; readonly text: string }[]
-  /** What keeps it although its time is over: known only where it is. */
+  /** What keeps it although it has expired; known only then. */
   live: number
   readonly open: Set<string>
 }
@@ -46,24 +46,24 @@ export interface GroupMember {
   readonly texts: readonly string[]
 }
 
-/** The desk of one group, in one database; `now` is the server's clock. */
-export interface Desk {
+/** The batch of one group, in one database; `now` is the server's clock. */
+export interface Batch {
   readonly database: string
   readonly now: number
-  readonly conversations: Map<string, DeskConversation>
-  readonly jobs: Map<string, DeskJob>
-  /** The live run of a conversation, where it has one. */
+  readonly conversations: Map<string, BatchConversation>
+  readonly jobs: Map<string, BatchJob>
+  /** The live runs, by conversation. */
   readonly runs: Map<string, string>
-  readonly interruptions: Map<string, DeskInterruption>
-  /** By their keys, when the replies were begun that are under way and have no note. */
+  readonly interruptions: Map<string, BatchInterruption>
+  /** When pending replies without a note were begun, by key. */
   readonly held: Map<string, number>
   readonly notes: Map<string, string>
-  /** Conversations whose time is over and whose id is taken anew: their stored rows go first. */
+  /** Expired conversations whose id is used again: their stored rows are deleted first. */
   readonly purged: Set<string>
 }
 
-/** An empty desk. */
-export function createDesk(database: string, now: number): Desk {
+/** An empty batch. */
+export function createBatch(database: string, now: number): Batch {
   const maps = {
     conversations: new Map(),
     jobs: new Map(),
@@ -83,21 +83,21 @@ export interface LockedRows {
   readonly replies: readonly Row[]
 }
 
-/** Lays out what was read. */
-export function layOut(desk: Desk, { conversations, jobs, interruptions, replies }: LockedRows): void {
+/** Adds the rows that were read. */
+export function layOut(batch: Batch, { conversations, jobs, interruptions, replies }: LockedRows): void {
   for (const row of conversations) {
     const id = restored(row.id as string)
     const numbers = { lastSeq: row.last_seq as number, lastMessageAt: row.last_message_at as number }
     const expiresAt = row.expires_at as number | null
-    desk.conversations.set(id, { id, isStored: true, created: null, expiresAt, ...numbers, ...untouched() })
+    batch.conversations.set(id, { id, isStored: true, created: null, expiresAt, ...numbers, ...untouched() })
   }
-  for (const row of jobs) putJob(desk, { ...storedJob(row), isStored: true, isChanged: false })
+  for (const row of jobs) putJob(batch, { ...storedJob(row), isStored: true, isChanged: false })
   for (const row of interruptions) {
     const conversation = restored(row.conversation as string)
     const one = { conversation, state: row.state as string, isStored: true, fresh: null, settled: null }
-    desk.interruptions.set(restored(row.id as string), one)
+    batch.interruptions.set(restored(row.id as string), one)
   }
-  for (const { key, at } of replies) desk.held.set(restored(key as string), at as number)
+  for (const { key, at } of replies) batch.held.set(restored(key as string), at as number)
 }
 
 function untouched() {
@@ -105,45 +105,48 @@ function untouched() {
   return { ...flags, parameters: null, entries: [], live: 0, open: new Set<string>() }
 }
 
-/** Lays out a conversation that comes from another store, as it was there. */
-export function arrive(desk: Desk, row: ConversationRow): void {
-  create(desk, row).lastSeq = row.lastSeq
+/** Adds a conversation imported from another store. */
+export function arrive(batch: Batch, row: ConversationRow): void {
+  create(batch, row).lastSeq = row.lastSeq
 }
 
-/** Stored conversations whose time is over; what keeps them must be laid out before anything is decided. */
-export function expired({ conversations, now }: Desk): readonly string[] {
+/** Stored conversations that have expired. What keeps them must be added before any decision. */
+export function expired({ conversations, now }: Batch): readonly string[] {
   const all = [...conversations.values()]
   return all.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= now).map(({ id }) => id)
 }
 
-/** Stores one member, or says why not; every later one sees what became of it. */
-export function apply(desk: Desk, member: GroupMember): AppendResult {
+/** Applies one member to the batch, or returns the refusal. Later members see its changes. */
+export function apply(batch: Batch, member: GroupMember): AppendResult {
   const { append } = member
   const { conversation: id } = append
-  const found = desk.conversations.get(id)
-  const isOver = found !== undefined && isPast(desk, found)
+  const found = batch.conversations.get(id)
+  const isOver = found !== undefined && isPast(batch, found)
   const conversation = isOver ? undefined : found
-  const decision = decide(standingOf(desk, { id, conversation, isOver }), append, desk.now)
-  if (!decision.ok) return refused(desk, decision.reason, decision.job)
-  if (isOver) purge(desk, id)
-  return store(desk, {
-    at: conversation ?? create(desk, append.create as ConversationRow),
+  const decision = decide(standingOf(batch, { id, conversation, isOver }), append, batch.now)
+  if (!decision.ok) return refused(batch, decision.reason, decision.job)
+  if (isOver) purge(batch, id)
+  return store(batch, {
+    at: conversation ?? create(batch, append.create as ConversationRow),
     member,
     jobs: decision.jobs,
   })
 }
 
-function isPast({ now }: Desk, { expiresAt, live, open }: DeskConversation): boolean {
+function isPast({ now }: Batch, { expiresAt, live, open }: BatchConversation): boolean {
   return expiresAt !== null && expiresAt <= now && live === 0 && open.size === 0
 }
 
 interface Place {
   readonly id: string
-  readonly conversation: DeskConversation | undefined
+  readonly conversation: BatchConversation | undefined
   readonly isOver: boolean
 }
 
-function standingOf({ jobs, runs, interruptions, held }: Desk, { id, conversation, isOver }: Place): Standing<DeskJob> {
+function standingOf(
+  { jobs, runs, interruptions, held }: Batch,
+  { id, conversation, isOver }: Place,
+): Standing<BatchJob> {
   const own = (name: string) => {
     const job = jobs.get(name)
     return job?.conversation === id ? job : null
@@ -161,15 +164,19 @@ function standingOf({ jobs, runs, interruptions, held }: Desk, { id, conversatio
   }
 }
 
-function refused(desk: Desk, reason: Exclude<AppendResult, { ok: true }>['reason'], job: DeskJob | null): AppendResult {
+function refused(
+  batch: Batch,
+  reason: Exclude<AppendResult, { ok: true }>['reason'],
+  job: BatchJob | null,
+): AppendResult {
   if (job === null) return { ok: false, reason, job: null }
   const isTaken = reason === 'woken' && job.owner !== null
-  const after = isTaken ? putJob(desk, { ...job, wake: false, isChanged: true }) : job
-  return { ok: false, reason, job: jobOf(desk.database, after) }
+  const after = isTaken ? putJob(batch, { ...job, wake: false, isChanged: true }) : job
+  return { ok: false, reason, job: jobOf(batch.database, after) }
 }
 
-/** Drops what is on the desk; the stored rows go when the desk is cleared. */
-function purge({ purged, conversations, runs, jobs, interruptions }: Desk, id: string): void {
+/** Removes a conversation from the batch. Its stored rows are deleted when the batch is written. */
+function purge({ purged, conversations, runs, jobs, interruptions }: Batch, id: string): void {
   purged.add(id)
   conversations.delete(id)
   runs.delete(id)
@@ -177,7 +184,7 @@ function purge({ purged, conversations, runs, jobs, interruptions }: Desk, id: s
   for (const [name, { conversation }] of interruptions) if (conversation === id) interruptions.delete(name)
 }
 
-function create({ conversations }: Desk, row: ConversationRow): DeskConversation {
+function create({ conversations }: Batch, row: ConversationRow): BatchConversation {
   const { id, expiresAt, lastMessageAt, parameters } = row
   const fresh = { ...untouched(), parameters, lastSeq: 0, lastMessageAt }
   const made = { id, isStored: false, created: row, expiresAt, ...fresh }
@@ -186,12 +193,12 @@ function create({ conversations }: Desk, row: ConversationRow): DeskConversation
 }
 
 interface Storing {
-  readonly at: DeskConversation
+  readonly at: BatchConversation
   readonly member: GroupMember
-  readonly jobs: readonly Planned<DeskJob>[]
+  readonly jobs: readonly Planned<BatchJob>[]
 }
 
-function store(desk: Desk, { at, member: { append, texts }, jobs }: Storing): AppendResult {
+function store(batch: Batch, { at, member: { append, texts }, jobs }: Storing): AppendResult {
   const before = at.lastSeq
   for (const text of texts) at.entries.push({ seq: ++at.lastSeq, text })
   if (texts.length > 0 || append.messageAt !== undefined) at.isChanged = true
@@ -200,46 +207,46 @@ function store(desk: Desk, { at, member: { append, texts }, jobs }: Storing): Ap
     at.parameters = hide(at.parameters, append.hide, before)
     at.areParametersChanged = true
   }
-  for (const row of append.open ?? []) open(desk, at, row)
-  for (const one of append.settle ?? []) settle(desk, at, one)
-  if (append.note !== undefined) note(desk, append.note)
-  const changed = jobs.map((planned) => jobOf(desk.database, changeJob(desk, at, planned)))
+  for (const row of append.open ?? []) open(batch, at, row)
+  for (const one of append.settle ?? []) settle(batch, at, one)
+  if (append.note !== undefined) note(batch, append.note)
+  const changed = jobs.map((planned) => jobOf(batch.database, changeJob(batch, at, planned)))
   return { ok: true, before, lastSeq: at.lastSeq, jobs: changed }
 }
 
-/** A reply takes one note: whoever comes later finds it held no more. */
-function note({ held, notes }: Desk, { key, text }: NonNullable<Append['note']>): void {
+/** A reply takes one note; after that it is no longer held. */
+function note({ held, notes }: Batch, { key, text }: NonNullable<Append['note']>): void {
   if (text === null) return
   held.delete(key)
   notes.set(key, text)
 }
 
-function open({ interruptions, now }: Desk, at: DeskConversation, row: InterruptionRow): void {
+function open({ interruptions, now }: Batch, at: BatchConversation, row: InterruptionRow): void {
   const { id, state } = row.view
   interruptions.set(id, { conversation: at.id, state, isStored: false, fresh: row, settled: null })
   const { expiresAt } = row
   if (state === 'open' && (expiresAt === null || expiresAt > now)) at.open.add(id)
 }
 
-function settle({ interruptions }: Desk, at: DeskConversation, one: Settlement): void {
+function settle({ interruptions }: Batch, at: BatchConversation, one: Settlement): void {
   const known = interruptions.get(one.id)
   if (known !== undefined) interruptions.set(one.id, { ...known, state: one.state, settled: one })
   at.open.delete(one.id)
 }
 
-function changeJob(desk: Desk, at: DeskConversation, { change, before, after }: Planned<DeskJob>): DeskJob {
+function changeJob(batch: Batch, at: BatchConversation, { change, before, after }: Planned<BatchJob>): BatchJob {
   if (change.kind === 'create') {
     const texts = { about: jsonText(change.about), result: 'null' }
     at.live += 1
-    return putJob(desk, { ...after, conversation: at.id, ...texts, isStored: false, isChanged: true })
+    return putJob(batch, { ...after, conversation: at.id, ...texts, isStored: false, isChanged: true })
   }
-  const kept = before as DeskJob
+  const kept = before as BatchJob
   const result = change.kind === 'rest' ? jsonText(change.result) : kept.result
   if (after.endedAt !== null) at.live -= 1
-  return putJob(desk, { ...kept, ...after, result, isChanged: true })
+  return putJob(batch, { ...kept, ...after, result, isChanged: true })
 }
 
-function putJob({ jobs, runs }: Desk, job: DeskJob): DeskJob {
+function putJob({ jobs, runs }: Batch, job: BatchJob): BatchJob {
   jobs.set(job.id, job)
   if (job.kind !== 'run') return job
   if (job.endedAt === null) runs.set(job.conversation, job.id)

@@ -1,73 +1,73 @@
-/** From the desk of a group to the statements that write it: each for all rows of its kind, however many members there were. */
+/** Builds the statements that write the batch of a group, one for all rows of a kind. */
 import { logSql } from '../../sql/postgres/log.ts'
 import { writeSql } from '../../sql/postgres/append.ts'
 import type { InterruptionRow } from '../../store.ts'
 import type { Query, Value } from './statements.ts'
 import type { StoredJob } from './rows.ts'
 import { jsonText, stored } from './text.ts'
-import type { Desk, DeskConversation } from './working.ts'
+import type { Batch, BatchConversation } from './working.ts'
 
 type Column = readonly (string | number | boolean | null)[]
 
 const texts = (values: readonly string[]): Column => values.map(stored)
 const textsOrNull = (values: readonly (string | null)[]): Column =>
   values.map((value) => (value === null ? null : stored(value)))
-/** Whole milliseconds: a clock may give parts of one. */
+/** Whole milliseconds; a clock may return fractions. */
 const times = (values: readonly (number | null)[]): Column =>
   values.map((value) => (value === null ? null : Math.trunc(value)))
-/** JSON texts have no line feed inside. */
+/** Joins JSON texts, which contain no line feed. */
 const lines = (values: readonly string[]): Value => values.join('\n')
 
-/** What a stored group leaves behind, so that it can be found out whether it was stored. */
+/** The mark of a stored group, by which a retry finds out whether it was stored. */
 export type Evidence =
   | { readonly kind: 'entry'; readonly conversation: string; readonly seq: number; readonly text: string }
   | { readonly kind: 'mark'; readonly id: string }
 
-/** The statements that write the desk; empty where nothing changed. */
-export function writesOf(desk: Desk): Query[] {
-  const database = stored(desk.database)
+/** The statements that write the batch; empty if nothing changed. */
+export function writesOf(batch: Batch): Query[] {
+  const database = stored(batch.database)
   const writes = [
-    ...purges(desk, database),
-    ...conversationWrites(desk, database),
-    ...entryWrites(desk, database),
-    ...jobWrites(desk, database),
-    ...interruptionWrites(desk, database),
+    ...purges(batch, database),
+    ...conversationWrites(batch, database),
+    ...entryWrites(batch, database),
+    ...jobWrites(batch, database),
+    ...interruptionWrites(batch, database),
   ]
-  if (desk.notes.size > 0) {
-    const keys = [...desk.notes.keys()]
-    writes.push([writeSql.noteReplies, database, texts(keys), texts([...desk.notes.values()])])
+  if (batch.notes.size > 0) {
+    const keys = [...batch.notes.keys()]
+    writes.push([writeSql.noteReplies, database, texts(keys), texts([...batch.notes.values()])])
   }
   return writes
 }
 
-/** An entry of the group; a mark where it has none, with the statements that leave it. */
-export function evidenceOf(desk: Desk, markId: string): { readonly evidence: Evidence; readonly writes: Query[] } {
-  for (const { id, entries } of desk.conversations.values()) {
+/** The mark of a group: one of its entries, or a separate mark with the statements that store it. */
+export function evidenceOf(batch: Batch, markId: string): { readonly evidence: Evidence; readonly writes: Query[] } {
+  for (const { id, entries } of batch.conversations.values()) {
     const [first] = entries
     if (first !== undefined) return { evidence: { kind: 'entry', conversation: id, ...first }, writes: [] }
   }
-  const database = stored(desk.database)
+  const database = stored(batch.database)
   const anHour = 3_600_000
   const writes: Query[] = [
-    [writeSql.insertMark, database, markId, Math.trunc(desk.now)],
-    [writeSql.sweepMarks, database, Math.trunc(desk.now) - anHour],
+    [writeSql.insertMark, database, markId, Math.trunc(batch.now)],
+    [writeSql.sweepMarks, database, Math.trunc(batch.now) - anHour],
   ]
   return { evidence: { kind: 'mark', id: markId }, writes }
 }
 
-/** Removes conversations with all that belongs to them. */
+/** Deletes conversations with all their rows. */
 export function deletesOf(database: string, ids: readonly string[]): Query[] {
   const { deleteEntries, deleteJobs, deleteInterruptions, deleteConversations } = logSql
   const all = [deleteEntries, deleteJobs, deleteInterruptions, deleteConversations]
   return all.map((sql) => [sql, stored(database), texts(ids)])
 }
 
-function purges(desk: Desk, _database: string): Query[] {
-  return desk.purged.size === 0 ? [] : deletesOf(desk.database, [...desk.purged])
+function purges(batch: Batch, _database: string): Query[] {
+  return batch.purged.size === 0 ? [] : deletesOf(batch.database, [...batch.purged])
 }
 
-function conversationWrites(desk: Desk, database: string): Query[] {
-  const all = [...desk.conversations.values()]
+function conversationWrites(batch: Batch, database: string): Query[] {
+  const all = [...batch.conversations.values()]
   const changed = all.filter(({ isStored, isChanged }) => isStored && isChanged)
   const bound = all.filter(({ isStored, areParametersChanged }) => isStored && areParametersChanged)
   const writes: Query[] = []
@@ -84,7 +84,7 @@ function conversationWrites(desk: Desk, database: string): Query[] {
   return writes
 }
 
-function insertConversations(database: string, made: readonly DeskConversation[]): Query {
+function insertConversations(database: string, made: readonly BatchConversation[]): Query {
   const rows = made.map(({ created, lastSeq, lastMessageAt, parameters }) => ({
     ...(created as NonNullable<typeof created>),
     ...{ lastSeq, lastMessageAt, given: jsonText(parameters) },
@@ -104,8 +104,10 @@ function insertConversations(database: string, made: readonly DeskConversation[]
   ]
 }
 
-function entryWrites(desk: Desk, database: string): Query[] {
-  const rows = [...desk.conversations.values()].flatMap(({ id, entries }) => entries.map((entry) => ({ id, ...entry })))
+function entryWrites(batch: Batch, database: string): Query[] {
+  const rows = [...batch.conversations.values()].flatMap(({ id, entries }) =>
+    entries.map((entry) => ({ id, ...entry })),
+  )
   return rows.length === 0 ? [] : [insertEntries(database, rows)]
 }
 
@@ -118,7 +120,7 @@ export function insertEntries(
   return [writeSql.insertEntries, database, ids, seqs, lines(rows.map(({ text }) => text))]
 }
 
-function jobWrites({ jobs }: Desk, database: string): Query[] {
+function jobWrites({ jobs }: Batch, database: string): Query[] {
   const all = [...jobs.values()].filter(({ isChanged }) => isChanged)
   const made = all.filter(({ isStored }) => !isStored)
   const changed = all.filter(({ isStored }) => isStored)
@@ -128,7 +130,7 @@ function jobWrites({ jobs }: Desk, database: string): Query[] {
   ]
 }
 
-/** How far each job is and who works on it: columns that follow each other in both statements. */
+/** The status and owner columns of jobs, in the order of both statements. */
 function standings(jobs: readonly StoredJob[]) {
   return [
     jobs.map(({ status }) => status),
@@ -170,7 +172,7 @@ function updateJobs(database: string, jobs: readonly StoredJob[]): Query {
   ]
 }
 
-function interruptionWrites({ interruptions }: Desk, database: string): Query[] {
+function interruptionWrites({ interruptions }: Batch, database: string): Query[] {
   const all = [...interruptions]
   const made = all.flatMap(([, { fresh, settled }]) => {
     if (fresh === null) return []

@@ -1,13 +1,13 @@
 /**
- * Statements of a group of appends: everything that is read under lock, then everything that is written, each for all members at
- * once. `$1` is the database; texts that are JSON come in one value, a line each, as JSON has no line feed inside.
+ * Statements of a group of appends: all reads under lock, then all writes, each for all members at once. `$1` is the database. JSON
+ * texts are joined into one value, one per line, because JSON contains no line feed.
  */
 import { clock } from './clock.ts'
 import { jobColumns } from './jobs.ts'
 
 const lines = (parameter: string) => `string_to_array(${parameter}, E'\\n')`
 
-/** What is read before a group is decided. Everybody locks conversations before jobs, then interruptions, then replies, and each in the order of their ids. */
+/** The reads before a group is decided. Every transaction locks conversations, jobs, interruptions, replies in this order, each by id. */
 export const readSql = {
   lockConversations: `
 select c.id, c.last_seq, c.last_message_at, c.expires_at from {s}.conversations c
@@ -24,14 +24,14 @@ select ${jobColumns} from {s}.jobs j where j.database = $1 and j.id = any($2) or
 select i.id, i.conversation, i.state from {s}.interruptions i
 where i.database = $1 and i.id = any($2) order by i.id for update`,
   /**
-   * Replies with these keys that are under way and have no note. Whoever would begin one under such a key waits for the end of this
-   * transaction; and who began one meanwhile is seen, since a row that was waited for is looked at again.
+   * Pending replies with these keys and without a note. A request that begins a reply under such a key waits for this transaction. A
+   * reply begun meanwhile is seen, since PostgreSQL reads a row again after waiting for its lock.
    */
   lockReplies: `
 select r.key, r.at from {s}.replies r
 where r.database = $1 and r.key = any($2) and r.status is null and r.note is null
 order by r.key for update`,
-  /** What keeps an expired conversation: how many live jobs, and until when it can still be answered (-1: nothing open). */
+  /** What keeps an expired conversation: the number of live jobs, and until when it can be answered (-1: nothing open). */
   readKeepers: `
 select c.id,
   (select count(*) from {s}.jobs j where j.database = c.database and j.conversation = c.id and j.ended_at is null) as live,
@@ -39,12 +39,12 @@ select c.id,
     and i.state = 'open' and (i.expires_at is null or i.expires_at > ${clock})) as open
 from {s}.conversations c where c.database = $1 and c.id = any($2)`,
   readParameters: 'select id, parameters from {s}.conversations where database = $1 and id = any($2)',
-  /** What a group whose commit nobody heard of has left, if it was stored. */
+  /** The mark that a group without a commit reply left, if it was stored. */
   readEvidence: 'select text from {s}.entries where database = $1 and conversation = $2 and seq = $3',
   readMark: 'select id from {s}.marks where database = $1 and id = $2',
 } as const
 
-/** What a group writes. */
+/** The writes of a group. */
 export const writeSql = {
   insertConversations: `
 insert into {s}.conversations (database, id, agent, created_by, created_at, last_message_at, last_seq, parameters,
@@ -100,6 +100,9 @@ where i.database = $1 and i.id = n.id`,
   noteReplies: `
 update {s}.replies r set note = n.note from unnest($2::text[], $3::text[]) as n (key, note)
 where r.database = $1 and r.key = n.key`,
+  /** A write that changes nothing else, in the database of the transaction. */
+  confirm: `
+insert into {s}.marks (database, id, at) values (current_setting('witan.database'), gen_random_uuid()::text, ${clock})`,
   insertMark: 'insert into {s}.marks (database, id, at) values ($1, $2, $3)',
   sweepMarks: `
 delete from {s}.marks where database = $1 and id in (

@@ -4,8 +4,8 @@
 export const clock = `(select (extract(epoch from clock_timestamp()) * 1000)::bigint)`
 
 /**
- * Whether the time of conversation `c` is over and nothing in it is live or can still be answered. Each look is a subquery with a
- * limit, which the planner never turns into a join over whole tables.
+ * Whether conversation `c` has expired, and has no live job and no interruption that can still be answered. Each check is a subquery
+ * with a limit, which the planner never turns into a join over entire tables.
  */
 export const isOver = `(c.expires_at is not null and c.expires_at <= ${clock}
   and (select true from {s}.jobs l

@@ -12,6 +12,11 @@ export const jobSql = {
   getJob: `${jobs} where j.database = $1 and j.id = $2`,
   listJobs: `${jobs} where j.database = $1 and j.conversation = $2 order by j.number`,
   listLiveJobs: `${jobs} where j.database = $1 and j.conversation = $2 and j.ended_at is null order by j.number`,
+  runPlace: `select number from {s}.jobs where database = $1 and conversation = $2 and id = $3 and kind = 'run'`,
+  /** Runs of the conversation `$2` before the place `$3`, newest first. */
+  listRuns: `${jobs}
+where j.database = $1 and j.conversation = $2 and j.kind = 'run' and j.number < $3 order by j.number desc limit $4`,
+  countRuns: `select count(*) from {s}.jobs where database = $1 and conversation = $2 and kind = 'run'`,
   taskPlace: `select created_at from {s}.jobs where database = $1 and id = $2 and kind = 'task'`,
   /** Tasks before the place `($2, $3)`, newest first. */
   listTasks: `${jobs}
@@ -27,16 +32,19 @@ order by j.created_at desc, j.id desc limit $4`,
 
 /** Table-wide statements of the worker role; `$1` is the owner. */
 export const workerSql = {
+  /** A version that knows fewer steps (`$4`) than the schema requires claims nothing, because it could not read such a log. */
   claimJobs: `
 with due as (
-  select database, id from {s}.jobs where due_at < ${clock} order by due_at, number limit $3 for update skip locked
+  select database, id from {s}.jobs
+  where due_at < ${clock} and (select works_from from {s}.schema_version) <= $4
+  order by due_at, number limit $3 for update skip locked
 )
 update {s}.jobs j
 set owner = $1, epoch = j.epoch + 1, lease_until = ${clock} + $2, wake = false, status = 'running',
   attempts = j.attempts + 1, started_at = coalesce(j.started_at, ${clock})
 from due where j.database = due.database and j.id = due.id
 returning ${jobColumns}, j.number`,
-  /** One look by owner and id for each; the ids come in the order in which everybody locks. */
+  /** One lookup by owner and id for each job; the ids come in lock order. */
   heartbeat: `
 with held as (
   select h.* from unnest($2::text[], $3::bigint[]) as n (id, epoch) cross join lateral (

@@ -1,4 +1,5 @@
 /** Statements on conversations, their entries and their end. The database comes first: `$1` is it unless a line says otherwise. */
+import { beginningCharacters } from '../../entry-text.ts'
 import { isOver } from './clock.ts'
 
 const columns = `c.database, c.id, c.agent, c.created_by, c.created_at, c.last_message_at, c.last_seq, c.parameters,
@@ -12,20 +13,24 @@ export const logSql = {
   readEntries: `
 select e.seq, e.text from {s}.entries e
 where e.database = $1 and e.conversation = $2 and e.seq > $3 order by e.seq limit $4`,
+  /** Table-wide, for the worker: the last seqs of the conversations `($1, $2)`, by their position in these lists, from 1. */
+  lastSeqs: `
+select n.place, c.last_seq from unnest($1::text[], $2::text[]) with ordinality as n (database, id, place)
+join {s}.conversations c on c.database = n.database and c.id = n.id`,
   lockConversation: 'select id from {s}.conversations where database = $1 and id = $2 for update',
-  /** Those of `$2` whose time is over, locked in the order in which everybody does. */
+  /** The expired ones of `$2`, locked in lock order. */
   lockOver: `
 select c.id from {s}.conversations c where c.database = $1 and c.id = any($2) order by c.id for update`,
   stillOver: `select c.id from {s}.conversations c where c.database = $1 and c.id = any($2) and ${isOver}`,
   /** Table-wide, for the worker; `$1` is how many. */
   overConversations: `
 select c.database, c.id from {s}.conversations c where ${isOver} order by c.expires_at limit $1`,
-  /** Everything of the conversations `$2`. */
+  /** All rows of the conversations `$2`. */
   deleteEntries: 'delete from {s}.entries where database = $1 and conversation = any($2)',
   deleteJobs: 'delete from {s}.jobs where database = $1 and conversation = any($2)',
   deleteInterruptions: 'delete from {s}.interruptions where database = $1 and conversation = any($2)',
   deleteConversations: 'delete from {s}.conversations where database = $1 and id = any($2)',
-  /** Table-wide, for the worker: a look at the first of each database, however many rows it has. */
+  /** Table-wide, for the worker: reads only the first row of each database. */
   listDatabases: ['conversations', 'agent_revisions', 'replies']
     .map(
       (table) => `
@@ -49,6 +54,13 @@ export interface ConversationFilter {
 export function listConversations({ agent, createdBy }: ConversationFilter): string {
   const byAgent = agent === null ? '' : 'and c.agent = $4'
   const byMaker = createdBy === null ? '' : `and c.created_by = $${agent === null ? 4 : 5}`
-  return `${conversations}
+  return `select ${columns}, left(e.text, ${beginningCharacters}) as beginning,
+  r.id as run_id, r.status as run_status, r.created_at as run_created_at, r.ended_at as run_ended_at, r.about as run_about
+from {s}.conversations c
+left join {s}.entries e on e.database = c.database and e.conversation = c.id and e.seq = 1
+left join lateral (
+  select j.id, j.status, j.created_at, j.ended_at, j.about from {s}.jobs j
+  where j.database = c.database and j.conversation = c.id and j.kind = 'run' order by j.number desc limit 1
+) r on true
 where c.database = $1 and c.number < $2 ${byAgent} ${byMaker} and not ${isOver} order by c.number desc limit $3`
 }

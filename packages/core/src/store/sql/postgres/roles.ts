@@ -4,7 +4,7 @@
  */
 import { tenantTables } from './schema.ts'
 
-/** Makes a role that nobody can log in as. Two that do so at once do not disturb each other. */
+/** Creates a role without login. Concurrent calls do not conflict. */
 export function createRole(role: string): string {
   const literal = role.replaceAll("'", "''")
   return `do $$ begin
@@ -26,7 +26,7 @@ create policy tenant on {s}.${table} to {app} using (${tenant}) with check (${te
 grant select, insert, update, delete on {s}.${table} to {app};`,
 )
 
-/** What the worker may do table-wide: claim live jobs, see what is open or over, and which databases there are. */
+/** The worker's table-wide privileges: claim live jobs, see what is open or expired, and list the databases. */
 const worker = `
 drop policy if exists worker_looks on {s}.jobs;
 create policy worker_looks on {s}.jobs for select to {worker} using (ended_at is null);
@@ -40,7 +40,7 @@ grant select on {s}.interruptions to {worker};
 
 drop policy if exists worker_looks on {s}.conversations;
 create policy worker_looks on {s}.conversations for select to {worker} using (true);
-grant select (database, id, expires_at) on {s}.conversations to {worker};
+grant select (database, id, expires_at, last_seq) on {s}.conversations to {worker};
 drop policy if exists worker_looks on {s}.agent_revisions;
 create policy worker_looks on {s}.agent_revisions for select to {worker} using (true);
 grant select (database) on {s}.agent_revisions to {worker};
@@ -48,9 +48,17 @@ drop policy if exists worker_looks on {s}.replies;
 create policy worker_looks on {s}.replies for select to {worker} using (true);
 grant select (database) on {s}.replies to {worker};`
 
+/** A role that may read all tables, such as one for reports, still does not see the key. */
+const noticeKey = `
+alter table {s}.notice_key enable row level security;
+drop policy if exists worker_holds on {s}.notice_key;
+create policy worker_holds on {s}.notice_key for select to {worker} using (true);
+grant select on {s}.notice_key to {worker};`
+
 /** Run after every migration: policies and rights of all tables, as this version wants them. */
 export const rights = `
 grant usage on schema {s} to {app}, {worker};
 grant select on {s}.schema_version to {app}, {worker};
 ${walls.join('\n')}
-${worker}`
+${worker}
+${noticeKey}`

@@ -1,0 +1,74 @@
+/** The file of a moved store: written whole or not at all, and read line by line. */
+import { once } from 'node:events'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { access, rename, rm, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { UsageError } from './exit.ts'
+import type { Output, Terminal } from './terminal.ts'
+
+/** Where lines go; `done` makes them a file, `drop` leaves nothing behind. */
+export interface LineSink {
+  write(line: string): Promise<void>
+  done(): Promise<void>
+  drop(): Promise<void>
+}
+
+/** A sink for a new file that only this user may read; without a name, standard output. Throws `UsageError` where the file exists. */
+export async function openSink(name: string | undefined, terminal: Terminal): Promise<LineSink> {
+  if (name === undefined) return toOutput(terminal.output)
+  const file = resolve(terminal.folder, name)
+  const exists = await access(file).then(
+    () => true,
+    () => false,
+  )
+  if (exists) throw new UsageError(`"${name}" is there already.`, 'Name another file, or remove that one.')
+  const part = `${file}.part`
+  await rm(part, { force: true })
+  const stream = createWriteStream(part, { mode: 0o600, flags: 'wx' })
+  await once(stream, 'open').catch((error: unknown) => {
+    throw new UsageError(`"${name}" cannot be written: ${codeOf(error)}.`, 'Name a file in a folder that is there.')
+  })
+  const end = () => new Promise<void>((settle) => stream.end(() => settle()))
+  return {
+    async write(line) {
+      if (!stream.write(`${line}\n`)) await once(stream, 'drain')
+    },
+    async done() {
+      await end()
+      await rename(part, file)
+    },
+    async drop() {
+      await end()
+      await rm(part, { force: true })
+    },
+  }
+}
+
+function toOutput(output: Output): LineSink {
+  return {
+    async write(line) {
+      const isTaken = output.write(`${line}\n`)
+      if (isTaken === false && 'once' in output) await once(output as unknown as NodeJS.WritableStream, 'drain')
+    },
+    done: () => Promise.resolve(),
+    drop: () => Promise.resolve(),
+  }
+}
+
+/** The lines of a file, however often they are asked for. Throws `UsageError` where it is none. */
+export async function fileLines(name: string, terminal: Terminal): Promise<() => AsyncIterable<string>> {
+  const file = resolve(terminal.folder, name)
+  const found = await stat(file).catch(() => null)
+  if (found?.isFile() !== true)
+    throw new UsageError(
+      `There is no file "${name}".`,
+      'Name the file that witan export wrote; it is read twice, so a pipe will not do.',
+    )
+  return () =>
+    createInterface({ input: createReadStream(file, { encoding: 'utf8' }), crlfDelay: Number.POSITIVE_INFINITY })
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'it was refused'
+}

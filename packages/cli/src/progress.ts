@@ -1,0 +1,23 @@
+/** How far a long command is, on a terminal. */
+import type { Terminal } from './terminal.ts'
+
+/** Shows what is done right now. */
+export interface Progress {
+  show(text: string): void
+  /** Takes the line away. */
+  end(): void
+}
+
+/** A line that is written over and over on a terminal, at most ten times a second; on a pipe nothing. */
+export function createProgress({ errors, environment }: Terminal): Progress {
+  if (errors.isTTY !== true || environment.TERM === 'dumb') return { show: () => {}, end: () => {} }
+  let at = 0
+  return {
+    show(text) {
+      if (performance.now() - at < 100) return
+      at = performance.now()
+      errors.write(`\r\u001b[K${text}`)
+    },
+    end: () => void errors.write('\r\u001b[K'),
+  }
+}

@@ -1,0 +1,46 @@
+/** A list on terminals of several widths. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tableLines } from './table.ts'
+
+const columns = [{ title: 'AGENT' }, { title: 'MODEL' }, { title: 'SOURCE' }, { title: 'DESCRIPTION' }]
+const rows = [
+  ['company-assistant', 'scripted/company-assistant', 'code', 'The front desk of a trading company.'],
+  ['clerk', 'a/b', 'data', ''],
+]
+
+function at(width: number): string[] {
+  return tableLines(columns, rows, width).map((line) =>
+    line
+      .map(({ text }) => text)
+      .join('')
+      .trimEnd(),
+  )
+}
+
+test('on a pipe nothing is cut', () => {
+  assert.equal(
+    at(Number.POSITIVE_INFINITY)[1],
+    'company-assistant  scripted/company-assistant  code    The front desk of a trading company.',
+  )
+})
+
+test('the last column is cut where the terminal ends', () => {
+  assert.equal(at(86)[1], 'company-assistant  scripted/company-assistant  code    The front desk of a trading co…')
+})
+
+test('with little room it stands below its row, and nothing else is lost', () => {
+  assert.deepEqual(at(60), [
+    'AGENT              MODEL                       SOURCE',
+    '    DESCRIPTION',
+    'company-assistant  scripted/company-assistant  code',
+    '    The front desk of a trading company.',
+    'clerk              a/b                         data',
+  ])
+})
+
+test('with still less the widest of the others is cut, but never what a command takes', () => {
+  const lines = at(44)
+  assert.equal(lines[2], 'company-assistant  scripted/company…  code')
+  for (const line of lines) assert.ok(line.length <= 44, line)
+})

@@ -1,0 +1,326 @@
+/** Folds events into a view of the conversation. It has no other input: the same events give the same view. */
+import type { AnyEvent, Event, EventOf } from '@witan/protocol'
+import type { Asked, CallNotice, CallView, ChatMessage, ConversationView, ToldWords } from './conversation-view.ts'
+import { type Asking, readInterruption, waitingTool } from './read-interruption.ts'
+import { isRecord, number, text, texts } from './read-value.ts'
+
+/** A view that is built from a conversation's events, live or stored, with or without deltas. */
+export interface ConversationFold {
+  /** Changes in place with each event. */
+  readonly view: ConversationView
+  /**
+   * Applies one event and returns the call that it changed, or null. Repeated events and unknown types change
+   * nothing. It never throws for what a server sends; its cost does not grow with the history.
+   */
+  take(event: AnyEvent): CallView | null
+  /** No more events will come, for example after a delete: marks live calls as stopped. */
+  close(): void
+}
+
+/** Creates an empty fold. Pass it the events of one conversation in order. */
+export function createConversationFold(): ConversationFold {
+  const view: Draft = {
+    lastSeq: 0,
+    calls: new Map(),
+    runs: [],
+    messages: [],
+    open: new Map(),
+    cancelling: new Set(),
+    asked: new Map(),
+  }
+  return { view, take: (event) => take(view, event), close: () => close(view) }
+}
+
+type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
+
+interface Call extends Writable<CallView> {
+  bound: string[]
+  readonly notices: CallNotice[]
+  readonly told: ToldWords[]
+  readonly asked: Writable<Asked>[]
+  readonly children: string[]
+}
+
+interface Draft extends ConversationView {
+  lastSeq: number
+  readonly calls: Map<string, Call>
+  readonly runs: string[]
+  readonly messages: ChatMessage[]
+  readonly open: Map<string, Asked['interruption']>
+  readonly cancelling: Set<string>
+  /** All interruptions so far, by id. */
+  readonly asked: Map<string, Writable<Asked>>
+}
+
+function take(view: Draft, given: AnyEvent): Call | null {
+  if (!isRecord(given) || !isRecord(given.content)) return null
+  if (typeof given.callId !== 'string' || typeof given.rootCallId !== 'string') return null
+  const { seq } = given
+  if (seq !== undefined) {
+    if (typeof seq !== 'number' || !(seq > view.lastSeq)) return null
+    view.lastSeq = seq
+  }
+  return dispatch(view, given as Event)
+}
+
+function dispatch(view: Draft, event: Event): Call | null {
+  switch (event.type) {
+    case 'delta':
+      return onDelta(view, event)
+    case 'message':
+      return onMessage(view, event)
+    case 'start':
+      return onStart(view, event)
+    case 'end':
+      return onEnd(view, event)
+    case 'error':
+      return onError(view, event)
+    case 'action_required':
+    case 'question_required':
+    case 'approval_required':
+    case 'message_required':
+    case 'policy_required':
+      return onRequired(view, event)
+    case 'resolved':
+      return onResolved(view, event)
+    case 'task':
+      return onTask(view, event)
+    case 'notice':
+      return addNotice(view, event.callId, { code: text(event.content.code), detail: text(event.content.detail) })
+    case 'cancel':
+      view.cancelling.add(event.callId)
+      return view.calls.get(event.callId) ?? null
+    case 'summary':
+    case 'checkpoint':
+      return null
+    default:
+      event satisfies never // A newer server may send other types.
+      return null
+  }
+}
+
+/** Messages of the runtime to an agent, such as a request to answer again, are not part of the chat. */
+const runtimeAuthor = 'witan'
+
+function onMessage(view: Draft, event: EventOf<'message'>): Call | null {
+  const author = text(event.content.author) || text(event.author)
+  const words = { seq: event.seq ?? view.lastSeq, text: text(event.content.text) }
+  const call = view.calls.get(event.callId) ?? null
+  if (event.callId !== event.rootCallId) {
+    if (call?.background) call.told.push(words)
+    return call
+  }
+  if (author === runtimeAuthor) return addNotice(view, event.callId, { code: 'RUNTIME', detail: words.text })
+  view.messages.push({ ...words, rootCallId: event.rootCallId, author })
+  return call
+}
+
+function onTask(view: Draft, event: EventOf<'task'>): Call | null {
+  const call = view.calls.get(event.callId)
+  if (call === undefined) return null
+  call.background = true
+  return call
+}
+
+function onStart(view: Draft, event: EventOf<'start'>): Call | null {
+  if (event.kind !== 'agent' && event.kind !== 'tool') return null
+  const call = view.calls.get(event.callId) ?? addCall(view, event)
+  if (event.kind === 'agent') {
+    const { message, parameters, hiddenParameters, hidden } = event.content
+    const name = text(event.agentPath).split('/').at(-1) || text(event.author)
+    const shown = isRecord(parameters) ? parameters : null
+    const rest = { parameters: shown, hiddenParameters: texts(hiddenParameters), hidden: hidden === true }
+    return Object.assign(call, { kind: event.kind, name, task: text(message), arguments: null, bound: [], ...rest })
+  }
+  const { name, arguments: given, bound } = event.content
+  const said = text(name) || text(event.author)
+  return Object.assign(call, { kind: event.kind, name: said, arguments: given ?? null, bound: texts(bound) })
+}
+
+function onDelta(view: Draft, { callId, content }: EventOf<'delta'>): Call | null {
+  const call = view.calls.get(callId)
+  const attempt = number(content.attempt) ?? 0
+  if (call === undefined || call.endedAt !== null || attempt < call.attempt) return null
+  const isNew = content.snapshot === true || call.textEnded || attempt > call.attempt
+  call.text = isNew ? text(content.text) : call.text + text(content.text)
+  call.attempt = attempt
+  call.textEnded = false
+  return call
+}
+
+function onEnd(view: Draft, event: EventOf<'end'>): Call | null {
+  if (event.kind === 'model') return onModelEnd(view, event)
+  const call = view.calls.get(event.callId)
+  if (call === undefined) return null
+  if (event.kind === 'tool') {
+    const { result, truncated, bound } = event.content
+    for (const one of texts(bound)) call.bound.push(one)
+    call.result = result ?? null
+    call.truncated = truncated === true
+    return endCall(view, call, { at: event.at, state: call.state === 'cancelled' ? 'cancelled' : 'completed' })
+  }
+  const { text: said, output, finishReason } = event.content
+  call.finishReason = text(finishReason) || null
+  call.text = text(said)
+  call.output = output ?? null
+  const state = finishReason === 'cancelled' ? 'cancelled' : finishReason === 'error' ? 'failed' : 'completed'
+  return endCall(view, call, { at: event.at, state })
+}
+
+function onModelEnd(view: Draft, event: Extract<Event, { type: 'end'; kind: 'model' }>): Call | null {
+  const call = view.calls.get(event.callId) ?? view.calls.get(event.parentCallId ?? '')
+  if (call === undefined) return null
+  const usage = event.content.usage ?? null
+  const [input, output] = [number(usage?.inputTokens), number(usage?.outputTokens)]
+  call.model = text(event.content.model) || call.model
+  call.modelCalls += 1
+  call.textEnded = true
+  call.tokens = {
+    input: call.tokens.input + (input ?? 0),
+    output: call.tokens.output + (output ?? 0),
+    complete: call.tokens.complete && input !== null && output !== null,
+  }
+  return call
+}
+
+function onError(view: Draft, event: EventOf<'error'>): Call | null {
+  const call = view.calls.get(event.callId)
+  if (call === undefined || (event.kind !== 'agent' && event.kind !== 'tool')) return null
+  const { code, detail } = event.content
+  if (event.kind === 'tool') for (const one of texts(event.content.bound)) call.bound.push(one)
+  call.error = { code: text(code) || 'INTERNAL', detail: text(detail) }
+  call.text = ''
+  return endCall(view, call, { at: event.at, state: code === 'RUN_CANCELLED' ? 'cancelled' : 'failed' })
+}
+
+function onRequired(view: Draft, event: Asking): Call | null {
+  const interruption = readInterruption(event)
+  if (interruption === null) return null
+  const { id, callId } = interruption
+  const call = view.calls.get(callId) ?? Object.assign(addCall(view, { ...event, callId }), waitingTool(interruption))
+  const asked = {
+    interruption,
+    askedAt: text(event.at),
+    state: 'open',
+    settledAt: null,
+    by: null,
+    answer: null,
+  } as const
+  view.open.set(id, interruption)
+  view.asked.set(id, asked)
+  call.asked.push(asked)
+  call.state = 'waiting'
+  call.interruptionId = id
+  return call
+}
+
+function onResolved(view: Draft, { content, at }: EventOf<'resolved'>): Call | null {
+  const id = text(content.id)
+  const asked = view.asked.get(id)
+  const call = view.calls.get(asked?.interruption.callId ?? '')
+  view.open.delete(id)
+  if (asked === undefined || call === undefined || call.endedAt !== null) return null
+  const state = content.state === 'answered' || content.state === 'expired' ? content.state : 'cancelled'
+  Object.assign(asked, { state, settledAt: text(at), by: text(content.by) || null, answer: content.answer ?? null })
+  if (call.interruptionId !== id) return call
+  call.interruptionId = null
+  if (call.state === 'waiting') call.state = state === 'answered' ? 'running' : 'cancelled'
+  return call
+}
+
+function addNotice(view: Draft, callId: string, notice: CallNotice): Call | null {
+  const call = view.calls.get(callId)
+  call?.notices.push(notice)
+  return call ?? null
+}
+
+function endCall(view: Draft, call: Call, { at, state }: { at: string; state: CallView['state'] }): Call {
+  const isFirst = call.endedAt === null
+  call.state = state
+  call.endedAt = text(at)
+  call.interruptionId = null
+  view.cancelling.delete(call.callId)
+  if (isFirst && call.kind === 'agent' && state !== 'completed') stopBelow(view, call)
+  return call
+}
+
+/** Stops the calls below a stopped call, except tasks. Calls that were stopped before are skipped. */
+function stopBelow(view: Draft, { children, endedAt }: Call): void {
+  const pending = [...children]
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    const call = view.calls.get(id)
+    if (call === undefined || call.background || call.state === 'cancelled') continue
+    if (call.endedAt !== null && call.kind === 'agent') continue
+    for (const child of call.children) pending.push(child)
+    if (call.endedAt !== null) continue
+    call.state = 'cancelled'
+    call.interruptionId = null
+    for (const asked of call.asked) {
+      if (asked.state !== 'open') continue
+      view.open.delete(asked.interruption.id)
+      Object.assign(asked, { state: 'cancelled', settledAt: endedAt })
+    }
+  }
+}
+
+function close(view: Draft): void {
+  view.open.clear()
+  view.cancelling.clear()
+  for (const call of view.calls.values()) {
+    if (call.endedAt === null) Object.assign(call, { state: 'cancelled', interruptionId: null })
+  }
+}
+
+/** Adds a call below an existing one, so that no call is ever below itself. */
+function addCall(view: Draft, event: Event): Call {
+  const { callId, rootCallId } = event
+  const isRoot = callId === rootCallId
+  const parent = isRoot ? undefined : (view.calls.get(event.parentCallId ?? '') ?? view.calls.get(rootCallId))
+  const call = newCall(event, parent?.callId ?? null)
+  view.calls.set(callId, call)
+  if (parent === undefined) view.runs.push(callId)
+  else {
+    // Text between steps is not in the log; it is removed here, so that a reload shows the same.
+    if (parent.textEnded) parent.text = ''
+    parent.children.push(callId)
+  }
+  return call
+}
+
+function newCall(event: Event, parentCallId: string | null): Call {
+  return {
+    callId: event.callId,
+    parentCallId,
+    rootCallId: event.rootCallId,
+    kind: 'tool',
+    name: '',
+    agentPath: text(event.agentPath),
+    document: text(event.document),
+    state: 'running',
+    task: '',
+    text: '',
+    arguments: null,
+    bound: [],
+    parameters: null,
+    hiddenParameters: [],
+    result: null,
+    output: null,
+    truncated: false,
+    finishReason: null,
+    error: null,
+    notices: [],
+    interruptionId: null,
+    asked: [],
+    model: null,
+    modelCalls: 0,
+    tokens: { input: 0, output: 0, complete: true },
+    hidden: false,
+    background: false,
+    told: [],
+    startedAt: text(event.at),
+    endedAt: null,
+    children: [],
+    attempt: 0,
+    textEnded: false,
+  }
+}

@@ -1,0 +1,105 @@
+/** A conversation built from its events: the calls of its runs, the messages, and the open interruptions. */
+import type { Interruption, InterruptionState } from '@witan/protocol'
+
+/** The state of a call. `waiting` means parked until an answer arrives; no process has it in memory. */
+export type CallState = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled'
+
+/** Tokens of one call, without its children. `complete` is false if a provider reported none. */
+export interface Tokens {
+  readonly input: number
+  readonly output: number
+  readonly complete: boolean
+}
+
+/** Information for people: a notice, or a model call that failed and may be retried. */
+export interface CallNotice {
+  readonly code: string
+  readonly detail: string
+}
+
+/** A message to a running task: attributed, as its model reads it. */
+export interface ToldWords {
+  readonly seq: number
+  readonly text: string
+}
+
+/** An interruption, open or settled. */
+export interface Asked {
+  readonly interruption: Interruption
+  readonly askedAt: string
+  readonly state: InterruptionState
+  /** When it was settled, and by which principal; null while it is open, and if it was never answered. */
+  readonly settledAt: string | null
+  readonly by: string | null
+  /** The answer; null for an action, and in events of earlier versions. */
+  readonly answer: unknown
+}
+
+/** One node of the tree: an agent or a tool at work. */
+export interface CallView {
+  readonly callId: string
+  /** A call of the same view; null for a root call. */
+  readonly parentCallId: string | null
+  readonly rootCallId: string
+  /** A call that waits for its approval counts as a tool until it starts, even if it then starts an agent. */
+  readonly kind: 'agent' | 'tool'
+  readonly name: string
+  readonly agentPath: string
+  readonly document: string
+  readonly state: CallState
+  /** The delegated message, or the user's prompt for a root. */
+  readonly task: string
+  /** The streamed text so far, then the final answer. */
+  readonly text: string
+  readonly arguments: unknown
+  readonly bound: readonly string[]
+  /** The parameters that its model sees, and the names of hidden ones. */
+  readonly parameters: unknown
+  readonly hiddenParameters: readonly string[]
+  readonly result: unknown
+  readonly output: unknown
+  readonly truncated: boolean
+  readonly finishReason: string | null
+  readonly error: CallNotice | null
+  readonly notices: readonly CallNotice[]
+  readonly interruptionId: string | null
+  /** Its interruptions, in order. */
+  readonly asked: readonly Asked[]
+  readonly model: string | null
+  readonly modelCalls: number
+  readonly tokens: Tokens
+  /** A run without a person's message, such as a follow-up after background work. */
+  readonly hidden: boolean
+  /** A task: its caller does not wait for it, and it may outlive its run. */
+  readonly background: boolean
+  /** Messages to a running task, in order. */
+  readonly told: readonly ToldWords[]
+  readonly startedAt: string
+  readonly endedAt: string | null
+  readonly children: readonly string[]
+  /** Which attempt of the present model call the text belongs to. */
+  readonly attempt: number
+  /** The next delta begins a new text, because the model call before it has ended. */
+  readonly textEnded: boolean
+}
+
+/** A message a person sent into a run. */
+export interface ChatMessage {
+  readonly seq: number
+  readonly rootCallId: string
+  readonly author: string
+  readonly text: string
+}
+
+/** A complete conversation. Nothing is removed from it; it changes in place with each event. */
+export interface ConversationView {
+  /** The last applied event; events up to it are skipped. */
+  readonly lastSeq: number
+  readonly calls: ReadonlyMap<string, CallView>
+  /** Root calls, oldest first; their ids are the ids of the runs. A call whose parent is unknown is also here. */
+  readonly runs: readonly string[]
+  readonly messages: readonly ChatMessage[]
+  readonly open: ReadonlyMap<string, Interruption>
+  /** Runs and tasks with a requested cancel that have not ended yet. */
+  readonly cancelling: ReadonlySet<string>
+}

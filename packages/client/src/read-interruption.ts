@@ -1,0 +1,59 @@
+/** Reads an interruption from its event. */
+import type { Event, Interruption, InterruptionKind, Question } from '@witan/protocol'
+import { isRecord, records, text } from './read-value.ts'
+
+/** The events that open an interruption. */
+export type Asking = Extract<Event, { readonly type: `${InterruptionKind}_required` }>
+
+/** Null for an event that has no id. */
+export function readInterruption(event: Asking): Interruption | null {
+  const { content } = event
+  if (text(content.id) === '') return null
+  const base = {
+    id: content.id,
+    path: text(content.path),
+    agent: text(content.agent),
+    callId: text(content.callId) || event.callId,
+    addressee: text(content.addressee) || null,
+    state: 'open' as const,
+    expiresAt: text(content.expiresAt) || null,
+  }
+  switch (event.type) {
+    case 'action_required': {
+      const { name, arguments: given } = event.content
+      return { ...base, kind: 'action', name: text(name) || 'action', arguments: copyOf(given) }
+    }
+    case 'approval_required': {
+      const { tool, arguments: given, digest } = event.content
+      return { ...base, kind: 'approval', tool: text(tool) || 'tool', arguments: copyOf(given), digest: text(digest) }
+    }
+    case 'question_required':
+      return { ...base, kind: 'question', questions: records(event.content.questions).map(readQuestion) }
+    case 'message_required':
+      return { ...base, kind: 'message', prompt: text(event.content.prompt) }
+    case 'policy_required':
+      return { ...base, kind: 'policy', issuer: text(event.content.issuer), policy: copyOf(event.content.policy) }
+  }
+}
+
+/** The tool that waits, and its arguments. */
+export function waitingTool(open: Interruption): { readonly name: string; readonly arguments: unknown } {
+  if (open.kind === 'action') return { name: open.name, arguments: open.arguments }
+  if (open.kind === 'approval') return { name: open.tool, arguments: open.arguments }
+  return { name: open.path.split('/').at(-1) ?? open.kind, arguments: null }
+}
+
+function copyOf(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? { ...value } : {}
+}
+
+function readQuestion(one: Readonly<Record<string, unknown>>): Question {
+  return {
+    id: text(one.id),
+    text: text(one.text),
+    options: records(one.options).map((option) => ({ id: text(option.id), label: text(option.label) })),
+    multiple: one.multiple === true,
+    freeText: one.freeText === true,
+    required: one.required === true,
+  }
+}

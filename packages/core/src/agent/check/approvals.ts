@@ -1,0 +1,109 @@
+/** Checks approvals: the agent has each tool, and each condition can be read and can be met. */
+import type { AgentData, Finding } from '@witan/protocol'
+import { type JsonSchema, propertyNames } from '../../tool/schema.ts'
+import { edgesOf } from '../edges.ts'
+import { nearest } from '../nearest.ts'
+import type { AgentSet } from './graph.ts'
+import { errorAt, type Surroundings } from './names.ts'
+import { takesObject, unreadable } from './queries.ts'
+import type { Steps } from './steps.ts'
+
+/** Findings about the approvals of one agent. */
+export function* checkApprovals(agent: AgentData, agents: AgentSet, { tools }: Surroundings): Steps<Finding[]> {
+  const findings: Finding[] = []
+  for (const [index, approval] of agent.approvals.entries()) {
+    yield
+    const isPlain = typeof approval === 'string'
+    const name = isPlain ? approval : approval.tool
+    const path = `approvals.${index}`
+    const own = toolNames(agent)
+    if (!own.includes(name)) findings.push(errorAt(agent, isPlain ? path : `${path}.tool`, noOwnTool(agent, name, own)))
+    else if (!isPlain && approval.when !== 'code')
+      findings.push(
+        ...conditionFindings(
+          { agent, tool: name, path: `${path}.when` },
+          approval.when,
+          argumentsOf(agent, name, { agents, tools }),
+        ),
+      )
+  }
+  return findings
+}
+
+/** The tools that an agent can call, except built-in ones. */
+function toolNames(agent: AgentData): readonly string[] {
+  const { queries, actions, tools } = agent
+  return [...edgesOf(agent).map((edge) => edge.tool), ...[...queries, ...actions].map(({ name }) => name), ...tools]
+}
+
+function noOwnTool(agent: AgentData, name: string, own: readonly string[]): Pick<Finding, 'code' | 'detail' | 'hint'> {
+  const near = nearest(name, own)
+  const list = own.length === 0 ? 'It has no tools.' : `Its tools: ${own.join(', ')}.`
+  return {
+    code: 'TOOL_UNKNOWN',
+    detail: `Agent \`${agent.id}\` requires approval of \`${name}\`, which is not one of its tools.`,
+    hint: near === null ? list : `Did you mean \`${near}\`?`,
+  }
+}
+
+interface ConditionAt {
+  readonly agent: AgentData
+  readonly tool: string
+  readonly path: string
+}
+
+/** A condition on a name that is not an argument would let every call pass silently. */
+function conditionFindings(
+  { agent, tool, path }: ConditionAt,
+  when: JsonSchema,
+  known: readonly string[] | null,
+): Finding[] {
+  const broken = unreadable(agent, path, when)
+  if (broken.length > 0) return broken
+  if (!takesObject(when)) {
+    const detail = `The condition of \`${tool}\` is never true: arguments are always an object.`
+    const hint = 'Write `{ "type": "object", "properties": { … } }`.'
+    return [errorAt(agent, path, { code: 'AGENT_INVALID', detail, hint })]
+  }
+  const required = Array.isArray(when['required']) ? when['required'].map(String) : []
+  const names = new Set([...propertyNames(when), ...required])
+  return [...names].flatMap((name): Finding[] => {
+    if (known === null || known.includes(name)) return []
+    const near = nearest(name, known)
+    const list = known.length === 0 ? 'It has none.' : `Its arguments: ${known.join(', ')}.`
+    return [
+      {
+        code: 'APPROVAL_NAME_UNKNOWN',
+        severity: 'warning',
+        agent: agent.id,
+        path,
+        detail: `The condition of \`${tool}\` uses \`${name}\`, which is not an argument that its model writes.`,
+        hint: near === null ? list : `Did you mean \`${near}\`?`,
+      },
+    ]
+  })
+}
+
+/**
+ * The names that a model may fill in; null: any name. Bound names are not included, because a condition never sees their
+ * values.
+ */
+function argumentsOf(
+  agent: AgentData,
+  tool: string,
+  { agents, tools }: Pick<Surroundings, 'tools'> & { readonly agents: AgentSet },
+): readonly string[] | null {
+  const edges = edgesOf(agent).filter((one) => one.tool === tool)
+  if (edges.length > 0) {
+    const targets = edges.map((edge) => agents.get(edge.agent))
+    if (targets.includes(undefined)) return null
+    const needed = targets.flatMap((target) => target?.parameters.map(({ name }) => name) ?? [])
+    return [...edges.flatMap((edge) => edge.arguments), ...needed]
+  }
+  const own = [...agent.queries, ...agent.actions].find(({ name }) => name === tool)
+  const schema = own === undefined ? tools.get(tool)?.jsonSchema : (own.parametersSchema ?? {})
+  if (schema === undefined || (schema['additionalProperties'] !== false && propertyNames(schema).length === 0))
+    return null
+  const bound = new Set(agent.parameters.map(({ name }) => name))
+  return propertyNames(schema).filter((name) => !bound.has(name))
+}

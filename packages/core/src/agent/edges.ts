@@ -1,0 +1,77 @@
+/**
+ * The edges of an agent: every declared link to another agent, of every kind. Code that walks the graph of agents reads
+ * only these.
+ */
+import type { AgentData } from '@witan/protocol'
+
+/** One link from an agent to another. */
+export interface Edge {
+  /** The key of the definition that lists it; graphs show it. */
+  readonly kind: keyof typeof kinds
+  /** Its path in the definition of its agent, such as `subAgents.0`. Edges with the same path share one tool. */
+  readonly at: string
+  /** The path of its target in the definition, such as `subAgents.0.agent`. */
+  readonly agentAt: string
+  /** The id of its target. */
+  readonly agent: string
+  /** Its segment in the paths of calls and actions. */
+  readonly segment: string
+  /** The tool that its agent's model calls to use it. */
+  readonly tool: string
+  /** The arguments that the model writes for that tool, besides the target's parameters. */
+  readonly arguments: readonly string[]
+  /** The parent's parameter for a child's, by the child's name. Null: none. No entry: the same name [E17]. */
+  readonly map: Readonly<Record<string, string | null>>
+  /** Its description; empty if the target's own applies. */
+  readonly description: string
+  /** True if its agent may continue without the answer [F14]. */
+  readonly mayRunInBackground: boolean
+  /** The models that the calling model may choose for one call, by their path in the definition [D22]. */
+  readonly models: ReadonlyMap<string, string>
+}
+
+type Listed = Omit<Edge, 'kind'>
+
+/** The edges of each kind in a definition. A new kind has its row here and its tools in a file of `edge/`. */
+const kinds = { subAgents } satisfies Record<string, (agent: AgentData) => readonly Listed[]>
+
+const known = new WeakMap<AgentData, readonly Edge[]>()
+
+/** The edges of an agent, in the order of its definition. The same definition returns the same objects. */
+export function edgesOf(agent: AgentData): readonly Edge[] {
+  const found = known.get(agent)
+  if (found !== undefined) return found
+  const edges = Object.entries(kinds).flatMap(([kind, list]) =>
+    list(agent).map((edge): Edge => ({ kind: kind as Edge['kind'], ...edge })),
+  )
+  known.set(agent, edges)
+  return edges
+}
+
+const chosen = ['blocking', 'model', 'temperature']
+const delegating = { delegate: ['message', ...chosen], agentTool: ['request', ...chosen] }
+
+function subAgents({ subAgents: edges }: AgentData): readonly Listed[] {
+  return edges.map(({ agent, style, map, description, blocking, overrides }, index) => {
+    const at = `subAgents.${index}`
+    const models = (overrides?.model ?? []).map((model, place) => [`${at}.overrides.model.${place}`, model] as const)
+    const mayRunInBackground = blocking !== 'always'
+    return {
+      at,
+      agentAt: `${at}.agent`,
+      agent,
+      segment: agent,
+      tool: agent,
+      arguments: delegating[style],
+      map,
+      description,
+      mayRunInBackground,
+      models: new Map(models),
+    }
+  })
+}
+
+/** The parent's name in which an edge looks up a value for its target; null if it maps to nothing. */
+export function mappedName({ map }: Pick<Edge, 'map'>, name: string): string | null {
+  return Object.hasOwn(map, name) ? (map[name] ?? null) : name
+}

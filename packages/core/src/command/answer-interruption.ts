@@ -1,0 +1,220 @@
+/** Answers interruptions: checks each answer, stores it once by compare-and-set, and wakes its job. Also settles expired ones. */
+import { type Interruption, type InterruptionKind, WitanError } from '@witan/protocol'
+import type { ConversationLog } from '../conversation/log.ts'
+import { liveJob, type Slot } from '../conversation/state.ts'
+import type { Principal } from '../identity/principal.ts'
+import { mayAnswer } from '../interruption/may-answer.ts'
+import { checkAnswer } from '../interruption/check-answer.ts'
+import { canonicalJson } from '../tool/digest.ts'
+import type { InterruptionRow, Reservation } from '../store/store.ts'
+import type { Answer } from '../tool/tool.ts'
+import { type Accepted, type CommandContext, refusalError, refusedError } from './accept.ts'
+import { deliver, follow, type Settled, settlement } from './deliver.ts'
+import { notFound } from '../identity/not-found.ts'
+
+/** An answer to one interruption. With `kind`, the interruption must be of that kind. */
+export interface Answering {
+  readonly id: string
+  readonly answer: Answer
+  readonly kind?: InterruptionKind
+}
+
+/** The answers of one principal. */
+export interface AnsweringAll {
+  readonly answers: readonly Answering[]
+  readonly by: Pick<Principal, 'id' | 'roles'>
+  readonly ifLastSeq: number | null
+  /** The idempotent reply to this request. */
+  readonly note?: Reservation | undefined
+}
+
+/**
+ * Answers open interruptions of one conversation, all or none; they may belong to different jobs. An identical repeat by the same
+ * principal is accepted and changes nothing; any other second answer is refused [D11, E58]. Throws `ACTION_NOT_FOUND`, also if the
+ * principal may not answer; `ANSWER_INVALID`, `ALREADY_ANSWERED`, `QUESTION_EXPIRED`, `RUN_FINISHED`.
+ */
+export async function answerAll(
+  context: CommandContext,
+  log: ConversationLog,
+  { answers, by, ifLastSeq, note }: AnsweringAll,
+): Promise<Accepted> {
+  await log.catchUp()
+  const { database, id } = log.state
+  const createdBy = (await context.store.getConversation(database, id))?.createdBy ?? ''
+  const rows: InterruptionRow[] = []
+  const fresh: Settled[] = []
+  for (const answering of onceEach(answers)) {
+    const row = await context.store.getInterruption(database, answering.id)
+    if (row === null || row.conversation !== id || !isFor(row, answering, { by, createdBy }))
+      throw notOpen(answering.id)
+    rows.push(row)
+    const answer = await acceptable(context, row, { answer: answering.answer, by: by.id })
+    if (answer === null) continue
+    const slot = slotOf(log, row)
+    if (slot === undefined) throw refusalError('conflict', id)
+    fresh.push(settlement(context, slot, { state: 'answered', answer, by: by.id }))
+  }
+  if (fresh.length === 0) return repeated(context, log, (rows[0] as InterruptionRow).job)
+  // The run comes first: its result is what the caller waits for.
+  const run = log.state.run?.root.place.call
+  const jobs = [...new Set(fresh.map(({ entry }) => entry.job))].sort((a, b) => Number(b === run) - Number(a === run))
+  const delivery = {
+    jobs,
+    entries: fresh.map((one) => one.entry),
+    settle: fresh.map((one) => one.settle),
+    ifLastSeq,
+    note: note && { ...note, text: jobs[0] ?? null },
+  }
+  const result = await deliver(context, log, delivery)
+  if (result.ok) return follow(context, log, result)
+  if (result.reason === 'settled' || result.reason === 'inactive') {
+    for (const row of rows)
+      await refuseClosed(context, (await context.store.getInterruption(database, row.view.id)) ?? row)
+  }
+  throw await refusedError(log, result.reason, { ifLastSeq })
+}
+
+/** Keeps one answer per id. An identical duplicate is dropped, a different one is refused [E58]. */
+function onceEach(answers: readonly Answering[]): readonly Answering[] {
+  const first = new Map<string, Answering>()
+  for (const answering of answers) {
+    const known = first.get(answering.id)
+    if (known !== undefined && canonicalJson(known.answer) !== canonicalJson(answering.answer)) {
+      throw new WitanError('ALREADY_ANSWERED', `\`${answering.id}\` is answered twice in one request, differently.`, {
+        path: 'answers',
+        hint: 'Send one answer for each id.',
+      })
+    }
+    first.set(answering.id, known ?? answering)
+  }
+  return [...first.values()]
+}
+
+function isFor(
+  { view }: InterruptionRow,
+  { kind }: Answering,
+  who: { readonly by: AnsweringAll['by']; readonly createdBy: string },
+): boolean {
+  const { addressee } = view
+  return (kind === undefined || kind === view.kind) && mayAnswer(who.by, { addressee, createdBy: who.createdBy })
+}
+
+/** The waiting call in this process's fold. */
+function slotOf({ state }: ConversationLog, { call, job, view }: InterruptionRow): Slot | undefined {
+  const slot = liveJob(state, job)?.slots.get(call)
+  return slot?.interruption?.id === view.id ? slot : undefined
+}
+
+/** The answer to store; null if it is stored already. */
+async function acceptable(
+  context: CommandContext,
+  row: InterruptionRow,
+  given: { readonly answer: Answer; readonly by: string },
+): Promise<Answer | null> {
+  const { view, terms } = row
+  if (view.state !== 'open') {
+    if (isRepeat(row, given)) return null
+    await refuseClosed(context, row)
+  }
+  if (row.expiresAt !== null && row.expiresAt <= context.store.now()) {
+    await expire(context, row)
+    throw expiredError(view)
+  }
+  return checkAnswer(view, terms, given.answer)
+}
+
+/** All answers are stored already: returns the run's result, or a promise of its next one. */
+async function repeated(context: CommandContext, log: ConversationLog, run: string): Promise<Accepted> {
+  const { database, id, seq } = log.state
+  const job = await context.store.getJob(database, run)
+  if (job === null) throw notOpen(run)
+  const result =
+    job.status === 'running' ? context.tracker.next(job) : Promise.resolve(job.result as Awaited<Accepted['result']>)
+  return { runId: run, conversationId: id, fromSeq: seq, result }
+}
+
+function notOpen(id: string): WitanError {
+  return new WitanError(
+    'ACTION_NOT_FOUND',
+    `There is no open interruption \`${id.slice(0, 80)}\` in this conversation that you may answer so.`,
+    {
+      path: 'answers',
+      hint: 'GET the conversation for the open ones. `actionResponses` answer actions only, `answers` all kinds.',
+    },
+  )
+}
+
+function isRepeat(
+  { view, terms, answeredBy, answer }: InterruptionRow,
+  given: { answer: Answer; by: string },
+): boolean {
+  if (view.state !== 'answered' || answeredBy !== given.by) return false
+  try {
+    return canonicalJson(answer) === canonicalJson(checkAnswer(view, terms, given.answer))
+  } catch {
+    return false
+  }
+}
+
+function expiredError({ id }: Interruption): WitanError {
+  return new WitanError('QUESTION_EXPIRED', `\`${id}\` has expired.`, { hint: 'Ask again with a new prompt.' })
+}
+
+async function refuseClosed(context: CommandContext, row: InterruptionRow): Promise<void> {
+  const { state, id } = row.view
+  if (state === 'open') return
+  if (state === 'expired') throw expiredError(row.view)
+  const job = await context.store.getJob(row.database, row.job)
+  if (state === 'cancelled' && job !== null && job.endedAt !== null) {
+    const at = new Date(job.endedAt).toISOString()
+    throw new WitanError('RUN_FINISHED', `The run ended \`${job.status}\` at ${at}.`, {
+      hint: 'Send a prompt to start a new run.',
+    })
+  }
+  const at = row.settledAt === null ? '' : ` at ${new Date(row.settledAt).toISOString()}`
+  const by = row.answeredBy === null ? '' : ` by ${row.answeredBy}`
+  const how = state === 'cancelled' ? 'was cancelled' : 'was answered'
+  throw new WitanError('ALREADY_ANSWERED', `\`${id}\` ${how}${at}${by}.`, {
+    hint: 'Identical repeats by the same principal are accepted; other answers are not.',
+  })
+}
+
+/** Answers one interruption by its id alone. Throws `NOT_FOUND`, also if the principal may not answer it. */
+export async function answerOne(
+  context: CommandContext,
+  database: string,
+  answering: Answering & { readonly by: AnsweringAll['by'] },
+): Promise<InterruptionRow> {
+  const { by, ...one } = answering
+  const row = await context.store.getInterruption(database, one.id)
+  const conversation = row === null ? null : await context.store.getConversation(database, row.conversation)
+  if (row === null || conversation === null || !isFor(row, one, { by, createdBy: conversation.createdBy }))
+    throw notFound('interruption', one.id)
+  const log = await context.warm.get(database, row.conversation)
+  await answerAll(context, log, { answers: [one], by, ifLastSeq: null })
+  return (await context.store.getInterruption(database, one.id)) ?? row
+}
+
+const expiredAtOnce = 100
+
+/** Settles expired interruptions of all databases. Each waiting call continues, and its tool handles the expiry [E59]. */
+export async function expireDue(context: CommandContext, prepare: (database: string) => Promise<void>): Promise<void> {
+  for (const row of await context.store.dueInterruptions(expiredAtOnce)) {
+    try {
+      await prepare(row.database)
+      await expire(context, row)
+    } catch (error) {
+      context.env.report(error)
+    }
+  }
+}
+
+/** Settles one as expired. An answer at the same moment may win; then this does nothing. */
+async function expire(context: CommandContext, row: InterruptionRow): Promise<void> {
+  const log = await context.warm.get(row.database, row.conversation)
+  await log.catchUp()
+  const slot = slotOf(log, row)
+  if (slot === undefined) return
+  const { entry, settle } = settlement(context, slot, { state: 'expired', answer: null, by: null })
+  await deliver(context, log, { jobs: [row.job], entries: [entry], settle: [settle] })
+}

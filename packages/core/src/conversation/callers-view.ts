@@ -1,0 +1,86 @@
+/** What a caller reads when a child has ended: its answer, all its texts, or its text with its errors [C13, K20, K21]. */
+import type { AgentEndBody, AnswerTerms, Entry, ErrorBody } from '@witan/protocol/entries'
+import type { Scrubber } from '../parameter/scrub.ts'
+import { scrubbedBy } from '../parameter/scrubbers.ts'
+import type { AgentAnswer } from '../tool/tool.ts'
+import { contentOf } from './said.ts'
+
+/** The texts and errors of a child. Kept only if its caller asks for more than the answer. */
+export interface Gathered {
+  readonly terms: AnswerTerms
+  /** The texts of its accepted replies, in order. */
+  readonly texts: string[]
+  /** The errors of its own tool calls and children. */
+  readonly errors: string[]
+}
+
+/** An empty collection, or null if the answer alone is enough. */
+export function gather(terms: AnswerTerms | undefined): Gathered | null {
+  return terms === undefined ? null : { terms, texts: [], errors: [] }
+}
+
+/** Collects from a log entry, for a reader without a fold. `of` holds the collections by the child's call. */
+export function overhear(of: ReadonlyMap<string, Gathered>, { type, kind, place, body }: Entry): void {
+  if (type === 'error') of.get(place.parentCall ?? '')?.errors.push(body.detail)
+  else if (type === 'end' && kind === 'model' && body.accepted && body.text !== '')
+    of.get(place.call)?.texts.push(body.text)
+}
+
+/** The value that the caller reads when the child has ended or failed. */
+export function callersView(body: AgentEndBody | ErrorBody, gathered: Gathered | null): unknown {
+  const failure = failureOf(body)
+  const last = 'code' in body ? '' : body.text
+  const text = gathered?.terms.collect === 'all' ? gathered.texts.join('\n') : last
+  if (gathered?.terms.form === 'textAndError')
+    return withErrors(text, failure === null ? gathered.errors : [...gathered.errors, failure])
+  if (failure !== null) return { error: failure }
+  if (gathered?.terms.collect === 'all') return text
+  return (body as AgentEndBody).output ?? text
+}
+
+/** The answer that a tool gets from an agent that it runs. */
+export function agentAnswer(body: AgentEndBody | ErrorBody, scrub: Scrubber): AgentAnswer {
+  const failure = failureOf(body)
+  const clean = (text: string) => scrubbedBy(text, scrub)
+  if (failure !== null) return { error: clean(failure) }
+  const { text, output } = body as AgentEndBody
+  const written = contentOf(output)
+  return { text: clean(text), output: clean(written) === written ? output : null }
+}
+
+/** The error of a call, or null. A cancelled call counts as failed, so that its caller reads no empty answer [D10]. */
+function failureOf(body: AgentEndBody | ErrorBody): string | null {
+  if ('code' in body) return body.detail
+  return body.finishReason === 'cancelled' ? 'The run ended before this was answered.' : null
+}
+
+/** The result of an agent that is wrapped as a tool: its text, and its errors, if any. */
+export interface TextAndError {
+  readonly text: string
+  readonly error?: string
+}
+
+/** Whether an answer has that form. A structured output of the same shape also counts. */
+export function isTextAndError(answer: unknown): answer is TextAndError {
+  if (typeof answer !== 'object' || answer === null) return false
+  const fields = Object.entries(answer)
+  const isField = ([key, value]: [string, unknown]) => (key === 'text' || key === 'error') && typeof value === 'string'
+  return 'text' in answer && fields.every(isField)
+}
+
+function withErrors(text: string, errors: readonly string[]): TextAndError {
+  return errors.length === 0 ? { text } : { text, error: [...new Set(errors)].join('\n') }
+}
+
+/** The result of a call that starts a task: exactly what the calling model reads until the task has ended [F21]. */
+export interface Handle {
+  readonly status: 'queued'
+  readonly task_id: string
+  readonly tool_call_id: string | null
+  readonly mode: 'non_blocking'
+}
+
+/** The handle of a task. */
+export function handleOf(call: string, toolCallId: string | null): Handle {
+  return { status: 'queued', task_id: call, tool_call_id: toolCallId, mode: 'non_blocking' }
+}

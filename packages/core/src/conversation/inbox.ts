@@ -1,0 +1,72 @@
+/** Messages for a document: they wait in its inbox until a model reads them, then become part of the document. */
+import type { AnsweredCall, Entry, KeptParts, MessageBody } from '@witan/protocol/entries'
+import { documentAt } from './address.ts'
+import { contentOf, type Reply, type Said, type Words } from './said.ts'
+import type { AgentCall, ConversationState, EndedTask, LiveJob, WaitingMessage } from './state.ts'
+
+/**
+ * Puts a message into the inbox of its reader. A message for the root may come before its run. A message for an ended call below
+ * the root is ignored, and the tasks that it reports stay unreported [F22].
+ */
+export function foldMessage(
+  state: ConversationState,
+  run: LiveJob | null,
+  { place, body }: Entry & { body: MessageBody },
+): void {
+  const { author, text, artificialActions, id, tasks } = body
+  if (id !== undefined) run?.heard.add(id)
+  const reader = run?.calls.get(place.call)
+  if (reader === undefined && place.parentCall !== null) return
+  const document = reader?.document ?? documentAt(state, place.document, place.document)
+  // A person's message to the root is stored raw; every other message was attributed and escaped when it was written.
+  const isAttributed = place.parentCall !== null || author === 'witan'
+  document.inbox.push({
+    author,
+    text,
+    isAttributed,
+    // A task's report is scrubbed for its reader, as a delegate's answer is.
+    isScrubbed: tasks !== undefined,
+    ...(artificialActions === undefined ? {} : { calls: artificialActions }),
+    ...(id === undefined ? {} : { id }),
+    ...(tasks === undefined ? {} : { told: takeUntold(state, tasks) }),
+  })
+}
+
+function takeUntold(state: ConversationState, tasks: readonly string[]): EndedTask[] {
+  return tasks.flatMap((id) => {
+    const ended = state.unreported.get(id)
+    state.unreported.delete(id)
+    return ended === undefined ? [] : [ended]
+  })
+}
+
+/** The message of a delegation, as its child reads it: scrubbed, because a model wrote it. */
+export function delegatedMessage({ message, parent }: AgentCall): WaitingMessage {
+  return { author: parent?.agent.id ?? 'user', text: message, isAttributed: false, isScrubbed: true }
+}
+
+/** A waiting message as it is in the document once `reader` has read it: its text, and its artificial actions [Rb52]. */
+export function readWords(waiting: WaitingMessage, reader: AgentCall): readonly Said[] {
+  const { agent, scrub } = reader
+  const { author, text, isAttributed, isScrubbed, calls } = waiting
+  const words: Words = { kind: 'words', author, to: agent.id, text, isAttributed, isScrubbed, scrub }
+  return calls === undefined ? [words] : [words, ...broughtAlong(calls, reader)]
+}
+
+function broughtAlong(calls: readonly AnsweredCall[], reader: AgentCall): Said[] {
+  const asked = calls.map(({ id, name, arguments: written }) => ({ id, name, arguments: written }))
+  const reply = replyOf(reader, { text: '', calls: asked })
+  const results = calls.map(({ id, name, response }) => {
+    return { toolCallId: id, name, content: contentOf(response), scrub: null }
+  })
+  return [reply, { kind: 'results', of: reply, results }]
+}
+
+/** A model's reply as a part of the document. */
+export function replyOf(
+  { agent, parent, scrub, unseen }: AgentCall,
+  { text, calls, kept }: Pick<Reply, 'text' | 'calls'> & { readonly kept?: KeptParts | undefined },
+): Reply {
+  const reply: Reply = { kind: 'reply', agent: agent.id, to: parent?.agent.id ?? 'user', text, calls, scrub }
+  return kept === undefined ? reply : { ...reply, kept: { parts: kept, unseen } }
+}

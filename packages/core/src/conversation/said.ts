@@ -1,0 +1,67 @@
+/** What stands in a document, as it was said: nothing is rendered or left out here. A view does both, for each of its readers. */
+import type { KeptParts, LoggedToolCall } from '@witan/protocol/entries'
+import type { Scrubber } from '../parameter/scrub.ts'
+
+/** Words that somebody wrote into a document. */
+export interface Words {
+  readonly kind: 'words'
+  /** Who says it, and to which agent. */
+  readonly author: string
+  readonly to: string
+  readonly text: string
+  /** Whether the text names its speakers already: the runtime wrote it, and marked what it quotes. */
+  readonly isAttributed: boolean
+  /** Whether hidden values are taken out. A person's words are read as they are [D15]. */
+  readonly isScrubbed: boolean
+  /** The scrubber of the call that reads it first. */
+  readonly scrub: Scrubber
+}
+
+/** A reply of an agent's model. */
+export interface Reply {
+  readonly kind: 'reply'
+  readonly agent: string
+  /** Who asked: the calling agent, or `user` at the root. */
+  readonly to: string
+  readonly text: string
+  readonly calls: readonly LoggedToolCall[]
+  /** The scrubber of the call whose model replied. */
+  readonly scrub: Scrubber
+  /** What that model gets back with it, as long as nothing more is hidden from it than was then. */
+  readonly kept?: { readonly parts: KeptParts; readonly unseen: string }
+}
+
+/** What one tool call of a reply came to, in words. */
+export interface SaidResult {
+  readonly toolCallId: string
+  readonly name: string
+  readonly content: string
+  /** The scrubber of the agent that gave it; null for a tool. */
+  readonly scrub: Scrubber
+}
+
+/** What the tool calls of a reply came to, in call order. It stands right behind the reply. */
+export interface Results {
+  readonly kind: 'results'
+  readonly of: Reply
+  readonly results: readonly SaidResult[]
+}
+
+/** One thing that was said. */
+export type Said = Words | Reply | Results
+
+/** What a model reads of a tool's value: text as it is, or else JSON. */
+export function contentOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')
+}
+
+/** What a model reads of a tool's result: of an array that was cut, that there was more. */
+export function resultText({ result, truncated }: { readonly result: unknown; readonly truncated: boolean }): string {
+  const rest = truncated && Array.isArray(result) ? [`first ${result.length} of more rows shown`] : []
+  return contentOf(rest.length === 0 ? result : [...(result as unknown[]), ...rest])
+}
+
+/** What a model reads of a tool call beyond the first `admitted` of a reply. */
+export function refusedResult(admitted: number): { readonly error: string } {
+  return { error: `not run: one reply may call at most ${admitted} tools; ask for the rest in later replies.` }
+}

@@ -1,0 +1,104 @@
+/** Folds the tool calls of a step: requested, started, resumed, and settled together. */
+import type { CallPlace, CheckpointBody, Entry, ErrorBody, ToolStartBody } from '@witan/protocol/entries'
+import type { Scrubber } from '../parameter/scrub.ts'
+import { refusedResult, type Reply, type SaidResult } from './said.ts'
+import type { AgentCall, LiveJob, Slot } from './state.ts'
+import { countersOf } from './usage.ts'
+
+/** Shared by nearly all calls. */
+const noAnswers: readonly never[] = []
+
+/** Begins a step with the tool calls of a reply. All but the first `admitted` are refused. */
+export function beginStep(call: AgentCall, reply: Reply, admitted: number = reply.calls.length): void {
+  call.document.said.push(reply)
+  call.reply = reply
+  call.slots = reply.calls.slice(0, admitted).map((asked) => newSlot(asked, call))
+  call.refused = reply.calls.slice(admitted)
+}
+
+function newSlot(asked: Slot['asked'], owner: AgentCall): Slot {
+  return {
+    asked,
+    owner,
+    state: 'asked',
+    place: null,
+    name: asked.name,
+    interruption: null,
+    answers: noAnswers,
+    note: undefined,
+    passed: null,
+    result: null,
+    epoch: 0,
+  }
+}
+
+/** Folds the start of a tool call. */
+export function foldToolStart(run: LiveJob | null, entry: Entry & { body: ToolStartBody }): void {
+  const call = run?.calls.get(entry.place.parentCall ?? '')
+  const slot = call?.slots.find((one) => one.asked.id === entry.body.toolCallId)
+  if (call === undefined) return
+  countersOf(call).toolCalls += 1
+  if (slot === undefined) return
+  slot.state = 'started'
+  slot.place = entry.place
+  slot.name = entry.body.name
+  slot.epoch = entry.epoch
+  run?.slots.set(entry.place.call, slot)
+}
+
+/** Folds a checkpoint: a saved note, or a resumed call. Sets the slot's epoch, so that a later owner knows the call ran in it. */
+export function foldCheckpoint(run: LiveJob | null, entry: Entry & { body: CheckpointBody }): void {
+  const slot = run?.slots.get(entry.place.call)
+  if (slot === undefined) return
+  const { note, resumed } = entry.body
+  if (note !== undefined) slot.note = note
+  slot.epoch = entry.epoch
+  if (resumed === true) slot.state = 'started'
+}
+
+/** Folds the error of a tool call. */
+export function foldToolError(run: LiveJob | null, place: CallPlace, body: ErrorBody): void {
+  const call = run?.calls.get(place.parentCall ?? '')
+  if (call !== undefined) gatherError(call, body.detail)
+  foldToolOver(run, place, JSON.stringify({ error: body.detail }))
+}
+
+/** Collects an error for the call's caller, scrubbed of values that the call may not see [D15]. */
+export function gatherError({ gathered, scrub }: AgentCall, detail: string): void {
+  gathered?.errors.push(scrub === null ? detail : scrub(detail))
+}
+
+/** Folds the end of a tool call. `content` is the result that the model reads. */
+export function foldToolOver(run: LiveJob | null, place: CallPlace, content: string): void {
+  const slot = run?.slots.get(place.call)
+  if (slot === undefined) return
+  run?.slots.delete(place.call)
+  settle(slot, content)
+}
+
+/** Settles a tool call. Once all calls of a step are settled, their results are added in call order [C14]. `scrub` is an answering agent's. */
+export function settle(slot: Slot, content: string, scrub: Scrubber = null): void {
+  slot.state = 'settled'
+  const { asked, owner: call } = slot
+  slot.result = { toolCallId: asked.id, name: asked.name, content, scrub }
+  if (call.reply === null || call.slots.some((one) => one.state !== 'settled')) return
+  const results = call.slots.flatMap((one) => one.result ?? [])
+  if (call.refused.length > 0) results.push(...refusals(call))
+  call.document.said.push({ kind: 'results', of: call.reply, results })
+  call.slots = []
+  call.reply = null
+  call.refused = []
+}
+
+/** The results of the calls beyond what one reply may make. */
+function refusals({ refused, slots }: AgentCall): readonly SaidResult[] {
+  const content = JSON.stringify(refusedResult(slots.length))
+  return refused.map(({ id, name }) => ({ toolCallId: id, name, content, scrub: null }))
+}
+
+const notRun = JSON.stringify({ error: 'The run ended before this was run.' })
+
+/** Settles the open tool calls of a call that ends during a step: providers refuse a history with unanswered calls [P21]. */
+export function settleRest(call: AgentCall): void {
+  for (const slot of call.slots) if (slot.state !== 'settled') settle(slot, notRun)
+}

@@ -1,0 +1,24 @@
+/** The error for what does not exist. What belongs to somebody else gets the same text. */
+import { WitanError } from '@witan/protocol'
+
+/** Hints for finding the right id. */
+const hints = {
+  agent: 'GET /api/v1/agents lists the agents.',
+  conversation: 'GET /api/v1/conversations lists them.',
+  document: 'It may have been deleted, or belong to somebody else.',
+  interruption: 'GET /api/v1/interruptions lists the open ones.',
+  run: 'GET the conversation for its runs.',
+  task: 'GET /api/v1/tasks lists them.',
+} as const
+
+/** A `NOT_FOUND` error. `path`: the field with the id; `hint`: a better next step than the list. */
+export function notFound(
+  kind: keyof typeof hints,
+  id: string,
+  { path, hint = hints[kind] }: { readonly path?: string; readonly hint?: string } = {},
+): WitanError {
+  return new WitanError('NOT_FOUND', `There is no ${kind} \`${id.slice(0, 200)}\`.`, {
+    ...(path === undefined ? {} : { path }),
+    hint,
+  })
+}

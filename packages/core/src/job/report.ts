@@ -1,0 +1,115 @@
+/** Reports ended tasks: to the call that started them while it is live, else to the root in a hidden run [F22, C29, E55]. */
+import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
+import { attributed } from '../conversation/attribution.ts'
+import { makeEntry } from '../conversation/entry.ts'
+import { contentOf } from '../conversation/said.ts'
+import { type ConversationState, type EndedTask, liveJob } from '../conversation/state.ts'
+import type { JobChange } from '../store/store.ts'
+import type { PinnedAgent } from './environment.ts'
+import type { Job } from './job.ts'
+import { type Begin, runEntries } from './start.ts'
+
+/** The entries and job changes that report the end of tasks. */
+export interface EndReport {
+  readonly entries: readonly Entry[]
+  readonly jobs: readonly JobChange[]
+}
+
+const nothing: EndReport = { entries: [], jobs: [] }
+
+/**
+ * The report of a task's end; `ended` is null for a cancelled task, which is not reported. A live caller below the root reads the
+ * report at its next step. If the root started the task, or the caller has ended, a follow-up run reports it. That run begins now,
+ * or when the live run ends. It also reports what the task itself never read.
+ */
+export function reportEnd(job: Job, ended: EndedTask | null): EndReport {
+  const { state } = job.log
+  const of = ended === null ? null : liveJob(state, ended.caller.job)
+  const caller = of?.calls.get(ended?.caller.place.call ?? '')
+  if (of !== null && ended !== null && caller !== undefined && caller.parent !== null) {
+    const id = of.root.place.call
+    return {
+      entries: [messageFrom(job, { tasks: [ended], to: caller.place, job: id, appendNo: job.env.ids.append() })],
+      jobs: [{ kind: 'wake', id, owner: job.env.owner, leaseMs: job.env.leaseMs }],
+    }
+  }
+  const unread = job.run.root.document.inbox.flatMap(({ told = [] }) => told)
+  const waiting = [...state.unreported.values(), ...unread, ...(ended === null ? [] : [ended])]
+  if (state.run === null || waiting.length === 0) return followUp(job, waiting)
+  return { entries: [], jobs: [wakeRun(job, state.run.root.place.call)] }
+}
+
+function wakeRun(job: Job, id: string): JobChange {
+  return { kind: 'wake', id, owner: job.env.owner, leaseMs: job.env.leaseMs }
+}
+
+/** A hidden run of the root that reports these tasks to its model. Empty if there are none, or the root agent is deleted or disabled. */
+export function followUp(job: Job, tasks: readonly EndedTask[]): EndReport {
+  const [first] = tasks
+  const { state } = job.log
+  const pinned = first === undefined ? null : job.env.pin(state.database, state.rootAgent)
+  if (first === undefined || pinned === null || pinned.data.disabled) return nothing
+  const begin = beginning(job, { pinned, tasks, originRunId: first.place.run })
+  const { entries, place } = runEntries({ env: job.env, state }, begin)
+  const { env } = job
+  const about = { hidden: true, originRunId: first.place.run }
+  const at = env.clock.now()
+  const create = {
+    kind: 'create',
+    id: place.call,
+    job: 'run',
+    owner: env.owner,
+    leaseMs: env.leaseMs,
+    at,
+    about,
+  } as const
+  return { entries, jobs: [create] }
+}
+
+function beginning(
+  job: Job,
+  of: { readonly pinned: PinnedAgent; readonly tasks: readonly EndedTask[]; readonly originRunId: string },
+): Begin {
+  const text = textOf(job.log.state, of.tasks)
+  return {
+    pinned: of.pinned,
+    message: text,
+    hidden: true,
+    originRunId: of.originRunId,
+    messages: [{ author: 'witan', text, tasks: of.tasks.map(({ place }) => place.call) }],
+  }
+}
+
+/** The message that reports all unreported tasks, for a run that begins now anyway; null if there are none [E53]. */
+export function unreportedMessage(state: ConversationState): Begin['messages'][number] | null {
+  const tasks = [...state.unreported.values()]
+  if (tasks.length === 0) return null
+  return { author: 'witan', text: textOf(state, tasks), tasks: tasks.map(({ place }) => place.call) }
+}
+
+function textOf(state: ConversationState, tasks: readonly EndedTask[]): string {
+  const runs = [...new Set(tasks.map(({ place }) => place.run))]
+  const ends = runs.flatMap((run) => state.badEnds.get(run) ?? [])
+  const told = ends.map((end) => attributed('witan', state.rootAgent, `The run that started this ${end}`))
+  return [...told, ...tasks.map((task) => linesOf(task, state.rootAgent))].join('\n\n')
+}
+
+function linesOf({ place, status, answer }: EndedTask, to: string): string {
+  const how = status === 'completed' ? 'is completed' : 'failed'
+  return attributed(place.author, to, `Task ${place.call} ${how}: ${contentOf(answer)}`)
+}
+
+function messageFrom(
+  job: Job,
+  of: { readonly tasks: readonly EndedTask[]; readonly to: CallPlace; readonly job: string; readonly appendNo: number },
+): Entry {
+  const text = of.tasks.map((task) => linesOf(task, of.to.author)).join('\n\n')
+  const content: EntryContent = {
+    type: 'message',
+    kind: null,
+    body: { author: 'witan', text, tasks: of.tasks.map(({ place }) => place.call) },
+  }
+  const place = { ...of.to, author: 'witan' }
+  const { job: id, appendNo } = of
+  return makeEntry(content, { place, job: id, epoch: 0, appendNo, at: job.env.clock.now() })
+}

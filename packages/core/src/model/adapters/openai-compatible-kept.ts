@@ -1,0 +1,108 @@
+/** What a chat completion says beside text and calls, and wants back: thoughts, and what a server notes at a call. */
+import type { KeptParts } from '@witan/protocol/entries'
+import type { AssistantMessage } from '../message.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The fields of a message that hold thoughts, as they came. */
+export interface Thoughts {
+  reasoning_content?: string
+  reasoning?: string
+  reasoning_details?: Json[]
+}
+
+/** As it stands in the log. */
+interface Parts {
+  readonly message?: Thoughts
+  /** By the ids of the calls. */
+  readonly calls?: readonly (readonly [id: string, extra: unknown])[]
+}
+
+/** What a message gets back: fields of its own, and of each call. */
+export interface Returned {
+  readonly message: Thoughts
+  readonly extraOf: ReadonlyMap<string, unknown>
+}
+
+/** Takes in a delta or a whole message; pieces of a stream are put together. */
+export function addThoughts(thoughts: Thoughts, said: Json): void {
+  const { reasoning_content: content, reasoning, reasoning_details: details } = said
+  if (typeof content === 'string') thoughts.reasoning_content = (thoughts.reasoning_content ?? '') + content
+  if (typeof reasoning === 'string') thoughts.reasoning = (thoughts.reasoning ?? '') + reasoning
+  if (!Array.isArray(details)) return
+  thoughts.reasoning_details ??= []
+  for (const piece of details) if (isObject(piece)) addDetail(thoughts.reasoning_details, piece)
+}
+
+/** A signature is for the whole text: its pieces, which share an index, must go back as one. What is sealed comes whole. */
+function addDetail(details: Json[], piece: Json): void {
+  const last = details.at(-1)
+  const goesOn =
+    last !== undefined &&
+    typeof piece.index === 'number' &&
+    piece.index === last.index &&
+    piece.type === last.type &&
+    piece.data === undefined
+  if (goesOn) details[details.length - 1] = joined(last, piece)
+  else details.push(piece)
+}
+
+function joined(first: Json, next: Json): Json {
+  const whole: Record<string, unknown> = { ...first }
+  for (const [key, value] of Object.entries(next)) {
+    if (value === null || value === undefined) continue
+    const before = whole[key]
+    const isWritten = (key === 'text' || key === 'summary') && typeof before === 'string' && typeof value === 'string'
+    whole[key] = isWritten ? before + value : value
+  }
+  return whole
+}
+
+/** What is to be kept of a reply; undefined where there is nothing, or nobody takes it back. */
+export function keptOf(
+  thoughts: Thoughts,
+  { by, extras }: { readonly by: string; readonly extras: ReadonlyMap<string, unknown> },
+): KeptParts | undefined {
+  if (by === '') return undefined
+  const isThought = Object.values(thoughts).some((said) => said.length > 0)
+  if (!isThought && extras.size === 0) return undefined
+  const parts: Parts = {
+    ...(isThought ? { message: thoughts } : {}),
+    ...(extras.size > 0 ? { calls: [...extras] } : {}),
+  }
+  return { by, parts }
+}
+
+/** What a message of this model gets back; null where there is nothing, or its calls are not those any more. */
+export function returnedWith({ kept, toolCalls = [] }: AssistantMessage, by: string): Returned | null {
+  if (kept === undefined || kept.by !== by || !isObject(kept.parts)) return null
+  const { message, calls } = kept.parts
+  const extraOf = new Map(Array.isArray(calls) ? calls.filter(isExtra) : [])
+  for (const id of extraOf.keys()) if (!toolCalls.some((call) => call.id === id)) return null
+  return { message: thoughtsIn(isObject(message) ? message : {}), extraOf }
+}
+
+function thoughtsIn({ reasoning_content: content, reasoning, reasoning_details: details }: Json): Thoughts {
+  return {
+    ...(typeof content === 'string' ? { reasoning_content: content } : {}),
+    ...(typeof reasoning === 'string' ? { reasoning } : {}),
+    ...(Array.isArray(details) ? { reasoning_details: details } : {}),
+  }
+}
+
+function isExtra(one: unknown): one is [string, unknown] {
+  return Array.isArray(one) && one.length === 2 && typeof one[0] === 'string'
+}
+
+/** Whether a server refused a request because of the thoughts in it: some refuse every field that they do not know. */
+export function refusesThoughts({ status, message }: { readonly status: number | null; readonly message: string }) {
+  if (status !== 400 && status !== 422) return false
+  const isNamed = /reasoning(_content|_details)?\b|extra_content/.test(message)
+  const isUnknown =
+    /unsupported|not supported|unknown|unexpected|unrecognized|extra (fields|inputs)|not (permitted|allowed)/i
+  return isNamed && isUnknown.test(message) && !/passed back|missing/i.test(message)
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,38 @@
+/** Several models in the place of one: the next is asked where one is not available. */
+import { type Model, ModelCallError, type ModelCallOptions, type ModelPart, type ModelRequest } from './model.ts'
+
+/**
+ * Asks the first of the models, and the next where it cannot be reached, lets nobody in, or is still busy after its retries. A
+ * request that a model refuses is no reason, and once words have come nobody else is asked. Each change is reported.
+ */
+export function withFallbacks(first: Model, others: readonly Model[]): Model {
+  return { ...first, stream: (request, options) => inTurn([first, ...others], request, options) }
+}
+
+async function* inTurn(
+  models: readonly Model[],
+  request: ModelRequest,
+  options: ModelCallOptions,
+): AsyncGenerator<ModelPart> {
+  for (const [at, model] of models.entries()) {
+    let hasBegun = false
+    try {
+      for await (const part of model.stream(request, options)) {
+        hasBegun = true
+        yield part.type === 'reply'
+          ? { type: 'reply', reply: { ...part.reply, model: part.reply.model ?? model.id } }
+          : part
+      }
+      return
+    } catch (error) {
+      const next = models[at + 1]
+      if (next === undefined || hasBegun || options.signal.aborted || !isUnavailable(error)) throw error
+      const detail = `\`${model.id}\` is not available, \`${next.id}\` is asked: ${error.message}`
+      options.tell?.({ code: 'MODEL_FALLBACK', detail })
+    }
+  }
+}
+
+function isUnavailable(error: unknown): error is ModelCallError {
+  return error instanceof ModelCallError && (error.retryable || error.trouble === 'access' || error.trouble === 'quota')
+}

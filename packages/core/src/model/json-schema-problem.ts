@@ -1,0 +1,100 @@
+/** Whether a JSON Schema can be checked at all: asked when it is saved, so that no run meets one that cannot. */
+import { isPatternOf } from './format.ts'
+import { resolved, type Schema } from './json-schema-look.ts'
+import { patternOf } from './pattern.ts'
+
+/** What is wrong with a schema: `path` leads from it to the part, empty for itself. */
+export interface SchemaProblem {
+  readonly path: string
+  readonly reason: string
+}
+
+const types = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
+
+/** Keywords whose value is one schema, a list of schemas, or schemas by name. */
+const single = [
+  'additionalProperties',
+  'propertyNames',
+  'items',
+  'additionalItems',
+  'contains',
+  'not',
+  'if',
+  'then',
+  'else',
+]
+const lists = ['prefixItems', 'items', 'allOf', 'anyOf', 'oneOf']
+const named = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
+const unsupported = ['unevaluatedItems', 'unevaluatedProperties', 'dependencies', '$dynamicRef', '$recursiveRef']
+
+/** A pattern has to be compiled before it can be judged: so many characters of them may one schema have. */
+const mostPatternText = 20_000
+
+/** The first thing that is wrong; null for a schema that can be checked. */
+export function schemaProblem(schema: Schema): SchemaProblem | null {
+  let patternText = 0
+  const open: (readonly [path: string, schema: unknown])[] = [['', schema]]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [path, part] = next
+    if (typeof part === 'boolean') continue
+    if (!isSchema(part)) return { path, reason: 'a schema is an object, true or false' }
+    const patterns = patternsIn(part)
+    patternText += patterns.reduce((sum, pattern) => sum + pattern.length, 0)
+    const tooMuch = patternText > mostPatternText ? `its patterns have more than ${mostPatternText} characters` : null
+    const reason = tooMuch ?? patterns.map(unusable).find((one) => one !== null) ?? problemOf(part, schema)
+    if (reason !== null) return { path, reason }
+    for (const [key, inner] of partsOf(part)) open.push([path === '' ? key : `${path}.${key}`, inner])
+  }
+  return null
+}
+
+function patternsIn({ pattern, format, patternProperties }: Schema): readonly string[] {
+  const names = isSchema(patternProperties) ? Object.keys(patternProperties) : []
+  return typeof pattern === 'string' && !isPatternOf(format, pattern) ? [pattern, ...names] : names
+}
+
+function unusable(pattern: string): string | null {
+  const made = patternOf(pattern)
+  return typeof made === 'string' ? made : null
+}
+
+function problemOf(part: Schema, root: Schema): string | null {
+  const { type, $ref, pattern, required } = part
+  const unknown = [type].flat().find((one) => one !== undefined && !types.has(one as string))
+  if (unknown !== undefined) return `Unsupported type: ${String(unknown).slice(0, 80)}`
+  const other = unsupported.find((keyword) => part[keyword] !== undefined)
+  if (other !== undefined) return `\`${other}\` is not supported`
+  if (pattern !== undefined && typeof pattern !== 'string') return '`pattern` is text'
+  if (required !== undefined && typeof required !== 'boolean' && !Array.isArray(required))
+    return '`required` is a list of names'
+  if (part['enum'] !== undefined && !Array.isArray(part['enum'])) return '`enum` is a list of values'
+  for (const keyword of named)
+    if (keyword !== 'properties' && part[keyword] !== undefined && !isSchema(part[keyword]))
+      return `\`${keyword}\` is an object of schemas`
+  for (const keyword of ['prefixItems', 'allOf', 'anyOf', 'oneOf'])
+    if (part[keyword] !== undefined && !Array.isArray(part[keyword])) return `\`${keyword}\` is a list of schemas`
+  return $ref === undefined ? null : refProblem(root, $ref)
+}
+
+function refProblem(root: Schema, ref: unknown): string | null {
+  if (typeof ref !== 'string' || !ref.startsWith('#')) return 'only a local `$ref` (#/…) is supported'
+  return resolved(root, ref) === undefined ? `Reference not found: ${ref.slice(0, 80)}` : null
+}
+
+function partsOf(part: Schema): (readonly [key: string, schema: unknown])[] {
+  const found: (readonly [string, unknown])[] = []
+  for (const keyword of single)
+    if (part[keyword] !== undefined && !Array.isArray(part[keyword])) found.push([keyword, part[keyword]])
+  for (const keyword of lists) {
+    const list = part[keyword]
+    if (Array.isArray(list)) for (const [index, one] of list.entries()) found.push([`${keyword}.${index}`, one])
+  }
+  for (const keyword of named)
+    for (const [name, one] of Object.entries(isSchema(part[keyword]) ? part[keyword] : {}))
+      found.push([`${keyword}.${name}`, one])
+  return found
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

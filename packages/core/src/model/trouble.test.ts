@@ -1,0 +1,92 @@
+/** What providers say of a failure, word for word, and what it is about. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { holdsToolCall } from './tool-call-text.ts'
+import { hintOf, type Said, troubleOf } from './trouble.ts'
+
+const tooLong: readonly (Said & { readonly by: string })[] = [
+  { by: 'OpenAI', status: 400, codes: ['context_length_exceeded'], text: '' },
+  { by: 'OpenAI', status: 400, text: 'Your input exceeds the context window of this model. Please adjust your input.' },
+  { by: 'Anthropic', status: 400, text: 'prompt is too long: 213462 tokens > 200000 maximum' },
+  { by: 'Anthropic', status: 400, text: 'input length and `max_tokens` exceed context limit: 190000 + 64000 > 200000' },
+  { by: 'Anthropic', status: 413, codes: ['request_too_large'], text: 'Request exceeds the maximum size' },
+  {
+    by: 'Google',
+    status: 400,
+    text: 'The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).',
+  },
+  {
+    by: 'xAI',
+    status: 400,
+    text: "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+  },
+  { by: 'Groq', status: 400, text: 'Please reduce the length of the messages or completion.' },
+  {
+    by: 'DeepSeek',
+    status: 400,
+    text: "This model's maximum context length is 65536 tokens. However, you requested 70000",
+  },
+  {
+    by: 'Mistral',
+    status: 400,
+    text: 'Prompt contains 40000 tokens, too large for model with 32768 maximum context length',
+  },
+  { by: 'OpenRouter', status: 400, text: "This endpoint's maximum context length is 8192 tokens." },
+  { by: 'llama.cpp', status: 400, codes: ['exceed_context_size_error'], text: '' },
+  { by: 'llama.cpp', status: 500, text: 'the request exceeds the available context size' },
+  {
+    by: 'LM Studio',
+    status: 400,
+    text: 'The number of tokens to keep from the initial prompt is greater than the context length',
+  },
+  { by: 'Ollama', status: 400, text: 'prompt too long; exceeded max context length by 4 tokens' },
+  { by: 'Amazon', status: 400, text: 'Input is too long for requested model.' },
+  { by: 'in a stream', text: 'context length exceeded' },
+]
+
+const others: readonly (readonly [Said, ReturnType<typeof troubleOf>])[] = [
+  [{ status: 429, codes: ['insufficient_quota'], text: 'You exceeded your current quota' }, 'quota'],
+  [{ status: 400, text: 'Your credit balance is too low to access the Anthropic API.' }, 'quota'],
+  [{ status: 402, text: 'Insufficient Balance' }, 'quota'],
+  // The same words stand in an answer of Google's that passes within a minute.
+  [{ status: 429, codes: [429, 'RESOURCE_EXHAUSTED'], text: 'You exceeded your current quota' }, null],
+  [{ status: 413, text: 'Request too large for model on tokens per minute (TPM)' }, null],
+  [{ status: 401, text: 'Invalid key' }, 'access'],
+  [{ status: 403, text: 'Not yours' }, 'access'],
+  [{ status: 404, text: 'model not found' }, 'access'],
+  [{ status: 400, text: 'Bad request' }, null],
+  [{ status: 503, text: 'overloaded' }, null],
+  [{ text: 'fetch failed' }, null],
+]
+
+test('a request beyond the context is known by the words of every provider', () => {
+  for (const said of tooLong) assert.equal(troubleOf(said), 'context', `${said.by}: ${said.text}`)
+})
+
+test('what an account may spend, and the way to a model, are told apart from what passes', () => {
+  for (const [said, trouble] of others) assert.equal(troubleOf(said), trouble, said.text)
+})
+
+test('only trouble with the way to a model names the connection', () => {
+  for (const trouble of ['quota', 'context', null] as const)
+    for (const retryable of [true, false]) assert.doesNotMatch(hintOf(trouble, retryable), /connection|key|address/)
+  assert.match(hintOf('access', false), /connection/)
+})
+
+test('a call in a text is one where it names a tool that there is, and words about a call are none', () => {
+  const tools = [{ name: 'weather' }]
+  const calls = [
+    '<tool_call>{"name":"weather"}</tool_call>',
+    'I look.\n<tool_call>\n<function=weather>',
+    '```json\n{"name": "weather", "arguments": {"city": "Oslo"}}\n```',
+    '[{"function": "weather", "parameters": {}}]',
+  ]
+  const words = [
+    'The weather tool takes {"city": "Oslo"}.',
+    '{"name": "Ada", "age": 36}',
+    '{"name": "else", "arguments": {}}',
+    '',
+  ]
+  for (const text of calls) assert.equal(holdsToolCall(text, tools), true, text)
+  for (const text of words) assert.equal(holdsToolCall(text, tools), false, text)
+})

@@ -1,0 +1,64 @@
+/** What a failed model call is about, as far as the provider's status, code and words tell: the same for every adapter. */
+
+/** The way to the model, what its account may spend, or a request that is longer than the model can read. */
+export type CallTrouble = 'access' | 'quota' | 'context'
+
+/** What a provider said of a failure. */
+export interface Said {
+  readonly status?: number | undefined
+  /** Its own code or type, such as `context_length_exceeded`. */
+  readonly codes?: readonly unknown[]
+  readonly text: string
+}
+
+const contextCodes: readonly unknown[] = ['context_length_exceeded', 'exceed_context_size_error', 'request_too_large']
+const quotaCodes: readonly unknown[] = ['insufficient_quota', 'billing_error', 'billing_not_active']
+
+/** One for each vendor or server that was seen to say it so. */
+const contextWords = [
+  /prompt is too long/i, // Anthropic
+  /exceeds? (the |model )?context (window|limit|length)/i, // OpenAI, Anthropic, MiniMax
+  /input token count.*exceeds the maximum/i, // Google
+  /maximum (context|prompt|model) length/i, // OpenAI, DeepSeek, Mistral, OpenRouter, xAI, vLLM
+  /reduce the length of the (messages|prompt)/i, // Groq
+  /input is too long for/i, // Amazon
+  /exceeds the available context size/i, // llama.cpp
+  /(greater|longer) than the context length/i, // LM Studio
+  /exceed(ed|s)? max(imum)? context length/i, // Ollama
+  /exceeded model token limit/i, // Kimi
+  /context[_ ]length[_ ]exceeded/i,
+]
+const quotaWords = [/credit balance is too low/i, /insufficient[ _](balance|credits?|funds|quota)/i]
+
+/** What a failure is about; null where nothing is known of it, or where it may pass by itself. */
+export function troubleOf({ status, codes = [], text }: Said): CallTrouble | null {
+  if (codes.some((code) => quotaCodes.includes(code)) || quotaWords.some((words) => words.test(text))) return 'quota'
+  if (status === 402) return 'quota'
+  if (codes.some((code) => contextCodes.includes(code))) return 'context'
+  const mayBe = status === undefined || status === 400 || status === 413 || status === 422 || status === 500
+  if (mayBe && contextWords.some((words) => words.test(text))) return 'context'
+  return status === 401 || status === 403 || status === 404 ? 'access' : null
+}
+
+const unreachable = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CERT_|DEPTH_ZERO_|UNABLE_TO_|ERR_TLS_)/
+
+/** Whether a code of the network says that nobody answers at the address; another one may say that a connection broke. */
+export function isUnreachable(code: string): boolean {
+  return unreachable.test(code)
+}
+
+/** What to do about a call that failed. */
+export function hintOf(trouble: CallTrouble | null, retryable: boolean): string {
+  switch (trouble) {
+    case 'access':
+      return 'Look at the connection: its address, its key, and the name of the model.'
+    case 'quota':
+      return 'The account has nothing left to spend: look at its plan and its limits, where the provider shows them.'
+    case 'context':
+      return 'Set `history` of the agent, so that a long history is trimmed; let tools return less; or take a model that reads more.'
+    case null:
+      return retryable
+        ? 'Try again later: the provider did not answer, and the retries are behind it.'
+        : 'Read what the provider says of the request; another model may take it.'
+  }
+}

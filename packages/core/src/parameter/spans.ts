@@ -1,0 +1,175 @@
+/** Finds where a text spells a pattern, in one pass that follows every reading of the text in parallel. */
+import type { Automaton } from './automaton.ts'
+import { fold, isSpecial, isUnseen, plainUnits, readingsAt } from './spelling.ts'
+import { createTrail, type Trail } from './trail.ts'
+
+/** A part of a text; `end` is exclusive. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * The maximum number of open readings at one position. A text exceeds it only if the text and a value are crafted for that;
+ * then the rest of the text is hidden. So the work is linear in the text for all values.
+ */
+const mostOpen = 32
+
+/** No reading uses more characters per unit than `&#x0000002603;`, so no reading jumps further ahead than this. */
+const ring = 32
+
+/** One reading of the text up to a position: its state, the end of its last irregular character, and that character. */
+interface Reading {
+  readonly state: number
+  readonly base: number
+  readonly trail: number
+}
+
+interface Search {
+  readonly text: string
+  readonly automaton: Automaton
+  readonly trail: Trail
+  /** Open readings by their position, in a ring buffer. */
+  readonly open: (Reading[] | undefined)[]
+  /** The number of open readings at all positions. */
+  waiting: number
+  /** The end of the longest match, by its start. Created at the first match, since most texts have none. */
+  reach: Int32Array | null
+}
+
+/** The parts of a text that spell a pattern, in order; overlapping parts are merged. */
+export function spansOf(text: string, automaton: Automaton): readonly Span[] {
+  const search: Search = { text, automaton, trail: createTrail(), open: [], waiting: 0, reach: null }
+  for (let at = 0; at < text.length; ) at = advance(search, at)
+  return search.reach === null ? [] : joined(search.reach)
+}
+
+function openAt({ open }: Search, place: number): Reading[] {
+  const slot = place % ring
+  open[slot] ??= []
+  return open[slot]
+}
+
+/** Advances from a position and returns the next one. */
+function advance(search: Search, at: number): number {
+  const open = openAt(search, at)
+  const isAlone = search.waiting === open.length && open.length < 2
+  if (isAlone && !isSpecial(search.text.charCodeAt(at))) return run(search, at)
+  branch(search, at)
+  if (open.length > mostOpen) return giveUp(search, at)
+  search.waiting -= open.length
+  open.length = 0
+  return at + 1
+}
+
+/** The common case: a single reading, and characters that only represent themselves. */
+function run(search: Search, from: number): number {
+  const { text } = search
+  const { step, depth, longest, fromRoot } = search.automaton
+  let { state, base, trail } = openAt(search, from).pop() ?? { state: 0, base: from, trail: 0 }
+  search.waiting = 0
+  let at = from
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    const unit = code < 128 ? (plainUnits[code] as number) : fold(code)
+    if (code < 128 ? unit === 255 : isUnseen(code)) break
+    if (state === 0 && unit < 128 && fromRoot[unit] === 0) continue
+    state = step(state, unit)
+    if (state === 0) {
+      trail = 0
+      continue
+    }
+    if ((longest[state] as number) > 0) found(search, { state, base, trail }, at + 1)
+  }
+  if (state !== 0) arrive(search, at, { state, base: trail === 0 ? at - (depth[state] as number) : base, trail })
+  return at
+}
+
+/** A position with several readings: each continues with every character that may be read there. */
+function branch(search: Search, at: number): void {
+  const { text, automaton } = search
+  const { step } = automaton
+  const code = text.charCodeAt(at)
+  const open = openAt(search, at)
+  const readings = open.length === 0 ? [{ state: 0, base: at, trail: 0 }] : open
+  for (const reading of readings) {
+    const state = step(reading.state, fold(code))
+    if (state !== 0) {
+      found(search, { ...reading, state }, at + 1)
+      arrive(search, at + 1, { ...reading, state })
+    }
+    if (isUnseen(code)) irregular(search, reading, { at, to: at + 1, state: reading.state, units: 0 })
+  }
+  readingsAt(text, at, (length, unit, second) => {
+    for (const reading of readings) {
+      const half = step(reading.state, fold(unit))
+      const state = second === null ? half : step(half, fold(second))
+      irregular(search, reading, { at, to: at + length, state, units: second === null ? 1 : 2 })
+    }
+  })
+}
+
+/** A character that is spelled with several characters, or a character that represents nothing. */
+function irregular(
+  search: Search,
+  { base, trail }: Reading,
+  next: { readonly at: number; readonly to: number; readonly state: number; readonly units: number },
+): void {
+  const { at, to, state, units } = next
+  if (state === 0) return
+  const isMatch = units > 0 && (search.automaton.longest[state] as number) > 0
+  if (!isMatch && isFollowed(search, to, state)) return
+  const reading = { state, base: to, trail: search.trail.add({ from: at, base, units, parent: trail }) }
+  if (isMatch) found(search, reading, to)
+  arrive(search, to, reading)
+}
+
+/** True if another reading finds everything that a reading in this state would. */
+function isFollowed(search: Search, place: number, state: number): boolean {
+  for (const other of openAt(search, place)) if (search.automaton.isSuffix(state, other.state)) return true
+  return false
+}
+
+/** Opens a reading at a position, unless another reading covers it; it replaces the readings that it covers. */
+function arrive(search: Search, place: number, reading: Reading): void {
+  if (isFollowed(search, place, reading.state)) return
+  const open = openAt(search, place)
+  let kept = 0
+  for (const other of open) if (!search.automaton.isSuffix(other.state, reading.state)) open[kept++] = other
+  search.waiting += kept + 1 - open.length
+  open.length = kept
+  open.push(reading)
+}
+
+function found(search: Search, reading: Reading, end: number): void {
+  const units = search.automaton.longest[reading.state] as number
+  if (units > 0) hide(search, search.trail.start(reading, end, units), end)
+}
+
+function hide(search: Search, start: number, end: number): void {
+  search.reach ??= new Int32Array(search.text.length + 1)
+  if ((search.reach[start] as number) < end) search.reach[start] = end
+}
+
+/** Hides everything from the start of any open match to the end of the text. */
+function giveUp(search: Search, at: number): number {
+  const { text, trail, automaton } = search
+  let first = at
+  for (let place = at; place < at + ring; place += 1)
+    for (const reading of openAt(search, place))
+      first = Math.min(first, trail.start(reading, place, automaton.depth[reading.state] as number))
+  hide(search, first, text.length)
+  return text.length
+}
+
+function joined(reach: Int32Array): readonly Span[] {
+  const spans: { start: number; end: number }[] = []
+  for (let start = 0; start < reach.length; start += 1) {
+    const end = reach[start] as number
+    if (end === 0) continue
+    const last = spans.at(-1)
+    if (last === undefined || last.end <= start) spans.push({ start, end })
+    else if (last.end < end) last.end = end
+  }
+  return spans
+}

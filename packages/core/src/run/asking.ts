@@ -1,0 +1,119 @@
+/** Builds the request for a model call: checks the budget, and collects the tools and the history of the agent call. */
+import { problem, type UsageCounters } from '@witan/protocol'
+import { spend } from '../budget/budget.ts'
+import type { AgentCall } from '../conversation/state.ts'
+import { mergeUsage } from '../conversation/usage.ts'
+import { modelView } from '../conversation/view.ts'
+import { faultPoint } from '../identity/fault-point.ts'
+import { withFallbacks } from '../model/fallback.ts'
+import type { Model, ModelRequest } from '../model/model.ts'
+import { failRun, type Job, record } from '../job/job.ts'
+import { circumstances } from '../job/task.ts'
+import type { Toolset } from '../tool/tool.ts'
+import { toolsOf } from './caller.ts'
+import { failCall } from './settle.ts'
+
+/** Attempt numbers per epoch: a later owner's attempts are always higher, even if some earlier ones were not stored. */
+const attemptsPerEpoch = 4096
+
+/** One model call that the budget allows. */
+export interface Asking {
+  readonly call: AgentCall
+  readonly model: Model
+  readonly request: ModelRequest
+  /** False for the final answer: its tools are switched off. */
+  readonly offered: boolean
+  readonly isToolless: boolean
+  /** Whether it uses up an iteration of the tree [R17]. */
+  readonly holdsRound: boolean
+  /** How many waiting messages it reads, and the ids of those that have an id. */
+  readonly taken: number
+  readonly heard: readonly string[]
+  readonly attempt: number
+  readonly startedAt: number
+}
+
+/** The next model call, or null if the agent call or the run has failed instead. */
+export function askingOf(call: AgentCall, job: Job): Asking | null {
+  const startedAt = job.env.clock.now()
+  const { caller, toolset, offers } = toolsOf(call, job)
+  const isToolless = offers.length === 0
+  const spending = { agent: call.agent, iterations: call.iterations, isToolless }
+  const allowance = spend(job.run, spending, circumstances(job, startedAt))
+  if (allowance.kind === 'refused') {
+    failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}.`, { hint: allowance.hint }))
+    return null
+  }
+  const model = modelFor(call, job)
+  if (model === null) {
+    failCall(call, job, {
+      code: 'MODEL_UNKNOWN',
+      detail: `Agent \`${call.agent.id}\` wants model \`${call.model}\`, which this runtime does not have.`,
+      hint: 'Configure the connection, or change the model of the agent.',
+    })
+    return null
+  }
+  if (call.iterations === 0) recordNotices(call, job, toolset)
+  const { messages, taken } = modelView(call, caller)
+  const offered = allowance.kind === 'tools'
+  faultPoint('budget-reserved')
+  return {
+    call,
+    model,
+    request: requestOf(call, { messages, tools: offers, offered }),
+    offered,
+    isToolless,
+    holdsRound: offered && !isToolless,
+    taken,
+    heard: call.document.inbox.flatMap(({ id }) => id ?? []),
+    attempt: (job.identity.epoch - 1) * attemptsPerEpoch + call.iterations + 1,
+    startedAt,
+  }
+}
+
+/** The model of a call with its configured fallbacks, or null if the model is not configured. */
+function modelFor(call: AgentCall, job: Job): Model | null {
+  const model = job.env.model(call.model)
+  const { fallbacks = [] } = call.agent
+  if (model === null || fallbacks.length === 0) return model
+  const others = fallbacks.filter((name) => name !== call.model).flatMap((name) => job.env.model(name) ?? [])
+  return withFallbacks(model, others)
+}
+
+/** The number of model calls per agent path, as text. */
+function spenders(job: Job): string {
+  const sum = new Map<string, UsageCounters>()
+  for (const call of job.run.calls.values()) mergeUsage(sum, call.usage)
+  const made = [...sum].map(([path, counters]) => `${path} ${counters.modelCalls}`)
+  const { failedCalls } = job.run
+  return `(${[...made, ...(failedCalls === 0 ? [] : [`failed ${failedCalls}`])].join(', ')})`
+}
+
+/** Records, once per call, why delegates are not offered and whether the prompt holds a value hidden from the agent. */
+function recordNotices(call: AgentCall, job: Job, toolset: Toolset): void {
+  for (const { notice, noticeCode: code = 'DELEGATE_UNAVAILABLE' } of toolset.values()) {
+    if (notice !== null) record(job, call.place, { type: 'notice', kind: null, body: { code, detail: notice } })
+  }
+  // For a child call `spawn` has recorded it.
+  if (call.parent !== null || call.scrub === null || call.scrub(call.message) === call.message) return
+  const detail = `The prompt holds a value that is hidden from \`${call.agent.id}\`; what a person types is read as it is.`
+  record(job, call.place, { type: 'notice', kind: null, body: { code: 'HIDDEN_VALUE_IN_TEXT', detail } })
+}
+
+function requestOf(
+  call: AgentCall,
+  { messages, tools, offered }: Pick<ModelRequest, 'messages' | 'tools'> & { readonly offered: boolean },
+): ModelRequest {
+  const { agent } = call
+  const forced = agent.toolMode === 'force' && !call.calledTool
+  return {
+    messages,
+    tools,
+    toolChoice: tools.length === 0 || !offered || agent.toolMode === 'none' ? 'none' : forced ? 'required' : 'auto',
+    temperature: call.temperature,
+    reasoningEffort: agent.reasoningEffort ?? null,
+    ...(agent.maxOutputTokens === undefined ? {} : { maxOutputTokens: agent.maxOutputTokens }),
+    ...(agent.providerOptions === undefined ? {} : { providerOptions: agent.providerOptions }),
+    output: agent.outputSchema === null ? null : { name: agent.id, schema: agent.outputSchema },
+  }
+}

@@ -1,0 +1,39 @@
+/** The tools of an agent call, and what those tools may know about it. */
+import type { AgentCall } from '../conversation/state.ts'
+import type { ModelTool } from '../model/model.ts'
+import type { Caller } from '../tool/tool.ts'
+import type { CallTools, Job } from '../job/job.ts'
+
+/** The tools of a call, cached: they do not change while it is live. */
+export function toolsOf(call: AgentCall, job: Job): CallTools {
+  const known = job.cache.tools.get(call)
+  if (known !== undefined) return known
+  const caller = callerOf(call, job)
+  const toolset = job.env.toolset(caller)
+  const offers: ModelTool[] = []
+  for (const tool of toolset.values()) if (tool.offer !== null) offers.push(tool.offer)
+  const made = { caller, toolset, offers }
+  job.cache.tools.set(call, made)
+  return made
+}
+
+function callerOf(call: AgentCall, job: Job): Caller {
+  const lineage: Caller['lineage'][number][] = []
+  for (let current: AgentCall | null = call; current !== null; current = current.parent)
+    lineage.unshift({ agent: current.agent.id, message: current.message, parameters: current.parameters })
+  const { database, id, given } = job.log.state
+  return {
+    callId: call.place.call,
+    database,
+    agent: call.agent,
+    agentPath: call.place.agentPath,
+    conversationId: id,
+    document: call.document.path,
+    depth: call.depth,
+    maxDepth: Math.min(job.env.ceilings.maxDepth, job.run.tree.limits.maxDepth),
+    parameters: call.parameters,
+    given,
+    revisions: job.run.revisions,
+    lineage,
+  }
+}

@@ -1,0 +1,96 @@
+/** Opens interruptions, during a tool call or before it, and applies the answer to a call that an approval held back. */
+import type { Interruption } from '@witan/protocol'
+import type { CallPlace, EntryContent, RequiredBody } from '@witan/protocol/entries'
+import { askedView } from '../conversation/asking.ts'
+import type { Slot } from '../conversation/state.ts'
+import type { PreparedArguments } from '../tool/arguments.ts'
+import type { GatedCall, Passage, Tool } from '../tool/tool.ts'
+import type { InterruptionDraft } from '../tool/waiting.ts'
+import { type Job, record, recordRows } from '../job/job.ts'
+
+/** Opens an interruption for a call that has started; the call waits for the answer. */
+export function interrupt(slot: Slot, draft: InterruptionDraft, job: Job): void {
+  ask({ slot, draft, place: slot.place as CallPlace, held: undefined }, job)
+}
+
+/** Opens an interruption before the call, for the gate of its tool. The log holds no start of the call until the answer comes. */
+export function hold(slot: Slot, draft: InterruptionDraft, job: Job): void {
+  const owner = slot.owner.place
+  const place = { ...owner, call: job.env.ids.call(), parentCall: owner.call }
+  ask({ slot, draft, place, held: { toolCallId: slot.asked.id } }, job)
+}
+
+interface Asking {
+  readonly slot: Slot
+  readonly draft: InterruptionDraft
+  readonly place: CallPlace
+  readonly held: RequiredBody['held']
+}
+
+function ask({ slot, draft, place, held }: Asking, job: Job): void {
+  const { env, log } = job
+  const { addressee = null, terms = null, ...prompt } = draft
+  const { interruptionExpiresInSeconds: seconds, id: agent } = slot.owner.agent
+  const expiresAt = seconds === null ? null : env.storeNow() + seconds * 1000
+  const view = {
+    ...prompt,
+    id: env.ids.interruption(),
+    path: [...slot.owner.place.agentPath.split('/').slice(1), slot.name].join('/'),
+    agent,
+    callId: place.call,
+    addressee,
+    state: 'open',
+    expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+  } as Interruption
+  const body = held === undefined ? view : { ...view, held }
+  record(job, place, { type: `${view.kind}_required`, kind: null, body } as EntryContent)
+  const { database, id } = log.state
+  const row = {
+    database,
+    conversation: id,
+    job: job.identity.id,
+    call: place.call,
+    view,
+    bound: view.kind === 'action' ? boundValues(slot) : {},
+    terms,
+    answer: null,
+    answeredBy: null,
+    createdAt: env.clock.now(),
+    expiresAt,
+    settledAt: null,
+  }
+  recordRows(job, { open: row })
+  if (expiresAt !== null) env.expireAt(expiresAt)
+}
+
+function boundValues({ owner }: Slot): Record<string, unknown> {
+  const bound: Record<string, unknown> = {}
+  for (const [name, value] of owner.parameters) bound[name] = value.box.reveal()
+  return bound
+}
+
+/** The call in the form that the gate of a tool reads. */
+export function gatedCall(tool: Tool, prepared: PreparedArguments & { readonly ok: true }): GatedCall {
+  return { tool: tool.name, arguments: prepared.kept, taken: prepared.arguments }
+}
+
+/**
+ * The arguments that a call runs with: the model's, or those that the answer at the tool's gate approved. They are computed again
+ * from the log after a restart. Without an answer no call passes, unless the gate is conditional.
+ */
+export function passGate(
+  slot: Slot,
+  tool: Tool,
+  prepared: PreparedArguments & { readonly ok: true },
+): Passage & { readonly raw?: unknown } {
+  const { gate } = tool
+  if (gate === undefined) return prepared
+  const { passed } = slot
+  if (passed === null && gate.isConditional) return prepared
+  if (passed === null) return { ok: false, code: 'APPROVAL_DENIED', detail: 'not run: nobody was asked' }
+  const passage = gate.pass(gatedCall(tool, prepared), askedView(passed.asked), passed.answer)
+  if (!passage.ok) return passage
+  const checked = tool.check(passage.arguments)
+  if (checked.ok) return { ...checked, raw: passage.arguments }
+  return { ok: false, code: 'TOOL_ARGS_INVALID', detail: checked.issues.slice(0, 5).join('; ') }
+}

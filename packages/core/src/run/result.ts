@@ -1,0 +1,71 @@
+/** Builds the result of a run as its caller gets it. */
+import type { Interruption, RunResult, Task, Usage, UsageCounters } from '@witan/protocol'
+import { addCounters, emptyCounters } from '@witan/protocol/entries'
+import { askedView } from '../conversation/asking.ts'
+import type { LiveJob, StartedTask } from '../conversation/state.ts'
+import { mergeUsage } from '../conversation/usage.ts'
+import { isoDate } from '../event/project.ts'
+import type { Job } from '../job/job.ts'
+
+/** The total usage, and the usage of each agent path. */
+export function usageOf(byPath: ReadonlyMap<string, UsageCounters>): Usage {
+  const total = emptyCounters()
+  const byAgent: Record<string, UsageCounters> = {}
+  for (const [path, counters] of byPath) {
+    addCounters(total, counters)
+    byAgent[path] = { ...counters } // a copy: the counters still change
+  }
+  return { ...total, byAgent }
+}
+
+/** Usage of the call tree so far. A parent's usage includes its ended children; live calls are added. */
+export function treeUsage(run: LiveJob): Usage {
+  const sum = new Map<string, UsageCounters>()
+  for (const call of run.calls.values()) mergeUsage(sum, call.usage)
+  return usageOf(sum)
+}
+
+/** The open interruptions, oldest first. */
+export function openInterruptions(run: LiveJob): Interruption[] {
+  const open: Interruption[] = []
+  for (const slot of run.slots.values()) if (slot.interruption !== null) open.push(askedView(slot.interruption))
+  return open
+}
+
+/** A task as its run knows it. The store has its current status. */
+function taskLine(conversationId: string, { place, toolCallId, startedAt }: StartedTask): Task {
+  return {
+    taskId: place.call,
+    toolCallId,
+    callId: place.call,
+    conversationId,
+    agent: place.author,
+    path: place.agentPath.split('/').slice(1).join('/'),
+    status: 'queued',
+    text: '',
+    output: null,
+    error: null,
+    usage: usageOf(new Map()),
+    createdAt: isoDate(startedAt),
+    startedAt: null,
+    endedAt: null,
+  }
+}
+
+/** Builds a result from the outcome of the run. */
+export function resultOf(
+  job: Job,
+  outcome: Pick<RunResult, 'status' | 'text' | 'output' | 'finishReason' | 'error'>,
+): RunResult {
+  const { run } = job
+  return {
+    runId: run.root.place.call,
+    conversationId: job.log.state.id,
+    ...outcome,
+    ...(run.root.earlierAnswers.length === 0 ? {} : { earlierAnswers: [...run.root.earlierAnswers] }),
+    interruptions: outcome.status === 'waiting' ? openInterruptions(run) : [],
+    tasks: run.tasks.map((task) => taskLine(job.log.state.id, task)),
+    usage: treeUsage(run),
+    elapsedMs: job.env.clock.now() - run.root.startedAt,
+  }
+}

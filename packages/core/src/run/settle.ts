@@ -1,0 +1,207 @@
+/** Ends calls and jobs: a child returns to its parent; a job parks, completes, fails or is cancelled. */
+import { type ErrorCode, type Problem, problem, type RunResult, type TaskStatus } from '@witan/protocol'
+import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
+import { type AgentCall, isTop, type Slot } from '../conversation/state.ts'
+import { endedTask } from '../conversation/task.ts'
+import { readOutput } from '../model/output.ts'
+import { failRun, type Job, record, recordRows } from '../job/job.ts'
+import type { JobChange } from '../store/store.ts'
+import { resultOf, usageOf } from './result.ts'
+import { followUp, reportEnd } from '../job/report.ts'
+import type { Last } from '../job/writer.ts'
+
+/** Records the end of a child call, with its text or its structured output. */
+export function endChild(call: AgentCall, job: Job): void {
+  record(job, call.place, endOf(call, job))
+}
+
+function endOf(call: AgentCall, job: Job): EntryContent {
+  const text = call.final?.text ?? ''
+  const output = call.final === null ? null : readOutput(call.agent, text)
+  const finishReason = finishReasonOf(call)
+  return {
+    type: 'end',
+    kind: 'agent',
+    body: {
+      text,
+      output,
+      finishReason,
+      usage: usageOf(call.usage),
+      backgroundTasks: tasksOf(call, job),
+      ...earlierOf(call),
+      ...lostOf(call, job),
+    },
+  }
+}
+
+function earlierOf({ earlierAnswers }: AgentCall): Pick<AgentEndBody, 'earlierAnswers'> {
+  return earlierAnswers.length === 0 ? {} : { earlierAnswers }
+}
+
+/** The task ids for the end of a call: all tasks of the run for its root call [F23], else those that the call itself started. */
+function tasksOf(call: AgentCall, job: Job): readonly string[] {
+  if (job.run.tasks.length === 0) return []
+  const own = isTop(call) ? job.run.tasks : job.run.tasks.filter(({ place }) => place.parentCall === call.place.call)
+  return own.map(({ place }) => place.call)
+}
+
+/** The number of lost model calls, which only the end of the root call holds. */
+function lostOf(call: AgentCall, { meter: { lost } }: Job): { readonly lost?: number } {
+  return isTop(call) && lost > 0 ? { lost } : {}
+}
+
+function finishReasonOf(call: AgentCall): RunResult['finishReason'] {
+  const reason = call.final?.finishReason ?? 'stop'
+  return reason === 'length' || reason === 'content_filter' || reason === 'iteration_limit' ? reason : 'stop'
+}
+
+/** Fails a call. A child's failure is recorded, and its parent's model reads it. A root's failure fails the run. */
+export function failCall(
+  call: AgentCall,
+  job: Job,
+  why: { readonly code: ErrorCode; readonly detail: string; readonly hint: string },
+): void {
+  const detail = call.scrub === null ? why.detail : call.scrub(why.detail)
+  if (isTop(call)) return failRun(job, problem(why.code, detail, { hint: why.hint }))
+  record(job, call.place, {
+    type: 'error',
+    kind: 'agent',
+    body: { code: why.code, detail, usage: usageOf(call.usage) },
+  })
+}
+
+/** Parks a job that waits for others; nothing of it stays in memory. Null if something arrived meanwhile. */
+export async function park(job: Job): Promise<RunResult | null> {
+  const { root, grant } = job.run
+  const result = resultOf(job, { status: 'waiting', text: '', output: null, finishReason: 'waiting', error: null })
+  const entries = grant === null ? [] : [taskEntry(job, 'waiting')]
+  return rest(job, { entries, jobs: [restOf(job, root, result)] }, result)
+}
+
+/** Ends the job as completed, failed or cancelled. Null if something arrived meanwhile that it must read first. */
+export async function finish(job: Job): Promise<RunResult | null> {
+  const { run } = job
+  const { failure } = job.lifecycle
+  if (failure !== null || run.cancelled) await closeRest(job)
+  const { status, last } = lastOf(job)
+  const result = resultOf(job, { status, ...answerIn(last), error: status === 'failed' ? failure : null })
+  const entry = job.writer.outbox.make(job.env.clock.now(), run.root.place, last)
+  const ending = { entry, change: restOf(job, run.root, result), result }
+  return run.grant === null ? finishRun(job, ending) : finishTask(job, ending)
+}
+
+/** The final status of the job, and its last entry. */
+function lastOf(job: Job): { readonly status: RunResult['status']; readonly last: EntryContent } {
+  const { failure } = job.lifecycle
+  if (job.run.cancelled) return { status: 'cancelled', last: cancelledOf(job) }
+  if (failure !== null) return { status: 'failed', last: failureOf(job, failure) }
+  return { status: 'completed', last: endOf(job.run.root, job) }
+}
+
+function answerIn(last: EntryContent): Pick<RunResult, 'text' | 'output' | 'finishReason'> {
+  if (last.type !== 'end' || last.kind !== 'agent') return { text: '', output: null, finishReason: 'error' }
+  const { text, output, finishReason } = last.body
+  return { text, output, finishReason }
+}
+
+interface Ending {
+  readonly entry: Entry
+  readonly change: JobChange
+  readonly result: RunResult
+}
+
+/** Ends a run. A follow-up run, created in the same append, reports tasks that have ended unreported. */
+function finishRun(job: Job, { entry, change, result }: Ending): Promise<RunResult | null> {
+  const telling = followUp(job, [...job.log.state.unreported.values()])
+  return rest(job, { entries: [entry, ...telling.entries], jobs: [change, ...telling.jobs] }, result)
+}
+
+/** Ends a task and reports it in the same append. The report depends on which calls are live, so the fold must be up to date. */
+async function finishTask(job: Job, { entry, change, result }: Ending): Promise<RunResult | null> {
+  const { run } = job
+  const body = entry.body as AgentEndBody | ErrorBody
+  await job.writer.commit()
+  const telling = reportEnd(job, run.cancelled ? null : endedTask(run, body))
+  const entries = [entry, taskEntry(job, result.status as TaskStatus), ...telling.entries]
+  return rest(job, { entries, jobs: [change, ...telling.jobs], ifLastSeq: job.log.state.seq }, result)
+}
+
+/** Stores the last append; null if the store refused it and the job must decide again. */
+async function rest(job: Job, last: Last, result: RunResult): Promise<RunResult | null> {
+  const stored = await job.writer.propose(last)
+  if (stored.ok) return result
+  await job.log.catchUp()
+  return null
+}
+
+function restOf(job: Job, root: AgentCall, result: RunResult): JobChange {
+  return { kind: 'rest', id: root.place.call, status: result.status, result, at: job.env.clock.now() }
+}
+
+function taskEntry(job: Job, status: TaskStatus): Entry {
+  const { place } = job.run.root
+  const content = { type: 'task', kind: null, body: { taskId: place.call, status } } as const
+  return job.writer.outbox.make(job.env.clock.now(), place, content)
+}
+
+function failureOf(job: Job, failure: Problem): EntryContent {
+  const { root } = job.run
+  return {
+    type: 'error',
+    kind: 'agent',
+    body: { code: failure.code, detail: failure.detail, usage: usageOf(root.usage), ...lostOf(root, job) },
+  }
+}
+
+function cancelledOf(job: Job, call: AgentCall = job.run.root): EntryContent {
+  const backgroundTasks = tasksOf(call, job)
+  const usage = usageOf(call.usage)
+  return {
+    type: 'end',
+    kind: 'agent',
+    body: { text: '', output: null, finishReason: 'cancelled', usage, backgroundTasks, ...lostOf(call, job) },
+  }
+}
+
+/** Folds pending answers first, so that only interruptions still open are closed. */
+async function closeRest(job: Job): Promise<void> {
+  for (let busy = job.log.quiet(); busy !== null; busy = job.log.quiet()) await busy
+  closeAll(job)
+}
+
+/** Closes everything below the root, children before parents and last started first. Every start gets its end [I6]. */
+function closeAll(job: Job): void {
+  const { run } = job
+  const detail = run.cancelled ? 'The run was cancelled.' : 'The run failed.'
+  for (const call of [...run.calls.values()].reverse()) {
+    for (const slot of call.slots) closeSlot(slot, job, detail)
+    if (isTop(call)) continue
+    if (run.cancelled) record(job, call.place, cancelledOf(job, call))
+    else
+      record(job, call.place, {
+        type: 'error',
+        kind: 'agent',
+        body: { code: 'RUN_CANCELLED', detail, usage: usageOf(call.usage) },
+      })
+  }
+}
+
+function closeSlot(slot: Slot, job: Job, detail: string): void {
+  if (slot.state === 'settled' || slot.state === 'child' || slot.place === null) return
+  const place = slot.place
+  const isHeld = slot.interruption?.held !== undefined
+  if (slot.interruption !== null) closeInterruption(slot, job)
+  // A held call has no start, so it gets no end.
+  if (isHeld) return
+  record(job, place, { type: 'error', kind: 'tool', body: { code: 'RUN_CANCELLED', detail } })
+}
+
+function closeInterruption(slot: Slot, job: Job): void {
+  const { id } = slot.interruption as { id: string }
+  record(job, slot.place as CallPlace, {
+    type: 'resolved',
+    kind: null,
+    body: { id, state: 'cancelled', by: null, answer: null },
+  })
+  recordRows(job, { settle: { id, state: 'cancelled', answer: null, by: null, at: job.env.clock.now() } })
+}

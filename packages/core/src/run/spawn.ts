@@ -1,0 +1,63 @@
+/** Starts child calls: binds their parameters, gives them an address and records their start. */
+import type { CallPlace, TaskGrant } from '@witan/protocol/entries'
+import { placeOfChild } from '../conversation/address.ts'
+import type { Slot } from '../conversation/state.ts'
+import { bind, withGenerated } from '../parameter/bind.ts'
+import { type Scrubber, scrubbedInOwn, scrubberOf } from '../parameter/scrub.ts'
+import { startParameters } from '../parameter/visibility.ts'
+import type { Spawn } from '../tool/waiting.ts'
+import { type Job, record } from '../job/job.ts'
+import { initialCalls } from '../job/start.ts'
+import { recordSpawn } from '../job/task.ts'
+
+/** A child to start, for a tool call that a reply asked for or for a tool that already runs and waits. */
+export interface Spawning {
+  readonly slot: Slot
+  readonly child: Spawn
+  readonly callId: string
+  /** Set for a task. */
+  readonly grant: TaskGrant | null
+}
+
+/** Records the start of a child call. The parent call of a running tool's child is the tool's call. */
+export function spawn({ slot, child, callId, grant }: Spawning, job: Job): void {
+  const parent = slot.owner
+  const isRunning = slot.place !== null
+  const { state } = job.log
+  const pinned = job.env.pinned(state.database, child.agent, job.run.revisions)
+  if (pinned === null) throw new Error(`agent ${child.agent} is gone or disabled`)
+  const declared = pinned.data.parameters
+  const binding = bind(declared, { parent: parent.parameters, given: state.given, map: child.map })
+  const parameters = withGenerated(binding, child.generated)
+  const { place, isFresh } = placeOfChild({ state, run: job.run }, parent, {
+    call: callId,
+    parentCall: slot.place?.call ?? parent.place.call,
+    agent: child.agent,
+    parameters,
+    job: grant === null ? parent.job : callId,
+  })
+  const body = {
+    ...child,
+    revision: pinned.revision,
+    toolCallId: isRunning ? null : slot.asked.id,
+    ...startParameters(declared, parameters),
+    revisions: {},
+    initial: initialCalls(pinned.data, isFresh || child.history === 'isolated'),
+    hidden: false,
+    originRunId: null,
+  }
+  if (grant === null) record(job, place, { type: 'start', kind: 'agent', body })
+  else recordSpawn(job, place, { ...body, background: grant })
+  const scrub = scrubberOf(scrubbedInOwn(declared, parameters), parameters)
+  flagHidden(job, { place, message: child.message, scrub })
+}
+
+/** Records a notice if the message to a child holds a value hidden from it. The child reads the message without it [E16]. */
+function flagHidden(
+  job: Job,
+  { place, message, scrub }: { readonly place: CallPlace; readonly message: string; readonly scrub: Scrubber },
+): void {
+  if (scrub === null || scrub(message) === message) return
+  const detail = `The task for \`${place.author}\` holds a value that is hidden from it; it reads the task without.`
+  record(job, place, { type: 'notice', kind: null, body: { code: 'HIDDEN_VALUE_IN_TEXT', detail } })
+}

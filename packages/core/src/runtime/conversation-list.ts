@@ -1,0 +1,80 @@
+/** Lists conversations: all, those of one agent, or those that match a search. */
+import type { ConversationLine } from '@witan/protocol'
+import { idOf } from '../agent/naming.ts'
+import type { ListedConversation } from '../store/store.ts'
+import type { Page, PageOptions } from './contract.ts'
+import { runLine } from './jobs.ts'
+import type { Scope } from './scope.ts'
+import { limitOf, rowPage, summary } from './views.ts'
+
+/** Selects conversations, newest first. `search`: all its words occur in the first message, the agent's id or name, or the id. */
+export interface ConversationFilter extends PageOptions {
+  readonly agent?: string
+  readonly search?: string
+}
+
+/** How many conversations one search examines; the cursor continues after the last of them. */
+const mostLooked = 2000
+/** How many are examined at once; the process yields in between. */
+const chunk = 50
+
+/** A page of conversations. A search may return fewer than `limit`, and still a cursor. */
+export async function listConversations(scope: Scope, options: ConversationFilter): Promise<Page<ConversationLine>> {
+  const words = plain(options.search ?? '')
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  const read = reader(scope, options)
+  const after = options.cursor ?? null
+  if (words.length === 0) return rowPage(options, (limit) => read(limit, after), { item: line, id: ({ id }) => id })
+  return search(scope, { words, limit: limitOf(options), after, read })
+}
+
+type Read = (limit: number, after: string | null) => Promise<readonly ListedConversation[]>
+
+function reader({ parts, database }: Scope, options: ConversationFilter): Read {
+  const agent = options.agent === undefined ? null : idOf(options.agent, parts.registry.rows(database))
+  return (limit, after) => parts.store.listConversations(database, { limit, after, agent, createdBy: null })
+}
+
+interface Search {
+  readonly words: readonly string[]
+  readonly limit: number
+  readonly after: string | null
+  readonly read: Read
+}
+
+/** Examines only the rows of the list, never a log. */
+async function search(
+  { parts, database }: Scope,
+  { words, limit, after, read }: Search,
+): Promise<Page<ConversationLine>> {
+  const agents = parts.registry.rows(database)
+  const fits = ({ id, agent, firstMessage }: ListedConversation): boolean => {
+    const text = plain([firstMessage ?? '', agent, agents.get(agent)?.data.name ?? '', id].join('\n'))
+    return words.every((word) => text.includes(word))
+  }
+  const items: ConversationLine[] = []
+  let last = after
+  for (let looked = 0; looked < mostLooked; looked += chunk) {
+    const rows = await read(chunk, last)
+    for (const row of rows) {
+      if (items.length === limit) return { items, nextCursor: last }
+      last = row.id
+      if (fits(row)) items.push(line(row))
+    }
+    if (rows.length < chunk) return { items, nextCursor: null }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { items, nextCursor: last }
+}
+
+/** Folds case and Unicode forms. */
+function plain(text: string): string {
+  return text.normalize('NFKC').toLowerCase()
+}
+
+function line(row: ListedConversation): ConversationLine {
+  const { firstMessage, lastRun } = row
+  const live = lastRun?.endedAt === null ? lastRun : undefined
+  return { ...summary(row, live), firstMessage, lastRun: lastRun === null ? null : runLine(lastRun) }
+}

@@ -1,0 +1,56 @@
+/** Starts conversations, with or without a first message, and deletes them. */
+import { conversationRequestSchema } from '@witan/protocol/schemas'
+import { acceptFirst, refusalError } from '../command/accept.ts'
+import { channelOf } from '../identity/channel.ts'
+import { parseBody } from './body.ts'
+import type { NoteOption, OpenedConversation } from './contract.ts'
+import { holdValues, holdUsers } from './repeated-values.ts'
+import { interrupt, isOver, presented, say, sayDefaults, textOf } from './runs.ts'
+import type { Scope } from './scope.ts'
+import { newConversation } from './start.ts'
+import { taskControls } from './tasks.ts'
+import { getConversation } from './views.ts'
+
+/** Starts a conversation, or continues the one with that id. Throws if the body, the agent or the parameters are refused. */
+export async function startConversation(scope: Scope, body: unknown, noting: NoteOption): Promise<OpenedConversation> {
+  const { parts, database } = scope
+  const request = parseBody(conversationRequestSchema, body)
+  await parts.registry.ensure(database)
+  const { row, exists } = await newConversation(scope, request)
+  const { id, agent } = row
+  const prompt = request.prompt
+  if (exists) {
+    holdUsers(row, request.users)
+    await holdValues(scope, row, request.parameters)
+    const run = prompt === undefined ? null : await say(scope, id, { ...sayDefaults, ...noting, text: textOf(prompt) })
+    return { id, agent, created: false, run }
+  }
+  if (prompt === undefined) {
+    const stored = await parts.store.append({
+      database,
+      conversation: id,
+      create: row,
+      entries: [],
+      ...(noting.note === undefined ? {} : { note: { ...noting.note, text: null } }),
+    })
+    if (!stored.ok && stored.reason !== 'exists') throw refusalError(stored.reason, id)
+    if (!stored.ok) return startConversation(scope, body, noting)
+    parts.warm.drop(database, id) // an expired one may have had this id
+    return { id, agent, created: true, run: null }
+  }
+  const accepted = await acceptFirst(parts, row, { ...sayDefaults, ...noting, text: textOf(prompt) })
+  if (accepted === null) return startConversation(scope, body, noting)
+  return { id, agent, created: true, run: presented(scope, accepted) }
+}
+
+/** Deletes a conversation and cancels its active work. Throws `NOT_FOUND`. */
+export async function deleteConversation(scope: Scope, id: string): Promise<void> {
+  const { parts, database } = scope
+  const { activeRunId, tasks } = await getConversation(scope, id)
+  const admin = taskControls(scope)
+  if (activeRunId !== null) await interrupt(scope, activeRunId, { tasks: true })
+  for (const { taskId } of tasks) await admin.cancel(taskId).catch(isOver)
+  await parts.store.deleteConversation(database, id)
+  parts.warm.drop(database, id)
+  parts.hub.gone(channelOf(database, id))
+}

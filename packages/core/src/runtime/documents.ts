@@ -1,0 +1,101 @@
+/** Documents as readers see them: a page of the messages and calls of one agent on one path. */
+import { type Document, WitanError } from '@witan/protocol'
+import type { DocumentFold } from '../conversation/document.ts'
+import { assertWithin, type PageStart, pageOf, readCursor } from '../conversation/document-page.ts'
+import { storedOf } from '../conversation/stored-values.ts'
+import { conversationOf } from '../conversation/warm-documents.ts'
+import { bind } from '../parameter/bind.ts'
+import { visibleValues } from '../parameter/visibility.ts'
+import type { ConversationRow } from '../store/store.ts'
+import type { DocumentOptions } from './contract.ts'
+import { notFound } from '../identity/not-found.ts'
+import type { Scope } from './scope.ts'
+import { limitOf } from './views.ts'
+
+/** One conversation document. Throws `NOT_FOUND`, `RUN_INPUT_INVALID`, `BODY_INVALID`. */
+export async function getDocument(scope: Scope, path: string, options: DocumentOptions): Promise<Document> {
+  const { parts, database } = scope
+  const start = startOf(path, options)
+  const limit = limitOf(options)
+  const id = conversationOf(path)
+  const row = await parts.store.getConversation(database, id)
+  if (row === null) throw notFound('document', path)
+  const { fold, last } = await parts.documents.latest({ database, path })
+  if (fold.definition === null && path !== id) throw notFound('document', path)
+  assertWithin(start, last?.seq ?? 0)
+  // Everything is read from the fold before the first await: another reader may advance the fold meanwhile.
+  const { definition, visible } = fold
+  const page = pageOf(fold, { start, limit, detail: options.detail ?? 'detailed' })
+  const rest = {
+    linkedConversations: [...fold.linked],
+    openCalls: [...fold.open.values()],
+    totalUsage: { ...fold.usage },
+    createdAt: iso(fold.createdAt ?? row.createdAt),
+    lastMessageAt: iso(fold.messages.at(-1)?.at ?? row.createdAt),
+    expiresAt: row.expiresAt === null ? null : iso(row.expiresAt),
+  }
+  const { messages, ...cursors } = page
+  return {
+    id: path,
+    agent: definition?.agent ?? row.agent,
+    parameters: await shownParameters(scope, row, { path, definition, visible }),
+    messages,
+    ...rest,
+    ...cursors,
+  }
+}
+
+const iso = (at: number): string => new Date(at).toISOString()
+
+function startOf(path: string, { before, after, cursor }: DocumentOptions): PageStart {
+  const given = Object.entries({ before, after, cursor }).flatMap(([name, value]) => (value == null ? [] : [name]))
+  if (given.length > 1)
+    throw new WitanError(
+      'RUN_INPUT_INVALID',
+      `${given.map((name) => `\`${name}\``).join(' and ')} cannot be combined.`,
+      {
+        path: given[0] ?? '',
+        hint: 'Send only one of `before`, `after` and `cursor`: each sets the start of the page.',
+      },
+    )
+  if (cursor != null) return readCursor(path, cursor)
+  if (before !== undefined) return { kind: 'before', date: dateOf(before, 'before') }
+  if (after !== undefined) return { kind: 'after', date: dateOf(after, 'after') }
+  return { kind: 'newest' }
+}
+
+function dateOf(text: string, name: string): number {
+  const at = Date.parse(text)
+  if (!Number.isNaN(at)) return at
+  throw new WitanError('BODY_INVALID', `\`${name}\` must be an ISO date.`, {
+    path: name,
+    hint: 'Such as 2026-01-31T12:00:00Z.',
+  })
+}
+
+/** The names that the document's agent declares; hidden ones without their value [C18]. */
+async function shownParameters(
+  scope: Scope,
+  row: ConversationRow,
+  { path, definition, visible }: Pick<DocumentFold, 'path' | 'definition' | 'visible'>,
+): Promise<Document['parameters']> {
+  const { parts, database } = scope
+  const shown: Document['parameters'] = {}
+  const agent =
+    definition === null ? parts.registry.rows(database).get(row.agent)?.data : await pinned(scope, definition)
+  if (agent === undefined) return shown
+  const { given } = storedOf(row.parameters)
+  const values =
+    visible ?? visibleValues(agent.parameters, bind(agent.parameters, { parent: null, given, map: {} }).bound)
+  for (const { name } of agent.parameters) {
+    const hiddenMeanwhile = path === row.id && given.get(name)?.hidden === true
+    const open = Object.hasOwn(values, name) && !hiddenMeanwhile
+    shown[name] = open ? { value: values[name], sendToModel: true } : { sendToModel: false }
+  }
+  return shown
+}
+
+async function pinned({ parts, database }: Scope, at: { agent: string; revision: number }) {
+  await parts.registry.ensureRevision(database, at.agent, at.revision)
+  return parts.registry.revision(database, at.agent, at.revision)
+}

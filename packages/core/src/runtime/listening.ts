@@ -1,0 +1,149 @@
+/**
+ * Receives what other processes on the same store do: for this process's jobs, its readers, and its callers that wait for a
+ * run.
+ */
+import type { RunResult, WitanError } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
+import { createRelay, type Listening } from '../event/relay.ts'
+import { channelOf, placeOf } from '../identity/channel.ts'
+import type { TrackedJob } from '../task/tracker.ts'
+import type { Parts } from './wiring.ts'
+import { notFound } from '../identity/not-found.ts'
+
+interface Place {
+  readonly database: string
+  readonly conversation: string
+}
+
+type ListeningParts = Pick<Parts, 'store' | 'warm' | 'hub' | 'tracker' | 'worker' | 'registry' | 'env'>
+
+/** Agents are reloaded after this many polls, even without a notification about them. */
+const refreshEvery = 20
+
+/** Starts to listen. */
+export function startListening(parts: ListeningParts): Listening {
+  const { store, warm, hub, worker, env, registry } = parts
+  const relay = createRelay({
+    hub,
+    clock: env.clock,
+    send(channel, text) {
+      const { database, conversation } = placeOf(channel)
+      store.say(database, conversation, text)
+    },
+  })
+  const readers = new ReaderFeed(parts)
+  const report = (error: unknown) => env.report(error)
+  const state: { problem: WitanError | null } = { problem: null }
+  const leave = store.listen({
+    appended(at) {
+      const log = warm.peek(at.database, at.conversation)
+      if (log !== null && log.watchers.size > 0 && log.state.seq < at.lastSeq) log.catchUp().catch(report)
+      readers.feed(at, at.lastSeq).catch(report)
+      reportRested(parts, parts.tracker.awaited(at)).catch(report)
+    },
+    due: () => void worker.look().catch(report),
+    gone(at) {
+      warm.drop(at.database, at.conversation)
+      hub.gone(channelOf(at.database, at.conversation))
+    },
+    said(at, text) {
+      if (at.conversation === '') registry.refresh(at.database).catch(report)
+      else relay.received(channelOf(at.database, at.conversation), text)
+    },
+    *watched() {
+      for (const [channel, { lastSeq }] of hub.channels) yield { ...placeOf(channel), lastSeq }
+    },
+    listening(problem) {
+      state.problem = problem
+      if (problem !== null) report(problem)
+    },
+    ignored: (count) => report(ignoredError(count)),
+  })
+  let looks = 0
+  return {
+    get problem() {
+      return state.problem
+    },
+    async look() {
+      looks += 1
+      await reportRested(parts, parts.tracker.awaited())
+      if (looks % refreshEvery === 0) await registry.refresh()
+    },
+    close() {
+      leave()
+      relay.close()
+    },
+  }
+}
+
+/** A run that a caller waits for here has ended or parked elsewhere: its result is in the store. */
+async function reportRested({ store, tracker }: ListeningParts, jobs: readonly TrackedJob[]): Promise<void> {
+  for (const { database, id, epoch } of jobs) {
+    const row = await store.getJob(database, id)
+    if (row === null) tracker.fail(id, Number.POSITIVE_INFINITY, notFound('run', id))
+    const rests = row === null || row.endedAt !== null || (row.status === 'waiting' && !row.wake)
+    if (row !== null && rests && row.epoch >= epoch) tracker.report(id, row.epoch, row.result as RunResult)
+  }
+}
+
+/** An unknown sender uses the channel of the store, or a program of a version before or after an upgrade. */
+function ignoredError(count: number): Error {
+  const notices = count === 1 ? '1 notice was' : `${count} notices were`
+  const why = 'not sealed with the key of this store, or repeated'
+  const hint = 'This is usual while programs of two versions run; otherwise check who else can connect to the database.'
+  return new Error(`${notices} ignored: ${why}. ${hint}`)
+}
+
+/** How many entries are read at once. */
+const readAtOnce = 500
+/** How many of the latest entries are read if no reader has read the history yet. A reader that needs more reads it itself. */
+const firstRead = 50
+/** The maximum number of characters passed on, so that a stalled reader holds no long copy of the history. */
+const firstCharacters = 500_000
+
+/** Passes the entries of other processes to the readers of this one; one read serves all readers. */
+class ReaderFeed {
+  readonly #parts: ListeningParts
+  /** The highest seq that is wanted, by conversation that is being read. */
+  readonly #wanted = new Map<string, number>()
+
+  constructor(parts: ListeningParts) {
+    this.#parts = parts
+  }
+
+  /** Reads what the readers lack up to `lastSeq`. A failed read is repeated at the next notification or poll. */
+  async feed(at: Place, lastSeq: number): Promise<void> {
+    const channel = channelOf(at.database, at.conversation)
+    const wanted = this.#wanted.get(channel)
+    if (wanted !== undefined) return void this.#wanted.set(channel, Math.max(wanted, lastSeq))
+    this.#wanted.set(channel, lastSeq)
+    try {
+      while (await this.#readMore(at, channel));
+    } finally {
+      this.#wanted.delete(channel)
+    }
+  }
+
+  /** False if there is nothing more to read, or no reader. */
+  async #readMore(at: Place, channel: string): Promise<boolean> {
+    const { hub, store } = this.#parts
+    const known = hub.channels.get(channel)
+    const wanted = this.#wanted.get(channel) ?? 0
+    if (known === undefined || (known.lastSeq ?? -1) >= wanted) return false
+    const after = known.lastSeq ?? Math.max(0, wanted - firstRead)
+    const entries = await store.readEntries(at.database, at.conversation, { after, limit: readAtOnce })
+    const handedOn = known.lastSeq === null ? lastOf(entries, firstCharacters) : entries
+    if (handedOn.length > 0) hub.entries(channel, handedOn)
+    return entries.length > 0
+  }
+}
+
+/** The last entries that fit into `characters`; at least one. */
+function lastOf(entries: readonly Entry[], characters: number): readonly Entry[] {
+  let left = characters
+  const tooMany = entries.findLastIndex(({ body }) => {
+    left -= JSON.stringify(body).length
+    return left < 0
+  })
+  return entries.slice(Math.min(tooMany + 1, entries.length - 1))
+}

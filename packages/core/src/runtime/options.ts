@@ -1,0 +1,108 @@
+/** The options of a runtime, and their immediate checks. */
+import { type ProviderOptions, WitanError } from '@witan/protocol'
+import type { Agent } from '../agent/define.ts'
+import { nearest } from '../agent/nearest.ts'
+import type { Ceilings } from '../budget/ceilings.ts'
+import type { Clock } from '../identity/clock.ts'
+import type { Ids } from '../identity/ids.ts'
+import { isModel, type Model, type ModelPrice } from '../model/model.ts'
+import type { Store } from '../store/store.ts'
+import type { FunctionTool } from '../tool/define.ts'
+import type { QuerySource } from '../tool/source.ts'
+import type { WorkNote } from '../worker/worker.ts'
+
+/** A named connection to models: `local` makes `local/qwen3` a model. */
+export type Connection =
+  | {
+      readonly kind: 'openai-compatible'
+      readonly baseUrl: string
+      readonly apiKey?: string
+      readonly headers?: Readonly<Record<string, string>>
+      /** By the model's name on this connection. */
+      readonly prices?: Readonly<Record<string, ModelPrice>>
+      /** For all its calls, unless an agent sets its own. */
+      readonly maxOutputTokens?: number
+      readonly providerOptions?: ProviderOptions
+    }
+  | ((model: string) => Model)
+
+/** A database that queries can read. */
+export type Source =
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | { readonly kind: 'postgres'; readonly url: string }
+  | QuerySource
+
+/** The options of a runtime. All are optional: without a store, everything stays in memory. */
+export interface RuntimeOptions {
+  readonly store?: Store
+  readonly connections?: Readonly<Record<string, Connection>>
+  /** Live models, by the name that agents use. */
+  readonly models?: Readonly<Record<string, Model>>
+  readonly sources?: Readonly<Record<string, Source>>
+  readonly tools?: readonly FunctionTool[]
+  /** Agents as code or as data, stored when the runtime starts [F10]. */
+  readonly agents?: readonly (Agent | object)[]
+  /** Ceilings, which an agent can only lower. Defaults: depth 8, 500 model calls, 128 tool calls per reply. */
+  readonly limits?: Partial<Ceilings>
+  /** Retries of model calls; `tries: 1` disables them. `totalMs`: the time limit of one call over all its tries; default one hour. */
+  readonly retry?: { readonly tries?: number; readonly baseMs?: number; readonly totalMs?: number }
+  /** How long a job is leased; default 15 s. */
+  readonly leaseMs?: number
+  /**
+   * The maximum number of jobs (runs and tasks) at once: at least 1, default 200. At the maximum this process claims no
+   * more jobs, and new tasks are left to other processes, or to itself when it has capacity. It always runs the runs that
+   * it accepts.
+   */
+  readonly maxJobs?: number
+  /** False if this process works on no jobs: it leaves the runs that it accepts to others. Default true. */
+  readonly takesWork?: boolean
+  readonly clock?: Clock
+  readonly ids?: Ids
+  /** A number from 0 to 1, for jitter. */
+  readonly random?: () => number
+  /** Reports internal problems that no caller sees; default: standard error. */
+  readonly report?: (error: unknown) => void
+  /** Called for every job that this process starts and leaves. For display only; nothing depends on it. */
+  readonly working?: (note: WorkNote) => void
+}
+
+const optionNames: readonly string[] = [
+  'store',
+  'connections',
+  'models',
+  'sources',
+  'tools',
+  'agents',
+  'limits',
+  'retry',
+  'leaseMs',
+  'maxJobs',
+  'takesWork',
+  'clock',
+  'ids',
+  'random',
+  'report',
+  'working',
+] satisfies (keyof RuntimeOptions)[]
+
+/** Refuses misspelt options and values that are not an agent, model or store, which would otherwise be noticed much later. */
+export function refuseUnknown(options: RuntimeOptions): void {
+  for (const name of Object.keys(options)) {
+    if (optionNames.includes(name)) continue
+    const near = nearest(name, optionNames)
+    const hint = near === null ? `Known: ${optionNames.join(', ')}.` : `Did you mean \`${near}\`?`
+    throw new WitanError('UNKNOWN_KEY', `\`${name}\` is not an option of createRuntime.`, { path: name, hint })
+  }
+  const wrong = (path: string, what: string, hint: string) =>
+    new WitanError('CONFIG_INVALID', `\`${path}\` is not ${what}.`, { path, hint })
+  const { maxJobs = 1, agents = [], models = {}, store } = options
+  if (!Number.isInteger(maxJobs) || maxJobs < 1)
+    throw wrong('maxJobs', 'a number of jobs', 'Pass an integer of at least 1, or omit it for 200.')
+  if (!Array.isArray(agents)) throw wrong('agents', 'a list', 'Write `agents: [one, two]`.')
+  const hole = agents.findIndex((agent) => typeof agent !== 'object' || agent === null)
+  if (hole >= 0) throw wrong(`agents.${hole}`, 'an agent', 'Pass a result of `defineAgent`, or an agent as data.')
+  const [none] = Object.entries(models).find(([, model]) => !isModel(model)) ?? []
+  if (none !== undefined) throw wrong(`models.${none}`, 'a model', 'Pass an object with `id` and `stream`.')
+  if (store !== undefined && typeof store.append !== 'function')
+    throw wrong('store', 'a store', 'Pass `sqliteStore({ file })` or `memoryStore()`.')
+}

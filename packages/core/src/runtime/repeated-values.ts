@@ -1,0 +1,93 @@
+/** Parameters that are passed again when a conversation continues. */
+import { WitanError } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
+import { reachable } from '../agent/check/graph.ts'
+import { makeEntry } from '../conversation/entry.ts'
+import type { ConversationLog } from '../conversation/log.ts'
+import { storedOf } from '../conversation/stored-values.ts'
+import { participantsOf } from '../parameter/participants.ts'
+import { type ConversationValues, readConversationValues, refuseLongHidden } from '../parameter/parameter.ts'
+import { pinRoot, refusalError } from '../command/accept.ts'
+import { checkConversationValues } from './start.ts'
+import type { Scope } from './scope.ts'
+import type { Parts } from './wiring.ts'
+import type { ConversationRow } from '../store/store.ts'
+
+/**
+ * Compares them with the values of the conversation's start, which never change. `sendToModel: false` applies from the next
+ * run on, permanently [E19]. Throws `PARAM_FIXED` for a different value or one that was not passed at the start, and
+ * `PARAM_UNKNOWN`; then no flag changes.
+ */
+export async function holdValues(
+  scope: Scope,
+  row: ConversationRow,
+  input: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const again = readConversationValues(input)
+  if (again.size === 0) return
+  refuseNew(scope, row, again)
+  const hide: string[] = []
+  for (const [name, { value, hidden }] of again) {
+    const [stored, isHidden] = row.parameters[name] ?? []
+    if (JSON.stringify(stored) !== JSON.stringify(value)) throw fixedError(name, 'differs from its value at')
+    if (hidden && isHidden === false) hide.push(name)
+  }
+  if (hide.length === 0) return
+  const { parts } = scope
+  const hidden = Object.entries(row.parameters).filter(([name, [, isHidden]]) => isHidden || hide.includes(name))
+  refuseLongHidden(hidden.map(([name, [value]]) => [name, value]))
+  const { database, id } = row
+  const log = await parts.warm.get(database, id)
+  const stored = await log.propose({ database, conversation: id, entries: [hiddenEntry(parts, log, hide)], hide })
+  if (!stored.ok) throw refusalError(stored.reason, id)
+}
+
+/** The entry that reports hidden parameters to everybody who has already read the conversation. */
+function hiddenEntry({ env }: Parts, { state }: ConversationLog, hidden: readonly string[]): Entry {
+  const { id, rootAgent } = state
+  const call = env.ids.call()
+  const place = {
+    call,
+    parentCall: null,
+    run: call,
+    document: id,
+    author: 'user',
+    agentPath: rootAgent,
+    invocation: call,
+  }
+  const detail = `From here on ${hidden.map((name) => `\`${name}\``).join(', ')} is not shown to any model.`
+  const body = { code: 'PARAMETERS_HIDDEN', detail, hidden } as const
+  const head = { place, job: call, epoch: 0, appendNo: 1, at: env.clock.now() }
+  return makeEntry({ type: 'notice', kind: null, body }, head)
+}
+
+function refuseNew({ parts, database }: Scope, row: ConversationRow, again: ConversationValues): void {
+  const fresh = new Map([...again].filter(([name]) => !Object.hasOwn(row.parameters, name)))
+  const [first] = fresh.keys()
+  if (first === undefined) return
+  const agents = new Map([...parts.registry.rows(database)].map(([id, { data }]) => [id, data]))
+  const root = pinRoot(parts, row).data
+  checkConversationValues(fresh, root, reachable(root, agents))
+  throw fixedError(first, 'was not passed at')
+}
+
+/** The participants are fixed at the start too; null changes nothing. Throws `PARAM_FIXED`. */
+export function holdUsers(row: ConversationRow, users: readonly string[] | null): void {
+  if (users === null) return
+  const known = participantsOf(storedOf(row.parameters).given)
+  const same = known !== null && known.size === new Set(users).size && users.every((id) => known.has(id))
+  if (same) return
+  const who = known === null ? 'everybody that its agents name' : [...known].join(', ')
+  throw new WitanError('PARAM_FIXED', `The participants of a conversation are fixed at its start: ${who}.`, {
+    path: 'users',
+    hint: 'Leave `users` out, or start a new conversation.',
+  })
+}
+
+/** Names the parameter, and never its value. */
+function fixedError(name: string, how: string): WitanError {
+  return new WitanError('PARAM_FIXED', `\`${name}\` ${how} the start of this conversation.`, {
+    path: `parameters.${name}`,
+    hint: 'Omit it, or start a new conversation with the new value.',
+  })
+}

@@ -1,0 +1,136 @@
+/** Runs: accepts a message or responses, reports the run that they started or resumed, and follows active runs. */
+import { type Prompt, type RunResult, WitanError } from '@witan/protocol'
+import { runRequestSchema } from '@witan/protocol/schemas'
+import { idOfNamed } from '../agent/registry.ts'
+import { type Accepted, acceptNext, type Message } from '../command/accept.ts'
+import { answerAll } from '../command/answer-interruption.ts'
+import { cancelJob } from '../command/cancel.ts'
+import { joinRun } from '../command/join.ts'
+import { notFound } from '../identity/not-found.ts'
+import type { Answer } from '../tool/tool.ts'
+import { refuseStranger } from './root-access.ts'
+import { parseBody, refuseMixedInput } from './body.ts'
+import type { AcceptedRun, NoteOption } from './contract.ts'
+import { present } from './interruptions.ts'
+import type { Scope } from './scope.ts'
+
+/** Accepts a message or responses. Throws if the body, the conversation or the live run refuses them. */
+export async function run(
+  scope: Scope,
+  id: string,
+  { body, ...noting }: NoteOption & { readonly body: unknown },
+): Promise<AcceptedRun> {
+  const request = parseBody(runRequestSchema, body)
+  const answers = [
+    ...request.actionResponses.map(({ id: action, response }) => ({
+      id: action,
+      answer: { value: response } as Answer,
+      kind: 'action' as const,
+    })),
+    ...request.answers.map((one) => ({ id: one.id, answer: { value: one.answer } as Answer })),
+  ]
+  refuseMixedInput(request)
+  await scope.parts.registry.ensure(scope.database)
+  if (request.prompt !== undefined) {
+    return say(scope, id, { ...request, ...noting, text: textOf(request.prompt) })
+  }
+  const log = await scope.parts.warm.get(scope.database, id)
+  return presented(
+    scope,
+    await answerAll(scope.parts, log, { answers, by: scope.principal, ifLastSeq: request.ifLastSeq, ...noting }),
+  )
+}
+
+/** The run with that id, active or not. Throws `NOT_FOUND`. */
+export async function followRun(scope: Scope, id: string): Promise<AcceptedRun> {
+  const { parts, database } = scope
+  const job = await parts.store.getJob(database, id)
+  if (job === null) throw notFound('run', id)
+  const rests = job.endedAt !== null || (job.status === 'waiting' && !job.wake)
+  const result = rests ? Promise.resolve(job.result as RunResult) : parts.tracker.next(job)
+  return presented(scope, { runId: id, conversationId: job.conversation, fromSeq: job.firstSeq - 1, result })
+}
+
+/** The run of a conversation that has not ended; null if there is none. */
+export async function liveRun(scope: Scope, id: string): Promise<AcceptedRun | null> {
+  const { parts, database } = scope
+  const { seq } = (await parts.warm.get(database, id)).state
+  const live = await parts.store.listJobs(database, id, { live: true })
+  const job = live.find(({ kind }) => kind === 'run')
+  if (job === undefined) return null
+  const running = job.status === 'running'
+  const result = running ? parts.tracker.next(job) : Promise.resolve(job.result as RunResult)
+  return presented(scope, { runId: job.id, conversationId: id, fromSeq: seq, result })
+}
+
+/** A run as its caller sees it. */
+export function presented(scope: Scope, accepted: Accepted): AcceptedRun {
+  const result = accepted.result.then((stored: RunResult) => present(scope, stored))
+  result.catch(() => {})
+  return { ...accepted, result }
+}
+
+interface Saying extends Message {
+  readonly cancelPendingActions: boolean
+  readonly onActive: 'enqueue' | 'reject' | 'interrupt'
+}
+
+/** A message without options. */
+export const sayDefaults = {
+  artificialActions: [],
+  ifLastSeq: null,
+  cancelPendingActions: false,
+  onActive: 'enqueue',
+} as const
+
+/** Sends a message to a conversation: starts a run, or acts on the live run according to `onActive` [D12]. */
+export async function say(scope: Scope, id: string, message: Saying): Promise<AcceptedRun> {
+  const { parts, database } = scope
+  const log = await parts.warm.get(database, id)
+  await idOfNamed(parts.registry, database, log.state.rootAgent)
+  refuseStranger(scope, log.state.rootAgent)
+  const next = await acceptNext(parts, log, message)
+  if ('runId' in next) return presented(scope, next)
+  if (message.onActive === 'reject') {
+    throw new WitanError('RUN_ACTIVE', `Run \`${next.id}\` is active.`, {
+      path: 'onActive',
+      hint: 'Send onActive enqueue or interrupt, or wait.',
+    })
+  }
+  if (message.onActive === 'interrupt') {
+    const { ifLastSeq } = message
+    // The precondition held when the cancel was stored. The entries of the run’s end do not break it.
+    if (await interrupt(scope, next.id, { ifLastSeq })) return say(scope, id, { ...message, ifLastSeq: null })
+  } else {
+    const joined = await joinRun(parts, log, message)
+    if (joined !== null) return presented(scope, joined)
+  }
+  return say(scope, id, message)
+}
+
+/** Cancels a run and waits for its end; false if it had already ended. */
+export async function interrupt(
+  { parts, principal, database }: Scope,
+  id: string,
+  { tasks = false, ifLastSeq = null }: { readonly tasks?: boolean; readonly ifLastSeq?: number | null } = {},
+): Promise<boolean> {
+  try {
+    const cancelling = { id, kind: 'run', by: principal.id, tasks, ifLastSeq } as const
+    const cancelled = await cancelJob(parts, database, cancelling)
+    await cancelled.result
+    return true
+  } catch (error) {
+    isOver(error)
+    return false
+  }
+}
+
+/** Ignores the error of a cancel that came after the end. */
+export function isOver(error: unknown): void {
+  if ((error as WitanError).code !== 'RUN_FINISHED' && (error as WitanError).code !== 'TASK_FINISHED') throw error
+}
+
+/** The text of a prompt. */
+export function textOf(prompt: Prompt): string {
+  return typeof prompt === 'string' ? prompt : prompt.map((part) => part.text).join('\n')
+}

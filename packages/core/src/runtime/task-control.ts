@@ -1,0 +1,52 @@
+/** What agents can do with the tasks below them: the same as people, within their own conversation. */
+import type { Task } from '@witan/protocol'
+import type { CommandContext } from '../command/accept.ts'
+import { cancelJob } from '../command/cancel.ts'
+import { isTextAndError } from '../conversation/callers-view.ts'
+import { progressOf, sayTo } from '../command/steer.ts'
+import type { TaskAbout } from '../job/task.ts'
+import { taskOf } from './jobs.ts'
+import type { TaskControl } from '../task/control.ts'
+import type { Caller } from '../tool/tool.ts'
+
+const replyWaitMs = 30_000
+
+/** What agents can do with the tasks below them. `context` is read late, because the tools are created before it. */
+export function taskControl(context: () => CommandContext): TaskControl {
+  const find = async (caller: Caller, id: string): Promise<Task | null> => {
+    const row = await context().store.getJob(caller.database, id)
+    if (row?.kind !== 'task' || row.conversation !== caller.conversationId) return null
+    const { agentPath } = row.about as TaskAbout
+    if (!agentPath.startsWith(`${caller.agentPath}/`)) return null
+    const { state } = await context().warm.latest(caller.database, caller.conversationId)
+    return asRead(taskOf(row), state.answers.get(id))
+  }
+  return {
+    find,
+    message: (caller, { id, text, wait, key }, signal) =>
+      sayTo(context(), caller.database, {
+        id,
+        text,
+        written: true,
+        key,
+        from: caller.agent.id,
+        waitMs: wait ? replyWaitMs : null,
+        signal,
+      }),
+    progress: (caller, { id, question }, signal) => progressOf(context(), caller.database, { id, question, signal }),
+    async cancel(caller, id) {
+      await cancelJob(context(), caller.database, { id, kind: 'task', by: caller.agentPath, tasks: true })
+    },
+  }
+}
+
+/**
+ * A task as its caller's model reads it: in the form that the edge specifies, without values that the caller may not know
+ * [C17].
+ */
+function asRead(task: Task, answer: unknown): Task {
+  if (answer === undefined) return task
+  if (task.error === null) return { ...task, output: answer }
+  if (!isTextAndError(answer)) return { ...task, error: { ...task.error, detail: String(answer) } }
+  return { ...task, output: answer, error: { ...task.error, detail: answer.error ?? '' } }
+}

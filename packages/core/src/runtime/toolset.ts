@@ -1,0 +1,73 @@
+/** The tools of an agent call, assembled from the sources of each kind. */
+import { WitanError } from '@witan/protocol'
+import type { Agent } from '../agent/define.ts'
+import { agentTools } from '../edge/agent-tool.ts'
+import { backgroundTools } from '../edge/background.ts'
+import { subAgentTools } from '../edge/sub-agent.ts'
+import type { TaskControl } from '../task/control.ts'
+import type { FunctionTool } from '../tool/define.ts'
+import type { FindAgent } from '../tool/delegation.ts'
+import { actionTools } from '../tool/kinds/action.ts'
+import { approved } from '../tool/kinds/approval.ts'
+import { functionTools } from '../tool/kinds/function.ts'
+import { createPostgresSource } from '../tool/kinds/postgres-source.ts'
+import { questionTools } from '../tool/kinds/question.ts'
+import { queryTools } from '../tool/kinds/query.ts'
+import { createSqliteSource } from '../tool/kinds/sqlite-source.ts'
+import { userTools } from '../tool/kinds/user.ts'
+import type { QuerySource } from '../tool/source.ts'
+import type { Caller, Tool, Toolset, ToolSource } from '../tool/tool.ts'
+import { approvalsOf } from './approvals.ts'
+import type { RuntimeOptions, Source } from './options.ts'
+
+/** The sources of tools. Tools that an agent may want approved go through a gate. */
+export function toolSourcesOf(from: {
+  readonly tools: ReadonlyMap<string, FunctionTool>
+  readonly sources: ReadonlyMap<string, QuerySource>
+  readonly find: FindAgent
+  readonly control: TaskControl
+  readonly agents: readonly (Agent | object)[]
+  readonly report: (error: unknown) => void
+}): readonly ToolSource[] {
+  const { tools, sources, find, control, agents, report } = from
+  const approvals = approvalsOf(agents, report)
+  const own = [functionTools(tools, find), queryTools(sources), actionTools, subAgentTools(find), agentTools(find)]
+  return [...own.map((source) => approved(source, approvals)), backgroundTools(control), questionTools, userTools]
+}
+
+/** The tools of a call by name; if two share a name, the later one wins. */
+export function toolsetOf(sources: readonly ToolSource[]): (caller: Caller) => Toolset {
+  return (caller) => {
+    const tools = new Map<string, Tool>()
+    for (const source of sources) for (const tool of source(caller)) tools.set(tool.name, tool)
+    return tools
+  }
+}
+
+/** The databases that queries can read. */
+export function sourcesOf({ sources = {} }: RuntimeOptions): ReadonlyMap<string, QuerySource> {
+  return new Map(Object.entries(sources).map(([name, source]) => [name, querySource(source)]))
+}
+
+function querySource(source: Source): QuerySource {
+  if ('run' in source) return source
+  return source.kind === 'postgres' ? createPostgresSource(source) : createSqliteSource(source)
+}
+
+/** The function tools of a runtime and its agents. Throws `NAME_TAKEN`. */
+export function collectTools(options: RuntimeOptions): ReadonlyMap<string, FunctionTool> {
+  const tools = new Map<string, FunctionTool>()
+  const live = (options.agents ?? []).flatMap((agent) =>
+    'data' in agent && 'tools' in agent ? (agent as Agent).tools : [],
+  )
+  for (const tool of [...(options.tools ?? []), ...live]) {
+    if (tools.has(tool.name) && tools.get(tool.name) !== tool) {
+      throw new WitanError('NAME_TAKEN', `Two tools are named \`${tool.name}\`.`, {
+        path: 'tools',
+        hint: 'Agents name tools; give each its own name.',
+      })
+    }
+    tools.set(tool.name, tool)
+  }
+  return tools
+}

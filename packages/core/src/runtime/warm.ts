@@ -1,0 +1,28 @@
+/** The folds that a runtime caches in memory: conversations, and recently read documents. */
+import { withFaultPoints } from '../conversation/append-points.ts'
+import { entriesOf, WarmConversations } from '../conversation/warm.ts'
+import { WarmDocuments } from '../conversation/warm-documents.ts'
+import type { Registry } from '../agent/registry.ts'
+import type { LiveHub } from '../event/live.ts'
+import type { Store } from '../store/store.ts'
+
+/** Folds of conversations and of documents. A document's fold is evicted with its conversation. */
+export interface Warm {
+  readonly warm: WarmConversations
+  readonly documents: WarmDocuments
+}
+
+/** Connects the folds to the store, to the readers and to the agents; nothing is read yet. */
+export function keepWarm({ store, hub, registry }: { store: Store; hub: LiveHub; registry: Registry }): Warm {
+  const documents = new WarmDocuments((of) => entriesOf(store, of))
+  const warm = new WarmConversations({
+    store,
+    documents,
+    append: withFaultPoints((append) => store.append(append)),
+    stored: (channel, entries) => hub.entries(channel, entries),
+    ensureRevision: (database, id, revision) => registry.ensureRevision(database, id, revision),
+    lookup: (database) => (id, revision) => registry.revision(database, id, revision),
+    capacity: 256,
+  })
+  return { warm, documents }
+}

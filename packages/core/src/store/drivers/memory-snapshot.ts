@@ -1,0 +1,67 @@
+/** Export and import of conversations, and the list of databases, of the store in memory. */
+import type { Store } from '../store.ts'
+import { arriving } from '../snapshot.ts'
+import { notifyOthers } from './memory-listen.ts'
+import { noteRest } from './memory-rest.ts'
+import {
+  addConversation,
+  addInterruption,
+  addJob,
+  isGone,
+  type MemoryAccess,
+  type MemoryTables,
+  removeConversation,
+  tablesOf,
+} from './memory-tables.ts'
+
+type WholeMethods = Pick<Store, 'listDatabases' | 'readWhole' | 'putWhole' | 'checkWritable'>
+
+/** The methods of a store that are about moving conversations. */
+export function wholeMethods(access: MemoryAccess): WholeMethods {
+  const { memory } = access
+  return {
+    listDatabases: async () =>
+      [...memory.databases]
+        .filter(([, tables]) => holdsAnything(tables))
+        .map(([name]) => name)
+        .sort(),
+    async readWhole(database, id) {
+      const kept = tablesOf(memory, database).conversations.get(id)
+      if (kept === undefined || isGone(memory, kept)) return null
+      const { row, entries, jobs, interruptions } = kept
+      return {
+        row: { ...row },
+        entries: [...entries],
+        jobs: jobs.map((job) => ({ ...job })),
+        interruptions: interruptions.map((one) => ({ ...one })),
+      }
+    },
+    async putWhole(database, whole) {
+      const { row, entries, jobs, interruptions } = arriving(database, whole)
+      const tables = tablesOf(memory, database)
+      const found = tables.conversations.get(row.id)
+      const over = found !== undefined && isGone(memory, found) ? found : null
+      if (found !== undefined && over === null) return false
+      const isTaken = (one: { conversation: string } | undefined) =>
+        one !== undefined && !(over !== null && one.conversation === row.id)
+      if (jobs.some(({ id }) => isTaken(tables.jobs.get(id)))) return false
+      if (interruptions.some(({ view }) => isTaken(tables.interruptions.get(view.id)))) return false
+      if (over !== null) removeConversation(memory, over)
+      const kept = addConversation(tables, row)
+      kept.entries.push(...entries)
+      for (const job of jobs) addJob(memory, kept, { ...job })
+      for (const one of interruptions) addInterruption(tables, kept, one)
+      noteRest(memory, kept)
+      const at = { database, conversation: row.id }
+      if (over !== null) notifyOthers(access, (listener) => listener.gone(at))
+      notifyOthers(access, (listener) => listener.appended({ ...at, lastSeq: row.lastSeq }))
+      if (kept.live.some(({ wake }) => wake)) notifyOthers(access, (listener) => listener.due())
+      return true
+    },
+    checkWritable: async () => {},
+  }
+}
+
+function holdsAnything({ conversations, revisions, replies }: MemoryTables): boolean {
+  return conversations.size + revisions.size + replies.size > 0
+}

@@ -1,0 +1,145 @@
+/** Export and import of conversations, and the list of databases. */
+import { entryOf, entryText } from '../../entry-text.ts'
+import { readSql } from '../../sql/postgres/append.ts'
+import { interruptionSql } from '../../sql/postgres/interruptions.ts'
+import { jobSql } from '../../sql/postgres/jobs.ts'
+import { logSql } from '../../sql/postgres/log.ts'
+import type { Store, WholeConversation } from '../../store.ts'
+import { arriving, trialConversation } from '../../snapshot.ts'
+import type { Transaction } from './connection.ts'
+import type { Query } from './statements.ts'
+import { newMark } from './ids.ts'
+import type { Notices } from './notify.ts'
+import { conversationRow, interruptionRow, jobRow } from './rows.ts'
+import { conclude, type PostgresSession } from './session.ts'
+import { jsonText, restored, stored } from './text.ts'
+import { deletesOf, insertEntries, insertInterruptions, insertJobs, writesOf } from './writing.ts'
+import { arrive, createBatch } from './working.ts'
+
+type WholeMethods = Pick<Store, 'listDatabases' | 'readWhole' | 'putWhole' | 'checkWritable'>
+
+/** How many entries one statement stores. */
+const pageSize = 2000
+const wholeMs = 60_000
+
+/** The time limit of a trial write, retries included. */
+const trialMs = { reply: 3_000, retry: 1_000 }
+
+/** The methods of a store for export and import, and the check that it is writable. */
+export function wholeMethods(session: PostgresSession, notices: Notices): WholeMethods {
+  return {
+    async listDatabases() {
+      const [rows = []] = await session.writeAsWorker([logSql.listDatabases])
+      return rows.map(({ database }) => restored(database as string)).sort()
+    },
+    readWhole: (database, id) => readWhole(session, database, id),
+    async putWhole(database, whole) {
+      const isPut = await putWhole(session, database, arriving(database, whole))
+      if (!isPut) return false
+      const at = { database, conversation: whole.row.id }
+      notices.gone(at)
+      notices.appended({ ...at, lastSeq: whole.row.lastSeq })
+      notices.due()
+      return true
+    },
+    checkWritable: () => checkWritable(session),
+  }
+}
+
+/** Runs the trial write in one transaction that no other transaction sees. */
+async function checkWritable(session: PostgresSession): Promise<void> {
+  const database = 'default'
+  const id = `trial/${newMark()}`
+  const queries: Query[] = [
+    ...[...parts(database, trialConversation(database, id, session.clock.now()))].flat(),
+    ...deletesOf(database, [id]),
+  ]
+  const options = { pool: 'write', replyMs: trialMs.reply } as const
+  await session.work(() => session.connection.run({ database }, queries, options), trialMs.retry)
+}
+
+/** Reads a consistent snapshot. */
+async function readWhole(session: PostgresSession, database: string, id: string): Promise<WholeConversation | null> {
+  const at = [stored(database), stored(id)] as const
+  const queries: Query[] = [
+    [logSql.getConversation, ...at],
+    [logSql.readEntries, ...at, 0, null],
+    [jobSql.listJobs, ...at],
+    [interruptionSql.ofConversation, ...at],
+  ]
+  const options = { snapshot: true, replyMs: wholeMs }
+  const place = { database: at[0] }
+  const [rows = [], entries = [], jobs = [], interruptions = []] = await session.work(() =>
+    session.connection.run(place, queries, options),
+  )
+  if (rows[0] === undefined) return null
+  return {
+    row: conversationRow(rows[0]),
+    entries: entries.map(({ text, seq }) => entryOf(text as string, seq as number)),
+    jobs: jobs.map(jobRow),
+    interruptions: interruptions.map(interruptionRow),
+  }
+}
+
+async function putWhole(session: PostgresSession, database: string, whole: WholeConversation): Promise<boolean> {
+  const { row } = whole
+  const at = stored(database)
+  const options = { replyMs: wholeMs }
+  let isUntold = false
+  return session.transaction(
+    at,
+    async (transaction) => {
+      const found = await look(transaction, at, whole)
+      if (isUntold && found.conversation !== null && isSame(found.conversation, row)) return true
+      isUntold = false
+      if (found.isTaken) return false
+      if (found.isOver) await transaction.send(deletesOf(database, [row.id]))
+      for (const queries of parts(database, whole)) await transaction.send(queries)
+      isUntold = true
+      await conclude(transaction.commit([]), () => {
+        isUntold = false
+      })
+      return true
+    },
+    options,
+  )
+}
+
+function isSame(one: WholeConversation['row'], other: WholeConversation['row']): boolean {
+  return jsonText(Object.entries(one).sort()) === jsonText(Object.entries(other).sort())
+}
+
+/** Checks whether its ids are taken. Expired conversations and their rows do not count. */
+async function look({ send }: Transaction, at: string, { row, jobs, interruptions }: WholeConversation) {
+  const id = stored(row.id)
+  const [, current = [], over = [], takenJobs = [], takenInterruptions = []] = await send([
+    [logSql.lockConversation, at, id],
+    [logSql.getConversation, at, id],
+    [logSql.stillOver, at, [id]],
+    [readSql.lockNamedJobs, at, jobs.map((job) => stored(job.id))],
+    [readSql.lockInterruptions, at, interruptions.map(({ view }) => stored(view.id))],
+  ])
+  const isOver = over.length > 0
+  const others = [...takenJobs, ...takenInterruptions].filter((one) => !isOver || one.conversation !== id)
+  const conversation = current[0] === undefined ? null : conversationRow(current[0])
+  return { conversation, isOver, isTaken: conversation !== null || others.length > 0 }
+}
+
+function* parts(database: string, { row, entries, jobs, interruptions }: WholeConversation): Generator<Query[]> {
+  const batch = createBatch(database, 0)
+  arrive(batch, row)
+  yield writesOf(batch)
+  const at = stored(database)
+  for (let start = 0; start < entries.length; start += pageSize) {
+    const page = entries.slice(start, start + pageSize)
+    yield [
+      insertEntries(
+        at,
+        page.map((entry) => ({ id: row.id, seq: entry.seq, text: entryText(entry) })),
+      ),
+    ]
+  }
+  const texts = jobs.map((job) => ({ ...job, about: jsonText(job.about), result: jsonText(job.result) }))
+  if (texts.length > 0) yield [insertJobs(at, texts)]
+  if (interruptions.length > 0) yield [insertInterruptions(at, interruptions)]
+}

@@ -1,0 +1,65 @@
+/** Agents and remembered replies of the embedded store. */
+import { agentSql } from '../sql/agents.ts'
+import { replySql } from '../sql/replies.ts'
+import type { AgentChange, AgentRecords } from '../../agent/records.ts'
+import { isLost } from '../reply.ts'
+import type { Store } from '../store.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { agentRow, jsonText, replyRow } from './sqlite-rows.ts'
+import type { SqliteSession } from './sqlite-session.ts'
+
+/** The methods of a store that are about agents. */
+export function agentMethods(session: SqliteSession): AgentRecords {
+  return {
+    listAgents: (database) => session.read(({ all }) => all(agentSql.listAgents, database).map(agentRow)),
+    listAgentIds: (database) =>
+      session.read(({ all }) => all(agentSql.listAgentIds, database).map(({ id }) => id as string)),
+    getAgentRevision: (database, id, revision) =>
+      session.read(({ get }) => {
+        const row = get(agentSql.getAgentRevision, database, id, revision)
+        return row === null ? null : agentRow(row)
+      }),
+    lastAgentRevision: (database, id) =>
+      session.read(({ get }) => get(agentSql.lastAgentRevision, database, id)?.revision as number),
+    changeAgents: (database, changes) =>
+      session.write((connection) => {
+        const isCurrent = ({ id, ifRevision }: AgentChange) =>
+          (connection.get(agentSql.currentRevision, database, id)?.revision ?? 0) === ifRevision
+        if (!changes.every(isCurrent)) return false
+        for (const change of changes) changeAgent(connection, database, change)
+        return true
+      }),
+  }
+}
+
+function changeAgent({ run }: SqliteConnection, database: string, { id, row }: AgentChange): void {
+  if (row === null) return run(agentSql.deleteAgent, database, id)
+  const { revision, source, data, warnings } = row
+  run(agentSql.putAgent, database, id, revision)
+  run(agentSql.putAgentRevision, database, id, revision, source, jsonText(data), jsonText(warnings))
+}
+
+type ReplyMethods = Pick<Store, 'beginReply' | 'finishReply'>
+
+/** How many outdated replies are removed when a new one is begun. */
+const sweptAtOnce = 10
+
+/** The methods of a store that are about remembered replies. */
+export function replyMethods(session: SqliteSession): ReplyMethods {
+  return {
+    beginReply: (database, { key, digest, at, expiresBefore, lostBefore }) =>
+      session.write(({ get, run }) => {
+        const row = get(replySql.getReply, database, key)
+        const known = row === null ? null : replyRow(row)
+        if (known !== null && known.at >= expiresBefore && !isLost(known, { digest, lostBefore })) return known
+        run(replySql.putReply, database, key, digest, at)
+        run(replySql.sweepReplies, database, expiresBefore, sweptAtOnce)
+        return null
+      }),
+    finishReply: (database, { key, at }, reply) =>
+      session.write(({ run }) => {
+        if (reply === null) run(replySql.deleteReply, database, key, at)
+        else run(replySql.finishReply, database, key, at, reply.status, reply.body)
+      }),
+  }
+}

@@ -1,0 +1,73 @@
+/** Export and import of conversations, and the list of databases, of the embedded store. */
+import { entryOf, entryText } from '../entry-text.ts'
+import { interruptionSql } from '../sql/interruptions.ts'
+import { jobSql } from '../sql/jobs.ts'
+import { logSql } from '../sql/log.ts'
+import type { Store, WholeConversation } from '../store.ts'
+import { arriving, trialConversation } from '../snapshot.ts'
+import { createConversation, insertInterruption } from './sqlite-append.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { insertJob, nextKey } from './sqlite-job-rows.ts'
+import { conversationRow, interruptionRow, jobOfTuple } from './sqlite-rows.ts'
+import type { SqliteSession } from './sqlite-session.ts'
+
+type WholeMethods = Pick<Store, 'listDatabases' | 'readWhole' | 'putWhole' | 'checkWritable'>
+
+/** The methods of a store for export and import, and the check that it is writable. */
+export function wholeMethods(session: SqliteSession): WholeMethods {
+  return {
+    listDatabases: () => session.read(({ all }) => all(logSql.listDatabases).map(({ database }) => database as string)),
+    readWhole: (database, id) =>
+      session.read(({ get, all, tuples }) => {
+        const row = get(logSql.getConversation, database, id, session.now())
+        if (row === null) return null
+        const number = row.number as number
+        const entries = all(logSql.readEntries, database, id, 0, Number.MAX_SAFE_INTEGER)
+        return {
+          row: conversationRow(row),
+          entries: entries.map(({ text, seq }) => entryOf(text as string, seq as number)),
+          jobs: tuples(jobSql.listJobs, number).map(jobOfTuple),
+          interruptions: all(interruptionSql.readInterruptions, number).map(interruptionRow),
+        }
+      }),
+    async putWhole(database, whole) {
+      const arrived = arriving(database, whole)
+      const texts = arrived.entries.map(entryText) // an entry that JSON cannot hold fails here, without the group
+      return session.write((connection) => put(connection, arrived, { texts, now: session.now() }))
+    },
+    checkWritable: () => session.write((connection) => tryToWrite(connection, session.now())),
+  }
+}
+
+/** An id that no conversation can have. */
+const trialId = ' trial'
+
+/** Writes to the disk, although the content is unchanged in the end. */
+function tryToWrite(connection: SqliteConnection, now: number): void {
+  const whole = trialConversation('default', trialId, now)
+  if (!put(connection, whole, { texts: whole.entries.map(entryText), now })) return
+  const number = connection.get(logSql.findConversation, 'default', whole.row.id)?.number as number
+  for (const sql of logSql.deleteConversation) connection.run(sql, number)
+}
+
+function put(
+  connection: SqliteConnection,
+  { row, jobs, interruptions }: WholeConversation,
+  { texts, now }: { readonly texts: readonly string[]; readonly now: number },
+): boolean {
+  const { get, tuple, run } = connection
+  const { database, id } = row
+  const found = (get(logSql.findConversation, database, id)?.number as number | undefined) ?? null
+  if (found !== null && get(logSql.isGone, found, now)?.gone !== 1) return false
+  const isTaken = (conversation: unknown) => conversation !== null && conversation !== found
+  if (jobs.some((job) => isTaken(tuple(jobSql.conversationOfJob, database, job.id)?.[0] ?? null))) return false
+  const stateOf = (name: string) => tuple(interruptionSql.interruptionState, database, name)
+  if (interruptions.some(({ view }) => isTaken(stateOf(view.id)?.[0] ?? null))) return false
+  if (found !== null) for (const sql of logSql.deleteConversation) run(sql, found)
+  const number = createConversation(connection, row)
+  let key = number * 1_048_576
+  for (const text of texts) run(logSql.insertEntry, ++key, text)
+  for (const job of jobs) insertJob(connection, job, nextKey(connection, number, job.kind))
+  for (const one of interruptions) insertInterruption(connection, one, number)
+  return true
+}

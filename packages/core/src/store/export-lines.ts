@@ -1,0 +1,212 @@
+/** The export format of a store: one JSON object per line, the same for every driver and strictly checked. */
+import { WitanError } from '@witan/protocol'
+import { type Entry, readersOf } from '@witan/protocol/entries'
+import { agentSchema, findingSchema, interruptionSchema } from '@witan/protocol/schemas'
+import { z } from 'zod'
+import type { ConversationRow, InterruptionRow, JobRow } from './store.ts'
+
+/** The format version that this code writes; it reads no other. */
+export const movingVersion = 1
+
+const text = z.string()
+const number = z.number()
+const whole = z.number().int().min(0)
+const maybe = number.nullable()
+const json = z.unknown()
+const names = z.record(text, json)
+
+const revisionSchema = z.strictObject({
+  revision: z.number().int().min(1),
+  source: z.enum(['code', 'data']),
+  data: names.refine((data) => agentSchema.safeParse(data).success, 'is no agent that this version can read'),
+  warnings: z.array(findingSchema),
+})
+
+const conversationSchema = z.strictObject({
+  id: text,
+  agent: text,
+  createdBy: text,
+  createdAt: number,
+  lastMessageAt: number,
+  lastSeq: whole,
+  parameters: z.record(text, z.union([z.tuple([json, z.boolean()]), z.tuple([json, z.boolean(), whole])])),
+  maxModelIterationsPerCall: maybe,
+  expiresAt: maybe,
+})
+
+const placeSchema = z.strictObject({
+  call: text,
+  parentCall: text.nullable(),
+  run: text,
+  document: text,
+  author: text,
+  agentPath: text,
+  invocation: text,
+})
+
+const entrySchema = z.strictObject({
+  seq: whole,
+  type: text,
+  kind: text.nullable(),
+  at: number,
+  job: text,
+  epoch: whole,
+  appendNo: z.number().int(),
+  place: placeSchema,
+  body: names,
+})
+
+const jobSchema = z.strictObject({
+  id: text,
+  kind: z.enum(['run', 'task']),
+  status: z.enum(['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled']),
+  epoch: whole,
+  wake: z.boolean(),
+  attempts: z.number().int(),
+  createdAt: number,
+  startedAt: maybe,
+  endedAt: maybe,
+  firstSeq: whole,
+  about: json,
+  result: json,
+})
+
+const openSchema = z.strictObject({
+  job: text,
+  call: text,
+  view: names.refine(
+    (view) => interruptionSchema.safeParse(view).success,
+    'is no interruption that this version knows',
+  ),
+  bound: names,
+  terms: json,
+  answer: json,
+  answeredBy: text.nullable(),
+  createdAt: number,
+  expiresAt: maybe,
+  settledAt: maybe,
+})
+
+const lineSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('witan-store'), version: z.literal(movingVersion), databases: z.array(text) }),
+  z.strictObject({
+    kind: z.literal('agent'),
+    database: text,
+    id: text,
+    current: whole.nullable(),
+    revisions: z.array(revisionSchema).min(1),
+  }),
+  z.strictObject({
+    kind: z.literal('conversation'),
+    database: text,
+    row: conversationSchema,
+    jobs: whole,
+    interruptions: whole,
+  }),
+  z.strictObject({ kind: z.literal('entry'), entry: entrySchema }),
+  z.strictObject({ kind: z.literal('job'), job: jobSchema }),
+  z.strictObject({ kind: z.literal('interruption'), interruption: openSchema }),
+  z.strictObject({ kind: z.literal('end'), agents: whole, conversations: whole }),
+])
+
+/** One line. A conversation's line is followed by its entries, jobs and interruptions, in the numbers that it states. */
+export type MovingLine = z.infer<typeof lineSchema>
+
+/** Converts stored rows to the rows of an export. */
+export const movingRows = {
+  conversation: ({ database: _, ...row }: ConversationRow): MovingOf<'conversation'>['row'] =>
+    ordered(conversationSchema, { ...row, parameters: mutable(row.parameters) }),
+  entry: (entry: Entry): MovingOf<'entry'>['entry'] =>
+    ordered(entrySchema, { ...entry, place: ordered(placeSchema, entry.place), body: { ...entry.body } }),
+  job: ({ owner: _, leaseUntil: __, database: ___, conversation: ____, ...job }: JobRow): MovingOf<'job'>['job'] =>
+    ordered(jobSchema, job),
+  interruption: ({
+    database: _,
+    conversation: __,
+    ...row
+  }: InterruptionRow): MovingOf<'interruption'>['interruption'] =>
+    ordered(openSchema, { ...row, view: { ...row.view }, bound: { ...row.bound } }),
+  revision: (row: z.infer<typeof revisionSchema>): z.infer<typeof revisionSchema> => ordered(revisionSchema, row),
+} as const
+
+/** A line of one kind. */
+export type MovingOf<Kind extends MovingLine['kind']> = Extract<MovingLine, { kind: Kind }>
+
+function mutable(parameters: ConversationRow['parameters']) {
+  return parameters as MovingOf<'conversation'>['row']['parameters']
+}
+
+/** The fields in the order of their schema, so that equal stores export equal text. */
+function ordered<Shape extends z.ZodRawShape, Value extends object>(schema: z.ZodObject<Shape>, value: Value): Value {
+  const fields = Object.keys(schema.shape).map((name) => [name, (value as Record<string, unknown>)[name] ?? null])
+  return Object.fromEntries(fields) as Value
+}
+
+/** The text of a line, without the line feed. */
+export function exportText(line: MovingLine): string {
+  return JSON.stringify(line)
+}
+
+/** Parses line `number`. Throws `JSON_INVALID`, `SCHEMA_TOO_NEW`, `UNKNOWN_KEY` or `BODY_INVALID`; no message holds a value. */
+export function readMovingLine(given: string, number: number): MovingLine {
+  const place = `line ${number}`
+  let value: unknown
+  try {
+    value = JSON.parse(given)
+  } catch {
+    throw new WitanError('JSON_INVALID', `${place} is not JSON.`, { path: place, hint: wholeHint })
+  }
+  refuseNewer(value, place)
+  const parsed = lineSchema.safeParse(value)
+  const [issue] = parsed.error?.issues ?? []
+  if (parsed.success && !hasHiddenKey(value)) return known(parsed.data, place)
+  if (issue?.code === 'unrecognized_keys' || issue === undefined) {
+    const key = [...(issue?.path ?? []), issue?.keys[0] ?? '__proto__'].map(String).join('.')
+    const hint = 'Take the file as `witan export` wrote it, with a version of Witan that is at least as new.'
+    throw new WitanError(
+      'UNKNOWN_KEY',
+      `${place} has a field that this version does not know: \`${key.slice(0, 200)}\`.`,
+      {
+        path: `${place}: ${key.slice(0, 200)}`,
+        hint,
+      },
+    )
+  }
+  const path = issue.path.map(String).join('.').slice(0, 200)
+  throw invalid(place, path === '' ? 'is not a line of an export' : `is not valid at \`${path}\`: ${issue.message}`)
+}
+
+const wholeHint = 'Take the whole file that `witan export` wrote, as it is.'
+
+/** The error for a line that does not belong in the file there. */
+export function invalid(place: string, why: string): WitanError {
+  return new WitanError('BODY_INVALID', `${place} ${why}.`, { path: place, hint: wholeHint })
+}
+
+function refuseNewer(value: unknown, place: string): void {
+  const { kind, version } = (value ?? {}) as { readonly kind?: unknown; readonly version?: unknown }
+  if (kind !== 'witan-store' || typeof version !== 'number' || version <= movingVersion) return
+  const detail = `${place}: the file has version ${version} of the form; this version of Witan reads ${movingVersion}.`
+  throw new WitanError('SCHEMA_TOO_NEW', detail, {
+    path: place,
+    hint: 'Import it with the version of Witan that wrote it, or a newer one.',
+  })
+}
+
+/** Whether a `__proto__` key is there, which a schema would drop silently. */
+function hasHiddenKey(value: unknown): boolean {
+  const isObject = (one: unknown): one is object => typeof one === 'object' && one !== null
+  if (!isObject(value)) return false
+  return [value, ...Object.values(value)].some((one) => isObject(one) && Object.hasOwn(one, '__proto__'))
+}
+
+function known(line: MovingLine, place: string): MovingLine {
+  if (line.kind !== 'entry') return line
+  const { type, kind } = line.entry
+  try {
+    readersOf(type as Entry['type'], kind as Entry['kind'])
+    return line
+  } catch {
+    throw invalid(place, 'has an entry of a type that this version does not know')
+  }
+}

@@ -1,0 +1,160 @@
+/** Moving a store: from every driver to every other and back, nothing changes; live jobs go on; what was broken off is made whole. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { WitanError } from '@witan/protocol'
+import { openStore } from '../../../../test/postgres/support/stores.ts'
+import { createRuntime } from '../runtime.ts'
+import { defineAgent } from '../agent/define.ts'
+import { start } from '../testing/conformance/store-fixtures.ts'
+import { call, scriptedModel, toolResults } from '../testing/scripted-model.ts'
+import { memoryStore } from './drivers/memory.ts'
+import { sqliteStore } from './drivers/sqlite.ts'
+import { exportStore, importItem, readExport } from './export.ts'
+import { exportText } from './export-lines.ts'
+import type { Store } from './store.ts'
+
+const nasty = 'Anna\'s "☔" \\ \u0000 \u2028 \ud83d\ude00 __proto__ -0'
+
+const porter = defineAgent({
+  id: 'porter',
+  instructions: nasty,
+  model: scriptedModel(
+    (request) => toolResults(request)[0] ?? call('OpenGate', { what: nasty, deep: { b: 1, a: [null] } }),
+  ),
+  actions: [{ name: 'OpenGate', description: 'Opens.' }],
+  parameters: [{ name: 'userId', sendToModel: false }, { name: 'city' }],
+})
+
+const opened = async (store: Store) => {
+  await store.open()
+  return store
+}
+
+const kinds: Readonly<Record<string, (context: TestContext) => Promise<Store>>> = {
+  memory: async (context) => {
+    const store = await opened(memoryStore())
+    context.after(() => store.close())
+    return store
+  },
+  sqlite: async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), 'witan-moving-'))
+    const store = await opened(sqliteStore({ file: join(folder, 'witan.db'), synchronous: 'normal' }))
+    context.after(async () => {
+      await store.close()
+      await rm(folder, { recursive: true })
+    })
+    return store
+  },
+  postgres: (context) => openStore(context),
+}
+
+/** Three databases; revisions, an agent that was deleted, a run that ended and one that waits, a fork, hidden values. */
+async function fill(store: Store): Promise<void> {
+  const keep = { ...store, open: async () => {}, close: async () => {} }
+  const runtime = createRuntime({ store: keep, agents: [porter] })
+  await runtime.ready
+  const parameters = { userId: { value: nasty, sendToModel: false }, city: 'Wien' }
+  for (const database of ['default', 'B', 'a-1']) {
+    const witan = runtime.as({ id: 'anna', database, roles: ['admin', 'run', 'answer', 'read'] } as never)
+    if (database !== 'default') await witan.agents.save({ ...porter.data, description: 'first' })
+    await witan.agents.save({ ...porter.data, description: nasty })
+    await witan.agents.save({ id: 'gone', model: porter.data.model, instructions: 'x' })
+    await witan.agents.delete('gone')
+    for (const id of ['chats/1', 'chats/2', 'x/0']) {
+      const { run } = await witan.start({ agent: 'porter', id, parameters, prompt: nasty })
+      const { interruptions } = await (run?.result ?? assert.fail())
+      if (id !== 'chats/1') continue
+      const actionResponses = interruptions.map((open) => ({ id: open.id, response: { answer: [nasty, 1.5, -1e21] } }))
+      assert.equal((await (await witan.run(id, { actionResponses })).result).status, 'completed')
+    }
+  }
+  await runtime.close()
+}
+
+async function textOf(store: Store): Promise<string> {
+  const lines: string[] = []
+  for await (const line of exportStore(store, await store.listDatabases())) lines.push(exportText(line))
+  return lines.join('\n')
+}
+
+async function put(store: Store, text: string): Promise<number> {
+  const lines = async function* () {
+    yield* text.split('\n')
+  }
+  let stored = 0
+  for await (const item of readExport(lines())) if (await importItem(store, item)) stored += 1
+  return stored
+}
+
+for (const from of Object.keys(kinds)) {
+  test(`what a ${from} store holds goes through every other and comes back the same [P23]`, async (context) => {
+    const first = (await kinds[from]?.(context)) ?? assert.fail()
+    await fill(first)
+    const text = await textOf(first)
+    assert.ok(text.split('\n').length > 60)
+    for (const to of [...Object.keys(kinds), from]) {
+      const store = (await kinds[to]?.(context)) ?? assert.fail()
+      assert.equal(await put(store, text), 15)
+      assert.equal(await textOf(store), text, `${from} to ${to}`)
+      assert.equal(await put(store, text), 0, 'a second import changes nothing')
+      const lists = async (of: Store) =>
+        (await of.listConversations('B', { limit: 9, after: null, agent: null, createdBy: null })).map(({ id }) => id)
+      assert.deepEqual(await lists(store), await lists(first), 'in the same order')
+    }
+  })
+}
+
+test('what waited goes on after an import, with its answer, on the revision that it began with', async (context) => {
+  const first = (await kinds['sqlite']?.(context)) ?? assert.fail()
+  await fill(first)
+  const text = await textOf(first)
+  const second = (await kinds['postgres']?.(context)) ?? assert.fail()
+  await put(second, text)
+  const runtime = createRuntime({ store: { ...second, open: async () => {}, close: async () => {} }, agents: [porter] })
+  const { items } = await runtime.listInterruptions({ state: 'open' })
+  assert.equal(items.length, 2)
+  for (const id of ['chats/2', 'x/0']) {
+    const [open] = (await runtime.getConversation(id)).interruptions
+    const accepted = await runtime.run(id, { actionResponses: [{ id: open?.id, response: 'opened' }] })
+    const { status, text: said, usage } = await accepted.result
+    assert.deepEqual([status, said, usage.modelCalls], ['completed', 'opened', 2])
+  }
+  await runtime.close()
+})
+
+test('an import that was broken off is made whole by the same import again', async (context) => {
+  const first = (await kinds['memory']?.(context)) ?? assert.fail()
+  await fill(first)
+  const text = await textOf(first)
+  const second = (await kinds['sqlite']?.(context)) ?? assert.fail()
+  let calls = 0
+  const weak: Store = {
+    ...second,
+    async changeAgents(...change) {
+      calls += 1
+      if (calls === 2) throw new WitanError('STORE_UNAVAILABLE', 'The disk is full.')
+      return second.changeAgents(...change)
+    },
+  }
+  await assert.rejects(put(weak, text), /disk is full/)
+  assert.equal(await put(second, text), 15, 'the agent that was begun is finished')
+  assert.equal(await textOf(second), text)
+})
+
+test('an export is whole although conversations are deleted while it reads', async (context) => {
+  const store = (await kinds['memory']?.(context)) ?? assert.fail()
+  for (let index = 0; index < 250; index += 1) await start(store, `chats/${index}`)
+  const busy: Store = {
+    ...store,
+    async listConversations(...page) {
+      const rows = await store.listConversations(...page)
+      for (const { id } of rows.slice(198)) await store.deleteConversation('default', id)
+      return rows
+    },
+  }
+  const lines = (await textOf(busy)).split('\n').map((line) => JSON.parse(line) as { kind: string })
+  assert.equal(lines.filter(({ kind }) => kind === 'conversation').length, 248)
+})

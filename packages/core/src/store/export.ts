@@ -1,0 +1,255 @@
+/** Exports a store to lines, and imports lines into a store. This process runs no jobs meanwhile; other processes may. */
+import { isDeepStrictEqual } from 'node:util'
+import { isWitanError, WitanError } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
+import type { AgentRow } from '../agent/records.ts'
+import { arrivedJob, isLive } from './job-change.ts'
+import { invalid, type MovingLine, type MovingOf, movingRows, movingVersion, readMovingLine } from './export-lines.ts'
+import type { ConversationRow, InterruptionRow, JobRow, Store, WholeConversation } from './store.ts'
+import { arriving } from './snapshot.ts'
+
+/** One agent with all its revisions, or one complete conversation. */
+export type ExportItem =
+  | MovingOf<'agent'>
+  | { readonly kind: 'whole'; readonly database: string; readonly whole: WholeConversation }
+
+const pageSize = 200
+
+/**
+ * Exports these databases line by line, in an order that depends only on their content. Each conversation is a consistent snapshot.
+ * Throws `REVISION_MISMATCH` at the end if agents changed meanwhile. Remembered replies are not exported.
+ */
+export async function* exportStore(store: Store, databases: readonly string[]): AsyncGenerator<MovingLine> {
+  yield { kind: 'witan-store', version: movingVersion, databases: [...databases] }
+  const counts = { agents: 0, conversations: 0 }
+  const seen = new Map<string, string>()
+  for (const database of databases) {
+    seen.set(database, await agentsMark(store, database))
+    for (const id of await store.listAgentIds(database)) {
+      yield await agentLine(store, database, id)
+      counts.agents += 1
+    }
+  }
+  for (const database of databases) {
+    for (const id of await conversationIds(store, database)) {
+      const whole = await store.readWhole(database, id)
+      if (whole === null) continue // deleted or expired meanwhile
+      yield* wholeLines(database, whole)
+      counts.conversations += 1
+    }
+  }
+  for (const [database, mark] of seen) if (mark !== (await agentsMark(store, database))) throw changedError(database)
+  yield { kind: 'end', ...counts }
+}
+
+function changedError(database: string): WitanError {
+  const detail = `Agents of database \`${database}\` changed during the export.`
+  return new WitanError('REVISION_MISMATCH', detail, { hint: 'Export again while no agent changes.' })
+}
+
+async function agentsMark(store: Store, database: string): Promise<string> {
+  const ids = await store.listAgentIds(database)
+  const last = await Promise.all(ids.map((id) => store.lastAgentRevision(database, id)))
+  const current = (await store.listAgents(database)).map(({ id, revision }) => [id, revision])
+  return JSON.stringify([ids, last, current])
+}
+
+async function agentLine(store: Store, database: string, id: string): Promise<MovingOf<'agent'>> {
+  const last = await store.lastAgentRevision(database, id)
+  const current = (await store.listAgents(database)).find((row) => row.id === id)?.revision ?? null
+  const revisions: MovingOf<'agent'>['revisions'] = []
+  for (let revision = 1; revision <= last; revision += 1) {
+    const row = await store.getAgentRevision(database, id, revision)
+    if (row === null) continue
+    const { source, data, warnings } = row
+    revisions.push(movingRows.revision({ revision, source, data: { ...data }, warnings: [...warnings] }))
+  }
+  return { kind: 'agent', database, id, current, revisions }
+}
+
+/** Oldest first, so that an import in this order keeps the order of lists. */
+async function conversationIds(store: Store, database: string): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (;;) {
+    const page = { limit: pageSize, after: ids.at(-1) ?? null, agent: null, createdBy: null }
+    try {
+      const rows = await store.listConversations(database, page)
+      ids.push(...rows.map(({ id }) => id))
+      if (rows.length < pageSize) return ids.reverse()
+    } catch (error) {
+      // The last one was deleted meanwhile: continue after the one before it.
+      const isGone = isWitanError(error) && error.code === 'BODY_INVALID'
+      if (!isGone || ids.pop() === undefined) throw error
+    }
+  }
+}
+
+function* wholeLines(database: string, whole: WholeConversation): Generator<MovingLine> {
+  const { row, entries, jobs, interruptions } = whole
+  yield {
+    kind: 'conversation',
+    database,
+    row: movingRows.conversation(row),
+    jobs: jobs.length,
+    interruptions: interruptions.length,
+  }
+  for (const entry of entries) yield { kind: 'entry', entry: movingRows.entry(entry) }
+  for (const job of jobs) yield { kind: 'job', job: movingRows.job(settled(job)) }
+  for (const one of interruptions) yield { kind: 'interruption', interruption: movingRows.interruption(one) }
+}
+
+/** A job as it is after the import, without its owner. */
+function settled(job: JobRow): JobRow {
+  const arrived = arrivedJob(job)
+  return isLive(job) ? arrived : { ...arrived, wake: false }
+}
+
+/** Reads the items of a file. Throws at the first line that `exportStore` would not write, and if lines are missing. */
+export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<ExportItem> {
+  const reader = new Reader(lines)
+  const first = await reader.next()
+  if (first.kind !== 'witan-store') throw invalid('line 1', 'is not the first line of an export')
+  const counts = { agents: 0, conversations: 0 }
+  for (;;) {
+    const line = await reader.next()
+    if (line.kind === 'end') {
+      if (line.agents !== counts.agents || line.conversations !== counts.conversations)
+        throw invalid(reader.place, `says that there are ${line.agents} agents and ${line.conversations} conversations`)
+      return await reader.finish()
+    }
+    if (line.kind === 'agent') {
+      refuseOddRevisions(line, reader.place)
+      counts.agents += 1
+      yield line
+    } else if (line.kind === 'conversation') {
+      const { database } = line
+      const whole = await reader.whole(line)
+      arriving(database, whole)
+      counts.conversations += 1
+      yield { kind: 'whole', database, whole }
+    } else throw invalid(reader.place, `is out of place: a line of kind \`${line.kind}\``)
+  }
+}
+
+function refuseOddRevisions({ revisions, current }: MovingOf<'agent'>, place: string): void {
+  const numbers = revisions.map(({ revision }) => revision)
+  const isRising = numbers.every((number, index) => index === 0 || number > (numbers[index - 1] as number))
+  if (!isRising || (current !== null && current !== numbers.at(-1)))
+    throw invalid(place, 'has an agent whose revisions are not in order')
+}
+
+/** Reads lines in order and counts them. */
+class Reader {
+  readonly #lines: AsyncIterator<string>
+  #number = 0
+
+  constructor(lines: AsyncIterable<string>) {
+    this.#lines = lines[Symbol.asyncIterator]()
+  }
+
+  get place(): string {
+    return `line ${this.#number}`
+  }
+
+  async next(): Promise<MovingLine> {
+    const { value, done } = await this.#lines.next()
+    if (done === true) throw invalid(`line ${this.#number + 1}`, 'is not there: the file was cut off')
+    this.#number += 1
+    return readMovingLine(value, this.#number)
+  }
+
+  async finish(): Promise<void> {
+    const { done } = await this.#lines.next()
+    if (done !== true) throw invalid(`line ${this.#number + 1}`, 'comes after the last line of an export')
+  }
+
+  async whole({ database, row, jobs, interruptions }: MovingOf<'conversation'>): Promise<WholeConversation> {
+    const at = { database, conversation: row.id }
+    return {
+      row: { ...row, database } satisfies ConversationRow,
+      entries: await this.#take(row.lastSeq, 'entry', ({ entry }) => entry as unknown as Entry),
+      jobs: await this.#take(jobs, 'job', ({ job }) => ({ ...job, ...at, owner: null, leaseUntil: 0 })),
+      interruptions: await this.#take(interruptions, 'interruption', ({ interruption }) => {
+        return { ...interruption, ...at } as unknown as InterruptionRow
+      }),
+    }
+  }
+
+  async #take<Kind extends MovingLine['kind'], Row>(
+    count: number,
+    kind: Kind,
+    read: (line: MovingOf<Kind>) => Row,
+  ): Promise<readonly Row[]> {
+    const rows: Row[] = []
+    while (rows.length < count) {
+      const line = await this.next()
+      if (line.kind !== kind)
+        throw invalid(this.place, `is of kind \`${line.kind}\` where one of kind \`${kind}\` must be`)
+      rows.push(read(line as MovingOf<Kind>))
+    }
+    return rows
+  }
+}
+
+/** What a store holds under an item's name: nothing, a part (an interrupted agent import), the same, or something else. */
+export type Standing = 'new' | 'part' | 'same' | 'other'
+
+/** Compares an item with what the store holds under its name. */
+export async function standingOf(store: Store, item: ExportItem): Promise<Standing> {
+  const { database } = item
+  if (item.kind === 'whole') {
+    const there = await store.readWhole(database, item.whole.row.id)
+    if (there === null) return 'new'
+    return isDeepStrictEqual(plain(database, there), plain(database, item.whole)) ? 'same' : 'other'
+  }
+  if ((await store.lastAgentRevision(database, item.id)) === 0) return 'new'
+  const there = await agentLine(store, database, item.id)
+  if (isDeepStrictEqual(json(there), json(item))) return 'same'
+  const first = item.revisions.slice(0, there.revisions.length)
+  const isBegun = there.current === there.revisions.at(-1)?.revision
+  return isBegun && isDeepStrictEqual(json(there.revisions), json(first)) ? 'part' : 'other'
+}
+
+function plain(database: string, whole: WholeConversation): unknown {
+  return json([...wholeLines(database, whole)])
+}
+
+function json(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}
+
+/** Stores an item; a conversation is stored atomically. False if the same is stored already; throws `NAME_TAKEN` if something else is. */
+export async function importItem(store: Store, item: ExportItem): Promise<boolean> {
+  const standing = await standingOf(store, item)
+  if (standing === 'same') return false
+  if (standing === 'other') throw takenError(item)
+  if (item.kind === 'agent') await importAgent(store, item)
+  else if (!(await store.putWhole(item.database, item.whole))) throw takenError(item)
+  return true
+}
+
+async function importAgent(store: Store, { database, id, current, revisions }: MovingOf<'agent'>): Promise<void> {
+  let last = (await store.listAgents(database)).find((row) => row.id === id)?.revision ?? 0
+  const change = async (row: AgentRow | null) => {
+    if (await store.changeAgents(database, [{ id, ifRevision: last, row }])) return
+    throw takenError({ kind: 'agent', database, id, current, revisions })
+  }
+  for (const { revision, ...rest } of revisions) {
+    if (revision <= last) continue
+    await change({ database, id, revision, ...rest } as unknown as AgentRow)
+    last = revision
+  }
+  if (current === null) await change(null)
+}
+
+/** The error for an item whose name is taken. */
+export function takenError(item: ExportItem): WitanError {
+  const what = item.kind === 'agent' ? `Agent \`${item.id}\`` : `Conversation \`${item.whole.row.id}\``
+  return new WitanError(
+    'NAME_TAKEN',
+    `${what} of database \`${item.database}\` is there already, with other content.`,
+    {
+      hint: 'Import into a store of its own, before anything else is stored in it.',
+    },
+  )
+}

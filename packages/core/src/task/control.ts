@@ -1,0 +1,27 @@
+/** The interface through which the task tools control an agent's tasks. The runtime implements it. */
+import type { Task, TaskProgress, TaskReply } from '@witan/protocol'
+import type { ModelSpending } from '../tool/outcome.ts'
+import type { Caller } from '../tool/tool.ts'
+
+/** A message for a task. `key` identifies a repeat. */
+export interface TaskWords {
+  readonly id: string
+  readonly text: string
+  readonly wait: boolean
+  readonly key: string
+}
+
+/** Controls tasks below the caller in its own conversation. Any other task counts as unknown [E56]. */
+export interface TaskControl {
+  find(caller: Caller, id: string): Promise<Task | null>
+  /** Waits for a reply at most 30 s. Throws `TASK_FINISHED`. */
+  message(caller: Caller, words: TaskWords, signal: AbortSignal): Promise<TaskReply>
+  /** Throws `TASK_FINISHED`, or a `ModelCallError` if the model call failed. */
+  progress(
+    caller: Caller,
+    ask: { readonly id: string; readonly question: string },
+    signal: AbortSignal,
+  ): Promise<TaskProgress & { readonly spent: ModelSpending }>
+  /** Throws `TASK_FINISHED`. */
+  cancel(caller: Caller, id: string): Promise<void>
+}

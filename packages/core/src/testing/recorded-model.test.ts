@@ -1,0 +1,74 @@
+/** Tests of a recording: a run plays again offline, byte for byte, and what differs is named. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fakeClock } from '../../../../test/support/clock.ts'
+import { countedIds } from '../identity/ids.ts'
+import { type Model, ModelCallError } from '../model/model.ts'
+import { createRuntime } from '../runtime.ts'
+import { recordModel, replayModel } from './recorded-model.ts'
+import { call, scriptedModel, turns } from './scripted-model.ts'
+
+function fileFor(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'witan-recorded-'))
+  context.after(() => rmSync(folder, { recursive: true }))
+  return join(folder, 'run.jsonl')
+}
+
+const agents = [
+  { id: 'root', model: 'play/model', instructions: 'You ask.', subAgents: [{ agent: 'child' }] },
+  { id: 'child', model: 'play/model', instructions: 'You know.' },
+]
+
+/** The events of one run, as text. */
+async function eventsOf(model: Model, prompt = 'hello'): Promise<string> {
+  const options = { models: { 'play/model': model }, agents, clock: fakeClock(), ids: countedIds() }
+  const runtime = createRuntime({ ...options, retry: { tries: 1 } })
+  await (await runtime.start({ agent: 'root', id: 'chats/1', prompt })).run?.result
+  const { events } = await runtime.readEvents('chats/1', { verbose: true })
+  await runtime.close()
+  return JSON.stringify(events)
+}
+
+function live(): Model {
+  const root = turns({ ...call('child', { message: 'what?' }), kept: { by: 'x', parts: ['sealed'] } }, 'It is so.')
+  return scriptedModel((request, turn) => {
+    const isRoot = request.messages[0]?.content.startsWith('You ask.')
+    return isRoot ? root(request, turn) : 'Thus.'
+  })
+}
+
+test('a run of several agents that was recorded once plays again, byte for byte', async (context) => {
+  const file = fileFor(context)
+  const first = await eventsOf(recordModel(live(), file))
+  assert.equal(readFileSync(file, 'utf8').trim().split('\n').length, 3)
+  assert.equal(await eventsOf(replayModel(file, { id: 'scripted/model' })), first)
+})
+
+test('a request that was not recorded says where it differs, and that nothing is left', async (context) => {
+  const file = fileFor(context)
+  await eventsOf(recordModel(live(), file))
+  assert.match(
+    await eventsOf(replayModel(file), 'good morning'),
+    /Request 1 was not recorded: it differs .*`messages\.1\.content`/,
+  )
+  await eventsOf(
+    recordModel(
+      scriptedModel(() => 'Only this.'),
+      file,
+    ),
+  )
+  const replayed = replayModel(file)
+  await eventsOf(replayed)
+  assert.match(await eventsOf(replayed), /Request 2 was not recorded: nothing is left/)
+})
+
+test('a failure is recorded and comes again', async (context) => {
+  const file = fileFor(context)
+  const failing = scriptedModel(() => new ModelCallError('Busy now.', { status: 503, retryable: true }))
+  const first = await eventsOf(recordModel(failing, file))
+  assert.match(first, /Busy now\./)
+  assert.equal(await eventsOf(replayModel(file, { id: 'scripted/model' })), first)
+})

@@ -1,0 +1,129 @@
+/** What a function tool gets besides its arguments: its caller, and ways to ask, to run agents and to save a checkpoint. */
+import type { AgentData } from '@witan/protocol'
+import { MaxSubAgentDepthError } from '@witan/protocol'
+import { callDigest, canonicalJson } from '../digest.ts'
+import type { AgentReply, Answers, Approval, FunctionContext, FunctionTool } from '../define.ts'
+import { bindChild, type FindAgent, repeats } from '../delegation.ts'
+import { asking, type PendingOutcome } from '../outcome.ts'
+import { checkQuestions, type QuestionInput } from '../questions.ts'
+import type { CallAnswer, Caller, ToolContext, ToolRequest } from '../tool.ts'
+import type { InterruptionDraft, Spawn } from '../waiting.ts'
+
+/** Ends a run of the function that must wait. It is thrown, so that the function's own `finally` blocks run. */
+class CallPaused extends Error {
+  constructor() {
+    super('This call waits for an answer and runs again with it. Let this error pass.')
+    this.name = 'CallPaused'
+  }
+}
+
+/** One run of a function: its context, and what it waits for if it had to stop. */
+export interface FunctionRun {
+  readonly context: FunctionContext
+  waitsFor(): PendingOutcome | null
+}
+
+/**
+ * Creates the context of one run. Earlier questions are matched by content, not by order: a function may change between two
+ * runs.
+ */
+export function functionRun(
+  { tool, find }: { readonly tool: FunctionTool; readonly find: FindAgent },
+  request: ToolRequest,
+  on: ToolContext & { readonly parameters: Readonly<Record<string, unknown>> },
+): FunctionRun {
+  const { caller, signal, answers, note, saveNote, parameters } = on
+  let pending: PendingOutcome | null = null
+  const wait = (outcome: PendingOutcome): never => {
+    pending ??= outcome
+    throw new CallPaused()
+  }
+  const asked = async (draft: InterruptionDraft): Promise<unknown> => {
+    const answer = answerTo(draft, answers)
+    if (answer === null) return wait(asking(draft))
+    if ('error' in answer) throw new Error(answer.error)
+    return answer.value
+  }
+  const context: FunctionContext = {
+    callId: request.callId,
+    conversationId: caller.conversationId,
+    agent: caller.agent.id,
+    agentPath: caller.agentPath,
+    parameters,
+    signal,
+    ask: async (questions, { to } = {}) => (await asked({ ...questionDraft(questions), ...addressee(to) })) as Answers,
+    async approve(what, { to } = {}) {
+      const digest = callDigest(tool.name, what)
+      const draft = { kind: 'approval', tool: tool.name, arguments: { ...what }, digest, ...addressee(to) } as const
+      return approvalOf((await asked(draft)) as { readonly decision: string; readonly reason?: string })
+    },
+    agents: {
+      async run(id, message) {
+        const known = answers.find((one) => one.kind === 'agent' && one.agent === id && one.message === message)
+        if (known?.kind === 'agent') return replyOf(known.answer)
+        return wait({ kind: 'pending', child: childFor(caller, find, { id, message }) })
+      },
+    },
+    checkpoint: { value: note, save: saveNote },
+  }
+  return { context, waitsFor: () => pending }
+}
+
+function addressee(to: string | undefined): { readonly addressee?: string } {
+  return to === undefined ? {} : { addressee: to }
+}
+
+function questionDraft(questions: readonly QuestionInput[]): InterruptionDraft & { readonly kind: 'question' } {
+  const checked = checkQuestions({ questions })
+  if (!checked.ok) throw new TypeError(`These questions cannot be asked: ${checked.issues.slice(0, 5).join('; ')}.`)
+  return { kind: 'question', ...(checked.arguments as Pick<InterruptionDraft & { kind: 'question' }, 'questions'>) }
+}
+
+/** The answer to an identical earlier question, or null. */
+function answerTo(draft: InterruptionDraft, answers: readonly CallAnswer[]) {
+  const words = wordsOf(draft)
+  for (const one of answers) if (one.kind === 'interruption' && wordsOf(one.asked) === words) return one.answer
+  return null
+}
+
+function wordsOf(asked: InterruptionDraft | (CallAnswer & { kind: 'interruption' })['asked']): string {
+  const to = asked.addressee ?? null
+  return canonicalJson(
+    asked.kind === 'question' ? [to, asked.questions] : asked.kind === 'approval' ? [to, asked.digest] : null,
+  )
+}
+
+function approvalOf({ decision, reason }: { readonly decision: string; readonly reason?: string }): Approval {
+  return { approved: decision === 'approved', reason: reason ?? null }
+}
+
+function replyOf(answer: (CallAnswer & { kind: 'agent' })['answer']): AgentReply {
+  if ('error' in answer) throw new Error(answer.error)
+  return answer
+}
+
+/** The child that runs an agent for a tool. Throws if the agent cannot be run. */
+function childFor(
+  caller: Caller,
+  find: FindAgent,
+  { id, message }: { readonly id: string; readonly message: string },
+): Spawn {
+  if (typeof message !== 'string' || message.trim() === '') throw new TypeError(`\`${id}\` needs a message.`)
+  const child = id === caller.agent.id ? null : find(caller, id)
+  if (child === null || !mayRun(caller.agent, child))
+    throw new Error(`There is no agent \`${id}\` that \`${caller.agent.id}\` may run.`)
+  if (caller.depth >= caller.maxDepth)
+    throw new MaxSubAgentDepthError(`\`${id}\` would run deeper than ${caller.maxDepth}.`)
+  const { bound, missing, generate } = bindChild(caller, child)
+  const [needed] = [...missing, ...generate]
+  if (needed !== undefined) throw new Error(`\`${id}\` needs \`${needed.name}\`, which nobody supplies.`)
+  const spawn: Spawn = { agent: id, message, generated: null, map: {}, history: 'agent' }
+  if (repeats(caller, spawn, bound))
+    throw new Error(`\`${id}\` is already at work on the same message above this call.`)
+  return spawn
+}
+
+/** Tools may run an agent that no agent may list. Any other agent must allow the caller to list it [F06]. */
+function mayRun(caller: AgentData, { parents }: AgentData): boolean {
+  return parents === null || parents.length === 0 || parents.includes(caller.id)
+}

@@ -1,0 +1,15 @@
+/** What a tool call may wait for: a child call, or somebody outside. */
+import type { Interruption } from '@witan/protocol'
+import type { AgentStartBody } from '@witan/protocol/entries'
+
+/** The message and terms of a spawned child. They are copied to the child's start, so that a fold needs no edge. */
+export type Spawn = Pick<AgentStartBody, 'agent' | 'message' | 'generated' | 'map' | 'history' | 'answer' | 'overrides'>
+
+type FilledIn = 'id' | 'path' | 'agent' | 'callId' | 'addressee' | 'state' | 'expiresAt'
+type PromptOf<Kind> = Kind extends unknown ? Omit<Kind, FilledIn> : never
+
+/**
+ * The prompt part of an interruption, without what the engine fills in. Without an addressee, anybody who may answer can.
+ * `terms` limits the answer.
+ */
+export type InterruptionDraft = PromptOf<Interruption> & { readonly addressee?: string; readonly terms?: unknown }

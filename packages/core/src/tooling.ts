@@ -1,0 +1,10 @@
+/** What a server or a command line needs besides the library: inspects agents and stores without a runtime. */
+
+// agents before they are saved
+export type { Inspected } from './agent/inspect.ts'
+export { inspectAgent } from './agent/inspect.ts'
+export { listedByParents } from './agent/seed.ts'
+export { withWrapped } from './agent/define.ts'
+
+// stores that are not open
+export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'

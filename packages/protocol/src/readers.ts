@@ -1,0 +1,121 @@
+/** The one table of which reader sees what of an entry. The types of events are derived from it. */
+import type { EntryContent, EntryKind, EntryType, ResolvedBody } from './entry.ts'
+import type { InterruptionKind } from './interruption.ts'
+
+/** The body of each kind of entry, by the name of its row: `message`, `start agent`. */
+type Bodies<Content extends Row> = {
+  [One in Content as One['kind'] extends string ? `${One['type']} ${One['kind']}` : One['type']]: One['body']
+}
+interface Row {
+  readonly type: string
+  readonly kind: string | null
+  readonly body: object
+}
+/** The body of one kind of interruption, selected by the name of its row. */
+type BodyOf<Name, Body> = Name extends `${infer Kind extends InterruptionKind}_required`
+  ? Extract<Body, { readonly kind: Kind }>
+  : Body
+
+/** What readers see of one entry type. */
+interface ReaderRow<Body> {
+  /** The body's fields that an event shows; other fields never leave the log. A field that the body lacks is null. */
+  readonly event: readonly (keyof Body)[]
+  /** Fields that an event shows only if the body has them. */
+  readonly also?: readonly (keyof Body)[]
+  /** Fields that an event shows and that are computed from the body. */
+  readonly derived?: (body: Body) => object
+  /** True if a terse reader gets it from every call, not only from the root's own [F34]. */
+  readonly terse: boolean
+}
+
+/** One row per kind of entry. A row may name only fields of its body; anything else does not compile. */
+export type ReaderTable<Content extends Row = EntryContent> = {
+  readonly [Name in keyof Bodies<Content>]: ReaderRow<BodyOf<Name, Bodies<Content>[Name]>>
+}
+
+/** The row of an interruption, without merged values; `prompt` lists the fields that its kind adds. */
+function asked<const Prompt extends readonly string[]>(...prompt: Prompt) {
+  const event = ['id', 'kind', 'path', 'agent', 'callId', 'addressee', 'state', 'expiresAt', ...prompt] as const
+  return { event, terse: true } as const
+}
+
+const inWords: readonly unknown[] = ['approval', 'question', 'message'] satisfies InterruptionKind[]
+
+/**
+ * What a person decided or said. A client's response to an action is shown at the end of its call; a remote's condition is
+ * not shown.
+ */
+function shownAnswer({ kind, answer }: ResolvedBody): { readonly answer?: unknown } {
+  const isGiven = typeof answer === 'object' && answer !== null && 'value' in answer
+  return inWords.includes(kind) && isGiven ? { answer: answer.value } : {}
+}
+
+/** The table. */
+export const readers = {
+  message: { event: ['author', 'text'], also: ['artificialActions'], terse: false },
+  'start agent': {
+    event: ['message', 'parameters', 'hidden', 'originRunId'],
+    also: ['hiddenParameters', 'overrides'],
+    terse: false,
+  },
+  'end agent': {
+    event: ['text', 'output', 'finishReason', 'usage', 'backgroundTasks'],
+    also: ['earlierAnswers'],
+    terse: false,
+  },
+  'error agent': { event: ['code', 'detail'], terse: false },
+  'start tool': { event: ['name', 'arguments', 'bound'], terse: false },
+  'end tool': { event: ['result', 'truncated'], also: ['bound'], terse: false },
+  'error tool': { event: ['code', 'detail'], also: ['bound'], terse: false },
+  'end model': { event: ['model', 'usage', 'finishReason'], terse: false },
+  action_required: asked('name', 'arguments'),
+  question_required: asked('questions'),
+  approval_required: asked('tool', 'arguments', 'digest'),
+  message_required: asked('prompt'),
+  policy_required: asked('issuer', 'policy'),
+  resolved: { event: ['id', 'state', 'by'], derived: shownAnswer, terse: true },
+  task: { event: ['taskId', 'status'], terse: false },
+  notice: { event: ['code', 'detail'], terse: false },
+  summary: { event: ['document', 'upToSeq'], terse: false },
+  cancel: { event: ['by', 'tasks'], terse: false },
+  checkpoint: { event: [], terse: false },
+} as const satisfies ReaderTable
+
+type Readers = typeof readers
+type Name = keyof Readers
+type Shown<Field> = undefined extends Field ? Exclude<Field, undefined> | null : Field
+type Derived<One> = One extends { readonly derived: (body: never) => infer Fields } ? Fields : unknown
+type Also<One> = One extends { readonly also: readonly (infer Field)[] } ? Field : never
+
+type Flat<Fields> = { readonly [Field in keyof Fields]: Fields[Field] }
+
+type ContentOf<One extends { readonly event: readonly PropertyKey[] }, Body> = Flat<
+  { [Field in keyof Body as Field extends One['event'][number] ? Field : never]-?: Shown<Body[Field]> } & {
+    [Field in keyof Body as Field extends Also<One> ? Field : never]?: Body[Field]
+  } & Derived<One>
+>
+
+/** Type, kind and content of an event together, as the table shows them to readers. */
+export type EventContent = {
+  [One in Name]: {
+    readonly type: One extends `${infer Type extends EntryType} ${string}` ? Type : One & EntryType
+    readonly kind: One extends `${string} ${infer Kind extends EntryKind & string}` ? Kind : null
+    readonly content: ContentOf<Readers[One], BodyOf<One, Bodies<EntryContent>[One]>>
+  }
+}[Name]
+
+/** A row of the table as seen by code that looks it up by type and kind. */
+interface AnyRow {
+  readonly event: readonly string[]
+  readonly also?: readonly string[]
+  derived?(body: EntryContent['body']): object
+  readonly terse: boolean
+}
+const rows: Readonly<Record<string, AnyRow>> = readers
+
+/** The row of the reader table for a type and kind. */
+export function readersOf(type: EntryType, kind: EntryKind): AnyRow {
+  const row = rows[kind === null ? type : `${type} ${kind}`]
+  if (row === undefined) throw new Error(`no reader row for ${type} ${kind}`)
+  return row
+}

@@ -1,0 +1,83 @@
+/** What lists say beyond their rows: how a conversation began and stands, where something waits, and what an agent's model is. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createRuntime, type Model, type Runtime } from '@witan/core'
+import { call, scriptedModel } from '@witan/core/testing'
+import { createApp } from './app.ts'
+import { createAuth } from './auth.ts'
+import { createLog } from './log.ts'
+
+type Body = { readonly items: Record<string, unknown>[]; readonly nextCursor: string | null } & Record<string, unknown>
+
+describe('lists over HTTP', () => {
+  let runtime: Runtime
+  let get: (path: string) => Promise<{ status: number; body: Body }>
+  let send: (method: string, path: string, body: unknown) => Promise<{ status: number; body: Body }>
+
+  before(async () => {
+    const script = scriptedModel((_, turn) => (turn === 0 ? call('Send', {}) : 'sent'), {
+      id: 'openai/like-a-model',
+      price: { inputPerMillion: 1, outputPerMillion: 1 },
+    })
+    const live: Model = { id: 'scripted/by-name-only', stream: script.stream }
+    runtime = createRuntime({
+      models: { [script.id]: script, [live.id]: live },
+      agents: [
+        { id: 'desk', model: script.id, instructions: 'x', actions: [{ name: 'Send' }] },
+        { id: 'live', model: live.id, instructions: 'x' },
+      ],
+    })
+    await runtime.ready
+    const app = createApp({
+      runtime,
+      auth: createAuth('none', () => 80),
+      hosts: { port: () => 80, allowed: [] },
+      log: createLog('silent'),
+      stop: { streams: new AbortController().signal, waits: new AbortController().signal },
+      studio: new URL('about:blank'),
+    })
+    send = async (method, path, body) => {
+      const headers = { host: 'localhost', ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+      const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+      const reply = await app.fetch(new Request(`http://localhost/api/v1${path}`, init))
+      return { status: reply.status, body: (await reply.json()) as Body }
+    }
+    get = (path) => send('GET', path, undefined)
+  })
+  after(() => runtime.close())
+
+  test('an agent says whether a script answers for it, whatever the model is called', async () => {
+    const { items } = (await get('/agents')).body
+    assert.deepEqual(
+      items.map(({ id, modelKind }) => [id, modelKind]),
+      [
+        ['desk', 'script'],
+        ['live', 'language'],
+      ],
+    )
+    const { body } = await get('/agents/desk')
+    assert.equal(body.modelKind, 'script')
+    const saved = await send('PUT', '/agents/desk', { ...body, modelKind: 'language' })
+    assert.deepEqual([saved.status, saved.body.modelKind, saved.body.revision], [200, 'script', 2])
+    assert.equal((await send('POST', '/agents', { ...body, id: 'third' })).body.modelKind, 'script')
+  })
+
+  test('conversations are searched, and what waits names its conversation', async () => {
+    const prompt = 'Please send the parcel to Oslo'
+    const started = await send('POST', '/conversations', { agent: 'desk', id: 'chats/1', prompt })
+    await send('POST', '/conversations', { agent: 'live', id: 'chats/2' })
+    const found = await get(`/conversations?search=${encodeURIComponent('oslo PARCEL')}`)
+    assert.equal(found.body.items.length, 1)
+    const [line] = found.body.items
+    assert.deepEqual([line?.id, line?.firstMessage, line?.status], ['chats/1', prompt, 'waiting'])
+    assert.equal((line?.lastRun as { status: string } | undefined)?.status, 'waiting')
+    assert.deepEqual((await get('/conversations?search=bergen')).body.items, [])
+    assert.equal((await get(`/conversations?search=${'x'.repeat(201)}`)).status, 400)
+    const [waiting] = (await get('/interruptions')).body.items
+    const run = started.body.run as { interruptions: Record<string, unknown>[] }
+    for (const one of [waiting, run.interruptions[0]]) {
+      assert.equal(one?.conversationId, 'chats/1')
+      assert.ok(!Number.isNaN(Date.parse(String(one?.createdAt))))
+    }
+  })
+})

@@ -1,0 +1,70 @@
+/** Agents in the order of lists: first those that no other agent lists, then by name; and the sign of an agent. */
+import type { StoredAgent } from '@witan/protocol'
+
+/** What is known of an agent here. */
+export type KnownAgent = Pick<StoredAgent, 'id' | 'name' | 'subAgents'>
+
+/** Agents in two groups, each by name. `roots`: those that no other agent lists; empty if all are listed. */
+export interface ArrangedAgents<Agent> {
+  readonly roots: readonly Agent[]
+  readonly others: readonly Agent[]
+}
+
+/** Arranges agents for a list. */
+export function arrangeAgents<Agent extends KnownAgent>(agents: readonly Agent[]): ArrangedAgents<Agent> {
+  const listed = new Set(
+    agents.flatMap(({ id, subAgents }) => subAgents.map(({ agent }) => agent).filter((to) => to !== id)),
+  )
+  const sorted = agents.toSorted(byName)
+  return { roots: sorted.filter(({ id }) => !listed.has(id)), others: sorted.filter(({ id }) => listed.has(id)) }
+}
+
+/** Both groups in one list. */
+export function inOrder<Agent>({ roots, others }: ArrangedAgents<Agent>): readonly Agent[] {
+  return [...roots, ...others]
+}
+
+function byName(one: KnownAgent, other: KnownAgent): number {
+  return (one.name ?? one.id).localeCompare(other.name ?? other.id) || (one.id < other.id ? -1 : 1)
+}
+
+/** How an agent is shown: its name, and the letter and hue (in degrees) of its sign. */
+export interface AgentLook {
+  readonly name: string
+  readonly letter: string
+  readonly hue: number
+}
+
+/** The look of an agent that is in no list. */
+export function lookOf(id: string, name = id): AgentLook {
+  const letter = /[\p{L}\p{N}]/u.exec(name)?.[0] ?? /[\p{L}\p{N}]/u.exec(id)?.[0] ?? '?'
+  return { name, letter: letter.toLocaleUpperCase(), hue: degrees(hash(id) % hues) }
+}
+
+/** The looks of all agents: the hue comes from the id; as long as there are hues left, no two agents have the same. */
+export function looksOf(agents: readonly KnownAgent[]): ReadonlyMap<string, AgentLook> {
+  const used = Array.from({ length: hues }, () => 0)
+  const looks = new Map<string, AgentLook>()
+  for (const { id, name } of agents.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
+    const least = Math.min(...used)
+    let at = hash(id) % hues
+    while (used[at] !== least) at = (at + step) % hues
+    used[at] = least + 1
+    looks.set(id, { ...lookOf(id, name), hue: degrees(at) })
+  }
+  return looks
+}
+
+/** Twelve hues are far enough apart to be distinct; steps of five give neighbours in a list distant hues. */
+const hues = 12
+const step = 5
+
+function degrees(at: number): number {
+  return (at * 360) / hues
+}
+
+function hash(id: string): number {
+  let value = 2166136261
+  for (const char of id) value = Math.imul(value ^ (char.codePointAt(0) ?? 0), 16777619)
+  return value >>> 0
+}

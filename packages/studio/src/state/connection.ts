@@ -1,0 +1,124 @@
+/** Whether the server answers this page, and what waits until it does again. */
+import { useSyncExternalStore } from 'react'
+
+/** `away`: no answer. `locked`: the server answers and asks for its token. */
+export type Connection = 'open' | 'away' | 'locked'
+
+const firstProbeMs = 300
+const longestProbeMs = 3_000
+const pauseMs = 250
+
+let connection: Connection = 'open'
+let probing = false
+const listeners = new Set<() => void>()
+
+/** The platform's `fetch`; what comes of each request tells how the connection is. */
+export async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(input, init)
+    if (response.status === 401) put('locked')
+    else if (isOfServer(response)) put('open')
+    else put('away')
+    return response
+  } catch (error) {
+    if (init?.signal?.aborted !== true) put('away')
+    throw error
+  }
+}
+
+/** A proxy answers in the place of a server that is away. */
+function isOfServer({ status, headers }: Response): boolean {
+  return ![502, 503, 504].includes(status) || /json|event-stream/.test(headers.get('content-type') ?? '')
+}
+
+/** How the connection is now. */
+export function useConnection(): Connection {
+  return useSyncExternalStore(subscribe, () => connection)
+}
+
+/** Calls `listener` each time the server answers again. */
+export function onReopened(listener: () => void): () => void {
+  let before = connection
+  return subscribe(() => {
+    if (connection === 'open' && before !== 'open') listener()
+    before = connection
+  })
+}
+
+/** Whether what failed can succeed as it is, once the server answers again and knows this browser. */
+export function comesBack(error: unknown): boolean {
+  const code = typeof error === 'object' && error !== null ? (error as { readonly code?: unknown }).code : undefined
+  return code === 'SERVER_UNREACHABLE' || code === 'UNAUTHENTICATED'
+}
+
+/** Does the work; if the server is away or locked, again once it is open, until it is done or refused. */
+export async function untilAnswered<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (!comesBack(error)) throw error
+      await whenOpen(signal)
+    }
+  }
+}
+
+/** Resolves when the connection is open, never at once. Rejects when the signal aborts. */
+export async function whenOpen(signal?: AbortSignal): Promise<void> {
+  await pause(pauseMs)
+  while (connection !== 'open') {
+    signal?.throwIfAborted()
+    await pause(pauseMs)
+  }
+  signal?.throwIfAborted()
+}
+
+/** Shows the server a token, or the address that holds it. False if it is not the server's. */
+export async function unlock(text: string): Promise<boolean> {
+  const token = /[?&]token=([^&#\s]+)/.exec(text)?.[1] ?? text.trim()
+  const answer = await fetch(`/?token=${encodeURIComponent(token)}`, { cache: 'no-store' })
+  if (!answer.ok) return false
+  await watchedFetch('/api/v1/agents?limit=1', { cache: 'no-store' })
+  return connection === 'open'
+}
+
+/** Whether the address of this page came with a token that the server did not take; takes it out of the address. */
+export const wasRefused: boolean = takeToken()
+
+function takeToken(): boolean {
+  const url = new URL(window.location.href)
+  if (!url.searchParams.has('token')) return false
+  url.searchParams.delete('token')
+  window.history.replaceState(window.history.state, '', url)
+  return true
+}
+
+function put(next: Connection): void {
+  // A probe says that the server answers, not that it knows this browser.
+  if (connection === next) return
+  connection = next
+  for (const listener of listeners) listener()
+  if (next === 'away') void probe()
+}
+
+/** Looks until the server answers: then everything that waits goes on. */
+async function probe(): Promise<void> {
+  if (probing) return
+  probing = true
+  for (let ms = firstProbeMs; connection === 'away'; ms = Math.min(longestProbeMs, ms * 1.5)) {
+    await pause(ms)
+    const answer = await fetch('/healthz', { cache: 'no-store' }).catch(() => null)
+    if (answer?.ok === true && connection === 'away') put('open')
+  }
+  probing = false
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
