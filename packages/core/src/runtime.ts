@@ -57,6 +57,7 @@ async function stop(parts: Parts, ready: Promise<void>, over: () => void): Promi
   parts.expiry.close()
   parts.listening.current?.close()
   if (opened) await parts.worker.close()
+  parts.env.timeLimit.close()
   over()
   const hint = 'Its result is in the store: getRun reads it.'
   parts.tracker.close(new WitanError('RUNTIME_CLOSED', 'The runtime was closed; the run goes on elsewhere.', { hint }))

@@ -5,11 +5,12 @@ import { attributed, markForeign } from '../conversation/attribution.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import { liveJob, type LiveJob } from '../conversation/state.ts'
 import { transcriptOf } from '../conversation/trim.ts'
-import { modelView } from '../conversation/view.ts'
+import { modelView, systemMessage } from '../conversation/view.ts'
 import { entriesOf } from '../conversation/warm.ts'
 import { channelOf } from '../identity/channel.ts'
 import { type Model, ModelCallError, type ModelReply, type ModelRequest } from '../model/model.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
+import { withinLimit } from '../model/time-limit.ts'
 import { orAborted } from '../job/abort.ts'
 import type { Reservation } from '../store/store.ts'
 import { type CommandContext, refusalError } from './accept.ts'
@@ -163,7 +164,9 @@ export async function progressOf(
   if (model === null) throw new ModelCallError(`there is no model \`${task.root.model}\``, { retryable: false })
   const asOfSeq = log.state.seq
   const startedAt = context.env.clock.now()
-  const reply = await orAborted(replyOf(model, requestOf(task, of.question), of.signal), of.signal)
+  const reply = await withinLimit(context.env.timeLimit, of.signal, (signal) =>
+    orAborted(replyOf(model, requestOf(task, of.question), signal), signal),
+  )
   const spent = { model: reply.model ?? model.id, usage: reply.usage, finishReason: reply.finishReason, startedAt }
   const { scrub } = task.root
   return { text: scrub === null ? reply.text : scrub(reply.text), asOfSeq, spent }
@@ -171,9 +174,7 @@ export async function progressOf(
 
 function requestOf(task: LiveJob, question: string): ModelRequest {
   const { agent, scrub } = task.root
-  const history = transcriptOf(modelView(task.root, { maxDepth: Number.POSITIVE_INFINITY }).messages.slice(1)).slice(
-    -readBack,
-  )
+  const history = transcriptOf(modelView(task.root, systemMessage(task.root, 0)).messages.slice(1)).slice(-readBack)
   const below = [...task.calls.values()].slice(1).map(({ agent: { id } }) => `\`${id}\` is at work for it.`)
   const story = [`<history>\n${scrub === null ? history : scrub(history)}\n</history>`, ...below].join('\n')
   const system = `You report on the work of the agent \`${agent.id}\`, from its history alone. Answer the question in a few sentences; say what is not known yet.`

@@ -79,7 +79,7 @@ function variantKey(key: string, variant: number): string {
 }
 
 function newDocument(state: ConversationState, key: string, path: string): DocumentState {
-  const document: DocumentState = { path, said: [], inbox: [], calls: [], turns: [], tokens: null }
+  const document: DocumentState = { path, said: [], views: [], inbox: [], calls: [], turns: [], tokens: null }
   state.documents.set(key, document)
   const base = path.includes('~') ? path.replace(/~\d+$/, '') : path
   state.ordinals.set(base, 1 + (state.ordinals.get(base) ?? 0))

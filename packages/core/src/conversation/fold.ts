@@ -109,7 +109,7 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
     }
     case 'notice':
       if (run !== null && entry.body.code === 'RUN_RECOVERED') run.recovered += 1
-      if (entry.body.code === 'MODEL_WARNING') run?.warned.add(entry.body.detail)
+      if (run !== null && entry.body.code === 'MODEL_WARNING') run.warnings = [...run.warnings, entry.body.detail]
       if (entry.body.hidden !== undefined) state.stored = tightened(state.stored, entry.body.hidden, entry.seq - 1)
       return
     case 'checkpoint':

@@ -18,6 +18,8 @@ export function nothingSpent(): Spending {
   return { modelCalls: 0, iterations: 0, tokens: 0, costUsd: 0 }
 }
 
+const noWarnings: readonly string[] = []
+
 /** The state of a job when it begins. */
 export function newRun(root: AgentCall, of: Pick<LiveJob, 'tree' | 'revisions' | 'grant' | 'account'>): LiveJob {
   return {
@@ -30,7 +32,7 @@ export function newRun(root: AgentCall, of: Pick<LiveJob, 'tree' | 'revisions' |
     slots: new Map(),
     modelCalls: 0,
     failedCalls: 0,
-    warned: new Set(),
+    warnings: noWarnings,
     toolIterations: 0,
     tokens: 0,
     costUsd: 0,

@@ -2,6 +2,7 @@
 import type { AgentData, TaskStatus, UsageCounters } from '@witan/protocol'
 import type { AnsweredCall, CallPlace, LoggedToolCall, RequiredBody, TaskGrant } from '@witan/protocol/entries'
 import type { Spending } from '../budget/budget.ts'
+import type { ModelMessage } from '../model/message.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import type { Scrubbers } from '../parameter/scrubbers.ts'
@@ -146,11 +147,25 @@ export interface Turn {
   readonly isRoot: boolean
 }
 
+/** A document as its model messages for one reader, as far as they have been made. */
+export interface DocumentView {
+  readonly agent: string
+  readonly scrub: Scrubber
+  readonly unseen: string
+  /** The index in `said` of the first thing that it reads. */
+  readonly from: number
+  readonly messages: ModelMessage[]
+  /** For each thing said, from `from` on, how many messages stood before it. */
+  readonly starts: number[]
+}
+
 /** The document of one path. */
 export interface DocumentState {
   readonly path: string
   /** Only grows, except that a cut replaces the list. */
   said: Said[]
+  /** What its readers were shown of `said`: a cache, which only the view fills and a cut empties. */
+  readonly views: DocumentView[]
   readonly inbox: WaitingMessage[]
   /** Live calls on this document in call order; the first one is active. */
   readonly calls: AgentCall[]
@@ -205,7 +220,7 @@ export interface LiveJob {
   readonly slots: Map<string, Slot>
   modelCalls: number
   /** The provider warnings of this run. */
-  readonly warned: Set<string>
+  warnings: readonly string[]
   /** Failed model calls of its agents; they are spent, but in no usage. */
   failedCalls: number
   toolIterations: number

@@ -12,23 +12,19 @@ import { parameterLines } from '../parameter/visibility.ts'
 import { attributed, markForeign } from './attribution.ts'
 import { readWords } from './inbox.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
-import type { AgentCall, SharedHistory } from './state.ts'
+import type { AgentCall, DocumentView, SharedHistory } from './state.ts'
 
 /** Who reads a document. The same scrubber means: the same hidden values; `unseen` names them and those that no scrubber knows. */
-interface Reader {
-  readonly agent: string
-  readonly scrub: Scrubber
-  readonly unseen: string
-}
+type Reader = Pick<DocumentView, 'agent' | 'scrub' | 'unseen'>
 
-/** What the model of `call` reads now, and how many waiting messages are in it. Roles alternate strictly [T11, E48]. `maxDepth` is how deep its run may go. */
+/** What the model of `call` reads now, after its `system` message, and how many waiting messages are in it. Roles alternate strictly [T11, E48]. */
 export function modelView(
   call: AgentCall,
-  { maxDepth }: { readonly maxDepth: number },
+  system: ModelMessage,
 ): { readonly messages: readonly ModelMessage[]; readonly taken: number } {
   const { inbox } = call.document
   const document = documentView(call)
-  const view: ModelMessage[] = [systemOf(call, maxDepth)]
+  const view: ModelMessage[] = [system]
   for (const message of document.messages) view.push(message)
   for (const waiting of inbox) for (const said of readWords(waiting, call)) render(said, document, view)
   if (call.shared !== null) addShared(view, call, call.shared)
@@ -48,37 +44,28 @@ export function historyOf(call: AgentCall): HistoryView {
   return { messages: view.messages, indexOf: (place) => view.starts[place - view.from] ?? view.messages.length }
 }
 
-/** One rendering of a document, as far as it has come. */
-interface DocumentView extends Reader {
-  readonly from: number
-  readonly messages: ModelMessage[]
-  /** For each thing said, from `from` on, how many messages stood before it. */
-  readonly starts: number[]
-}
-
-/** By what was said: a document that is cut has a new list, and its old views go. */
-const views = new WeakMap<readonly Said[], DocumentView[]>()
 /** Documents have one reader, or the few agents that handed over to each other; older views are made again. */
 const mostViews = 8
 
 function documentView(call: AgentCall): DocumentView {
-  const { said } = call.document
-  const known = views.get(said) ?? []
-  if (known.length === 0) views.set(said, known)
-  const { agent, scrub, unseen, firstSaid: from } = call
-  let view = known.find(
-    (one) => one.agent === agent.id && one.scrub === scrub && one.unseen === unseen && one.from === from,
-  )
-  if (view === undefined) {
-    view = { agent: agent.id, scrub, unseen, from, messages: [], starts: [] }
-    known.push(view)
-    if (known.length > mostViews) known.shift()
-  }
-  for (let at = from + view.starts.length; at < said.length; at += 1) {
+  const { said, views } = call.document
+  const view = views.find((one) => isFor(one, call)) ?? newView(call)
+  for (let at = view.from + view.starts.length; at < said.length; at += 1) {
     view.starts.push(view.messages.length)
     render(said[at] as Said, view, view.messages)
   }
   return view
+}
+
+function isFor(view: DocumentView, { agent, scrub, unseen, firstSaid }: AgentCall): boolean {
+  return view.agent === agent.id && view.scrub === scrub && view.unseen === unseen && view.from === firstSaid
+}
+
+function newView({ agent, scrub, unseen, firstSaid, document: { views } }: AgentCall): DocumentView {
+  const made = { agent: agent.id, scrub, unseen, from: firstSaid, messages: [], starts: [] }
+  views.push(made)
+  if (views.length > mostViews) views.shift()
+  return made
 }
 
 /** Adds what was said to the messages of a reader. Neighbouring words become one user message [T11]. */
@@ -195,27 +182,10 @@ function sharedText({ said, from, upTo, others, scrub }: SharedHistory): string 
   return blocks.join('\n\n')
 }
 
-interface SystemMessages {
-  readonly plain: ModelMessage
-  lastLevel: ModelMessage | null
-}
-
-/** By call, or by agent where no parameter makes a difference. */
-const systems = new WeakMap<AgentCall | AgentCall['agent'], SystemMessages>()
-
-/** Instructions and parameters; at the last level one line more says that no other agent can be asked [C2]. */
-function systemOf(call: AgentCall, maxDepth: number): ModelMessage {
-  const { agent, parameters, depth } = call
-  const owner = agent.parameters.length === 0 ? agent : call
-  let known = systems.get(owner)
-  if (known === undefined) {
-    const text = agent.instructions + parameterLines(agent.parameters, parameters)
-    known = { plain: { role: 'system', content: text }, lastLevel: null }
-    systems.set(owner, known)
-  }
-  if (edgesOf(agent).length === 0 || depth < maxDepth) return known.plain
+/** Instructions and parameters; at the last level one line more says that no other agent can be asked [C2]. `maxDepth` is how deep its run may go. */
+export function systemMessage({ agent, parameters, depth }: AgentCall, maxDepth: number): ModelMessage {
+  const content = agent.instructions + parameterLines(agent.parameters, parameters)
+  if (depth < maxDepth || edgesOf(agent).length === 0) return { role: 'system', content }
   const cue = `This is the last level (${depth} of ${maxDepth}): answer with what you have, no other agent can be asked.`
-  const content = `${known.plain.content}\n${cue}`
-  if (known.lastLevel?.content !== content) known.lastLevel = { role: 'system', content }
-  return known.lastLevel
+  return { role: 'system', content: `${content}\n${cue}` }
 }

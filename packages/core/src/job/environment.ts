@@ -6,6 +6,7 @@ import type { Clock } from '../identity/clock.ts'
 import type { Ids } from '../identity/ids.ts'
 import type { LiveHub } from '../event/live.ts'
 import type { Model } from '../model/model.ts'
+import type { TimeLimit } from '../model/time-limit.ts'
 import type { JobRow } from '../store/store.ts'
 import type { Caller, Toolset } from '../tool/tool.ts'
 
@@ -27,6 +28,8 @@ export interface Environment {
   readonly hub: LiveHub
   /** The model of that name, or null. The model does its own retries. */
   model(name: string): Model | null
+  /** How long a model call may take. */
+  readonly timeLimit: TimeLimit
   /** All tools of an agent call, edges included. */
   toolset(caller: Caller): Toolset
   /** The current revision of an agent, disabled ones included, or null. */

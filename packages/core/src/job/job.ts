@@ -3,6 +3,7 @@ import type { Problem } from '@witan/protocol'
 import type { CallPlace, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog, LogWatcher } from '../conversation/log.ts'
 import { type AgentCall, liveJob, type LiveJob, type Slot } from '../conversation/state.ts'
+import type { ModelMessage } from '../model/message.ts'
 import type { ModelTool } from '../model/model.ts'
 import type { InterruptionRow, JobChange, Settlement } from '../store/store.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
@@ -18,11 +19,12 @@ export interface JobIdentity {
   readonly attempts: number
 }
 
-/** A call's tools, what they may know about the call, and the tools that its model is offered. */
+/** A call's tools, what they may know about the call, the tools that its model is offered, and its system message. */
 export interface CallTools {
   readonly caller: Caller
   readonly toolset: Toolset
   readonly offers: readonly ModelTool[]
+  readonly system: ModelMessage
 }
 
 /** The progress of one process's work on a job. */

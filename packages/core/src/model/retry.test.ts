@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { fakeClock } from '../../../../test/support/clock.ts'
-import type { Model, ModelPart, ModelRequest } from './model.ts'
-import { ModelCallError } from './model.ts'
+
+import { ModelCallError, type ModelPart, type ModelRequest } from './model.ts'
 import type { RetryOptions } from './retry.ts'
 import { readRetryAfter, withRetries } from './retry.ts'
 
@@ -120,70 +119,4 @@ test('Retry-After is read as seconds, as a date by the clock of the server, and 
   assert.equal(read({ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }), 0)
   for (const wish of ['', 'soon', '-1', 'NaN']) assert.equal(read({ 'retry-after': wish }) ?? 0, 0)
   assert.equal(read({}), null)
-})
-
-test('all tries of a call together end when its time is over, in a try and in a wait', async () => {
-  const clock = fakeClock()
-  const hanging: Model = {
-    id: 'hanging',
-    stream: (_, { signal }) => ({
-      [Symbol.asyncIterator]: () => ({
-        next: () => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-      }),
-    }),
-  }
-  const busy: Model = {
-    id: 'busy',
-    stream: () => ({
-      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new ModelCallError('busy', { retryable: true })) }),
-    }),
-  }
-  const options = { random: () => 0, sleep: () => new Promise<never>(() => {}), after: clock.after, totalMs: 5000 }
-  for (const model of [hanging, busy]) {
-    const call = { signal: new AbortController().signal, deltas: false }
-    const first = withRetries(model, options)
-      .stream({} as ModelRequest, call)
-      [Symbol.asyncIterator]()
-      .next()
-    await new Promise((resolve) => setImmediate(resolve))
-    clock.advance(5000)
-    await assert.rejects(
-      first,
-      (error) => error instanceof ModelCallError && !error.retryable && /more than 5000 ms/.test(error.message),
-    )
-  }
-})
-
-test('no timer outlives a call that has ended, broken off or stopped without a reply', async () => {
-  const text: ModelPart = { type: 'delta', text: 'Half' }
-  const ways: readonly (() => AsyncGenerator<ModelPart>)[] = [
-    async function* ends() {
-      yield text
-    },
-    async function* endsAtOnce() {},
-    async function* breaks() {
-      yield text
-      throw new Error('broken off')
-    },
-    async function* fails() {
-      yield* [] as ModelPart[]
-      throw new Error('at once')
-    },
-  ]
-  for (const stream of ways) {
-    const timers = new Set<object>()
-    const after = () => {
-      const timer = {}
-      timers.add(timer)
-      return () => void timers.delete(timer)
-    }
-    const options = { random: () => 0, sleep: async () => {}, after, totalMs: 5000 }
-    const call = { signal: new AbortController().signal, deltas: true }
-    const read = async () => {
-      for await (const _ of withRetries({ id: 'm', stream }, options).stream(request, call));
-    }
-    await read().catch(() => {})
-    await new Promise((resolve) => setImmediate(resolve))
-    assert.equal(timers.size, 0, stream.name)
-  }
 })

@@ -1,5 +1,5 @@
 /** When a failed model call is tried again [D23]: which failures pass, how long to wait, and a model that does it. */
-import { type Clock, systemClock } from '../identity/clock.ts'
+import { systemClock } from '../identity/clock.ts'
 import type { Model, ModelCallOptions, ModelPart, ModelRequest } from './model.ts'
 import { ModelCallError } from './model.ts'
 
@@ -26,27 +26,22 @@ export interface RetryOptions {
   readonly maxDelayMs?: number
   /** The longest wait a provider may ask for. If it asks for more, the error is thrown at once. Default 60 000. */
   readonly maxRetryAfterMs?: number
-  /** How long a call may take, all its tries and the waits between them together. Default 3 600 000; it needs `after`. */
-  readonly totalMs?: number
-  /** The timer for that. */
-  readonly after?: Clock['after']
 }
 
-interface Plan extends Required<Omit<RetryOptions, 'onRetry' | 'after'>> {
-  readonly after: Clock['after'] | undefined
+interface Plan extends Required<Omit<RetryOptions, 'onRetry'>> {
   readonly onRetry: ((retry: Retry) => void) | undefined
 }
 
 // The thesis waits 5·2ⁿ s: 75 s in sum before a run that somebody watches gives up. Most refusals pass within a second and a
 // server that needs longer says so in Retry-After, so we start at 0.5 s (7.5 s in sum) and let the provider's wish lengthen it.
-const defaults = { tries: 5, baseMs: 500, maxDelayMs: 30_000, maxRetryAfterMs: 60_000, totalMs: 3_600_000 }
+const defaults = { tries: 5, baseMs: 500, maxDelayMs: 30_000, maxRetryAfterMs: 60_000 }
 
 /**
  * The same model, tried again when a call fails in a way that may pass. Only before the first part: once a reader has seen
  * text, the error stands. The last error is thrown as it is; while it waits, an abort ends the call with the signal's reason.
  */
 export function withRetries(model: Model, options: RetryOptions): Model {
-  const plan: Plan = { ...defaults, onRetry: undefined, after: undefined, ...options }
+  const plan: Plan = { ...defaults, onRetry: undefined, ...options }
   return {
     id: model.id,
     ...(model.kind === undefined ? {} : { kind: model.kind }),
@@ -84,14 +79,10 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
   readonly #exchange: Exchange
   #inner: AsyncIterator<ModelPart> | undefined
   #isStarted = false
-  /** Ends the watch over the time. */
-  readonly #unwatch: () => void
 
-  constructor(model: Model, { request, call, plan }: Exchange) {
+  constructor(model: Model, exchange: Exchange) {
     this.#model = model
-    const watch = watchTime(call, plan)
-    this.#unwatch = watch.end
-    this.#exchange = { request, call: watch.call, plan }
+    this.#exchange = exchange
   }
 
   [Symbol.asyncIterator](): this {
@@ -99,17 +90,10 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
   }
 
   next(): Promise<IteratorResult<ModelPart>> {
-    if (!this.#isStarted || this.#inner === undefined) return this.#first()
-    const part = this.#inner.next()
-    // A reader that meets an error or the end does not call `return`: without this the timer would outlive the call.
-    part.then(({ done }) => {
-      if (done === true) this.#unwatch()
-    }, this.#unwatch)
-    return part
+    return this.#isStarted && this.#inner !== undefined ? this.#inner.next() : this.#first()
   }
 
   return(): Promise<IteratorResult<ModelPart>> {
-    this.#unwatch()
     return this.#inner?.return?.() ?? Promise.resolve({ done: true, value: undefined })
   }
 
@@ -120,38 +104,12 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
       try {
         const result = await this.#inner.next()
         this.#isStarted = true
-        if (result.done === true) this.#unwatch()
         return result
       } catch (error) {
-        await waitBeforeRetry(error, attempt, this.#exchange).catch((last: unknown) => {
-          this.#unwatch()
-          throw last
-        })
+        await waitBeforeRetry(error, attempt, this.#exchange)
       }
     }
   }
-}
-
-/** The call with a signal that also ends it when its time is over. The timer keeps no process alive. */
-function watchTime(
-  call: ModelCallOptions,
-  { after, totalMs }: Plan,
-): { readonly call: ModelCallOptions; readonly end: () => void } {
-  if (after === undefined) return { call, end: () => {} }
-  const controller = new AbortController()
-  const forward = () => controller.abort(call.signal.reason)
-  if (call.signal.aborted) forward()
-  call.signal.addEventListener('abort', forward, { once: true })
-  const late = () => {
-    const message = `The model call took more than ${totalMs} ms, all its tries together.`
-    controller.abort(new ModelCallError(message, { retryable: false }))
-  }
-  const cancel = after(totalMs, late, { background: true })
-  const end = () => {
-    cancel()
-    call.signal.removeEventListener('abort', forward)
-  }
-  return { call: { ...call, signal: controller.signal }, end }
 }
 
 /** Returns when the next try may start; throws what ends the call. */

@@ -33,10 +33,12 @@ export interface Asking {
   readonly startedAt: number
 }
 
+const nobody: readonly string[] = []
+
 /** The next model call, or null if the agent call or the run has failed instead. */
 export function askingOf(call: AgentCall, job: Job): Asking | null {
   const startedAt = job.env.clock.now()
-  const { caller, toolset, offers } = toolsOf(call, job)
+  const { system, toolset, offers } = toolsOf(call, job)
   const isToolless = offers.length === 0
   const spending = { agent: call.agent, iterations: call.iterations, isToolless }
   const allowance = spend(job.run, spending, circumstances(job, startedAt))
@@ -54,7 +56,7 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
     return null
   }
   if (call.iterations === 0) recordNotices(call, job, toolset)
-  const { messages, taken } = modelView(call, caller)
+  const { messages, taken } = modelView(call, system)
   const offered = allowance.kind === 'tools'
   faultPoint('budget-reserved')
   return {
@@ -65,7 +67,7 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
     isToolless,
     holdsRound: offered && !isToolless,
     taken,
-    heard: call.document.inbox.flatMap(({ id }) => id ?? []),
+    heard: taken === 0 ? nobody : call.document.inbox.flatMap(({ id }) => id ?? []),
     attempt: (job.identity.epoch - 1) * attemptsPerEpoch + call.iterations + 1,
     startedAt,
   }

@@ -1,5 +1,6 @@
 /** The tools of an agent call, and what those tools may know about it. */
 import type { AgentCall } from '../conversation/state.ts'
+import { systemMessage } from '../conversation/view.ts'
 import type { ModelTool } from '../model/model.ts'
 import type { Caller } from '../tool/tool.ts'
 import type { CallTools, Job } from '../job/job.ts'
@@ -12,7 +13,7 @@ export function toolsOf(call: AgentCall, job: Job): CallTools {
   const toolset = job.env.toolset(caller)
   const offers: ModelTool[] = []
   for (const tool of toolset.values()) if (tool.offer !== null) offers.push(tool.offer)
-  const made = { caller, toolset, offers }
+  const made = { caller, toolset, offers, system: systemMessage(call, caller.maxDepth) }
   job.cache.tools.set(call, made)
   return made
 }

@@ -31,17 +31,18 @@ function start(work: Work, job: Job): void {
   const id = work.kind === 'think' ? work.call.place.call : work.id
   const controller = new AbortController()
   job.busy.set(id, controller)
-  void performOutside({ work, id }, job, controller.signal)
+  void performOutside(work, job, { id, controller })
 }
 
 /** Calls the model or the tool. Never rejects: an internal error fails the run. */
 async function performOutside(
-  { work, id }: { readonly work: Work & { kind: 'think' | 'act' }; readonly id: string },
+  work: Work & { kind: 'think' | 'act' },
   job: Job,
-  signal: AbortSignal,
+  { id, controller }: { readonly id: string; readonly controller: AbortController },
 ): Promise<void> {
+  const { signal } = controller
   try {
-    await (work.kind === 'think' ? think(work.call, job, signal) : act(work.slot, job, signal))
+    await (work.kind === 'think' ? think(work.call, job, controller) : act(work.slot, job, signal))
   } catch (error) {
     if (job.lifecycle.stopped !== null || signal.aborted) return
     job.env.report(error)

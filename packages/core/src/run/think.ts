@@ -2,7 +2,8 @@
 import { faultPoint } from '../identity/fault-point.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { type Cut, cutAll, cutOf } from '../conversation/trim.ts'
-import { type Model, ModelCallError, type ModelCallOptions, type ModelReply } from '../model/model.ts'
+import { ModelCallError, type ModelCallOptions, type ModelReply } from '../model/model.ts'
+import { isTimeOver } from '../model/time-limit.ts'
 import { type CallTrouble, hintOf } from '../model/trouble.ts'
 import { orAborted } from '../job/abort.ts'
 import { type Job, record } from '../job/job.ts'
@@ -12,17 +13,20 @@ import { failCall } from './settle.ts'
 import { affordsTwo, shortenHistory } from './trim.ts'
 
 /** Calls the model of `call` once and records its reply. What goes wrong is an event of the call, never an exception. */
-export async function think(call: AgentCall, job: Job, signal: AbortSignal): Promise<void> {
+export async function think(call: AgentCall, job: Job, controller: AbortController): Promise<void> {
   // The result of an effect that must not repeat is stored first: a sibling of it may have woken the loop meanwhile.
   if (job.writer.settling !== null) await job.writer.settling
-  const cut = signal.aborted ? null : cutOf(call, job.run)
-  if (cut !== null) await trim(cut, { call, job, signal })
-  const error = await ask(call, job, signal)
-  if (error === null) return
-  const isRoomMade = troubleIn(error) === 'context' && (await trim(cutAll(call, job.run), { call, job, signal }))
-  if (isRoomMade) job.meter.lost += 1 // refused, and counted all the same
-  const still = isRoomMade ? await ask(call, job, signal) : error
-  if (still !== null) failThink(call, job, still)
+  const { signal } = controller
+  const { timeLimit } = job.env
+  timeLimit.begin(controller)
+  try {
+    const cut = signal.aborted ? null : cutOf(call, job.run)
+    if (cut !== null) await trim(cut, { call, job, signal })
+    const failure = await ask(call, job, signal)
+    if (failure !== null) await failOrTrim(failure, { call, job, signal })
+  } finally {
+    timeLimit.end(controller)
+  }
 }
 
 interface Thinking {
@@ -36,38 +40,46 @@ async function trim(cut: Cut | null, { call, job, signal }: Thinking): Promise<b
   return cut !== null && (await shortenHistory(call, job, { cut, signal, mayAsk: affordsTwo(call, job) }))
 }
 
-/** Asks, and records the reply. Null unless the call failed: with its error. */
+/** A request beyond the context is made once more where the history can be cut. */
+async function failOrTrim(failure: Failure, thinking: Thinking): Promise<void> {
+  const { call, job, signal } = thinking
+  const isRoomMade = troubleIn(failure) === 'context' && (await trim(cutAll(call, job.run), thinking))
+  if (isRoomMade) job.meter.lost += 1 // refused, and counted all the same
+  const still = isRoomMade ? await ask(call, job, signal) : failure
+  if (still !== null) failThink(call, job, still)
+}
+
+/** Why a model call came to nothing. */
+interface Failure {
+  readonly error: unknown
+}
+
+/** Asks, and records the reply. Null unless the call failed; a call that nobody waits for has not. */
 async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Failure | null> {
-  const asking = signal.aborted ? null : askingOf(call, job)
-  const reply = asking === null ? null : await replyTo(asking, job, signal)
-  if (asking === null || reply === null) return null
-  if ('error' in reply) return reply
+  if (signal.aborted) return lateness(signal)
+  const asking = askingOf(call, job)
+  if (asking === null) return null
+  const { meter } = job
+  if (asking.holdsRound) meter.offering += 1
+  let reply: ModelReply | undefined
+  try {
+    reply = await orAborted(streamed(asking, job, signal), signal)
+    faultPoint('model-reply-received')
+  } catch (error) {
+    if (!signal.aborted) return { error }
+  } finally {
+    if (asking.holdsRound) meter.offering -= 1
+  }
+  if (reply === undefined || signal.aborted) {
+    meter.lost += 1 // nobody waits for the reply, but it is paid for
+    return lateness(signal)
+  }
   takeReply(asking, job, reply)
   return null
 }
 
-interface Failure {
-  readonly error: unknown
-  readonly model: Model
-}
-
-/** The reply; null where it was given up. */
-async function replyTo(asking: Asking, job: Job, signal: AbortSignal): Promise<ModelReply | Failure | null> {
-  const { model, holdsRound } = asking
-  const { meter } = job
-  if (holdsRound) meter.offering += 1
-  try {
-    const reply = await orAborted(streamed(asking, job, signal), signal)
-    faultPoint('model-reply-received')
-    if (!signal.aborted) return reply
-  } catch (error) {
-    if (!signal.aborted) return { error, model }
-  } finally {
-    if (holdsRound) meter.offering -= 1
-  }
-  // Nobody waits for the reply, but it is paid for.
-  meter.lost += 1
-  return null
+function lateness(signal: AbortSignal): Failure | null {
+  return isTimeOver(signal) ? { error: signal.reason } : null
 }
 
 function troubleIn({ error }: Failure): CallTrouble | null {
@@ -75,11 +87,12 @@ function troubleIn({ error }: Failure): CallTrouble | null {
 }
 
 function failThink(call: AgentCall, job: Job, failure: Failure): void {
-  const { error, model } = failure
+  const { error } = failure
   const trouble = troubleIn(failure)
+  const words = error instanceof Error ? error.message : 'unknown trouble'
   failCall(call, job, {
     code: trouble === 'context' ? 'MODEL_CONTEXT_EXCEEDED' : 'MODEL_CALL_FAILED',
-    detail: failureText(error, model),
+    detail: `Model \`${call.model}\` could not be called: ${words}`,
     hint: hintOf(trouble, error instanceof ModelCallError && error.retryable),
   })
 }
@@ -102,16 +115,10 @@ const mostWarnings = 20
 /** Records what a model's adapter says of a call: a warning once in a run. */
 function noteTaker(call: AgentCall, job: Job, signal: AbortSignal): NonNullable<ModelCallOptions['tell']> {
   return (note) => {
-    const { warned } = job.run
-    const isSaid = note.code === 'MODEL_WARNING' && (warned.has(note.detail) || warned.size >= mostWarnings)
-    if (signal.aborted || isSaid) return
+    const { warnings } = job.run
     const detail = call.scrub === null ? note.detail : call.scrub(note.detail)
-    record(job, call.place, { type: 'notice', kind: null, body: { code: note.code, detail } })
-    if (note.code === 'MODEL_WARNING') warned.add(note.detail)
+    const isSaid = note.code === 'MODEL_WARNING' && (warnings.includes(detail) || warnings.length >= mostWarnings)
+    if (!signal.aborted && !isSaid)
+      record(job, call.place, { type: 'notice', kind: null, body: { code: note.code, detail } })
   }
-}
-
-function failureText(error: unknown, model: Model): string {
-  const words = error instanceof Error ? error.message : 'unknown trouble'
-  return `Model \`${model.id}\` could not be called: ${words}`
 }

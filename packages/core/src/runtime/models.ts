@@ -16,12 +16,8 @@ export function modelDirectory(options: RuntimeOptions, clock: Clock) {
   const made = new Map<string, Model>()
   const sleep = sleeper(clock)
   const retried = (model: Model) => {
-    const patient = withRetries(model, {
-      ...options.retry,
-      sleep,
-      after: clock.after,
-      random: options.random ?? randomNumber,
-    })
+    const { totalMs: _, ...retry } = options.retry ?? {}
+    const patient = withRetries(model, { ...retry, sleep, random: options.random ?? randomNumber })
     return model.price === undefined ? patient : withPrice(patient, model.price)
   }
   const live = new Map(Object.entries(options.models ?? {}))

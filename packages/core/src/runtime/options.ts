@@ -44,7 +44,7 @@ export interface RuntimeOptions {
   readonly agents?: readonly (Agent | object)[]
   /** Ceilings, which an agent can only lower. Defaults: depth 8, 500 model calls, 128 tool calls per reply. */
   readonly limits?: Partial<Ceilings>
-  /** Retries of model calls; `tries: 1` disables them. `totalMs`: the time limit of one call over all its tries; default one hour. */
+  /** Retries of model calls; `tries: 1` disables them. `totalMs`: the time limit of one call over all its tries, and of the summary made before it; default one hour. */
   readonly retry?: { readonly tries?: number; readonly baseMs?: number; readonly totalMs?: number }
   /** How long a job is leased; default 15 s. */
   readonly leaseMs?: number

@@ -25,6 +25,7 @@ import { RunTracker } from '../task/tracker.ts'
 import type { FindAgent } from '../tool/delegation.ts'
 import type { QuerySource } from '../tool/source.ts'
 import { keepWarm } from './warm.ts'
+import { TimeLimit } from '../model/time-limit.ts'
 import { modelDirectory } from './models.ts'
 import { type RuntimeOptions, refuseUnknown } from './options.ts'
 import { collectTools, sourcesOf, toolsetOf, toolSourcesOf } from './toolset.ts'
@@ -72,6 +73,7 @@ export function wire(given: RuntimeOptions): Parts {
     leaseMs: options.leaseMs ?? 15_000,
     ceilings: ceilingsOf(options.limits),
     model: models.find,
+    timeLimit: new TimeLimit(clock, options.retry?.totalMs),
     toolset: toolsetOf(toolSourcesOf({ tools, sources, find, control, agents, report: (error) => env.report(error) })),
     pin: (database, id) => registry.rows(database).get(id) ?? null,
     revisionsBelow: (database, root) => revisionsBelow(registry, database, root),
