@@ -84,9 +84,7 @@ function callOf(
     query: route.query === undefined ? undefined : readQuery(route.query, searchParams),
     body: route.body === undefined || body === null ? undefined : checkBody(route, body),
     headers: c.req.raw.headers,
-    get gone() {
-      return c.req.raw.signal
-    },
+    gone: () => c.req.raw.signal,
     halt: options.stop.waits,
     log: options.log,
     keyed,

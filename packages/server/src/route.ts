@@ -14,7 +14,7 @@ export interface Call<Query, Body> {
   readonly body: Body
   readonly headers: Headers
   /** Aborts when the client has gone. */
-  readonly gone: AbortSignal
+  gone(): AbortSignal
   /** Aborts when the server stops and no longer waits. */
   readonly halt: AbortSignal
   readonly log: Log

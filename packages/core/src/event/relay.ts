@@ -7,7 +7,7 @@ import type { Delta, LiveHub } from './live.ts'
 /** A subscription to notices of other processes, until it is closed. */
 export interface Listening {
   /** Why notices of other processes do not arrive; null if they do. */
-  readonly problem: WitanError | null
+  problem(): WitanError | null
   /** Polls for changes that lost notices would have reported. */
   look(): Promise<void>
   close(): void

@@ -21,7 +21,7 @@ const mostIssues = 10
 /** What one check works with. */
 export interface Look {
   /** Why nothing can be said of the value; null so far. */
-  readonly unknown: string | null
+  unknown(): string | null
   /** Starts a check; what is wrong will stand in the list. */
   begin(): readonly string[]
   /** Counts steps; false once there are too many. */
@@ -29,7 +29,7 @@ export interface Look {
   /** Nothing can be said: no keyword is looked at any more. */
   giveUp(why: string): true
   /** Whether nothing is noted now, so that words need not be found. */
-  readonly isQuiet: boolean
+  isQuiet(): boolean
   /** Notes what is wrong. */
   wrong(at: At, what: string): false
   /** Notes nothing of what `run` finds wrong. */
@@ -53,12 +53,8 @@ export function lookUp(root: Schema, check: (look: Look, schema: unknown, at: At
   let quiet = 0
   let unknown: string | null = null
   const look: Look = {
-    get unknown() {
-      return unknown
-    },
-    get isQuiet() {
-      return quiet > 0
-    },
+    unknown: () => unknown,
+    isQuiet: () => quiet > 0,
     begin() {
       issues = []
       left = mostSteps

@@ -52,7 +52,7 @@ export const objectKeywords: Readonly<Record<string, Keyword>> = {
     if (additionalProperties !== false)
       return members(look, at, (name) => (isListed(name) ? undefined : additionalProperties))
     const others = Object.keys(at.value as Schema).filter((name) => look.pay(1) && !isListed(name))
-    if (others.length === 0 || look.unknown !== null) return true
+    if (others.length === 0 || look.unknown() !== null) return true
     const list = others.slice(0, 5).map((name) => JSON.stringify(clip(name)))
     return look.wrong(at, `Unrecognized key${others.length === 1 ? '' : 's'}: ${list.join(', ')}`)
   },
@@ -137,7 +137,7 @@ export const arrayKeywords: Readonly<Record<string, Keyword>> = {
     const seen = new Map<string, number>()
     for (const [index, item] of (at.value as readonly unknown[]).entries()) {
       const key = sameKey(item, look)
-      if (look.unknown !== null) return true
+      if (look.unknown() !== null) return true
       const first = seen.get(key)
       if (first !== undefined) return look.wrong(at, `items must be unique: ${index} is the same as ${first}`)
       seen.set(key, index)

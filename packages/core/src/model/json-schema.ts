@@ -22,13 +22,14 @@ export function validatorOf(schema: Schema): JsonValidator {
     issuesOf(value) {
       const issues = look.begin()
       check(look, schema, { value, path: '', depth: 0 })
-      if (look.unknown !== null) return [look.unknown]
+      const unknown = look.unknown()
+      if (unknown !== null) return [unknown]
       return issues
     },
     fits(value) {
       look.begin()
       const fits = look.quietly(() => check(look, schema, { value, path: '', depth: 0 }))
-      return look.unknown === null ? fits : 'unknown'
+      return look.unknown() === null ? fits : 'unknown'
     },
   }
   validators.set(schema, made)
@@ -74,7 +75,7 @@ const anyKeywords: Readonly<Record<string, Keyword>> = {
     if (type === kind) return true
     const types = Array.isArray(type) ? type : [type]
     if (types.some((one) => one === kind || (one === 'integer' && Number.isInteger(at.value)))) return true
-    if (look.isQuiet) return false
+    if (look.isQuiet()) return false
     const got = kind === 'number' && types.includes('integer') ? 'a fraction' : kind
     return look.wrong(at, `expected ${types.map(String).join(' or ')}, got ${got}`)
   },
@@ -100,7 +101,7 @@ const anyKeywords: Readonly<Record<string, Keyword>> = {
   anyOf(look, { anyOf }, at) {
     const all = listOf(anyOf)
     if (look.quietly(() => all.some((one) => check(look, one, at)))) return true
-    if (look.isQuiet) return false
+    if (look.isQuiet()) return false
     if (all.length === 1) return check(look, all[0], at)
     return look.wrong(at, `fits none of the ${all.length} alternatives${typesOf(all, at.value)}`)
   },

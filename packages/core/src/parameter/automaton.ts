@@ -19,7 +19,7 @@ export interface Automaton {
   /** True if the units of `inner` are a suffix of the units of `outer`, so that `outer` finds everything that `inner` would. */
   isSuffix(inner: number, outer: number): boolean
   /** The number of transitions examined so far: the cost of a search, independent of the machine's load. */
-  readonly steps: number
+  steps(): number
 }
 
 /** Children of a state by unit: the first child is in `first` and `label`, further children are in `more` if `forks` is 1. */
@@ -59,9 +59,7 @@ export function createAutomaton(patterns: Iterable<Uint16Array>): Automaton {
     fromRoot,
     depth,
     longest,
-    get steps() {
-      return steps
-    },
+    steps: () => steps,
     step(from, unit) {
       let looked = 0
       for (let state = from; ; state = fail[state] as number) {

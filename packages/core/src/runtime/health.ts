@@ -28,7 +28,7 @@ export function createHealth(
       const hint = 'Check the log of this process, then the free space of the store and its server.'
       throw new WitanError('STORE_UNAVAILABLE', 'The store cannot be written.', { hint, cause })
     })
-    const problem = listening.current?.problem ?? null
+    const problem = listening.current?.problem() ?? null
     if (problem === null) return
     const hint = 'Check the log of this process, then the connection limits of the store’s server.'
     const detail = 'This process cannot listen to what other processes do.'

@@ -61,9 +61,7 @@ export function startListening(parts: ListeningParts): Listening {
   })
   let looks = 0
   return {
-    get problem() {
-      return state.problem
-    },
+    problem: () => state.problem,
     async look() {
       looks += 1
       await reportRested(parts, parts.tracker.awaited())

@@ -4,8 +4,8 @@ import type { QueryRows } from './source.ts'
 /** Collects rows until a limit is reached. */
 export interface RowTaker {
   /** The size of the collected rows as a JSON array in UTF-8. */
-  readonly bytes: number
-  readonly count: number
+  bytes(): number
+  count(): number
   /** Adds a row of cells, which are plain JSON values. Returns false, and adds nothing, if a limit is reached. */
   take(cells: readonly unknown[]): boolean
 }
@@ -21,12 +21,8 @@ export function rowTaker(columns: readonly string[], limits: RowLimits, onRow: (
   const keyBytes = columns.reduce((sum, column) => sum + Buffer.byteLength(JSON.stringify(column)) + 1, 0)
   let [bytes, count] = [2, 0]
   return {
-    get bytes() {
-      return bytes
-    },
-    get count() {
-      return count
-    },
+    bytes: () => bytes,
+    count: () => count,
     take(cells) {
       const more = Buffer.byteLength(JSON.stringify(cells)) + keyBytes + (count > 0 ? 1 : 0)
       if (count === limits.maxRows || bytes + more > limits.maxBytes) return false

@@ -81,7 +81,8 @@ export interface RunPlace {
 
 /** Runs in that conversation, and answers as the request asks: with the result, at once, or with a stream. */
 export async function runIn(call: RunCall, place: RunPlace): Promise<Reply> {
-  const { body, gone } = call
+  const { body } = call
+  const gone = call.gone()
   if (wantsStream(call.headers, 'json')) return stream(call, place)
   const accepted = await accept(call, place.id)
   if (!body.wait) return { status: 202, body: place.receipt(accepted) }

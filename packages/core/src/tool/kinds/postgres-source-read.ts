@@ -123,8 +123,8 @@ async function fetchRows(session: Session, learnt: Learnt): Promise<QueryRows> {
       if (!taker.take(cells)) return { rows: namedRows(columns, rows), truncated: true }
     }
     if (answer.rows.length < asked) return { rows: namedRows(columns, rows), truncated: false }
-    const likely = Math.floor(((maxBytes - taker.bytes) * taker.count) / taker.bytes)
-    asked = Math.max(1, Math.min(maxRows + 1 - taker.count, likely + 1))
+    const likely = Math.floor(((maxBytes - taker.bytes()) * taker.count()) / taker.bytes())
+    asked = Math.max(1, Math.min(maxRows + 1 - taker.count(), likely + 1))
     answer = await fetch(session, asked)
   }
   return { rows: namedRows(columns, rows), truncated: true }
