@@ -89,7 +89,7 @@ export function sayWhere({ url, options }: Connection, what: string, terminal: T
   if (url === null) print(terminal.errors, `${what} in a server of this store; if none runs: witan serve${options}`)
 }
 
-/** An unknown agent is reported with the most similar one. */
+/** Runs the work, then closes the connection. An unknown-agent error gets a hint, such as the most similar name. */
 async function doWith<Result>(
   connection: Connection,
   work: (connection: Connection) => Promise<Result>,

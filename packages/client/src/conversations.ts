@@ -48,13 +48,13 @@ export interface Conversations {
   delete(id: string): Promise<void>
   /** A new one with the same log up to `seq`, over all documents; `FORK_OPEN_CALLS` where a call is open there [Rb55]. */
   fork(id: string, request: { readonly seq: number; readonly id?: string }): Promise<Conversation>
-  /** Starts one; with a `prompt` it waits for the run. The same request again under the same `idempotencyKey` starts no second one. */
+  /** Starts one; with a `prompt` it waits for the run. A repeat under the same `idempotencyKey` starts no second one. */
   start(request: StartRequest, options?: StartOptions): Promise<StartedConversation>
   /** One page of stored events, without waiting for new ones. */
   events(id: string, query?: EventQuery & { readonly limit?: number }): Promise<EventPage>
 }
 
-/** A page of a document's messages. At most one of `before`, `after` and `cursor` says where it begins; without one, at the newest. */
+/** A page of a document's messages. At most one of `before`, `after` and `cursor` says where it begins; without one, it has the newest messages. */
 export interface DocumentQuery {
   /** Exclusive dates. */
   readonly before?: string

@@ -127,9 +127,9 @@ export type ReasoningEffort = (typeof reasoningEfforts)[number]
 const principalName = z.string().regex(/^(?:(?:user|key|role):[^\s]{1,200}|@[^\s@]{1,100}@[^\s@]{1,255})$/)
 
 /**
- * Who may start a conversation, a run or a direct run with the agent as its root: ids of principals and `role:<name>`.
- * Null: everybody in the database. To others the agent does not exist. Only edges decide about delegation, never this
- * [E10].
+ * The principals that may start a conversation, a run or a direct run with the agent as its root: ids and `role:<name>`. Null:
+ * every principal of the database (tenant). Others get the error for an unknown agent, but can still list it. Delegation is
+ * not affected: only edges decide about it [E10].
  */
 export const accessSchema = z.strictObject({ call: z.array(principalName).max(1000).nullable().default(null) })
 

@@ -154,7 +154,7 @@ export interface ErrorBody {
   /** See the end of a tool. */
   readonly bound?: readonly string[]
 }
-/** A tool call begins. It logs the model's arguments and only the names of the bound values. */
+/** A tool call begins. `arguments` are as requested, or as changed by an approval; `bound` holds names only, never values. */
 export interface ToolStartBody {
   readonly name: string
   readonly toolCallId: string

@@ -44,7 +44,7 @@ export function createAuth(mode: AuthMode, port: () => number, token = newToken(
   }
 }
 
-/** Throws `CONFIG_INVALID` for a host that other machines can reach: both modes trust every process of this machine [D18]. */
+/** Throws `CONFIG_INVALID` for a host that other machines can reach: both modes are for this machine only [D18]. */
 export function checkBinding(host: string, mode: AuthMode): void {
   if (isLoopback(host)) return
   const hint = 'Set server.host to "127.0.0.1" and put a proxy that authenticates in front.'

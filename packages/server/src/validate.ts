@@ -4,7 +4,7 @@ import { type ErrorCode, WitanError } from '@witan/protocol'
 import { markChecked } from '@witan/protocol/schemas'
 import { z } from 'zod'
 
-/** The name of the value for messages (`body`, `query`), and the error code of any mistake but an unknown key. */
+/** How messages name the value (`body`, `query`); the error code, by the first issue's path, unless a key is unknown. */
 export interface ValidateOptions {
   readonly what: string
   readonly code: ErrorCode | ((path: string) => ErrorCode)

@@ -1,4 +1,4 @@
-/** Calls that were brought along, and a fork that tries another way from the same point. */
+/** Artificial actions, and a fork that continues differently from the same point. */
 import { createRuntime, defineAgent } from '@witan/core'
 import { lastUserMessage, scriptedModel, toolResults } from '@witan/core/testing'
 

@@ -96,11 +96,11 @@ export interface AgentCall {
   readonly initial: readonly LoggedToolCall[]
   /** Removes values that its model must not see from what it reads; null if there are none. */
   readonly scrub: Scrubber
-  /** The names of the values that its model may not see, in one text. */
+  /** The names of the values hidden from its model, joined by spaces; compared to reuse a view. */
   readonly unseen: string
   /** The part of its caller's document that its model reads, if the edge shares it [C5]. */
   readonly shared: SharedHistory | null
-  /** Its texts and errors, if the edge returns more than its answer [K20, K21]. */
+  /** Its texts and the errors of its calls; null if its caller reads only the answer [K20, K21]. */
   readonly gathered: Gathered | null
   /** The index in `said` from which its model reads. */
   firstSaid: number
@@ -132,7 +132,7 @@ export function isTop(call: AgentCall): boolean {
 export interface WaitingMessage extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed'> {
   /** Set if its sender may wait for the reply. */
   readonly id?: string
-  /** Tool calls after it that the model reads as its own [Rb52]. */
+  /** Artificial actions sent with the message: the model sees them after it, as calls that the model itself made [Rb52]. */
   readonly calls?: readonly AnsweredCall[]
   /** The tasks that it reports. If no model reads it, they are reported again. */
   readonly told?: readonly EndedTask[]
@@ -208,7 +208,7 @@ export interface LiveJob {
    * earlier runs spent on the same message of a person.
    */
   account: Spending
-  /** The ids of messages it has received; a repeat is ignored. */
+  /** The ids of the messages sent to this job, read or not. A repeat is not stored again. */
   readonly heard: Set<string>
   /** The tasks it started, ended ones included. */
   readonly tasks: StartedTask[]

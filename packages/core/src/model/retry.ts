@@ -14,9 +14,9 @@ export interface Retry {
 export interface RetryOptions {
   /** A number in [0, 1), such as `Math.random`. */
   readonly random: () => number
-  /** Resolves after so many milliseconds; it may reject early when the signal aborts. */
+  /** Resolves after `ms` milliseconds; it may reject early when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Told before each wait; it must not throw. */
+  /** Called before each wait; it must not throw. */
   readonly onRetry?: (retry: Retry) => void
   /** All tries together, the first included. Default 5. */
   readonly tries?: number

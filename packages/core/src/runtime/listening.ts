@@ -39,7 +39,7 @@ export function startListening(parts: ListeningParts): Listening {
       const log = warm.peek(at.database, at.conversation)
       if (log !== null && log.watchers.size > 0 && log.state.seq < at.lastSeq) log.catchUp().catch(report)
       readers.feed(at, at.lastSeq).catch(report)
-      reportRested(parts, parts.tracker.awaited(at)).catch(report)
+      resolveStoppedRuns(parts, parts.tracker.awaited(at)).catch(report)
     },
     due: () => void worker.look().catch(report),
     gone(at) {
@@ -64,7 +64,7 @@ export function startListening(parts: ListeningParts): Listening {
     problem: () => state.problem,
     async look() {
       looks += 1
-      await reportRested(parts, parts.tracker.awaited())
+      await resolveStoppedRuns(parts, parts.tracker.awaited())
       if (looks % refreshEvery === 0) await registry.refresh()
     },
     close() {
@@ -74,8 +74,8 @@ export function startListening(parts: ListeningParts): Listening {
   }
 }
 
-/** A run that a caller waits for here has ended or parked elsewhere: its result is in the store. */
-async function reportRested({ store, tracker }: ListeningParts, jobs: readonly TrackedJob[]): Promise<void> {
+/** Resolves waits for runs that have ended or parked in another process; rejects those whose run is missing (`NOT_FOUND`). */
+async function resolveStoppedRuns({ store, tracker }: ListeningParts, jobs: readonly TrackedJob[]): Promise<void> {
   for (const { database, id, epoch } of jobs) {
     const row = await store.getJob(database, id)
     if (row === null) tracker.fail(id, Number.POSITIVE_INFINITY, notFound('run', id))

@@ -345,14 +345,14 @@ export interface Store extends AgentRecords {
   putWhole(database: string, whole: WholeConversation): Promise<boolean>
 
   /**
-   * Notifies a listener of what other processes do on the same store, until the returned function is called. Without access to the
-   * store, a notice can be neither read nor forged nor replayed, and no received text throws. A store that no other process can open
-   * never calls the listener, except for a conversation that it drops by itself.
+   * Notifies a listener of changes by other processes, until the returned function is called. With several listeners, a store may
+   * also report its own changes. Only a process with access to the store can read or send notices; repeated and invalid ones are
+   * ignored. A store in memory also reports conversations that it drops by itself.
    */
   listen(listener: StoreListener): () => void
   /**
    * Sends a text about a conversation, such as a model's delta, to the listeners of other processes. It may be lost. A text of more
-   * than 5,000 bytes as JSON, names included, is not sent.
+   * than 5,000 bytes as JSON, names included, may not be sent.
    */
   say(database: string, conversation: string, text: string): void
 

@@ -243,7 +243,7 @@ function normal(message: string): string {
   return message.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()
 }
 
-/** A delegate that is not offered. If the model calls it anyway, the tool answers why, and the run continues. */
+/** A delegate that is not offered. If the model calls it anyway, it reads the reason as an error, and the run continues. */
 function refusing(
   target: EdgeTarget,
   why: string,

@@ -128,7 +128,7 @@ export type ArgumentCheck =
 export interface ImmediateTool extends ToolBase {
   readonly immediate: true
   invoke(request: ToolRequest, caller: Caller): Outcome
-  /** Turns the answer to its interruption into the call's outcome. */
+  /** Turns the answer to the interruption that `invoke` returned into the outcome. Required if `invoke` can return one. */
   resume?(answer: Answer, asked: Interruption): Outcome
 }
 

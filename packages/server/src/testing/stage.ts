@@ -118,7 +118,7 @@ async function read(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, body: json && text !== '' ? JSON.parse(text) : {} }
 }
 
-/** The frames of a stream until it ends, or until `enough` says so; then the reader leaves. */
+/** Reads server-sent events until the stream ends or `enough` returns true, then stops. May include later events of that chunk. */
 export async function readFrames(
   response: Response,
   enough: (frame: EventSourceMessage) => boolean = () => false,

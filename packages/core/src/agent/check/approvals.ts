@@ -52,7 +52,7 @@ interface ConditionAt {
   readonly path: string
 }
 
-/** A condition on a name that is not an argument would let every call pass silently. */
+/** A condition on a name that is not an argument may let every call pass, or make every call wait. */
 function conditionFindings(
   { agent, tool, path }: ConditionAt,
   when: JsonSchema,

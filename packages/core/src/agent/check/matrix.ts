@@ -67,8 +67,8 @@ function boundBy({ to, source, name }: Link, above: readonly BoundAt[]): BoundAt
 const mostWays = 20
 
 /**
- * Delegates that can never be called from `root`, because nobody can supply a value that they trust. `named` counts paths
- * over the complete report.
+ * Warns of each path from `root` to a delegate that can never be called, because no caller can supply a parameter that no model
+ * may generate. `named` counts the paths already reported for each link, in the whole report.
  */
 export function* unavailableFrom(
   root: AgentData,

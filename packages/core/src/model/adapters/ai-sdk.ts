@@ -10,8 +10,9 @@ import { addPart, addResult, emptyReply, finishReply, fromResult, pausedReply } 
 import type { AiSdkLanguageModel, AiSdkStream, AiSdkWarning } from './ai-sdk-types.ts'
 
 /**
- * Wraps a language model of specification V2, V3 or V4, such as `openai('gpt-5')`. With deltas it is streamed, otherwise the
- * plain call is used, which costs a fraction. `price`: what its tokens cost, for sums and limits in money. Throws `CONFIG_INVALID` for anything else, such as a bare model name.
+ * Wraps an AI SDK language model of specification V2, V3 or V4, such as `openai('gpt-5')`. Throws `CONFIG_INVALID` for any other
+ * value, such as a model name. Streams if the call asks for deltas; otherwise uses the plain call, which needs less work.
+ * `price`: the price of its tokens, for cost sums and money limits.
  */
 export function aiSdkModel(
   model: AiSdkLanguageModel,

@@ -72,7 +72,7 @@ async function untilHeard(ear: Ear, wanted: (one: Heard) => boolean, act: () => 
 export function checkAlone(check: Check): void {
   check('a store that no other process can open never calls', async (store) => {
     const ear = listen(store)
-    await everyNotice(store)
+    await triggerEveryNotification(store)
     for (let turns = 0; turns < 3; turns += 1) await turn()
     assert.deepEqual(ear.heard, [])
     ear.end()
@@ -80,8 +80,8 @@ export function checkAlone(check: Check): void {
   })
 }
 
-/** Does everything once that other stores are notified of. */
-async function everyNotice(store: Store): Promise<void> {
+/** Triggers every kind of notification (`appended`, `due`, `gone`, `said`) at least once. */
+async function triggerEveryNotification(store: Store): Promise<void> {
   const job = await begin(store, { id: 'n1' })
   await addJob(store, { id: 'n2', kind: 'task', owner: null, in: job.conversation })
   store.say(database, job.conversation, 'å')

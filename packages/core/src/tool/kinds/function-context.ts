@@ -9,7 +9,7 @@ import { checkQuestions, type QuestionInput } from '../questions.ts'
 import type { CallAnswer, Caller, ToolContext, ToolRequest } from '../tool.ts'
 import type { InterruptionDraft, Spawn } from '../waiting.ts'
 
-/** Ends a run of the function that must wait. It is thrown, so that the function's own `finally` blocks run. */
+/** Thrown when a function must wait: it ends this execution, and the function's own `finally` blocks run. */
 class CallPaused extends Error {
   constructor() {
     super('This call waits for an answer and runs again with it. Let this error pass.')

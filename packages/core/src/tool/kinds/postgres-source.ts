@@ -43,7 +43,7 @@ interface State {
 
 const MAX_WAITING = 100
 const CONNECT_LIMIT_MS = 5_000
-/** The server cancels a statement at the limit. The client gives up this much later, whatever the server does. */
+/** Added to each time limit: the server or the driver should stop at the limit; if neither does, the query ends this much later. */
 const GRACE_MS = 500
 const OUT_OF_REACH_MS = 5_000
 

@@ -1,6 +1,7 @@
 /**
- * The tables on PostgreSQL, as numbered migrations: forward only, each run once and never edited. `{s}` stands for the schema, `{app}`
- * and `{worker}` for the roles. The database (tenant) leads every key and every index but those of the worker's table-wide looks.
+ * The PostgreSQL tables, as numbered migrations: forward only, each run once and never edited. `{s}` stands for the schema,
+ * `{app}` and `{worker}` for the roles. Keys and indexes of tenant tables begin with the database (tenant), except indexes
+ * for the worker's queries over all databases.
  */
 
 const first = `
