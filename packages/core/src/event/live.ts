@@ -60,7 +60,8 @@ export class LiveHub {
 
   /** Whether the conversation has a reader. If not, a model may reply without streaming. */
   isRead(conversation: string): boolean {
-    return this.#channels.has(conversation) || this.outside?.isRead(conversation) === true
+    const isReadHere = this.#channels.size > 0 && this.#channels.has(conversation)
+    return isReadHere || this.outside?.isRead(conversation) === true
   }
 
   /** The conversations with readers in this process. */
@@ -94,6 +95,7 @@ export class LiveHub {
 
   /** Passes stored entries to the readers. The text of a call is kept until its reply or its end is stored. */
   entries(conversation: string, entries: readonly Entry[]): void {
+    if (this.#texts.size === 0 && this.#channels.size === 0) return
     const open = this.#texts.get(conversation)
     if (open !== undefined) this.#forget(conversation, open, entries)
     const channel = this.#channels.get(conversation)

@@ -7,6 +7,7 @@ const named = /"(?:name|tool|function)"\s*:\s*"([^"]{1,64})"/g
 
 /** Whether a text holds a call of one of these tools in place of words. */
 export function holdsToolCall(text: string, tools: readonly { readonly name: string }[]): boolean {
+  if (!/[<[{]/.test(text)) return false
   if (marks.test(text)) return true
   if (!block.test(text.slice(0, 20_000))) return false
   for (const [, name] of text.slice(0, 20_000).matchAll(named))

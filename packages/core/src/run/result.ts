@@ -20,6 +20,7 @@ export function usageOf(byPath: ReadonlyMap<string, UsageCounters>): Usage {
 
 /** Usage of the call tree so far. A parent's usage includes its ended children; live calls are added. */
 export function treeUsage(run: LiveJob): Usage {
+  if (run.calls.size === 1) return usageOf(run.root.usage)
   const sum = new Map<string, UsageCounters>()
   for (const call of run.calls.values()) mergeUsage(sum, call.usage)
   return usageOf(sum)
