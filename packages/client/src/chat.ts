@@ -22,7 +22,7 @@ export interface ChatRunOptions
   extends Partial<
     Pick<
       RunRequest,
-      'artificialActions' | 'cancelPendingActions' | 'ifLastSeq' | 'onActive' | 'onDisconnect' | 'verbose'
+      'artificialActions' | 'cancelPendingActions' | 'ifLastSeq' | 'onActive' | 'onDisconnect' | 'toolMode' | 'verbose'
     >
   > {
   /** Stops waiting; the run itself goes on unless `onDisconnect` is `cancel`. */

@@ -84,9 +84,13 @@ export const limitsSchema = z.strictObject({
 })
 export type Limits = z.infer<typeof limitsSchema>
 
-/** The tool mode of an agent's model calls [T12]. `force` applies until the model has called a tool once. */
+/** The tool mode of an agent's model calls [T12]. `force` applies until the model has called a tool, or `end_tool_mode`. */
 export const toolModes = ['auto', 'force', 'none'] as const
 export type ToolMode = (typeof toolModes)[number]
+
+/** How a structured answer is requested: as the form of the final text, or by one forced call of `set_output` after it [Tb10]. */
+export const outputModes = ['response_format', 'tool'] as const
+export type OutputMode = (typeof outputModes)[number]
 
 /** Keys of a chat completion that the adapter writes itself, from the agent's settings. */
 const writtenKeys = [
@@ -180,6 +184,8 @@ export const agentSchema = z.strictObject({
   /** How long its interruptions wait for an answer; null: for ever. */
   interruptionExpiresInSeconds: z.number().int().min(1).max(315_360_000).nullable().default(null),
   toolMode: z.enum(toolModes).default('auto'),
+  /** True: `force` applies until the model calls `end_tool_mode`, not only until its first tool call [Tb09]. */
+  endToolMode: z.boolean().default(false),
   temperature: temperature.nullable().default(null),
   reasoningEffort: z.enum(reasoningEfforts).nullable().default(null),
   /** Absent: the connection's limit, or else the provider's. */
@@ -189,6 +195,7 @@ export const agentSchema = z.strictObject({
   fallbacks: z.array(z.string().min(1).max(200)).min(1).max(10).optional(),
   outputSchema: jsonSchema.nullable().default(null),
   outputSample: z.unknown().optional(),
+  outputMode: z.enum(outputModes).default('response_format'),
   /** Null: the complete history is sent, however long [Rb39]. */
   history: historySchema.nullable().default(null),
   limits: limitsSchema.prefault({}),

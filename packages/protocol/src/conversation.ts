@@ -1,5 +1,6 @@
 /** Conversations, runs and documents as they cross the wire. */
 import { z } from 'zod'
+import { toolModes } from './agent.ts'
 import { finishReasons } from './entry.ts'
 import { toolNamePattern } from './id.ts'
 import { interruptionSchema } from './interruption.ts'
@@ -75,6 +76,8 @@ export const runRequestSchema = z.strictObject({
   artificialActions: z.array(artificialActionSchema).max(100).default([]),
   ifLastSeq: z.number().int().nonnegative().nullable().default(null),
   cancelPendingActions: z.boolean().default(false),
+  /** The tool mode of the root's call in this run; null: the agent's own. Allowed only with a prompt [T12]. */
+  toolMode: z.enum(toolModes).nullable().default(null),
   onActive: z.enum(['enqueue', 'reject', 'interrupt']).default('enqueue'),
   onDisconnect: z.enum(['continue', 'cancel']).default('continue'),
   wait: z.boolean().default(true),

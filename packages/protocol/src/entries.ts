@@ -26,6 +26,7 @@ export type {
   TaskGrant,
   ToolStartBody,
 } from './entry.ts'
+export type { ToolMode } from './agent.ts'
 export { readersOf } from './readers.ts'
 export type { ModelUsage } from './counters.ts'
 export { addCounters, addModelCall, emptyCounters, roundCost } from './counters.ts'

@@ -1,4 +1,5 @@
 /** The entries of the log: their types, and the body of each. */
+import type { ToolMode } from './agent.ts'
 import type { Interruption, InterruptionKind, InterruptionState } from './interruption.ts'
 import type { ModelUsage } from './counters.ts'
 import type { TaskStatus } from './task.ts'
@@ -34,12 +35,14 @@ export const noticeCodes = [
   'HIDDEN_VALUE_IN_TEXT',
   'HISTORY_NOT_TRIMMED',
   'MODEL_FALLBACK',
+  'MODEL_RETRIED',
   'MODEL_WARNING',
   'PARAMETERS_HIDDEN',
   'REPLY_PARTS_DROPPED',
   'RUN_RECOVERED',
   'TOOL_CALLS_REFUSED',
   'TOOL_CALL_MISSING',
+  'TOOL_MODE_ENDED',
   'TOOL_UNAVAILABLE',
 ] as const
 export type NoticeCode = (typeof noticeCodes)[number]
@@ -95,10 +98,11 @@ export interface AnswerTerms {
   readonly form: 'plain' | 'textAndError'
   readonly collect: 'final' | 'all'
 }
-/** What a delegation overrides for the agent's own model calls, and no others [F14]. */
+/** What a delegation or a run overrides for the agent's own model calls, and no others [F14]. */
 export interface CallOverrides {
   readonly model?: string
   readonly temperature?: number
+  readonly toolMode?: ToolMode
 }
 /** What a task may spend: taken from its tree at the spawn, and the rest is returned at its end. Null: no limit. */
 export interface TaskGrant {
@@ -167,6 +171,8 @@ export interface ToolEndBody {
   readonly truncated: boolean
   /** Names of bound values that it used besides those of its start. */
   readonly bound?: readonly string[]
+  /** Set if it ended the tool mode of the call that made it: the rest of that call is `auto` [Tb09]. */
+  readonly endsToolMode?: true
 }
 /**
  * Parts of a reply that only the adapter of that model can read, as JSON. They return to that model with the reply, and
@@ -194,8 +200,11 @@ export interface ModelEndBody {
   readonly toolless?: true
   /** False if the reply is empty or does not fit its output schema; then it is not used. */
   readonly accepted: boolean
-  /** Set if the model was not asked for an answer: only the reply's usage counts. */
-  readonly purpose?: 'summary' | 'progress'
+  /**
+   * Set if the model was not asked for an answer: of a `summary` and a `progress` only the usage counts. An `output` is the
+   * structured form of the answer before it, in the arguments of its one tool call; it is in no document [Tb10].
+   */
+  readonly purpose?: 'summary' | 'progress' | 'output'
   /** Ids of the messages that it had read, if they have ids. */
   readonly heard?: readonly string[]
   /** Set if the reply asked for more tool calls than allowed: only the first `admitted` calls run, the others are refused. */

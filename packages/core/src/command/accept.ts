@@ -1,6 +1,6 @@
 /** Accepts a message: the message, its run and the leased job are stored before the caller gets a reply [D4, D24]. */
 import { type ArtificialAction, type RunResult, WitanError } from '@witan/protocol'
-import type { CallPlace, Entry, MessageBody } from '@witan/protocol/entries'
+import type { CallPlace, Entry, MessageBody, ToolMode } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { WarmConversations } from '../conversation/warm.ts'
@@ -33,6 +33,8 @@ export interface Message {
   /** Tool calls that are shown to the model as its own, made right after this message [Rb52]. */
   readonly artificialActions: readonly ArtificialAction[]
   readonly ifLastSeq: number | null
+  /** The tool mode of the root's call in the run that it starts; absent or null: the agent's own [T12]. */
+  readonly toolMode?: ToolMode | null
   /** The idempotent reply to this request. */
   readonly note?: Reservation
 }
@@ -136,11 +138,11 @@ function newRun(
 ): Append {
   const { env } = context
   const { state } = log
-  const { text, artificialActions, ifLastSeq, note } = about.message
+  const { text, artificialActions, ifLastSeq, note, toolMode = null } = about.message
   const waiting = unreportedMessage(state)
   const said = messageBody(env, { text, artificialActions })
   const messages = waiting === null ? [said] : [waiting, said]
-  const begin = { pinned: about.pinned, message: text, hidden: false, originRunId: null, messages }
+  const begin = { pinned: about.pinned, message: text, hidden: false, originRunId: null, messages, toolMode }
   const { entries, place } = runEntries({ env, state }, begin)
   const at = env.clock.now()
   const fresh = { hidden: false, originRunId: null }

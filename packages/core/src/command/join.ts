@@ -1,5 +1,6 @@
 /** Adds a person's message to a live run. */
 import { WitanError } from '@witan/protocol'
+import type { ToolMode } from '@witan/protocol/entries'
 import type { ConversationLog } from '../conversation/log.ts'
 import { type Accepted, type CommandContext, type Message, messageEntry, refusedError } from './accept.ts'
 import { deliver, follow, settlement } from './deliver.ts'
@@ -8,11 +9,12 @@ import { deliver, follow, settlement } from './deliver.ts'
 export async function joinRun(
   context: CommandContext,
   log: ConversationLog,
-  message: Message & { cancelPendingActions: boolean },
+  message: Message & { readonly cancelPendingActions: boolean; readonly toolMode: ToolMode | null },
 ): Promise<Accepted | null> {
   await log.catchUp()
   const { run } = log.state
   if (run === null) return null
+  if (message.toolMode !== null && message.toolMode !== run.root.toolMode) throw otherMode(run.root.toolMode)
   const waiting = [...run.slots.values()].filter((slot) => slot.interruption?.kind === 'action')
   if (waiting.length > 0 && !message.cancelPendingActions) {
     throw new WitanError(
@@ -41,4 +43,12 @@ export async function joinRun(
   if (result.ok) return follow(context, log, result)
   if (result.reason === 'inactive') return null
   throw await refusedError(log, result.reason, message)
+}
+
+/** A run keeps the tool mode with which it began; a message for the live run cannot change it. */
+function otherMode(mode: ToolMode): WitanError {
+  return new WitanError('RUN_ACTIVE', `A run is active, and its tool mode is \`${mode}\`.`, {
+    path: 'toolMode',
+    hint: 'Leave `toolMode` out, wait for the end of the run, or send `onActive: "interrupt"`.',
+  })
 }

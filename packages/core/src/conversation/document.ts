@@ -161,7 +161,7 @@ function takeReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: '
   const toolCalls = (body.offered ? body.toolCalls : []).map((call) => shownCall(document, call, place.call))
   const { admitted = toolCalls.length } = body
   for (const refused of toolCalls.slice(admitted)) refused.result = refusedResult(admitted)
-  if (body.text === '' && toolCalls.length === 0) return
+  if (body.purpose !== undefined || (body.text === '' && toolCalls.length === 0)) return
   const said = { role: 'assistant' as const, author: place.author, to: null, text: body.text }
   add(document, { seq, ...said, parts: partsOf(body.text), toolCalls, usage, at })
 }

@@ -13,6 +13,7 @@ import { addModelCall, roundCost } from '@witan/protocol/entries'
 import { edgesOf } from '../agent/edges.ts'
 import { channelOf } from '../identity/channel.ts'
 import { countersOf, mergeUsage } from './usage.ts'
+import { outputIn } from '../model/output.ts'
 import { bind, withGenerated } from '../parameter/bind.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { Scrubbers } from '../parameter/scrubbers.ts'
@@ -38,6 +39,7 @@ import {
   beginStep,
   foldCheckpoint,
   foldToolError,
+  foldToolModeEnd,
   foldToolOver,
   foldToolStart,
   gatherError,
@@ -147,6 +149,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     message: body.message,
     model: body.overrides?.model ?? agent.model,
     temperature: body.overrides?.temperature ?? agent.temperature,
+    toolMode: body.overrides?.toolMode ?? agent.toolMode,
     depth: parent === null ? 0 : parent.depth + 1,
     parameters,
     document,
@@ -163,8 +166,10 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     firstSaid: body.history === 'isolated' ? -1 : 0,
     active: false,
     iterations: 0,
+    spared: 0,
     failures: 0,
     calledTool: false,
+    endedToolMode: false,
     slots: [],
     reply: null,
     refused: [],
@@ -238,7 +243,10 @@ function activate(call: AgentCall): void {
 
 function foldEnd(state: ConversationState, run: LiveJob | null, entry: Entry & { type: 'end' }): void {
   if (entry.kind === 'model') return foldReply(run, entry.place, entry.body)
-  if (entry.kind === 'tool') return foldToolOver(run, entry.place, resultText(entry.body))
+  if (entry.kind === 'tool') {
+    if (entry.body.endsToolMode === true) foldToolModeEnd(run, entry.place)
+    return foldToolOver(run, entry.place, resultText(entry.body))
+  }
   return foldAgentOver(state, run, entry)
 }
 
@@ -249,6 +257,7 @@ function foldReply(run: LiveJob | null, place: CallPlace, body: ModelEndBody): v
   addModelCall(countersOf(call), body.usage)
   run.tokens += (body.usage?.inputTokens ?? 0) + (body.usage?.outputTokens ?? 0)
   run.costUsd = roundCost(run.costUsd + (body.usage?.costUsd ?? 0))
+  if (body.purpose === 'output') return foldOutput(call, body)
   if (body.purpose !== undefined) return
   const read = body.usage?.inputTokens ?? null
   if (read !== null) call.document.tokens = read + (body.usage?.outputTokens ?? 0)
@@ -269,6 +278,15 @@ function foldReply(run: LiveJob | null, place: CallPlace, body: ModelEndBody): v
   }
   call.document.said.push(reply)
   if (body.accepted) call.final = { text: body.text, finishReason: body.finishReason, offered: body.offered }
+}
+
+/** The structured form of the answer before it; what cannot be used is kept for the one request that names the mistake. */
+function foldOutput(call: AgentCall, { accepted, text, toolCalls: [asked] }: ModelEndBody): void {
+  if (call.final === null) return
+  const { unfit: _, ...final } = call.final
+  if (accepted && asked !== undefined)
+    call.final = { ...final, output: { value: outputIn(call.agent, asked.arguments) } }
+  else call.final = { ...final, unfit: { text, asked: asked ?? null } }
 }
 
 function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, body }: AgentOver): void {

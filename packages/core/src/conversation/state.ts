@@ -1,6 +1,13 @@
 /** The folded state of a conversation: its documents and its live calls. */
 import type { AgentData, TaskStatus, UsageCounters } from '@witan/protocol'
-import type { AnsweredCall, CallPlace, LoggedToolCall, RequiredBody, TaskGrant } from '@witan/protocol/entries'
+import type {
+  AnsweredCall,
+  CallPlace,
+  LoggedToolCall,
+  RequiredBody,
+  TaskGrant,
+  ToolMode,
+} from '@witan/protocol/entries'
 import type { Spending } from '../budget/budget.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
@@ -10,6 +17,7 @@ import type { Answer, CallAnswer } from '../tool/tool.ts'
 import type { Stored } from './stored-values.ts'
 import type { SparseMap } from './sparse-map.ts'
 import type { Gathered } from './callers-view.ts'
+import { asksOutput } from '../model/output.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
 
 /** The state of a tool call in the current step. */
@@ -86,6 +94,8 @@ export interface AgentCall {
   /** The model of its agent, or the delegation's override [F14]. */
   readonly model: string
   readonly temperature: number | null
+  /** The tool mode with which it began: its agent's own, or that of its run [T12]. */
+  readonly toolMode: ToolMode
   readonly depth: number
   readonly parameters: Bound
   readonly document: DocumentState
@@ -107,9 +117,13 @@ export interface AgentCall {
   /** False while an earlier call on the same document is live [C14]. */
   active: boolean
   iterations: number
+  /** Those of its iterations that its agent's limit does not count: 1 once a reply only ended the tool mode [Tb09]. */
+  spared: number
   /** Empty replies and answers that do not match the schema so far; the first is retried [E28]. */
   failures: number
   calledTool: boolean
+  /** True once its model has ended the tool mode: the rest of the call is `auto` [Tb09]. */
+  endedToolMode: boolean
   slots: readonly Slot[]
   /** The reply that asked for them. */
   reply: Reply | null
@@ -118,9 +132,25 @@ export interface AgentCall {
   /** Answers that did not end the call, because a message arrived meanwhile. */
   earlierAnswers: readonly string[]
   /** The reply that ends the call, once it has come. */
-  final: { readonly text: string; readonly finishReason: string; readonly offered: boolean } | null
+  final: FinalReply | null
   /** Usage by agent path, of this call and its ended children. */
   readonly usage: Map<string, UsageCounters>
+}
+
+/** The reply that ends a call. */
+export interface FinalReply {
+  readonly text: string
+  readonly finishReason: string
+  readonly offered: boolean
+  /** The structured form of the answer, once its model has given it in a call of `set_output` [Tb10]. */
+  readonly output?: { readonly value: unknown }
+  /** A reply to that request that could not be used; there is at most one before the call fails. */
+  readonly unfit?: { readonly text: string; readonly asked: LoggedToolCall | null }
+}
+
+/** Whether a call has its answer, in each form that its agent asks for. */
+export function isAnswered({ final, agent }: AgentCall): boolean {
+  return final !== null && (final.output !== undefined || !asksOutput(agent))
 }
 
 /** Whether a call is the top of its job: the root call of a run, or a task's own call. */

@@ -76,6 +76,14 @@ export function foldToolOver(run: LiveJob | null, place: CallPlace, content: str
   settle(slot, content)
 }
 
+/** Folds the end of a tool mode. A reply that did nothing else takes nothing from the iterations of its agent [Tb09]. */
+export function foldToolModeEnd(run: LiveJob | null, place: CallPlace): void {
+  const call = run?.slots.get(place.call)?.owner
+  if (call === undefined || call.endedToolMode) return
+  call.endedToolMode = true
+  if (call.slots.length === 1 && call.refused.length === 0) call.spared += 1
+}
+
 /** Settles a tool call. Once all calls of a step are settled, their results are added in call order [C14]. `scrub` is an answering agent's. */
 export function settle(slot: Slot, content: string, scrub: Scrubber = null): void {
   slot.state = 'settled'

@@ -76,6 +76,7 @@ function beginning(
     message: text,
     hidden: true,
     originRunId: of.originRunId,
+    toolMode: null,
     messages: [{ author: 'witan', text, tasks: of.tasks.map(({ place }) => place.call) }],
   }
 }

@@ -1,6 +1,6 @@
 /** Builds the entries that begin a run: its messages, and the start of its root call. */
 import type { AgentData } from '@witan/protocol'
-import type { CallPlace, Entry, EntryContent, LoggedToolCall, MessageBody } from '@witan/protocol/entries'
+import type { CallPlace, Entry, EntryContent, LoggedToolCall, MessageBody, ToolMode } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import { bind } from '../parameter/bind.ts'
@@ -17,6 +17,8 @@ export interface Begin {
   /** The runtime began it, to report ended tasks to the root's model [F22]. */
   readonly hidden: boolean
   readonly originRunId: string | null
+  /** The tool mode of the root's call; null for its agent's own. */
+  readonly toolMode: ToolMode | null
 }
 
 /** The entries of a new run, appended together with its job, and the place of its root call. */
@@ -30,7 +32,7 @@ export function runEntries(
   const root = { call, parentCall: null, run: call, document: id }
   const place: CallPlace = { ...root, author: agent.id, agentPath: agent.id, invocation: call }
   const { bound } = bind(agent.parameters, { parent: null, given: state.stored.given, map: {} })
-  const { messages, message, hidden, originRunId } = begin
+  const { messages, message, hidden, originRunId, toolMode } = begin
   const start: EntryContent = {
     type: 'start',
     kind: 'agent',
@@ -43,6 +45,7 @@ export function runEntries(
       generated: null,
       map: {},
       history: 'agent',
+      ...(toolMode === null ? {} : { overrides: { toolMode } }),
       revisions: env.revisionsBelow(database, agent.id),
       initial: initialCalls(agent, state.documents.size === 0),
       hidden,

@@ -113,11 +113,18 @@ export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): voi
   const place = slot.place as CallPlace
   const taken = outcome.took === undefined ? {} : { bound: outcome.took }
   for (const spent of outcome.spent ?? []) recordSpent(slot, job, spent)
+  const ends = slot.owner.endedToolMode ? undefined : outcome.endsToolMode
+  if (ends !== undefined) record(job, slot.owner.place, { type: 'notice', kind: null, body: ends })
   if (outcome.failure === null)
     record(job, place, {
       type: 'end',
       kind: 'tool',
-      body: { result: outcome.value ?? null, truncated: outcome.truncated, ...taken },
+      body: {
+        result: outcome.value ?? null,
+        truncated: outcome.truncated,
+        ...taken,
+        ...(ends === undefined ? {} : { endsToolMode: true as const }),
+      },
     })
   else {
     const { code, detail } = outcome.failure

@@ -1,16 +1,18 @@
 /** Builds the request for a model call: checks the budget, and collects the tools and the history of the agent call. */
 import { problem, type UsageCounters } from '@witan/protocol'
 import { spend } from '../budget/budget.ts'
-import type { AgentCall } from '../conversation/state.ts'
+import { type AgentCall, isAnswered } from '../conversation/state.ts'
 import { mergeUsage } from '../conversation/usage.ts'
 import { modelView } from '../conversation/view.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { withFallbacks } from '../model/fallback.ts'
 import type { Model, ModelRequest } from '../model/model.ts'
+import { asksOutput } from '../model/output.ts'
 import { failRun, type Job, record } from '../job/job.ts'
 import { circumstances } from '../job/task.ts'
 import type { Toolset } from '../tool/tool.ts'
 import { toolsOf } from './caller.ts'
+import { closingRequest } from './closing.ts'
 import { failCall } from './settle.ts'
 
 /** Attempt numbers per epoch: a later owner's attempts are always higher, even if some earlier ones were not stored. */
@@ -24,6 +26,8 @@ export interface Asking {
   /** False for the final answer: its tools are switched off. */
   readonly offered: boolean
   readonly isToolless: boolean
+  /** True if the answer is there and its structured form is requested [Tb10]. */
+  readonly isClosing: boolean
   /** Whether it uses up an iteration of the tree [R17]. */
   readonly holdsRound: boolean
   /** How many waiting messages it reads, and the ids of those that have an id. */
@@ -39,8 +43,9 @@ const nobody: readonly string[] = []
 export function askingOf(call: AgentCall, job: Job): Asking | null {
   const startedAt = job.env.clock.now()
   const { system, toolset, offers } = toolsOf(call, job)
-  const isToolless = offers.length === 0
-  const spending = { agent: call.agent, iterations: call.iterations, isToolless }
+  const isClosing = call.final !== null && call.document.inbox.length === 0 && !isAnswered(call)
+  const isToolless = offers.length === 0 || isClosing
+  const spending = { agent: call.agent, iterations: call.iterations - call.spared, isToolless, isClosing }
   const allowance = spend(job.run, spending, circumstances(job, startedAt))
   if (allowance.kind === 'refused') {
     failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}.`, { hint: allowance.hint }))
@@ -59,12 +64,14 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
   const { messages, taken } = modelView(call, system)
   const offered = allowance.kind === 'tools'
   faultPoint('budget-reserved')
+  const request = requestOf(call, { messages, tools: offers, offered })
   return {
     call,
     model,
-    request: requestOf(call, { messages, tools: offers, offered }),
+    request: isClosing ? closingRequest(call, request) : request,
     offered,
     isToolless,
+    isClosing,
     holdsRound: offered && !isToolless,
     taken,
     heard: taken === 0 ? nobody : call.document.inbox.flatMap(({ id }) => id ?? []),
@@ -107,15 +114,21 @@ function requestOf(
   { messages, tools, offered }: Pick<ModelRequest, 'messages' | 'tools'> & { readonly offered: boolean },
 ): ModelRequest {
   const { agent } = call
-  const forced = agent.toolMode === 'force' && !call.calledTool
   return {
     messages,
     tools,
-    toolChoice: tools.length === 0 || !offered || agent.toolMode === 'none' ? 'none' : forced ? 'required' : 'auto',
+    toolChoice: tools.length === 0 || !offered ? 'none' : choiceOf(call),
     temperature: call.temperature,
     reasoningEffort: agent.reasoningEffort ?? null,
     ...(agent.maxOutputTokens === undefined ? {} : { maxOutputTokens: agent.maxOutputTokens }),
     ...(agent.providerOptions === undefined ? {} : { providerOptions: agent.providerOptions }),
-    output: agent.outputSchema === null ? null : { name: agent.id, schema: agent.outputSchema },
+    output: agent.outputSchema === null || asksOutput(agent) ? null : { name: agent.id, schema: agent.outputSchema },
   }
+}
+
+/** What the tool mode of a call asks of its next reply [T12, Tb09]. */
+function choiceOf({ toolMode, agent, calledTool, endedToolMode }: AgentCall): ModelRequest['toolChoice'] {
+  if (toolMode === 'none') return 'none'
+  const isForced = toolMode === 'force' && !endedToolMode && (agent.endToolMode || !calledTool)
+  return isForced ? 'required' : 'auto'
 }

@@ -12,7 +12,13 @@ export function toolsOf(call: AgentCall, job: Job): CallTools {
   const caller = callerOf(call, job)
   const toolset = job.env.toolset(caller)
   const offers: ModelTool[] = []
-  for (const tool of toolset.values()) if (tool.offer !== null) offers.push(tool.offer)
+  let isAlone = true
+  for (const { offer, isExtra } of toolset.values()) {
+    if (offer === null) continue
+    offers.push(offer)
+    if (isExtra !== true) isAlone = false
+  }
+  if (isAlone) offers.length = 0
   const made = { caller, toolset, offers, system: systemMessage(call, caller.maxDepth) }
   job.cache.tools.set(call, made)
   return made
@@ -27,6 +33,7 @@ function callerOf(call: AgentCall, job: Job): Caller {
     callId: call.place.call,
     database,
     agent: call.agent,
+    toolMode: call.toolMode,
     agentPath: call.place.agentPath,
     conversationId: id,
     document: call.document.path,

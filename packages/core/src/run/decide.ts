@@ -1,5 +1,5 @@
 /** Decides from the state of a run what to do next. Pure. */
-import { type AgentCall, isTop, type LiveJob, type Slot } from '../conversation/state.ts'
+import { type AgentCall, isAnswered, isTop, type LiveJob, type Slot } from '../conversation/state.ts'
 
 /** A unit of work. `admit`, `resume` and `end` only record entries; `think` and `act` call a model or a tool. */
 export type Work =
@@ -31,7 +31,7 @@ export function decide(run: LiveJob, { busy, isFailing }: Underway): Next {
   for (const call of run.calls.values()) {
     if (!call.active) continue
     if (call.slots.length > 0) free = decideSlots(call, busy, { work, free })
-    else if (call.final !== null && call.document.inbox.length === 0) {
+    else if (isAnswered(call) && call.document.inbox.length === 0) {
       if (isTop(call)) return { kind: 'finish' }
       work.push({ kind: 'end', call })
     } else if (!busy.has(call.place.call) && free > 0) {

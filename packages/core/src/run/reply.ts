@@ -1,6 +1,5 @@
 /** What becomes of a model's reply: it is recorded as it is; one that cannot be used is asked for once more. */
 import type { KeptParts } from '@witan/protocol/entries'
-import { attributed } from '../conversation/attribution.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { longestKept, storable } from '../model/kept.ts'
 import type { ModelReply } from '../model/model.ts'
@@ -8,12 +7,16 @@ import { type OutputProblem, outputProblem } from '../model/output.ts'
 import { holdsToolCall } from '../model/tool-call-text.ts'
 import { type Job, record } from '../job/job.ts'
 import type { Asking } from './asking.ts'
-import { failCall } from './settle.ts'
+import { takeClosing } from './closing.ts'
+import { askAgain } from './off-form.ts'
 
 /** Records the reply, and what is to be said about it. */
 export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
+  if (asking.isClosing) return takeClosing(asking, job, reply)
   const { call, model, offered, isToolless, taken, heard, startedAt, attempt } = asking
-  const asks = offered && reply.toolCalls.length > 0
+  const isOff = !isToolless && asking.request.toolChoice === 'none'
+  const calls = reply.toolCalls.length > 0
+  const asks = offered && !isOff && calls
   const off = asks ? null : (missingCall(asking, reply.text) ?? outputProblem(call.agent, reply.text, offered))
   const { maxToolCallsPerReply: most } = job.env.ceilings
   const isFlood = asks && reply.toolCalls.length > most
@@ -33,7 +36,8 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
       taken,
       startedAt,
       attempt,
-      offered,
+      // A reply whose calls do not run is one without tools, to whoever folds it.
+      offered: offered && !(isOff && calls),
       ...(isToolless ? { toolless: true as const } : {}),
       accepted: off === null,
       ...(heard.length === 0 ? {} : { heard }),
@@ -41,9 +45,9 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
       ...(kept === null ? {} : { kept }),
     },
   })
-  if (!offered && reply.toolCalls.length > 0) refuseLate(call, job, reply)
+  if (calls && (!offered || isOff)) refuseLate(call, job, { reply, offered })
   if (!asks) tellOfCall(asking, job, reply.text)
-  if (off !== null) askAgain(call, job, { ...off, finishReason: reply.finishReason })
+  if (off !== null) askAgain(call, job, { ...off, finishReason: reply.finishReason, isLast: call.failures > 1 })
 }
 
 /** A model that must call a tool and did not, whatever its server made of that [C37]. */
@@ -102,8 +106,12 @@ function withOwnIds(calls: ModelReply['toolCalls']): ModelReply['toolCalls'] {
   })
 }
 
-/** A tool called although all tools were off is not run; one error says so [E26]. */
-function refuseLate(call: AgentCall, job: Job, reply: ModelReply): void {
+/** A tool called although all tools were off is not run; one error says so [E26, T12]. */
+function refuseLate(
+  call: AgentCall,
+  job: Job,
+  { reply, offered }: { readonly reply: ModelReply; readonly offered: boolean },
+): void {
   const [first] = reply.toolCalls
   if (first === undefined) return
   const place = { ...call.place, call: job.env.ids.call(), parentCall: call.place.call }
@@ -115,51 +123,11 @@ function refuseLate(call: AgentCall, job: Job, reply: ModelReply): void {
   record(job, place, {
     type: 'error',
     kind: 'tool',
-    body: {
-      code: 'BUDGET_EXCEEDED',
-      detail: 'The iteration limit is reached: tools are off in the last answer, and nothing was run.',
-    },
+    body: offered
+      ? { code: 'TOOL_UNKNOWN', detail: 'The tool mode is `none`: tools are off, and nothing was run.' }
+      : {
+          code: 'BUDGET_EXCEEDED',
+          detail: 'The iteration limit is reached: tools are off in the last answer, and nothing was run.',
+        },
   })
-}
-
-/** Endings that the same question has again: it is not asked twice. */
-const endings = {
-  content_filter: {
-    code: 'MODEL_REFUSED',
-    detail: 'refused to answer, or its provider did for it',
-    hint: 'Change what is asked, or take another model.',
-  },
-  length: {
-    code: 'MODEL_OUTPUT_LIMIT',
-    detail: 'came to the end of what it may write before it gave a usable answer; thoughts count too',
-    hint: 'Raise `maxOutputTokens` of the agent, let it think less, or ask for less.',
-  },
-} as const
-
-/** An empty reply or one off its schema is forgiven once [E28]. */
-function askAgain(
-  call: AgentCall,
-  job: Job,
-  off: { readonly detail: string; readonly message: string | null; readonly finishReason: ModelReply['finishReason'] },
-): void {
-  if (off.finishReason === 'content_filter' || off.finishReason === 'length') {
-    const { code, detail, hint } = endings[off.finishReason]
-    return failCall(call, job, { code, detail: `The model of \`${call.agent.id}\` ${detail}.`, hint })
-  }
-  if (call.failures > 1)
-    return failCall(call, job, {
-      code: 'MODEL_REPLY_INVALID',
-      detail: off.detail,
-      hint: 'Try another model, or make the instructions plainer.',
-    })
-  if (off.message === null) return
-  record(
-    job,
-    { ...call.place, author: 'witan' },
-    {
-      type: 'message',
-      kind: null,
-      body: { author: 'witan', text: attributed('witan', call.agent.id, off.message) },
-    },
-  )
 }

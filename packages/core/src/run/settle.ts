@@ -3,7 +3,7 @@ import { type ErrorCode, type Problem, problem, type RunResult, type TaskStatus 
 import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
 import { type AgentCall, isTop, type Slot } from '../conversation/state.ts'
 import { endedTask } from '../conversation/task.ts'
-import { readOutput } from '../model/output.ts'
+import { asksOutput, readOutput } from '../model/output.ts'
 import { failRun, type Job, record, recordRows } from '../job/job.ts'
 import type { JobChange } from '../store/store.ts'
 import { resultOf, usageOf } from './result.ts'
@@ -17,7 +17,7 @@ export function endChild(call: AgentCall, job: Job): void {
 
 function endOf(call: AgentCall, job: Job): EntryContent {
   const text = call.final?.text ?? ''
-  const output = call.final === null ? null : readOutput(call.agent, text)
+  const output = outputOf(call)
   const finishReason = finishReasonOf(call)
   return {
     type: 'end',
@@ -32,6 +32,12 @@ function endOf(call: AgentCall, job: Job): EntryContent {
       ...lostOf(call, job),
     },
   }
+}
+
+/** The structured answer: from a call of `set_output`, or else from the text. */
+function outputOf({ final, agent }: AgentCall): unknown {
+  if (final === null) return null
+  return asksOutput(agent) ? (final.output?.value ?? null) : readOutput(agent, final.text)
 }
 
 function earlierOf({ earlierAnswers }: AgentCall): Pick<AgentEndBody, 'earlierAnswers'> {

@@ -97,14 +97,19 @@ function failThink(call: AgentCall, job: Job, failure: Failure): void {
   })
 }
 
-async function streamed({ call, model, request, attempt }: Asking, job: Job, signal: AbortSignal): Promise<ModelReply> {
+async function streamed(
+  { call, model, request, attempt, isClosing }: Asking,
+  job: Job,
+  signal: AbortSignal,
+): Promise<ModelReply> {
   faultPoint('model-request')
   const { hub, clock } = job.env
   const { channel } = job.log.state
   const tell = noteTaker(call, job, signal)
-  for await (const part of model.stream(request, { signal, deltas: hub.isRead(channel), tell })) {
+  for await (const part of model.stream(request, { signal, deltas: !isClosing && hub.isRead(channel), tell })) {
     if (part.type === 'reply') return part.reply
-    hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
+    // Readers see the answer itself, not the request for another form of it.
+    if (!isClosing) hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
   }
   throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
 }

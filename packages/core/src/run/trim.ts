@@ -12,7 +12,9 @@ type Summarize = NonNullable<Cut['summarize']>
 
 /** Whether the budget allows two model calls: the summary and the answer. */
 export function affordsTwo(call: AgentCall, job: Job): boolean {
-  return spend({ ...job.run, modelCalls: job.run.modelCalls + 1 }, call, circumstances(job)).kind === 'tools'
+  const { agent, iterations, spared } = call
+  const twice = { ...job.run, modelCalls: job.run.modelCalls + 1 }
+  return spend(twice, { agent, iterations: iterations - spared }, circumstances(job)).kind === 'tools'
 }
 
 /** Records the cut and returns true. If no summary can be made, the history stays, a notice says so, and the run continues. */

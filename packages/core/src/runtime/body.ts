@@ -40,14 +40,25 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
 
 /** Refuses a run that has both a prompt and responses, or neither, and artificial actions without a prompt [Rb52]. */
 export function refuseMixedInput(
-  request: Pick<RunRequest, 'prompt' | 'actionResponses' | 'answers' | 'artificialActions'>,
+  request: Pick<RunRequest, 'prompt' | 'actionResponses' | 'answers' | 'artificialActions'> &
+    Partial<Pick<RunRequest, 'toolMode'>>,
 ): void {
-  const { prompt, actionResponses, answers, artificialActions } = request
+  const { prompt, actionResponses, answers, artificialActions, toolMode = null } = request
   if (prompt === undefined && artificialActions.length > 0) {
     throw new WitanError('RUN_INPUT_INVALID', '`artificialActions` require a prompt, and there is none.', {
       path: 'artificialActions',
       hint: 'Send a prompt with them: a model answers prompts, not calls.',
     })
+  }
+  if (prompt === undefined && toolMode !== null) {
+    throw new WitanError(
+      'RUN_INPUT_INVALID',
+      '`toolMode` requires a prompt: a run keeps the mode with which it began.',
+      {
+        path: 'toolMode',
+        hint: 'Leave it out where you answer, and send it with the prompt that starts a run.',
+      },
+    )
   }
   const isResponse = actionResponses.length + answers.length > 0
   if ((prompt === undefined) === isResponse) return

@@ -1,5 +1,6 @@
 /** Runs: accepts a message or responses, reports the run that they started or resumed, and follows active runs. */
 import { type Prompt, type RunResult, WitanError } from '@witan/protocol'
+import type { ToolMode } from '@witan/protocol/entries'
 import { runRequestSchema } from '@witan/protocol/schemas'
 import { idOfNamed } from '../agent/registry.ts'
 import { type Accepted, acceptNext, type Message } from '../command/accept.ts'
@@ -73,6 +74,7 @@ export function presented(scope: Scope, accepted: Accepted): AcceptedRun {
 interface Saying extends Message {
   readonly cancelPendingActions: boolean
   readonly onActive: 'enqueue' | 'reject' | 'interrupt'
+  readonly toolMode: ToolMode | null
 }
 
 /** A message without options. */
@@ -81,6 +83,7 @@ export const sayDefaults = {
   ifLastSeq: null,
   cancelPendingActions: false,
   onActive: 'enqueue',
+  toolMode: null,
 } as const
 
 /** Sends a message to a conversation: starts a run, or acts on the live run according to `onActive` [D12]. */

@@ -14,6 +14,7 @@ import { createPostgresSource } from '../tool/kinds/postgres-source.ts'
 import { questionTools } from '../tool/kinds/question.ts'
 import { queryTools } from '../tool/kinds/query.ts'
 import { createSqliteSource } from '../tool/kinds/sqlite-source.ts'
+import { toolModeTools } from '../tool/kinds/tool-mode.ts'
 import { userTools } from '../tool/kinds/user.ts'
 import type { QuerySource } from '../tool/source.ts'
 import type { Caller, Tool, Toolset, ToolSource } from '../tool/tool.ts'
@@ -32,7 +33,13 @@ export function toolSourcesOf(from: {
   const { tools, sources, find, control, agents, report } = from
   const approvals = approvalsOf(agents, report)
   const own = [functionTools(tools, find), queryTools(sources), actionTools, subAgentTools(find), agentTools(find)]
-  return [...own.map((source) => approved(source, approvals)), backgroundTools(control), questionTools, userTools]
+  return [
+    ...own.map((source) => approved(source, approvals)),
+    backgroundTools(control),
+    questionTools,
+    userTools,
+    toolModeTools,
+  ]
 }
 
 /** The tools of a call by name; if two share a name, the later one wins. */

@@ -1,6 +1,6 @@
 /** The outcomes of a tool. The engine knows these three and never a kind of tool. */
 import type { ErrorCode } from '@witan/protocol'
-import type { ModelEndBody } from '@witan/protocol/entries'
+import type { ModelEndBody, NoticeBody } from '@witan/protocol/entries'
 import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
 import { cutMark } from '../parameter/scrub.ts'
 import type { InterruptionDraft, Spawn } from './waiting.ts'
@@ -15,6 +15,8 @@ export interface ResultOutcome {
   readonly spent?: readonly ModelSpending[]
   /** Names of bound values that it used besides those of its start. */
   readonly took?: readonly string[]
+  /** Set if the tool mode of the calling agent ends with it: the rest of its call is `auto`. The notice says so [Tb09]. */
+  readonly endsToolMode?: NoticeBody
 }
 /** A model call whose reply is not an agent's answer: only its usage counts. */
 export type ModelSpending = Pick<ModelEndBody, 'model' | 'usage' | 'finishReason' | 'startedAt'>

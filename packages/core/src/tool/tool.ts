@@ -1,6 +1,6 @@
 /** The contract of a tool. Everything that an agent can do is a tool, edges included. */
 import type { AgentData, ErrorCode, Interruption, InterruptionState } from '@witan/protocol'
-import type { NoticeCode } from '@witan/protocol/entries'
+import type { NoticeCode, ToolMode } from '@witan/protocol/entries'
 import type { ModelTool } from '../model/model.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { Outcome } from './outcome.ts'
@@ -24,6 +24,8 @@ export interface Caller {
   readonly callId: string
   readonly database: string
   readonly agent: AgentData
+  /** The tool mode with which the call began: its agent's own, or that of its run. */
+  readonly toolMode: ToolMode
   readonly agentPath: string
   readonly conversationId: string
   readonly document: string
@@ -97,6 +99,8 @@ interface ToolBase {
   readonly name: string
   /** What the model sees; null for a name that is not offered now, but answers if it is called anyway. */
   readonly offer: ModelTool | null
+  /** Set for a tool that makes sense only beside others: alone it is not offered. */
+  readonly isExtra?: true
   /** Set for a tool that runs only when a document begins: a model that calls it reads that there is no such tool. */
   readonly initialOnly?: true
   /** Why it is not offered, logged once as a notice when a call begins; null if there is nothing to report. */

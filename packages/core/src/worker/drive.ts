@@ -1,7 +1,7 @@
 /** Runs one job from its claim until it parks, ends or is stopped, and resolves the waiters of this process. */
 import { problem, type RunResult, toProblem, WitanError } from '@witan/protocol'
 import type { WarmConversations } from '../conversation/warm.ts'
-import { liveJob } from '../conversation/state.ts'
+import { isAnswered, liveJob } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import type { JobRow } from '../store/store.ts'
 import type { RunTracker } from '../task/tracker.ts'
@@ -24,7 +24,7 @@ export function takeOver(job: Job, row: JobRow): void {
   if (row.kind === 'task' && job.run.told !== 'running') recordTask(job, 'running')
   if (row.attempts <= 1) return
   for (const call of job.run.calls.values()) {
-    if (call.active && call.slots.length === 0 && call.final === null) job.meter.lost += 1
+    if (call.active && call.slots.length === 0 && !isAnswered(call)) job.meter.lost += 1
   }
   const detail = `A worker was lost; attempt ${row.attempts} goes on from the log.`
   record(job, job.run.root.place, { type: 'notice', kind: null, body: { code: 'RUN_RECOVERED', detail } })

@@ -45,6 +45,7 @@ export function callerOf(agent: AgentData, more: Partial<Caller> = {}): Caller {
     callId: 'agent-call-1',
     database: 'default',
     agent,
+    toolMode: agent.toolMode,
     agentPath: agent.id,
     conversationId: 'kit/1',
     document: agent.id,

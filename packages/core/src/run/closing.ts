@@ -1,0 +1,98 @@
+/** The request for the structured form of an answer, by one forced call of `set_output`, and its reply [Tb10]. */
+import { attributed } from '../conversation/attribution.ts'
+import type { AgentCall, FinalReply } from '../conversation/state.ts'
+import type { ModelMessage } from '../model/message.ts'
+import type { Model, ModelReply, ModelRequest } from '../model/model.ts'
+import { outputIssue, outputToolName, outputToolsOf } from '../model/output.ts'
+import { type Job, record } from '../job/job.ts'
+import { askAgain } from './off-form.ts'
+
+/** The request: a copy of the history, which does not enter the document, and `set_output` alone. `request` is an ordinary one. */
+export function closingRequest(call: AgentCall, request: ModelRequest): ModelRequest {
+  const words = `Call \`${outputToolName}\` now: its arguments are your answer above.`
+  const asking: ModelMessage = { role: 'user', content: attributed('witan', call.agent.id, words) }
+  const { unfit } = call.final as FinalReply
+  const messages = [...request.messages, asking, ...(unfit === undefined ? [] : repairOf(call, unfit))]
+  return { ...request, messages, tools: outputToolsOf(call.agent), toolChoice: 'required', output: null }
+}
+
+/** The reply that could not be used, and why. */
+function repairOf({ agent, scrub }: AgentCall, { text, asked }: NonNullable<FinalReply['unfit']>): ModelMessage[] {
+  const clean = scrub ?? ((written: string) => written)
+  if (asked === null && text === '') return []
+  if (asked === null) {
+    const content = attributed('witan', agent.id, `You must call \`${outputToolName}\` now, and write no text.`)
+    return [
+      { role: 'assistant', content: clean(text) },
+      { role: 'user', content },
+    ]
+  }
+  const { id, name, arguments: written } = asked
+  const error = `invalid arguments: ${outputIssue(agent, written) ?? 'unknown trouble'}; call ${name} again`
+  return [
+    { role: 'assistant', content: '', toolCalls: [{ id, name, arguments: clean(written) }] },
+    { role: 'tool', toolCallId: id, name, content: JSON.stringify({ error: clean(error) }) },
+  ]
+}
+
+/** The call that was asked to close, and when. */
+interface Closing {
+  readonly call: AgentCall
+  readonly model: Model
+  readonly startedAt: number
+  readonly attempt: number
+}
+
+/** Records the reply. Its first call of `set_output` counts, and nothing else in it does anything. */
+export function takeClosing({ call, model, startedAt, attempt }: Closing, job: Job, reply: ModelReply): void {
+  const asked = reply.toolCalls.find(({ name }) => name === outputToolName)
+  const detail = asked === undefined ? `called no \`${outputToolName}\`` : problemOf(call, asked.arguments)
+  const hadUnfit = call.final?.unfit !== undefined
+  record(job, call.place, {
+    type: 'end',
+    kind: 'model',
+    body: {
+      model: reply.model ?? model.id,
+      usage: reply.usage,
+      finishReason: reply.finishReason,
+      text: reply.text,
+      toolCalls: asked === undefined ? [] : [asked],
+      taken: 0,
+      startedAt,
+      attempt,
+      offered: false,
+      toolless: true,
+      accepted: detail === null,
+      purpose: 'output',
+    },
+  })
+  noteExtra(call, job, { asked: reply.toolCalls.length, isMissing: asked === undefined })
+  if (detail === null) return
+  const off = {
+    detail: `The model of \`${call.agent.id}\` ${detail}.`,
+    message: null,
+    finishReason: reply.finishReason,
+  }
+  askAgain(call, job, { ...off, isLast: hadUnfit })
+}
+
+function problemOf({ agent }: AgentCall, written: string): string | null {
+  const issue = outputIssue(agent, written)
+  return issue === null
+    ? null
+    : `called \`${outputToolName}\` with arguments that do not fit its output schema: ${issue}`
+}
+
+/** Notes a forced call that is missing, and calls beside it, which are not run. */
+function noteExtra(call: AgentCall, job: Job, of: { readonly asked: number; readonly isMissing: boolean }): void {
+  const who = `The model of \`${call.agent.id}\``
+  const note = (code: 'TOOL_CALL_MISSING' | 'TOOL_CALLS_REFUSED', detail: string) =>
+    record(job, call.place, { type: 'notice', kind: null, body: { code, detail } })
+  const others = of.asked - (of.isMissing ? 0 : 1)
+  if (of.isMissing) note('TOOL_CALL_MISSING', `${who} did not call \`${outputToolName}\`, although it had to.`)
+  if (others > 0)
+    note(
+      'TOOL_CALLS_REFUSED',
+      `${who} asked for ${others} further calls beside \`${outputToolName}\`; nothing of them was run.`,
+    )
+}
