@@ -12,6 +12,7 @@ import { asCommand } from './hints.ts'
 import { sitting } from './testing/person.ts'
 import { witan } from './testing/witan.ts'
 import { wrongSets } from './testing/wrong-agents.ts'
+import { wrongModes } from './testing/wrong-modes.ts'
 import { wrongQueries } from './testing/wrong-queries.ts'
 
 const connections = { local: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' } } as const
@@ -55,7 +56,7 @@ describe('check', () => {
     return (await reply.json()) as CheckReport
   }
 
-  for (const { title, agents, errors, warnings } of [...wrongSets, ...wrongQueries]) {
+  for (const { title, agents, errors, warnings } of [...wrongSets, ...wrongModes, ...wrongQueries]) {
     test(title, async () => {
       const report = await runtime.agents.check(agents)
       assert.deepEqual(report.errors.map(line), errors)

@@ -51,6 +51,9 @@ export const connectionSchema = z.strictObject({
   /** For all its calls; an agent's own options override them. */
   maxOutputTokens: maxOutputTokensSchema.optional(),
   providerOptions: providerOptionsSchema.optional(),
+  /** The least time between two of its requests, and how many may run at once, in one process. */
+  minIntervalMs: z.number().int().min(0).max(3_600_000).optional(),
+  maxConcurrent: z.number().int().min(1).max(1_000_000).nullable().optional(),
 })
 export type ConnectionConfig = z.output<typeof connectionSchema>
 

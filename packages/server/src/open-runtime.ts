@@ -32,12 +32,14 @@ export async function openRuntime(
 export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
   const connections = Object.entries(config.connections).map(([name, connection]) => {
     const apiKey = apiKeyOf(connection, config.env)
-    const { kind, baseUrl, prices, maxOutputTokens, providerOptions } = connection
+    const { kind, baseUrl, prices, maxOutputTokens, providerOptions, minIntervalMs, maxConcurrent } = connection
     const known = {
       ...(apiKey === null ? {} : { apiKey }),
       ...(prices === undefined ? {} : { prices }),
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
       ...(providerOptions === undefined ? {} : { providerOptions }),
+      ...(minIntervalMs === undefined ? {} : { minIntervalMs }),
+      ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
     }
     return [name, { kind, baseUrl, ...known }] as const
   })

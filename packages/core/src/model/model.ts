@@ -57,9 +57,9 @@ export interface ModelCallOptions {
   readonly tell?: (note: ModelNote) => void
 }
 
-/** What a provider warns of, or that another model was asked. */
+/** What a provider warns of, that the request is made again, or that another model is asked. */
 export interface ModelNote {
-  readonly code: 'MODEL_WARNING' | 'MODEL_FALLBACK'
+  readonly code: 'MODEL_WARNING' | 'MODEL_RETRIED' | 'MODEL_FALLBACK'
   readonly detail: string
 }
 

@@ -30,6 +30,8 @@ export interface RetryOptions {
 
 interface Plan extends Required<Omit<RetryOptions, 'onRetry'>> {
   readonly onRetry: ((retry: Retry) => void) | undefined
+  /** The model's id. */
+  readonly id: string
 }
 
 // The thesis waits 5·2ⁿ s: 75 s in sum before a run that somebody watches gives up. Most refusals pass within a second and a
@@ -41,7 +43,7 @@ const defaults = { tries: 5, baseMs: 500, maxDelayMs: 30_000, maxRetryAfterMs: 6
  * text, the error stands. The last error is thrown as it is; while it waits, an abort ends the call with the signal's reason.
  */
 export function withRetries(model: Model, options: RetryOptions): Model {
-  const plan: Plan = { ...defaults, onRetry: undefined, ...options }
+  const plan: Plan = { ...defaults, onRetry: undefined, ...options, id: model.id }
   return {
     id: model.id,
     ...(model.kind === undefined ? {} : { kind: model.kind }),
@@ -122,6 +124,8 @@ async function waitBeforeRetry(error: unknown, attempt: number, { call, plan }: 
   const jittered = ceiling / 2 + (ceiling / 2) * plan.random()
   const delayMs = Math.round(Math.max(jittered, error.retryAfterMs ?? 0))
   plan.onRetry?.({ attempt, delayMs, error })
+  const detail = `Try ${attempt} of ${plan.tries} of \`${plan.id}\` failed; the next follows in ${delayMs} ms: ${error.message}`
+  call.tell?.({ code: 'MODEL_RETRIED', detail })
   await sleepOrAbort(plan, delayMs, call.signal)
 }
 

@@ -23,6 +23,10 @@ export type Connection =
       /** For all its calls, unless an agent sets its own. */
       readonly maxOutputTokens?: number
       readonly providerOptions?: ProviderOptions
+      /** The least time between two of its requests in this process, in ms: 0 to 3,600,000. Default 0 [Tb14]. */
+      readonly minIntervalMs?: number
+      /** The most of its requests at once in this process; null, the default: no bound. The others wait their turn [Tb14]. */
+      readonly maxConcurrent?: number | null
     }
   | ((model: string) => Model)
 

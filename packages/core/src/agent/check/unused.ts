@@ -18,7 +18,7 @@ export function* checkUnused(
     ...closedDelegates(agent, agents),
     // A save skips this: a child may be saved before its parents, and the stored warning would soon be wrong.
     ...(checked === undefined ? [] : yield* unknownParents(agent, agents)),
-    ...toolsOff(agent),
+    ...modesWithoutEffect(agent),
     ...(yield* tooDeep(agent, agents, maxDepth)),
   ]
 }
@@ -124,23 +124,48 @@ function* unknownParents(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
   return findings
 }
 
-function toolsOff(agent: AgentData): Finding[] {
-  const { toolMode, queries, actions, tools, questions, users } = agent
-  const offered = [
+/** The tools that the model of an agent may be offered. */
+function offersOf(agent: AgentData): readonly string[] {
+  const { queries, actions, tools, questions, users } = agent
+  return [
     ...edgesOf(agent).map((edge) => edge.tool),
     ...[...queries.filter(({ allowModelQueries }) => allowModelQueries), ...actions].map(({ name }) => name),
     ...tools,
     ...(questions ? ['ask_question'] : []),
     ...(users.length > 0 ? ['ask_user'] : []),
   ]
-  if (toolMode !== 'none' || offered.length === 0) return []
-  return [
-    warningAt(agent, 'toolMode', {
-      code: 'TOOLS_OFF',
-      detail: `\`${agent.id}\` has \`toolMode: "none"\`, so its model can never call ${offered.map((name) => `\`${name}\``).join(', ')}.`,
-      hint: 'Set `toolMode: "auto"`, or take them out.',
-    }),
-  ]
+}
+
+/** Modes that switch off what there is, or that need what is not there. */
+function modesWithoutEffect(agent: AgentData): Finding[] {
+  const { id, toolMode, outputMode, outputSchema } = agent
+  const offered = offersOf(agent)
+  const findings: Finding[] = []
+  if (toolMode === 'none' && offered.length > 0)
+    findings.push(
+      warningAt(agent, 'toolMode', {
+        code: 'TOOLS_OFF',
+        detail: `\`${id}\` has \`toolMode: "none"\`, so its model can never call ${offered.map((name) => `\`${name}\``).join(', ')}.`,
+        hint: 'Set `toolMode: "auto"`, or take them out.',
+      }),
+    )
+  if (toolMode === 'force' && offered.length === 0)
+    findings.push(
+      warningAt(agent, 'toolMode', {
+        code: 'TOOL_MODE_WITHOUT_TOOLS',
+        detail: `\`${id}\` has \`toolMode: "force"\` and no tool: its model answers in text.`,
+        hint: 'Give it a tool, or set `toolMode: "auto"`.',
+      }),
+    )
+  if (outputMode === 'tool' && outputSchema === null)
+    findings.push(
+      warningAt(agent, 'outputMode', {
+        code: 'OUTPUT_MODE_WITHOUT_SCHEMA',
+        detail: `\`${id}\` has \`outputMode: "tool"\` and no output schema: there is no structured answer to request.`,
+        hint: 'Give it an `outputSchema` or an `outputSample`, or take `outputMode` out.',
+      }),
+    )
+  return findings
 }
 
 /** Compares the longest path with the maximum depth of a run of this root [C2]. */
