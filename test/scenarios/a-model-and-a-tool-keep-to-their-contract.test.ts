@@ -1,7 +1,15 @@
 /** What a model is given and what it may say, and how a tool is described, checked, run and told of. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createRuntime, defineTool, type Model, ModelCallError, type ModelRequest } from '@witan/core'
+import {
+  createRuntime,
+  defineTool,
+  type MessageKinds,
+  type Model,
+  ModelCallError,
+  type ModelMessage,
+  type ModelRequest,
+} from '@witan/core'
 import { call, scriptedModel, turns } from '@witan/core/testing'
 import { z } from 'zod'
 import { agent, allEvents, createStage } from '../support/stage.ts'
@@ -18,6 +26,18 @@ const weather = (ran: unknown[]) =>
       return `rain in ${args.city}`
     },
   })
+
+/** The kind of a message, in the public types alone: one that they do not have would not compile. */
+function kindOf(message: ModelMessage): keyof MessageKinds | 'system' {
+  if (message.role === 'system') return 'system'
+  if (message.role === 'user') return 'userText' satisfies KindFor<typeof message>
+  if (message.role === 'tool') return 'toolResponse' satisfies KindFor<typeof message>
+  if (message.toolCalls === undefined) return 'modelText' satisfies KindFor<typeof message>
+  return 'modelToolCall' satisfies KindFor<typeof message>
+}
+type KindFor<Message> = {
+  [Kind in keyof MessageKinds]: Message extends MessageKinds[Kind] ? Kind : never
+}[keyof MessageKinds]
 
 describe('a model', () => {
   test('[T04] is handed to an agent under a name, and another one takes its place without a change of the agent', async () => {
@@ -72,6 +92,8 @@ describe('a model', () => {
     )
     const last = seen[2] as ModelRequest
     assert.deepEqual(last.messages[0], { role: 'system', content: 'You are root.' })
+    const kinds = ['system', 'userText', 'modelToolCall', 'toolResponse', 'modelToolCall', 'toolResponse'] as const
+    assert.deepEqual(last.messages.map(kindOf), kinds)
     const ids = last.messages.flatMap((message) =>
       message.role === 'assistant' ? (message.toolCalls ?? []).map(({ id }) => id) : [],
     )
@@ -90,6 +112,46 @@ describe('a model', () => {
       },
       { role: 'tool', toolCallId: ids[1], name: 'weather', content: '{"error":"`weather` failed: no such city"}' },
     ])
+  })
+
+  test('[T10] [T11] reads as a user whatever anybody else says: a person, another agent, the runtime', async () => {
+    const stage = createStage({
+      agents: [
+        { id: 'root', subAgents: [{ agent: 'leaf' }], outputSchema: { type: 'object', required: ['a'] } },
+        { id: 'leaf' },
+      ],
+      plays: {
+        root: ({ messages }) =>
+          [call('leaf', { message: 'from the root' }), '{}', '{"a":1}'][(messages.length - 2) >> 1],
+        leaf: ['from the leaf'],
+      },
+    })
+    await stage.ask('root', 'from a person')
+    const [own] = stage.seenBy('leaf')
+    assert.deepEqual(own?.messages.slice(1), [{ role: 'user', content: 'from the root' }])
+    const last = stage.seenBy('root').at(-1)?.messages ?? []
+    assert.deepEqual(last.map(kindOf), ['system', 'userText', 'modelToolCall', 'toolResponse', 'modelText', 'userText'])
+    assert.match(last.at(-1)?.content ?? '', /^\[from @witan to @root\] Your answer does not fit/)
+  })
+
+  test('[T13] gives one output for a request: what its stream brings after the reply is not read', async () => {
+    const reply = (text: string) => ({ text, toolCalls: [], finishReason: 'stop', usage: null, model: null }) as const
+    let left = false
+    const model: Model = {
+      id: 'twice',
+      async *stream() {
+        try {
+          yield { type: 'reply', reply: reply('first') }
+          yield { type: 'reply', reply: reply('second') }
+        } finally {
+          left = true
+        }
+      },
+    }
+    const runtime = createRuntime({ models: { 'play/model': model }, agents: [agent('root')] })
+    const result = await runtime.conversation('root').run('go')
+    assert.deepEqual([result.text, result.usage.modelCalls, left], ['first', 1, true])
+    await runtime.close()
   })
 
   test('[C14] [P21] may give two calls of one reply the same id: both run, and each result stands under an id of its own', async () => {

@@ -46,7 +46,7 @@ export type {
   ModelTool,
 } from './model/model.ts'
 export { ModelCallError } from './model/model.ts'
-export type { ModelMessage, ModelToolCall } from './model/message.ts'
+export type { MessageKinds, ModelMessage, ModelToolCall } from './model/message.ts'
 export type { AiSdkLanguageModel } from './model/adapters/ai-sdk-types.ts'
 export { aiSdkModel } from './model/adapters/ai-sdk.ts'
 export { openaiCompatible } from './model/adapters/openai-compatible.ts'

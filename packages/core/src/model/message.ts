@@ -8,17 +8,50 @@ export interface ModelToolCall {
   readonly arguments: string
 }
 
-/** One message. After the system message `user` and `assistant` alternate strictly; tool results answer their calls [T11]. */
+/** One message. After the system message `user` and `assistant` alternate strictly; tool results answer their calls [T09, T11]. */
 export type ModelMessage =
   | { readonly role: 'system'; readonly content: string }
-  | { readonly role: 'user'; readonly content: string }
+  | UserTextMessage
   | AssistantMessage
-  | { readonly role: 'tool'; readonly toolCallId: string; readonly name: string; readonly content: string }
+  | ToolResponseMessage
 
-/** A reply of the model that reads it. `kept` is what its adapter left there: one that did not write it ignores it. */
-export interface AssistantMessage {
+/** What anybody but the model that reads it has said: a person, another agent, or the runtime [T10]. */
+export interface UserTextMessage {
+  readonly role: 'user'
+  readonly content: string
+}
+
+/** A reply of the model that reads it. `kept` is what its adapter left there; an adapter that did not write it ignores it. */
+export type AssistantMessage = ModelTextMessage | ModelToolCallMessage
+
+/** A reply in text. */
+export interface ModelTextMessage {
   readonly role: 'assistant'
   readonly content: string
-  readonly toolCalls?: readonly ModelToolCall[]
+  readonly toolCalls?: undefined
   readonly kept?: KeptParts
+}
+
+/** A reply that calls tools, with the text before them, which may be empty. */
+export interface ModelToolCallMessage {
+  readonly role: 'assistant'
+  readonly content: string
+  readonly toolCalls: readonly ModelToolCall[]
+  readonly kept?: KeptParts
+}
+
+/** What a tool call came to. An error is JSON of the form `{"error":"…"}`. */
+export interface ToolResponseMessage {
+  readonly role: 'tool'
+  readonly toolCallId: string
+  readonly name: string
+  readonly content: string
+}
+
+/** The four kinds of message beside the system message, by name [T09]. */
+export interface MessageKinds {
+  readonly userText: UserTextMessage
+  readonly modelText: ModelTextMessage
+  readonly modelToolCall: ModelToolCallMessage
+  readonly toolResponse: ToolResponseMessage
 }
