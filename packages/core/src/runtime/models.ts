@@ -7,14 +7,14 @@ import { randomNumber } from '../identity/ids.ts'
 import { openaiCompatible } from '../model/adapters/openai-compatible.ts'
 import type { Model } from '../model/model.ts'
 import { withPrice } from '../model/price.ts'
-import { createPace, type Pace, withPace } from '../model/pace.ts'
+import { createRateLimit, type RateLimit, withRateLimit } from '../model/rate-limit.ts'
 import { withRetries } from '../model/retry.ts'
 import type { Connection, RuntimeOptions } from './options.ts'
 
 /** Finds models: live ones by name, others as `connection/model`, created once. Adds retries. */
 export function modelDirectory(options: RuntimeOptions, clock: Clock) {
   const connections = new Map(Object.entries(options.connections ?? {}))
-  const paces = pacesOf(connections, clock)
+  const rateLimits = rateLimitsOf(connections, clock)
   const made = new Map<string, Model>()
   const sleep = sleeper(clock)
   const retried = (model: Model) => {
@@ -39,8 +39,8 @@ export function modelDirectory(options: RuntimeOptions, clock: Clock) {
     const connection = slash < 1 ? undefined : connections.get(name.slice(0, slash))
     if (connection === undefined || slash === name.length - 1) return null
     const connected = connect(connection, name, name.slice(slash + 1))
-    const pace = paces.get(name.slice(0, slash))
-    const model = retried(pace === undefined ? connected : withPace(connected, pace))
+    const rateLimit = rateLimits.get(name.slice(0, slash))
+    const model = retried(rateLimit === undefined ? connected : withRateLimit(connected, rateLimit))
     made.set(name, model)
     return model
   }
@@ -51,26 +51,26 @@ export function modelDirectory(options: RuntimeOptions, clock: Clock) {
   return { find, kindOf, names }
 }
 
-/** The paces of the connections that have bounds, by name. */
-function pacesOf(connections: ReadonlyMap<string, Connection>, clock: Clock): ReadonlyMap<string, Pace> {
-  const paces = new Map<string, Pace>()
+/** The rate limits of the connections that have bounds, by name. */
+function rateLimitsOf(connections: ReadonlyMap<string, Connection>, clock: Clock): ReadonlyMap<string, RateLimit> {
+  const rateLimits = new Map<string, RateLimit>()
   for (const [name, connection] of connections) {
     if (typeof connection === 'function') continue
     const { minIntervalMs = 0, maxConcurrent = null } = connection
     if (!Number.isInteger(minIntervalMs) || minIntervalMs < 0 || minIntervalMs > longestIntervalMs)
-      throw wrongPace(`connections.${name}.minIntervalMs`, `a whole number of ms from 0 to ${longestIntervalMs}`)
+      throw wrongRate(`connections.${name}.minIntervalMs`, `a whole number of ms from 0 to ${longestIntervalMs}`)
     if (maxConcurrent !== null && (!Number.isInteger(maxConcurrent) || maxConcurrent < 1))
-      throw wrongPace(`connections.${name}.maxConcurrent`, 'a whole number of at least 1, or null')
+      throw wrongRate(`connections.${name}.maxConcurrent`, 'a whole number of at least 1, or null')
     if (minIntervalMs > 0 || maxConcurrent !== null)
-      paces.set(name, createPace(clock, { minIntervalMs, maxConcurrent }))
+      rateLimits.set(name, createRateLimit(clock, { minIntervalMs, maxConcurrent }))
   }
-  return paces
+  return rateLimits
 }
 
 /** An hour: a longer interval is a mistake. */
 const longestIntervalMs = 3_600_000
 
-function wrongPace(path: string, form: string): WitanError {
+function wrongRate(path: string, form: string): WitanError {
   return new WitanError('CONFIG_INVALID', `\`${path}\` must be ${form}.`, { path, hint: 'Leave it out for no bound.' })
 }
 

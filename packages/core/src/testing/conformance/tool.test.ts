@@ -18,6 +18,7 @@ import { functionTools } from '../../tool/kinds/function.ts'
 import { queryTools } from '../../tool/kinds/query.ts'
 import { questionTools } from '../../tool/kinds/question.ts'
 import { createSqliteSource } from '../../tool/kinds/sqlite-source.ts'
+import { toolModeTools } from '../../tool/kinds/tool-mode.ts'
 import { userTools } from '../../tool/kinds/user.ts'
 import { testTool } from './tool.ts'
 import type { ToolHarness } from './tool-harness.ts'
@@ -251,6 +252,15 @@ harnesses.push({
     { questions: Array.from({ length: 20 }, () => ({ id: '', text: '' })) },
     { questions: Array.from({ length: 20 }, (_, index) => ({ id: `q${index >> 1}`, text: 'Twice?' })) },
   ],
+})
+
+harnesses.push({
+  name: 'the end of a tool mode',
+  tool: 'end_tool_mode',
+  agent: { id: 'clerk', toolMode: 'force', endToolMode: true, parameters: [tenant] },
+  open: () => ({ source: toolModeTools }),
+  fitting: [{ arguments: {}, comesTo: 'result' }],
+  unfitting: [],
 })
 
 harnesses.push({

@@ -5,7 +5,7 @@ import { scriptedModel } from '../testing/scripted-model.ts'
 import { fakeClock } from '../../../../test/support/clock.ts'
 import { settle } from '../../../../test/support/stage.ts'
 import { type Model, ModelCallError, type ModelPart, type ModelRequest } from './model.ts'
-import { createPace, type PaceOptions, withPace } from './pace.ts'
+import { createRateLimit, type RateLimitOptions, withRateLimit } from './rate-limit.ts'
 import { withRetries } from './retry.ts'
 
 const request: ModelRequest = {
@@ -64,16 +64,16 @@ async function read(model: Model, signal = new AbortController().signal): Promis
   return parts
 }
 
-function paced(options: PaceOptions, start?: number) {
+function limited(options: RateLimitOptions, start?: number) {
   const clock = countingClock(start)
-  const pace = createPace(clock, options)
+  const limit = createRateLimit(clock, options)
   const { begun, ends, model } = held()
-  const ask = (name: string, signal?: AbortSignal) => read(withPace(model(name), pace), signal)
-  return { clock, pace, begun, ends, ask }
+  const ask = (name: string, signal?: AbortSignal) => read(withRateLimit(model(name), limit), signal)
+  return { clock, limit, begun, ends, ask }
 }
 
 test('[Tb14] `maxConcurrent` bounds the requests of all models of a connection, first come first served', async () => {
-  const { begun, ends, ask, clock } = paced({ maxConcurrent: 2 })
+  const { begun, ends, ask, clock } = limited({ maxConcurrent: 2 })
   const all = ['a', 'b', 'c', 'd'].map((name) => ask(name))
   await settle()
   assert.deepEqual(begun, ['a', 'b'])
@@ -90,7 +90,7 @@ test('[Tb14] `maxConcurrent` bounds the requests of all models of a connection, 
 })
 
 test('[Tb14] `minIntervalMs` is the least time between the beginnings of two requests', async () => {
-  const { begun, ends, ask, clock } = paced({ minIntervalMs: 1000 })
+  const { begun, ends, ask, clock } = limited({ minIntervalMs: 1000 })
   const all = ['a', 'b', 'c'].map((name) => ask(name))
   await settle()
   assert.deepEqual([begun, clock.open.size], [['a'], 1])
@@ -114,8 +114,8 @@ test('[Tb14] `minIntervalMs` is the least time between the beginnings of two req
   assert.equal(clock.open.size, 0)
 })
 
-test('[Tb14] both bounds together: a place that becomes free is taken no sooner than the interval', async () => {
-  const { begun, ends, ask, clock } = paced({ maxConcurrent: 1, minIntervalMs: 100 })
+test('[Tb14] both bounds together: a slot that becomes free is taken no sooner than the interval', async () => {
+  const { begun, ends, ask, clock } = limited({ maxConcurrent: 1, minIntervalMs: 100 })
   const all = ['a', 'b'].map((name) => ask(name))
   await settle()
   clock.advance(10)
@@ -130,7 +130,7 @@ test('[Tb14] both bounds together: a place that becomes free is taken no sooner 
 })
 
 test('[D10] a request that is aborted while it waits leaves the queue at once, with its reason and without a request', async () => {
-  const { begun, ends, ask, clock } = paced({ minIntervalMs: 1000 })
+  const { begun, ends, ask, clock } = limited({ minIntervalMs: 1000 })
   const first = ask('a')
   const controllers = ['b', 'c'].map((name) => {
     const controller = new AbortController()
@@ -150,13 +150,13 @@ test('[D10] a request that is aborted while it waits leaves the queue at once, w
   assert.deepEqual(begun, ['a'])
 })
 
-test('[D10] an abort between its admission and its beginning gives the place on', async () => {
-  const { begun, ends, ask, pace } = paced({ maxConcurrent: 1 })
-  await pace.enter(new AbortController().signal)
+test('[D10] an abort between its admission and its beginning gives the slot on', async () => {
+  const { begun, ends, ask, limit } = limited({ maxConcurrent: 1 })
+  await limit.enter(new AbortController().signal)
   const controller = new AbortController()
   const second = ask('b', controller.signal)
   const third = ask('c')
-  pace.leave()
+  limit.leave()
   controller.abort(new Error('late'))
   await assert.rejects(second, /late/)
   await settle()
@@ -165,8 +165,8 @@ test('[D10] an abort between its admission and its beginning gives the place on'
   await third
 })
 
-test('a failure, an abort that the adapter ignores, and a reader who leaves all give the place on', async () => {
-  const { begun, ends, ask, pace } = paced({ maxConcurrent: 1 })
+test('a failure, an abort that the adapter ignores, and a reader who leaves all give the slot on', async () => {
+  const { begun, ends, ask, limit } = limited({ maxConcurrent: 1 })
   const failing = ask('a')
   await settle()
   ends.get('a')?.(new ModelCallError('down', { retryable: false }))
@@ -177,9 +177,9 @@ test('a failure, an abort that the adapter ignores, and a reader who leaves all 
   await settle()
   controller.abort()
 
-  const left = withPace(
+  const left = withRateLimit(
     scriptedModel(() => ({ deltas: ['x', 'y'] })),
-    pace,
+    limit,
   )
   for await (const _ of left.stream(request, { signal: new AbortController().signal, deltas: true })) break
 
@@ -189,7 +189,7 @@ test('a failure, an abort that the adapter ignores, and a reader who leaves all 
       throw new ModelCallError('no room', { retryable: true })
     },
   }
-  await assert.rejects(read(withPace(throwing, pace)), /no room/)
+  await assert.rejects(read(withRateLimit(throwing, limit)), /no room/)
 
   const last = ask('e')
   await settle()
@@ -198,9 +198,9 @@ test('a failure, an abort that the adapter ignores, and a reader who leaves all 
   await last
 })
 
-test('[D23] each try of a call is a request: it waits behind those that came before, and holds no place while it waits to be repeated', async () => {
+test('[D23] each try of a call is a request: it waits behind those that came before, and holds no slot while it waits to be repeated', async () => {
   const clock = countingClock()
-  const pace = createPace(clock, { maxConcurrent: 1 })
+  const limit = createRateLimit(clock, { maxConcurrent: 1 })
   const order: string[] = []
   const naming = (name: string, answers: (Error | string)[]) =>
     scriptedModel(() => {
@@ -208,12 +208,12 @@ test('[D23] each try of a call is a request: it waits behind those that came bef
       return answers.shift()
     })
   const busy = new ModelCallError('busy', { status: 429, retryable: true })
-  const patient = withRetries(withPace(naming('a', [busy, 'ok']), pace), {
+  const patient = withRetries(withRateLimit(naming('a', [busy, 'ok']), limit), {
     random: () => 0,
     sleep: (ms) => new Promise((resolve) => void clock.after(ms, () => resolve())),
   })
   const first = read(patient)
-  const second = read(withPace(naming('b', ['ok']), pace))
+  const second = read(withRateLimit(naming('b', ['ok']), limit))
   await settle()
   assert.deepEqual(order, ['a', 'b'])
   clock.advance(250)
@@ -231,10 +231,10 @@ test('a clock that is set back holds no request for longer than the interval', a
       return () => {}
     },
   }
-  const pace = createPace(clock, { minIntervalMs: 50 })
-  await pace.enter(new AbortController().signal)
+  const limit = createRateLimit(clock, { minIntervalMs: 50 })
+  await limit.enter(new AbortController().signal)
   now = 10
-  void pace.enter(new AbortController().signal)
+  void limit.enter(new AbortController().signal)
   assert.deepEqual(
     alarms.map(({ at }) => at),
     [50],
@@ -242,7 +242,7 @@ test('a clock that is set back holds no request for longer than the interval', a
 })
 
 test('thousands that wait and are aborted together hold nobody up', async () => {
-  const { begun, ends, ask } = paced({ maxConcurrent: 1 })
+  const { begun, ends, ask } = limited({ maxConcurrent: 1 })
   const first = ask('first')
   const controller = new AbortController()
   const many = Array.from({ length: 20_000 }, (_, at) => ask(`${at}`, controller.signal).catch(() => {}))

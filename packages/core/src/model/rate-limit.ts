@@ -3,7 +3,7 @@ import type { Clock } from '../identity/clock.ts'
 import type { Model, ModelCallOptions, ModelPart, ModelRequest } from './model.ts'
 
 /** The bounds of a connection in one process. */
-export interface PaceOptions {
+export interface RateLimitOptions {
   /** The least time between the beginnings of two requests, in ms. Default 0. */
   readonly minIntervalMs?: number
   /** The most requests at once. Default null: no bound. */
@@ -11,18 +11,21 @@ export interface PaceOptions {
 }
 
 /**
- * Admits requests in the order in which they came, each as soon as the bounds allow. All models of a connection share one pace. A
+ * Admits requests in the order in which they came, each as soon as the bounds allow. All models of a connection share one limit. A
  * request that nobody wants any more leaves the queue at once. One timer runs while requests wait for the interval, and none else.
  */
-export interface Pace {
+export interface RateLimit {
   /** Resolves when one request may begin; each such request ends with one `leave`. Rejects with the signal's reason. */
   enter(signal: AbortSignal): Promise<void>
   /** A request that was admitted has ended. */
   leave(): void
 }
 
-/** Creates the pace of one connection. */
-export function createPace(clock: Clock, { minIntervalMs = 0, maxConcurrent = null }: PaceOptions): Pace {
+/** Creates the rate limit of one connection. */
+export function createRateLimit(
+  clock: Clock,
+  { minIntervalMs = 0, maxConcurrent = null }: RateLimitOptions,
+): RateLimit {
   const most = maxConcurrent ?? Number.POSITIVE_INFINITY
   /** What admits each waiting request, oldest first. */
   const queue = new Set<() => void>()
@@ -79,37 +82,37 @@ export function createPace(clock: Clock, { minIntervalMs = 0, maxConcurrent = nu
   }
 }
 
-/** The same model, whose requests keep to the pace. A request holds its place until its reply, its failure or an abort. */
-export function withPace(model: Model, pace: Pace): Model {
+/** The same model, whose requests keep to the limit. A request holds its slot until its reply, its failure or an abort. */
+export function withRateLimit(model: Model, limit: RateLimit): Model {
   return {
     id: model.id,
     ...(model.kind === undefined ? {} : { kind: model.kind }),
     ...(model.price === undefined ? {} : { price: model.price }),
-    stream: (request, call) => new Paced(model, pace, { request, call }),
+    stream: (request, call) => new RateLimited(model, limit, { request, call }),
   }
 }
 
 /** One request. By hand: an async generator costs several more turns of the microtask queue for each part. */
-class Paced implements AsyncIterableIterator<ModelPart> {
+class RateLimited implements AsyncIterableIterator<ModelPart> {
   readonly #model: Model
-  readonly #pace: Pace
+  readonly #limit: RateLimit
   readonly #request: ModelRequest
   readonly #call: ModelCallOptions
   #parts: AsyncIterator<ModelPart> | undefined
-  /** Gives up the place, once. It is also the listener of an abort: an adapter may ignore that one. */
+  /** Releases the slot, once. It is also the listener of an abort: an adapter may ignore that one. */
   readonly #release: () => void
   #isHeld = false
 
-  constructor(model: Model, pace: Pace, { request, call }: { request: ModelRequest; call: ModelCallOptions }) {
+  constructor(model: Model, limit: RateLimit, { request, call }: { request: ModelRequest; call: ModelCallOptions }) {
     this.#model = model
-    this.#pace = pace
+    this.#limit = limit
     this.#request = request
     this.#call = call
     this.#release = () => {
       if (!this.#isHeld) return
       this.#isHeld = false
       call.signal.removeEventListener('abort', this.#release)
-      pace.leave()
+      limit.leave()
     }
   }
 
@@ -136,7 +139,7 @@ class Paced implements AsyncIterableIterator<ModelPart> {
 
   async #begin(): Promise<AsyncIterator<ModelPart>> {
     const { signal } = this.#call
-    await this.#pace.enter(signal)
+    await this.#limit.enter(signal)
     this.#isHeld = true
     signal.addEventListener('abort', this.#release, { once: true })
     try {
