@@ -30,7 +30,7 @@ async function notices(conversation: string): Promise<unknown[]> {
 }
 
 describe('tool modes', () => {
-  test('[C37] [T12] a force mode that answers in text is asked once more, then fails', async () => {
+  test('[C37] [E86] [T12] a force mode that answers in text is asked once more, then fails', async () => {
     await stage.save(agent('stubborn', { toolMode: 'force', actions }))
     stage.model.script('stubborn', { text: 'No.' }, { text: 'Still no.' })
     const run = await stage.ask('stubborn', 'hello')
