@@ -1,10 +1,12 @@
 /** Tool modes: of an agent, of a run; forced until the first call or until the model ends it; none in every last answer. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { defineTool, type Runtime } from '@witan/core'
-import { call, type ScriptedReply } from '@witan/core/testing'
+import { createRuntime, defineTool, memoryStore, type ModelRequest, type Runtime } from '@witan/core'
+import { call, countedIds, type ScriptedReply, scriptedModel } from '@witan/core/testing'
 import { z } from 'zod'
-import { type AgentDraft, allEvents, createStage, type Play } from '../support/stage.ts'
+import { fakeClock } from '../support/clock.ts'
+import { outliving } from '../support/reopen.ts'
+import { type AgentDraft, agent, allEvents, createStage, type Play, until } from '../support/stage.ts'
 
 const look = defineTool({
   name: 'look',
@@ -207,4 +209,72 @@ test('[E25] `none` wins over `force` in a last answer, and the tools stay in the
     assert.deepEqual(first, last)
     await runtime.close()
   }
+})
+
+test('[D3] [Tb09] [Tb10] a restart at any model call changes neither what is asked nor what comes of it', async () => {
+  const script = [
+    call('look'),
+    end,
+    call('look'),
+    'In words.',
+    call('set_output', { n: 'x' }),
+    call('set_output', { n: 1 }),
+  ]
+  const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
+  const draft: Omit<AgentDraft, 'id'> = {
+    tools: ['look'],
+    toolMode: 'force',
+    endToolMode: true,
+    outputMode: 'tool',
+    outputSchema,
+    limits: { maxIterations: 4 },
+  }
+  async function play(stopAt: number) {
+    const clock = fakeClock()
+    const store = outliving(memoryStore({ now: clock.now }))
+    const asked: ModelRequest[] = []
+    let isStopped = false
+    const model = scriptedModel((request) => {
+      if (asked.length === stopAt && !isStopped) return { hang: true }
+      asked.push(request)
+      return script[asked.length - 1]
+    })
+    const ids = countedIds()
+    const open = () => {
+      const agents = [agent('root', draft)]
+      return createRuntime({ store, clock, ids, agents, tools: [look], models: { 'play/model': model } })
+    }
+    const first = open()
+    const { run } = await first.start({ agent: 'root', id: 'chats/1', prompt: 'go', parameters: {} })
+    if (stopAt < script.length) await until(() => model.requests.length === stopAt + 1)
+    else await run?.result
+    isStopped = true
+    await first.close()
+    const second = open()
+    const result = await (await second.followRun(run?.runId ?? '')).result
+    const { messages } = await second.getDocument('chats/1')
+    await second.close()
+    const { status, text, output, finishReason } = result
+    const requests = asked.map(({ messages: read, tools, toolChoice }) => ({ read, tools, toolChoice }))
+    return JSON.parse(
+      JSON.stringify({
+        result: { status, text, output, finishReason, modelCalls: result.usage.modelCalls },
+        requests,
+        said: messages.map((message) => [message.text, message.toolCalls.map(({ name }) => name)]),
+      }),
+    ) as { readonly result: unknown; readonly requests: readonly { readonly toolChoice: string }[] }
+  }
+  const whole = await play(script.length)
+  assert.deepEqual(whole.result, {
+    status: 'completed',
+    text: 'In words.',
+    output: { n: 1 },
+    finishReason: 'stop',
+    modelCalls: 6,
+  })
+  assert.deepEqual(
+    whole.requests.map(({ toolChoice }) => toolChoice),
+    ['required', 'required', 'auto', 'auto', 'required', 'required'],
+  )
+  for (let stopAt = 0; stopAt < script.length; stopAt += 1) assert.deepEqual(await play(stopAt), whole, `${stopAt}`)
 })
