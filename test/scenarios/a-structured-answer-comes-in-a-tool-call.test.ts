@@ -124,6 +124,21 @@ describe('[Tb10] a structured answer in a tool call', () => {
     })
   }
 
+  test('[D15] a mistake goes back to the model without a value that it may not see', async () => {
+    const parameters: AgentDraft['parameters'] = [
+      { name: 'key', sendToModel: false, policy: 'forbidModelGeneration', secret: true },
+    ]
+    const given = { ...draft, parameters, actions: [{ name: 'Ask' }] }
+    const guesses = ['I guess canary-71.', call('set_output', { city: 7, note: 'canary-71' })]
+    for (const guess of guesses) {
+      const { ask, closing, runtime } = staged(given, [guess, fit])
+      const result = await ask('root', 'Where?', { parameters: { key: 'canary-71' } })
+      assert.equal(result.status, 'completed')
+      assert.ok(!JSON.stringify(closing()[1]?.messages).includes('canary-71'))
+      await runtime.close()
+    }
+  })
+
   test('[C37] words and then the call are an answer', async () => {
     const { ask, closing, runtime } = staged(draft, ['{"city":"Oslo"}', fit])
     assert.deepEqual((await ask('root', 'Where?')).output, { city: 'Oslo', days: 3 })
