@@ -59,6 +59,8 @@ const one = fc.record(
     ),
     tools: fc.constantFrom<string[]>([], ['note']),
     toolMode: fc.constantFrom('auto' as const, 'force' as const, 'none' as const),
+    endToolMode: fc.boolean(),
+    outputMode: fc.constantFrom('response_format' as const, 'tool' as const),
     temperature: fc.option(fc.constantFrom(0, 0.5, 2)),
     outputSchema: schema,
     limits: fc.record(
