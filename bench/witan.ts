@@ -90,7 +90,7 @@ async function streamOnce(runtime: Runtime, prompt: string, onDelta: OnDelta): P
   const stop = new AbortController()
   const read = async () => {
     for await (const event of runtime.followEvents(id, { verbose: true, signal: stop.signal })) {
-      if (event.type === 'delta') onDelta(event.content['text'] as string)
+      if (event.type === 'delta' && event.kind === 'agent') onDelta(event.content['text'] as string)
       else if (event.type === 'end' && event.kind === 'agent' && event.callId === event.rootCallId) return
     }
   }

@@ -49,6 +49,11 @@ export const connectionOptions: Readonly<Record<string, Option>> = {
   token: { value: 'TOKEN', help: 'Its token; WITAN_TOKEN does the same.' },
 }
 
+/** What models reason. */
+export const reasoningOption: Readonly<Record<string, Option>> = {
+  reasoning: { help: 'Show what models reason, of agents that show it; else a terminal shows only how long it took.' },
+}
+
 /** Output for programs. */
 export const jsonOption: Readonly<Record<string, Option>> = {
   json: { help: 'Print JSON for a program.' },

@@ -16,7 +16,7 @@ import { printable } from './tree/width.ts'
 /** Sends a prompt, draws the run, asks for its interruptions on a terminal, and prints the result. */
 export async function converse(stage: Stage, prompt: string): Promise<ExitCode> {
   const { terminal, chat } = stage
-  const view = createRunView(terminal)
+  const view = createRunView(terminal, stage.reasoning)
   chat.onUnhandledAction(() => {})
   const stop = cancelOnInterrupt(stage)
   try {
@@ -39,11 +39,14 @@ export async function converse(stage: Stage, prompt: string): Promise<ExitCode> 
   }
 }
 
-/** Sends a prompt and prints every stored event and then the result, one JSON a line. An action leaves the run waiting. */
-export async function converseAsJson({ terminal, chat }: Stage, prompt: string): Promise<ExitCode> {
+/** Sends a prompt and prints every stored event, asked for also what models reason, and then the result, one JSON a line. An action leaves the run waiting. */
+export async function converseAsJson({ terminal, chat, reasoning }: Stage, prompt: string): Promise<ExitCode> {
   chat.onUnhandledAction(() => {})
   const stream = chat.stream(prompt, { verbose: true })
-  for await (const event of stream) if (event.type !== 'delta') print(terminal.output, JSON.stringify(event))
+  for await (const event of stream) {
+    if (event.type !== 'delta' || (reasoning === true && event.kind === 'reasoning'))
+      print(terminal.output, JSON.stringify(event))
+  }
   const result = await stream.result()
   print(terminal.output, JSON.stringify({ type: 'result', ...result }))
   return exitOf(result)
@@ -55,7 +58,7 @@ export async function takeUp(stage: Stage): Promise<ExitCode | null> {
   const conversation = await connection.client.conversations.get(chat.id)
   if (conversation.status !== 'waiting' || conversation.interruptions.length === 0) return null
   chat.onUnhandledAction(() => {})
-  const view = createRunView(terminal)
+  const view = createRunView(terminal, stage.reasoning)
   const result = await chat.resume()
   const page = await eventsSince(connection.client, chat.id, 0)
   for (const event of page) if (event.rootCallId === result.runId) view.take(event)

@@ -12,6 +12,8 @@ export interface Stage {
   readonly drawn?: Set<string>
   /** The command waits for the run's tasks, so it does not print that they still run. */
   readonly waits?: boolean
+  /** Shows what models reason, not only how long it took. */
+  readonly reasoning?: boolean
 }
 
 /** The command that goes on with the conversation. */

@@ -3,6 +3,7 @@ import type { AnyEvent, Event, EventOf } from '@witan/protocol'
 import type { Asked, CallNotice, CallView, ChatMessage, ConversationView, ToldWords } from './conversation-view.ts'
 import { type Asking, readInterruption, waitingTool } from './read-interruption.ts'
 import { isRecord, number, text, texts } from './read-value.ts'
+import { addReasoning, dropReasoning, settleReasoning, stopReasoning } from './reasoned.ts'
 
 /** A view that is built from a conversation's events, live or stored, with or without deltas. */
 export interface ConversationFold {
@@ -137,12 +138,22 @@ function onStart(view: Draft, event: EventOf<'start'>): Call | null {
   return Object.assign(call, { kind: event.kind, name: said, arguments: given ?? null, bound: texts(bound) })
 }
 
-function onDelta(view: Draft, { callId, content }: EventOf<'delta'>): Call | null {
-  const call = view.calls.get(callId)
+function onDelta(view: Draft, event: EventOf<'delta'>): Call | null {
+  const { content } = event
+  const call = view.calls.get(event.callId)
   const attempt = number(content.attempt) ?? 0
   if (call === undefined || call.endedAt !== null || attempt < call.attempt) return null
-  const isNew = content.snapshot === true || call.textEnded || attempt > call.attempt
-  call.text = isNew ? text(content.text) : call.text + text(content.text)
+  const isHigher = attempt > call.attempt
+  const at = text(event.at)
+  if (event.kind === 'reasoning') {
+    const isNew = isHigher || content.snapshot === true
+    call.reasoned = addReasoning(call.reasoned, { text: text(event.content.reasoning), at, isNew })
+    if (isHigher) call.text = ''
+  } else {
+    const isNew = isHigher || call.textEnded || content.snapshot === true
+    call.text = isNew ? text(event.content.text) : call.text + text(event.content.text)
+    call.reasoned = isHigher ? dropReasoning(call.reasoned) : stopReasoning(call.reasoned, at)
+  }
   call.attempt = attempt
   call.textEnded = false
   return call
@@ -175,6 +186,7 @@ function onModelEnd(view: Draft, event: Extract<Event, { type: 'end'; kind: 'mod
   call.model = text(event.content.model) || call.model
   call.modelCalls += 1
   call.textEnded = true
+  call.reasoned = settleReasoning(call.reasoned, text(event.at))
   call.tokens = {
     input: call.tokens.input + (input ?? 0),
     output: call.tokens.output + (output ?? 0),
@@ -237,6 +249,7 @@ function addNotice(view: Draft, callId: string, notice: CallNotice): Call | null
 function endCall(view: Draft, call: Call, { at, state }: { at: string; state: CallView['state'] }): Call {
   const isFirst = call.endedAt === null
   call.state = state
+  call.reasoned = stopReasoning(call.reasoned, text(at))
   call.endedAt = text(at)
   call.interruptionId = null
   view.cancelling.delete(call.callId)
@@ -299,6 +312,7 @@ function newCall(event: Event, parentCallId: string | null): Call {
     state: 'running',
     task: '',
     text: '',
+    reasoned: null,
     arguments: null,
     bound: [],
     parameters: null,

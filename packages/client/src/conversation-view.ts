@@ -35,6 +35,18 @@ export interface Asked {
   readonly answer: unknown
 }
 
+/** What a call's model has reasoned, if its agent shows it. It is seen live only; later its document has it, in full detail. */
+export interface Reasoned {
+  /** Of all its model calls so far, with an empty line between them. */
+  readonly text: string
+  /** How much of the text is of model calls that have ended. */
+  readonly settled: number
+  /** How long it took, without what is under way. */
+  readonly ms: number
+  /** Since when the present model call reasons; null if it does not. */
+  readonly since: string | null
+}
+
 /** One node of the tree: an agent or a tool at work. */
 export interface CallView {
   readonly callId: string
@@ -51,6 +63,7 @@ export interface CallView {
   readonly task: string
   /** The streamed text so far, then the final answer. */
   readonly text: string
+  readonly reasoned: Reasoned | null
   readonly arguments: unknown
   readonly bound: readonly string[]
   /** The parameters that its model sees, and the names of hidden ones. */

@@ -21,6 +21,7 @@ export type {
   ChatMessage,
   ConversationView,
   Tokens,
+  Reasoned,
   ToldWords,
 } from './conversation-view.ts'
 

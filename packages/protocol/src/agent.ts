@@ -188,6 +188,8 @@ export const agentSchema = z.strictObject({
   endToolMode: z.boolean().default(false),
   temperature: temperature.nullable().default(null),
   reasoningEffort: z.enum(reasoningEfforts).nullable().default(null),
+  /** Whether people may read what its model reasoned; absent means no. No model ever reads it. */
+  showReasoning: z.boolean().optional(),
   /** Absent: the connection's limit, or else the provider's. */
   maxOutputTokens: maxOutputTokensSchema.optional(),
   providerOptions: providerOptionsSchema.optional(),

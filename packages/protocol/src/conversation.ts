@@ -243,6 +243,8 @@ export const documentMessageSchema = z.object({
   toolCalls: z.array(documentToolCallSchema),
   date: z.string(),
   usage: usageCountersSchema.nullable(),
+  /** Only in full detail: what the model reasoned, if its agent shows it. */
+  reasoning: z.string().optional(),
 })
 export type DocumentMessage = z.infer<typeof documentMessageSchema>
 

@@ -211,6 +211,8 @@ export interface ModelEndBody {
   readonly admitted?: number
   /** Returned to its model with the reply; absent if there is nothing. */
   readonly kept?: KeptParts
+  /** What the model reasoned, without hidden values; absent unless its agent shows it. Only documents in full detail hold it. */
+  readonly reasoning?: string
 }
 /**
  * A document became too long. Its reader sees `text` instead of everything up to `upToSeq`; an empty `text` adds nothing.

@@ -7,7 +7,7 @@ import type { EventContent } from './readers.ts'
 export const eventSchema = z.object({
   seq: z.number().int().optional(),
   type: z.enum([...entryTypes, 'delta']),
-  kind: z.enum(['agent', 'tool', 'model']).nullable(),
+  kind: z.enum(['agent', 'tool', 'model', 'reasoning']).nullable(),
   callId: z.string(),
   parentCallId: z.string().nullable(),
   rootCallId: z.string(),
@@ -32,11 +32,18 @@ interface DeltaContent {
   readonly content: { readonly text: string; readonly attempt: number; readonly snapshot?: true }
 }
 
+/** A piece of what an agent's model reasons, live only, and never part of the text. Snapshots and attempts are as of a text. */
+interface ReasoningDeltaContent {
+  readonly type: 'delta'
+  readonly kind: 'reasoning'
+  readonly content: { readonly reasoning: string; readonly attempt: number; readonly snapshot?: true }
+}
+
 /**
  * An entry as a reader sees it, or a delta. `type` and `kind` determine the content. A newer server may send other types
  * and fields: ignore what you do not know.
  */
-export type Event = Omit<AnyEvent, 'type' | 'kind' | 'content'> & (EventContent | DeltaContent)
+export type Event = Omit<AnyEvent, 'type' | 'kind' | 'content'> & (EventContent | DeltaContent | ReasoningDeltaContent)
 
 /** The events of one type. */
 export type EventOf<Type extends Event['type']> = Extract<Event, { readonly type: Type }>

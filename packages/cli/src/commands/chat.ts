@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline'
 import { createFollowUps, type FollowUps, printFollowUp, printStillAtWork } from '../background.ts'
 import type { Command } from '../command.ts'
-import { connectionOptions } from '../command.ts'
+import { connectionOptions, reasoningOption } from '../command.ts'
 import { withConnection } from '../connect.ts'
 import { comeBack, type Stage } from '../stage.ts'
 import { converse, takeUp } from '../conversing.ts'
@@ -22,6 +22,7 @@ export const chatCommand: Command = {
   options: {
     ...parameterOptions,
     id: { value: 'ID', help: 'The conversation to go on with; what it waits for is asked first.' },
+    ...reasoningOption,
     ...connectionOptions,
   },
   examples: ['witan chat company-assistant-agent --param userId=employees/3'],
@@ -33,7 +34,7 @@ export const chatCommand: Command = {
       const chat = connection.client.conversation(agent, { parameters, ...(id === undefined ? {} : { id }) })
       const notice = await scriptNotice(connection.client, agent)
       const drawn = new Set<string>()
-      const stage: Stage = { terminal, connection, chat, drawn, waits: true }
+      const stage: Stage = { terminal, connection, chat, drawn, waits: true, reasoning: given.has('reasoning') }
       const paint = painter(terminal)
       if (notice !== null) print(terminal.output, paint([{ text: `! ${notice}`, tone: 'wait' }]))
       const before = id?.match(/\/./) ? await takeUp(stage) : null

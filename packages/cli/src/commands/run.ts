@@ -1,7 +1,7 @@
 /** `witan run`: one run in the terminal. */
 import { createFollowUps, printFollowUp } from '../background.ts'
 import type { Command } from '../command.ts'
-import { connectionOptions } from '../command.ts'
+import { connectionOptions, reasoningOption } from '../command.ts'
 import { withConnection } from '../connect.ts'
 import { converse, converseAsJson } from '../conversing.ts'
 import { parameterOptions, readParameters } from '../parameters.ts'
@@ -18,6 +18,7 @@ export const runCommand: Command = {
     id: { value: 'ID', help: 'The conversation to start or go on with, such as chats/7; else a new one.' },
     wait: { help: 'Wait until its background tasks have ended, and show their follow-ups.' },
     json: { help: 'Print events, one JSON a line, and the result as the last line.' },
+    ...reasoningOption,
     ...connectionOptions,
   },
   examples: ['witan run company-assistant-agent "Who is my manager?" --param userId=employees/3 --hide userId'],
@@ -30,7 +31,7 @@ export const runCommand: Command = {
       const id = given.text('id')
       const chat = connection.client.conversation(agent, { parameters, ...(id === undefined ? {} : { id }) })
       const drawn = new Set<string>()
-      const stage = { terminal, connection, chat, drawn, waits: given.has('wait') }
+      const stage = { terminal, connection, chat, drawn, waits: given.has('wait'), reasoning: given.has('reasoning') }
       if (given.has('json')) return await converseAsJson(stage, message)
       await printWelcome(stage, message)
       const code = await converse(stage, message)

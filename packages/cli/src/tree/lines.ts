@@ -1,5 +1,5 @@
 /** The tree as lines of styled spans, at a width and a moment. Pure. */
-import type { CallNotice, CallState, CallView, ConversationView } from '@witan/client'
+import type { CallNotice, CallState, CallView, ConversationView, Reasoned } from '@witan/client'
 import { argumentsPhrase, compact, count, duration, resultPhrase } from './phrase.ts'
 import { cutStart, cutText, oneLine, textWidth } from './width.ts'
 
@@ -13,11 +13,12 @@ export interface Span {
 /** One line of the picture. */
 export type Line = readonly Span[]
 
-/** `now` is on the server's clock; `frame` turns the mark of what runs. */
+/** `now` is on the server's clock; `frame` turns the mark of what runs; `words` unfolds what a model reasoned. */
 export interface DrawOptions {
   readonly columns: number
   readonly now: number
   readonly frame?: number
+  readonly words?: (reasoned: string, columns: number) => readonly Line[]
 }
 
 const widest = 104
@@ -107,16 +108,36 @@ interface Place extends DrawOptions {
 function drawCall(call: CallView, at: Place): void {
   at.lines.push(callLine(call, at))
   const said = lastWords(call, at.columns - textWidth(at.under) - 3)
-  const notices = call.notices.filter(isForPeople).map(noticeSpans)
+  const reasoned = reasonedOf(call, at)
+  const notices = call.notices.filter(isForPeople).map((notice) => [noticeSpans(notice)])
   const children = childrenOf(at.view, call).flatMap((one) => (isDelegation(one) ? childrenOf(at.view, one) : [one]))
-  const parts = [...notices, ...children, ...(said === null ? [] : [said])]
+  const parts = [
+    ...(reasoned.length === 0 ? [] : [reasoned]),
+    ...notices,
+    ...children,
+    ...(said === null ? [] : [[said]]),
+  ]
   for (const [index, part] of parts.entries()) {
     const last = index === parts.length - 1
     const lead = `${at.under}${last ? '└─ ' : '├─ '}`
     const under = `${at.under}${last ? '   ' : '│  '}`
     if ('callId' in part) drawCall(part, { ...at, lead, under })
-    else at.lines.push(cutLine([faint(lead), ...part], at.columns))
+    else
+      for (const [row, line] of part.entries())
+        at.lines.push(cutLine([faint(row === 0 ? lead : under), ...line], at.columns))
   }
+}
+
+/** One line with the time that the model reasoned, and its words if they are unfolded. */
+function reasonedOf({ reasoned }: CallView, { under, columns, now, words }: Place): Line[] {
+  if (reasoned === null || reasoned.text === '') return []
+  return [[reasonedSpan(reasoned, now)], ...(words?.(reasoned.text, columns - textWidth(under) - 3) ?? [])]
+}
+
+/** How long a model reasoned, or has been reasoning. */
+export function reasonedSpan({ ms, since }: Reasoned, now: number): Span {
+  if (since === null) return faint(`thought for ${duration(ms)}`)
+  return faint(`thinking for ${duration(ms + Math.max(0, now - Date.parse(since)))}`)
 }
 
 /** A tool call that only starts an agent is drawn as that agent. */

@@ -1,18 +1,26 @@
 /** The tree as a log of finished lines, for a pipe: each is printed once and stays true. */
-import type { CallView, ConversationFold, ConversationView } from '@witan/client'
+import type { CallView, ConversationFold, ConversationView, Reasoned } from '@witan/client'
 import type { AnyEvent } from '@witan/protocol'
 import type { Line, Span } from './lines.ts'
-import { cutLine, detailOf, figuresOf, markOf, noticeText } from './lines.ts'
+import { cutLine, detailOf, figuresOf, markOf, noticeText, reasonedSpan } from './lines.ts'
+import { reasonedWords } from './reasoned.ts'
 import { oneLine } from './width.ts'
+
+/** `reasoning`: what models reason is printed too, once a model call has ended. */
+export interface PlainOptions {
+  readonly reasoning?: boolean
+}
 
 /**
  * Takes an event in and gives the lines that are now final: an agent's name when it starts, a tool when it ends, an
  * action when it waits, an agent's last words and figures when it ends.
  */
-export function plainLines(fold: ConversationFold, event: AnyEvent): Line[] {
+export function plainLines(fold: ConversationFold, event: AnyEvent, { reasoning = false }: PlainOptions = {}): Line[] {
+  const { view } = fold
+  const before = reasoning ? (view.calls.get(event.callId)?.reasoned ?? nothing) : nothing
   const call = fold.take(event)
   if (call === null) return []
-  const { view } = fold
+  if (reasoning && event.type === 'end' && event.kind === 'model') return reasonedPart(view, call, before)
   if (event.type === 'start' && call.kind === 'agent')
     return [[indent(view, call), strong(view, call), ...gap, ...detail(call)]]
   if (event.type.endsWith('_required')) return [[...head(view, call), ...gap, ...detail(call), ...gap, waits]]
@@ -25,6 +33,18 @@ export function plainLines(fold: ConversationFold, event: AnyEvent): Line[] {
   if (!isOver) return []
   if (call.kind === 'agent') return [endLine(view, call)]
   return [[...head(view, call), ...gap, ...detail(call), figures(view, call)]]
+}
+
+const nothing: Reasoned = { text: '', settled: 0, ms: 0, since: null }
+
+/** What the model call that has just ended reasoned. */
+function reasonedPart(view: ConversationView, call: CallView, { settled, ...before }: Reasoned): Line[] {
+  if (call.reasoned === null) return []
+  const text = call.reasoned.text.slice(settled).trim()
+  if (text === '') return []
+  const own = { ...call.reasoned, ms: call.reasoned.ms - before.ms }
+  const lines = [[reasonedSpan(own, 0)], ...reasonedWords(text, { columns: longestDetail, most: text.length })]
+  return lines.map((line) => [indent(view, call, 1), ...line])
 }
 
 const longestDetail = 120

@@ -5,6 +5,7 @@ import type { Terminal } from '../terminal.ts'
 import { canRedraw, painter, print } from '../terminal.ts'
 import { drawTree, lineWidth } from './lines.ts'
 import { plainLines } from './plain.ts'
+import { reasonedWords } from './reasoned.ts'
 import type { Row } from './screen.ts'
 import { createScreen } from './screen.ts'
 
@@ -21,17 +22,20 @@ export interface RunView {
 
 const frameMs = 80
 
-/** Makes the view that fits the terminal. */
-export function createRunView(terminal: Terminal): RunView {
-  return canRedraw(terminal) ? liveView(terminal) : logView(terminal)
+/** How much of what a model reasons is drawn while the tree grows, in characters: a frame must not take long. */
+const growing = 600
+
+/** Makes the view that fits the terminal. `reasoning`: the words that models reason are shown, not only how long it took. */
+export function createRunView(terminal: Terminal, reasoning = false): RunView {
+  return canRedraw(terminal) ? liveView(terminal, reasoning) : logView(terminal, reasoning)
 }
 
-function logView(terminal: Terminal): RunView {
+function logView(terminal: Terminal, reasoning: boolean): RunView {
   const fold = createConversationFold()
   const paint = painter(terminal)
   return {
     take: (event) => {
-      for (const line of plainLines(fold, event)) print(terminal.output, paint(line))
+      for (const line of plainLines(fold, event, { reasoning })) print(terminal.output, paint(line))
     },
     pause: () => {},
     wrote: () => {},
@@ -39,7 +43,7 @@ function logView(terminal: Terminal): RunView {
   }
 }
 
-function liveView(terminal: Terminal): RunView {
+function liveView(terminal: Terminal, reasoning: boolean): RunView {
   const fold = createConversationFold()
   const screen = createScreen(terminal.output)
   const paint = painter(terminal)
@@ -49,8 +53,14 @@ function liveView(terminal: Terminal): RunView {
   /** How far this clock is ahead of the server's. */
   let aheadMs = 0
 
-  const rows = (): Row[] => {
-    const options = { columns: (terminal.output.columns ?? 80) - 1, now: Date.now() - aheadMs, frame }
+  const rows = (most = growing): Row[] => {
+    const words = (text: string, columns: number) => reasonedWords(text, { columns, most })
+    const options = {
+      columns: (terminal.output.columns ?? 80) - 1,
+      now: Date.now() - aheadMs,
+      frame,
+      ...(reasoning ? { words } : {}),
+    }
     const lines = fold.view.runs.flatMap((runId) => drawTree(fold.view, runId, options))
     return lines.map((line) => ({ text: paint(line), columns: lineWidth(line) }))
   }
@@ -81,7 +91,7 @@ function liveView(terminal: Terminal): RunView {
     wrote: (columns) => screen.wrote(columns),
     finish: () => {
       stop()
-      screen.finish(rows())
+      screen.finish(rows(Number.POSITIVE_INFINITY))
       process.removeListener('exit', restore)
     },
   }

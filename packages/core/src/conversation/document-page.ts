@@ -72,7 +72,7 @@ function countUntil(messages: readonly KeptMessage[], isBehind: (message: KeptMe
 }
 
 function shown(
-  { at, part: _, parts, usage, toolCalls, ...message }: KeptMessage,
+  { at, part: _, parts, usage, toolCalls, reasoning, ...message }: KeptMessage,
   detail: DetailLevel,
 ): Document['messages'][number] {
   return {
@@ -81,6 +81,7 @@ function shown(
     toolCalls: detail === 'simple' ? [] : toolCalls.map((one) => callOf(one, detail)),
     date: iso(at),
     usage: usage === null ? null : { ...usage },
+    ...(detail !== 'full' || reasoning === undefined ? {} : { reasoning }),
   }
 }
 

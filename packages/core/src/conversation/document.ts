@@ -163,7 +163,9 @@ function takeReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: '
   for (const refused of toolCalls.slice(admitted)) refused.result = refusedResult(admitted)
   if (body.purpose !== undefined || (body.text === '' && toolCalls.length === 0)) return
   const said = { role: 'assistant' as const, author: place.author, to: null, text: body.text }
-  add(document, { seq, ...said, parts: partsOf(body.text), toolCalls, usage, at })
+  const { reasoning } = body
+  const shown = reasoning === undefined ? {} : { reasoning }
+  add(document, { seq, ...said, parts: partsOf(body.text), toolCalls, usage, ...shown, at })
 }
 
 function shownCall(document: DocumentFold, { id, name, arguments: written }: LoggedToolCall, owner: string): ShownCall {

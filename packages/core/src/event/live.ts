@@ -1,7 +1,7 @@
 /** The hub of a runtime: passes stored entries, and deltas that are never stored, to the live readers of a conversation. */
 import type { CallPlace, Entry } from '@witan/protocol/entries'
 
-/** A piece of a model's text. A higher `attempt` replaces the earlier text. */
+/** A piece of a model's text, or of its reasoning. A higher `attempt` replaces the earlier text. */
 export interface Delta {
   readonly place: CallPlace
   readonly text: string
@@ -9,6 +9,8 @@ export interface Delta {
   readonly at: number
   /** Set if `text` is the full text so far. */
   readonly whole?: true
+  /** Set if `text` is reasoning, which is never part of the text. */
+  readonly reasoning?: true
 }
 
 /** The connection to readers in other processes. */
@@ -47,6 +49,16 @@ export interface LiveSeat {
 interface Written {
   readonly first: Delta
   readonly parts: string[]
+}
+
+/** The key of what a call's model reasons, beside the key of its text. */
+function reasoningOf(call: string): string {
+  return `${call} reasoning`
+}
+
+function forget(open: Map<string, Written>, key: string, upTo: number): void {
+  const written = open.get(key)
+  if (written !== undefined && written.first.attempt <= upTo) open.delete(key)
 }
 
 /** Holds the readers by conversation, and the text so far of each open call. */
@@ -106,9 +118,10 @@ export class LiveHub {
 
   #forget(conversation: string, open: Map<string, Written>, entries: readonly Entry[]): void {
     for (const entry of entries) {
-      const attempt = open.get(entry.place.call)?.first.attempt
-      if (attempt === undefined || (entry.type !== 'end' && entry.type !== 'error')) continue
-      if (entry.kind !== 'model' || attempt <= entry.body.attempt) open.delete(entry.place.call)
+      if (entry.type !== 'end' && entry.type !== 'error') continue
+      const upTo = entry.kind === 'model' ? entry.body.attempt : Number.POSITIVE_INFINITY
+      forget(open, entry.place.call, upTo)
+      if (open.size > 0) forget(open, reasoningOf(entry.place.call), upTo)
     }
     if (open.size === 0) this.#texts.delete(conversation)
   }
@@ -123,9 +136,10 @@ export class LiveHub {
   received(conversation: string, delta: Delta): void {
     const texts = this.#texts.get(conversation) ?? new Map<string, Written>()
     this.#texts.set(conversation, texts)
-    const open = texts.get(delta.place.call)
+    const key = delta.reasoning === undefined ? delta.place.call : reasoningOf(delta.place.call)
+    const open = texts.get(key)
     if (open?.first.attempt === delta.attempt && delta.whole === undefined) open.parts.push(delta.text)
-    else texts.set(delta.place.call, { first: delta, parts: [delta.text] })
+    else texts.set(key, { first: delta, parts: [delta.text] })
     const channel = this.#channels.get(conversation)
     if (channel !== undefined) for (const reader of channel.readers) reader.delta(delta)
   }

@@ -16,7 +16,11 @@ export function toDeltaEvent(delta: Delta, conversationId: string, snapshot: boo
   const { text, attempt } = delta
   const event = eventAt(delta.place, conversationId)
   event.at = isoDate(delta.at)
-  event.content = snapshot ? { text, attempt, snapshot: true } : { text, attempt }
+  if (delta.reasoning === undefined) event.content = snapshot ? { text, attempt, snapshot: true } : { text, attempt }
+  else {
+    event.kind = 'reasoning'
+    event.content = snapshot ? { reasoning: text, attempt, snapshot: true } : { reasoning: text, attempt }
+  }
   return event as Event
 }
 

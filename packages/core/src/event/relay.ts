@@ -38,17 +38,20 @@ const placeSchema = z.object({
   invocation: z.string(),
 })
 
-/** A message of a relay: a process reads a conversation, or a model wrote a piece of text. */
+const pieceSchema = z.object({
+  place: placeSchema,
+  attempt: z.int(),
+  /** Within the range of a date. */
+  at: z.number().min(-8.64e15).max(8.64e15),
+  whole: z.literal(true).exactOptional(),
+})
+
+/** A message of a relay: a process reads a conversation, or a model wrote a piece of text or of reasoning. */
 const messageSchema = z.union([
   z.object({ reads: z.literal(true) }),
-  z.object({
-    place: placeSchema,
-    text: z.string(),
-    attempt: z.int(),
-    /** Within the range of a date. */
-    at: z.number().min(-8.64e15).max(8.64e15),
-    whole: z.literal(true).exactOptional(),
-  }),
+  pieceSchema.extend({ text: z.string() }),
+  // In a field of its own: an earlier version, which knows only text, ignores it.
+  pieceSchema.extend({ reasoning: z.string() }),
 ])
 
 type Message = z.infer<typeof messageSchema>
@@ -66,10 +69,11 @@ export function createRelay({ hub, clock, send }: RelayContext): Relay {
   const reads = new Map<string, number>()
   const isRead = (channel: string) => reads.size > 0 && (reads.get(channel) ?? 0) > clock.now()
   const sendMessage = (channel: string, message: Message) => send(channel, JSON.stringify(message))
-  const sendText = (channel: string, { place, text, attempt, at }: Delta, whole = false) => {
+  const sendText = (channel: string, { place, text, attempt, at, reasoning, whole }: Delta) => {
     for (let from = 0; from < Math.max(text.length, 1); from += mostText) {
-      const part = { place, text: text.slice(from, from + mostText), attempt, at }
-      sendMessage(channel, whole && from === 0 ? { ...part, whole: true } : part)
+      const words = text.slice(from, from + mostText)
+      const part = { place, ...(reasoning === undefined ? { text: words } : { reasoning: words }), attempt, at }
+      sendMessage(channel, whole && from === 0 ? { ...part, whole } : part)
     }
   }
   const collector = createCollector(clock, sendText)
@@ -91,10 +95,11 @@ export function createRelay({ hub, clock, send }: RelayContext): Relay {
     received(channel, text) {
       const message = readMessage(text)
       if (message === null) return
+      if ('reasoning' in message) return hub.received(channel, { ...message, text: message.reasoning, reasoning: true })
       if (!('reads' in message)) return hub.received(channel, message)
       const isNew = !isRead(channel)
       reads.set(channel, clock.now() + readingMs)
-      if (isNew) for (const soFar of hub.texts(channel)) sendText(channel, soFar, true)
+      if (isNew) for (const soFar of hub.texts(channel)) sendText(channel, { ...soFar, whole: true })
     },
     close() {
       endAnnouncing()
@@ -125,8 +130,8 @@ function createCollector(clock: Clock, send: (channel: string, delta: Delta) => 
     add(channel: string, delta: Delta) {
       const calls = waiting.get(channel) ?? new Map<string, Delta>()
       waiting.set(channel, calls)
-      const key = `${delta.place.call} ${delta.attempt}`
-      const before = calls.get(key)
+      const key = `${delta.place.call} ${delta.attempt} ${delta.reasoning === undefined ? '' : 'reasoning'}`
+      const before = delta.whole === undefined ? calls.get(key) : undefined
       calls.set(key, before === undefined ? delta : { ...before, text: before.text + delta.text })
       cancel ??= clock.after(collectMs, flush, { background: true })
     },

@@ -111,6 +111,10 @@ function deltaFilter(options: TailOptions, wanted: (entry: Entry) => boolean): (
     wanted({ type: 'notice', kind: null, place } as Entry) && (options.verbose || place.call === place.run)
 }
 
+function goesOn(last: Delta, { place, attempt, reasoning, whole }: Delta): boolean {
+  return last.place === place && last.attempt === attempt && last.reasoning === reasoning && whole === undefined
+}
+
 /** The queue of a reader. Queued deltas of one call are joined, so that a slow reader needs little memory. */
 class Inbox {
   /** Items before `head` were taken. */
@@ -141,10 +145,9 @@ class Inbox {
       this.#queue.items.length - this.#queue.head > 64 &&
       last !== undefined &&
       'attempt' in last &&
-      last.place === delta.place &&
-      last.attempt === delta.attempt
+      goesOn(last, delta)
     ) {
-      this.#queue.items[this.#queue.items.length - 1] = { ...delta, text: last.text + delta.text }
+      this.#queue.items[this.#queue.items.length - 1] = { ...last, text: last.text + delta.text }
     } else this.#queue.items.push(delta)
     this.#wake?.()
   }

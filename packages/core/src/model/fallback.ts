@@ -16,9 +16,11 @@ async function* inTurn(
 ): AsyncGenerator<ModelPart> {
   for (const [at, model] of models.entries()) {
     let hasBegun = false
+    let hasReasoned = false
     try {
       for await (const part of model.stream(request, options)) {
-        hasBegun = true
+        if (part.type === 'reasoning') hasReasoned = true
+        else hasBegun = true
         yield part.type === 'reply'
           ? { type: 'reply', reply: { ...part.reply, model: part.reply.model ?? model.id } }
           : part
@@ -29,6 +31,7 @@ async function* inTurn(
       if (next === undefined || hasBegun || options.signal.aborted || !isUnavailable(error)) throw error
       const detail = `\`${model.id}\` is not available, \`${next.id}\` is asked: ${error.message}`
       options.tell?.({ code: 'MODEL_FALLBACK', detail })
+      if (hasReasoned) yield { type: 'reasoning', text: '', restart: true }
     }
   }
 }

@@ -42,17 +42,29 @@ export interface ModelReply {
    * that message holds exactly these tool calls. Absent where text and calls say it all.
    */
   readonly kept?: KeptParts
+  /** What it reasoned, as plain text for people. It goes to no model; `kept` does. */
+  readonly reasoning?: string
 }
 
 /** What a stream is made of: pieces of text as they come, then exactly one `reply`, always last, that holds the whole. */
 export type ModelPart =
   | { readonly type: 'delta'; readonly text: string }
+  | ReasoningPart
   | { readonly type: 'reply'; readonly reply: ModelReply }
+
+/** A piece of what the model reasons, for people. `restart`: everything before it is void, since the call is made again. */
+export interface ReasoningPart {
+  readonly type: 'reasoning'
+  readonly text: string
+  readonly restart?: true
+}
 
 /** Circumstances of one call. `deltas` is false when nobody reads them now: an adapter may then use its provider's plain call. One that streams anyway yields them all the same, for readers who come late. */
 export interface ModelCallOptions {
   readonly signal: AbortSignal
   readonly deltas: boolean
+  /** Set if people may read what the model reasons: then it stands in the reply, and with `deltas` also comes in pieces. */
+  readonly reasoning?: true
   /** Takes what a person should know of the call. It never throws. */
   readonly tell?: (note: ModelNote) => void
 }
@@ -72,7 +84,8 @@ export interface ModelPrice {
 
 /**
  * A language model. `stream` yields deltas and then one reply, or throws a `ModelCallError`; it never retries, never logs,
- * and stops at the signal by throwing the signal's reason. The runtime retries what is retryable before the first delta [D23].
+ * and stops at the signal by throwing the signal's reason. The runtime retries what is retryable before the first delta [D23];
+ * pieces of reasoning do not count.
  */
 export interface Model {
   /** How the model is named in logs and usage, such as `local/qwen3`. */

@@ -40,7 +40,8 @@ const defaults = { tries: 5, baseMs: 500, maxDelayMs: 30_000, maxRetryAfterMs: 6
 
 /**
  * The same model, tried again when a call fails in a way that may pass. Only before the first part: once a reader has seen
- * text, the error stands. The last error is thrown as it is; while it waits, an abort ends the call with the signal's reason.
+ * text, the error stands. Reasoning is no text: the next try begins it anew. The last error is thrown as it is; while it waits, an
+ * abort ends the call with the signal's reason.
  */
 export function withRetries(model: Model, options: RetryOptions): Model {
   const plan: Plan = { ...defaults, onRetry: undefined, ...options, id: model.id }
@@ -80,7 +81,9 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
   readonly #model: Model
   readonly #exchange: Exchange
   #inner: AsyncIterator<ModelPart> | undefined
+  #attempt = 1
   #isStarted = false
+  #hasReasoned = false
 
   constructor(model: Model, exchange: Exchange) {
     this.#model = model
@@ -92,23 +95,31 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
   }
 
   next(): Promise<IteratorResult<ModelPart>> {
-    return this.#isStarted && this.#inner !== undefined ? this.#inner.next() : this.#first()
+    return this.#isStarted && this.#inner !== undefined ? this.#inner.next() : this.#begin()
   }
 
   return(): Promise<IteratorResult<ModelPart>> {
     return this.#inner?.return?.() ?? Promise.resolve({ done: true, value: undefined })
   }
 
-  async #first(): Promise<IteratorResult<ModelPart>> {
+  /** The next part, as long as none but reasoning has come. Another try makes that void. */
+  async #begin(): Promise<IteratorResult<ModelPart>> {
     const { request, call } = this.#exchange
-    for (let attempt = 1; ; attempt += 1) {
-      this.#inner = this.#model.stream(request, call)[Symbol.asyncIterator]()
+    for (; ; this.#attempt += 1) {
+      this.#inner ??= this.#model.stream(request, call)[Symbol.asyncIterator]()
       try {
         const result = await this.#inner.next()
-        this.#isStarted = true
+        if (result.done !== true && result.value.type === 'reasoning') this.#hasReasoned = true
+        else this.#isStarted = true
         return result
       } catch (error) {
-        await waitBeforeRetry(error, attempt, this.#exchange)
+        this.#inner = undefined
+        await waitBeforeRetry(error, this.#attempt, this.#exchange)
+        if (this.#hasReasoned) {
+          this.#hasReasoned = false
+          this.#attempt += 1
+          return { done: false, value: { type: 'reasoning', text: '', restart: true } }
+        }
       }
     }
   }

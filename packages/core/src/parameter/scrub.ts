@@ -5,12 +5,19 @@
 import type { Parameter } from '@witan/protocol'
 import { createAutomaton } from './automaton.ts'
 import type { Bound } from './parameter.ts'
+import { createPieceScrubber, type PieceScrubber } from './scrub-pieces.ts'
 import { type Span, spansOf } from './spans.ts'
 import { fold } from './spelling.ts'
 import { isShown } from './visibility.ts'
 
 /** Removes secrets from a text; null if there are none. */
-export type Scrubber = ((text: string) => string) | null
+export type Scrubber = Scrub | null
+
+interface Scrub {
+  (text: string): string
+  /** The same for one text that comes in pieces. */
+  inPieces(): PieceScrubber
+}
 
 /** Replaces a secret. */
 export const scrubbed = '[hidden]'
@@ -41,18 +48,23 @@ export function scrubbedInOthers(declared: readonly Parameter[], bound: Bound): 
 
 /** The scrubber for the values of these parameters. */
 export function scrubberOf(hidden: readonly Parameter[], bound: Bound): Scrubber {
-  if (hidden.length === 0) return null
+  return hidden.length === 0 ? null : scrubberOfValues(hidden.map(({ name }) => bound.get(name)?.box.reveal()))
+}
+
+/** The scrubber for these values. */
+export function scrubberOfValues(values: readonly unknown[]): Scrubber {
   const patterns: Uint16Array[] = []
   let longest = 0
-  for (const { name } of hidden) {
-    for (const text of textsOf(bound.get(name)?.box.reveal())) {
+  for (const value of values) {
+    for (const text of textsOf(value)) {
       longest = Math.max(longest, text.length)
       for (const form of formsOf(text)) patterns.push(unitsOf(form))
     }
   }
   if (patterns.length === 0) return null
   const automaton = createAutomaton(patterns)
-  return (text) => withoutFragments(without(text, spansOf(text, automaton)), longest * longestSpelling)
+  const scrub = (text: string) => withoutFragments(without(text, spansOf(text, automaton)), longest * longestSpelling)
+  return Object.assign(scrub, { inPieces: () => createPieceScrubber(automaton, without) })
 }
 
 /** A pattern of an automaton: case-folded units. */

@@ -33,15 +33,49 @@ interface Search {
   readonly open: (Reading[] | undefined)[]
   /** The number of open readings at all positions. */
   waiting: number
+  /** Whether the search gave up: then the rest of the text is hidden. */
+  isLost: boolean
   /** The end of the longest match, by its start. Created at the first match, since most texts have none. */
   reach: Int32Array | null
 }
 
 /** The parts of a text that spell a pattern, in order; overlapping parts are merged. */
 export function spansOf(text: string, automaton: Automaton): readonly Span[] {
-  const search: Search = { text, automaton, trail: createTrail(), open: [], waiting: 0, reach: null }
+  const search = searchIn(text, automaton)
   for (let at = 0; at < text.length; ) at = advance(search, at)
   return search.reach === null ? [] : joined(search.reach)
+}
+
+/** What is known of a text whose end has not come yet. */
+export interface SettledSpans {
+  /** The parts that spell a pattern, as far as they end before `settled`. */
+  readonly spans: readonly Span[]
+  /** Whatever follows changes nothing before this position. */
+  readonly settled: number
+  /** True if the search gave up: the text and all that follows is hidden from the last span on. */
+  readonly isLost: boolean
+}
+
+/** The same for the beginning of a text. What follows may complete a pattern, or a character that is spelled with several. */
+export function settledSpansOf(text: string, automaton: Automaton): SettledSpans {
+  const search = searchIn(text, automaton)
+  const upTo = firstSpecial(text, Math.max(0, text.length - ring))
+  for (let at = 0; at < upTo; ) at = advance(search, at)
+  const spans = search.reach === null ? [] : joined(search.reach)
+  if (search.isLost) return { spans, settled: text.length, isLost: true }
+  const open = firstOpen(search, upTo)
+  const settled = spans.find(({ start, end }) => start < open && end > open)?.start ?? open
+  return { spans: spans.filter(({ end }) => end <= settled), settled, isLost: false }
+}
+
+function firstSpecial(text: string, from: number): number {
+  let at = from
+  while (at < text.length && !isSpecial(text.charCodeAt(at))) at += 1
+  return at
+}
+
+function searchIn(text: string, automaton: Automaton): Search {
+  return { text, automaton, trail: createTrail(), open: [], waiting: 0, isLost: false, reach: null }
 }
 
 function openAt({ open }: Search, place: number): Reading[] {
@@ -153,13 +187,20 @@ function hide(search: Search, start: number, end: number): void {
 
 /** Hides everything from the start of any open match to the end of the text. */
 function giveUp(search: Search, at: number): number {
-  const { text, trail, automaton } = search
+  const { text } = search
+  hide(search, firstOpen(search, at), text.length)
+  search.isLost = true
+  return text.length
+}
+
+/** Where the first match began that is still open at a position; the position itself if none is. */
+function firstOpen(search: Search, at: number): number {
+  const { trail, automaton } = search
   let first = at
   for (let place = at; place < at + ring; place += 1)
     for (const reading of openAt(search, place))
       first = Math.min(first, trail.start(reading, place, automaton.depth[reading.state] as number))
-  hide(search, first, text.length)
-  return text.length
+  return first
 }
 
 function joined(reach: Int32Array): readonly Span[] {

@@ -9,6 +9,7 @@ import { type Job, record } from '../job/job.ts'
 import type { Asking } from './asking.ts'
 import { takeClosing } from './closing.ts'
 import { askAgain } from './off-form.ts'
+import { storedReasoning } from './reasoning.ts'
 
 /** Records the reply, and what is to be said about it. */
 export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
@@ -24,6 +25,7 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   const toolCalls = withOwnIds(reply.toolCalls)
   // A call that was given another id is none that its model knows.
   const kept = toolCalls === reply.toolCalls ? keptOf(reply, call, job) : null
+  const reasoning = storedReasoning(call, reply)
   record(job, call.place, {
     type: 'end',
     kind: 'model',
@@ -43,6 +45,7 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
       ...(heard.length === 0 ? {} : { heard }),
       ...(isFlood ? { admitted: most } : {}),
       ...(kept === null ? {} : { kept }),
+      ...(reasoning === undefined ? {} : { reasoning }),
     },
   })
   if (calls && (!offered || isOff)) refuseLate(call, job, { reply, offered })

@@ -9,6 +9,7 @@ import { orAborted } from '../job/abort.ts'
 import { type Job, record } from '../job/job.ts'
 import { type Asking, askingOf } from './asking.ts'
 import { takeReply } from './reply.ts'
+import { createReasoning } from './reasoning.ts'
 import { failCall } from './settle.ts'
 import { affordsTwo, shortenHistory } from './trim.ts'
 
@@ -106,10 +107,18 @@ async function streamed(
   const { hub, clock } = job.env
   const { channel } = job.log.state
   const tell = noteTaker(call, job, signal)
-  for await (const part of model.stream(request, { signal, deltas: !isClosing && hub.isRead(channel), tell })) {
-    if (part.type === 'reply') return part.reply
-    // Readers see the answer itself, not the request for another form of it.
-    if (!isClosing) hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
+  // Readers see the answer itself, not the request for another form of it.
+  const deltas = !isClosing && hub.isRead(channel)
+  const shows = !isClosing && call.agent.showReasoning === true
+  const reasoning = shows ? createReasoning(call, job, attempt) : null
+  const options = reasoning === null ? { signal, deltas, tell } : { signal, deltas, tell, reasoning: true as const }
+  for await (const part of model.stream(request, options)) {
+    if (part.type === 'reply') {
+      reasoning?.end()
+      return part.reply
+    }
+    if (part.type === 'reasoning') reasoning?.take(part)
+    else if (!isClosing) hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
   }
   throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
 }

@@ -5,6 +5,7 @@ import { assertWithin, type PageStart, pageOf, readCursor } from '../conversatio
 import { storedOf } from '../conversation/stored-values.ts'
 import { conversationOf } from '../conversation/warm-documents.ts'
 import { bind } from '../parameter/bind.ts'
+import { scrubberOfValues } from '../parameter/scrub.ts'
 import { visibleValues } from '../parameter/visibility.ts'
 import type { ConversationRow } from '../store/store.ts'
 import type { DocumentOptions } from './contract.ts'
@@ -35,6 +36,7 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
     expiresAt: row.expiresAt === null ? null : iso(row.expiresAt),
   }
   const { messages, ...cursors } = page
+  scrubReasoning(messages, row)
   return {
     id: path,
     agent: definition?.agent ?? row.agent,
@@ -43,6 +45,16 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
     ...rest,
     ...cursors,
   }
+}
+
+/** Takes values out of the reasoning of models that could see them then, because they were hidden later [E19]. */
+function scrubReasoning(messages: Document['messages'], row: ConversationRow): void {
+  if (messages.every(({ reasoning }) => reasoning === undefined)) return
+  const { given, hiddenAfter } = storedOf(row.parameters)
+  if (hiddenAfter.size === 0) return
+  const scrub = scrubberOfValues([...hiddenAfter.keys()].map((name) => given.get(name)?.value))
+  if (scrub === null) return
+  for (const message of messages) if (message.reasoning !== undefined) message.reasoning = scrub(message.reasoning)
 }
 
 const iso = (at: number): string => new Date(at).toISOString()

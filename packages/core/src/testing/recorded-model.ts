@@ -52,14 +52,16 @@ export function replayModel(file: string, options: { readonly id?: string } = {}
     id: options.id ?? 'recorded/model',
     kind: 'script',
     isUnique: true,
-    async *stream(asked, { signal, deltas }) {
+    async *stream(asked, { signal, deltas, reasoning }) {
       signal.throwIfAborted()
       count += 1
       const request = JSON.parse(JSON.stringify(asked)) as ModelRequest
       const at = left.findIndex((line) => isDeepStrictEqual(line.request, request))
       if (at < 0) throw new ModelCallError(differenceOf(count, request, left[0]?.request), { retryable: false })
       const [{ parts, error }] = left.splice(at, 1) as [Line]
-      for (const part of parts) if (deltas || part.type === 'reply') yield part
+      for (const part of parts) {
+        if (part.type === 'reasoning' ? deltas && reasoning === true : deltas || part.type === 'reply') yield part
+      }
       if (error === undefined) return
       const { message, status, retryable } = error
       throw new ModelCallError(message, { ...(status === null ? {} : { status }), retryable })

@@ -15,6 +15,8 @@ export interface ScriptedReply {
   readonly text?: string
   /** The text in exactly these pieces. */
   readonly deltas?: readonly string[]
+  /** What it reasons before it answers, as one text or in exactly these pieces. Only agents with `showReasoning` show it. */
+  readonly reasoning?: string | readonly string[]
   readonly toolCalls?: readonly ScriptedCall[]
   readonly finishReason?: ModelReply['finishReason']
   readonly usage?: ModelReply['usage']
@@ -153,17 +155,19 @@ function turnOf({ messages }: ModelRequest): number {
   return turn
 }
 
-function play(
-  reply: ScriptedReply,
-  request: ModelRequest,
-  { deltas, signal }: ModelCallOptions,
-): AsyncIterator<ModelPart> {
+function play(reply: ScriptedReply, request: ModelRequest, options: ModelCallOptions): AsyncIterator<ModelPart> {
+  const { deltas, signal } = options
   const text = reply.text ?? reply.deltas?.join('') ?? ''
   // Word by word, as a provider would, unless the script sets `deltas`.
-  const pieces = deltas ? (reply.deltas ?? text.match(/\s*\S+|\s+$/g) ?? []) : []
-  let at = 0
+  const pieces = deltas ? (reply.deltas ?? wordsOf(text)) : []
+  const thoughts = deltas && options.reasoning === true ? piecesOf(reply.reasoning) : []
+  let at = -thoughts.length
   const next = async (): Promise<IteratorResult<ModelPart>> => {
     signal.throwIfAborted()
+    if (at < 0) {
+      at += 1
+      return { done: false, value: { type: 'reasoning', text: thoughts.at(at - 1) ?? '' } }
+    }
     while (pieces[at] === '') at += 1
     const piece = pieces[at]
     at += 1
@@ -171,17 +175,33 @@ function play(
     if (at > pieces.length + 1) return { done: true, value: undefined }
     if (reply.error !== undefined) throw asCallError(reply.error)
     if (reply.hang === true) await orAbort(new Promise<never>(() => undefined), signal)
-    return { done: false, value: { type: 'reply', reply: whole(reply, text, request) } }
+    return { done: false, value: { type: 'reply', reply: whole(reply, { text, request, options }) } }
   }
   return { next }
 }
 
-function whole(reply: ScriptedReply, text: string, request: ModelRequest): ModelReply {
+function wordsOf(text: string): readonly string[] {
+  return text.match(/\s*\S+|\s+$/g) ?? []
+}
+
+function piecesOf(reasoning: ScriptedReply['reasoning'] = ''): readonly string[] {
+  return typeof reasoning === 'string' ? wordsOf(reasoning) : reasoning
+}
+
+interface Played {
+  readonly text: string
+  readonly request: ModelRequest
+  readonly options: ModelCallOptions
+}
+
+function whole(reply: ScriptedReply, { text, request, options }: Played): ModelReply {
   const toolCalls = (reply.toolCalls ?? []).map((scripted, position) => toToolCall(scripted, position, request))
   const usage = reply.usage === undefined ? estimate(request, text, toolCalls) : reply.usage
   const finishReason = reply.finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop')
-  const rest = reply.kept === undefined ? {} : { kept: reply.kept }
-  return { text, toolCalls, finishReason, usage, model: null, ...rest }
+  const kept = reply.kept === undefined ? {} : { kept: reply.kept }
+  const isShown = options.reasoning === true && reply.reasoning !== undefined
+  const shown = isShown ? { reasoning: piecesOf(reply.reasoning).join('') } : {}
+  return { text, toolCalls, finishReason, usage, model: null, ...kept, ...shown }
 }
 
 function toToolCall(scripted: ScriptedCall, position: number, request: ModelRequest): ModelToolCall {

@@ -17,6 +17,7 @@ import { Markdown } from './markdown.tsx'
 import { Mark } from './mark.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
+import { LiveReasoning } from './reasoning.tsx'
 import { ResultView } from './result-view.tsx'
 import { StateLabel } from './state-mark.tsx'
 import { TaskControls } from './task-controls.tsx'
@@ -150,6 +151,7 @@ function Values({ call, open }: { readonly call: CallView; readonly open: boolea
       {call.told.map(({ seq, text }) => (
         <TextBlock key={seq} label="Told meanwhile" text={text} />
       ))}
+      <LiveReasoning reasoned={call.reasoned} />
       {call.text !== '' && (
         <div>
           <p className="label">{call.endedAt === null ? 'Writing' : 'Answer'}</p>

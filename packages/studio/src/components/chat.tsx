@@ -15,6 +15,7 @@ import { InterruptionCard } from './interruption-card.tsx'
 import { Markdown } from './markdown.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
+import { LiveReasoning } from './reasoning.tsx'
 import { StateLabel } from './state-mark.tsx'
 
 interface ChatProps {
@@ -112,6 +113,7 @@ function RunAnswer({ view, runId, open, onShow }: AnswerProps) {
         {summary.state !== 'completed' && <StateLabel state={summary.state} />}
       </p>
       <DecisionList decisions={decisionsIn(view, runId)} />
+      <LiveReasoning reasoned={root.reasoned} />
       {root.text !== '' && (
         <div className="text-base">
           <Markdown text={root.text} writing={active && waitsFor === undefined} />

@@ -5,6 +5,7 @@ import { useDocument } from '../state/queries.ts'
 import { Button } from './button.tsx'
 import { JsonBlock } from './json-block.tsx'
 import { UnreadNote } from './note.tsx'
+import { Reasoning } from './reasoning.tsx'
 import { ResultView } from './result-view.tsx'
 
 /** The latest 100 messages, earlier ones on demand, with the agent's parameters; hidden values never arrive here. */
@@ -57,6 +58,7 @@ export function DocumentView({ path }: { readonly path: string }) {
               {message.author}
               {message.to !== null && ` → ${message.to}`}
             </p>
+            {message.reasoning !== undefined && <Reasoning title="Thought" text={message.reasoning} />}
             {message.text !== '' && <p className="whitespace-pre-wrap break-words">{message.text}</p>}
             {message.toolCalls.map((tool) => (
               <div key={tool.id} className="space-y-1.5">

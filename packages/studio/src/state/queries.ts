@@ -112,7 +112,7 @@ export function useDocument(path: string) {
   return useInfiniteQuery({
     queryKey: ['document', path],
     queryFn: ({ pageParam: cursor }) =>
-      witan.documents.get(path, { limit: 100, ...(cursor === null ? {} : { cursor }) }),
+      witan.documents.get(path, { limit: 100, detail: 'full', ...(cursor === null ? {} : { cursor }) }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ olderCursor }) => olderCursor,
     staleTime: 0,

@@ -1,7 +1,7 @@
 /** Reads what an AI SDK model answered, whole or in parts, into a `ModelReply`. */
 import type { ModelUsage } from '@witan/protocol/entries'
 import type { AssistantMessage, ModelToolCall } from '../message.ts'
-import type { ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
+import type { ModelCallOptions, ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
 import { ModelCallError } from '../model.ts'
 import { keptOf } from './ai-sdk-kept.ts'
 import type { AiSdkFinish, AiSdkPart, AiSdkResult, AiSdkUsage } from './ai-sdk-types.ts'
@@ -42,6 +42,9 @@ export interface ReplySoFar {
   finish: AiSdkFinish | null
   usage: ModelUsage | null
   model: string | null
+  /** Whether people may read what the model reasoned, and the block that they read last. */
+  readonly shows: boolean
+  shown: Block | null
 }
 
 /** Text or thoughts, as far as they have come. What a later piece says of them counts. */
@@ -52,8 +55,9 @@ interface Block {
 }
 
 /** A reply of which nothing has come yet. */
-export function emptyReply(): ReplySoFar {
-  return { text: '', content: [], open: new Map(), finish: null, usage: null, model: null }
+export function emptyReply({ reasoning }: ModelCallOptions): ReplySoFar {
+  const shows = reasoning === true
+  return { text: '', content: [], open: new Map(), finish: null, usage: null, model: null, shows, shown: null }
 }
 
 /** Takes in a part and returns the text it adds, or ''. Throws the error of an `error` part. */
@@ -86,6 +90,19 @@ export function addPart(reply: ReplySoFar, part: AiSdkPart): string {
   }
 }
 
+/** The reasoning for people that a part brought, after it was taken in. An empty line stands between blocks. */
+export function reasoningIn(reply: ReplySoFar, { type, id, delta = '' }: AiSdkPart): string {
+  if (!reply.shows || type !== 'reasoning-delta' || delta === '') return ''
+  const block = reply.open.get(`reasoning ${id}`) ?? null
+  const goesOn = reply.shown === null || reply.shown === block
+  reply.shown = block
+  return goesOn ? delta : `\n\n${delta}`
+}
+
+function isReasoning({ type, text }: AiSdkPart): boolean {
+  return type === 'reasoning' && typeof text === 'string' && text !== ''
+}
+
 /** Adds a piece to the block of its id and returns its text. */
 function addTo({ content, open }: ReplySoFar, type: Block['type'], part: AiSdkPart): string {
   const key = `${type} ${part.id}`
@@ -103,13 +120,18 @@ function addTo({ content, open }: ReplySoFar, type: Block['type'], part: AiSdkPa
 }
 
 /** The whole reply. Throws where the stream ended without saying that it was complete. */
-export function finishReply({ text, content, finish, usage, model }: ReplySoFar, by: string): ModelReply {
+export function finishReply({ text, content, finish, usage, model, shows }: ReplySoFar, by: string): ModelReply {
   if (finish === null) throw cutOff()
   const own = content.filter(({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true)
   const toolCalls = own.map(toToolCall)
   const kept = keptOf(content, by)
+  const reasoning = shows ? content.filter(isReasoning).map((part) => part.text) : []
   const reply = { text, toolCalls, finishReason: toFinish(finish, toolCalls.length > 0), usage, model }
-  return kept === undefined ? reply : { ...reply, kept }
+  return {
+    ...reply,
+    ...(kept === undefined ? {} : { kept }),
+    ...(reasoning.length === 0 ? {} : { reasoning: reasoning.join('\n\n') }),
+  }
 }
 
 /**

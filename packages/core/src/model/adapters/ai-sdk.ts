@@ -6,7 +6,7 @@ import { type ModelSettings, settingsWith } from '../settings.ts'
 import { toCallError } from './ai-sdk-error.ts'
 import { keeperOf } from './ai-sdk-kept.ts'
 import { toCall } from './ai-sdk-prompt.ts'
-import { addPart, addResult, emptyReply, finishReply, fromResult, pausedReply } from './ai-sdk-reply.ts'
+import { addPart, addResult, emptyReply, finishReply, fromResult, pausedReply, reasoningIn } from './ai-sdk-reply.ts'
 import type { AiSdkLanguageModel, AiSdkStream, AiSdkWarning } from './ai-sdk-types.ts'
 
 /**
@@ -62,7 +62,7 @@ async function generatedReply(
   call: ModelCallOptions,
 ): Promise<ModelReply> {
   const by = keeperOf(model)
-  const reply = emptyReply()
+  const reply = emptyReply(call)
   let asked = request
   for (let pauses = 0; ; pauses += 1) {
     const result = await unlessAborted(model.doGenerate(toCall(asked, call, model)), call.signal)
@@ -87,7 +87,7 @@ type PartReader = ReturnType<AiSdkStream['getReader']>
 function streamed(model: AiSdkLanguageModel, request: ModelRequest, call: ModelCallOptions): AsyncIterator<ModelPart> {
   const { signal } = call
   const by = keeperOf(model)
-  const reply = emptyReply()
+  const reply = emptyReply(call)
   let asked = request
   let pauses = 0
   let reader: PartReader | undefined
@@ -133,9 +133,12 @@ function streamed(model: AiSdkLanguageModel, request: ModelRequest, call: ModelC
         }
         if (value.type === 'stream-start') tellWarnings(value.warnings, call)
         const text = addPart(reply, value)
-        if (text === '') continue
-        given = true
-        return { done: false, value: { type: 'delta', text } }
+        if (text !== '') {
+          given = true
+          return { done: false, value: { type: 'delta', text } }
+        }
+        const reasoning = reasoningIn(reply, value)
+        if (reasoning !== '') return { done: false, value: { type: 'reasoning', text: reasoning } }
       }
     } catch (error) {
       close()

@@ -122,7 +122,7 @@ async function drive(
   try {
     for await (const part of model.stream(request, { signal: new AbortController().signal, deltas: true })) {
       if (part.type === 'delta') text += part.text
-      else reply = part.reply
+      else if (part.type === 'reply') reply = part.reply
     }
   } catch (error) {
     assert.ok(error instanceof ModelCallError)

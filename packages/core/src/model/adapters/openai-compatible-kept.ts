@@ -24,6 +24,20 @@ export interface Returned {
   readonly extraOf: ReadonlyMap<string, unknown>
 }
 
+/** What people can read of the thoughts in a delta or a message. Some servers send the same words in several fields. */
+export function readableIn({ reasoning_content: content, reasoning, reasoning_details: details }: Json): string {
+  if (typeof content === 'string' && content !== '') return content
+  if (typeof reasoning === 'string' && reasoning !== '') return reasoning
+  if (!Array.isArray(details)) return ''
+  let words = ''
+  for (const piece of details) {
+    if (!isObject(piece)) continue
+    const { text, summary } = piece
+    words += typeof text === 'string' ? text : typeof summary === 'string' ? summary : ''
+  }
+  return words
+}
+
 /** Takes in a delta or a whole message; pieces of a stream are put together. */
 export function addThoughts(thoughts: Thoughts, said: Json): void {
   const { reasoning_content: content, reasoning, reasoning_details: details } = said

@@ -19,6 +19,8 @@ const drainMs = 1_000
 /** What a reader needs to know of the call. */
 export interface ReadContext {
   readonly request: ModelRequest
+  /** Whether people may read what the model reasons. */
+  readonly shows: boolean
   readonly called: Called
   readonly watch: CallWatch
 }
@@ -37,9 +39,9 @@ export interface ReplyReader {
 
 /** Begins to read. The reader must be closed. */
 export function createReplyReader(stream: ReadableStream<Uint8Array>, context: ReadContext): ReplyReader {
-  const { called, watch } = context
+  const { called, watch, shows } = context
   const body = stream.getReader()
-  const reply = emptyReply()
+  const reply = emptyReply(shows)
   const progress: { state: ReadState; bytes: number; ended: boolean } = { state: 'open', bytes: 0, ended: false }
   const documents = createDocumentReader((document) => {
     if (progress.state === 'open') progress.state = takeDocument(reply, document, context)

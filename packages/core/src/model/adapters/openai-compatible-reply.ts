@@ -2,13 +2,13 @@
 import type { ModelUsage } from '@witan/protocol/entries'
 import type { ModelMessage } from '../message.ts'
 import type { ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
-import { addThoughts, keptOf, type Thoughts } from './openai-compatible-kept.ts'
+import { addThoughts, keptOf, readableIn, type Thoughts } from './openai-compatible-kept.ts'
 import type { CollectedCalls, ToolCallCollector } from './openai-compatible-tool-calls.ts'
 import { createToolCallCollector } from './openai-compatible-tool-calls.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A reply so far. `fresh` is text that nobody took yet; `finishReason` is null until the server gave one. */
+/** A reply so far. `fresh` and `freshReasoning` are text that nobody took yet; `finishReason` is null until the server gave one. */
 export interface ReplySoFar {
   text: string
   fresh: string
@@ -20,10 +20,13 @@ export interface ReplySoFar {
   model: string | null
   refused: boolean
   readonly thoughts: Thoughts
+  /** The thoughts as people read them; null where nobody may. */
+  reasoning: string | null
+  freshReasoning: string
 }
 
 /** A reply of which nothing has come yet. */
-export function emptyReply(): ReplySoFar {
+export function emptyReply(shows: boolean): ReplySoFar {
   return {
     text: '',
     fresh: '',
@@ -34,6 +37,8 @@ export function emptyReply(): ReplySoFar {
     model: null,
     refused: false,
     thoughts: {},
+    reasoning: shows ? '' : null,
+    freshReasoning: '',
   }
 }
 
@@ -56,6 +61,7 @@ export function addDocument(reply: ReplySoFar, document: unknown, { messages }: 
   if (!isObject(said)) return
   addText(reply, readText(said.content))
   addThoughts(reply.thoughts, said)
+  if (reply.reasoning !== null) addReasoning(reply, readableIn(said))
   if (typeof said.refusal === 'string' && said.refusal !== '') {
     reply.refused = true
     addText(reply, said.refusal)
@@ -72,11 +78,18 @@ export function takeFresh(reply: ReplySoFar): string {
   return fresh
 }
 
+/** Takes the fresh reasoning away. */
+export function takeReasoning(reply: ReplySoFar): string {
+  const { freshReasoning } = reply
+  reply.freshReasoning = ''
+  return freshReasoning
+}
+
 const noCalls: CollectedCalls = { calls: [], extras: new Map() }
 
 /** The whole reply. A server that ended properly but named no reason is taken to have said all it wanted. */
 export function finishReply(
-  { text, calls, usage, model, refused, thoughts, ...reply }: ReplySoFar,
+  { text, calls, usage, model, refused, thoughts, reasoning, ...reply }: ReplySoFar,
   by: string,
 ): ModelReply {
   const { calls: toolCalls, extras } = calls?.finish() ?? noCalls
@@ -85,12 +98,25 @@ export function finishReply(
     finishReason = toolCalls.length > 0 ? 'tool_calls' : 'stop'
   if (finishReason === 'stop' && refused) finishReason = 'content_filter'
   const kept = keptOf(thoughts, { by, extras })
-  return { text, toolCalls, finishReason, usage, model, ...(kept === undefined ? {} : { kept }) }
+  return {
+    text,
+    toolCalls,
+    finishReason,
+    usage,
+    model,
+    ...(kept === undefined ? {} : { kept }),
+    ...(reasoning === null || reasoning === '' ? {} : { reasoning }),
+  }
 }
 
 function addText(reply: ReplySoFar, text: string): void {
   reply.text += text
   reply.fresh += text
+}
+
+function addReasoning(reply: ReplySoFar, text: string): void {
+  reply.reasoning += text
+  reply.freshReasoning += text
 }
 
 /** Text, or the text among content parts. */

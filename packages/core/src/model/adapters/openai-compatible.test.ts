@@ -45,7 +45,7 @@ async function call(options: Partial<OpenAICompatibleOptions>, deltas = true): P
   try {
     for await (const part of model.stream(request, { signal: new AbortController().signal, deltas })) {
       if (part.type === 'delta') seen.push(part.text)
-      else reply = part.reply
+      else if (part.type === 'reply') reply = part.reply
     }
   } catch (error) {
     return { deltas: seen, reply, error }

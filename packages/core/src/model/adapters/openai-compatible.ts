@@ -9,7 +9,7 @@ import { errorOfEnd, errorOfNetwork, errorOfResponse } from './openai-compatible
 import { refusesThoughts } from './openai-compatible-kept.ts'
 import type { ReadState, ReplyReader } from './openai-compatible-read.ts'
 import { createReplyReader } from './openai-compatible-read.ts'
-import { finishReply, takeFresh } from './openai-compatible-reply.ts'
+import { finishReply, takeFresh, takeReasoning } from './openai-compatible-reply.ts'
 import { requestBody } from './openai-compatible-request.ts'
 import { type CallLimits, watchCall } from './openai-compatible-watch.ts'
 
@@ -126,13 +126,15 @@ async function* converse(
 ): AsyncGenerator<ModelPart> {
   const { signal } = call
   signal.throwIfAborted()
-  const reader = await open(connection, request, signal)
+  const reader = await open(connection, request, call)
   let given = false
   try {
     for (let state: ReadState = 'open'; state === 'open'; ) {
       state = await reader.advance()
       signal.throwIfAborted()
       // What came in one chunk is one delta: nobody can tell the difference, and each delta has its price.
+      const reasoning = takeReasoning(reader.reply)
+      if (reasoning !== '') yield { type: 'reasoning', text: reasoning }
       const text = takeFresh(reader.reply)
       if (text !== '') {
         given = true
@@ -147,19 +149,23 @@ async function* converse(
 }
 
 /** Sends the request and returns the reader of its reply. */
-async function open(connection: Connection, request: ModelRequest, signal: AbortSignal): Promise<ReplyReader> {
+async function open(connection: Connection, request: ModelRequest, call: ModelCallOptions): Promise<ReplyReader> {
   const { keeper } = connection
   try {
-    return await send(connection, request, signal)
+    return await send(connection, request, call)
   } catch (error) {
     if (!(error instanceof ModelCallError) || !refusesThoughts(error)) throw error
     if (!request.messages.some((message) => message.role === 'assistant' && message.kept?.by === keeper)) throw error
     connection.keeper = ''
-    return await send(connection, request, signal)
+    return await send(connection, request, call)
   }
 }
 
-async function send(connection: Connection, request: ModelRequest, signal: AbortSignal): Promise<ReplyReader> {
+async function send(
+  connection: Connection,
+  request: ModelRequest,
+  { signal, reasoning }: ModelCallOptions,
+): Promise<ReplyReader> {
   const { called, headers, url } = connection
   const watch = watchCall(signal, connection.limits)
   const body = requestBody(connection.model, request, connection)
@@ -176,7 +182,7 @@ async function send(connection: Connection, request: ModelRequest, signal: Abort
     watch.pause()
     watch.hear()
     if (response.body === null) throw errorOfEnd(called)
-    return createReplyReader(response.body, { request, called, watch })
+    return createReplyReader(response.body, { request, shows: reasoning === true, called, watch })
   } catch (error) {
     watch.close()
     signal.throwIfAborted()
