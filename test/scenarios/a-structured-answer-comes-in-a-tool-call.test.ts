@@ -309,7 +309,7 @@ describe('[Tb10] a structured answer in a tool call', () => {
     const texts: string[] = []
     const reading = (async () => {
       for await (const { type, content } of runtime.followEvents('chats/1', { verbose: true, signal: stop.signal })) {
-        if (type === 'delta') texts.push(content.text)
+        if (type === 'delta' && 'text' in content) texts.push(content.text)
       }
     })()
     await settle()

@@ -62,3 +62,67 @@ test('a piece of text arrives as it is, and a new reader elsewhere is sent the t
   relay.received('c', '{"reads":true}')
   assert.equal(sent.length, 2, 'a reader that is known is sent nothing again')
 })
+
+test('reasoning goes from process to process apart from text, and an earlier version takes it for nothing', () => {
+  const { hub, relay, sent, deltas } = relayed()
+  const reasoning = { ...delta, reasoning: true } as const
+  relay.received('c', '{"reads":true}')
+  hub.delta('c', { ...reasoning, text: 'Let me see.' })
+  hub.delta('c', { ...delta, text: 'Yes.' })
+  assert.deepEqual(
+    hub.texts('c').map(({ text, reasoning: is }) => [text, is]),
+    [
+      ['Let me see.', true],
+      ['Yes.', undefined],
+    ],
+  )
+  relay.close()
+  const other = relayed()
+  other.hub.received('c', { ...reasoning, text: 'Let me see.' })
+  other.hub.received('c', { ...delta, text: 'Yes.' })
+  other.relay.received('c', '{"reads":true}')
+  const messages = other.sent.map((text) => JSON.parse(text) as Record<string, unknown>)
+  assert.deepEqual(
+    messages.map(({ text, reasoning: words }) => [text, words]),
+    [
+      [undefined, 'Let me see.'],
+      ['Yes.', undefined],
+    ],
+  )
+  deltas.length = 0
+  const third = relayed()
+  for (const text of other.sent) third.relay.received('c', text)
+  assert.deepEqual(
+    third.deltas.map(({ text, reasoning: is, whole }) => [text, is, whole]),
+    [
+      ['Let me see.', true, true],
+      ['Yes.', undefined, true],
+    ],
+  )
+  assert.deepEqual(sent, [])
+})
+
+test('reasoning that begins anew replaces what another process has of it', () => {
+  let flush = () => {}
+  const hub = new LiveHub()
+  const sent: string[] = []
+  const waits: Clock = {
+    now: () => 1_000,
+    after: (ms, run) => {
+      if (ms === 50) flush = run
+      return () => {}
+    },
+  }
+  const relay = createRelay({ hub, clock: waits, send: (_, text) => sent.push(text) })
+  relay.received('c', '{"reads":true}')
+  for (const [text, whole] of [['try 1'], ['', true], ['try '], ['2']] as const)
+    hub.delta('c', { ...delta, reasoning: true, text, ...(whole === undefined ? {} : { whole }) })
+  flush()
+  const there = relayed()
+  there.relay.received('c', JSON.stringify({ place, reasoning: 'try 1', attempt: 1, at: 5 }))
+  for (const text of sent) there.relay.received('c', text)
+  assert.deepEqual(
+    there.hub.texts('c').map(({ text }) => text),
+    ['try 2'],
+  )
+})

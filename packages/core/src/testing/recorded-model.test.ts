@@ -72,3 +72,39 @@ test('a failure is recorded and comes again', async (context) => {
   assert.match(first, /Busy now\./)
   assert.equal(await eventsOf(replayModel(file, { id: 'scripted/model' })), first)
 })
+
+test('what a model reasoned is recorded and said again, where an agent shows it', async (context) => {
+  const file = fileFor(context)
+  const reasoning = ['Let me ', 'see.']
+  const model = scriptedModel(() => ({ text: 'Yes.', reasoning }), { id: 'play/model' })
+  const play = async (model: Model, showReasoning: boolean) => {
+    const agents = [{ id: 'root', model: 'play/model', instructions: 'Think.', showReasoning }]
+    const runtime = createRuntime({ models: { 'play/model': model }, agents, clock: fakeClock(), ids: countedIds() })
+    const { id } = await runtime.start({ agent: 'root', id: 'chats/1' })
+    const leave = new AbortController()
+    const said: unknown[] = []
+    const reading = (async () => {
+      for await (const { type, kind, content } of runtime.followEvents(id, { signal: leave.signal })) {
+        if (type === 'delta') said.push(kind, content)
+        if (type === 'end' && kind === 'agent') leave.abort()
+      }
+    })()
+    await new Promise((resolve) => setImmediate(resolve))
+    await (await runtime.run(id, { prompt: 'go' })).result
+    await reading
+    const document = await runtime.getDocument(id, { detail: 'full' })
+    await runtime.close()
+    return { said, stored: document.messages.at(-1)?.reasoning }
+  }
+  const first = await play(recordModel(model, file), true)
+  assert.equal(first.stored, 'Let me see.')
+  assert.deepEqual(first.said.slice(0, 4), [
+    'reasoning',
+    { reasoning: 'Let me ', attempt: 1 },
+    'reasoning',
+    { reasoning: 'see.', attempt: 1 },
+  ])
+  assert.deepEqual(await play(replayModel(file, { id: 'play/model' }), true), first)
+  const off = await play(replayModel(file, { id: 'play/model' }), false)
+  assert.deepEqual([off.stored, off.said[0]], [undefined, 'agent'])
+})

@@ -123,3 +123,21 @@ test('usage is estimated, given, or unknown', async () => {
     null,
   )
 })
+
+test('what it reasons comes in front of the text, word by word or in given pieces, only where it is shown', async () => {
+  const play = async (reasoning: string | readonly string[], more: { deltas?: boolean; shown?: boolean } = {}) => {
+    const { deltas = true, shown = true } = more
+    const model = scriptedModel(() => ({ text: 'It rains.', reasoning }))
+    const options = { signal: new AbortController().signal, deltas, ...(shown ? { reasoning: true as const } : {}) }
+    const parts: (string | undefined)[] = []
+    for await (const part of model.stream(asking(user), options))
+      parts.push(part.type === 'reply' ? part.reply.reasoning : `${part.type}:${part.text}`)
+    return parts
+  }
+  const text = ['delta:It', 'delta: rains.']
+  const words = ['reasoning:Let', 'reasoning: me', 'reasoning: see.']
+  assert.deepEqual(await play('Let me see.'), [...words, ...text, 'Let me see.'])
+  assert.deepEqual(await play(['Le', 't me']), ['reasoning:Le', 'reasoning:t me', ...text, 'Let me'])
+  assert.deepEqual(await play('Let me see.', { deltas: false }), ['Let me see.'])
+  assert.deepEqual(await play('Let me see.', { shown: false }), [...text, undefined])
+})
