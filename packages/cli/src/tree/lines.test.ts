@@ -3,9 +3,10 @@ import { describe, test } from 'node:test'
 import { createConversationFold } from '@witan/client'
 import type { AnyEvent } from '@witan/protocol'
 import { momentOf, tell, type Told, wholeRun } from '../testing/events.ts'
-import type { Line } from './lines.ts'
+import type { DrawOptions, Line } from './lines.ts'
 import { drawTree } from './lines.ts'
-import { plainLines } from './plain.ts'
+import { type PlainOptions, plainLines } from './plain.ts'
+import { reasonedWords } from './reasoned.ts'
 import { textWidth } from './width.ts'
 
 const textOf = (line: Line) =>
@@ -14,16 +15,20 @@ const textOf = (line: Line) =>
     .join('')
     .trimEnd()
 
-function draw(told: readonly Told[], columns = 70): string[] {
+function draw(told: readonly Told[], columns = 70, words?: DrawOptions['words']): string[] {
   const events = tell(...told)
   const { view, take } = createConversationFold()
   for (const event of events) take(event)
-  return view.runs.flatMap((runId) => drawTree(view, runId, { columns, now: momentOf(events) })).map(textOf)
+  return view.runs
+    .flatMap((runId) =>
+      drawTree(view, runId, { columns, now: momentOf(events), ...(words === undefined ? {} : { words }) }),
+    )
+    .map(textOf)
 }
 
-function log(events: readonly AnyEvent[]): string[] {
+function log(events: readonly AnyEvent[], options?: PlainOptions): string[] {
   const fold = createConversationFold()
-  return events.flatMap((event) => plainLines(fold, event)).map(textOf)
+  return events.flatMap((event) => plainLines(fold, event, options)).map(textOf)
 }
 
 describe('the tree of a run', () => {
@@ -56,6 +61,39 @@ describe('the tree of a run', () => {
     const start = wholeRun.slice(0, 2)
     assert.equal(draw([...start, delta('half', 0), delta('whole', 1), delta('late', 0)])[1], '└─ whole▍')
     assert.equal(draw([...start, delta('half', 0), delta('all so far', 0, { snapshot: true })])[1], '└─ all so far▍')
+  })
+
+  test('folds what a model reasoned to one line, and unfolds it where it is asked for', () => {
+    const reasons = (reasoning: string) => ({
+      type: 'delta' as const,
+      kind: 'reasoning' as const,
+      callId: 'root',
+      content: { reasoning, attempt: 1 },
+    })
+    const thinking = [...wholeRun.slice(0, 2), reasons('Let me\u001b[2J see.\n\n'), reasons('A clerk may know.')]
+    assert.deepEqual(draw(thinking).slice(1), ['└─ thinking for 100 ms'])
+    const over = [...thinking, ...wholeRun.slice(2)]
+    assert.deepEqual(
+      draw(over)
+        .map((line) => line.slice(0, 24).trimEnd())
+        .slice(1, 3),
+      ['├─ thought for 200 ms', '└─ ✓ clerk  Who is it?'],
+    )
+    const words = (text: string, columns: number) => reasonedWords(text, { columns, most: 100 })
+    assert.deepEqual(draw(thinking, 70, words).slice(1), [
+      '└─ thinking for 100 ms',
+      '   Let me see.',
+      '   A clerk may know.',
+    ])
+    assert.deepEqual(
+      log(tell(...over)),
+      log(tell(...wholeRun)).map((line) => line.replace(' 1.1 s', ' 1.3 s')),
+    )
+    assert.deepEqual(log(tell(...over), { reasoning: true }).slice(1, 4), [
+      '│ thought for 200 ms',
+      '│ Let me see.',
+      '│ A clerk may know.',
+    ])
   })
 
   test('marks what waits, fails and is cancelled, and what a person should know', () => {
