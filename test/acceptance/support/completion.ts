@@ -9,7 +9,12 @@ export function completion(seen: Seen, reply: Reply): Record<string, unknown> {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: reply.text ?? null, ...(calls ? { tool_calls: calls } : {}) },
+        message: {
+          role: 'assistant',
+          content: reply.text ?? null,
+          ...(reply.reasoning === undefined ? {} : { reasoning_content: reply.reasoning }),
+          ...(calls ? { tool_calls: calls } : {}),
+        },
         finish_reason: finish(reply),
       },
     ],
@@ -25,6 +30,7 @@ export function completionChunks(seen: Seen, reply: Reply): Record<string, unkno
     choices: [{ index: 0, delta, finish_reason: reason }],
   })
   const chunks: Record<string, unknown>[] = [chunk({ role: 'assistant', content: '' })]
+  for (const piece of cut(reply.reasoning ?? '', reply.pieces ?? 2)) chunks.push(chunk({ reasoning_content: piece }))
   for (const piece of cut(reply.text ?? '', reply.pieces ?? 2)) chunks.push(chunk({ content: piece }))
   for (const [index, call] of (reply.calls ?? []).entries()) {
     const whole = wireCall(seen, call, index)

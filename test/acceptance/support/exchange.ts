@@ -54,6 +54,8 @@ export interface CallOut {
 /** What the played model answers, and how it misbehaves. Tokens: 10 in and 5 out unless said; `usage: null` sends none. */
 export interface Reply {
   text?: string
+  /** Sent before the text, in the field `reasoning_content`. */
+  reasoning?: string
   calls?: CallOut[]
   usage?: { input: number; output: number; cached?: number; reasoning?: number } | null
   plain?: boolean
