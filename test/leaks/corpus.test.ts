@@ -13,6 +13,7 @@ import { playForbidden } from './families/forbid.ts'
 import { playHttpErrors } from './families/http-errors.ts'
 import { playOverrides } from './families/override.ts'
 import { playPrivileges } from './families/privilege.ts'
+import { playReasoning } from './families/reasoning.ts'
 import { playVisibility } from './families/visibility.ts'
 import { canary, encodings, scannerOf } from './support/canary.ts'
 import { createLedger, type Ledger, summaryOf } from './support/ledger.ts'
@@ -49,6 +50,9 @@ describe('the injection and leak corpus', () => {
 
   test('[D15] [C17] [F22] D: what works in the background gives a hidden value back to no model', () =>
     family('D in tasks', 150, playTaskEchoes))
+
+  test('[D15] [E19] R: what a model reasons tells no hidden value, and no model reads it', () =>
+    family('R', 208, playReasoning))
 
   test('[D22] [C12] [E26] [F36] E and F: nobody makes an agent do what it may not do', () =>
     family('E', 1200, playPrivileges))

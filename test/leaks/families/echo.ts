@@ -16,7 +16,7 @@ import { textOf } from '../support/texts.ts'
 type Parameter = NonNullable<AgentInput['parameters']>[number]
 
 /** Why the value must be scrubbed from what the root's model reads [D15]. The last: the root does not even declare it. */
-const reasons: Readonly<Record<string, Omit<Parameter, 'name'>>> = {
+export const reasons: Readonly<Record<string, Omit<Parameter, 'name'>>> = {
   'hidden and forbidden': { sendToModel: false, policy: 'forbidModelGeneration' },
   'secret and hidden': { sendToModel: false, secret: true },
   'forbidden, hidden by the caller': { policy: 'forbidModelGeneration' },

@@ -8,6 +8,7 @@ import { type AgentDraft, createStage, settle } from '../../support/stage.ts'
 import { canary, scannerOf } from '../support/canary.ts'
 import type { Ledger } from '../support/ledger.ts'
 import { placesOf, type Witnessed } from '../support/sinks.ts'
+import { textOf } from '../support/texts.ts'
 import { type Facts, type Sink, visibilityTable } from '../support/visibility-table.ts'
 
 type Parameter = NonNullable<AgentInput['parameters']>[number]
@@ -86,6 +87,7 @@ function agentsOf(one: Case): readonly AgentDraft[] {
     return {
       id: agentAt(at),
       instructions: `You are ${agentAt(at)}. ${mark}`,
+      showReasoning: true,
       parameters: declared === null ? [] : [declared],
       tools: ['peek'],
       actions: at === one.depth ? [{ name: mark, parametersSample: { note: 'x' } }] : [],
@@ -102,14 +104,15 @@ function factsOf(one: Case, agent: string): Facts {
   return { bound, shown, isRoot: at === 0, asks: at === one.depth }
 }
 
-/** Calls everything on offer at once and tries to say what is not asked for. */
+/** Calls everything on offer at once and tries to say what is not asked for. It recites all that it reads when it reasons. */
 const callAll: Rule = (request, turn) => {
-  if (turn > 0) return { deltas: ['done ', mark.slice(0, 20), mark.slice(20)] }
+  const reasoning = textOf(request.messages)
+  if (turn > 0) return { deltas: ['done ', mark.slice(0, 20), mark.slice(20)], reasoning }
   const toolCalls = request.tools.map(({ name }): ScriptedCall => {
     const said = name === 'peek' ? {} : name === mark ? { note: 'well' } : { message: `go on ${mark}` }
     return { name, arguments: { ...said, key: 'evil', src: 'evil', KEY: 'evil' } }
   })
-  return { text: 'calling', toolCalls }
+  return { text: 'calling', toolCalls, reasoning }
 }
 
 async function playCase(one: Case, id: string, ledger: Ledger): Promise<void> {

@@ -32,6 +32,7 @@ export async function placesOf(stage: Stage, store: Store, seen: Witnessed): Pro
   const terse = await stage.events(conversation, { verbose: false })
   const paths = new Set(verbose.map(({ document }) => document))
   const documents = await Promise.all([...paths].map((path) => stage.document(path)))
+  const full = await Promise.all([...paths].map((path) => stage.runtime.getDocument(path, { detail: 'full' })))
   return [
     ...byAgent(
       'model',
@@ -54,6 +55,10 @@ export async function placesOf(stage: Stage, store: Store, seen: Witnessed): Pro
       documents.map((document) => [document.agent, document]),
     ),
     ...byAgent(
+      'full document',
+      full.map((document) => [document.agent, document]),
+    ),
+    ...byAgent(
       'executor',
       seen.executed.map(({ agent, parameters }) => [agent, parameters]),
     ),
@@ -62,6 +67,7 @@ export async function placesOf(stage: Stage, store: Store, seen: Witnessed): Pro
       seen.executed.map(({ agent, context }) => [agent, context]),
     ),
     ...byAgent('deltas', deltasOf(seen.live)),
+    ...byAgent('reasoning deltas', reasoningOf(seen.live)),
     whole('waiting result', seen.waiting),
     whole('interruption', seen.interruptions),
     whole('conversation read', seen.whileWaiting),
@@ -85,11 +91,20 @@ function byAgent(sink: Sink, said: readonly (readonly [agent: string, what: unkn
 
 /** The deltas of a call as one text: a value that is cut in two by a chunk is a value all the same. */
 function deltasOf(live: readonly AnyEvent[]): readonly (readonly [agent: string, text: string])[] {
+  return joinedDeltas(live, 'text')
+}
+
+/** What the model of a call reasons, as one text. */
+export function reasoningOf(live: readonly AnyEvent[]): readonly (readonly [agent: string, text: string])[] {
+  return joinedDeltas(live, 'reasoning')
+}
+
+function joinedDeltas(live: readonly AnyEvent[], key: 'text' | 'reasoning') {
   const calls = new Map<string, [agent: string, text: string]>()
   for (const { type, callId, author, content } of live) {
-    if (type !== 'delta') continue
+    if (type !== 'delta' || !(key in content)) continue
     const [, before] = calls.get(callId) ?? [author, '']
-    calls.set(callId, [author, before + String(content['text'])])
+    calls.set(callId, [author, before + String(content[key])])
   }
   return [...calls.values()]
 }

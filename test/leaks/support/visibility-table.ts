@@ -26,6 +26,9 @@ export const visibilityTable = {
   /** A terse reader gets the root's own events, and of others only that they ask. */
   'terse events': ({ shown, isRoot }: Facts) => when(shown && isRoot),
   document: ({ shown }: Facts) => when(shown),
+  /** The models recite what they read when they reason, and show it. */
+  'full document': ({ shown }: Facts) => when(shown),
+  'reasoning deltas': ({ shown }: Facts) => when(shown),
   /** Whoever may answer an action needs the bound values of the agent that asks. */
   interruption: ({ bound, asks }: Facts) => when(bound && asks),
   'conversation read': ({ bound, asks }: Facts) => when(bound && asks),
