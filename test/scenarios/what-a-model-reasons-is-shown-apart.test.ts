@@ -6,7 +6,7 @@ import { call, scriptedModel } from '@witan/core/testing'
 import type { AnyEvent, Document } from '@witan/protocol'
 import { assertSound, storedEntries } from '../support/claims.ts'
 import { outliving } from '../support/reopen.ts'
-import { agent, createStage, type Stage, until } from '../support/stage.ts'
+import { agent, createGate, createStage, type Stage, until } from '../support/stage.ts'
 
 const shows = { showReasoning: true } as const
 
@@ -242,6 +242,41 @@ test('[D8] who comes late first gets the reasoning so far, apart from the text s
   await until(() => late.at(-1)?.type === 'end')
   leave.abort()
   await Promise.all(readings)
+})
+
+test('[D8] once a reply is stored, who comes late gets its reasoning from the document alone', async () => {
+  const gate = createGate()
+  const stage = createStage({
+    agents: [{ id: 'root', ...shows, subAgents: [{ agent: 'leaf' }] }, { id: 'leaf' }],
+    plays: {
+      root: [{ ...call('leaf', { message: 'x' }), reasoning: 'I ask the leaf.' }, 'done'],
+      leaf: async () => {
+        await gate.opened
+        return 'leaf'
+      },
+    },
+  })
+  const { runtime } = stage
+  const leave = new AbortController()
+  const read = async (seen: AnyEvent[]) => {
+    for await (const event of runtime.followEvents('chats/1', { verbose: true, signal: leave.signal })) seen.push(event)
+  }
+  await runtime.start({ agent: 'root', id: 'chats/1' })
+  const first: AnyEvent[] = []
+  const late: AnyEvent[] = []
+  const readings = [read(first)]
+  await until(() => true)
+  const run = await runtime.run('chats/1', { prompt: 'go' })
+  await until(() => first.some(({ author, type }) => author === 'leaf' && type === 'start'))
+  readings.push(read(late))
+  await until(() => late.some(({ author, type }) => author === 'leaf' && type === 'start'))
+  gate.open()
+  await run.result
+  await until(() => late.at(-1)?.type === 'end')
+  leave.abort()
+  await Promise.all(readings)
+  assert.equal(reasonedBy(first).length, 4)
+  assert.deepEqual(reasonedBy(late), [])
 })
 
 /** Reasons, and breaks off; the second time it answers. */

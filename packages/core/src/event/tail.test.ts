@@ -142,3 +142,32 @@ test('live readers share one frozen event, see no more than they may, and a fork
     one?.map((event) => ({ ...event, conversationId: 'chats/fork' })),
   )
 })
+
+test('what waits for a slow reader is joined, but never reasoning with text, nor with what begins anew', async () => {
+  const hub = new LiveHub()
+  const stop = new AbortController()
+  const source = { conversation: 'chats/1', channel: 'c', hub, open: async () => {}, read: async () => [] }
+  const events = tail(source, { from: 0, verbose: true, call: null, signal: stop.signal })
+  const first = events.next()
+  await new Promise((resolve) => setImmediate(resolve))
+  const say = (text: string, more: Partial<Delta> = {}) => hub.delta('c', { place, text, attempt: 1, at: 0, ...more })
+  for (let count = 0; count < 100; count += 1) say('r', { reasoning: true })
+  say('', { reasoning: true, whole: true })
+  for (let count = 0; count < 50; count += 1) say('R', { reasoning: true })
+  for (let count = 0; count < 50; count += 1) say('t')
+  let reasoned = ''
+  let said = ''
+  let count = 0
+  for (let next = first; said.length < 50; next = events.next()) {
+    const event = (await next).value as Event & { content: { reasoning?: string; text?: string; snapshot?: true } }
+    const { kind, content } = event
+    assert.equal(kind, content.reasoning === undefined ? 'agent' : 'reasoning')
+    if (content.snapshot === true) reasoned = ''
+    reasoned += content.reasoning ?? ''
+    said += content.text ?? ''
+    count += 1
+  }
+  stop.abort()
+  assert.deepEqual([reasoned, said], ['R'.repeat(50), 't'.repeat(50)])
+  assert.ok(count < 75, `${count} events`)
+})
