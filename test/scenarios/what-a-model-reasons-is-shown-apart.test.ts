@@ -340,6 +340,26 @@ test('reasoning without end is cut, at a place that tells no part of a hidden va
   assert.doesNotMatch(JSON.stringify([reasonedBy(deltas), document]), /canary/)
 })
 
+test('a model that reasons although nobody asked is not heard', async () => {
+  const model: Model = {
+    id: 'talkative',
+    async *stream() {
+      yield { type: 'reasoning', text: 'Let me see.' }
+      const reply = { text: 'Yes.', toolCalls: [], finishReason: 'stop', usage: null, model: null } as const
+      yield { type: 'reply', reply: { ...reply, reasoning: 'Let me see.' } }
+    },
+  }
+  const store = outliving(memoryStore())
+  const stage = createStage({
+    agents: [{ id: 'root' }],
+    plays: {},
+    options: { store, models: { 'play/model': model } },
+  })
+  assert.deepEqual(await followed(stage), [])
+  const everything = [await full(stage), await storedEntries(store, 'chats/1')]
+  assert.doesNotMatch(JSON.stringify(everything), /Let me see/)
+})
+
 test('what a model calls its reasoning without a right to is left out', async () => {
   const stage = (reasoning: unknown) => {
     const reply = { text: 'Yes.', toolCalls: [], finishReason: 'stop', usage: null, model: null } as const
