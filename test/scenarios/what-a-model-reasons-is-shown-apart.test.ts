@@ -328,7 +328,7 @@ test('a fallback begins the reasoning anew too', async () => {
 })
 
 test('reasoning without end is cut, at a place that tells no part of a hidden value', async () => {
-  const long = `${'so '.repeat(66_665)}canary-one and more`
+  const long = `${'so '.repeat(33_332)}canary-one and more`
   const stage = createStage({
     agents: [{ id: 'root', ...shows, parameters: [hidden] }],
     plays: { root: () => ({ text: 'Yes.', reasoning: [long] }) },
@@ -336,7 +336,7 @@ test('reasoning without end is cut, at a place that tells no part of a hidden va
   const deltas = await followed(stage, { parameters: { key: 'canary-one' } })
   const document = await full(stage)
   const [stored] = reasonedIn(document) as [string]
-  assert.match(stored, /\[hidden\] \[cut: 200000 of 200014 characters\]$/)
+  assert.match(stored, /\[hidden\] \[cut: 100000 of 100015 characters\]$/)
   assert.doesNotMatch(JSON.stringify([reasonedBy(deltas), document]), /canary/)
 })
 

@@ -6,7 +6,7 @@ import { cutMark } from '../parameter/scrub.ts'
 import type { Job } from '../job/job.ts'
 
 /** The longest reasoning of one reply that is shown, in characters. */
-const longest = 200_000
+const longest = 100_000
 
 /** The reasoning of one model call. */
 export interface Reasoning {
