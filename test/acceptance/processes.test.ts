@@ -95,6 +95,24 @@ async function readUntilAgain(from: Member, id: string, seen: Frame[]): Promise<
   return readUntil(frames, isEnd)
 }
 
+test('what a model reasons on one server is read live on another, apart from its text [D8]', async () => {
+  await save(agent('thinker', { showReasoning: true }))
+  const gate = createGate()
+  cluster.model.script('thinker', { reasoning: 'I wonder why.', text: 'So.', pieces: 4, holdAfter: 3, hold: gate })
+  await a.begin('thinker', { id: 'chats/thinker' })
+  const onB = await b.stream('GET', events('chats/thinker'))
+  await a.runAnswer('chats/thinker', { prompt: 'go', wait: false })
+  await gate.entered
+  const seen = await readUntil(onB.frames, ({ event }) => event === 'delta')
+  gate.open()
+  const { kind, content } = JSON.parse(seen.at(-1)?.data ?? '') as WitanEvent
+  assert.deepEqual([kind, 'text' in content], ['reasoning', false])
+  assert.ok('I wonder why.'.startsWith(String(content.reasoning)), JSON.stringify(content))
+  await readUntilAgain(b, 'chats/thinker', seen)
+  const { messages } = await b.document('chats/thinker', 'detail=full')
+  assert.equal((messages.at(-1) as unknown as { reasoning: string }).reasoning, 'I wonder why.')
+})
+
 test('a message through another server joins the run, and its sender gets the result there', async () => {
   await save(agent('joiner'))
   const gate = createGate()
