@@ -44,6 +44,7 @@ export const noticeCodes = [
   'TOOL_CALL_MISSING',
   'TOOL_MODE_ENDED',
   'TOOL_UNAVAILABLE',
+  'USAGE_INCOMPLETE',
 ] as const
 export type NoticeCode = (typeof noticeCodes)[number]
 

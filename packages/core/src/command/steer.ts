@@ -8,7 +8,14 @@ import { transcriptOf } from '../conversation/trim.ts'
 import { modelView, systemMessage } from '../conversation/view.ts'
 import { entriesOf } from '../conversation/warm.ts'
 import { channelOf } from '../identity/channel.ts'
-import { type Model, ModelCallError, type ModelReply, type ModelRequest } from '../model/model.ts'
+import {
+  type CallState,
+  type Model,
+  ModelCallError,
+  type ModelCallOptions,
+  type ModelReply,
+  type ModelRequest,
+} from '../model/model.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
 import { withinLimit } from '../model/time-limit.ts'
 import { orAborted } from '../job/abort.ts'
@@ -153,20 +160,29 @@ class ReplyListener {
 /** How much of a task's history its model reads for a question about it, in characters from the end. */
 const readBack = 24_000
 
+interface ProgressQuestion {
+  readonly id: string
+  readonly question: string
+  readonly signal: AbortSignal
+  /** Of the model call. */
+  readonly state?: CallState | undefined
+}
+
 /** Describes a task's progress, by a separate model call over the stored history. The task neither notices nor waits. */
 export async function progressOf(
   context: CommandContext,
   database: string,
-  of: { readonly id: string; readonly question: string; readonly signal: AbortSignal },
+  of: ProgressQuestion,
 ): Promise<TaskProgress & { readonly spent: ModelSpending }> {
   const { log, task } = await liveTask(context, database, of.id)
   const model = context.env.model(task.root.model)
   if (model === null) throw new ModelCallError(`there is no model \`${task.root.model}\``, { retryable: false })
   const asOfSeq = log.state.seq
   const startedAt = context.env.clock.now()
-  const reply = await withinLimit(context.env.timeLimit, of.signal, (signal) =>
-    orAborted(replyOf(model, requestOf(task, of.question), signal), signal),
-  )
+  const reply = await withinLimit(context.env.timeLimit, of.signal, (signal) => {
+    const options = { signal, deltas: false, ...(of.state === undefined ? {} : { state: of.state }) }
+    return orAborted(replyOf(model, requestOf(task, of.question), options), signal)
+  })
   const spent = { model: reply.model ?? model.id, usage: reply.usage, finishReason: reply.finishReason, startedAt }
   const { scrub } = task.root
   return { text: scrub === null ? reply.text : scrub(reply.text), asOfSeq, spent }
@@ -185,8 +201,7 @@ function requestOf(task: LiveJob, question: string): ModelRequest {
   return { messages, tools: [], toolChoice: 'none', temperature: null, reasoningEffort: null, output: null }
 }
 
-async function replyOf(model: Model, request: ModelRequest, signal: AbortSignal): Promise<ModelReply> {
-  for await (const part of model.stream(request, { signal, deltas: false }))
-    if (part.type === 'reply') return part.reply
+async function replyOf(model: Model, request: ModelRequest, options: ModelCallOptions): Promise<ModelReply> {
+  for await (const part of model.stream(request, options)) if (part.type === 'reply') return part.reply
   throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
 }

@@ -119,7 +119,9 @@ function takeOwn(document: DocumentFold, entry: Entry): void {
     say(document, entry, { role: 'user', author: entry.body.author, to: null, text: entry.body.text })
     takeArtificial(document, entry)
   } else if (entry.type === 'end' && entry.kind === 'model') takeReply(document, entry)
-  else if (entry.type === 'start' && entry.kind === 'tool') {
+  else if (entry.type === 'notice') {
+    if (entry.body.code === 'USAGE_INCOMPLETE') document.usage.complete = false
+  } else if (entry.type === 'start' && entry.kind === 'tool') {
     const key = `${place.parentCall} ${entry.body.toolCallId}`
     document.answers.set(place.call, key)
     document.usage.toolCalls += 1

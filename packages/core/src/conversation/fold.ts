@@ -110,8 +110,7 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
       return
     }
     case 'notice':
-      if (run !== null && entry.body.code === 'RUN_RECOVERED') run.recovered += 1
-      if (run !== null && entry.body.code === 'MODEL_WARNING') run.warnings = [...run.warnings, entry.body.detail]
+      if (run !== null) foldNotice(run, entry)
       if (entry.body.hidden !== undefined) state.stored = tightened(state.stored, entry.body.hidden, entry.seq - 1)
       return
     case 'checkpoint':
@@ -239,6 +238,13 @@ function activate(call: AgentCall): void {
   if (call.firstSaid === -1) call.firstSaid = said.length
   if (call.parent !== null) inbox.push(delegatedMessage(call))
   if (call.initial.length > 0) beginWith(call)
+}
+
+function foldNotice(run: LiveJob, { place, body }: Entry & { type: 'notice' }): void {
+  if (body.code === 'RUN_RECOVERED') run.recovered += 1
+  if (body.code === 'MODEL_WARNING') run.warnings = [...run.warnings, body.detail]
+  const call = body.code === 'USAGE_INCOMPLETE' ? run.calls.get(place.call) : undefined
+  if (call !== undefined) countersOf(call).complete = false
 }
 
 function foldEnd(state: ConversationState, run: LiveJob | null, entry: Entry & { type: 'end' }): void {

@@ -41,6 +41,8 @@ function take(nodes: Map<string, Node>, entry: Entry): void {
     if (isRequired(entry)) add(nodes, entry, heldNode(entry, at))
   } else if (entry.type === 'end' && entry.kind === 'model') {
     addModelCall(node.usage, entry.body.usage)
+  } else if (entry.type === 'notice') {
+    if (entry.body.code === 'USAGE_INCOMPLETE') node.usage.complete = false
   } else if (entry.type === 'end' || entry.type === 'error') {
     const cancelled =
       entry.type === 'end'

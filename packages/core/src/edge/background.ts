@@ -99,8 +99,8 @@ const progressTool = (control: TaskControl): RunningTool =>
     properties: { task_id: taskId, question: { type: 'string', description: 'What you want to know.' } },
     effect: 'none',
     modelCalls: 1,
-    async run(task, { question = '' }, { caller, signal }) {
-      const { spent, ...progress } = await control.progress(caller, { id: task.taskId, question }, signal)
+    async run(task, { question = '' }, { caller, signal, state }) {
+      const { spent, ...progress } = await control.progress(caller, { id: task.taskId, question, state }, signal)
       return { ...result({ text: progress.text, as_of_seq: progress.asOfSeq }), spent: [spent] }
     },
   })

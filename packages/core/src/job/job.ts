@@ -4,7 +4,7 @@ import type { CallPlace, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog, LogWatcher } from '../conversation/log.ts'
 import { type AgentCall, liveJob, type LiveJob, type Slot } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
-import type { ModelTool } from '../model/model.ts'
+import type { CallState, ModelTool } from '../model/model.ts'
 import type { InterruptionRow, JobChange, Settlement } from '../store/store.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
 import type { Caller, Toolset } from '../tool/tool.ts'
@@ -27,6 +27,11 @@ export interface CallTools {
   readonly system: ModelMessage
 }
 
+/** A model call under way in this process, for one agent call. */
+export interface CallUnderWay extends CallState {
+  readonly call: AgentCall
+}
+
 /** The progress of one process's work on a job. */
 export interface Lifecycle {
   /** Set when this process must not go on: fenced, closed, or the store is broken. */
@@ -37,6 +42,7 @@ export interface Lifecycle {
   isEnding: boolean
   /** Effects under way that must not repeat, until their results are stored. */
   readonly unrepeatable: Set<Promise<void>>
+  readonly modelCalls: Set<CallUnderWay>
   /** How many attempts made no progress, as stored. */
   tries: number
   /** Whether the next progress must be stored as a `step`, which resets the attempts. */
@@ -74,6 +80,7 @@ export class Job {
       failure: null,
       isEnding: false,
       unrepeatable: new Set(),
+      modelCalls: new Set(),
       tries: attempts,
       isStuck,
     }
@@ -100,21 +107,6 @@ export function stopJob(job: Job, reason: unknown): void {
   job.log.spoil('spoilt')
   abortAll(job, reason)
   job.changes.beat()
-}
-
-/**
- * Stops the job in order. Effects that must not repeat get up to `graceMs` to end. If one were cut off, it would be unknown whether
- * it happened [D1].
- */
-export async function letEnd(job: Job, graceMs: number): Promise<void> {
-  const { lifecycle } = job
-  lifecycle.isEnding = true
-  if (lifecycle.unrepeatable.size > 0) {
-    const late = Promise.withResolvers<void>()
-    const cancel = job.env.clock.after(graceMs, late.resolve)
-    await Promise.race([Promise.allSettled(lifecycle.unrepeatable), late.promise]).finally(cancel)
-  }
-  stopJob(job, 'closed')
 }
 
 /**

@@ -3,7 +3,7 @@ import type { FinishReason, ReasoningEffort } from '@witan/protocol'
 import type { KeptParts, ModelUsage } from '@witan/protocol/entries'
 import type { ModelMessage, ModelToolCall } from './message.ts'
 import type { ModelSettings } from './settings.ts'
-import type { CallTrouble } from './trouble.ts'
+import { type CallTrouble, mayHaveCost } from './trouble.ts'
 
 /** A tool as a model sees it. `parameters` is a JSON Schema of type object. */
 export interface ModelTool {
@@ -67,6 +67,16 @@ export interface ModelCallOptions {
   readonly reasoning?: true
   /** Takes what a person should know of the call. It never throws. */
   readonly tell?: (note: ModelNote) => void
+  /** Kept by the runtime's retries; an adapter leaves it alone. */
+  readonly state?: CallState
+}
+
+/** What is known of a call while it lasts. */
+export interface CallState {
+  /** Whether a request may be at its provider now. */
+  isAsking: boolean
+  /** Whether a request ended without a reply, and may have cost something. */
+  isLost: boolean
 }
 
 /** What a provider warns of, that the request is made again, or that another model is asked. */
@@ -112,6 +122,8 @@ export class ModelCallError extends Error {
   readonly retryAfterMs: number | null
   /** What it is about, where that is known: it decides what is done, and which hint a person reads. */
   readonly trouble: CallTrouble | null
+  /** False if the provider cannot have charged for the request: it was refused, or never arrived. */
+  readonly mayHaveCost: boolean
 
   constructor(
     message: string,
@@ -120,6 +132,8 @@ export class ModelCallError extends Error {
       retryable: boolean
       retryAfterMs?: number
       trouble?: CallTrouble | null
+      /** Default: what the status says, or without a status, whether `trouble` is unknown. */
+      mayHaveCost?: boolean
       cause?: unknown
     },
   ) {
@@ -129,12 +143,26 @@ export class ModelCallError extends Error {
     this.retryable = options.retryable
     this.retryAfterMs = options.retryAfterMs ?? null
     this.trouble = options.trouble ?? null
+    this.mayHaveCost = options.mayHaveCost ?? mayHaveCost(this.status, this.trouble)
   }
 }
 
 /** The same error once a reader has seen text: another try would say it twice. */
 export function afterText(error: ModelCallError): ModelCallError {
-  if (!error.retryable) return error
-  const { message, status, trouble } = error
-  return new ModelCallError(message, { ...(status === null ? {} : { status }), retryable: false, trouble })
+  return !error.retryable && error.mayHaveCost ? error : changed(error, false)
+}
+
+/** The same error of a call of which an earlier request has given something. */
+export function asCostly(error: ModelCallError): ModelCallError {
+  return error.mayHaveCost ? error : changed(error, error.retryable)
+}
+
+function changed({ message, status, retryAfterMs, trouble }: ModelCallError, retryable: boolean): ModelCallError {
+  return new ModelCallError(message, {
+    ...(status === null ? {} : { status }),
+    ...(retryAfterMs === null || !retryable ? {} : { retryAfterMs }),
+    retryable,
+    trouble,
+    mayHaveCost: true,
+  })
 }

@@ -138,13 +138,15 @@ class RateLimited implements AsyncIterableIterator<ModelPart> {
   }
 
   async #begin(): Promise<AsyncIterator<ModelPart>> {
-    const { signal } = this.#call
+    const { signal, state } = this.#call
+    if (state !== undefined) state.isAsking = false
     await this.#limit.enter(signal)
     this.#isHeld = true
     signal.addEventListener('abort', this.#release, { once: true })
     try {
       // It may have been aborted since it was admitted.
       signal.throwIfAborted()
+      if (state !== undefined) state.isAsking = true
       this.#parts = this.#model.stream(this.#request, this.#call)[Symbol.asyncIterator]()
       return this.#parts
     } catch (error) {

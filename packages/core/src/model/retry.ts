@@ -107,6 +107,7 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
     const { request, call } = this.#exchange
     for (; ; this.#attempt += 1) {
       this.#inner ??= this.#model.stream(request, call)[Symbol.asyncIterator]()
+      if (call.state !== undefined) call.state.isAsking = true
       try {
         const result = await this.#inner.next()
         if (result.done !== true && result.value.type === 'reasoning') this.#hasReasoned = true
@@ -114,6 +115,7 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
         return result
       } catch (error) {
         this.#inner = undefined
+        noteFailure(call, error)
         await waitBeforeRetry(error, this.#attempt, this.#exchange)
         if (this.#hasReasoned) {
           this.#hasReasoned = false
@@ -123,6 +125,13 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
       }
     }
   }
+}
+
+/** A try is over without a reply. */
+function noteFailure({ state }: ModelCallOptions, error: unknown): void {
+  if (state === undefined) return
+  state.isAsking = false
+  if (!(error instanceof ModelCallError) || error.mayHaveCost) state.isLost = true
 }
 
 /** Returns when the next try may start; throws what ends the call. */

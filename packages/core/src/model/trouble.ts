@@ -40,11 +40,25 @@ export function troubleOf({ status, codes = [], text }: Said): CallTrouble | nul
   return status === 401 || status === 403 || status === 404 ? 'access' : null
 }
 
+/** With these a server, or a gateway before it, gives up waiting; the model behind it may have worked all the same. */
+const gaveUp: readonly number[] = [408, 499, 502, 504, 520, 524]
+
+/** Whether a provider may charge for a failed request. An error status is a refusal and costs nothing; what broke off may cost. */
+export function mayHaveCost(status: number | null, trouble: CallTrouble | null): boolean {
+  if (trouble !== null) return false
+  return status === null || gaveUp.includes(status)
+}
+
 const unreachable = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CERT_|DEPTH_ZERO_|UNABLE_TO_|ERR_TLS_)/
 
 /** Whether a code of the network says that nobody answers at the address; another one may say that a connection broke. */
 export function isUnreachable(code: string): boolean {
   return unreachable.test(code)
+}
+
+/** Whether a request with this code of the network never arrived. */
+export function neverArrived(code: string): boolean {
+  return isUnreachable(code) || code === 'UND_ERR_CONNECT_TIMEOUT'
 }
 
 /** What to do about a call that failed. */

@@ -4,6 +4,7 @@ import { isTooDeep } from '@witan/protocol/schemas'
 import { spend } from '../budget/budget.ts'
 import type { Slot } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
+import type { CallState } from '../model/model.ts'
 import { failed, type Outcome, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
 import type { ImmediateTool, RunningTool } from '../tool/tool.ts'
 import { preparedOf, recordOutcome } from './admit.ts'
@@ -11,6 +12,7 @@ import { toolsOf } from './caller.ts'
 import { interrupt, passGate } from './interrupt.ts'
 import { spawn } from './spawn.ts'
 import { type Job, record } from '../job/job.ts'
+import { endAsking } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
 /** Runs one tool. A tool with an effect waits until its start is durable; after a crash a `once` tool is not run again [D1, E78]. */
@@ -37,15 +39,20 @@ export async function act(slot: Slot, job: Job, signal: AbortSignal): Promise<vo
   return done.finally(() => job.lifecycle.unrepeatable.delete(done))
 }
 
+interface Invocation {
+  readonly slot: Slot
+  readonly tool: RunningTool
+  readonly job: Job
+}
+
 /** Invokes the tool and records its outcome. The result of a `once` tool is stored before anything else begins. */
-async function effect(
-  { slot, tool, job }: { readonly slot: Slot; readonly tool: RunningTool; readonly job: Job },
-  signal: AbortSignal,
-): Promise<void> {
+async function effect({ slot, tool, job }: Invocation, signal: AbortSignal): Promise<void> {
   const prepared = preparedOf(slot, tool, job)
   const passed = prepared.ok ? passGate(slot, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
   const outcome = passed.ok
-    ? await withinBudget({ slot, tool, job }, () => invoke({ slot, tool, job }, passed.arguments, signal))
+    ? await withinBudget({ slot, tool, job, signal }, (state) =>
+        invoke({ slot, tool, job, state }, passed.arguments, signal),
+      )
     : failed(passed.code, passed.detail)
   faultPoint('effect-done')
   if (job.lifecycle.stopped !== null || signal.aborted) return
@@ -58,17 +65,24 @@ async function effect(
 
 /** Runs a tool that calls a model itself only if the tree's budget allows it. Calls under way count as spent [D13]. */
 async function withinBudget(
-  { slot, tool, job }: { readonly slot: Slot; readonly tool: RunningTool; readonly job: Job },
-  run: () => Promise<ResultOutcome | PendingOutcome>,
+  { slot, tool, job, signal }: Invocation & { readonly signal: AbortSignal },
+  run: (state?: CallState) => Promise<ResultOutcome | PendingOutcome>,
 ): Promise<ResultOutcome | PendingOutcome> {
   const { modelCalls = 0 } = tool
   if (modelCalls === 0) return run()
+  // An earlier owner of the job may have asked already.
+  const asked = { call: slot.owner, isAsking: false, isLost: slot.epoch < job.identity.epoch }
   job.meter.asking += modelCalls
+  job.lifecycle.modelCalls.add(asked)
   try {
     const allowance = spend(job.run, slot.owner, circumstances(job))
-    return allowance.kind === 'refused' ? failed('BUDGET_EXCEEDED', `${allowance.detail}.`) : await run()
+    if (allowance.kind === 'refused') return failed('BUDGET_EXCEEDED', `${allowance.detail}.`)
+    const outcome = await run(asked)
+    if ('spent' in outcome && !signal.aborted) asked.isAsking = false
+    return outcome
   } finally {
     job.meter.asking -= modelCalls
+    endAsking(job, asked)
   }
 }
 
@@ -112,7 +126,7 @@ function noteSaver(slot: Slot, job: Job, signal: AbortSignal): (note: unknown) =
 
 /** Runs the tool with its time-out. A throw becomes a failure that the model reads. A tool that ignores the time-out is not waited for. */
 async function invoke(
-  { slot, tool, job }: { readonly slot: Slot; readonly tool: RunningTool; readonly job: Job },
+  { slot, tool, job, state }: Invocation & { readonly state: CallState | undefined },
   args: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<ResultOutcome | PendingOutcome> {
@@ -122,7 +136,15 @@ async function invoke(
   const took = new Set<string>()
   const { answers, note } = slot
   const saveNote = noteSaver(slot, job, limit.signal)
-  const context = { caller, signal: limit.signal, answers, note, saveNote, took: (name: string) => void took.add(name) }
+  const context = {
+    caller,
+    signal: limit.signal,
+    answers,
+    note,
+    saveNote,
+    took: (name: string) => void took.add(name),
+    ...(state === undefined ? {} : { state }),
+  }
   const outcome = await outcomeOf(tool, limit, () => tool.invoke(request, context))
   const beyond = [...took].filter((name) => tool.uses?.includes(name) === false)
   return outcome.kind === 'pending' || beyond.length === 0 ? outcome : { ...outcome, took: beyond }

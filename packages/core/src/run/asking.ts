@@ -8,7 +8,7 @@ import { faultPoint } from '../identity/fault-point.ts'
 import { withFallbacks } from '../model/fallback.ts'
 import type { Model, ModelRequest } from '../model/model.ts'
 import { asksOutput } from '../model/output.ts'
-import { failRun, type Job, record } from '../job/job.ts'
+import { type CallUnderWay, failRun, type Job, record } from '../job/job.ts'
 import { circumstances } from '../job/task.ts'
 import type { Toolset } from '../tool/tool.ts'
 import { toolsOf } from './caller.ts'
@@ -19,8 +19,7 @@ import { failCall } from './settle.ts'
 const attemptsPerEpoch = 4096
 
 /** One model call that the budget allows. */
-export interface Asking {
-  readonly call: AgentCall
+export interface Asking extends CallUnderWay {
   readonly model: Model
   readonly request: ModelRequest
   /** False for the final answer: its tools are switched off. */
@@ -77,6 +76,8 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
     heard: taken === 0 ? nobody : call.document.inbox.flatMap(({ id }) => id ?? []),
     attempt: (job.identity.epoch - 1) * attemptsPerEpoch + call.iterations + 1,
     startedAt,
+    isAsking: false,
+    isLost: false,
   }
 }
 

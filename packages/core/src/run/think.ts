@@ -7,6 +7,7 @@ import { isTimeOver } from '../model/time-limit.ts'
 import { type CallTrouble, hintOf } from '../model/trouble.ts'
 import { orAborted } from '../job/abort.ts'
 import { type Job, record } from '../job/job.ts'
+import { endAsking } from '../job/lost-calls.ts'
 import { type Asking, askingOf } from './asking.ts'
 import { takeReply } from './reply.ts'
 import { createReasoning } from './reasoning.ts'
@@ -62,14 +63,17 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
   if (asking === null) return null
   const { meter } = job
   if (asking.holdsRound) meter.offering += 1
+  job.lifecycle.modelCalls.add(asking)
   let reply: ModelReply | undefined
   try {
     reply = await orAborted(streamed(asking, job, signal), signal)
     faultPoint('model-reply-received')
+    if (!signal.aborted) asking.isAsking = false
   } catch (error) {
     if (!signal.aborted) return { error }
   } finally {
     if (asking.holdsRound) meter.offering -= 1
+    endAsking(job, asking)
   }
   if (reply === undefined || signal.aborted) {
     meter.lost += 1 // nobody waits for the reply, but it is paid for
@@ -98,12 +102,9 @@ function failThink(call: AgentCall, job: Job, failure: Failure): void {
   })
 }
 
-async function streamed(
-  { call, model, request, attempt, isClosing }: Asking,
-  job: Job,
-  signal: AbortSignal,
-): Promise<ModelReply> {
+async function streamed(asking: Asking, job: Job, signal: AbortSignal): Promise<ModelReply> {
   faultPoint('model-request')
+  const { call, model, request, attempt, isClosing } = asking
   const { hub, clock } = job.env
   const { channel } = job.log.state
   const tell = noteTaker(call, job, signal)
@@ -111,7 +112,8 @@ async function streamed(
   const deltas = !isClosing && hub.isRead(channel)
   const shows = !isClosing && call.agent.showReasoning === true
   const reasoning = shows ? createReasoning(call, job, attempt) : null
-  const options = reasoning === null ? { signal, deltas, tell } : { signal, deltas, tell, reasoning: true as const }
+  const shared = { signal, deltas, tell, state: asking }
+  const options = reasoning === null ? shared : { ...shared, reasoning: true as const }
   for await (const part of model.stream(request, options)) {
     if (part.type === 'reply') {
       reasoning?.end()

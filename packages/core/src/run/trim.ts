@@ -3,9 +3,16 @@ import type { ModelEndBody } from '@witan/protocol/entries'
 import type { AgentCall } from '../conversation/state.ts'
 import { spend } from '../budget/budget.ts'
 import { type Cut, lastSeqBefore, summaryTokens, transcriptOf } from '../conversation/trim.ts'
-import { type Model, ModelCallError, type ModelReply, type ModelRequest } from '../model/model.ts'
+import {
+  type Model,
+  ModelCallError,
+  type ModelCallOptions,
+  type ModelReply,
+  type ModelRequest,
+} from '../model/model.ts'
 import { orAborted } from '../job/abort.ts'
 import { type Job, record } from '../job/job.ts'
+import { endAsking } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
 type Summarize = NonNullable<Cut['summarize']>
@@ -54,12 +61,18 @@ async function summaryOf(
   if (model === null) return null // the answer itself will say so
   const startedAt = job.env.clock.now()
   const scrub = call.scrub ?? ((text: string) => text)
+  const state = { call, isAsking: false, isLost: false }
+  job.lifecycle.modelCalls.add(state)
   let reply: ModelReply
   try {
-    reply = await orAborted(condensed(model, trim, { transcript: scrub(transcriptOf(cut.dropped)), signal }), signal)
+    const options = { signal, deltas: false, state }
+    reply = await orAborted(condensed(model, trim, { transcript: scrub(transcriptOf(cut.dropped)), options }), signal)
+    state.isAsking = signal.aborted
   } catch (error) {
     if (!signal.aborted) tell(call, job, error instanceof Error ? error.message : 'the model could not be called')
     return null
+  } finally {
+    endAsking(job, state)
   }
   if (signal.aborted) return null
   recordReply(call, job, {
@@ -81,11 +94,11 @@ const halvings = 6
 async function condensed(
   model: Model,
   trim: Summarize,
-  { transcript, signal }: { readonly transcript: string; readonly signal: AbortSignal },
+  { transcript, options }: { readonly transcript: string; readonly options: ModelCallOptions },
 ): Promise<ModelReply> {
   for (let most = transcript.length, left = halvings; ; most = Math.floor(most / 2), left -= 1) {
     try {
-      return await replyOf(model, requestOf(trim, shortened(transcript, most)), signal)
+      return await replyOf(model, requestOf(trim, shortened(transcript, most)), options)
     } catch (error) {
       if (left === 0 || !(error instanceof ModelCallError) || error.trouble !== 'context') throw error
     }
@@ -118,8 +131,7 @@ function recordReply(
   record(job, call.place, { type: 'end', kind: 'model', body: { ...of, ...nothing, purpose: 'summary' } })
 }
 
-async function replyOf(model: Model, request: ModelRequest, signal: AbortSignal): Promise<ModelReply> {
-  for await (const part of model.stream(request, { signal, deltas: false }))
-    if (part.type === 'reply') return part.reply
+async function replyOf(model: Model, request: ModelRequest, options: ModelCallOptions): Promise<ModelReply> {
+  for await (const part of model.stream(request, options)) if (part.type === 'reply') return part.reply
   throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
 }

@@ -33,7 +33,7 @@ export function taskControl(context: () => CommandContext): TaskControl {
         waitMs: wait ? replyWaitMs : null,
         signal,
       }),
-    progress: (caller, { id, question }, signal) => progressOf(context(), caller.database, { id, question, signal }),
+    progress: (caller, ask, signal) => progressOf(context(), caller.database, { ...ask, signal }),
     async cancel(caller, id) {
       await cancelJob(context(), caller.database, { id, kind: 'task', by: caller.agentPath, tasks: true })
     },

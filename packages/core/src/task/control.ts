@@ -1,5 +1,6 @@
 /** The interface through which the task tools control an agent's tasks. The runtime implements it. */
 import type { Task, TaskProgress, TaskReply } from '@witan/protocol'
+import type { CallState } from '../model/model.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
 import type { Caller } from '../tool/tool.ts'
 
@@ -19,7 +20,7 @@ export interface TaskControl {
   /** Throws `TASK_FINISHED`, or a `ModelCallError` if the model call failed. */
   progress(
     caller: Caller,
-    ask: { readonly id: string; readonly question: string },
+    ask: { readonly id: string; readonly question: string; readonly state?: CallState | undefined },
     signal: AbortSignal,
   ): Promise<TaskProgress & { readonly spent: ModelSpending }>
   /** Throws `TASK_FINISHED`. */

@@ -1,7 +1,7 @@
 /** The contract of a tool. Everything that an agent can do is a tool, edges included. */
 import type { AgentData, ErrorCode, Interruption, InterruptionState } from '@witan/protocol'
 import type { NoticeCode, ToolMode } from '@witan/protocol/entries'
-import type { ModelTool } from '../model/model.ts'
+import type { CallState, ModelTool } from '../model/model.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { Outcome } from './outcome.ts'
 import type { InterruptionDraft } from './waiting.ts'
@@ -55,6 +55,8 @@ export interface ToolContext {
   saveNote(note: unknown): Promise<void>
   /** Records that the tool used the bound value of that name, which its start did not list. People read this in the log. */
   took(name: string): void
+  /** Set for a tool that calls a model itself (`modelCalls`); it passes this on with each call. */
+  readonly state?: CallState
 }
 
 /** The answer of an agent that a call ran, or why there is none. */

@@ -1,11 +1,12 @@
 /** Runs one job from its claim until it parks, ends or is stopped, and resolves the waiters of this process. */
 import { problem, type RunResult, toProblem, WitanError } from '@witan/protocol'
 import type { WarmConversations } from '../conversation/warm.ts'
-import { isAnswered, liveJob } from '../conversation/state.ts'
+import { liveJob } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import type { JobRow } from '../store/store.ts'
 import type { RunTracker } from '../task/tracker.ts'
 import { failRun, Job, record, release, workedMs } from '../job/job.ts'
+import { noteWaiting } from '../job/lost-calls.ts'
 import { advance } from '../run/loop.ts'
 import { recordTask } from '../job/task.ts'
 
@@ -19,15 +20,19 @@ export interface DriveContext {
 export const mostInARow = 3
 const mostInAll = 10
 
-/** Prepares a job that was taken over: model calls that its last owner had under way count as spent; too many attempts quarantine it. */
-export function takeOver(job: Job, row: JobRow): void {
+/**
+ * Prepares a job that was taken over: model calls that its last owner had under way count as spent; too many attempts quarantine it.
+ * `wasHere`: this process itself had stopped it.
+ */
+export function takeOver(job: Job, row: JobRow, wasHere: boolean): void {
   if (row.kind === 'task' && job.run.told !== 'running') recordTask(job, 'running')
-  if (row.attempts <= 1) return
-  for (const call of job.run.calls.values()) {
-    if (call.active && call.slots.length === 0 && !isAnswered(call)) job.meter.lost += 1
+  if (row.attempts <= 1) {
+    if (wasHere) noteWaiting(job)
+    return
   }
   const detail = `A worker was lost; attempt ${row.attempts} goes on from the log.`
   record(job, job.run.root.place, { type: 'notice', kind: null, body: { code: 'RUN_RECOVERED', detail } })
+  job.meter.lost += noteWaiting(job)
   faultPoint('taken-over')
   const isStuck = row.attempts > mostInARow
   if (!isStuck && job.run.recovered < mostInAll) return
@@ -88,6 +93,7 @@ async function abandon(job: Job, { context, error }: { context: DriveContext; er
     const log = await context.warm.get(database, id)
     const again = new Job(job.env, log, { ...job.identity, again: true })
     if (liveJob(log.state, job.identity.id) === null) return null
+    noteWaiting(again)
     failRun(again, toProblem(error))
     return await rest(again, context).finally(() => release(again))
   } catch (second) {

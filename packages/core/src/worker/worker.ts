@@ -6,7 +6,8 @@ import { faultPoint } from '../identity/fault-point.ts'
 import type { JobKind, JobRow, Store } from '../store/store.ts'
 import { type DriveContext, drive, takeOver } from './drive.ts'
 import type { Environment } from '../job/environment.ts'
-import { Job, letEnd, stopJob } from '../job/job.ts'
+import { Job, stopJob } from '../job/job.ts'
+import { letEnd } from '../job/let-end.ts'
 import { createCapacity, type Capacity } from './capacity.ts'
 
 /**
@@ -123,13 +124,13 @@ export class Worker {
     // The fold may have broken while the job was created.
     if (log.isBroken || !takesWork) return giveBack(this.#context, this, row.id)
     if (liveJob(log.state, row.id) === null) return
-    this.#stopped.delete(row.id)
+    const wasHere = this.#stopped.delete(row.id)
     const job = new Job(env, log, row)
     this.live.set(row.id, job)
     const { id, kind, database, conversation, attempts: attempt } = row
     const about = { id, kind, database, conversation, agent: job.run.root.agent.id, attempt }
     this.#context.note({ ...about, state: 'taken' })
-    takeOver(job, row)
+    takeOver(job, row, wasHere)
     void drive(job, this.#context).then((status) => {
       this.#context.note({ ...about, state: status ?? 'left' })
       if (this.live.get(row.id) === job) this.live.delete(row.id)

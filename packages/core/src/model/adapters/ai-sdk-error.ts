@@ -1,7 +1,7 @@
 /** Turns what an AI SDK model threw or sent into a `ModelCallError`, without the request that its errors carry along. */
 import { ModelCallError } from '../model.ts'
 import { isRetryableStatus, readRetryAfter } from '../retry.ts'
-import { isUnreachable, troubleOf } from '../trouble.ts'
+import { isUnreachable, neverArrived, troubleOf } from '../trouble.ts'
 
 type Loose = Readonly<Record<string, unknown>>
 
@@ -21,6 +21,7 @@ export function toCallError(error: unknown): ModelCallError {
     ...(status === undefined ? {} : { status }),
     retryable: (isNetwork || trouble === null) && isRetryable(error, loose, status),
     trouble,
+    ...(neverSent(error, loose) ? { mayHaveCost: false } : {}),
     ...(retryAfterMs === null ? {} : { retryAfterMs }),
   })
 }
@@ -31,6 +32,16 @@ function isRetryable(error: unknown, loose: Loose, status: number | undefined): 
   if (networkCodes.test(codeOf(loose))) return true
   // An error object of the provider in the middle of a stream passes in general; an exception is a bug or a wrong setting.
   return !(error instanceof Error) && loose.type !== 'invalid_request_error'
+}
+
+/** Errors that a provider's package throws before it sends the request. */
+const beforeSending =
+  /^AI_(LoadAPIKey|LoadSetting|UnsupportedFunctionality|InvalidArgument|InvalidPrompt|NoSuchModel|NoSuchProviderReference)Error$/
+
+/** Whether the request did not arrive, or was refused. */
+function neverSent(error: unknown, loose: Loose): boolean {
+  if (error instanceof Error && beforeSending.test(error.name)) return true
+  return neverArrived(codeOf(loose)) || loose.type === 'invalid_request_error'
 }
 
 /** The code of a connection's trouble, or ''. */

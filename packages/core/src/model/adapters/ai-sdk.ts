@@ -1,7 +1,7 @@
 /** A model of any AI SDK provider. The package of the provider is the user's; this file knows only its structure. */
 import { WitanError } from '@witan/protocol'
 import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelReply, ModelRequest } from '../model.ts'
-import { afterText } from '../model.ts'
+import { afterText, asCostly } from '../model.ts'
 import { type ModelSettings, settingsWith } from '../settings.ts'
 import { toCallError } from './ai-sdk-error.ts'
 import { keeperOf } from './ai-sdk-kept.ts'
@@ -65,7 +65,9 @@ async function generatedReply(
   const reply = emptyReply(call)
   let asked = request
   for (let pauses = 0; ; pauses += 1) {
-    const result = await unlessAborted(model.doGenerate(toCall(asked, call, model)), call.signal)
+    const result = await unlessAborted(model.doGenerate(toCall(asked, call, model)), call.signal).catch((error) => {
+      throw pauses === 0 ? error : asCostly(toCallError(error))
+    })
     addResult(reply, result)
     tellWarnings(result.warnings, call)
     const paused = pauses < mostPauses ? pausedReply(reply, by) : null
@@ -144,7 +146,8 @@ function streamed(model: AiSdkLanguageModel, request: ModelRequest, call: ModelC
       close()
       onAbort()
       if (signal.aborted) throw signal.reason
-      throw given ? afterText(toCallError(error)) : toCallError(error)
+      const failed = toCallError(error)
+      throw given ? afterText(failed) : reply.content.length === 0 ? failed : asCostly(failed)
     }
   }
   const stop = async (): Promise<IteratorResult<ModelPart>> => {

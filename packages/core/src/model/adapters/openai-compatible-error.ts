@@ -1,7 +1,7 @@
 /** Turns what a server answered in place of a reply into a `ModelCallError` that says what to do and never repeats a secret. */
 import { ModelCallError } from '../model.ts'
 import { isRetryableStatus, readRetryAfter } from '../retry.ts'
-import { isUnreachable, troubleOf } from '../trouble.ts'
+import { isUnreachable, neverArrived, troubleOf } from '../trouble.ts'
 
 const longestDetail = 500
 /** An error body is read no further than this. */
@@ -49,6 +49,8 @@ export function errorOfObject(error: unknown, called: Called): ModelCallError {
     ...(status === undefined ? {} : { status }),
     retryable: trouble === null && (status === undefined ? !refused : isRetryableStatus(status)),
     trouble,
+    // Within a reply the server has begun: only a refusal costs nothing.
+    mayHaveCost: !refused && trouble === null && (status ?? 500) >= 500,
   })
 }
 
@@ -81,6 +83,7 @@ export function errorOfNetwork(error: unknown, called: Called): ModelCallError {
   return new ModelCallError(`${called.name} could not be reached, or the connection broke (${reason}).`, {
     retryable: true,
     trouble: isUnreachable(code ?? '') ? 'access' : null,
+    mayHaveCost: !neverArrived(code ?? ''),
   })
 }
 

@@ -85,6 +85,11 @@ export function takeReasoning(reply: ReplySoFar): string {
   return freshReasoning
 }
 
+/** Whether the model has written something. */
+export function hasBegun({ text, calls, thoughts }: ReplySoFar): boolean {
+  return text !== '' || calls !== null || Object.keys(thoughts).length > 0
+}
+
 const noCalls: CollectedCalls = { calls: [], extras: new Map() }
 
 /** The whole reply. A server that ended properly but named no reason is taken to have said all it wanted. */

@@ -2,14 +2,14 @@
 import { WitanError } from '@witan/protocol'
 import { providerOptionsSchema } from '@witan/protocol/schemas'
 import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelRequest } from '../model.ts'
-import { afterText, ModelCallError } from '../model.ts'
+import { afterText, asCostly, ModelCallError } from '../model.ts'
 import { type ModelSettings, settingsWith } from '../settings.ts'
 import type { Called } from './openai-compatible-error.ts'
 import { errorOfEnd, errorOfNetwork, errorOfResponse } from './openai-compatible-error.ts'
 import { refusesThoughts } from './openai-compatible-kept.ts'
 import type { ReadState, ReplyReader } from './openai-compatible-read.ts'
 import { createReplyReader } from './openai-compatible-read.ts'
-import { finishReply, takeFresh, takeReasoning } from './openai-compatible-reply.ts'
+import { finishReply, hasBegun, takeFresh, takeReasoning } from './openai-compatible-reply.ts'
 import { requestBody } from './openai-compatible-request.ts'
 import { type CallLimits, watchCall } from './openai-compatible-watch.ts'
 
@@ -140,7 +140,7 @@ async function* converse(
         given = true
         yield { type: 'delta', text }
       }
-      if (typeof state === 'object') throw given ? afterText(state) : state
+      if (typeof state === 'object') throw given ? afterText(state) : hasBegun(reader.reply) ? asCostly(state) : state
     }
   } finally {
     reader.close()

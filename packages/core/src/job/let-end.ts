@@ -1,0 +1,25 @@
+/** Stops a job in order, before its process closes. */
+import { isOurs, type Job, stopJob } from './job.ts'
+import { endAllAsking } from './lost-calls.ts'
+
+/**
+ * Stops the job in order. Effects that must not repeat get up to `graceMs` to end. If one were cut off, it would be unknown whether
+ * it happened [D1]. Model calls are cut off, and the log says so.
+ */
+export async function letEnd(job: Job, graceMs: number): Promise<void> {
+  const { lifecycle, writer } = job
+  lifecycle.isEnding = true
+  if (lifecycle.unrepeatable.size > 0) await within(job, graceMs, Promise.allSettled(lifecycle.unrepeatable))
+  if (lifecycle.stopped === null && isOurs(job)) {
+    endAllAsking(job)
+    // With them goes what was recorded meanwhile: a reply that the next owner need not ask for again.
+    if (!writer.outbox.isEmpty) await within(job, graceMs, writer.commit())
+  }
+  stopJob(job, 'closed')
+}
+
+async function within({ env }: Job, ms: number, done: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const cancel = env.clock.after(ms, late.resolve)
+  await Promise.race([done, late.promise]).finally(cancel)
+}
