@@ -51,6 +51,7 @@ function sumOf(events: readonly AnyEvent[]): Sum {
   }
   for (const { type, kind, content } of events) {
     if (type === 'start' && kind === 'tool') sum.toolCalls += 1
+    if (content['code'] === 'USAGE_INCOMPLETE') sum.complete = false
     if (type !== 'end' || kind !== 'model') continue
     const used = content['usage'] as Used
     sum.modelCalls += 1
@@ -77,12 +78,13 @@ function below(events: readonly AnyEvent[], call: string): readonly AnyEvent[] {
   return events.filter(({ callId }) => calls.has(callId))
 }
 
-function treeSum(node: CallNode): { modelCalls: number; toolCalls: number; totalTokens: number } {
-  const sum = { modelCalls: 0, toolCalls: 0, totalTokens: 0 }
+function treeSum(node: CallNode): { modelCalls: number; toolCalls: number; totalTokens: number; complete: boolean } {
+  const sum = { modelCalls: 0, toolCalls: 0, totalTokens: 0, complete: true }
   for (const one of [node.usage, ...node.children.map(treeSum)]) {
     sum.modelCalls += one.modelCalls
     sum.toolCalls += one.toolCalls
     sum.totalTokens += one.totalTokens
+    sum.complete &&= one.complete
   }
   return sum
 }
@@ -95,15 +97,19 @@ async function claims(stage: Stage, result: RunResult): Promise<void> {
     const told = result.usage.byAgent[path]
     const wanted = sumOf(events.filter((event) => event.agentPath === path))
     if (told !== undefined) assert.deepEqual(plain(told), wanted, path)
-    else assert.equal(wanted.modelCalls + wanted.toolCalls, 0, path)
+    else assert.deepEqual([wanted.modelCalls + wanted.toolCalls, wanted.complete], [0, true], path)
   }
   for (const { type, kind, callId, content, agentPath } of events) {
     if (type !== 'end' || kind !== 'agent') continue
     assert.deepEqual(plain(content['usage'] as UsageCounters), sumOf(below(events, callId)), `the end of ${agentPath}`)
   }
   const { tree } = await stage.runtime.getRun(result.runId)
-  const { modelCalls, toolCalls, totalTokens } = result.usage
-  assert.deepEqual(treeSum(tree), { modelCalls, toolCalls, totalTokens }, 'the call tree')
+  const { modelCalls, toolCalls, totalTokens, complete } = result.usage
+  assert.deepEqual(treeSum(tree), { modelCalls, toolCalls, totalTokens, complete }, 'the call tree')
+  const documents = new Set(events.map(({ document }) => document))
+  let isComplete = true
+  for (const path of documents) isComplete &&= (await stage.runtime.getDocument(path)).totalUsage.complete
+  assert.equal(isComplete, complete, 'the documents')
 }
 
 interface Moment {

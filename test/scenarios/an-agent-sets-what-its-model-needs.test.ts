@@ -103,7 +103,10 @@ describe('models behind an agent’s own', () => {
       const { result, notices, models } = await ask({
         models: {
           'play/model': openaiCompatible({ baseUrl: provider.baseUrl, model: 'm', id: 'first' }),
-          'play/second': { id: 'second', stream: () => failing(new ModelCallError('Gone.', { retryable: true })) },
+          'play/second': {
+            id: 'second',
+            stream: () => failing(new ModelCallError('Gone.', { retryable: true, mayHaveCost: false })),
+          },
           'play/third': scriptedModel(() => 'Third.', { id: 'third' }),
         },
         agents: [agent('root', { fallbacks: ['play/second', 'play/third'] })],

@@ -145,4 +145,12 @@ export function assertUsage(result: RunResult, events: readonly AnyEvent[]): voi
     sums.reduce((sum, one) => sum + one.output, 0),
   )
   assert.equal(totalTokens, inputTokens + outputTokens)
+  const isKnown = own.every(({ content }) => {
+    const usage = content['usage'] as { inputTokens: number | null; outputTokens: number | null } | null
+    return usage !== null && usage.inputTokens !== null && usage.outputTokens !== null
+  })
+  const lost = events.filter(
+    ({ rootCallId, content }) => rootCallId === result.runId && content['code'] === 'USAGE_INCOMPLETE',
+  )
+  assert.equal(result.usage.complete, isKnown && lost.length === 0, 'whether usage is complete')
 }

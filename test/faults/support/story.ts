@@ -150,12 +150,17 @@ export async function readEnding(runtime: Runtime, store: Store): Promise<Ending
     const result = (await runtime.getRun(runId)).result as RunResult
     assertUsage(result, events)
     const { status, text, output, finishReason, usage, error } = result
-    results.push({ status, text, output, finishReason, usage, error })
+    results.push(withoutComplete({ status, text, output, finishReason, usage, error }))
   }
   const documents: unknown[] = []
   for (const path of [...new Set(events.map(({ document }) => document))].sort())
-    documents.push(plain(await runtime.getDocument(path)))
+    documents.push(withoutComplete(plain(await runtime.getDocument(path))))
   return { results, documents, tree: treeOf(events) }
+}
+
+/** A crash may cut a model call off: `assertUsage` holds that the usage says so. */
+function withoutComplete(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, held: unknown) => (key === 'complete' ? undefined : held)))
 }
 
 function plain({ messages, createdAt: _created, lastMessageAt: _last, ...rest }: Document): unknown {
@@ -167,7 +172,7 @@ function treeOf(events: readonly AnyEvent[]): readonly string[] {
   return events
     .filter(({ type }) => type !== 'notice')
     .map(({ type, kind, agentPath, author, document, content }) =>
-      JSON.stringify([type, kind, agentPath, author, document, withoutIds(content)]),
+      JSON.stringify(withoutComplete([type, kind, agentPath, author, document, withoutIds(content)])),
     )
     .sort()
 }

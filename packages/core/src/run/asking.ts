@@ -94,7 +94,8 @@ function modelFor(call: AgentCall, job: Job): Model | null {
 function spenders(job: Job): string {
   const sum = new Map<string, UsageCounters>()
   for (const call of job.run.calls.values()) mergeUsage(sum, call.usage)
-  const made = [...sum].map(([path, counters]) => `${path} ${counters.modelCalls}`)
+  const asked = [...sum].filter(([, counters]) => counters.modelCalls > 0)
+  const made = asked.map(([path, counters]) => `${path} ${counters.modelCalls}`)
   const { failedCalls } = job.run
   return `(${[...made, ...(failedCalls === 0 ? [] : [`failed ${failedCalls}`])].join(', ')})`
 }

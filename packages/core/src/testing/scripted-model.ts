@@ -220,8 +220,10 @@ function estimate(request: ModelRequest, text: string, calls: readonly ModelTool
   return { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 }
 }
 
+/** A plain error is a request that was refused: it cost nothing. */
 function asCallError(error: Error): ModelCallError {
-  return error instanceof ModelCallError ? error : new ModelCallError(error.message, { retryable: false, cause: error })
+  if (error instanceof ModelCallError) return error
+  return new ModelCallError(error.message, { retryable: false, mayHaveCost: false, cause: error })
 }
 
 function orAbort(wait: Promise<void> | undefined, signal: AbortSignal): Promise<void> {
