@@ -1,8 +1,9 @@
 /** The bill: tokens of every model call of the tree, summed over the whole run and told apart by the agent's path. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { agent, createStage, type Stage, sub } from './support/stage.ts'
-import type { Usage, UsageCounts } from './support/wire.ts'
+import { createGate } from './support/model-server.ts'
+import { agent, createStage, type Stage, sub, until } from './support/stage.ts'
+import type { RunResult, RunState, Usage, UsageCounts } from './support/wire.ts'
 
 let stage: Stage
 before(async () => {
@@ -117,3 +118,89 @@ test('a model that reports no usage makes the sum incomplete, not zero by claim 
   assert.equal(usage.modelCalls, 3)
   assert.equal(usage.inputTokens, 20)
 })
+
+/** Whether a result, the tree of its run and its document say that their usage is complete. */
+async function assertComplete(on: Stage, result: RunResult, isComplete: boolean): Promise<void> {
+  assert.equal(result.usage.complete, isComplete, 'the result')
+  const { body } = await on.witan.call<RunState>('GET', `/api/v1/runs/${result.runId}`)
+  assert.equal(body.tree.usage.complete, isComplete, 'the tree')
+  assert.equal((await on.document(result.conversationId)).totalUsage.complete, isComplete, 'the document')
+}
+
+test('a stream that breaks may have cost, a request that is refused has not [E83]', async () => {
+  await stage.save(agent('broke'), agent('lost-a-try'), agent('busy'), agent('no-key'), agent('unknown'))
+  stage.model.script('broke', { text: 'half of a whole', pieces: 4, cutAfter: 3 }, { text: 'whole' })
+  stage.model.script('lost-a-try', { text: 'lost', cutAfter: 0 }, { text: 'whole' })
+  stage.model.script('busy', { status: 429 }, { status: 503 }, { text: 'fine' })
+  stage.model.script('no-key', { status: 401 })
+  stage.model.script('unknown', { status: 404 })
+  for (const [id, isComplete] of [
+    ['broke', false],
+    ['lost-a-try', false],
+    ['busy', true],
+    ['no-key', true],
+    ['unknown', true],
+  ] as const)
+    await assertComplete(stage, await stage.ask(id, 'hello'), isComplete)
+})
+
+for (const how of ['cancel', 'time'] as const)
+  test(`a call that is cut off may have cost: ${how} [E83]`, async () => {
+    const id = `cut-by-${how}`
+    const limits = how === 'time' ? { limits: { maxSeconds: 1 } } : {}
+    await stage.save(agent(id, limits))
+    const gate = createGate()
+    stage.model.on(id, () => ({ text: 'never heard', hold: gate }))
+    const begun = await stage.begin(id)
+    const { body } = await stage.runAnswer<{ runId: string }>(begun.id, { prompt: 'hello', wait: false })
+    await gate.entered
+    if (how === 'cancel')
+      await stage.witan.call('POST', `/api/v1/runs/${body.runId}/cancel`, { body: { tasks: false } })
+    const read = async () => (await stage.witan.call<RunState>('GET', `/api/v1/runs/${body.runId}`)).body
+    const { result } = await until(read, ({ status }) => status !== 'running')
+    gate.open()
+    assert.equal(result?.status, how === 'cancel' ? 'cancelled' : 'failed')
+    await assertComplete(stage, result as RunResult, false)
+  })
+
+for (const how of ['kill', 'stop'] as const)
+  test(`a call that its process did not survive may have cost: ${how} [E83] [D3]`, async () => {
+    const file = await createStage({ store: 'file' })
+    try {
+      await file.save(agent('outlived', { subAgents: [sub('outlived-leaf')] }), agent('outlived-leaf'))
+      const gate = createGate()
+      file.model.script(
+        'outlived',
+        { calls: [{ name: 'outlived-leaf', args: { message: 'm' } }] },
+        { text: 'done' },
+        { text: 'and so on' },
+      )
+      file.model.on('outlived-leaf', ({ nth }) => (nth === 1 ? { text: 'never heard', hold: gate } : { text: 'ok' }))
+      const { id } = await file.begin('outlived')
+      const { body } = await file.runAnswer<{ runId: string }>(id, { prompt: 'hello', wait: false })
+      await gate.entered
+      await file.witan[how]()
+      gate.open()
+      await file.witan.start()
+      await until(
+        () => file.conversation(id),
+        ({ status }) => status === 'idle',
+      )
+      const read = async () => (await file.witan.call<RunState>('GET', `/api/v1/runs/${body.runId}`)).body
+      const { result, tree } = await read()
+      assert.equal(result?.text, 'done')
+      const { usage } = result as RunResult
+      assert.deepEqual(
+        [usage.complete, usage.byAgent['outlived']?.complete, usage.byAgent['outlived/outlived-leaf']?.complete],
+        [false, true, false],
+      )
+      assert.equal(tree.usage.complete, true, 'the root lost nothing of its own')
+      assert.equal((await file.document(`${id}/outlived-leaf`)).totalUsage.complete, false)
+      await file.witan.kill()
+      await file.witan.start()
+      assert.deepEqual((await read()).result?.usage, usage, 'after another restart')
+      assert.equal((await file.run(id, { prompt: 'more' })).usage.complete, true, 'the next run is another sum')
+    } finally {
+      await file.close()
+    }
+  })

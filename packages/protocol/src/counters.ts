@@ -7,8 +7,12 @@ export interface ModelUsage {
   readonly outputTokens: number | null
   readonly cachedInputTokens: number
   readonly reasoningTokens: number
+  /** Those of the input that were written to a cache; absent if none were. */
+  readonly cacheWriteTokens?: number
   /** In US dollars, if the price of the model was known when it replied. */
   readonly costUsd?: number
+  /** The date of the price table that the cost was computed from; absent if the configuration gave the price. */
+  readonly priceDate?: string
 }
 
 /** Rounds dollars to 1e-12, so that a sum does not depend on its order. */
@@ -19,6 +23,13 @@ export function roundCost(costUsd: number): number {
 /** A sum with an unknown part is unknown. */
 function addCost(sum: number | null, more: number | null): number | null {
   return sum === null || more === null ? null : roundCost(sum + more)
+}
+
+/** What only some sums have: an absent number is 0, and of two dates the older one stays. */
+function addRest(sum: UsageCounters, more: Pick<UsageCounters, 'cacheWriteTokens' | 'priceDate'>): void {
+  const { cacheWriteTokens: written = 0, priceDate: date } = more
+  if (written > 0) sum.cacheWriteTokens = (sum.cacheWriteTokens ?? 0) + written
+  if (date !== undefined && (sum.priceDate === undefined || date < sum.priceDate)) sum.priceDate = date
 }
 
 /** All zero, complete, and without a price. */
@@ -48,6 +59,7 @@ export function addModelCall(counters: UsageCounters, used: ModelUsage | null): 
   counters.cachedInputTokens += used.cachedInputTokens
   counters.reasoningTokens += used.reasoningTokens
   counters.totalTokens += (used.inputTokens ?? 0) + (used.outputTokens ?? 0)
+  addRest(counters, used)
 }
 
 /** Adds `more` to `sum`, in place. */
@@ -61,4 +73,5 @@ export function addCounters(sum: UsageCounters, more: UsageCounters): void {
   sum.reasoningTokens += more.reasoningTokens
   sum.totalTokens += more.totalTokens
   sum.complete = sum.complete && more.complete
+  addRest(sum, more)
 }

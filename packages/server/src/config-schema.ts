@@ -33,13 +33,12 @@ const model = z.custom<Model | AiSdkLanguageModel>(
 )
 
 const amount = z.number().min(0).max(1_000_000)
-const priceSchema = z
-  .strictObject({ inputPerMillion: amount, outputPerMillion: amount, cachedInputPerMillion: amount.optional() })
-  .transform(({ inputPerMillion, outputPerMillion, cachedInputPerMillion }) => ({
-    inputPerMillion,
-    outputPerMillion,
-    ...(cachedInputPerMillion === undefined ? {} : { cachedInputPerMillion }),
-  }))
+const priceSchema = z.strictObject({
+  inputPerMillion: amount,
+  outputPerMillion: amount,
+  cachedInputPerMillion: amount.exactOptional(),
+  cacheWritePerMillion: amount.exactOptional(),
+})
 
 /** A named place that speaks the OpenAI-compatible protocol: its models are `<name>/<model>`. */
 export const connectionSchema = z.strictObject({

@@ -18,10 +18,13 @@ export interface UsageCounts {
   cachedInputTokens: number
   reasoningTokens: number
   totalTokens: number
+  /** Absent where nothing was written. */
+  cacheWriteTokens?: number
+  costUsd: number | null
+  complete: boolean
 }
 
 export interface Usage extends UsageCounts {
-  complete: boolean
   byAgent: Record<string, UsageCounts>
 }
 
@@ -40,6 +43,13 @@ export interface Interruption {
   digest?: string
   questions?: { id: string; options: { id: string; label: string }[] }[]
   prompt?: string
+}
+
+/** A run as it is read while it works, as far as a test looks. */
+export interface RunState {
+  status: string
+  result: RunResult | null
+  tree: { usage: UsageCounts }
 }
 
 export interface RunResult {

@@ -85,11 +85,12 @@ export interface ModelNote {
   readonly detail: string
 }
 
-/** A price in US dollars for a million tokens. Without one of their own, tokens that were read from a cache cost as any that are read. */
+/** A price in US dollars for a million tokens. Without one of their own, tokens read from a cache or written to it cost as other input. */
 export interface ModelPrice {
   readonly inputPerMillion: number
   readonly outputPerMillion: number
   readonly cachedInputPerMillion?: number
+  readonly cacheWritePerMillion?: number
 }
 
 /**

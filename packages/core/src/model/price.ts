@@ -5,11 +5,14 @@ import type { Model, ModelPart, ModelPrice } from './model.ts'
 /** What a call cost; null where the provider did not say what it used. */
 export function costOf(usage: ModelUsage | null, price: ModelPrice): number | null {
   if (usage === null || usage.inputTokens === null || usage.outputTokens === null) return null
-  const { inputPerMillion, outputPerMillion, cachedInputPerMillion = inputPerMillion } = price
+  const { inputPerMillion, outputPerMillion } = price
+  const { cachedInputPerMillion = inputPerMillion, cacheWritePerMillion = inputPerMillion } = price
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
+  const written = Math.min(usage.cacheWriteTokens ?? 0, usage.inputTokens - cached)
   const millions =
-    (usage.inputTokens - cached) * inputPerMillion +
+    (usage.inputTokens - cached - written) * inputPerMillion +
     cached * cachedInputPerMillion +
+    written * cacheWritePerMillion +
     usage.outputTokens * outputPerMillion
   return roundCost(millions / 1_000_000)
 }

@@ -144,7 +144,7 @@ async function answer(rules: readonly Rule[], request: ModelRequest): Promise<Sc
     return typeof found === 'string' ? { text: found } : found
   }
   const asked = `"${lastUserMessage(request)}", turn ${turn}`
-  throw new ModelCallError(`The script has no answer to ${asked}.`, { retryable: false })
+  throw new ModelCallError(`The script has no answer to ${asked}.`, { retryable: false, mayHaveCost: false })
 }
 
 function turnOf({ messages }: ModelRequest): number {
@@ -173,7 +173,7 @@ function play(reply: ScriptedReply, request: ModelRequest, options: ModelCallOpt
     at += 1
     if (piece !== undefined) return { done: false, value: { type: 'delta', text: piece } }
     if (at > pieces.length + 1) return { done: true, value: undefined }
-    if (reply.error !== undefined) throw asCallError(reply.error)
+    if (reply.error !== undefined) throw asCallError(reply.error, text)
     if (reply.hang === true) await orAbort(new Promise<never>(() => undefined), signal)
     return { done: false, value: { type: 'reply', reply: whole(reply, { text, request, options }) } }
   }
@@ -220,10 +220,10 @@ function estimate(request: ModelRequest, text: string, calls: readonly ModelTool
   return { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 }
 }
 
-/** A plain error is a request that was refused: it cost nothing. */
-function asCallError(error: Error): ModelCallError {
+/** A plain error without any text is a request that was refused: it cost nothing. */
+function asCallError(error: Error, text: string): ModelCallError {
   if (error instanceof ModelCallError) return error
-  return new ModelCallError(error.message, { retryable: false, mayHaveCost: false, cause: error })
+  return new ModelCallError(error.message, { retryable: false, mayHaveCost: text !== '', cause: error })
 }
 
 function orAbort(wait: Promise<void> | undefined, signal: AbortSignal): Promise<void> {

@@ -3,15 +3,19 @@ import type { ModelUsage } from '@witan/protocol/entries'
 import type { AssistantMessage, ModelToolCall } from '../message.ts'
 import type { ModelCallOptions, ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
 import { ModelCallError } from '../model.ts'
+import { writtenOf } from '../usage-parts.ts'
 import { keptOf } from './ai-sdk-kept.ts'
 import type { AiSdkFinish, AiSdkPart, AiSdkResult, AiSdkUsage } from './ai-sdk-types.ts'
 
 /** Takes in what a plain call came to. */
-export function addResult(reply: ReplySoFar, { content, finishReason, usage, response }: AiSdkResult): void {
+export function addResult(
+  reply: ReplySoFar,
+  { content, finishReason, usage, response, providerMetadata }: AiSdkResult,
+): void {
   reply.content.push(...content)
   reply.text += textOf(content)
   reply.finish = finishReason
-  reply.usage = addUsage(reply.usage, toUsage(usage))
+  reply.usage = addUsage(reply.usage, toUsage(usage, providerMetadata))
   reply.model = response?.modelId ?? reply.model
 }
 
@@ -80,7 +84,7 @@ export function addPart(reply: ReplySoFar, part: AiSdkPart): string {
       return ''
     case 'finish':
       reply.finish = part.finishReason ?? null
-      if (part.usage !== undefined) reply.usage = addUsage(reply.usage, toUsage(part.usage))
+      if (part.usage !== undefined) reply.usage = addUsage(reply.usage, toUsage(part.usage, part.providerMetadata))
       return ''
     case 'error':
       throw part.error
@@ -172,8 +176,10 @@ function toFinish(finish: AiSdkFinish, calls: boolean): ReplyFinish {
   }
 }
 
-function toUsage(usage: AiSdkUsage): ModelUsage | null {
+function toUsage(usage: AiSdkUsage, metadata: object | undefined): ModelUsage | null {
   const { inputTokens: input, outputTokens: output } = usage
+  if (typeof input !== 'object' && metadata !== undefined && 'anthropic' in metadata)
+    return toUsage(withCache(usage, input, metadata.anthropic), undefined)
   const inputTokens = count(typeof input === 'object' ? input.total : input)
   const outputTokens = count(typeof output === 'object' ? output.total : output)
   if (inputTokens === null && outputTokens === null) return null
@@ -182,7 +188,17 @@ function toUsage(usage: AiSdkUsage): ModelUsage | null {
     outputTokens,
     cachedInputTokens: count(typeof input === 'object' ? input.cacheRead : usage.cachedInputTokens) ?? 0,
     reasoningTokens: count(typeof output === 'object' ? output.reasoning : usage.reasoningTokens) ?? 0,
+    ...writtenOf(count(typeof input === 'object' ? input.cacheWrite : undefined)),
   }
+}
+
+/** In V2 the input of Anthropic counts nothing of its cache, and what was written stands in the metadata. */
+function withCache(usage: AiSdkUsage, input: number | undefined, own: unknown): AiSdkUsage {
+  const told = typeof own === 'object' && own !== null && 'cacheCreationInputTokens' in own
+  const cacheWrite = count(told ? own.cacheCreationInputTokens : 0) ?? 0
+  const cacheRead = count(usage.cachedInputTokens) ?? 0
+  const total = input === undefined ? undefined : input + cacheRead + cacheWrite
+  return { ...usage, inputTokens: { total, cacheRead, cacheWrite } }
 }
 
 /** What is not known of one request is not known of all. */
@@ -194,9 +210,10 @@ function addUsage(sum: ModelUsage | null, more: ModelUsage | null): ModelUsage |
     outputTokens: add(sum.outputTokens, more.outputTokens),
     cachedInputTokens: sum.cachedInputTokens + more.cachedInputTokens,
     reasoningTokens: sum.reasoningTokens + more.reasoningTokens,
+    ...writtenOf((sum.cacheWriteTokens ?? 0) + (more.cacheWriteTokens ?? 0)),
   }
 }
 
-function count(value: number | undefined): number | null {
-  return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : null
+function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }

@@ -91,7 +91,11 @@ export interface AiSdkUsage {
   readonly inputTokens:
     | number
     | undefined
-    | { readonly total: number | undefined; readonly cacheRead: number | undefined }
+    | {
+        readonly total: number | undefined
+        readonly cacheRead: number | undefined
+        readonly cacheWrite?: number | undefined
+      }
   readonly outputTokens:
     | number
     | undefined
@@ -117,6 +121,7 @@ export interface AiSdkResult {
   readonly structuredOutputText?: string
   readonly warnings?: readonly AiSdkWarning[]
   readonly response?: { readonly modelId?: string }
+  readonly providerMetadata?: object | undefined
 }
 
 /** Any content or stream part; which fields it has depends on its type. */

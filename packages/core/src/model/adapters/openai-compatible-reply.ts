@@ -2,6 +2,7 @@
 import type { ModelUsage } from '@witan/protocol/entries'
 import type { ModelMessage } from '../message.ts'
 import type { ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
+import { writtenOf } from '../usage-parts.ts'
 import { addThoughts, keptOf, readableIn, type Thoughts } from './openai-compatible-kept.ts'
 import type { CollectedCalls, ToolCallCollector } from './openai-compatible-tool-calls.ts'
 import { createToolCallCollector } from './openai-compatible-tool-calls.ts'
@@ -149,14 +150,20 @@ function readFinish(reason: unknown): ReplyFinish | null {
   return Object.hasOwn(finishes, reason) ? (finishes[reason] ?? 'stop') : 'stop'
 }
 
+/** The input counts what was read from a cache and written to one, everywhere that this form is spoken. */
 function readUsage(usage: Json): ModelUsage {
   const input = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const output = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
+  // DeepSeek, Moonshot and Mistral have a word of their own for it.
+  const cached = input.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
+  // OpenAI and OpenRouter; Qwen; LiteLLM.
+  const written = input.cache_write_tokens ?? input.cache_creation_input_tokens ?? usage.cache_creation_input_tokens
   return {
     inputTokens: count(usage.prompt_tokens),
     outputTokens: count(usage.completion_tokens),
-    cachedInputTokens: count(input.cached_tokens) ?? 0,
+    cachedInputTokens: count(cached) ?? 0,
     reasoningTokens: count(output.reasoning_tokens) ?? 0,
+    ...writtenOf(count(written)),
   }
 }
 
