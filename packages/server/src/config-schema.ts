@@ -33,12 +33,17 @@ const model = z.custom<Model | AiSdkLanguageModel>(
 )
 
 const amount = z.number().min(0).max(1_000_000)
-const priceSchema = z.strictObject({
+const flatPriceSchema = z.strictObject({
   inputPerMillion: amount,
   outputPerMillion: amount,
   cachedInputPerMillion: amount.exactOptional(),
   cacheWritePerMillion: amount.exactOptional(),
 })
+const priceSchema = flatPriceSchema.extend({
+  /** Of requests with more input tokens; null where it is not known. */
+  longInput: z.strictObject({ moreThan: z.number().int().min(1), price: flatPriceSchema.nullable() }).exactOptional(),
+})
+const pricesSchema = z.record(z.string().min(1).max(200), priceSchema)
 
 /** A named place that speaks the OpenAI-compatible protocol: its models are `<name>/<model>`. */
 export const connectionSchema = z.strictObject({
@@ -46,7 +51,7 @@ export const connectionSchema = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/ }),
   apiKeyEnv: z.string().min(1).max(200).optional(),
   /** In US dollars for a million tokens, by the model's name on this connection. */
-  prices: z.record(z.string().min(1).max(200), priceSchema).optional(),
+  prices: pricesSchema.optional(),
   /** For all its calls; an agent's own options override them. */
   maxOutputTokens: maxOutputTokensSchema.optional(),
   providerOptions: providerOptionsSchema.optional(),
@@ -104,6 +109,10 @@ export const configSchema = z.strictObject({
     .prefault({}),
   agents: z.array(agent).max(1000).default([]),
   models: z.record(z.string().min(1).max(200), model).default({}),
+  /** In place of the price table of this version, by vendor; false: no table. */
+  prices: z
+    .union([z.literal(false), z.record(name, z.strictObject({ date: z.iso.date(), models: pricesSchema }))])
+    .optional(),
   tools: z.array(tool).max(1000).default([]),
 })
 

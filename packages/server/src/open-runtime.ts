@@ -47,6 +47,7 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     store: storeOf(config),
     connections: Object.fromEntries(connections),
     models: modelsOf(config),
+    ...(config.prices === undefined ? {} : { prices: config.prices === false ? null : config.prices }),
     sources: sourcesOf(config),
     tools: config.tools,
     agents: config.agents,

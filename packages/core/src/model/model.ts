@@ -91,6 +91,14 @@ export interface ModelPrice {
   readonly outputPerMillion: number
   readonly cachedInputPerMillion?: number
   readonly cacheWritePerMillion?: number
+  /** The price of requests with more input tokens than that; null: not known, and so is their cost. */
+  readonly longInput?: { readonly moreThan: number; readonly price: Omit<ModelPrice, 'longInput'> | null }
+}
+
+/** The vendor that answers, as a price table names it, and the vendor's own name of the model. */
+export interface ModelListing {
+  readonly vendor: string
+  readonly model: string
 }
 
 /**
@@ -103,6 +111,8 @@ export interface Model {
   readonly id: string
   /** What its tokens cost, where that is known: its replies are then recorded with their cost. */
   readonly price?: ModelPrice
+  /** Where the price stands in a table, if the model has none of its own; absent where it is not known who answers. */
+  readonly listing?: ModelListing
   /** `script` where no language model is called; absent for a language model. Screens and lists say so. */
   readonly kind?: 'script'
   /** True where the id says nothing of what it answers, as of a script: then no other model of a runtime may have the same id. */

@@ -88,6 +88,7 @@ export function withRateLimit(model: Model, limit: RateLimit): Model {
     id: model.id,
     ...(model.kind === undefined ? {} : { kind: model.kind }),
     ...(model.price === undefined ? {} : { price: model.price }),
+    ...(model.listing === undefined ? {} : { listing: model.listing }),
     stream: (request, call) => new RateLimited(model, limit, { request, call }),
   }
 }

@@ -6,7 +6,8 @@ import type { Clock } from '../identity/clock.ts'
 import { randomNumber } from '../identity/ids.ts'
 import { openaiCompatible } from '../model/adapters/openai-compatible.ts'
 import type { Model } from '../model/model.ts'
-import { withPrice } from '../model/price.ts'
+import { withPrice, withTable } from '../model/price.ts'
+import { priceTable } from '../model/price-table.ts'
 import { createRateLimit, type RateLimit, withRateLimit } from '../model/rate-limit.ts'
 import { withRetries } from '../model/retry.ts'
 import type { Connection, RuntimeOptions } from './options.ts'
@@ -17,10 +18,12 @@ export function modelDirectory(options: RuntimeOptions, clock: Clock) {
   const rateLimits = rateLimitsOf(connections, clock)
   const made = new Map<string, Model>()
   const sleep = sleeper(clock)
+  const { prices: table = priceTable } = options
   const retried = (model: Model) => {
     const { totalMs: _, ...retry } = options.retry ?? {}
     const patient = withRetries(model, { ...retry, sleep, random: options.random ?? randomNumber })
-    return model.price === undefined ? patient : withPrice(patient, model.price)
+    if (model.price !== undefined) return withPrice(patient, model.price)
+    return table === null || model.listing === undefined ? patient : withTable(patient, model.listing, table)
   }
   const live = new Map(Object.entries(options.models ?? {}))
   for (const agent of options.agents ?? []) {

@@ -6,6 +6,7 @@ import type { Ceilings } from '../budget/ceilings.ts'
 import type { Clock } from '../identity/clock.ts'
 import type { Ids } from '../identity/ids.ts'
 import { isModel, type Model, type ModelPrice } from '../model/model.ts'
+import type { PriceTable } from '../model/price-table.ts'
 import type { Store } from '../store/store.ts'
 import type { FunctionTool } from '../tool/define.ts'
 import type { QuerySource } from '../tool/source.ts'
@@ -42,6 +43,8 @@ export interface RuntimeOptions {
   readonly connections?: Readonly<Record<string, Connection>>
   /** Live models, by the name that agents use. */
   readonly models?: Readonly<Record<string, Model>>
+  /** Prices of models that have none of their own, in place of `priceTable`; null: none. */
+  readonly prices?: PriceTable | null
   readonly sources?: Readonly<Record<string, Source>>
   readonly tools?: readonly FunctionTool[]
   /** Agents as code or as data, stored when the runtime starts [F10]. */
@@ -74,6 +77,7 @@ const optionNames: readonly string[] = [
   'store',
   'connections',
   'models',
+  'prices',
   'sources',
   'tools',
   'agents',

@@ -26,6 +26,7 @@ export function aiSdkModel(
   return {
     id: options.id ?? `${model.provider}/${model.modelId}`,
     ...(options.price === undefined ? {} : { price: options.price }),
+    listing: { vendor: model.provider.split('.')[0] ?? '', model: model.modelId },
     stream: (request, call) => ({
       [Symbol.asyncIterator]: () => {
         const asked = isSet ? { ...request, ...settingsWith(request, options) } : request

@@ -3,6 +3,7 @@ import { WitanError } from '@witan/protocol'
 import { providerOptionsSchema } from '@witan/protocol/schemas'
 import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelRequest } from '../model.ts'
 import { afterText, asCostly, ModelCallError } from '../model.ts'
+import { vendorAt } from '../price-table.ts'
 import { type ModelSettings, settingsWith } from '../settings.ts'
 import type { Called } from './openai-compatible-error.ts'
 import { errorOfEnd, errorOfNetwork, errorOfResponse } from './openai-compatible-error.ts'
@@ -44,7 +45,13 @@ export interface OpenAICompatibleOptions extends ModelSettings {
 export function openaiCompatible(options: OpenAICompatibleOptions): Model {
   const connection = connect(options)
   const stream: Model['stream'] = (request, call) => converse(connection, request, call)
-  return { id: connection.id, ...(options.price === undefined ? {} : { price: options.price }), stream }
+  const vendor = vendorAt(new URL(connection.url).host)
+  return {
+    id: connection.id,
+    ...(options.price === undefined ? {} : { price: options.price }),
+    ...(vendor === null ? {} : { listing: { vendor, model: options.model } }),
+    stream,
+  }
 }
 
 interface Connection {
