@@ -22,7 +22,7 @@ function payingPlay(seed: number): Rule {
     const dice = createHash('sha256')
       .update(`usage ${seed} ${JSON.stringify(request.messages)}`)
       .digest()
-    const [kind = 0, input = 0, output = 0, cached = 0, thought = 0] = dice
+    const [kind = 0, input = 0, output = 0, cached = 0, thought = 0, written = 0, cost = 0, day = 0] = dice
     const usage: Used =
       kind % 8 === 0
         ? null
@@ -31,15 +31,19 @@ function payingPlay(seed: number): Rule {
             outputTokens: output,
             cachedInputTokens: cached,
             reasoningTokens: thought,
+            ...(written % 2 === 0 ? { cacheWriteTokens: written } : {}),
+            costUsd: cost / 1000,
+            ...(day % 4 === 0 ? { priceDate: `2026-01-${10 + (day % 9)}` } : {}),
           }
     return typeof answer === 'string' ? { text: answer, usage } : { ...answer, usage }
   }
 }
 
-type Sum = Omit<UsageCounters, 'costUsd'>
+type Sum = UsageCounters
 
 function sumOf(events: readonly AnyEvent[]): Sum {
-  const sum = {
+  const sum: Sum = {
+    costUsd: null,
     modelCalls: 0,
     toolCalls: 0,
     inputTokens: 0,
@@ -54,6 +58,13 @@ function sumOf(events: readonly AnyEvent[]): Sum {
     if (content['code'] === 'USAGE_INCOMPLETE') sum.complete = false
     if (type !== 'end' || kind !== 'model') continue
     const used = content['usage'] as Used
+    const dollars = used?.costUsd ?? null
+    if (sum.modelCalls === 0) sum.costUsd = dollars
+    else
+      sum.costUsd = sum.costUsd === null || dollars === null ? null : Math.round((sum.costUsd + dollars) * 1000) / 1000
+    const { cacheWriteTokens: written = 0, priceDate: date } = used ?? {}
+    if (written > 0) sum.cacheWriteTokens = (sum.cacheWriteTokens ?? 0) + written
+    if (date !== undefined && date < (sum.priceDate ?? '9')) sum.priceDate = date
     sum.modelCalls += 1
     sum.inputTokens += used?.inputTokens ?? 0
     sum.outputTokens += used?.outputTokens ?? 0
@@ -65,8 +76,7 @@ function sumOf(events: readonly AnyEvent[]): Sum {
   return sum
 }
 
-function plain({ costUsd: _, ...counters }: UsageCounters & { byAgent?: unknown }): Sum {
-  const { byAgent: __, ...sum } = counters as Sum & { byAgent?: unknown }
+function plain({ byAgent: _, ...sum }: UsageCounters & { byAgent?: unknown }): Sum {
   return sum
 }
 

@@ -174,6 +174,7 @@ test('what the runtime tells an agent is a note of its call, not a message of th
   const view = viewOf(events(asked, starts('a'), ['message', 'a', { author: 'witan', text: 'Answer again.' }]))
   assert.equal(view.messages.length, 1)
   assert.deepEqual(view.calls.get('a')?.notices, [{ code: 'RUNTIME', detail: 'Answer again.' }])
+  assert.equal(view.calls.get('a')?.tokens.complete, true)
 })
 
 test('what a model used and its provider did not say is never counted as all', () => {

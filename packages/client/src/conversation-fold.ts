@@ -242,8 +242,10 @@ function onResolved(view: Draft, { content, at }: EventOf<'resolved'>): Call | n
 
 function addNotice(view: Draft, callId: string, notice: CallNotice): Call | null {
   const call = view.calls.get(callId)
-  call?.notices.push(notice)
-  return call ?? null
+  if (call === undefined) return null
+  call.notices.push(notice)
+  if (notice.code === 'USAGE_INCOMPLETE') call.tokens = { ...call.tokens, complete: false }
+  return call
 }
 
 function endCall(view: Draft, call: Call, { at, state }: { at: string; state: CallView['state'] }): Call {

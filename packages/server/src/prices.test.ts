@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadConfig } from './config.ts'
 import { createLog } from './log.ts'
-import { openRuntime } from './open-runtime.ts'
+import { openRuntime, runtimeOptions } from './open-runtime.ts'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -50,6 +50,8 @@ test('[Rb56] the prices of a connection make the cost of a run, model by model',
     [{ dear: { inputPerMillion: 10 } }, 'connections.local.prices.dear.outputPerMillion'],
     [{ dear: { inputPerMillion: -1, outputPerMillion: 1 } }, 'connections.local.prices.dear.inputPerMillion'],
     [{ dear: { inputPerMilion: 1, outputPerMillion: 1 } }, 'connections.local.prices.dear'],
+    [{ dear: { ...prices.dear, cacheWritePerMillion: '1' } }, 'connections.local.prices.dear.cacheWritePerMillion'],
+    [{ dear: { ...prices.dear, longInput: { moreThan: 0, price: null } } }, 'connections.local.prices.dear.longInput'],
   ] as const) {
     const connections = { local: { kind: 'openai-compatible', baseUrl, prices: wrong } }
     await writeFile(file, JSON.stringify({ ...config, connections }))
@@ -60,4 +62,20 @@ test('[Rb56] the prices of a connection make the cost of a run, model by model',
   }
   await rm(folder, { recursive: true })
   provider.close()
+})
+
+test('[Rb56] the table of prices is replaced or switched off by the configuration', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'witan-prices-'))
+  const file = join(folder, 'witan.config.json')
+  const read = async (prices: unknown) => {
+    await writeFile(file, JSON.stringify({ store: { url: 'memory:' }, prices }))
+    return runtimeOptions(await loadConfig({ file, env: {} }), createLog('error')).prices
+  }
+  const models = { big: { inputPerMillion: 1, outputPerMillion: 2, longInput: { moreThan: 9, price: null } } }
+  assert.deepEqual(await read({ openai: { date: '2026-11-01', models } }), { openai: { date: '2026-11-01', models } })
+  assert.equal(await read(false), null)
+  assert.equal(await read(undefined), undefined)
+  for (const wrong of [true, 'prices.json', { openai: { date: 'now', models } }, { openai: { date: '2026-11-01' } }])
+    await assert.rejects(read(wrong), (error: { path?: string }) => error.path?.startsWith('prices') === true)
+  await rm(folder, { recursive: true })
 })

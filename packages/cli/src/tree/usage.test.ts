@@ -29,7 +29,8 @@ test('the sum comes first, then a line for each agent, indented by its depth', (
 })
 
 test('what a provider did not say is never counted as nothing', () => {
-  assert.match(textOf(100)({ ...counters(1, 0, 20), complete: false, byAgent: {} })[0] ?? '', /at least 20 tokens/)
+  const incomplete = { ...counters(1, 0, 20), complete: false, costUsd: 0.5, byAgent: {} }
+  assert.match(textOf(100)(incomplete)[0] ?? '', /at least 20 tokens · at least \$0\.5000/)
 })
 
 test('a price is shown where it is known', () => {

@@ -20,7 +20,8 @@ export function usageLines(result: Pick<RunResult, 'usage' | 'elapsedMs'>, colum
 }
 
 function sumPhrase(usage: Usage): string {
-  const price = usage.costUsd === null ? '' : ` · $${usage.costUsd.toFixed(4)}`
+  const least = usage.complete ? '' : 'at least '
+  const price = usage.costUsd === null ? '' : ` · ${least}$${usage.costUsd.toFixed(4)}`
   const calls = `${plural(usage.modelCalls, 'model call')} · ${plural(usage.toolCalls, 'tool call')}`
   return `${calls} · ${tokens(usage)}${price}`
 }

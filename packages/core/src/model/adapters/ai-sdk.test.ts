@@ -215,3 +215,34 @@ test('how much to think is told to a model of V4, and to none before it [F08]', 
   await last(aiSdkModel(earlier), false, asked)
   assert.ok(!('reasoning' in (earlier.doGenerateCalls[0] ?? assert.fail())))
 })
+
+test('[Rb56] what was written to a cache is counted in each specification, and is part of the input', async () => {
+  const flat = { inputTokens: 20, outputTokens: 8, totalTokens: 28, cachedInputTokens: 50 }
+  const anthropic = { anthropic: { cacheCreationInputTokens: 100 } }
+  const broken = {
+    inputTokens: { total: 170, noCache: 20, cacheRead: 50, cacheWrite: 100 },
+    outputTokens: { total: 8, text: 8, reasoning: undefined },
+  }
+  const given: readonly (readonly ['v2' | 'v3' | 'v4', object, object | undefined, readonly unknown[]])[] = [
+    ['v2', flat, anthropic, [170, 50, 100]],
+    ['v2', flat, { anthropic: { cacheCreationInputTokens: null } }, [70, 50, undefined]],
+    ['v2', flat, { openai: {} }, [20, 50, undefined]],
+    ['v3', broken, undefined, [170, 50, 100]],
+    ['v4', broken, anthropic, [170, 50, 100]],
+  ]
+  for (const [specificationVersion, told, providerMetadata, wanted] of given) {
+    const finish = { finishReason: specificationVersion === 'v2' ? 'stop' : stop, usage: told, providerMetadata }
+    const model = aiSdkModel({
+      specificationVersion,
+      provider: 'p',
+      modelId: 'm',
+      doGenerate: async () => ({ content: [], ...finish, warnings: [] }) as never,
+      doStream: async () => ({ stream: ReadableStream.from([{ type: 'finish', ...finish }]) }) as never,
+    })
+    for (const deltas of [false, true]) {
+      const { usage: counted } = await last(model, deltas)
+      const parts = [counted?.inputTokens, counted?.cachedInputTokens, counted?.cacheWriteTokens]
+      assert.deepEqual(parts, wanted, `${specificationVersion}, deltas ${deltas}`)
+    }
+  }
+})

@@ -122,6 +122,25 @@ test('usage comes with its own chunk, in the last one, or in all of them', async
   assert.deepEqual(reply?.usage, { inputTokens: null, outputTokens: null, cachedInputTokens: 0, reasoningTokens: 0 })
 })
 
+test('[Rb56] what a cache was read and written for is found under each name that servers have for it', async () => {
+  const counts = { prompt_tokens: 90, completion_tokens: 4 }
+  const told: readonly (readonly [object, number, number | undefined])[] = [
+    [{ prompt_tokens_details: { cached_tokens: 20, cache_write_tokens: 30 } }, 20, 30], // OpenAI, OpenRouter
+    [{ prompt_tokens_details: { cached_tokens: 20, cache_creation_input_tokens: 30 } }, 20, 30], // Qwen
+    [{ prompt_tokens_details: { cached_tokens: 20 }, cache_creation_input_tokens: 30 }, 20, 30], // LiteLLM
+    [{ prompt_cache_hit_tokens: 20, prompt_cache_miss_tokens: 70 }, 20, undefined], // DeepSeek
+    [{ cached_tokens: 20 }, 20, undefined], // Moonshot
+    [{ num_cached_tokens: 20, cache_creation_input_tokens: 0 }, 20, undefined], // Mistral
+    [{ prompt_tokens_details: { cached_tokens: 'many', cache_write_tokens: -1 } }, 0, undefined],
+  ]
+  for (const [parts, read, written] of told) {
+    const { reply } = await play(eventStream([chunk({ content: 'x' }, 'stop', { ...counts, ...parts })]))
+    const { usage } = reply ?? {}
+    assert.deepEqual([usage?.inputTokens, usage?.cachedInputTokens, usage?.cacheWriteTokens], [90, read, written])
+    assert.equal('cacheWriteTokens' in (usage ?? {}), written !== undefined, 'an entry does not grow for nothing')
+  }
+})
+
 test('finish reasons are those of the contract, and calls count more than the word stop', async () => {
   const tool_calls = [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }]
   const table = [
