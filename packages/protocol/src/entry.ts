@@ -27,7 +27,7 @@ export type EntryType = (typeof entryTypes)[number]
 /** What a `start`, `end` or `error` is about. */
 export type EntryKind = 'agent' | 'tool' | 'model' | null
 
-/** Codes of `notice` entries: information for a person that changes nothing. */
+/** Codes of `notice` entries: information for a person. `USAGE_INCOMPLETE` also marks the usage of its call, and no other changes any. */
 export const noticeCodes = [
   'ARGUMENT_OVERRIDE_IGNORED',
   'ARGUMENT_UNKNOWN_DROPPED',
@@ -243,7 +243,7 @@ export interface ResolvedBody {
   readonly by: string | null
   readonly answer: unknown
 }
-/** Information for a person that changes nothing. */
+/** Information for a person. */
 export interface NoticeBody {
   readonly code: NoticeCode
   readonly detail: string

@@ -31,6 +31,6 @@ export function noteWaiting(job: Job): number {
 }
 
 function noteLost(job: Job, { place, agent, model }: AgentCall): void {
-  const detail = `A request of \`${agent.id}\` to the model \`${model}\` may have ended without a reply; what it used is in no sum.`
+  const detail = `A request of \`${agent.id}\` to the model \`${model}\` gave no reply and may be charged for; no sum has what it used.`
   record(job, place, { type: 'notice', kind: null, body: { code: 'USAGE_INCOMPLETE', detail } })
 }
