@@ -175,6 +175,8 @@ test('what the runtime tells an agent is a note of its call, not a message of th
   assert.equal(view.messages.length, 1)
   assert.deepEqual(view.calls.get('a')?.notices, [{ code: 'RUNTIME', detail: 'Answer again.' }])
   assert.equal(view.calls.get('a')?.tokens.complete, true)
+  const lost = viewOf(events(asked, starts('a'), ['notice', 'a', { code: 'USAGE_INCOMPLETE', detail: 'Lost.' }]))
+  assert.equal(lost.calls.get('a')?.tokens.complete, false)
 })
 
 test('what a model used and its provider did not say is never counted as all', () => {
