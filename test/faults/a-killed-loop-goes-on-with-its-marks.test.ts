@@ -1,0 +1,112 @@
+/** `kill -9` between the first and the second request of a tool loop: the next worker sends what the first reply was marked with. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, describe, test, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { createRuntime, type Store } from '@witan/core'
+import { exportStore, exportText, importItem, readExport } from '@witan/core/export'
+import { freshSchema } from '../postgres/support/stores.ts'
+import { assertSound } from '../support/claims.ts'
+import { allEvents } from '../support/stage.ts'
+import { openVendor, type Vendor } from '../support/vendors/tape.ts'
+import { prompt, type Way, ways, weatherAgent } from '../support/vendors/weather.ts'
+import { openLoop, type Place, storeAt } from './support/held-loop.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'witan-marks-'))
+const children = new Set<ChildProcess>()
+after(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const script = fileURLToPath(new URL('support/held-loop.ts', import.meta.url))
+const look = async (city: string) => `rain in ${city}`
+const timeout = 60_000
+
+/** What a vendor is asked by a loop that nobody interrupts. */
+async function uninterrupted({ dialect, model }: Way): Promise<readonly unknown[]> {
+  const vendor = await openVendor(dialect)
+  const { agent, tool } = weatherAgent(model(vendor.baseUrl), look)
+  const runtime = createRuntime({ agents: [agent], tools: [tool], retry: { tries: 1 } })
+  assert.equal((await runtime.conversation('root').run(prompt)).text, 'Rain everywhere.')
+  await Promise.all([runtime.close(), vendor.close()])
+  return vendor.bodies.map((body) => dialect.history(body))
+}
+
+/** Starts the loop in a process of its own and kills it in the calls of the first reply. */
+async function startAndKill(place: Place, way: Way, { baseUrl, bodies }: Vendor): Promise<void> {
+  const told = JSON.stringify({ place, way: way.dialect.name, baseUrl })
+  const child = spawn(process.execPath, ['--conditions=witan-source', '--no-warnings', script, told], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.add(child)
+  const ended = once(child, 'exit')
+  for await (const line of createInterface({ input: child.stdout })) if (line === 'held') break
+  assert.equal(bodies.length, 1)
+  child.kill('SIGKILL')
+  assert.deepEqual(await ended, [null, 'SIGKILL'])
+}
+
+async function copy(from: Store, to: Store): Promise<void> {
+  await Promise.all([from.open(), to.open()])
+  async function* lines() {
+    for await (const line of exportStore(from, await from.listDatabases())) yield exportText(line)
+  }
+  for await (const item of readExport(lines())) assert.equal(await importItem(to, item), true)
+  await Promise.all([from.close(), to.close()])
+}
+
+let files = 0
+async function freshFile(): Promise<Place> {
+  files += 1
+  return { file: join(folder, `${files}.db`) }
+}
+
+type Places = (context: TestContext) => Promise<{ readonly first: Place; readonly next: Place }>
+
+const onOne = (fresh: (context: TestContext) => Promise<Place>) => async (context: TestContext) => {
+  const place = await fresh(context)
+  return { first: place, next: place }
+}
+
+const stores: Readonly<Record<string, Places>> = {
+  SQLite: onOne(freshFile),
+  PostgreSQL: onOne((context) => freshSchema(context)),
+  'SQLite, moved to PostgreSQL': async (context) => ({ first: await freshFile(), next: await freshSchema(context) }),
+  'PostgreSQL, moved to SQLite': async (context) => ({ first: await freshSchema(context), next: await freshFile() }),
+}
+
+for (const [name, places] of Object.entries(stores)) {
+  describe(`on ${name}`, { concurrency: 2 }, () => {
+    for (const way of ways) {
+      test(`[I1] [D2] ${way.dialect.name}: the next worker’s requests are those of a loop that nobody killed`, {
+        timeout,
+      }, async (context) => {
+        const { first, next } = await places(context)
+        const vendor = await openVendor(way.dialect)
+        context.after(() => vendor.close())
+        await startAndKill(first, way, vendor)
+        if (next !== first) await copy(storeAt(first), storeAt(next))
+        const runtime = openLoop({ place: next, way: way.dialect.name, baseUrl: vendor.baseUrl }, look)
+        try {
+          const { runs } = await runtime.getConversation('chats/1')
+          const { text } = await (await runtime.followRun(runs[0]?.runId ?? '')).result
+          assert.deepEqual([text, vendor.refusals], ['Rain everywhere.', []])
+          assertSound(await allEvents(runtime, 'chats/1'))
+        } finally {
+          // Before the schema is dropped.
+          await runtime.close()
+        }
+        assert.deepEqual(
+          vendor.bodies.map((body) => way.dialect.history(body)),
+          await uninterrupted(way),
+        )
+      })
+    }
+  })
+}
