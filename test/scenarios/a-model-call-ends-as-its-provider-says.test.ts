@@ -3,11 +3,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { aiSdkModel, createRuntime, type Model, openaiCompatible } from '@witan/core'
 import type { RunResult } from '@witan/protocol'
-import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { chunk, createFakeProvider, eventStream, type FakeAnswer, jsonAnswer } from '../support/fake-provider.ts'
 import { type AgentDraft, agent, allEvents } from '../support/stage.ts'
-import { type Dialect, type Json, openVendor } from '../support/vendors/tape.ts'
+import type { Json } from '../support/vendors/tape.ts'
 
 const said = (text: string, finish = 'stop'): FakeAnswer =>
   eventStream([chunk(text === '' ? {} : { content: text }), chunk({}, finish)])
@@ -254,48 +253,5 @@ describe('[Rb38] a history that is too long for its model', () => {
     assert.deepEqual([plain.result.error?.code, plain.asked.length], ['MODEL_CONTEXT_EXCEEDED', 2])
     const trimmed = await converse({ history: { trim: summarize } }, [said('one'), tooLong, said('They met.'), tooLong])
     assert.deepEqual([trimmed.result.error?.code, trimmed.asked.length], ['MODEL_CONTEXT_EXCEEDED', 4])
-  })
-})
-
-/** A model that pauses once in the middle of its turn, while a tool of its vendor works. */
-const pausing: Dialect = {
-  name: 'pausing',
-  plain: ({ text }) => ({
-    id: 'msg_1',
-    type: 'message',
-    role: 'assistant',
-    model: 'claude',
-    content:
-      text === 'paused'
-        ? [
-            { type: 'text', text: 'I search. ' },
-            { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'rain' } },
-          ]
-        : [{ type: 'text', text }],
-    stop_reason: text === 'paused' ? 'pause_turn' : 'end_turn',
-    stop_sequence: null,
-    usage: { input_tokens: 10, output_tokens: 5 },
-  }),
-  stream: () => '',
-  history: (body) => body.messages,
-  refusal: () => null,
-  wordsOf: () => ({}),
-}
-
-test('a turn that its provider paused goes on in the same reply, and both requests are counted', async () => {
-  const step = (text: string) => ({ text, thought: '', sign: '', calls: [] })
-  const vendor = await openVendor(pausing, [step('paused'), step('It rains.')])
-  const model = aiSdkModel(createAnthropic({ baseURL: vendor.baseUrl, apiKey: 'k' })('claude-sonnet-4-5'))
-  const result = await run(model, {})
-  await vendor.close()
-  assert.equal(result.text, 'I search. It rains.')
-  assert.deepEqual([result.usage.modelCalls, result.usage.inputTokens, result.usage.outputTokens], [1, 20, 10])
-  const [, second] = vendor.bodies.map((body) => body.messages as readonly { role: string; content: unknown }[])
-  assert.deepEqual(second?.[1], {
-    role: 'assistant',
-    content: [
-      { type: 'text', text: 'I search. ' },
-      { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'rain' } },
-    ],
   })
 })
