@@ -1,32 +1,10 @@
 /** The example as a person meets it: the command line, the real database, and no key in the environment. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-
-const program = fileURLToPath(new URL('../../packages/cli/bin/witan.js', import.meta.url))
-const config = fileURLToPath(new URL('./witan.config.ts', import.meta.url))
-const ours = /^(OPENAI_|ANTHROPIC_|GOOGLE_|WITAN_|NODE_OPTIONS$)/
-
-interface Ended {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-
-async function witan(words: readonly string[], { env = {}, input = '' } = {}): Promise<Ended> {
-  const kept = Object.entries(process.env).filter(([name]) => !ours.test(name))
-  const child = spawn(process.execPath, [program, ...words, '--config', config], {
-    env: { ...Object.fromEntries(kept), WITAN_STORE_URL: 'memory:', NORTHWIND_PACE_MS: '0', ...env },
-  })
-  child.stdin.end(input)
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  return { code: child.exitCode, out, err }
-}
+import { witan } from './command.ts'
 
 const janet = ['--param', 'userId=employees/3', '--hide', 'userId']
 const ask = (message: string, as: readonly string[] = janet) =>
