@@ -117,6 +117,12 @@ export function refusesThoughts({ status, message }: { readonly status: number |
   return isNamed && isUnknown.test(message) && !/passed back|missing/i.test(message)
 }
 
+/** Whether a server refused a request because a reply in it has no thoughts, as one of another model, or one that needed none. */
+export function wantsThoughts({ status, message }: { readonly status: number | null; readonly message: string }) {
+  if (status !== 400 && status !== 422) return false
+  return /reasoning_content/.test(message) && /passed back|missing|required/i.test(message)
+}
+
 function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -7,25 +7,32 @@ import { returnedWith } from './openai-compatible-kept.ts'
 
 type Output = NonNullable<ModelRequest['output']>
 
+type MessageTexts = WeakMap<ModelMessage, string>
+
 // By identity, as the contract of a request allows. Entries live as long as the conversation's own messages.
-const messageTexts = new WeakMap<ModelMessage, string>()
+const messageTexts: MessageTexts = new WeakMap()
 /** With what its model gets back: apart from what all others read. */
-const keptTexts = new WeakMap<ModelMessage, string>()
+const keptTexts: MessageTexts = new WeakMap()
+/** The same two for servers that want thoughts with every reply. */
+const filledTexts: MessageTexts = new WeakMap()
+const filledKeptTexts: MessageTexts = new WeakMap()
 const toolTexts = new WeakMap<readonly ModelTool[], string>()
 const outputTexts = new WeakMap<Output, string>()
 
-/** Whose kept parts go back, and what stands behind the settings of a request. */
+/** Whose kept parts go back, whether a reply without thoughts gets empty ones, and what stands behind the settings of a request. */
 interface Sending {
   readonly keeper: string
+  readonly fills: boolean
   readonly settings: ModelSettings
 }
 
+const asItIs: Sending = { keeper: '', fills: false, settings: {} }
+
 /** The request as JSON text in the form of OpenAI's `POST /chat/completions`, always streamed and with usage. */
-export function requestBody(model: string, request: ModelRequest, sending?: Sending): string {
-  const by = sending?.keeper ?? ''
+export function requestBody(model: string, request: ModelRequest, sending = asItIs): string {
   let messages = ''
   for (const message of request.messages)
-    messages += messages === '' ? messageText(message, by) : `,${messageText(message, by)}`
+    messages += messages === '' ? messageText(message, sending) : `,${messageText(message, sending)}`
   let body = `{"model":${JSON.stringify(model)},"stream":true,"stream_options":{"include_usage":true},"messages":[${messages}]`
   // A choice without tools is refused by several servers, and says nothing.
   if (request.tools.length > 0) {
@@ -34,7 +41,7 @@ export function requestBody(model: string, request: ModelRequest, sending?: Send
   if (request.temperature !== null) body += `,"temperature":${request.temperature}`
   if (request.reasoningEffort !== null) body += `,"reasoning_effort":"${request.reasoningEffort}"`
   if (request.output !== null) body += `,"response_format":${cached(outputTexts, request.output, outputText)}`
-  const { maxOutputTokens, providerOptions } = settingsWith(request, sending?.settings ?? {})
+  const { maxOutputTokens, providerOptions } = settingsWith(request, sending.settings)
   if (maxOutputTokens !== undefined) body += `,"max_tokens":${maxOutputTokens}`
   const own = JSON.stringify(providerOptions?.['openaiCompatible'] ?? {})
   if (own !== '{}') body += `,${own.slice(1, -1)}`
@@ -49,22 +56,29 @@ function cached<Key extends object>(store: WeakMap<Key, string>, key: Key, write
   return text
 }
 
-function messageText(message: ModelMessage, by: string): string {
-  const isKept = message.role === 'assistant' && message.kept?.by === by
-  return cached(isKept ? keptTexts : messageTexts, message, (fresh) => JSON.stringify(wireMessage(fresh, by)))
+function messageText(message: ModelMessage, sending: Sending): string {
+  return cached(textsFor(message, sending), message, (fresh) => JSON.stringify(wireMessage(fresh, sending)))
 }
 
-function wireMessage(message: ModelMessage, by: string): Record<string, unknown> {
+function textsFor(message: ModelMessage, { keeper, fills }: Sending): MessageTexts {
+  if (message.role !== 'assistant') return messageTexts
+  const isKept = message.kept?.by === keeper
+  if (fills) return isKept ? filledKeptTexts : filledTexts
+  return isKept ? keptTexts : messageTexts
+}
+
+function wireMessage(message: ModelMessage, { keeper, fills }: Sending): Record<string, unknown> {
   if (message.role === 'tool') {
     return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
   }
   const { role, content } = message
   if (message.role !== 'assistant') return { role, content }
-  const returned = returnedWith(message, by)
+  const returned = returnedWith(message, keeper)
+  const thoughts = fills ? { reasoning_content: '', ...returned?.message } : returned?.message
   const { toolCalls = [] } = message
-  if (toolCalls.length === 0) return { role, content, ...returned?.message }
+  if (toolCalls.length === 0) return { role, content, ...thoughts }
   const calls = toolCalls.map((call) => wireToolCall(call, returned?.extraOf.get(call.id)))
-  return { role, content: content === '' ? null : content, ...returned?.message, tool_calls: calls }
+  return { role, content: content === '' ? null : content, ...thoughts, tool_calls: calls }
 }
 
 function wireToolCall({ id, name, arguments: written }: ModelToolCall, extra: unknown): Record<string, unknown> {

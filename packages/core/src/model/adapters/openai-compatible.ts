@@ -7,7 +7,7 @@ import { vendorAt } from '../price-table.ts'
 import { type ModelSettings, settingsWith } from '../settings.ts'
 import type { Called } from './openai-compatible-error.ts'
 import { errorOfEnd, errorOfNetwork, errorOfResponse } from './openai-compatible-error.ts'
-import { refusesThoughts } from './openai-compatible-kept.ts'
+import { refusesThoughts, wantsThoughts } from './openai-compatible-kept.ts'
 import type { ReadState, ReplyReader } from './openai-compatible-read.ts'
 import { createReplyReader } from './openai-compatible-read.ts'
 import { finishReply, hasBegun, takeFresh, takeReasoning } from './openai-compatible-reply.ts'
@@ -64,6 +64,8 @@ interface Connection {
   readonly fetch: typeof fetch
   /** Whose kept parts it takes back; empty once the server has refused such parts. */
   keeper: string
+  /** Whether every reply goes with thoughts, empty where it has none: once the server has asked for them. */
+  fills: boolean
   readonly settings: ModelSettings
 }
 
@@ -91,6 +93,7 @@ function connect(options: OpenAICompatibleOptions): Connection {
     limits: { silenceMs: timeoutMs, totalMs: totalTimeoutMs },
     fetch: options.fetch ?? fetch,
     keeper: `openai-compatible ${url.host}/${model}`,
+    fills: false,
     settings: checkedSettings(options),
   }
 }
@@ -155,15 +158,18 @@ async function* converse(
   yield { type: 'reply', reply: finishReply(reader.reply, connection.keeper) }
 }
 
-/** Sends the request and returns the reader of its reply. */
+/** Sends the request and returns the reader of its reply. A server that cannot take the thoughts in it is asked once more. */
 async function open(connection: Connection, request: ModelRequest, call: ModelCallOptions): Promise<ReplyReader> {
-  const { keeper } = connection
+  // As it is now: calls at the same time may be refused for the same reason.
+  const { keeper, fills } = connection
   try {
     return await send(connection, request, call)
   } catch (error) {
-    if (!(error instanceof ModelCallError) || !refusesThoughts(error)) throw error
-    if (!request.messages.some((message) => message.role === 'assistant' && message.kept?.by === keeper)) throw error
-    connection.keeper = ''
+    if (!(error instanceof ModelCallError)) throw error
+    const replies = request.messages.filter((message) => message.role === 'assistant')
+    if (refusesThoughts(error) && replies.some(({ kept }) => kept?.by === keeper)) connection.keeper = ''
+    else if (wantsThoughts(error) && !fills && replies.length > 0) connection.fills = true
+    else throw error
     return await send(connection, request, call)
   }
 }
