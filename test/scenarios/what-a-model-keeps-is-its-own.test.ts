@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import {
-  aiSdkModel,
   createRuntime,
   memoryStore,
   type ModelRequest,
@@ -20,7 +19,6 @@ import { createTestDatabase } from '../postgres/support/database.ts'
 import { assertSound } from '../support/claims.ts'
 import { outliving } from '../support/reopen.ts'
 import { agent, createStage } from '../support/stage.ts'
-import { type Peer, peers } from '../support/vendors/peers.ts'
 import { deepseek } from '../support/vendors/chat-completions.ts'
 import { type Dialect, loop, openVendor } from '../support/vendors/tape.ts'
 
@@ -150,39 +148,6 @@ test('what a log cannot bear is dropped, and a notice says so', async () => {
       ['REPLY_PARTS_DROPPED'],
     )
     await stage.runtime.close()
-  }
-})
-
-/** A model as its provider knows it. */
-function nameOf({ model }: Peer): string {
-  const { provider, modelId } = model('http://127.0.0.1:1')
-  return `${provider}/${modelId}`
-}
-
-test('[E45] a conversation that changes its model in the middle sends nothing foreign', async () => {
-  for (const [first, second] of peers.flatMap((one) => peers.map((other) => [one, other] as const))) {
-    if (nameOf(first) === nameOf(second)) continue
-    const one = await openVendor(first.dialect, loop.slice(2))
-    // Nothing of its own can come back, and it takes that: the AI SDK says so in each vendor's own way.
-    const two = await openVendor({ ...second.dialect, refusal: () => null }, loop.slice(2))
-    const runtime = createRuntime({
-      models: {
-        'play/model': aiSdkModel(first.model(one.baseUrl)),
-        'play/other': aiSdkModel(second.model(two.baseUrl)),
-      },
-      agents: [agent('root')],
-    })
-    await runtime.start({ agent: 'root', id: 'chats/1', prompt: 'hello' })
-    await (await runtime.run('chats/1', { prompt: 'and?' })).result.catch(() => null)
-    await runtime.agents.save({ ...agent('root'), model: 'play/other' })
-    const result = await (await runtime.run('chats/1', { prompt: 'again' })).result
-    assert.equal(
-      result.text,
-      'Rain everywhere.',
-      `${first.dialect.name}, then ${second.dialect.name}: ${result.error?.detail}`,
-    )
-    assert.doesNotMatch(JSON.stringify(two.bodies), /sign-3|All rain/)
-    await Promise.all([runtime.close(), one.close(), two.close()])
   }
 })
 
