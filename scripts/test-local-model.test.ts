@@ -19,13 +19,14 @@ async function run(settings: Readonly<Record<string, string>>) {
   return { code: child.exitCode, out, err }
 }
 
-/** A server whose model says the same again and again, or refuses every request. */
-async function serve(context: TestContext, refuses: boolean): Promise<string> {
+/** A server whose model says the same again and again, keeps to a schema or not, or one that refuses every request. */
+async function serve(context: TestContext, kind: 'exact' | 'vague' | 'refusing'): Promise<string> {
   const server = createServer(async (request, response) => {
     if (request.method === 'GET') return void response.end(JSON.stringify({ data: [{ id: 'parrot' }] }))
     const { response_format: format } = (await json(request)) as { response_format?: unknown }
-    if (refuses) return void response.writeHead(400).end('{"error":{"message":"What?"}}')
-    const words = format === undefined ? ['Good ', 'day.'] : ['{"city":"Oslo",', '"warm":false}']
+    if (kind === 'refusing') return void response.writeHead(400).end('{"error":{"message":"What?"}}')
+    const isFree = format === undefined || kind === 'vague'
+    const words = isFree ? ['Good ', 'day.'] : ['{"city":"Oslo",', '"warm":false}']
     const usage = { prompt_tokens: 5, completion_tokens: 2 }
     const documents = [...words.map((content) => chunk({ content })), chunk({}, 'stop', usage)]
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -53,14 +54,16 @@ test('without a server, or with one that does not answer, it could not run', asy
 })
 
 test('a model that keeps to the protocol passes, whatever it says', async (context) => {
-  const { code, out } = await run({ WITAN_LOCAL_MODEL_URL: await serve(context, false) })
-  assert.equal(code, 0, out)
-  assert.match(out, /local model: parrot at 127\.0\.0\.1:\d+\n/)
-  assert.match(out, /pass 4\n/)
+  for (const kind of ['exact', 'vague'] as const) {
+    const { code, out } = await run({ WITAN_LOCAL_MODEL_URL: await serve(context, kind) })
+    assert.equal(code, 0, out)
+    assert.match(out, /local model: parrot at 127\.0\.0\.1:\d+\n/)
+    assert.match(out, /pass 4\n/)
+  }
 })
 
 test('a server that refuses the requests fails', async (context) => {
-  const { code, out } = await run({ WITAN_LOCAL_MODEL_URL: await serve(context, true) })
+  const { code, out } = await run({ WITAN_LOCAL_MODEL_URL: await serve(context, 'refusing') })
   assert.equal(code, 1)
   assert.match(out, /fail 4\n/)
 })
