@@ -1,10 +1,10 @@
-/** DeepSeek V4 over our own connection: it wants thoughts with every reply, also where there were none, and where another model spoke. */
+/** Over our own connection DeepSeek V4 wants thoughts with every reply, and Gemini 3 a signature: also where there were none, and where another model spoke. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRuntime, defineTool, type Model, openaiCompatible } from '@witan/core'
+import { createRuntime, defineTool, type Model, openaiCompatible, type Runtime } from '@witan/core'
 import { z } from 'zod'
 import { agent, createGate } from '../support/stage.ts'
-import { deepseek, openaiChat, openrouter } from '../support/vendors/chat-completions.ts'
+import { deepseek, geminiChat, openaiChat, openrouter } from '../support/vendors/chat-completions.ts'
 import { type Dialect, type Json, loop, openVendor, type Step, type Vendor } from '../support/vendors/tape.ts'
 
 const words = 'The `reasoning_content` in the thinking mode must be passed back to the API.'
@@ -22,17 +22,20 @@ const strict: Dialect = {
 /** The first step was made without a thought. */
 const hasty: readonly Step[] = loop.map((step, at) => (at === 0 ? { ...step, thought: '' } : step))
 
-const weather = defineTool({
-  name: 'weather',
-  description: 'The weather of a city.',
-  parameters: z.object({ city: z.string() }),
-  effect: 'none',
-  execute: ({ city }) => `rain in ${city}`,
-})
+type Look = (city: string) => Promise<void>
 
-function openWith(models: Readonly<Record<string, Model>>) {
-  const agents = [agent('root', { tools: ['weather'] })]
-  return createRuntime({ models, agents, tools: [weather], retry: { tries: 1 } })
+function openWith(models: Readonly<Record<string, Model>>, settings = { tools: ['weather'] }, look?: Look): Runtime {
+  const weather = defineTool({
+    name: 'weather',
+    description: 'The weather of a city.',
+    parameters: z.object({ city: z.string() }),
+    effect: 'none',
+    async execute({ city }) {
+      await look?.(city)
+      return `rain in ${city}`
+    },
+  })
+  return createRuntime({ models, agents: [agent('root', settings)], tools: [weather], retry: { tries: 1 } })
 }
 
 const modelOf = ({ baseUrl }: Vendor) => openaiCompatible({ baseUrl, model: 'thinker' })
@@ -71,6 +74,39 @@ test('[E45] a conversation that comes to it from another model goes on, with not
     assert.doesNotMatch(JSON.stringify(vendor.bodies), /sign-|Two cities|And Paris|All rain/)
     await Promise.all([runtime.close(), other.close(), vendor.close()])
   }
+})
+
+/** Refuses calls that are not signed, as Google does; a list around the error is its way, too. */
+function strictGemini(tape: readonly Step[]): Dialect {
+  const signs = [...tape.map(({ sign }) => sign), 'skip_thought_signature_validator']
+  const isSigned = ({ tool_calls: calls }: Json) => {
+    const [first] = (calls ?? []) as readonly { extra_content?: { google: { thought_signature: string } } }[]
+    return first === undefined || signs.includes(first.extra_content?.google.thought_signature ?? '')
+  }
+  const refusal = 'Function call is missing a thought_signature in functionCall parts.'
+  return {
+    ...geminiChat,
+    refusal: (body) => (repliesIn(body).every(isSigned) ? null : refusal),
+    wordsOf: (message) => [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }] as never,
+  }
+}
+
+test('[E45] Gemini 3 that takes over in the middle of a turn gets calls that say that they are not its own', async () => {
+  const other = await openVendor(openrouter)
+  const rest = loop.slice(1)
+  const vendor = await openVendor(strictGemini(rest), [rest[0] as Step, ...rest])
+  const models = { 'play/model': modelOf(other), 'play/other': modelOf(vendor) }
+  const settings = { tools: ['weather'], fallbacks: ['play/other'] }
+  const runtime = openWith(models, settings, async (city) => (city === 'Oslo' ? other.close() : undefined))
+  const result = await runtime.conversation('root').run('Rain?')
+  assert.deepEqual([result.text, vendor.refusals.length], ['Rain everywhere.', 1], result.error?.detail)
+  const marks = repliesIn(vendor.bodies.at(-1)).map(({ tool_calls: calls }) =>
+    (calls as readonly Json[]).map(({ extra_content: extra }) => extra),
+  )
+  const signed = (thought_signature: string) => ({ google: { thought_signature } })
+  assert.deepEqual(marks, [[signed('skip_thought_signature_validator'), undefined], [signed('sign-2')]])
+  assert.doesNotMatch(JSON.stringify(vendor.bodies), /sign-1|Two cities|reasoning/)
+  await Promise.all([runtime.close(), vendor.close()])
 })
 
 test('two conversations that are refused at once both go on', async () => {

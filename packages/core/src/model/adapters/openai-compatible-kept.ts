@@ -117,10 +117,14 @@ export function refusesThoughts({ status, message }: { readonly status: number |
   return isNamed && isUnknown.test(message) && !/passed back|missing/i.test(message)
 }
 
-/** Whether a server refused a request because a reply in it has no thoughts, as one of another model, or one that needed none. */
-export function wantsThoughts({ status, message }: { readonly status: number | null; readonly message: string }) {
-  if (status !== 400 && status !== 422) return false
-  return /reasoning_content/.test(message) && /passed back|missing|required/i.test(message)
+/** What a server may want with each reply, be it one that had none or one of another model: DeepSeek V4 thoughts, Gemini 3 signatures. */
+export type Wanted = 'thoughts' | 'signatures'
+
+/** Why a server refused a request in which they are missing; null for any other reason. */
+export function wantedBy({ status, message }: { readonly status: number | null; readonly message: string }) {
+  const isMissing = (status === 400 || status === 422) && /passed back|missing|required/i.test(message)
+  if (isMissing && /reasoning_content/.test(message)) return 'thoughts'
+  return isMissing && /thought_signature/.test(message) ? 'signatures' : null
 }
 
 function isObject(value: unknown): value is Json {

@@ -3,30 +3,25 @@ import { readJson } from '@witan/protocol/schemas'
 import type { ModelMessage, ModelToolCall } from '../message.ts'
 import type { ModelRequest, ModelTool } from '../model.ts'
 import { type ModelSettings, settingsWith } from '../settings.ts'
-import { returnedWith } from './openai-compatible-kept.ts'
+import { returnedWith, type Wanted } from './openai-compatible-kept.ts'
 
 type Output = NonNullable<ModelRequest['output']>
 
-type MessageTexts = WeakMap<ModelMessage, string>
-
 // By identity, as the contract of a request allows. Entries live as long as the conversation's own messages.
-const messageTexts: MessageTexts = new WeakMap()
-/** With what its model gets back: apart from what all others read. */
-const keptTexts: MessageTexts = new WeakMap()
-/** The same two for servers that want thoughts with every reply. */
-const filledTexts: MessageTexts = new WeakMap()
-const filledKeptTexts: MessageTexts = new WeakMap()
+/** What all read, and apart from it what stands with the kept parts of its model. */
+const createTexts = () => ({ plain: new WeakMap<ModelMessage, string>(), kept: new WeakMap<ModelMessage, string>() })
+const messageTexts = { asTheyAre: createTexts(), thoughts: createTexts(), signatures: createTexts() }
 const toolTexts = new WeakMap<readonly ModelTool[], string>()
 const outputTexts = new WeakMap<Output, string>()
 
-/** Whose kept parts go back, whether a reply without thoughts gets empty ones, and what stands behind the settings of a request. */
+/** Whose kept parts go back, what a reply without any gets in their place, and what stands behind the settings of a request. */
 interface Sending {
   readonly keeper: string
-  readonly fills: boolean
+  readonly wanted: Wanted | null
   readonly settings: ModelSettings
 }
 
-const asItIs: Sending = { keeper: '', fills: false, settings: {} }
+const asItIs: Sending = { keeper: '', wanted: null, settings: {} }
 
 /** The request as JSON text in the form of OpenAI's `POST /chat/completions`, always streamed and with usage. */
 export function requestBody(model: string, request: ModelRequest, sending = asItIs): string {
@@ -60,26 +55,30 @@ function messageText(message: ModelMessage, sending: Sending): string {
   return cached(textsFor(message, sending), message, (fresh) => JSON.stringify(wireMessage(fresh, sending)))
 }
 
-function textsFor(message: ModelMessage, { keeper, fills }: Sending): MessageTexts {
-  if (message.role !== 'assistant') return messageTexts
-  const isKept = message.kept?.by === keeper
-  if (fills) return isKept ? filledKeptTexts : filledTexts
-  return isKept ? keptTexts : messageTexts
+function textsFor(message: ModelMessage, { keeper, wanted }: Sending): WeakMap<ModelMessage, string> {
+  if (message.role !== 'assistant') return messageTexts.asTheyAre.plain
+  return messageTexts[wanted ?? 'asTheyAre'][message.kept?.by === keeper ? 'kept' : 'plain']
 }
 
-function wireMessage(message: ModelMessage, { keeper, fills }: Sending): Record<string, unknown> {
+function wireMessage(message: ModelMessage, { keeper, wanted }: Sending): Record<string, unknown> {
   if (message.role === 'tool') {
     return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
   }
   const { role, content } = message
   if (message.role !== 'assistant') return { role, content }
   const returned = returnedWith(message, keeper)
-  const thoughts = fills ? { reasoning_content: '', ...returned?.message } : returned?.message
+  const thoughts = wanted === 'thoughts' ? { reasoning_content: '', ...returned?.message } : returned?.message
   const { toolCalls = [] } = message
   if (toolCalls.length === 0) return { role, content, ...thoughts }
-  const calls = toolCalls.map((call) => wireToolCall(call, returned?.extraOf.get(call.id)))
+  const calls = toolCalls.map((call, at) => {
+    const extra = returned?.extraOf.get(call.id)
+    return wireToolCall(call, extra ?? (wanted === 'signatures' && at === 0 ? unsigned : undefined))
+  })
   return { role, content: content === '' ? null : content, ...thoughts, tool_calls: calls }
 }
+
+/** What Google's documentation gives for calls that its model did not make: the first of a reply must be signed. */
+const unsigned = { google: { thought_signature: 'skip_thought_signature_validator' } }
 
 function wireToolCall({ id, name, arguments: written }: ModelToolCall, extra: unknown): Record<string, unknown> {
   const call = { id, type: 'function', function: { name, arguments: safeArguments(written) } }

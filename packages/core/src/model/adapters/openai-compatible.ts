@@ -7,7 +7,7 @@ import { vendorAt } from '../price-table.ts'
 import { type ModelSettings, settingsWith } from '../settings.ts'
 import type { Called } from './openai-compatible-error.ts'
 import { errorOfEnd, errorOfNetwork, errorOfResponse } from './openai-compatible-error.ts'
-import { refusesThoughts, wantsThoughts } from './openai-compatible-kept.ts'
+import { refusesThoughts, type Wanted, wantedBy } from './openai-compatible-kept.ts'
 import type { ReadState, ReplyReader } from './openai-compatible-read.ts'
 import { createReplyReader } from './openai-compatible-read.ts'
 import { finishReply, hasBegun, takeFresh, takeReasoning } from './openai-compatible-reply.ts'
@@ -64,8 +64,8 @@ interface Connection {
   readonly fetch: typeof fetch
   /** Whose kept parts it takes back; empty once the server has refused such parts. */
   keeper: string
-  /** Whether every reply goes with thoughts, empty where it has none: once the server has asked for them. */
-  fills: boolean
+  /** What every reply goes with, be it empty: once the server has asked for it. */
+  wanted: Wanted | null
   readonly settings: ModelSettings
 }
 
@@ -93,7 +93,7 @@ function connect(options: OpenAICompatibleOptions): Connection {
     limits: { silenceMs: timeoutMs, totalMs: totalTimeoutMs },
     fetch: options.fetch ?? fetch,
     keeper: `openai-compatible ${url.host}/${model}`,
-    fills: false,
+    wanted: null,
     settings: checkedSettings(options),
   }
 }
@@ -158,17 +158,18 @@ async function* converse(
   yield { type: 'reply', reply: finishReply(reader.reply, connection.keeper) }
 }
 
-/** Sends the request and returns the reader of its reply. A server that cannot take the thoughts in it is asked once more. */
+/** Sends the request and returns the reader of its reply. One that takes no thoughts, or misses some, is asked once more. */
 async function open(connection: Connection, request: ModelRequest, call: ModelCallOptions): Promise<ReplyReader> {
   // As it is now: calls at the same time may be refused for the same reason.
-  const { keeper, fills } = connection
+  const { keeper, wanted: sent } = connection
   try {
     return await send(connection, request, call)
   } catch (error) {
     if (!(error instanceof ModelCallError)) throw error
     const replies = request.messages.filter((message) => message.role === 'assistant')
+    const wanted = wantedBy(error)
     if (refusesThoughts(error) && replies.some(({ kept }) => kept?.by === keeper)) connection.keeper = ''
-    else if (wantsThoughts(error) && !fills && replies.length > 0) connection.fills = true
+    else if (wanted !== null && wanted !== sent && replies.length > 0) connection.wanted = wanted
     else throw error
     return await send(connection, request, call)
   }
