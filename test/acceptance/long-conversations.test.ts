@@ -50,7 +50,7 @@ describe('long conversations', () => {
     assert.equal(stage.model.of('desk').at(-1)?.body.messages.at(-1)?.content, 'one\ntwo')
     const answer = await stage.runAnswer(id, { prompt: [text('one'), { type: 'image', url: 'x' }] })
     assertProblem(answer, { status: 422, code: 'BODY_INVALID' })
-    assert.match(answer.text, /part 1 has type `image`.*send parts of type `text`/)
+    assert.match(answer.text, /part 1 has type `image`.*send parts of type `text` or `file`/)
   })
 
   test('a conversation shows when it ends; then it is not found, with all its documents [Rb35] [E79]', async () => {

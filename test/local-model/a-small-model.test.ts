@@ -84,7 +84,7 @@ describe('a small model on this machine', () => {
       for await (const event of runtime.followEvents('chats/1', { signal: reading.signal, verbose: true })) {
         if (event.type !== 'delta') continue
         pieces += 1
-        text += event.content['text']
+        if ('text' in event.content) text += event.content.text
       }
     })()
     const result = await (await runtime.run('chats/1', { prompt: 'Count from one to ten.' })).result

@@ -128,7 +128,7 @@ test('[Rb53] parts of text are joined in order; a part of another type is refuse
     stage.runtime.run('chats/1', { prompt: image }),
     (error: { code: string; message: string; path: string; hint: string }) => {
       assert.deepEqual([error.code, error.path], ['BODY_INVALID', 'prompt'])
-      assert.match(error.message, /part 3 has type `image`.*send parts of type `text`/)
+      assert.match(error.message, /part 3 has type `image`.*send parts of type `text` or `file`/)
       return error.hint.length > 0
     },
   )

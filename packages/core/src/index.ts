@@ -8,6 +8,7 @@ export type {
   AssignedSubAgent,
   Chat,
   EventFilter,
+  FileContent,
   RememberedReplies,
   IdempotencyScope,
   OpenedConversation,

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { toolModes } from './agent.ts'
 import { finishReasons } from './entry.ts'
+import { filePartSchema, fileReferenceSchema } from './file-schema.ts'
 import { toolNamePattern } from './id.ts'
 import { interruptionSchema } from './interruption.ts'
 import { problemSchema } from './problem.ts'
@@ -9,13 +10,20 @@ import { taskSchema } from './task.ts'
 import { usageCountersSchema, usageSchema } from './usage.ts'
 import { isSaid, saysNothing, wordsSchema } from './words.ts'
 
-/** A part of a prompt. Text is the only type so far. */
-export const promptPartSchema = z.strictObject({ type: z.literal('text'), text: z.string() })
-/** A part of a sent prompt; it may not be empty. A stored part may be: an older version accepted it. */
-const sentPartSchema = promptPartSchema.extend({ text: z.string().min(1) })
+const textPartSchema = z.strictObject({ type: z.literal('text'), text: z.string() })
+/** A part of a stored message: a text, or a reference to a file. */
+export const storedPartSchema = z.discriminatedUnion('type', [
+  textPartSchema,
+  fileReferenceSchema.extend({ type: z.literal('file') }),
+])
+/** A part of a sent prompt; a text may not be empty. A stored one may be: an older version accepted it. */
+const sentPartSchema = z.discriminatedUnion('type', [
+  textPartSchema.extend({ text: z.string().min(1) }),
+  filePartSchema,
+])
 /**
- * What a person says: text, or parts joined in order, one per line [Rb53]. A part of another type is refused by name. A
- * prompt of blanks is refused like an empty one, because no model could answer it.
+ * What a person says: text, or parts [Rb53]. Texts are joined in order, one per line; files come after them. A part of another
+ * type is refused by name. A prompt of blanks is refused like an empty one, because no model could answer it.
  */
 export const promptSchema = z.union(
   [
@@ -23,23 +31,31 @@ export const promptSchema = z.union(
     z
       .array(sentPartSchema)
       .min(1)
-      .refine((parts) => parts.some(({ text }) => isSaid(text)), saysNothing),
+      .refine((parts) => parts.some((part) => part.type === 'file' || isSaid(part.text)), saysNothing),
   ],
   { error: ({ input }) => foreignPart(input) },
 )
 export type Prompt = z.infer<typeof promptSchema>
 
-/** Why a prompt is refused: its expected form, or the first part whose type this version does not know. */
+/** Why a prompt is refused: its expected form, or what is wrong with its first part that this version does not know. */
 function foreignPart(prompt: unknown): string | undefined {
   if (typeof prompt === 'string') return undefined
   const form = 'it must be text, or a list of parts such as { "type": "text", "text": "Hello" }'
   if (!Array.isArray(prompt)) return form
   for (const [index, part] of prompt.entries() as Iterable<[number, { readonly type?: unknown } | null]>) {
     const type = part?.type
-    if (typeof type !== 'string' || type === 'text') continue
-    return `part ${index} has type \`${type.slice(0, 40)}\`, which this version does not support; send parts of type \`text\``
+    if (type === 'file') {
+      const [issue] = filePartSchema.safeParse(part).error?.issues ?? []
+      if (issue !== undefined) return `part ${index} is no file: ${fileProblem(issue)}`
+    } else if (typeof type === 'string' && type !== 'text')
+      return `part ${index} has type \`${type.slice(0, 40)}\`, which this version does not support; send parts of type \`text\` or \`file\``
   }
   return form
+}
+
+function fileProblem(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return `\`${issue.keys[0]?.slice(0, 40)}\` is not a known key`
+  return `\`${issue.path.join('.')}\` ${issue.code === 'invalid_type' ? 'must be text' : issue.message}`
 }
 
 const cap = z.number().int().min(1).max(100_000)
@@ -239,7 +255,7 @@ export const documentMessageSchema = z.object({
   author: z.string(),
   to: z.string().nullable(),
   text: z.string(),
-  parts: z.array(promptPartSchema),
+  parts: z.array(storedPartSchema),
   toolCalls: z.array(documentToolCallSchema),
   date: z.string(),
   usage: usageCountersSchema.nullable(),

@@ -1,5 +1,6 @@
 /** The entries of the log: their types, and the body of each. */
 import type { ToolMode } from './agent.ts'
+import type { FileReference } from './files.ts'
 import type { Interruption, InterruptionKind, InterruptionState } from './interruption.ts'
 import type { ModelUsage } from './counters.ts'
 import type { TaskStatus } from './task.ts'
@@ -89,6 +90,8 @@ export interface MessageBody {
   readonly author: string
   readonly text: string
   readonly artificialActions?: readonly AnsweredCall[]
+  /** The files that came with it; their content is in the store, by digest [Rb53]. */
+  readonly files?: readonly FileReference[]
   /** Set if somebody may wait for the reply: a model's reply lists the messages that it had read. */
   readonly id?: string
   /** The ended tasks that this message reports. No other message reports them again. */

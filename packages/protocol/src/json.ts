@@ -7,19 +7,47 @@ export const maxJsonDepth = 64
 export function jsonDepth(text: string): number {
   let depth = 0
   let deepest = 0
-  let inString = false
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
-    if (inString) {
-      if (code === 0x5c) index++
-      else if (code === 0x22) inString = false
-    } else if (code === 0x22) inString = true
+    if (code === 0x22) index = endOfString(text, index)
     else if (code === 0x5b || code === 0x7b) {
       depth++
       if (depth > deepest) deepest = depth
     } else if (code === 0x5d || code === 0x7d) depth--
   }
   return deepest
+}
+
+/** The index of the quote that closes the string which `start` opens. A search skips a long string, such as a file, at once. */
+function endOfString(text: string, start: number): number {
+  for (let from = start + 1; ; ) {
+    const quote = text.indexOf('"', from)
+    if (quote < 0) return text.length
+    let slashes = 0
+    while (quote - slashes > from && text.charCodeAt(quote - slashes - 1) === 0x5c) slashes++
+    if (slashes % 2 === 0) return quote
+    from = quote + 1
+  }
+}
+
+/** Shorter strings count in full. */
+const longString = 1024
+
+/**
+ * How many characters of a JSON text are not inside long strings without escapes, such as files. Only these make a text slow to
+ * parse. Stops counting beyond `most`.
+ */
+export function jsonRest(text: string, most: number): number {
+  let rest = 0
+  for (let from = 0; rest <= most; ) {
+    const start = text.indexOf('"', from)
+    if (start < 0) return rest + text.length - from
+    const end = endOfString(text, start)
+    const isLong = end - start > longString && !text.slice(start, end).includes('\\')
+    rest += start - from + 2 + (isLong ? 0 : end - start)
+    from = end + 1
+  }
+  return rest
 }
 
 /** A value, or a short reason why there is none. */

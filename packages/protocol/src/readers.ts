@@ -52,7 +52,7 @@ function shownAnswer({ kind, answer }: ResolvedBody): { readonly answer?: unknow
 
 /** The table. */
 export const readers = {
-  message: { event: ['author', 'text'], also: ['artificialActions'], terse: false },
+  message: { event: ['author', 'text'], also: ['artificialActions', 'files'], terse: false },
   'start agent': {
     event: ['message', 'parameters', 'hidden', 'originRunId'],
     also: ['hiddenParameters', 'overrides'],

@@ -2,7 +2,7 @@
 
 // JSON that somebody else wrote
 export type { ReadJson } from './json.ts'
-export { isTooDeep, jsonDepth, maxJsonDepth, readJson } from './json.ts'
+export { isTooDeep, jsonDepth, jsonRest, maxJsonDepth, readJson } from './json.ts'
 
 // what has passed a schema
 export { isChecked, markChecked } from './checked.ts'
@@ -42,6 +42,7 @@ export {
   runStateSchema,
   startedConversationSchema,
 } from './conversation.ts'
+export { filePartSchema, fileReferenceSchema } from './file-schema.ts'
 export { interruptionSchema, interruptionStates, questionSchema } from './interruption.ts'
 export { problemSchema } from './problem.ts'
 export {

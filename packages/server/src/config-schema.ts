@@ -45,6 +45,9 @@ const priceSchema = flatPriceSchema.extend({
 })
 const pricesSchema = z.record(z.string().min(1).max(200), priceSchema)
 
+const takenPattern = /^(\*|[a-z0-9][\w!#$&^.+-]*)\/(\*|[a-z0-9][\w!#$&^.+-]*)$/
+const takenError = { error: 'must be a media type such as `image/png` or `image/*`' }
+
 /** A named place that speaks the OpenAI-compatible protocol: its models are `<name>/<model>`. */
 export const connectionSchema = z.strictObject({
   kind: z.literal('openai-compatible'),
@@ -58,6 +61,8 @@ export const connectionSchema = z.strictObject({
   /** The least time between two of its requests, and how many may run at once, in one process. */
   minIntervalMs: z.number().int().min(0).max(3_600_000).optional(),
   maxConcurrent: z.number().int().min(1).max(1_000_000).nullable().optional(),
+  /** The media types of files that its models take, such as `image/*`; `[]` for none. */
+  takes: z.array(z.string().max(127).regex(takenPattern, takenError)).max(100).optional(),
 })
 export type ConnectionConfig = z.output<typeof connectionSchema>
 

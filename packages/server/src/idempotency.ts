@@ -11,6 +11,8 @@ export type SentReply = SentText | Extract<Reply, { readonly frames: unknown }>
 export interface SentText {
   readonly status: number
   readonly text: string | null
+  /** Sent in place of the text. */
+  readonly bytes?: Uint8Array<ArrayBuffer>
   readonly headers: Readonly<Record<string, string>>
 }
 

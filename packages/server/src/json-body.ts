@@ -1,9 +1,12 @@
 /** Reads the JSON body of a request within its limits: type, size, encoding, depth. */
 import { WitanError } from '@witan/protocol'
-import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
+import { jsonDepth, jsonRest, maxJsonDepth } from '@witan/protocol/schemas'
 
 /** The most bytes a body may have: 1 MB. */
 export const MAX_BODY_BYTES = 1_048_576
+
+/** The most bytes of a body that may have files: 16 MB. Beside its files it has no more than any other. */
+export const MAX_BODY_BYTES_WITH_FILES = 16_777_216
 
 /** The bytes of a body and the parsed value; `value` is undefined for an empty body. */
 export interface JsonBody {
@@ -11,22 +14,38 @@ export interface JsonBody {
   readonly value: unknown
 }
 
-/** Throws `CONTENT_TYPE_UNSUPPORTED`, `BODY_TOO_LARGE`, `JSON_TOO_DEEP` or `JSON_INVALID`. An empty body needs no type. */
-export async function readJsonBody(request: Request): Promise<JsonBody> {
+/**
+ * Reads a body of at most `most` bytes. Throws `CONTENT_TYPE_UNSUPPORTED`, `BODY_TOO_LARGE`, `JSON_TOO_DEEP` or `JSON_INVALID`. An
+ * empty body needs no type.
+ */
+export async function readJsonBody(request: Request, most = MAX_BODY_BYTES): Promise<JsonBody> {
   const length = request.headers.get('content-length')
-  if (length !== null && Number(length) > MAX_BODY_BYTES) throw tooLarge(`${length} bytes`)
+  if (length !== null && Number(length) > most) throw tooLarge(`${length} bytes`, most)
   const typed = request.headers.get('content-type')
   if (typed !== null) checkType(request, typed)
-  const bytes = length === null ? await readUnknownLength(request) : new Uint8Array(await request.arrayBuffer())
-  if (bytes.byteLength > MAX_BODY_BYTES) throw tooLarge(`${bytes.byteLength} bytes`)
+  const bytes = length === null ? await readUnknownLength(request, most) : new Uint8Array(await request.arrayBuffer())
+  if (bytes.byteLength > most) throw tooLarge(`${bytes.byteLength} bytes`, most)
   if (bytes.byteLength === 0) return { bytes, value: undefined }
   checkType(request, typed)
-  return { bytes, value: parseJson(bytes) }
+  const value = parseJson(bytes)
+  const beside = bytes.byteLength - lengthOfFiles(value)
+  if (beside > MAX_BODY_BYTES) throw tooLarge(`${beside} bytes beside its files`, MAX_BODY_BYTES)
+  return { bytes, value }
+}
+
+/** How long the base64 of a prompt's files is. */
+function lengthOfFiles(body: unknown): number {
+  const { prompt } = (body ?? {}) as { readonly prompt?: unknown }
+  let length = 0
+  for (const part of Array.isArray(prompt) ? prompt : [])
+    if (part?.type === 'file' && typeof part.data === 'string') length += part.data.length
+  return length
 }
 
 /** Parses UTF-8 JSON that nests at most 64 deep. Messages give the position of a mistake, never the text around it. */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
+  if (bytes.byteLength > MAX_BODY_BYTES) refuseLongRest(text)
   const depth = jsonDepth(text)
   if (depth > maxJsonDepth) {
     const detail = `The body is nested ${depth} deep; the limit is ${maxJsonDepth}.`
@@ -66,19 +85,25 @@ function checkType(request: Request, type: string | null): void {
   )
 }
 
-async function readUnknownLength(request: Request): Promise<Uint8Array> {
+async function readUnknownLength(request: Request, most: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let total = 0
   if (request.body === null) return new Uint8Array()
   for await (const part of request.body) {
     total += part.byteLength
-    if (total > MAX_BODY_BYTES) throw tooLarge(`at least ${total} bytes`)
+    if (total > most) throw tooLarge(`at least ${total} bytes`, most)
     parts.push(part)
   }
   return Buffer.concat(parts)
 }
 
-function tooLarge(actual: string): WitanError {
+/** JSON of many small values would take long to parse. */
+function refuseLongRest(text: string): void {
+  if (jsonRest(text, MAX_BODY_BYTES) <= MAX_BODY_BYTES) return
+  throw tooLarge('more bytes than that beside its files', MAX_BODY_BYTES)
+}
+
+function tooLarge(actual: string, most: number): WitanError {
   const hint = 'Send less in one request.'
-  return new WitanError('BODY_TOO_LARGE', `The body has ${actual}; the limit is ${MAX_BODY_BYTES} bytes.`, { hint })
+  return new WitanError('BODY_TOO_LARGE', `The body has ${actual}; the limit is ${most} bytes.`, { hint })
 }

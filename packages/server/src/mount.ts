@@ -5,7 +5,7 @@ import { wantsStream } from './accept.ts'
 import type { App, AppEnv, AppOptions } from './app-options.ts'
 import { checkOrigin } from './host.ts'
 import { actOnce, keyScope, type SentReply, type SentText } from './idempotency.ts'
-import { type JsonBody, readJsonBody } from './json-body.ts'
+import { type JsonBody, MAX_BODY_BYTES, MAX_BODY_BYTES_WITH_FILES, readJsonBody } from './json-body.ts'
 import { problemReply } from './problem.ts'
 import { readQuery } from './query.ts'
 import { resultFrame } from './run-frames.ts'
@@ -47,7 +47,8 @@ async function answer(c: RouteContext, route: Route, options: AppOptions): Promi
   if (route.open !== true) {
     options.auth.check(request, checkOrigin(request, options.hosts))
   }
-  const body = takesBody(route) ? await readJsonBody(request) : null
+  const most = route.takesFiles === true ? MAX_BODY_BYTES_WITH_FILES : MAX_BODY_BYTES
+  const body = takesBody(route) ? await readJsonBody(request, most) : null
   const act = async (keyed: Keyed): Promise<SentReply> =>
     sent(await route.handle(callOf(c, { route, body, options, keyed })))
   const { runtime, log } = options
@@ -106,13 +107,14 @@ function takesBody(route: Route): boolean {
 function sent(reply: Reply): SentReply {
   if ('frames' in reply) return reply
   const text = reply.body === undefined ? null : JSON.stringify(reply.body)
-  return { status: reply.status, text, headers: reply.headers ?? {} }
+  const { status, bytes, headers = {} } = reply
+  return { status, text, headers, ...(bytes === undefined ? {} : { bytes }) }
 }
 
 function respond(c: RouteContext, at: { reply: SentReply; route: Route; options: AppOptions }): Response {
   const { reply, route, options } = at
   if ('frames' in reply) return stream(c, reply, options)
-  const { status, text, headers } = reply
+  const { status, text, headers, bytes } = reply
   const replayed = headers['idempotency-replayed'] !== undefined
   if (
     replayed &&
@@ -127,7 +129,7 @@ function respond(c: RouteContext, at: { reply: SentReply; route: Route; options:
   }
   const type = status < 400 ? 'application/json' : 'application/problem+json'
   const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-  return new Response(text, {
+  return new Response(bytes ?? text, {
     status,
     headers: { ...(text === null ? {} : { 'content-type': type }), ...always, ...headers },
   })

@@ -32,7 +32,7 @@ export async function openRuntime(
 export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
   const connections = Object.entries(config.connections).map(([name, connection]) => {
     const apiKey = apiKeyOf(connection, config.env)
-    const { kind, baseUrl, prices, maxOutputTokens, providerOptions, minIntervalMs, maxConcurrent } = connection
+    const { kind, baseUrl, prices, maxOutputTokens, providerOptions, minIntervalMs, maxConcurrent, takes } = connection
     const known = {
       ...(apiKey === null ? {} : { apiKey }),
       ...(prices === undefined ? {} : { prices }),
@@ -40,6 +40,7 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
       ...(providerOptions === undefined ? {} : { providerOptions }),
       ...(minIntervalMs === undefined ? {} : { minIntervalMs }),
       ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+      ...(takes === undefined ? {} : { takes }),
     }
     return [name, { kind, baseUrl, ...known }] as const
   })

@@ -84,6 +84,7 @@ test('the paths are those of the contract that this version has', () => {
     'GET /api/v1/conversations',
     'GET /api/v1/conversations/{id}',
     'GET /api/v1/conversations/{id}/events',
+    'GET /api/v1/conversations/{id}/files/{digest}',
     'GET /api/v1/conversations/{id}/runs',
     'GET /api/v1/documents/{path+}',
     'GET /api/v1/interruptions',

@@ -125,6 +125,7 @@ function operation(route: Route, requests: Shelf, answers: Shelf): Json {
 }
 
 function content(answer: Answer, name: string, answers: Shelf): Json {
+  if (answer.isBytes === true) return { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } }
   if (answer.schema === null) return {}
   const stream = { 'text/event-stream': { schema: { type: 'string' } } }
   const json = { 'application/json': { schema: answers.ref(answer.schema, name) } }

@@ -31,9 +31,11 @@ export interface Keyed {
 /** An answer as JSON (`body` undefined: none), or as a stream of frames. */
 export type Reply = JsonReply | StreamReply
 
+/** `bytes` is sent in place of a JSON body; its headers name its type. */
 export interface JsonReply {
   readonly status: number
   readonly body?: unknown
+  readonly bytes?: Uint8Array<ArrayBuffer>
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -50,6 +52,8 @@ export interface Answer {
   readonly schema: z.ZodType | null
   /** The route may answer with server-sent events instead. */
   readonly stream?: boolean
+  /** The answer is bytes of any media type, and no JSON. */
+  readonly isBytes?: boolean
 }
 
 /** A route. `{name}` in the path is a segment; `{name+}` at its end is the rest with its slashes. */
@@ -64,6 +68,8 @@ export interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType> {
   readonly body?: Body
   /** Documents the body more closely than `body` checks it, where the runtime itself holds it against this schema. */
   readonly bodyDocument?: z.ZodType
+  /** Its body may have files, and so be larger. */
+  readonly takesFiles?: boolean
   /** An absent body counts as `{}`. */
   readonly bodyOptional?: boolean
   /** The idempotency key that a body, not checked yet, itself brings, and in which field; it goes before the header's. */

@@ -1,6 +1,7 @@
 /** Accepts a message: the message, its run and the leased job are stored before the caller gets a reply [D4, D24]. */
 import { type ArtificialAction, type RunResult, WitanError } from '@witan/protocol'
 import type { CallPlace, Entry, MessageBody, ToolMode } from '@witan/protocol/entries'
+import type { FileReference } from '@witan/protocol/files'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { WarmConversations } from '../conversation/warm.ts'
@@ -32,12 +33,16 @@ export interface Message {
   readonly text: string
   /** Tool calls that are shown to the model as its own, made right after this message [Rb52]. */
   readonly artificialActions: readonly ArtificialAction[]
+  /** The files that come with it; the store has their content [Rb53]. */
+  readonly files?: readonly FileReference[]
   readonly ifLastSeq: number | null
   /** The tool mode of the root's call in the run that it starts; absent or null: the agent's own [T12]. */
   readonly toolMode?: ToolMode | null
   /** The idempotent reply to this request. */
   readonly note?: Reservation
 }
+
+type Words = Pick<Message, 'text' | 'artificialActions' | 'files'>
 
 /** Starts a conversation with its first run. Null if the id was taken meanwhile. Throws `IN_PROGRESS`. */
 export async function acceptFirst(
@@ -111,6 +116,10 @@ export function refusalError(reason: string, conversation: string): WitanError {
       path: 'ifLastSeq',
       hint: 'Read it again and repeat.',
     })
+  if (reason === 'contentless')
+    return new WitanError('CONVERSATION_BUSY', 'The content of a file was removed meanwhile; nothing was stored.', {
+      hint: 'Send the message again.',
+    })
   if (reason === 'missing') return notFound('conversation', conversation)
   if (reason === 'inactive')
     return new WitanError('RUN_FINISHED', 'The run has ended.', { hint: 'Send a prompt to start a new run.' })
@@ -138,9 +147,9 @@ function newRun(
 ): Append {
   const { env } = context
   const { state } = log
-  const { text, artificialActions, ifLastSeq, note, toolMode = null } = about.message
+  const { text, files, ifLastSeq, note, toolMode = null } = about.message
   const waiting = unreportedMessage(state)
-  const said = messageBody(env, { text, artificialActions })
+  const said = messageBody(env, about.message)
   const messages = waiting === null ? [said] : [waiting, said]
   const begin = { pinned: about.pinned, message: text, hidden: false, originRunId: null, messages, toolMode }
   const { entries, place } = runEntries({ env, state }, begin)
@@ -156,6 +165,7 @@ function newRun(
     entries,
     jobs: [create],
     messageAt: at,
+    ...(files === undefined ? {} : { contents: files }),
     ...(last === null ? {} : { ifLastSeq: last }),
     ...(note === undefined ? {} : { note: { ...note, text: place.call } }),
   }
@@ -164,7 +174,7 @@ function newRun(
 /** The entry of a person's message for the live run. */
 export function messageEntry(
   env: Environment,
-  message: Pick<Message, 'text' | 'artificialActions'>,
+  message: Words,
   at: { place: CallPlace; at: number; job: string },
 ): Entry {
   const body = messageBody(env, message)
@@ -172,15 +182,14 @@ export function messageEntry(
   return makeEntry({ type: 'message', kind: null, body }, { ...at, place, epoch: 0, appendNo: env.ids.append() })
 }
 
-function messageBody(
-  env: Environment,
-  { text, artificialActions }: Pick<Message, 'text' | 'artificialActions'>,
-): MessageBody {
+function messageBody(env: Environment, { text, artificialActions, files }: Words): MessageBody {
   const calls = artificialActions.map(({ name, response }) => ({
     id: env.ids.call(),
     name,
     arguments: '{}',
     response: response ?? null,
   }))
-  return calls.length === 0 ? { author: 'user', text } : { author: 'user', text, artificialActions: calls }
+  const body: MessageBody =
+    calls.length === 0 ? { author: 'user', text } : { author: 'user', text, artificialActions: calls }
+  return files === undefined ? body : { ...body, files }
 }

@@ -13,6 +13,7 @@ export interface Delivery {
   readonly entries: readonly Entry[]
   readonly settle?: readonly Settlement[]
   readonly messageAt?: number
+  readonly contents?: NonNullable<Append['contents']>
   readonly ifLastSeq?: number | null
   /** The idempotent reply of the request, and the job id to store with it. */
   readonly note?: Append['note'] | undefined

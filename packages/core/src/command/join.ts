@@ -31,13 +31,14 @@ export async function joinRun(
     ...closed.map((one) => one.entry),
     messageEntry(context.env, message, { place: run.root.place, at, job: run.root.place.call }),
   ]
-  const { ifLastSeq, note } = message
+  const { ifLastSeq, note, files } = message
   const delivery = {
     note: note && { ...note, text: run.root.place.call },
     jobs: [run.root.place.call],
     settle: closed.map((one) => one.settle),
     messageAt: at,
     ifLastSeq,
+    ...(files === undefined ? {} : { contents: files }),
   }
   const result = await deliver(context, log, { ...delivery, entries })
   if (result.ok) return follow(context, log, result)

@@ -2,6 +2,7 @@
 import type { Document, Interruption, UsageCounters } from '@witan/protocol'
 import { addCounters, addModelCall, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
+import type { FileReference } from '@witan/protocol/files'
 import { callersView, gather, type Gathered, handleOf, overhear } from './callers-view.ts'
 import { askedView, isRequired } from './asking.ts'
 import { refusedResult } from './said.ts'
@@ -79,7 +80,8 @@ function takeStart(document: DocumentFold, entry: Entry & { type: 'start'; kind:
     document.createdAt ??= entry.at
     if (place.parentCall !== null) {
       const author = place.agentPath.split('/').at(-2) ?? 'user'
-      say(document, entry, { role: 'user', author, to: body.agent, text: body.message })
+      const text = body.message
+      say(document, entry, { role: 'user', author, to: body.agent, text, parts: partsOf(text) })
     }
     const initial = body.initial.map((call) => shownCall(document, call, place.call))
     if (initial.length > 0) call(document, entry, { author: body.agent, toolCalls: initial })
@@ -116,7 +118,8 @@ function takeOwn(document: DocumentFold, entry: Entry): void {
   const { place } = entry
   if (entry.type === 'message') {
     document.createdAt ??= entry.at
-    say(document, entry, { role: 'user', author: entry.body.author, to: null, text: entry.body.text })
+    const { author, text, files } = entry.body
+    say(document, entry, { role: 'user', author, to: null, text, parts: partsOf(text, files) })
     takeArtificial(document, entry)
   } else if (entry.type === 'end' && entry.kind === 'model') takeReply(document, entry)
   else if (entry.type === 'notice') {
@@ -177,9 +180,12 @@ function shownCall(document: DocumentFold, { id, name, arguments: written }: Log
   return shown
 }
 
-function say(document: DocumentFold, entry: Entry, what: Pick<Message, 'role' | 'author' | 'to' | 'text'>): void {
-  const { seq, at } = entry
-  add(document, { seq, ...what, parts: partsOf(what.text), toolCalls: [], usage: null, at })
+function say(
+  document: DocumentFold,
+  { seq, at }: Entry,
+  what: Pick<Message, 'role' | 'author' | 'to' | 'text' | 'parts'>,
+): void {
+  add(document, { seq, ...what, toolCalls: [], usage: null, at })
 }
 
 function add({ messages }: DocumentFold, message: Omit<KeptMessage, 'part'>): void {
@@ -187,6 +193,7 @@ function add({ messages }: DocumentFold, message: Omit<KeptMessage, 'part'>): vo
   messages.push({ ...message, part: last?.seq === message.seq ? last.part + 1 : 0 })
 }
 
-function partsOf(text: string): Message['parts'] {
-  return text === '' ? [] : [{ type: 'text', text }]
+function partsOf(text: string, files?: readonly FileReference[]): Message['parts'] {
+  const said: Message['parts'] = text === '' ? [] : [{ type: 'text', text }]
+  return files === undefined ? said : [...said, ...files.map((file) => ({ type: 'file' as const, ...file }))]
 }

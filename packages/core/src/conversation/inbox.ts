@@ -1,5 +1,6 @@
 /** Messages for a document: they wait in its inbox until a model reads them, then become part of the document. */
 import type { AnsweredCall, Entry, KeptParts, MessageBody } from '@witan/protocol/entries'
+import { fileMention, type FileReference } from '@witan/protocol/files'
 import { documentAt } from './address.ts'
 import { contentOf, type Reply, type Said, type Words } from './said.ts'
 import type { AgentCall, ConversationState, EndedTask, LiveJob, WaitingMessage } from './state.ts'
@@ -13,7 +14,7 @@ export function foldMessage(
   run: LiveJob | null,
   { place, body }: Entry & { body: MessageBody },
 ): void {
-  const { author, text, artificialActions, id, tasks } = body
+  const { author, artificialActions, id, tasks, files } = body
   if (id !== undefined) run?.heard.add(id)
   const reader = run?.calls.get(place.call)
   if (reader === undefined && place.parentCall !== null) return
@@ -22,14 +23,20 @@ export function foldMessage(
   const isAttributed = place.parentCall !== null || author === 'witan'
   document.inbox.push({
     author,
-    text,
+    text: files === undefined ? body.text : withMentions(body.text, files),
     isAttributed,
     // A task's report is scrubbed for its reader, as a delegate's answer is.
     isScrubbed: tasks !== undefined,
     ...(artificialActions === undefined ? {} : { calls: artificialActions }),
+    ...(files === undefined ? {} : { files }),
     ...(id === undefined ? {} : { id }),
     ...(tasks === undefined ? {} : { told: takeUntold(state, tasks) }),
   })
+}
+
+/** A text that mentions the files behind it, one per line. */
+function withMentions(text: string, files: readonly FileReference[]): string {
+  return [...(text === '' ? [] : [text]), ...files.map(fileMention)].join('\n')
 }
 
 function takeUntold(state: ConversationState, tasks: readonly string[]): EndedTask[] {
@@ -48,8 +55,9 @@ export function delegatedMessage({ message, parent }: AgentCall): WaitingMessage
 /** A waiting message as it is in the document once `reader` has read it: its text, and its artificial actions [Rb52]. */
 export function readWords(waiting: WaitingMessage, reader: AgentCall): readonly Said[] {
   const { agent, scrub } = reader
-  const { author, text, isAttributed, isScrubbed, calls } = waiting
-  const words: Words = { kind: 'words', author, to: agent.id, text, isAttributed, isScrubbed, scrub }
+  const { author, text, isAttributed, isScrubbed, calls, files } = waiting
+  const plain: Words = { kind: 'words', author, to: agent.id, text, isAttributed, isScrubbed, scrub }
+  const words = files === undefined ? plain : { ...plain, files }
   return calls === undefined ? [words] : [words, ...broughtAlong(calls, reader)]
 }
 

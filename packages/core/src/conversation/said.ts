@@ -1,4 +1,5 @@
 /** What stands in a document, as it was said: nothing is rendered or left out here. A view does both, for each of its readers. */
+import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts, LoggedToolCall } from '@witan/protocol/entries'
 import type { Scrubber } from '../parameter/scrub.ts'
 
@@ -15,6 +16,8 @@ export interface Words {
   readonly isScrubbed: boolean
   /** The scrubber of the call that reads it first. */
   readonly scrub: Scrubber
+  /** Files that came with them. The text mentions each, for readers that do not get them [Rb53]. */
+  readonly files?: readonly FileReference[]
 }
 
 /** A reply of an agent's model. */

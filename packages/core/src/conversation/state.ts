@@ -159,7 +159,7 @@ export function isTop(call: AgentCall): boolean {
 }
 
 /** A message that no model has read yet. */
-export interface WaitingMessage extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed'> {
+export interface WaitingMessage extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed' | 'files'> {
   /** Set if its sender may wait for the reply. */
   readonly id?: string
   /** Artificial actions sent with the message: the model sees them after it, as calls that the model itself made [Rb52]. */

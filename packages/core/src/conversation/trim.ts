@@ -16,11 +16,12 @@ export interface Cut {
 
 /**
  * The cut of a document's history before the first model call of `call`, or null. A cut lies between calls on the document, where
- * every tool call has its result, and keeps the message to `call` itself. Null while an interruption is open in the run [E46].
+ * every tool call has its result, and keeps the message to `call` itself. Null while an interruption is open in the run [E46], and
+ * if the message has files [Rb39].
  */
 export function cutOf(call: AgentCall, run: LiveJob): Cut | null {
   const trim = call.agent.history?.trim ?? null
-  if (trim === null || call.iterations > 0 || isWaiting(run)) return null
+  if (trim === null || call.iterations > 0 || isWaiting(run) || bringsFiles(call.document)) return null
   const { turns } = call.document
   const current = turns.at(-1)
   if (current === undefined || current.from <= call.firstSaid) return null
@@ -49,6 +50,10 @@ export function cutAll(call: AgentCall, run: LiveJob): Cut | null {
   const { messages, indexOf } = historyOf(call)
   const dropped = messages.slice(0, indexOf(current.from))
   return { turn: current, dropped, summarize: trim.kind === 'summarize' ? trim : null }
+}
+
+function bringsFiles({ inbox }: DocumentState): boolean {
+  return inbox.some(({ files }) => files !== undefined)
 }
 
 function isWaiting(run: LiveJob): boolean {

@@ -2,6 +2,7 @@
  * From what was said to what a model reads: a document rendered for one reader, through the scrubber of whoever spoke and then
  * through the reader's own. Pure; what was rendered once is kept, so that a step pays only for what is new.
  */
+import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { edgesOf } from '../agent/edges.ts'
@@ -70,7 +71,7 @@ function newView({ agent, scrub, unseen, firstSaid, document: { views } }: Agent
 
 /** Adds what was said to the messages of a reader. Neighbouring words become one user message [T11]. */
 function render(said: Said, reader: Reader, into: ModelMessage[]): void {
-  if (said.kind === 'words') return addWords(into, textFor(said, reader))
+  if (said.kind === 'words') return addWords(into, textFor(said, reader), said.files)
   const reply = said.kind === 'reply' ? said : said.of
   if (reply.agent !== reader.agent) return addWords(into, blocksOf(said, reader.scrub).join('\n\n'))
   if (said.kind === 'reply') into.push(ownReply(said, reader))
@@ -112,11 +113,15 @@ function ownResult({ toolCallId, name, content, scrub }: SaidResult, reply: Repl
 }
 
 /** A summary in front of a document is a user message too: words that follow it at once join it. */
-function addWords(into: ModelMessage[], text: string): void {
+function addWords(into: ModelMessage[], text: string, files?: readonly FileReference[]): void {
   if (text === '') return
   const last = into.at(-1)
-  if (last?.role === 'user') into[into.length - 1] = { role: 'user', content: `${last.content}\n\n${text}` }
-  else into.push({ role: 'user', content: text })
+  const before = last?.role === 'user' ? last : null
+  const content = before === null ? text : `${before.content}\n\n${text}`
+  const attached = before?.attached === undefined ? files : [...before.attached, ...(files ?? [])]
+  const message: ModelMessage = attached === undefined ? { role: 'user', content } : { role: 'user', content, attached }
+  if (before === null) into.push(message)
+  else into[into.length - 1] = message
 }
 
 /** A reply or its results as another agent reads them, each with speaker and addressee [C6]. */
@@ -152,7 +157,7 @@ function addShared(view: ModelMessage[], call: AgentCall, history: SharedHistory
   const index = view[at]?.role === 'user' ? at : at - 1
   const opening = view[index]
   if (opening?.role !== 'user') return
-  const shown = openings.get(opening) ?? { role: 'user', content: `${text}\n\n${opening.content}` }
+  const shown = openings.get(opening) ?? { ...opening, content: `${text}\n\n${opening.content}` }
   openings.set(opening, shown)
   view[index] = shown
 }

@@ -6,6 +6,7 @@ const hints = {
   agent: 'GET /api/v1/agents lists the agents.',
   conversation: 'GET /api/v1/conversations lists them.',
   document: 'It may have been deleted, or belong to somebody else.',
+  file: 'A document shows the files of its messages, with their digests.',
   interruption: 'GET /api/v1/interruptions lists the open ones.',
   run: 'GET the conversation for its runs.',
   task: 'GET /api/v1/tasks lists them.',

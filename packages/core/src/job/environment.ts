@@ -30,6 +30,12 @@ export interface Environment {
   model(name: string): Model | null
   /** How long a model call may take. */
   readonly timeLimit: TimeLimit
+  /** Content that a conversation refers to, as base64; null if it is gone. */
+  content(of: {
+    readonly database: string
+    readonly conversation: string
+    readonly digest: string
+  }): Promise<string | null>
   /** All tools of an agent call, edges included. */
   toolset(caller: Caller): Toolset
   /** The current revision of an agent, disabled ones included, or null. */

@@ -1,4 +1,5 @@
 /** What a model reads: messages in the neutral form that every adapter translates. */
+import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts } from '@witan/protocol/entries'
 
 /** A tool call as a model wrote it. `arguments` is the raw text; it may be no JSON at all. */
@@ -15,10 +16,24 @@ export type ModelMessage =
   | AssistantMessage
   | ToolResponseMessage
 
-/** What anybody but the model that reads it has said: a person, another agent, or the runtime [T10]. */
+/**
+ * What anybody but the model that reads it has said: a person, another agent, or the runtime [T10]. The content mentions each file that
+ * is attached; only an adapter that gets `files` sends their bytes [Rb53].
+ */
 export interface UserTextMessage {
   readonly role: 'user'
   readonly content: string
+  /** The files of the message as the log refers to them. An adapter ignores them. */
+  readonly attached?: readonly FileReference[]
+  /** The files that the model takes, loaded for this call. */
+  readonly files?: readonly ModelFile[]
+}
+
+/** A file with its content, as base64. */
+export interface ModelFile {
+  readonly name: string | null
+  readonly mediaType: string
+  readonly data: string
 }
 
 /** A reply of the model that reads it. `kept` is what its adapter left there; an adapter that did not write it ignores it. */

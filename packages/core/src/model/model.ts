@@ -117,6 +117,11 @@ export interface Model {
   readonly kind?: 'script'
   /** True where the id says nothing of what it answers, as of a script: then no other model of a runtime may have the same id. */
   readonly isUnique?: boolean
+  /**
+   * The media types of the files that it takes, such as `image/*` or `application/pdf`; `[]` for none. Text files reach every model as
+   * text. Absent if unknown: then every file is sent, and the provider decides [Rb53].
+   */
+  readonly takes?: readonly string[]
   stream(request: ModelRequest, options: ModelCallOptions): AsyncIterable<ModelPart>
 }
 

@@ -54,6 +54,7 @@ function priced(model: Model, usageOf: (reply: ModelReply) => ModelUsage | null)
   return {
     id: model.id,
     ...(model.kind === undefined ? {} : { kind: model.kind }),
+    ...(model.takes === undefined ? {} : { takes: model.takes }),
     stream: (request, options) => ({
       // By hand: an async generator costs several more turns of the microtask queue for each part.
       [Symbol.asyncIterator]() {

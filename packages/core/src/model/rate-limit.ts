@@ -89,6 +89,7 @@ export function withRateLimit(model: Model, limit: RateLimit): Model {
     ...(model.kind === undefined ? {} : { kind: model.kind }),
     ...(model.price === undefined ? {} : { price: model.price }),
     ...(model.listing === undefined ? {} : { listing: model.listing }),
+    ...(model.takes === undefined ? {} : { takes: model.takes }),
     stream: (request, call) => new RateLimited(model, limit, { request, call }),
   }
 }

@@ -48,6 +48,7 @@ export function withRetries(model: Model, options: RetryOptions): Model {
   return {
     id: model.id,
     ...(model.kind === undefined ? {} : { kind: model.kind }),
+    ...(model.takes === undefined ? {} : { takes: model.takes }),
     stream: (request, call) => new Retrying(model, { request, call, plan }),
   }
 }

@@ -1,7 +1,10 @@
 /** What a failed model call is about, as far as the provider's status, code and words tell: the same for every adapter. */
 
-/** The way to the model, what its account may spend, or a request that is longer than the model can read. */
-export type CallTrouble = 'access' | 'quota' | 'context'
+/**
+ * The way to the model, what its account may spend, or a request that is longer than the model can read. `media`: it does not take
+ * files of a type, and was not asked. `files`: the provider refused a request with files.
+ */
+export type CallTrouble = 'access' | 'quota' | 'context' | 'media' | 'files'
 
 /** What a provider said of a failure. */
 export interface Said {
@@ -70,6 +73,10 @@ export function hintOf(trouble: CallTrouble | null, retryable: boolean): string 
       return 'The account has nothing left to spend: look at its plan and its limits, where the provider shows them.'
     case 'context':
       return 'Set `history` of the agent, so that a long history is trimmed; let tools return less; or take a model that reads more.'
+    case 'media':
+      return 'Take a model that reads files of this type, or send the message without the file.'
+    case 'files':
+      return 'The request has files: the model may not read them. Take another model, or send the message without the file.'
     case null:
       return retryable
         ? 'Try again later: the provider did not answer, and the retries are behind it.'

@@ -4,8 +4,10 @@ import { spend } from '../budget/budget.ts'
 import { type AgentCall, isAnswered } from '../conversation/state.ts'
 import { mergeUsage } from '../conversation/usage.ts'
 import { modelView } from '../conversation/view.ts'
+import { hasFiles, type LoadContent, withFiles } from '../conversation/with-files.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { withFallbacks } from '../model/fallback.ts'
+import type { ModelMessage } from '../model/message.ts'
 import type { Model, ModelRequest } from '../model/model.ts'
 import { asksOutput } from '../model/output.ts'
 import { type CallUnderWay, failRun, type Job, record } from '../job/job.ts'
@@ -50,7 +52,8 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
     failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}.`, { hint: allowance.hint }))
     return null
   }
-  const model = modelFor(call, job)
+  const { messages, taken } = modelView(call, system)
+  const model = modelFor(call, job, messages)
   if (model === null) {
     failCall(call, job, {
       code: 'MODEL_UNKNOWN',
@@ -60,7 +63,6 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
     return null
   }
   if (call.iterations === 0) recordNotices(call, job, toolset)
-  const { messages, taken } = modelView(call, system)
   const offered = allowance.kind === 'tools'
   faultPoint('budget-reserved')
   const request = requestOf(call, { messages, tools: offers, offered })
@@ -81,13 +83,18 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
   }
 }
 
-/** The model of a call with its configured fallbacks, or null if the model is not configured. */
-function modelFor(call: AgentCall, job: Job): Model | null {
+/** The model of a call with its configured fallbacks, each with the files of the messages; null if the model is not configured. */
+function modelFor(call: AgentCall, job: Job, messages: readonly ModelMessage[]): Model | null {
   const model = job.env.model(call.model)
   const { fallbacks = [] } = call.agent
-  if (model === null || fallbacks.length === 0) return model
+  const attached = hasFiles(messages)
+  if (model === null || (fallbacks.length === 0 && !attached)) return model
   const others = fallbacks.filter((name) => name !== call.model).flatMap((name) => job.env.model(name) ?? [])
-  return withFallbacks(model, others)
+  if (!attached) return withFallbacks(model, others)
+  const { database, id } = job.log.state
+  const load: LoadContent = (digest) => job.env.content({ database, conversation: id, digest })
+  const [first, ...rest] = [model, ...others].map((one) => withFiles(one, load)) as [Model, ...Model[]]
+  return rest.length === 0 ? first : withFallbacks(first, rest)
 }
 
 /** The number of model calls per agent path, as text. */

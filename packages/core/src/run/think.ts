@@ -96,10 +96,17 @@ function failThink(call: AgentCall, job: Job, failure: Failure): void {
   const trouble = troubleIn(failure)
   const words = error instanceof Error ? error.message : 'unknown trouble'
   failCall(call, job, {
-    code: trouble === 'context' ? 'MODEL_CONTEXT_EXCEEDED' : 'MODEL_CALL_FAILED',
+    code: codeOf(trouble),
     detail: `Model \`${call.model}\` could not be called: ${words}`,
     hint: hintOf(trouble, error instanceof ModelCallError && error.retryable),
   })
+}
+
+function codeOf(
+  trouble: CallTrouble | null,
+): 'MODEL_CONTEXT_EXCEEDED' | 'MEDIA_TYPE_UNSUPPORTED' | 'MODEL_CALL_FAILED' {
+  if (trouble === 'context') return 'MODEL_CONTEXT_EXCEEDED'
+  return trouble === 'media' ? 'MEDIA_TYPE_UNSUPPORTED' : 'MODEL_CALL_FAILED'
 }
 
 async function streamed(asking: Asking, job: Job, signal: AbortSignal): Promise<ModelReply> {

@@ -166,6 +166,13 @@ export interface TaskControls {
   cancel(id: string): Promise<void>
 }
 
+/** The content of a file, with the name and media type that it was sent with first in its conversation. */
+export interface FileContent {
+  readonly name: string | null
+  readonly mediaType: string
+  readonly bytes: Uint8Array
+}
+
 /** Everything that one agent reaches. */
 export interface AgentGraph {
   readonly nodes: readonly { readonly id: string; readonly name: string; readonly kind: string }[]
@@ -237,6 +244,8 @@ export interface Witan {
    * this document.
    */
   getDocument(path: string, options?: DocumentOptions): Promise<Document>
+  /** The content of a file that a message of the conversation has. Throws `NOT_FOUND`. */
+  readFile(conversationId: string, digest: string): Promise<FileContent>
   getRun(runId: string): Promise<RunState>
   /**
    * Resolves when the cancel is stored; throws `RUN_FINISHED` if the run has ended. Its tasks continue unless `tasks` is

@@ -5,7 +5,8 @@ import { channelOf } from '../identity/channel.ts'
 import { parseBody } from './body.ts'
 import type { NoteOption, OpenedConversation } from './contract.ts'
 import { holdValues, holdUsers } from './repeated-values.ts'
-import { interrupt, isOver, presented, say, sayDefaults, textOf } from './runs.ts'
+import { filesIn, storeFiles, textOf } from './prompt.ts'
+import { interrupt, isOver, presented, say, sayDefaults } from './runs.ts'
 import type { Scope } from './scope.ts'
 import { newConversation } from './start.ts'
 import { taskControls } from './tasks.ts'
@@ -22,7 +23,9 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
   if (exists) {
     holdUsers(row, request.users)
     await holdValues(scope, row, request.parameters)
-    const run = prompt === undefined ? null : await say(scope, id, { ...sayDefaults, ...noting, text: textOf(prompt) })
+    if (prompt === undefined) return { id, agent, created: false, run: null }
+    const said = { ...sayDefaults, ...noting, ...filesIn(prompt), text: textOf(prompt) }
+    const run = await say(scope, id, said)
     return { id, agent, created: false, run }
   }
   if (prompt === undefined) {
@@ -38,7 +41,9 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
     parts.warm.drop(database, id) // an expired one may have had this id
     return { id, agent, created: true, run: null }
   }
-  const accepted = await acceptFirst(parts, row, { ...sayDefaults, ...noting, text: textOf(prompt) })
+  const { sent } = filesIn(prompt)
+  const files = sent === undefined ? {} : { files: await storeFiles(scope, agent, sent) }
+  const accepted = await acceptFirst(parts, row, { ...sayDefaults, ...noting, ...files, text: textOf(prompt) })
   if (accepted === null) return startConversation(scope, body, noting)
   return { id, agent, created: true, run: presented(scope, accepted) }
 }

@@ -36,7 +36,9 @@ export async function forkConversation(
   const create: ConversationRow = { ...row, createdAt: at, lastMessageAt, lastSeq: 0 }
   const copies = entries.map((entry) => movedEntry(entry, from, id))
   const held = note === undefined ? {} : { note: { ...note, text: null } }
-  const stored = await parts.store.append({ database, conversation: id, create, entries: copies, ...held })
+  const files = entries.flatMap((entry) => (entry.type === 'message' ? (entry.body.files ?? []) : []))
+  const contents = files.length === 0 ? {} : { contents: files }
+  const stored = await parts.store.append({ database, conversation: id, create, entries: copies, ...held, ...contents })
   if (!stored.ok) throw stored.reason === 'exists' ? takenError(id) : refusalError(stored.reason, id)
   parts.warm.drop(database, id) // an expired one may have had this id
   return getConversation(scope, id)

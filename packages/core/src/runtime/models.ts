@@ -102,7 +102,7 @@ function sleeper(clock: Clock): (ms: number, signal: AbortSignal) => Promise<voi
 
 function connect(connection: Connection, id: string, model: string): Model {
   if (typeof connection === 'function') return connection(model)
-  const { baseUrl, apiKey, headers, prices = {}, maxOutputTokens, providerOptions } = connection
+  const { baseUrl, apiKey, headers, prices = {}, maxOutputTokens, providerOptions, takes } = connection
   const price = Object.hasOwn(prices, model) ? prices[model] : undefined
   return openaiCompatible({
     id,
@@ -113,5 +113,6 @@ function connect(connection: Connection, id: string, model: string): Model {
     ...(headers === undefined ? {} : { headers }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(providerOptions === undefined ? {} : { providerOptions }),
+    ...(takes === undefined ? {} : { takes }),
   })
 }

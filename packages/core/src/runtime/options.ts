@@ -28,6 +28,8 @@ export type Connection =
       readonly minIntervalMs?: number
       /** The most of its requests at once in this process; null, the default: no bound. The others wait their turn [Tb14]. */
       readonly maxConcurrent?: number | null
+      /** The media types of files that its models take; `[]` for none. Default: those of `openaiCompatible` [Rb53]. */
+      readonly takes?: readonly string[]
     }
   | ((model: string) => Model)
 

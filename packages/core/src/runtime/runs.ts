@@ -1,5 +1,5 @@
 /** Runs: accepts a message or responses, reports the run that they started or resumed, and follows active runs. */
-import { type Prompt, type RunResult, WitanError } from '@witan/protocol'
+import { type RunResult, WitanError } from '@witan/protocol'
 import type { ToolMode } from '@witan/protocol/entries'
 import { runRequestSchema } from '@witan/protocol/schemas'
 import { idOfNamed } from '../agent/registry.ts'
@@ -13,6 +13,7 @@ import { refuseStranger } from './root-access.ts'
 import { parseBody, refuseMixedInput } from './body.ts'
 import type { AcceptedRun, NoteOption } from './contract.ts'
 import { present } from './interruptions.ts'
+import { filesIn, type SentFile, storeFiles, textOf } from './prompt.ts'
 import type { Scope } from './scope.ts'
 
 /** Accepts a message or responses. Throws if the body, the conversation or the live run refuses them. */
@@ -33,7 +34,7 @@ export async function run(
   refuseMixedInput(request)
   await scope.parts.registry.ensure(scope.database)
   if (request.prompt !== undefined) {
-    return say(scope, id, { ...request, ...noting, text: textOf(request.prompt) })
+    return say(scope, id, { ...request, ...noting, ...filesIn(request.prompt), text: textOf(request.prompt) })
   }
   const log = await scope.parts.warm.get(scope.database, id)
   return presented(
@@ -75,6 +76,8 @@ interface Saying extends Message {
   readonly cancelPendingActions: boolean
   readonly onActive: 'enqueue' | 'reject' | 'interrupt'
   readonly toolMode: ToolMode | null
+  /** Files that are not stored yet. */
+  readonly sent?: readonly SentFile[]
 }
 
 /** A message without options. */
@@ -87,11 +90,13 @@ export const sayDefaults = {
 } as const
 
 /** Sends a message to a conversation: starts a run, or acts on the live run according to `onActive` [D12]. */
-export async function say(scope: Scope, id: string, message: Saying): Promise<AcceptedRun> {
+export async function say(scope: Scope, id: string, { sent, ...given }: Saying): Promise<AcceptedRun> {
   const { parts, database } = scope
   const log = await parts.warm.get(database, id)
-  await idOfNamed(parts.registry, database, log.state.rootAgent)
-  refuseStranger(scope, log.state.rootAgent)
+  const { rootAgent } = log.state
+  await idOfNamed(parts.registry, database, rootAgent)
+  refuseStranger(scope, rootAgent)
+  const message = sent === undefined ? given : { ...given, files: await storeFiles(scope, rootAgent, sent) }
   const next = await acceptNext(parts, log, message)
   if ('runId' in next) return presented(scope, next)
   if (message.onActive === 'reject') {
@@ -131,9 +136,4 @@ export async function interrupt(
 /** Ignores the error of a cancel that came after the end. */
 export function isOver(error: unknown): void {
   if ((error as WitanError).code !== 'RUN_FINISHED' && (error as WitanError).code !== 'TASK_FINISHED') throw error
-}
-
-/** The text of a prompt. */
-export function textOf(prompt: Prompt): string {
-  return typeof prompt === 'string' ? prompt : prompt.map((part) => part.text).join('\n')
 }

@@ -1,12 +1,13 @@
 /** What readers see: conversations, documents, runs, events and interruptions. All are views of the log and its small tables. */
 import type { Conversation, Event, EventPage, RunLine, RunResult, RunState } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
+import { digestPattern } from '@witan/protocol/files'
 import { callTree } from '../conversation/tree.ts'
 import { entriesOf } from '../conversation/warm.ts'
 import { entryFilter, toEvent } from '../event/project.ts'
 import { tail } from '../event/tail.ts'
 import { channelOf } from '../identity/channel.ts'
-import type { EventFilter, Page, PageOptions } from './contract.ts'
+import type { EventFilter, FileContent, Page, PageOptions } from './contract.ts'
 import { openOf, present } from './interruptions.ts'
 import type { Scope } from './scope.ts'
 import { runLine, runStatus, taskOf } from './jobs.ts'
@@ -74,6 +75,16 @@ export async function conversationRow({ parts, database }: Scope, id: string): P
   const row = await parts.store.getConversation(database, id)
   if (row === null) throw notFound('conversation', id)
   return row
+}
+
+/** A file of a conversation. Throws `NOT_FOUND`. */
+export async function readFile(scope: Scope, id: string, digest: string): Promise<FileContent> {
+  const { parts, database } = scope
+  await conversationRow(scope, id)
+  const content = digestPattern.test(digest) ? await parts.store.readContent(database, id, digest) : null
+  if (content === null) throw notFound('file', digest)
+  const { name, mediaType, bytes } = content
+  return { name, mediaType, bytes }
 }
 
 /** How many runs a conversation's page shows; only the latest can be live. */

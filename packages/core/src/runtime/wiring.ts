@@ -20,6 +20,7 @@ import { createExpiry, type Expiry } from '../command/expiry.ts'
 import { Worker } from '../worker/worker.ts'
 import { taskControl } from './task-control.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
+import { contentLoader } from '../store/loaded.ts'
 import type { Store } from '../store/store.ts'
 import { RunTracker } from '../task/tracker.ts'
 import type { FindAgent } from '../tool/delegation.ts'
@@ -74,6 +75,7 @@ export function wire(given: RuntimeOptions): Parts {
     ceilings: ceilingsOf(options.limits),
     model: models.find,
     timeLimit: new TimeLimit(clock, options.retry?.totalMs),
+    content: contentLoader(store),
     toolset: toolsetOf(toolSourcesOf({ tools, sources, find, control, agents, report: (error) => env.report(error) })),
     pin: (database, id) => registry.rows(database).get(id) ?? null,
     revisionsBelow: (database, root) => revisionsBelow(registry, database, root),

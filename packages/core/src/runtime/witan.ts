@@ -12,7 +12,7 @@ import { answer, listInterruptions } from './interruptions.ts'
 import { followRun, liveRun, run } from './runs.ts'
 import type { Scope } from './scope.ts'
 import { taskControls } from './tasks.ts'
-import { followEvents, getConversation, getRun, limitOf, listRuns, readEvents } from './views.ts'
+import { followEvents, getConversation, getRun, limitOf, listRuns, readEvents, readFile } from './views.ts'
 import type { Parts } from './wiring.ts'
 
 /** The methods for one principal. */
@@ -35,6 +35,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     forkConversation: (id, request, options = {}) =>
       ready().then(() => forkConversation(scope, id, { ...options, request })),
     getDocument: (path, options = {}) => ready().then(() => getDocument(scope, path, options)),
+    readFile: (id, digest) => ready().then(() => readFile(scope, id, digest)),
     tasks: taskControls(scope),
     getRun: (id) => ready().then(() => getRun(scope, id)),
     async cancelRun(id, options = {}) {

@@ -1,9 +1,11 @@
 /** The export format of a store: one JSON object per line, the same for every driver and strictly checked. */
 import { WitanError } from '@witan/protocol'
 import { type Entry, readersOf } from '@witan/protocol/entries'
+import { digestPattern, mediaTypePattern } from '@witan/protocol/files'
 import { agentSchema, findingSchema, interruptionSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
-import type { ConversationRow, InterruptionRow, JobRow } from './store.ts'
+import { decodeBase64, encodeBase64 } from '../identity/base64.ts'
+import type { ConversationRow, InterruptionRow, JobRow, StoredContent } from './store.ts'
 
 /** The format version that this code writes; it reads no other. */
 export const movingVersion = 1
@@ -87,6 +89,14 @@ const openSchema = z.strictObject({
   settledAt: maybe,
 })
 
+const contentSchema = z.strictObject({
+  digest: text.regex(digestPattern),
+  mediaType: text.regex(mediaTypePattern),
+  name: text.nullable(),
+  /** Base64. */
+  bytes: text,
+})
+
 const lineSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('witan-store'), version: z.literal(movingVersion), databases: z.array(text) }),
   z.strictObject({
@@ -102,14 +112,17 @@ const lineSchema = z.discriminatedUnion('kind', [
     row: conversationSchema,
     jobs: whole,
     interruptions: whole,
+    /** Absent for none, so that an earlier version reads every conversation without files. */
+    contents: whole.min(1).optional(),
   }),
   z.strictObject({ kind: z.literal('entry'), entry: entrySchema }),
   z.strictObject({ kind: z.literal('job'), job: jobSchema }),
   z.strictObject({ kind: z.literal('interruption'), interruption: openSchema }),
+  z.strictObject({ kind: z.literal('content'), content: contentSchema }),
   z.strictObject({ kind: z.literal('end'), agents: whole, conversations: whole }),
 ])
 
-/** One line. A conversation's line is followed by its entries, jobs and interruptions, in the numbers that it states. */
+/** One line. A conversation's line is followed by its entries, jobs, interruptions and content, in the numbers that it states. */
 export type MovingLine = z.infer<typeof lineSchema>
 
 /** Converts stored rows to the rows of an export. */
@@ -126,8 +139,17 @@ export const movingRows = {
     ...row
   }: InterruptionRow): MovingOf<'interruption'>['interruption'] =>
     ordered(openSchema, { ...row, view: { ...row.view }, bound: { ...row.bound } }),
+  content: (row: StoredContent): MovingOf<'content'>['content'] =>
+    ordered(contentSchema, { ...row, bytes: encodeBase64(row.bytes) }),
   revision: (row: z.infer<typeof revisionSchema>): z.infer<typeof revisionSchema> => ordered(revisionSchema, row),
 } as const
+
+/** Content of an export as a store keeps it. Throws `BODY_INVALID` if it is not base64. */
+export function contentRow({ bytes, ...row }: MovingOf<'content'>['content'], place: string): StoredContent {
+  const decoded = decodeBase64(bytes)
+  if (decoded === null) throw invalid(place, 'has content that is not base64')
+  return { ...row, bytes: decoded }
+}
 
 /** A line of one kind. */
 export type MovingOf<Kind extends MovingLine['kind']> = Extract<MovingLine, { kind: Kind }>

@@ -4,7 +4,15 @@ import { isWitanError, WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow } from '../agent/records.ts'
 import { arrivedJob, isLive } from './job-change.ts'
-import { invalid, type MovingLine, type MovingOf, movingRows, movingVersion, readMovingLine } from './export-lines.ts'
+import {
+  contentRow,
+  invalid,
+  type MovingLine,
+  type MovingOf,
+  movingRows,
+  movingVersion,
+  readMovingLine,
+} from './export-lines.ts'
 import type { ConversationRow, InterruptionRow, JobRow, Store, WholeConversation } from './store.ts'
 import { arriving } from './snapshot.ts'
 
@@ -85,17 +93,19 @@ async function conversationIds(store: Store, database: string): Promise<readonly
 }
 
 function* wholeLines(database: string, whole: WholeConversation): Generator<MovingLine> {
-  const { row, entries, jobs, interruptions } = whole
+  const { row, entries, jobs, interruptions, contents = [] } = whole
   yield {
     kind: 'conversation',
     database,
     row: movingRows.conversation(row),
     jobs: jobs.length,
     interruptions: interruptions.length,
+    ...(contents.length === 0 ? {} : { contents: contents.length }),
   }
   for (const entry of entries) yield { kind: 'entry', entry: movingRows.entry(entry) }
   for (const job of jobs) yield { kind: 'job', job: movingRows.job(settled(job)) }
   for (const one of interruptions) yield { kind: 'interruption', interruption: movingRows.interruption(one) }
+  for (const one of contents) yield { kind: 'content', content: movingRows.content(one) }
 }
 
 /** A job as it is after the import, without its owner. */
@@ -163,7 +173,7 @@ class Reader {
     if (done !== true) throw invalid(`line ${this.#number + 1}`, 'comes after the last line of an export')
   }
 
-  async whole({ database, row, jobs, interruptions }: MovingOf<'conversation'>): Promise<WholeConversation> {
+  async whole({ database, row, jobs, interruptions, contents }: MovingOf<'conversation'>): Promise<WholeConversation> {
     const at = { database, conversation: row.id }
     return {
       row: { ...row, database } satisfies ConversationRow,
@@ -172,6 +182,9 @@ class Reader {
       interruptions: await this.#take(interruptions, 'interruption', ({ interruption }) => {
         return { ...interruption, ...at } as unknown as InterruptionRow
       }),
+      ...(contents === undefined
+        ? {}
+        : { contents: await this.#take(contents, 'content', ({ content }) => contentRow(content, this.place)) }),
     }
   }
 

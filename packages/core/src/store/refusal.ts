@@ -16,6 +16,8 @@ export interface Standing<Job extends JobState> {
   isOpen(id: string): boolean
   /** Whether the reply of this reservation is pending and has no note. No other reply is begun under its key meanwhile. */
   isHeld(of: Reservation): boolean
+  /** Whether the database has this content. */
+  hasContent(digest: string): boolean
 }
 
 /** A job change, with the job before and after it. The driver sets the `result` of a `rest`. */
@@ -45,6 +47,7 @@ export function decide<Job extends JobState>(standing: Standing<Job>, append: Ap
   const before = standing.lastSeq ?? 0
   if (append.ifLastSeq !== undefined && append.ifLastSeq !== before) return refused('moved')
   if (append.settle !== undefined && !areOpen(standing, append, append.settle)) return refused('settled')
+  if (append.contents?.some(({ digest }) => !standing.hasContent(digest)) === true) return refused('contentless')
   return jobs.length === 0 ? { ok: true, jobs: [] } : plan(standing, jobs, { firstSeq: before + 1, now })
 }
 

@@ -1,11 +1,12 @@
 /** Moves a conversation from one store to another, the same for every driver. */
 import { WitanError } from '@witan/protocol'
 import { arrivedJob, isLive } from './job-change.ts'
-import type { ConversationRow, JobRow, WholeConversation } from './store.ts'
+import { digestOf } from './contents.ts'
+import type { ConversationRow, JobRow, StoredContent, WholeConversation } from './store.ts'
 
 /** The rows as the importing store keeps them, in its `database`. Throws `BODY_INVALID` if they do not belong together. */
 export function arriving(database: string, whole: WholeConversation): WholeConversation {
-  const { row, entries, jobs, interruptions } = whole
+  const { row, entries, jobs, interruptions, contents = [] } = whole
   const conversation = row.id
   if (entries.length !== row.lastSeq || entries.some(({ seq }, index) => seq !== index + 1)) {
     throw brokenError(conversation, `its entries are not those from 1 to ${row.lastSeq}, in order`)
@@ -17,12 +18,25 @@ export function arriving(database: string, whole: WholeConversation): WholeConve
   if (jobs.filter((job) => job.kind === 'run' && isLive(job)).length > 1) {
     throw brokenError(conversation, 'two of its runs are live')
   }
+  assertContents(whole, contents)
   return {
     row: { ...row, database },
     entries,
     jobs: jobs.map((job) => ({ ...arrivedJob(job), database, conversation })),
     interruptions: interruptions.map((one) => ({ ...one, database, conversation })),
+    ...(contents.length === 0 ? {} : { contents }),
   }
+}
+
+/** The content that the messages refer to is there, and is what its digest says. */
+function assertContents({ row, entries }: WholeConversation, contents: readonly StoredContent[]): void {
+  const digests = new Set(contents.map(({ digest }) => digest))
+  if (digests.size < contents.length) throw brokenError(row.id, 'it has the same content twice')
+  if (contents.some(({ digest, bytes }) => digestOf(bytes) !== digest))
+    throw brokenError(row.id, 'its content does not have the digest that is stated')
+  for (const { type, body } of entries)
+    if (type === 'message' && body.files?.some(({ digest }) => !digests.has(digest)))
+      throw brokenError(row.id, 'the content of a file is missing')
 }
 
 function hasRepeats(ids: readonly string[]): boolean {

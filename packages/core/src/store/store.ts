@@ -122,6 +122,18 @@ export interface Settlement {
   readonly at: number
 }
 
+/** Content that a conversation refers to, with the name and media type of the first reference. */
+export interface ContentUse {
+  readonly digest: string
+  readonly mediaType: string
+  readonly name: string | null
+}
+
+/** The same, with its bytes. */
+export interface StoredContent extends ContentUse {
+  readonly bytes: Uint8Array
+}
+
 /** One append, stored atomically. The store measures leases with its own clock. */
 export interface Append {
   readonly database: string
@@ -142,6 +154,8 @@ export interface Append {
   readonly hide?: readonly string[]
   /** Set if a person's message is among the entries. */
   readonly messageAt?: number
+  /** Content that the conversation refers to from now on. Refused with `contentless` if the store does not have it. */
+  readonly contents?: readonly ContentUse[]
   /**
    * Stored with the reservation's reply, so that a repeat of the request can find the run. Refused with `reply-taken` if that reply
    * is no longer pending: it was removed, another request holds its key, or it has a note or a status already [P20]. If `text` is
@@ -150,7 +164,7 @@ export interface Append {
   readonly note?: Reservation & { readonly text: string | null }
 }
 
-/** Why an append was refused. The first reason counts, in this order: reply, existence, fence, seq, interruptions, jobs. */
+/** Why an append was refused. The first reason counts, in this order: reply, existence, fence, seq, interruptions, content, jobs. */
 export type Refusal =
   | 'reply-taken'
   | 'exists'
@@ -161,6 +175,7 @@ export type Refusal =
   | 'inactive'
   | 'woken'
   | 'settled'
+  | 'contentless'
 
 /** If stored, the entries have their seq. `jobs` are the changed jobs, and `before` is the last seq before this append. */
 export type AppendResult =
@@ -204,6 +219,8 @@ export interface WholeConversation {
   readonly entries: readonly Entry[]
   readonly jobs: readonly JobRow[]
   readonly interruptions: readonly InterruptionRow[]
+  /** The content that it refers to, sorted by digest; absent if there is none. */
+  readonly contents?: readonly StoredContent[]
 }
 
 /** A conversation that is read in this process. */
@@ -256,7 +273,7 @@ export interface Store extends AgentRecords {
     database: string,
     page: RowPage & { readonly agent: string | null; readonly createdBy: string | null },
   ): Promise<readonly ListedConversation[]>
-  /** Deletes the conversation with its entries, jobs and interruptions. False if there was none. */
+  /** Deletes the conversation with its entries, jobs, interruptions, and content that no other one refers to. False if there was none. */
   deleteConversation(database: string, id: string): Promise<boolean>
   /**
    * Deletes expired conversations of any database, each atomically; one with a live job or an open interruption stays [E79].
@@ -270,6 +287,14 @@ export interface Store extends AgentRecords {
     conversation: string,
     range: { readonly after: number; readonly limit: number },
   ): Promise<readonly Entry[]>
+
+  /**
+   * Stores content under its digest, once for each database, before an append refers to it. It stays for at least an hour without a
+   * reference, and as long as a conversation refers to it. The caller has computed the digest.
+   */
+  putContent(database: string, digest: string, bytes: Uint8Array): Promise<void>
+  /** Content that this conversation refers to, or null. */
+  readContent(database: string, conversation: string, digest: string): Promise<StoredContent | null>
 
   getJob(database: string, id: string): Promise<JobRow | null>
   /** Jobs of a conversation, oldest first. With `live` only live ones, at a cost that does not grow with the others. */

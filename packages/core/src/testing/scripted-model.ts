@@ -46,6 +46,8 @@ export interface ScriptedModelOptions {
   /** Default `scripted/model`. Scripted models of one runtime need different ids. */
   readonly id?: string
   readonly price?: ModelPrice
+  /** The media types of files that it takes. Default: all. */
+  readonly takes?: readonly string[]
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -75,6 +77,7 @@ export function scriptedModel(script: Rule | readonly Rule[], options: ScriptedM
     kind: 'script',
     isUnique: true,
     ...(options.price === undefined ? {} : { price: options.price }),
+    ...(options.takes === undefined ? {} : { takes: options.takes }),
     requests,
     stream: (request, call) => {
       let played: AsyncIterator<ModelPart> | undefined

@@ -10,7 +10,8 @@ import {
 } from '@witan/protocol/schemas'
 import type { OpenedConversation, Witan } from '@witan/core'
 import { z } from 'zod'
-import { conversationId, defineRoute, documentPath, type Route } from '../route.ts'
+import { fileReply } from '../file-reply.ts'
+import { conversationId, defineRoute, documentPath, param, type Route } from '../route.ts'
 import { waitFor } from '../wait.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
 
@@ -39,6 +40,7 @@ export const conversationRoutes: readonly Route[] = [
     tag,
     summary: 'Starts a conversation, or continues one of that id; a prompt runs at once, and the reply is its result.',
     body: conversationRequestSchema,
+    takesFiles: true,
     answers: {
       200: { ...started, description: 'The conversation existed.' },
       201: started,
@@ -108,6 +110,25 @@ export const conversationRoutes: readonly Route[] = [
     handle: async (call) => {
       const { noted: _, ...noting } = call.keyed
       return { status: 201, body: await call.witan.forkConversation(conversationId(call), call.body, noting) }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/conversations/{id}/files/{digest}',
+    name: 'getFile',
+    tag,
+    summary: 'The content of a file that came with a message of the conversation.',
+    answers: {
+      200: {
+        schema: null,
+        isBytes: true,
+        description: 'Its bytes. A browser saves them and never shows or runs them.',
+      },
+      304: { schema: null, description: 'The same as `If-None-Match` names.' },
+    },
+    handle: async (call) => {
+      const digest = param(call, 'digest')
+      return fileReply(await call.witan.readFile(conversationId(call), digest), { digest, headers: call.headers })
     },
   }),
   defineRoute({

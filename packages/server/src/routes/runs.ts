@@ -28,6 +28,7 @@ export const runRoutes: readonly Route[] = [
     summary:
       'Runs a prompt, or resumes the waiting run with responses. Answers when it ends or waits for an answer; with `wait: false` at once; as a stream with its events and then its result.',
     body: runRequestSchema,
+    takesFiles: true,
     answers: runAnswers,
     handle: (call) => runIn(call, { id: conversationId(call), receipt: ({ runId }) => ({ runId }) }),
   }),

@@ -95,6 +95,7 @@ function directRun(path: string, name: string): Route {
     summary:
       'Runs a listed sub-agent as the root of a conversation of its own: a new one, or `conversationId`. Answers as every run does.',
     body: directRunBodySchema,
+    takesFiles: true,
     keyOf: (body) => {
       const { conversationId = null, messageId = null } = Object(body) as Readonly<Record<string, unknown>>
       return messageId === null ? undefined : { key: JSON.stringify([conversationId, messageId]), name: 'messageId' }

@@ -1,10 +1,11 @@
 /** Turns a request into the call of an AI SDK model; whatever was converted once is kept by identity. */
 import { readJson } from '@witan/protocol/schemas'
-import type { AssistantMessage, ModelMessage, ModelToolCall } from '../message.ts'
+import type { AssistantMessage, ModelFile, ModelMessage, ModelToolCall, UserTextMessage } from '../message.ts'
 import { contentWith, keeperOf } from './ai-sdk-kept.ts'
 import type { ModelCallOptions, ModelRequest, ModelTool } from '../model.ts'
 import type {
   AiSdkCall,
+  AiSdkFile,
   AiSdkLanguageModel,
   AiSdkMessage,
   AiSdkPromptPart,
@@ -25,7 +26,7 @@ const longHistory = 32
 
 /** The call for a request. A model of an earlier specification than V4 cannot be told how much to think. */
 export function toCall(request: ModelRequest, { signal }: ModelCallOptions, model: AiSdkLanguageModel): AiSdkCall {
-  const call: AiSdkCall = { prompt: toPrompt(request.messages, keeperOf(model)), abortSignal: signal }
+  const call: AiSdkCall = { prompt: toPrompt(request.messages, model), abortSignal: signal }
   if (request.tools.length > 0) {
     call.tools = toTools(request.tools)
     call.toolChoice = { type: request.toolChoice }
@@ -39,9 +40,13 @@ export function toCall(request: ModelRequest, { signal }: ModelCallOptions, mode
   return call
 }
 
-function toPrompt(given: readonly ModelMessage[], by: string): AiSdkMessage[] {
+function toPrompt(given: readonly ModelMessage[], model: AiSdkLanguageModel): AiSdkMessage[] {
+  const by = keeperOf(model)
   const keeps = given.length >= longHistory
-  const convert = (message: ModelMessage) => (keeps ? known(message, by) : toMessage(message, by))
+  const convert = (message: ModelMessage) => {
+    if (message.role === 'user' && message.files !== undefined) return withFiles(message, message.files, model)
+    return keeps ? known(message, by) : toMessage(message, by)
+  }
   const prompt: AiSdkMessage[] = []
   for (let at = 0; at < given.length; at += 1) {
     const message = given[at]
@@ -88,6 +93,19 @@ function toMessage(message: ModelMessage, by: string): AiSdkMessage {
     case 'assistant':
       return { role: 'assistant', content: contentWith(message, { by, callOf: toToolCall }) ?? plainContent(message) }
   }
+}
+
+/** A message with files is made for one call, so it is not kept. */
+function withFiles(
+  { content }: UserTextMessage,
+  files: readonly ModelFile[],
+  { specificationVersion }: AiSdkLanguageModel,
+): AiSdkMessage {
+  const parts = files.map(({ name, mediaType, data }): AiSdkFile => {
+    const form = specificationVersion === 'v4' ? { type: 'data', data } : data
+    return { type: 'file', mediaType, data: form as never, ...(name === null ? {} : { filename: name }) }
+  })
+  return { role: 'user', content: [{ type: 'text', text: content }, ...parts] }
 }
 
 function plainContent({ content, toolCalls = [] }: AssistantMessage): AiSdkPromptPart[] {

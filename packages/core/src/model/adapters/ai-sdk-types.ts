@@ -29,7 +29,7 @@ type AiSdkSchema = object
 /** A message of a prompt. */
 export type AiSdkMessage =
   | { role: 'system'; content: string }
-  | { role: 'user'; content: AiSdkText[] }
+  | { role: 'user'; content: (AiSdkText | AiSdkFile)[] }
   | { role: 'assistant'; content: AiSdkPromptPart[] }
   | { role: 'tool'; content: AiSdkToolResult[] }
 
@@ -52,6 +52,17 @@ export interface AiSdkText {
   text: string
   providerOptions?: AiSdkProviderOptions
 }
+
+/** A file in a prompt: `data` is base64, which V4 wants with a name for its kind. */
+export interface AiSdkFile {
+  type: 'file'
+  mediaType: string
+  filename?: string
+  data: AiSdkFileData
+}
+
+// Each specification reads one of both; typed as none of them, so that a model of any specification fits.
+type AiSdkFileData = never
 
 /** A tool call in a prompt; `input` is parsed. */
 export interface AiSdkToolCall {

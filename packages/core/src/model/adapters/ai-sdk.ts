@@ -1,6 +1,6 @@
 /** A model of any AI SDK provider. The package of the provider is the user's; this file knows only its structure. */
 import { WitanError } from '@witan/protocol'
-import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelReply, ModelRequest } from '../model.ts'
+import type { Model, ModelCallOptions, ModelPart, ModelReply, ModelRequest } from '../model.ts'
 import { afterText, asCostly } from '../model.ts'
 import { type ModelSettings, settingsWith } from '../settings.ts'
 import { toCallError } from './ai-sdk-error.ts'
@@ -12,11 +12,12 @@ import type { AiSdkLanguageModel, AiSdkStream, AiSdkWarning } from './ai-sdk-typ
 /**
  * Wraps an AI SDK language model of specification V2, V3 or V4, such as `openai('gpt-5')`. Throws `CONFIG_INVALID` for any other
  * value, such as a model name. Streams if the call asks for deltas; otherwise uses the plain call, which needs less work.
- * `price`: the price of its tokens, for cost sums and money limits.
+ * `price`: the price of its tokens, for cost sums and money limits. `takes`: the media types of files
+ * that it takes; without it every file is sent, and the provider decides [Rb53].
  */
 export function aiSdkModel(
   model: AiSdkLanguageModel,
-  options: ModelSettings & { readonly id?: string; readonly price?: ModelPrice } = {},
+  options: ModelSettings & Pick<Model, 'price' | 'takes'> & { readonly id?: string } = {},
 ): Model {
   if (typeof model !== 'object' || !['v2', 'v3', 'v4'].includes(model?.specificationVersion)) {
     const hint = 'Pass a model object of an AI SDK provider, such as openai("gpt-5").'
@@ -27,6 +28,7 @@ export function aiSdkModel(
     id: options.id ?? `${model.provider}/${model.modelId}`,
     ...(options.price === undefined ? {} : { price: options.price }),
     listing: { vendor: model.provider.split('.')[0] ?? '', model: model.modelId },
+    ...(options.takes === undefined ? {} : { takes: options.takes }),
     stream: (request, call) => ({
       [Symbol.asyncIterator]: () => {
         const asked = isSet ? { ...request, ...settingsWith(request, options) } : request

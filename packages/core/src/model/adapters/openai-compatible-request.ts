@@ -1,6 +1,6 @@
 /** The body of a chat completion, put together from JSON text that is kept per message: a step pays only for what is new. */
 import { readJson } from '@witan/protocol/schemas'
-import type { ModelMessage, ModelToolCall } from '../message.ts'
+import type { ModelFile, ModelMessage, ModelToolCall } from '../message.ts'
 import type { ModelRequest, ModelTool } from '../model.ts'
 import { type ModelSettings, settingsWith } from '../settings.ts'
 import { returnedWith, type Wanted } from './openai-compatible-kept.ts'
@@ -65,6 +65,7 @@ function wireMessage(message: ModelMessage, { keeper, wanted }: Sending): Record
     return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
   }
   const { role, content } = message
+  if (message.role === 'user' && message.files !== undefined) return { role, content: partsOf(content, message.files) }
   if (message.role !== 'assistant') return { role, content }
   const returned = returnedWith(message, keeper)
   const thoughts = wanted === 'thoughts' ? { reasoning_content: '', ...returned?.message } : returned?.message
@@ -79,6 +80,26 @@ function wireMessage(message: ModelMessage, { keeper, wanted }: Sending): Record
 
 /** What Google's documentation gives for calls that its model did not make: the first of a reply must be signed. */
 const unsigned = { google: { thought_signature: 'skip_thought_signature_validator' } }
+
+function partsOf(text: string, files: readonly ModelFile[]): Record<string, unknown>[] {
+  return [{ type: 'text', text }, ...files.map(filePart)]
+}
+
+const audioFormats: Readonly<Record<string, string>> = {
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+}
+
+/** A file in the form of chat completions: a picture, a sound, or any other. */
+function filePart({ name, mediaType, data }: ModelFile): Record<string, unknown> {
+  const url = `data:${mediaType};base64,${data}`
+  if (mediaType.startsWith('image/')) return { type: 'image_url', image_url: { url } }
+  const format = audioFormats[mediaType]
+  if (format !== undefined) return { type: 'input_audio', input_audio: { data, format } }
+  return { type: 'file', file: { filename: name ?? `file.${mediaType.split('/')[1]}`, file_data: url } }
+}
 
 function wireToolCall({ id, name, arguments: written }: ModelToolCall, extra: unknown): Record<string, unknown> {
   const call = { id, type: 'function', function: { name, arguments: safeArguments(written) } }

@@ -34,6 +34,11 @@ export interface OpenAICompatibleOptions extends ModelSettings {
   readonly id?: string
   /** What its tokens cost, for sums and limits in money. */
   readonly price?: ModelPrice
+  /**
+   * The media types of files that the model takes, such as `['image/*']`; `[]` for none. Default: those that chat completions can
+   * carry, pictures, WAV and MP3, and PDF: whether the model reads them, only its server knows [Rb53].
+   */
+  readonly takes?: readonly string[]
   /** What makes the request, such as one that refuses private addresses [D21]. Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch
 }
@@ -50,9 +55,12 @@ export function openaiCompatible(options: OpenAICompatibleOptions): Model {
     id: connection.id,
     ...(options.price === undefined ? {} : { price: options.price }),
     ...(vendor === null ? {} : { listing: { vendor, model: options.model } }),
+    takes: options.takes ?? carried,
     stream,
   }
 }
+
+const carried = ['image/*', 'audio/wav', 'audio/x-wav', 'audio/mpeg', 'audio/mp3', 'application/pdf']
 
 interface Connection {
   readonly id: string

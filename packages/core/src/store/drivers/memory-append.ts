@@ -18,6 +18,7 @@ import {
   type MemoryTables,
   removeConversation,
   tablesOf,
+  useContents,
   type Writable,
 } from './memory-tables.ts'
 
@@ -84,6 +85,10 @@ class Before implements Standing<Job> {
   isHeld(of: Reservation): boolean {
     return isHeld(this.#at.tables.replies.get(of.key), of)
   }
+
+  hasContent(digest: string): boolean {
+    return this.#at.tables.contents.has(digest)
+  }
 }
 
 function jobOf({ tables }: Place, id: string, of: Kept | undefined): Job | null {
@@ -98,7 +103,7 @@ function openOf({ row }: Kept, one: { conversation: string; view: { state: strin
 const none: readonly JobRow[] = []
 
 function apply({ memory, tables, kept: found, over }: Place, append: Append, jobs: readonly Planned<Job>[]): Stored {
-  if (over !== undefined) removeConversation(memory, over)
+  if (over !== undefined) removeConversation(memory, over, append.contents)
   const create = append.create as NonNullable<Append['create']>
   const kept = found ?? addConversation(tables, { ...create, lastSeq: 0 })
   const before = kept.row.lastSeq
@@ -110,6 +115,7 @@ function apply({ memory, tables, kept: found, over }: Place, append: Append, job
   if (append.hide !== undefined) kept.row.parameters = hide(kept.row.parameters, append.hide, before)
   if (append.open !== undefined) for (const row of append.open) addInterruption(tables, kept, row)
   if (append.settle !== undefined) for (const one of append.settle) settle(tables, kept, one)
+  if (append.contents !== undefined) useContents(tables, kept, append.contents)
   if (append.note !== undefined && append.note.text !== null) {
     const reply = tables.replies.get(append.note.key)
     if (reply !== undefined) reply.note = append.note.text

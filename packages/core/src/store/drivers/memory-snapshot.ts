@@ -1,6 +1,7 @@
 /** Export and import of conversations, and the list of databases, of the store in memory. */
 import type { Store } from '../store.ts'
 import { arriving } from '../snapshot.ts'
+import { contentsOf, putContent } from './memory-contents.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { noteRest } from './memory-rest.ts'
 import {
@@ -12,6 +13,7 @@ import {
   type MemoryTables,
   removeConversation,
   tablesOf,
+  useContents,
 } from './memory-tables.ts'
 
 type WholeMethods = Pick<Store, 'listDatabases' | 'readWhole' | 'putWhole' | 'checkWritable'>
@@ -26,18 +28,21 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
         .map(([name]) => name)
         .sort(),
     async readWhole(database, id) {
-      const kept = tablesOf(memory, database).conversations.get(id)
+      const tables = tablesOf(memory, database)
+      const kept = tables.conversations.get(id)
       if (kept === undefined || isGone(memory, kept)) return null
       const { row, entries, jobs, interruptions } = kept
+      const contents = contentsOf(tables, kept)
       return {
         row: { ...row },
         entries: [...entries],
         jobs: jobs.map((job) => ({ ...job })),
         interruptions: interruptions.map((one) => ({ ...one })),
+        ...(contents.length === 0 ? {} : { contents }),
       }
     },
     async putWhole(database, whole) {
-      const { row, entries, jobs, interruptions } = arriving(database, whole)
+      const { row, entries, jobs, interruptions, contents = [] } = arriving(database, whole)
       const tables = tablesOf(memory, database)
       const found = tables.conversations.get(row.id)
       const over = found !== undefined && isGone(memory, found) ? found : null
@@ -51,6 +56,8 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
       kept.entries.push(...entries)
       for (const job of jobs) addJob(memory, kept, { ...job })
       for (const one of interruptions) addInterruption(tables, kept, one)
+      for (const { digest, bytes } of contents) putContent(memory, database, { digest, bytes })
+      if (contents.length > 0) useContents(tables, kept, contents)
       noteRest(memory, kept)
       const at = { database, conversation: row.id }
       if (over !== null) notifyOthers(access, (listener) => listener.gone(at))

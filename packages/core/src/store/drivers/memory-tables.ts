@@ -1,7 +1,7 @@
 /** The tables of the store in memory, one set for each database. */
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow } from '../../agent/records.ts'
-import type { ConversationRow, InterruptionRow, JobRow, ReplyRow, StoreListener } from '../store.ts'
+import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ReplyRow, StoreListener } from '../store.ts'
 
 /** A row that its table may change. */
 export type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] }
@@ -21,6 +21,8 @@ export interface Kept {
   readonly open: Set<Writable<InterruptionRow>>
   /** Its position among inactive conversations; null while it has a live job or an open interruption. */
   rest: Resting | null
+  /** The content that it refers to, by digest; null before the first. */
+  contents: Map<string, ContentUse> | null
 }
 
 /** A position in the queue of inactive conversations, in the order of their last writes. */
@@ -52,6 +54,8 @@ export interface MemoryTables {
   readonly agents: Map<string, AgentRow>
   /** All revisions of an agent by its id, even if it is deleted. */
   readonly revisions: Map<string, Map<number, AgentRow>>
+  /** By digest: how many conversations refer to it, and when it was stored last. */
+  readonly contents: Map<string, { readonly bytes: Uint8Array; uses: number; at: number }>
 }
 
 /** One of the stores on the same tables. */
@@ -92,6 +96,7 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
     replies: new Map(),
     agents: new Map(),
     revisions: new Map(),
+    contents: new Map(),
   }
   memory.databases.set(database, fresh)
   return fresh
@@ -100,7 +105,7 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
 /** Creates an empty conversation. */
 export function addConversation(tables: MemoryTables, row: ConversationRow): Kept {
   const rows = { entries: [], jobs: [], runs: [], live: [], run: null, interruptions: [], open: new Set<never>() }
-  const kept: Kept = { row: { ...row }, ...rows, rest: null }
+  const kept: Kept = { row: { ...row }, ...rows, rest: null, contents: null }
   tables.conversations.set(row.id, kept)
   return kept
 }
@@ -138,10 +143,11 @@ export function isGone({ now }: Memory, { row, live, open }: Kept): boolean {
   return true
 }
 
-/** Removes a conversation with everything that belongs to it. */
-export function removeConversation(memory: Memory, kept: Kept): void {
+/** Removes a conversation with everything that belongs to it, except content that is about to be used `again`. */
+export function removeConversation(memory: Memory, kept: Kept, again?: readonly ContentUse[]): void {
   const { row, jobs, interruptions } = kept
   const tables = tablesOf(memory, row.database)
+  if (kept.contents !== null) releaseContents(tables, kept.contents, again)
   leaveLine(memory, kept)
   tables.conversations.delete(row.id)
   for (const job of jobs) {
@@ -149,6 +155,30 @@ export function removeConversation(memory: Memory, kept: Kept): void {
     memory.live.delete(job)
   }
   for (const { view } of interruptions) tables.interruptions.delete(view.id)
+}
+
+/** Lets a conversation refer to content that the database has. */
+export function useContents(tables: MemoryTables, kept: Kept, uses: readonly ContentUse[]): void {
+  kept.contents ??= new Map()
+  for (const { digest, mediaType, name } of uses) {
+    const content = tables.contents.get(digest)
+    if (content === undefined || kept.contents.has(digest)) continue
+    kept.contents.set(digest, { digest, mediaType, name })
+    content.uses += 1
+  }
+}
+
+function releaseContents(
+  { contents }: MemoryTables,
+  released: ReadonlyMap<string, ContentUse>,
+  again: readonly ContentUse[] = [],
+): void {
+  for (const digest of released.keys()) {
+    const content = contents.get(digest)
+    if (content === undefined) continue
+    content.uses -= 1
+    if (content.uses === 0 && !again.some((use) => use.digest === digest)) contents.delete(digest)
+  }
 }
 
 /** Removes a conversation from the queue. */

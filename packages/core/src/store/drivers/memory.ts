@@ -3,6 +3,7 @@ import { WitanError } from '@witan/protocol'
 import { systemClock } from '../../identity/clock.ts'
 import type { Store } from '../store.ts'
 import { agentMethods, replyMethods } from './memory-agents.ts'
+import { contentMethods } from './memory-contents.ts'
 import { interruptionMethods } from './memory-interruptions.ts'
 import { jobMethods } from './memory-jobs.ts'
 import { leave, listenMethods } from './memory-listen.ts'
@@ -50,6 +51,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     ...agentMethods(access),
     ...replyMethods(access),
     ...wholeMethods(access),
+    ...contentMethods(access),
     ...listenMethods(access),
   }
   memories.set(store, memory)

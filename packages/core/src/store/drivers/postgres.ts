@@ -6,6 +6,7 @@ import type { Store } from '../store.ts'
 import { storeGroup } from './postgres/append.ts'
 import { steady } from './postgres/clock.ts'
 import { PostgresConnection, poolConfig, useParsers } from './postgres/connection.ts'
+import { contentMethods } from './postgres/contents.ts'
 import { agentMethods, replyMethods } from './postgres/agents.ts'
 import { listeningConfig } from './postgres/listener.ts'
 import { GroupCommit } from './postgres/group.ts'
@@ -110,6 +111,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     ...agentMethods(session),
     ...replyMethods(session),
     ...wholeMethods(session, notices),
+    ...contentMethods(session),
     listen: notices.listen,
     say: notices.say,
   }

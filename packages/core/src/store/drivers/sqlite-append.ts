@@ -3,12 +3,14 @@ import { WitanError } from '@witan/protocol'
 import { channelOf } from '../../identity/channel.ts'
 import { hide } from '../hide.ts'
 import { decide, type Planned, type Standing } from '../refusal.ts'
+import { contentSql } from '../sql/contents.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
 import { replySql } from '../sql/replies.ts'
 import type { Append, AppendResult, ConversationRow, InterruptionRow, JobRow } from '../store.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
+import { useContents } from './sqlite-content-rows.ts'
 import { firstRunKey, nextKey, startJob, takeJob } from './sqlite-job-rows.ts'
 import { jobOf, jsonText, optionalText, type StoredJob, storedJob } from './sqlite-rows.ts'
 
@@ -87,6 +89,7 @@ function standingOf(member: Member): Standing<StoredJob> {
       return row !== null && row[0] === head?.number && row[1] === 'open'
     },
     isHeld: ({ key, at }) => connection.tuple(replySql.heldReply, append.database, key, at) !== null,
+    hasContent: (digest) => (connection.get(contentSql.findContent, append.database, digest)?.parts ?? null) !== null,
   }
 }
 
@@ -117,6 +120,7 @@ function write(
   if (append.open !== undefined) for (const row of append.open) insertInterruption(connection, row, number)
   if (append.settle !== undefined) settle(connection, append)
   const { database, note } = append
+  if (append.contents !== undefined) useContents(connection, append.contents, { database, number })
   if (note !== undefined && note.text !== null) connection.run(replySql.noteReply, database, note.key, note.text)
   const jobs = planned.map((one) => changeJob(connection, one, { ...member, number }))
   return { ok: true, before, lastSeq, jobs }

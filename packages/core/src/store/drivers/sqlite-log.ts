@@ -4,6 +4,7 @@ import { entryOf, entryText } from '../entry-text.ts'
 import { logSql } from '../sql/log.ts'
 import type { JobRow, Store } from '../store.ts'
 import { storeAppend } from './sqlite-append.ts'
+import { sweepContents } from './sqlite-contents.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { conversationRow, listedConversation } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
@@ -12,6 +13,9 @@ type LogMethods = Pick<
   Store,
   'append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'sweepConversations' | 'readEntries'
 >
+
+/** Content that a deletion released is unused since 0. */
+const released = 1
 
 /** The methods of a store that are about the log. */
 export function logMethods(session: SqliteSession): LogMethods {
@@ -41,15 +45,21 @@ export function logMethods(session: SqliteSession): LogMethods {
         const rows = all(logSql.listConversations, database, below, agent, createdBy, limit, session.now())
         return rows.map(listedConversation)
       }),
-    deleteConversation: (database, id) =>
-      session.write(({ get, run }) => {
+    async deleteConversation(database, id) {
+      const isGone = await session.write(({ get, run }) => {
         const found = get(logSql.findConversation, database, id)
         if (found !== null) for (const sql of logSql.deleteConversation) run(sql, found.number as number)
         return found !== null
-      }),
+      })
+      if (isGone) await sweepContents(session, released)
+      return isGone
+    },
     async sweepConversations(limit) {
       const isDue = await session.read(({ get }) => get(logSql.goneConversations, session.now(), 1) !== null)
-      return isDue ? session.write((connection) => sweep(connection, session.now(), limit)) : []
+      if (!isDue) return []
+      const gone = await session.write((connection) => sweep(connection, session.now(), limit))
+      await sweepContents(session, released)
+      return gone
     },
     readEntries: (database, conversation, { after, limit }) =>
       session.read(({ all }) =>

@@ -5,6 +5,7 @@ import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
 import type { Store, WholeConversation } from '../store.ts'
 import { arriving, trialConversation } from '../snapshot.ts'
+import { contentsOf, importContents } from './sqlite-content-rows.ts'
 import { createConversation, insertInterruption } from './sqlite-append.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { insertJob, nextKey } from './sqlite-job-rows.ts'
@@ -18,16 +19,19 @@ export function wholeMethods(session: SqliteSession): WholeMethods {
   return {
     listDatabases: () => session.read(({ all }) => all(logSql.listDatabases).map(({ database }) => database as string)),
     readWhole: (database, id) =>
-      session.read(({ get, all, tuples }) => {
+      session.read((connection) => {
+        const { get, all, tuples } = connection
         const row = get(logSql.getConversation, database, id, session.now())
         if (row === null) return null
         const number = row.number as number
+        const contents = contentsOf(connection, number)
         const entries = all(logSql.readEntries, database, id, 0, Number.MAX_SAFE_INTEGER)
         return {
           row: conversationRow(row),
           entries: entries.map(({ text, seq }) => entryOf(text as string, seq as number)),
           jobs: tuples(jobSql.listJobs, number).map(jobOfTuple),
           interruptions: all(interruptionSql.readInterruptions, number).map(interruptionRow),
+          ...(contents.length === 0 ? {} : { contents }),
         }
       }),
     async putWhole(database, whole) {
@@ -52,7 +56,7 @@ function tryToWrite(connection: SqliteConnection, now: number): void {
 
 function put(
   connection: SqliteConnection,
-  { row, jobs, interruptions }: WholeConversation,
+  { row, jobs, interruptions, contents = [] }: WholeConversation,
   { texts, now }: { readonly texts: readonly string[]; readonly now: number },
 ): boolean {
   const { get, tuple, run } = connection
@@ -69,5 +73,6 @@ function put(
   for (const text of texts) run(logSql.insertEntry, ++key, text)
   for (const job of jobs) insertJob(connection, job, nextKey(connection, number, job.kind))
   for (const one of interruptions) insertInterruption(connection, one, number)
+  importContents(connection, contents, { database, number })
   return true
 }

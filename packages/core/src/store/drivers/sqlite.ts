@@ -4,6 +4,7 @@ import { WitanError } from '@witan/protocol'
 import { systemClock } from '../../identity/clock.ts'
 import type { Store } from '../store.ts'
 import { agentMethods, replyMethods } from './sqlite-agents.ts'
+import { contentMethods } from './sqlite-contents.ts'
 import { interruptionMethods } from './sqlite-interruptions.ts'
 import { jobMethods } from './sqlite-jobs.ts'
 import { logMethods } from './sqlite-log.ts'
@@ -42,6 +43,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ...agentMethods(session),
     ...replyMethods(session),
     ...wholeMethods(session),
+    ...contentMethods(session),
     // Only this process has the file, so there are no notifications.
     listen: () => () => {},
     say: () => {},

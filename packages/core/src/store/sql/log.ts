@@ -13,11 +13,20 @@ select c.number, c.database, c.id, c.agent, c.created_by, c.created_at, c.last_m
   c.parameters, c.max_iterations, c.expires_at`
 
 /** Whether conversation `c` has expired, and has no live job and no interruption that can still be answered. */
-const isGone = (now: string) => `(c.expires_at is not null and c.expires_at <= ${now}
+export const isGone = (now: string) => `(c.expires_at is not null and c.expires_at <= ${now}
   and not exists (select 1 from jobs r where r.key = ${latestRun('c.number')} and r.ended_at is null)
   and not exists (select 1 from jobs t where ${liveTasks('c.number')})
   and not exists (select 1 from interruptions i
     where i.conversation = c.number and i.state = 'open' and (i.expires_at is null or i.expires_at > ${now})))`
+
+/** The conversation `?1` no longer refers to content. What nobody else refers to is unused from now on. */
+const releaseContents = [
+  `
+update contents set unused_since = 0
+where number in (select content from content_uses where conversation = ?1)
+  and not exists (select 1 from content_uses o where o.content = contents.number and o.conversation <> ?1)`,
+  'delete from content_uses where conversation = ?1',
+]
 
 /** Statements on conversations and entries. Parameters are numbered, `?1` being the first. */
 export const logSql = {
@@ -62,6 +71,7 @@ order by 1`,
 select c.number, c.database, c.id from conversations c where ${isGone('?1')} order by c.expires_at, c.number limit ?2`,
   /** All rows of one conversation, by its number. */
   deleteConversation: [
+    ...releaseContents,
     'delete from entries where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',
     'delete from jobs where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',
     'delete from interruptions where conversation = ?1',

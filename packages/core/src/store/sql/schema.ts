@@ -139,5 +139,33 @@ alter table replies add column note text;
 /** Entries of type `checkpoint`, and replies with more tool calls than run. Earlier versions misread such a log. */
 const checkpoints = 'select 1'
 
+/**
+ * Content by digest, and which conversations refer to it. `parts` is null until content is whole; `unused_since` is null while a
+ * conversation refers to it. Earlier versions would ignore the files of a message, and leave their content behind.
+ */
+const contents = `
+create table contents (
+  number integer primary key,
+  database text not null,
+  digest text not null,
+  parts integer,
+  unused_since integer,
+  unique (database, digest)
+);
+create index unused_contents on contents (unused_since) where unused_since is not null;
+create table content_parts (
+  key integer primary key,
+  bytes blob not null
+);
+create table content_uses (
+  conversation integer not null,
+  content integer not null,
+  media_type text not null,
+  name text,
+  primary key (conversation, content)
+) without rowid;
+create index content_uses_by_content on content_uses (content);
+`
+
 /** Every migration in order; the schema's version is how many have run. */
-export const migrations: readonly string[] = [first, expiry, tasks, checkpoints]
+export const migrations: readonly string[] = [first, expiry, tasks, checkpoints, contents]

@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.ts'
 import { checkAppends } from './store-append.ts'
 import { checkAgentRecords } from './store-agents.ts'
 import { checkExpiry } from './store-expiry.ts'
+import { checkContents, checkSharedContents } from './store-contents.ts'
 import type { Check, CheckTwo, StoreHarness } from './store-fixtures.ts'
 import { begin, by, conversation, database, entry, interruption, reply, rest } from './store-fixtures.ts'
 import { checkHiding } from './store-hide.ts'
@@ -42,6 +43,7 @@ export function testStore(harness: StoreHarness): void {
   checkAgentRecords(check)
   checkExpiry(check)
   checkWhole(check)
+  checkContents(check)
   check('values come back as they were', async (store) => {
     const id = await storeOddities(store)
     await assertOddities(store, id)
@@ -49,6 +51,7 @@ export function testStore(harness: StoreHarness): void {
   const checkTwo = twoStores(harness)
   checkShared(checkTwo)
   checkListening(checkTwo)
+  checkSharedContents(checkTwo)
   if (typeof harness.second === 'string') checkAlone(check)
   checkReopening(harness)
 }

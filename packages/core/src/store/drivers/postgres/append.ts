@@ -1,6 +1,7 @@
 /** One group of appends to one database: read under lock, decided here, written and committed in two round trips. */
 import { faultPoint } from '../../../identity/fault-point.ts'
 import { readSql } from '../../sql/postgres/append.ts'
+import { contentSql } from '../../sql/postgres/contents.ts'
 import type { AppendResult } from '../../store.ts'
 import type { Transaction } from './connection.ts'
 import { inDoubt } from './error.ts'
@@ -122,16 +123,19 @@ function namesOf(members: readonly GroupMember[]): Names {
   }
 }
 
-/** Reads what is seldom needed: what keeps expired conversations, and parameters to hide. */
+/** Reads what is seldom needed: what keeps expired conversations, parameters to hide, and content that is referred to. */
 async function readMore(transaction: Transaction, batch: Batch, { database, members }: Group): Promise<void> {
   const at = stored(database)
   const over = expired(batch)
   const hiding = members.filter(({ append }) => append.hide !== undefined).map(({ append }) => append.conversation)
-  if (over.length + hiding.length === 0) return
-  const [keepers = [], parameters = []] = await transaction.send([
+  const digests = members.flatMap(({ append }) => append.contents?.map(({ digest }) => stored(digest)) ?? [])
+  if (over.length + hiding.length + digests.length === 0) return
+  const [keepers = [], parameters = [], contents = []] = await transaction.send([
     [readSql.readKeepers, at, over.map(stored)],
     [readSql.readParameters, at, hiding.map(stored)],
+    ...(digests.length === 0 ? [] : [[contentSql.lockContents, at, digests] as const]),
   ])
+  for (const { digest } of contents) batch.contents.add(restored(digest as string))
   for (const { id, live, open } of keepers) {
     const conversation = batch.conversations.get(restored(id as string))
     if (conversation === undefined) continue

@@ -1,12 +1,14 @@
 /** Export and import of conversations, and the list of databases. */
 import { entryOf, entryText } from '../../entry-text.ts'
 import { readSql } from '../../sql/postgres/append.ts'
+import { contentSql } from '../../sql/postgres/contents.ts'
 import { interruptionSql } from '../../sql/postgres/interruptions.ts'
 import { jobSql } from '../../sql/postgres/jobs.ts'
 import { logSql } from '../../sql/postgres/log.ts'
 import type { Store, WholeConversation } from '../../store.ts'
 import { arriving, trialConversation } from '../../snapshot.ts'
 import type { Transaction } from './connection.ts'
+import { contentOf, putContent, useContents } from './contents.ts'
 import type { Query } from './statements.ts'
 import { newMark } from './ids.ts'
 import type { Notices } from './notify.ts'
@@ -66,10 +68,11 @@ async function readWhole(session: PostgresSession, database: string, id: string)
     [logSql.readEntries, ...at, 0, null],
     [jobSql.listJobs, ...at],
     [interruptionSql.ofConversation, ...at],
+    [contentSql.readContents, ...at],
   ]
   const options = { snapshot: true, replyMs: wholeMs }
   const place = { database: at[0] }
-  const [rows = [], entries = [], jobs = [], interruptions = []] = await session.work(() =>
+  const [rows = [], entries = [], jobs = [], interruptions = [], contents = []] = await session.work(() =>
     session.connection.run(place, queries, options),
   )
   if (rows[0] === undefined) return null
@@ -78,6 +81,7 @@ async function readWhole(session: PostgresSession, database: string, id: string)
     entries: entries.map(({ text, seq }) => entryOf(text as string, seq as number)),
     jobs: jobs.map(jobRow),
     interruptions: interruptions.map(interruptionRow),
+    ...(contents.length === 0 ? {} : { contents: contents.map(contentOf) }),
   }
 }
 
@@ -125,7 +129,8 @@ async function look({ send }: Transaction, at: string, { row, jobs, interruption
   return { conversation, isOver, isTaken: conversation !== null || others.length > 0 }
 }
 
-function* parts(database: string, { row, entries, jobs, interruptions }: WholeConversation): Generator<Query[]> {
+function* parts(database: string, whole: WholeConversation): Generator<Query[]> {
+  const { row, entries, jobs, interruptions, contents = [] } = whole
   const batch = createBatch(database, 0)
   arrive(batch, row)
   yield writesOf(batch)
@@ -142,4 +147,7 @@ function* parts(database: string, { row, entries, jobs, interruptions }: WholeCo
   const texts = jobs.map((job) => ({ ...job, about: jsonText(job.about), result: jsonText(job.result) }))
   if (texts.length > 0) yield [insertJobs(at, texts)]
   if (interruptions.length > 0) yield [insertInterruptions(at, interruptions)]
+  for (const content of contents) yield [putContent(at, content)]
+  const uses = contents.map((content) => ({ ...content, conversation: row.id }))
+  if (uses.length > 0) yield useContents(at, uses)
 }

@@ -3,7 +3,7 @@ import type { QueryConfig } from 'pg'
 import { clock } from '../../sql/postgres/clock.ts'
 
 /** A value of a statement. */
-export type Value = string | number | boolean | null | readonly (string | number | boolean | null)[]
+export type Value = string | number | boolean | null | Buffer | readonly (string | number | boolean | null)[]
 
 /** A row with the columns of its statement. */
 export type Row = Readonly<Record<string, unknown>>

@@ -21,6 +21,9 @@ async function filled(context: TestContext): Promise<Place> {
   await store.append({ ...by(job), entries: [entry('ask', 'j1')], open: [interruption(job, 'i1')] })
   await store.append({ ...by(job), entries: [], jobs: [rest('j1', 'waiting')] }) // leaves a mark
   await store.beginReply('default', reply('k'))
+  const use = { digest: 'sha256:0', mediaType: 'image/png', name: null }
+  await store.putContent('default', use.digest, new Uint8Array(3))
+  await store.append({ database: 'default', conversation: job.conversation, entries: [], contents: [use] })
   const data = { id: 'a' } as never
   const row = { database: 'default', id: 'a', revision: 1, source: 'data', data, warnings: [] } as const
   await store.changeAgents('default', [{ id: 'a', ifRevision: 0, row }])

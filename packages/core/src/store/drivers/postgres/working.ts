@@ -1,7 +1,7 @@
 /** The batch of a group of appends: rows read under lock, changed in memory member by member, then written back together. */
 import { hide } from '../../hide.ts'
 import { decide, type Planned, type Standing } from '../../refusal.ts'
-import type { Append, AppendResult, ConversationRow, InterruptionRow, Settlement } from '../../store.ts'
+import type { Append, AppendResult, ContentUse, ConversationRow, InterruptionRow, Settlement } from '../../store.ts'
 import { jobOf, type StoredJob, storedJob } from './rows.ts'
 import type { Row } from './statements.ts'
 import { jsonText, restored } from './text.ts'
@@ -60,6 +60,9 @@ export interface Batch {
   readonly notes: Map<string, string>
   /** Expired conversations whose id is used again: their stored rows are deleted first. */
   readonly purged: Set<string>
+  /** The content that the database has, of what members refer to; and the references to write. */
+  readonly contents: Set<string>
+  readonly uses: (ContentUse & { readonly conversation: string })[]
 }
 
 /** An empty batch. */
@@ -72,7 +75,7 @@ export function createBatch(database: string, now: number): Batch {
     held: new Map(),
     notes: new Map(),
   }
-  return { database, now, ...maps, purged: new Set() }
+  return { database, now, ...maps, purged: new Set(), contents: new Set(), uses: [] }
 }
 
 /** What was read under lock. */
@@ -144,7 +147,7 @@ interface Place {
 }
 
 function standingOf(
-  { jobs, runs, interruptions, held }: Batch,
+  { jobs, runs, interruptions, held, contents }: Batch,
   { id, conversation, isOver }: Place,
 ): Standing<BatchJob> {
   const own = (name: string) => {
@@ -161,6 +164,7 @@ function standingOf(
       return !isOver && one?.conversation === id && one.state === 'open'
     },
     isHeld: ({ key, at }) => held.get(key) === Math.trunc(at),
+    hasContent: (digest) => contents.has(digest),
   }
 }
 
@@ -210,6 +214,7 @@ function store(batch: Batch, { at, member: { append, texts }, jobs }: Storing): 
   for (const row of append.open ?? []) open(batch, at, row)
   for (const one of append.settle ?? []) settle(batch, at, one)
   if (append.note !== undefined) note(batch, append.note)
+  for (const use of append.contents ?? []) batch.uses.push({ ...use, conversation: at.id })
   const changed = jobs.map((planned) => jobOf(batch.database, changeJob(batch, at, planned)))
   return { ok: true, before, lastSeq: at.lastSeq, jobs: changed }
 }

@@ -1,7 +1,9 @@
 /** Builds the statements that write the batch of a group, one for all rows of a kind. */
 import { logSql } from '../../sql/postgres/log.ts'
 import { writeSql } from '../../sql/postgres/append.ts'
+import { releaseSql } from '../../sql/postgres/contents.ts'
 import type { InterruptionRow } from '../../store.ts'
+import { useContents } from './contents.ts'
 import type { Query, Value } from './statements.ts'
 import type { StoredJob } from './rows.ts'
 import { jsonText, stored } from './text.ts'
@@ -32,6 +34,7 @@ export function writesOf(batch: Batch): Query[] {
     ...entryWrites(batch, database),
     ...jobWrites(batch, database),
     ...interruptionWrites(batch, database),
+    ...useContents(database, batch.uses),
   ]
   if (batch.notes.size > 0) {
     const keys = [...batch.notes.keys()]
@@ -55,15 +58,25 @@ export function evidenceOf(batch: Batch, markId: string): { readonly evidence: E
   return { evidence: { kind: 'mark', id: markId }, writes }
 }
 
-/** Deletes conversations with all their rows. */
-export function deletesOf(database: string, ids: readonly string[]): Query[] {
+/** Deletes conversations with all their rows, and content that nobody else refers to, except what is used `again`. */
+export function deletesOf(database: string, ids: readonly string[], again: readonly string[] = []): Query[] {
   const { deleteEntries, deleteJobs, deleteInterruptions, deleteConversations } = logSql
   const all = [deleteEntries, deleteJobs, deleteInterruptions, deleteConversations]
-  return all.map((sql) => [sql, stored(database), texts(ids)])
+  const { lockUsed, markUnused, deleteUses, deleteUnused } = releaseSql
+  const at = [stored(database), texts(ids)] as const
+  return [
+    [lockUsed, ...at],
+    [markUnused, ...at, texts(again)],
+    [deleteUses, ...at],
+    [deleteUnused, at[0]],
+    ...all.map((sql): Query => [sql, ...at]),
+  ]
 }
 
 function purges(batch: Batch, _database: string): Query[] {
-  return batch.purged.size === 0 ? [] : deletesOf(batch.database, [...batch.purged])
+  if (batch.purged.size === 0) return []
+  const again = batch.uses.map(({ digest }) => digest)
+  return deletesOf(batch.database, [...batch.purged], again)
 }
 
 function conversationWrites(batch: Batch, database: string): Query[] {

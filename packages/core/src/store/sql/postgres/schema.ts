@@ -143,6 +143,31 @@ insert into {s}.notice_key default values;
 /** Entries of type `checkpoint`, and replies with more tool calls than run. Earlier versions misread such a log. */
 const checkpoints = 'select 1'
 
+/**
+ * Content by digest, and which conversations refer to it. `unused_since` is null while a conversation does. Earlier versions would
+ * ignore the files of a message, and leave their content behind.
+ */
+const contents = `
+create table {s}.contents (
+  database text collate "C" not null check (database <> ''),
+  digest text collate "C" not null,
+  bytes bytea not null,
+  unused_since bigint,
+  primary key (database, digest)
+);
+alter table {s}.contents alter column bytes set storage external;
+create index contents_unused on {s}.contents (database, unused_since) where unused_since is not null;
+create table {s}.content_uses (
+  database text collate "C" not null check (database <> ''),
+  conversation text collate "C" not null,
+  digest text collate "C" not null,
+  media_type text not null,
+  name text,
+  primary key (database, conversation, digest)
+);
+create index content_uses_by_digest on {s}.content_uses (database, digest);
+`
+
 /** One step of the schema. */
 export interface Migration {
   readonly sql: string
@@ -156,6 +181,7 @@ export const migrations: readonly Migration[] = [
   { sql: runs, worksFrom: 1 },
   { sql: noticeKey, worksFrom: 1 },
   { sql: checkpoints, worksFrom: 4 },
+  { sql: contents, worksFrom: 5 },
 ]
 
 /** Statements on the key of the notices. */
@@ -169,6 +195,7 @@ export const keySql = {
 export const tenantTables = [
   ...['conversations', 'entries', 'jobs', 'interruptions'],
   ...['agents', 'agent_revisions', 'replies', 'marks'],
+  ...['contents', 'content_uses'],
 ] as const
 
 /** The table of the schema version, created with the schema. */
