@@ -1,5 +1,5 @@
 /** One run in the terminal: the tree as it grows, the actions it waits for, the answer and what it used. */
-import type { RunResult } from '@witan/protocol'
+import type { Prompt, RunResult } from '@witan/protocol'
 import { printStillAtWork } from './background.ts'
 import type { ExitCode } from './exit.ts'
 import { exitCodes } from './exit.ts'
@@ -14,7 +14,7 @@ import { createRunView } from './tree/view.ts'
 import { printable } from './tree/width.ts'
 
 /** Sends a prompt, draws the run, asks for its interruptions on a terminal, and prints the result. */
-export async function converse(stage: Stage, prompt: string): Promise<ExitCode> {
+export async function converse(stage: Stage, prompt: Prompt): Promise<ExitCode> {
   const { terminal, chat } = stage
   const view = createRunView(terminal, stage.reasoning)
   chat.onUnhandledAction(() => {})
@@ -39,8 +39,8 @@ export async function converse(stage: Stage, prompt: string): Promise<ExitCode> 
   }
 }
 
-/** Sends a prompt and prints every stored event, asked for also what models reason, and then the result, one JSON a line. An action leaves the run waiting. */
-export async function converseAsJson({ terminal, chat, reasoning }: Stage, prompt: string): Promise<ExitCode> {
+/** Sends a prompt and prints every stored event, with `--reasoning` also what models reason, and then the result, one JSON a line. An action leaves the run waiting. */
+export async function converseAsJson({ terminal, chat, reasoning }: Stage, prompt: Prompt): Promise<ExitCode> {
   chat.onUnhandledAction(() => {})
   const stream = chat.stream(prompt, { verbose: true })
   for await (const event of stream) {

@@ -1,11 +1,16 @@
 /** The lines above a run: who is asked what, and whether a script answers instead of a model. */
-import type { Client } from '@witan/client'
+import type { Client, FilePart } from '@witan/client'
+import { attachedText } from './attachments.ts'
 import type { Stage } from './stage.ts'
 import { columnsOf, painter, print } from './terminal.ts'
 import { cutText, oneLine } from './tree/width.ts'
 
-/** Prints the prompt and, where it is so, that no language model is called. */
-export async function printWelcome({ terminal, connection, chat }: Stage, prompt: string): Promise<void> {
+/** Prints the prompt with its files and, where it is so, that no language model is called. */
+export async function printWelcome(
+  { terminal, connection, chat }: Stage,
+  prompt: string,
+  files: readonly FilePart[] = [],
+): Promise<void> {
   const paint = painter(terminal)
   const columns = columnsOf(terminal.output, 100)
   const notice = await scriptNotice(connection.client, chat.agent)
@@ -24,6 +29,7 @@ export async function printWelcome({ terminal, connection, chat }: Stage, prompt
       { text: cutText(oneLine(prompt), columns - 3), tone: 'strong' },
     ]),
   )
+  for (const file of files) print(terminal.output, paint([{ text: `  + ${attachedText(file)}`, tone: 'faint' }]))
   print(terminal.output)
 }
 

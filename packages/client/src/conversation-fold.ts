@@ -1,8 +1,9 @@
 /** Folds events into a view of the conversation. It has no other input: the same events give the same view. */
 import type { AnyEvent, Event, EventOf } from '@witan/protocol'
+import type { FileReference } from '@witan/protocol/files'
 import type { Asked, CallNotice, CallView, ChatMessage, ConversationView, ToldWords } from './conversation-view.ts'
 import { type Asking, readInterruption, waitingTool } from './read-interruption.ts'
-import { isRecord, number, text, texts } from './read-value.ts'
+import { isRecord, number, records, text, texts } from './read-value.ts'
 import { addReasoning, dropReasoning, settleReasoning, stopReasoning } from './reasoned.ts'
 
 /** A view that is built from a conversation's events, live or stored, with or without deltas. */
@@ -112,8 +113,19 @@ function onMessage(view: Draft, event: EventOf<'message'>): Call | null {
     return call
   }
   if (author === runtimeAuthor) return addNotice(view, event.callId, { code: 'RUNTIME', detail: words.text })
-  view.messages.push({ ...words, rootCallId: event.rootCallId, author })
+  const files = filesOf(event.content.files)
+  const message = { ...words, rootCallId: event.rootCallId, author }
+  view.messages.push(files.length === 0 ? message : { ...message, files })
   return call
+}
+
+function filesOf(given: unknown): FileReference[] {
+  return records(given).map(({ digest, mediaType, bytes, name }) => ({
+    digest: text(digest),
+    mediaType: text(mediaType),
+    bytes: number(bytes) ?? 0,
+    name: typeof name === 'string' ? name : null,
+  }))
 }
 
 function onTask(view: Draft, event: EventOf<'task'>): Call | null {

@@ -1,5 +1,6 @@
 /** A conversation built from its events: the calls of its runs, the messages, and the open interruptions. */
 import type { Interruption, InterruptionState } from '@witan/protocol'
+import type { FileReference } from '@witan/protocol/files'
 
 /** The state of a call. `waiting` means parked until an answer arrives; no process has it in memory. */
 export type CallState = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled'
@@ -102,6 +103,8 @@ export interface ChatMessage {
   readonly rootCallId: string
   readonly author: string
   readonly text: string
+  /** Files that came with it; absent if there are none [Rb53]. */
+  readonly files?: readonly FileReference[]
 }
 
 /** A complete conversation. Nothing is removed from it; it changes in place with each event. */

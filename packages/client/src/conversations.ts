@@ -48,6 +48,8 @@ export interface Conversations {
   delete(id: string): Promise<void>
   /** A new one with the same log up to `seq`, over all documents; `FORK_OPEN_CALLS` where a call is open there [Rb55]. */
   fork(id: string, request: { readonly seq: number; readonly id?: string }): Promise<Conversation>
+  /** The content of a file that a message has, by its digest. */
+  file(id: string, digest: string): Promise<Blob>
   /** Starts one; with a `prompt` it waits for the run. A repeat under the same `idempotencyKey` starts no second one. */
   start(request: StartRequest, options?: StartOptions): Promise<StartedConversation>
   /** One page of stored events, without waiting for new ones. */
@@ -112,6 +114,9 @@ export interface Questions {
 /** Which interruptions: by state (the server's default is `open`) and by who must answer. */
 export type InterruptionQuery = PageQuery & { readonly state?: InterruptionState; readonly addressee?: string }
 
+/** Not only JSON. */
+const any = { headers: { accept: '*/*' } }
+
 /** The conversation calls over one transport. */
 export function conversationCalls(transport: Transport): Conversations {
   const list = (query: ConversationQuery = {}): Promise<Page<ConversationLine>> =>
@@ -122,6 +127,7 @@ export function conversationCalls(transport: Transport): Conversations {
     all: (query = {}) => eachItem((page) => list({ ...query, ...page }), query),
     get: (id) => transport.json('GET', at(id)),
     delete: (id) => transport.json('DELETE', at(id)),
+    file: async (id, digest) => (await transport.open('GET', `${at(id)}/files/${segment(digest)}`, any)).blob(),
     fork: (id, request) => transport.json('POST', `${at(id)}/fork`, { body: request }),
     start: (request, { signal, idempotencyKey } = {}) =>
       transport.json('POST', '/api/v1/conversations', { body: request, signal, headers: keyHeader(idempotencyKey) }),

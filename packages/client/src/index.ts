@@ -25,6 +25,11 @@ export type {
   ToldWords,
 } from './conversation-view.ts'
 
+// files of a prompt
+export type { AttachOptions } from './attach.ts'
+export { attach } from './attach.ts'
+export type { FilePart, FileReference } from '@witan/protocol/files'
+
 // resources
 export type { AgentGraph, Agents, AgentToSave } from './agents.ts'
 export type {

@@ -1,5 +1,8 @@
 /** `witan chat`: a conversation in the terminal, one line a message. */
 import { createInterface } from 'node:readline'
+import type { FilePart } from '@witan/client'
+import type { Prompt } from '@witan/protocol'
+import { attachedText, promptOf, readAttachments } from '../attachments.ts'
 import { createFollowUps, type FollowUps, printFollowUp, printStillAtWork } from '../background.ts'
 import type { Command } from '../command.ts'
 import { connectionOptions, reasoningOption } from '../command.ts'
@@ -49,6 +52,7 @@ export const chatCommand: Command = {
 async function talk(stage: Stage, followUps: FollowUps): Promise<ExitCode> {
   const { terminal } = stage
   const alone = terminal.input.isTTY !== true
+  let files: readonly FilePart[] = []
   for (;;) {
     const said = await nextLine(terminal, followUps)
     if (said === null || said === '/exit' || said === '/quit') {
@@ -60,13 +64,34 @@ async function talk(stage: Stage, followUps: FollowUps): Promise<ExitCode> {
       printHelp(stage)
       continue
     }
+    const path = /^\/attach\s+(.+)$/.exec(said)?.[1]
+    if (path !== undefined) {
+      files = await attachOne(stage, files, path)
+      continue
+    }
     if (!alone && /^\/[a-z]+$/.test(said)) {
       print(terminal.output, `There is no ${said}, and it was not sent. /help lists what there is.\n`)
       continue
     }
-    const code = await answerOne(stage, said)
+    const code = await answerOne(stage, promptOf(said, files))
+    files = []
     if (alone && code !== exitCodes.done) return code
     print(terminal.output)
+  }
+}
+
+/** The files for the next message, with one more if it can be read. */
+async function attachOne(stage: Stage, files: readonly FilePart[], path: string): Promise<readonly FilePart[]> {
+  const { terminal } = stage
+  try {
+    const more = await readAttachments([path], terminal.folder)
+    const words = `${more.map(attachedText).join()} goes with the next message.`
+    print(terminal.output, painter(terminal)([{ text: `  + ${words}`, tone: 'faint' }]))
+    return [...files, ...more]
+  } catch (error) {
+    if (terminal.input.isTTY !== true) throw error
+    printFailure(terminal, error)
+    return files
   }
 }
 
@@ -84,6 +109,7 @@ function printHelp(stage: Stage): void {
   const { terminal, connection, drawn } = stage
   const rows: (readonly [string, string])[] = [
     ['any words', `A message to ${stage.chat.agent}. Its run is drawn, with the answer below.`],
+    ['/attach FILE', 'Send a file with the next message.'],
     ['/help', 'Show this.'],
     ['/exit', 'Leave; so do /quit and Ctrl+D.'],
     ['Ctrl+C', 'Cancel the running run; a second time, exit at once. At an empty prompt, exit.'],
@@ -95,7 +121,7 @@ function printHelp(stage: Stage): void {
 }
 
 /** A refused message is no reason to end the conversation. */
-async function answerOne(stage: Stage, said: string): Promise<ExitCode> {
+async function answerOne(stage: Stage, said: Prompt): Promise<ExitCode> {
   try {
     return await converse(stage, said)
   } catch (error) {

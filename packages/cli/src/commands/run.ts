@@ -1,4 +1,5 @@
 /** `witan run`: one run in the terminal. */
+import { promptOf, readAttachments } from '../attachments.ts'
 import { createFollowUps, printFollowUp } from '../background.ts'
 import type { Command } from '../command.ts'
 import { connectionOptions, reasoningOption } from '../command.ts'
@@ -16,15 +17,20 @@ export const runCommand: Command = {
   options: {
     ...parameterOptions,
     id: { value: 'ID', help: 'The conversation to start or go on with, such as chats/7; else a new one.' },
+    attach: { value: 'FILE', multiple: true, help: 'A file to send with the message; may be given several times.' },
     wait: { help: 'Wait until its background tasks have ended, and show their follow-ups.' },
     json: { help: 'Print events, one JSON a line, and the result as the last line.' },
     ...reasoningOption,
     ...connectionOptions,
   },
-  examples: ['witan run company-assistant-agent "Who is my manager?" --param userId=employees/3 --hide userId'],
+  examples: [
+    'witan run company-assistant-agent "Who is my manager?" --param userId=employees/3 --hide userId',
+    'witan run company-assistant-agent "What does this say?" --attach letter.pdf --attach photo.png',
+  ],
   run: async (given, terminal) => {
     const [agent = '', message = ''] = given.operands
-    if (message.trim() === '')
+    const files = await readAttachments(given.texts('attach'), terminal.folder)
+    if (message.trim() === '' && files.length === 0)
       throw new UsageError('MESSAGE is empty.', 'Write what the agent is to do, in quotes: witan run AGENT "…"')
     return await withConnection(given, terminal, async (connection) => {
       const parameters = await readParameters(given, agent, connection.client)
@@ -32,9 +38,10 @@ export const runCommand: Command = {
       const chat = connection.client.conversation(agent, { parameters, ...(id === undefined ? {} : { id }) })
       const drawn = new Set<string>()
       const stage = { terminal, connection, chat, drawn, waits: given.has('wait'), reasoning: given.has('reasoning') }
-      if (given.has('json')) return await converseAsJson(stage, message)
-      await printWelcome(stage, message)
-      const code = await converse(stage, message)
+      const prompt = promptOf(message, files)
+      if (given.has('json')) return await converseAsJson(stage, prompt)
+      await printWelcome(stage, message, files)
+      const code = await converse(stage, prompt)
       if (stage.waits)
         await createFollowUps(stage, drawn).drain((text) => {
           print(terminal.output)
