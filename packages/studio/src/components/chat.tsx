@@ -1,6 +1,6 @@
 /** The chat: people's messages and the root agent's answers, with open interruptions where they arose. */
 import type { Interruption } from '@witan/protocol'
-import { useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { chatItems } from '../state/chat-items.ts'
 import { decisionsIn } from '../state/decisions.ts'
 import { count, formatTimes, formatTokens } from '../state/format.ts'
@@ -13,12 +13,14 @@ import { AgentName, AgentSign } from './agent-sign.tsx'
 import { DecisionList } from './decision-list.tsx'
 import { InterruptionCard } from './interruption-card.tsx'
 import { Markdown } from './markdown.tsx'
+import { MessageFiles } from './message-files.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
 import { LiveReasoning } from './reasoning.tsx'
 import { StateLabel } from './state-mark.tsx'
 
 interface ChatProps {
+  readonly conversationId: string
   readonly view: ConversationView
   readonly open: readonly Interruption[]
   /** A prompt on its way, not yet in the log. */
@@ -27,7 +29,7 @@ interface ChatProps {
 }
 
 /** Keeps its end in sight while it grows, unless the reader has scrolled up. */
-export function Chat({ view, open, onItsWay, onShowRun }: ChatProps) {
+export function Chat({ conversationId, view, open, onItsWay, onShowRun }: ChatProps) {
   const end = useRef<HTMLDivElement>(null)
   useFollowEnd(end, view, onItsWay)
   return (
@@ -39,7 +41,11 @@ export function Chat({ view, open, onItsWay, onShowRun }: ChatProps) {
     >
       {chatItems(view).map((item) =>
         item.kind === 'message' ? (
-          <PersonSays key={item.key} text={item.message.text} author={item.message.author} />
+          <PersonSays key={item.key} text={item.message.text} author={item.message.author}>
+            {item.message.files !== undefined && (
+              <MessageFiles conversationId={conversationId} files={item.message.files} />
+            )}
+          </PersonSays>
         ) : (
           <RunAnswer
             key={item.key}
@@ -77,11 +83,18 @@ function useFollowEnd(
   }, [end, view, onItsWay])
 }
 
-function PersonSays({ text, author }: { readonly text: string; readonly author: string }) {
+interface PersonProps {
+  readonly text: string
+  readonly author: string
+  readonly children?: ReactNode
+}
+
+function PersonSays({ text, author, children }: PersonProps) {
   return (
     <div className="max-w-[85%] self-end rounded-lg bg-accent-soft px-3.5 py-2">
       <p className="text-xs text-muted">{author === 'user' ? 'You' : author}</p>
-      <p className="whitespace-pre-wrap break-words text-base">{text}</p>
+      {text !== '' && <p className="whitespace-pre-wrap break-words text-base">{text}</p>}
+      {children}
     </div>
   )
 }

@@ -1,22 +1,26 @@
 /** Where a person writes the next message. */
+import type { FilePart } from '@witan/client'
 import type { KeyboardEvent } from 'react'
+import { takeFiles, useAttachments } from '../state/attachments.ts'
 import { useDraft } from '../state/drafts.ts'
+import { AttachButton, AttachedFiles, takesFiles } from './attach-field.tsx'
 import { Button } from './button.tsx'
 
 interface ComposerProps {
   /** What is typed is kept under the conversation's id until it is sent. */
   readonly conversationId: string
   readonly busy: 'sending' | 'running' | 'waiting' | 'gone' | null
-  readonly onSend: (text: string) => void
+  readonly onSend: (text: string, files: readonly FilePart[]) => void
 }
 
 /** Enter sends, Shift and Enter begin a new line. Shut while a run is active, and says why. */
 export function Composer({ conversationId, busy, onSend }: ComposerProps) {
   const [text, setText] = useDraft(conversationId)
-  const ready = busy === null && text.trim() !== ''
+  const { files } = useAttachments(conversationId)
+  const ready = busy === null && (text.trim() !== '' || files.length > 0)
   const send = () => {
     if (!ready) return
-    onSend(text)
+    onSend(text, takeFiles(conversationId))
     setText('')
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -31,27 +35,33 @@ export function Composer({ conversationId, busy, onSend }: ComposerProps) {
     waiting: 'The run waits for an answer above. Give it, or cancel the run.',
     none: 'Write a message. Enter sends it.',
   }[busy ?? 'none']
+  const shut = busy !== null
   return (
     <form
-      className="mx-auto flex max-w-3xl items-end gap-2 px-4 py-3 md:px-6"
+      className="mx-auto max-w-3xl space-y-2 px-4 py-3 md:px-6"
+      {...takesFiles({ draft: conversationId, disabled: shut })}
       onSubmit={(event) => {
         event.preventDefault()
         send()
       }}
     >
-      <textarea
-        aria-label="Message"
-        className="field max-h-40 resize-none field-sizing-content"
-        rows={1}
-        value={text}
-        disabled={busy !== null}
-        placeholder={placeholder}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={onKeyDown}
-      />
-      <Button type="submit" look="primary" disabled={!ready}>
-        Send
-      </Button>
+      <AttachedFiles draft={conversationId} disabled={shut} />
+      <div className="flex items-end gap-2">
+        <AttachButton draft={conversationId} disabled={shut} />
+        <textarea
+          aria-label="Message"
+          className="field max-h-40 resize-none field-sizing-content"
+          rows={1}
+          value={text}
+          disabled={shut}
+          placeholder={placeholder}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+        />
+        <Button type="submit" look="primary" disabled={!ready}>
+          Send
+        </Button>
+      </div>
     </form>
   )
 }

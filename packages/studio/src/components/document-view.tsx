@@ -1,9 +1,11 @@
 /** The document of an agent: what it has said and seen on this path, and nothing of anybody else. */
 import { Link } from '@tanstack/react-router'
+import type { Document } from '@witan/protocol'
 import { formatTokens } from '../state/format.ts'
 import { useDocument } from '../state/queries.ts'
 import { Button } from './button.tsx'
 import { JsonBlock } from './json-block.tsx'
+import { MessageFiles } from './message-files.tsx'
 import { UnreadNote } from './note.tsx'
 import { Reasoning } from './reasoning.tsx'
 import { ResultView } from './result-view.tsx'
@@ -60,6 +62,7 @@ export function DocumentView({ path }: { readonly path: string }) {
             </p>
             {message.reasoning !== undefined && <Reasoning title="Thought" text={message.reasoning} />}
             {message.text !== '' && <p className="whitespace-pre-wrap break-words">{message.text}</p>}
+            <FilesOf path={path} parts={message.parts} />
             {message.toolCalls.map((tool) => (
               <div key={tool.id} className="space-y-1.5">
                 <JsonBlock label={`Called ${tool.name}`} value={tool.arguments} />
@@ -71,4 +74,10 @@ export function DocumentView({ path }: { readonly path: string }) {
       </ol>
     </article>
   )
+}
+
+function FilesOf({ path, parts }: { readonly path: string; readonly parts: Document['messages'][number]['parts'] }) {
+  const files = parts.flatMap((part) => (part.type === 'file' ? [part] : []))
+  if (files.length === 0) return null
+  return <MessageFiles conversationId={path.split('/').slice(0, 2).join('/')} files={files} />
 }

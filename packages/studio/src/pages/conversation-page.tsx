@@ -10,10 +10,11 @@ import { LoadingNote, ProblemNote, UnreadNote } from '../components/note.tsx'
 import { RecentList } from '../components/recent-list.tsx'
 import { RunPanel } from '../components/run-panel.tsx'
 import { TaskList } from '../components/task-list.tsx'
+import { putFiles, takeFiles } from '../state/attachments.ts'
 import { draftOf, putDraft } from '../state/drafts.ts'
-import { releasePrompt, sendPrompt, useSentPrompt } from '../state/prompt.ts'
+import { releasePrompt, sendPrompt, useSentPrompt, wordsOf } from '../state/prompt.ts'
 import { refreshConversation, useConversation } from '../state/queries.ts'
-import type { ConversationView } from '@witan/client'
+import type { ConversationView, FilePart } from '@witan/client'
 import { runSummary } from '../state/tree.ts'
 import { useEvents } from '../state/use-events.ts'
 
@@ -56,9 +57,9 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
   useRefreshOnChange(id, view)
   const busy = onItsWay !== null ? 'sending' : activeState(view)
   const open = [...view.open.values()].map((one) => interruptions.find((known) => known.id === one.id) ?? one)
-  const send = (text: string) => {
+  const send = (text: string, files: readonly FilePart[]) => {
     setChosenRun(null)
-    sendPrompt({ id, agent, afterSeq: view.lastSeq }, text)
+    sendPrompt({ id, agent, afterSeq: view.lastSeq }, { text, files })
   }
   return (
     <div className="grid h-full grid-cols-[minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_minmax(20rem,26rem)] md:grid-rows-1 xl:grid-cols-[16rem_minmax(0,1fr)_minmax(24rem,32rem)]">
@@ -76,6 +77,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
             <LoadingNote what="what was said" />
           ) : (
             <Chat
+              conversationId={id}
               view={view}
               open={open}
               onItsWay={onItsWay}
@@ -129,6 +131,8 @@ function StartAnew({ id, agent }: { readonly id: string; readonly agent: string 
       className={buttonLook('plain')}
       onClick={() => {
         if (draftOf(id) !== '') putDraft('new conversation', draftOf(id))
+        const files = takeFiles(id)
+        if (files.length > 0) putFiles('new conversation', files)
       }}
     >
       Start a new conversation
@@ -184,7 +188,7 @@ function usePrompt(id: string, view: ConversationView) {
     if (stored) releasePrompt(sent)
   }, [stored, sent])
   const refused = sent !== null && !stored ? sent.error : null
-  const onItsWay = sent !== null && !stored && sent.error === null ? sent.text : null
+  const onItsWay = sent !== null && !stored && sent.error === null ? wordsOf(sent) : null
   return { prompt: refused, onItsWay }
 }
 

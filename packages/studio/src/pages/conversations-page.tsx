@@ -2,6 +2,7 @@
 import type { StoredAgent } from '@witan/protocol'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useMemo, useRef, useState } from 'react'
+import { AttachButton, AttachedFiles, takesFiles } from '../components/attach-field.tsx'
 import { Button } from '../components/button.tsx'
 import { EmptyNote, LoadingNote, ProblemNote, UnreadNote } from '../components/note.tsx'
 import { type ParameterDrafts, ParameterForm } from '../components/parameter-form.tsx'
@@ -13,6 +14,7 @@ import { untilAnswered } from '../state/connection.ts'
 import { useDraft } from '../state/drafts.ts'
 import { newKey } from '../state/new-key.ts'
 import { givenParameters, type ParameterField, parameterFields } from '../state/parameters.ts'
+import { takeFiles, useAttachments } from '../state/attachments.ts'
 import { sendPrompt } from '../state/prompt.ts'
 import { lostWithout } from '../state/unreachable.ts'
 import { refreshConversation, useAgents, useGraph } from '../state/queries.ts'
@@ -94,6 +96,8 @@ function StartForm({ agentId }: { readonly agentId: string }) {
   const [drafts, setDrafts] = useState<ParameterDrafts>({})
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
   const [prompt, setPrompt] = useDraft('new conversation')
+  const { files } = useAttachments('new conversation')
+  const isEmpty = prompt.trim() === '' && files.length === 0
   const [starting, setStarting] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const form = useRef<HTMLFormElement>(null)
@@ -112,7 +116,8 @@ function StartForm({ agentId }: { readonly agentId: string }) {
       const started = await untilAnswered(() =>
         witan.conversations.start({ agent: agentId, parameters: read.given }, { idempotencyKey }),
       )
-      sendPrompt({ id: started.id, agent: agentId, afterSeq: 0 }, prompt)
+      const place = { id: started.id, agent: agentId, afterSeq: 0 }
+      sendPrompt(place, { text: prompt, files: takeFiles('new conversation') })
       setPrompt('')
       refreshConversation(started.id)
       await navigate({ to: '/conversations/$conversation', params: { conversation: toSegment(started.id) } })
@@ -126,7 +131,13 @@ function StartForm({ agentId }: { readonly agentId: string }) {
     void start()
   }
   return (
-    <form ref={form} onSubmit={submit} className="space-y-5" noValidate>
+    <form
+      ref={form}
+      {...takesFiles({ draft: 'new conversation', disabled: starting })}
+      onSubmit={submit}
+      className="space-y-5"
+      noValidate
+    >
       <fieldset className="rounded-md border border-line bg-panel px-4 pt-2 pb-4">
         <legend className="label px-1">Parameters</legend>
         {isPending ? (
@@ -145,13 +156,17 @@ function StartForm({ agentId }: { readonly agentId: string }) {
           onChange={(event) => setPrompt(event.target.value)}
         />
       </label>
+      <div className="mt-2 flex flex-wrap items-center gap-2">
+        <AttachButton draft="new conversation" disabled={starting} />
+        <AttachedFiles draft="new conversation" disabled={starting} />
+      </div>
       <ReachNote lost={lostWithout(agents, agentId, emptyTrusted(fields, drafts))} />
       {error !== null && (
         <div ref={bringIntoView}>
           <ProblemNote error={error} />
         </div>
       )}
-      <Button type="submit" look="primary" disabled={starting || isPending || prompt.trim() === ''}>
+      <Button type="submit" look="primary" disabled={starting || isPending || isEmpty}>
         {starting ? 'Starting …' : 'Start'}
       </Button>
     </form>

@@ -9,3 +9,8 @@ export function toSegment(conversationId: string): string {
 export function fromSegment(segment: string): string {
   return segment.replace(':', '/')
 }
+
+/** Where the content of a file is read, with the cookie of this page. */
+export function fileAddress(conversationId: string, digest: string): string {
+  return `/api/v1/conversations/${conversationId.split('/').map(encodeURIComponent).join(':')}/files/${digest}`
+}
