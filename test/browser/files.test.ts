@@ -76,6 +76,14 @@ describe('files in the Studio', { skip: missing(), timeout: 300_000 }, () => {
     return opened
   }
 
+  /** The width of the picture in the chat, once it is there. */
+  const widthOf = (page: Page) =>
+    page.evaluate(`(async () => {
+      const image = document.querySelector('[role=log] img')
+      await image.decode()
+      return image.naturalWidth
+    })()`)
+
   const choose = (page: Page, files: readonly { name: string; mimeType: string; buffer: Buffer }[]) =>
     page.getByLabel('Files to attach').setInputFiles([...files])
 
@@ -88,11 +96,11 @@ describe('files in the Studio', { skip: missing(), timeout: 300_000 }, () => {
     await page.getByText('Sales rise from left to right.').first().waitFor()
     const shown = page.getByRole('log').getByRole('img', { name: 'sales.png' })
     await shown.waitFor()
-    assert.equal(await shown.evaluate('image => image.naturalWidth'), 160)
+    assert.equal(await widthOf(page), 160)
     await picture(page, 'files-sent')
     await page.reload()
     await shown.waitFor()
-    assert.equal(await shown.evaluate('image => image.decode().then(() => image.naturalHeight)'), 90)
+    assert.equal(await widthOf(page), 160)
     assert.deepEqual(complaints, [])
     await close()
   })
@@ -102,23 +110,21 @@ describe('files in the Studio', { skip: missing(), timeout: 300_000 }, () => {
     await page.getByLabel('First message').fill('Hello')
     await page.getByRole('button', { name: 'Start', exact: true }).click()
     await page.getByText('Sales rise').first().waitFor()
-    const give = (kind: 'drop' | 'paste', name: string, type: string, content: string) =>
-      page.getByLabel('Message', { exact: true }).evaluate(
-        `(element, { kind, name, type, content }) => {
-          const data = new DataTransfer()
-          data.items.add(new File([content], name, { type }))
-          const options = { bubbles: true, cancelable: true }
-          element.dispatchEvent(
-            kind === 'drop'
-              ? new DragEvent('drop', { ...options, dataTransfer: data })
-              : new ClipboardEvent('paste', { ...options, clipboardData: data }),
-          )
-        }`,
-        { kind, name, type, content },
-      )
-    await give('drop', '<img src=x onerror=alert(3)>.html', 'text/html', script)
-    await give('paste', 'drawing.svg', 'image/svg+xml', svg)
-    await give('drop', 'wrong.txt', 'text/plain', 'not this')
+    const give = (kind: 'drop' | 'paste', [name, type, content]: readonly [string, string, string]) =>
+      page.evaluate(`(() => {
+        const { kind, name, type, content } = ${JSON.stringify({ kind, name, type, content })}
+        const data = new DataTransfer()
+        data.items.add(new File([content], name, { type }))
+        const options = { bubbles: true, cancelable: true }
+        document.querySelector('textarea[aria-label="Message"]').dispatchEvent(
+          kind === 'drop'
+            ? new DragEvent('drop', { ...options, dataTransfer: data })
+            : new ClipboardEvent('paste', { ...options, clipboardData: data }),
+        )
+      })()`)
+    await give('drop', ['<img src=x onerror=alert(3)>.html', 'text/html', script])
+    await give('paste', ['drawing.svg', 'image/svg+xml', svg])
+    await give('drop', ['wrong.txt', 'text/plain', 'not this'])
     const attached = page.getByRole('list', { name: 'Attached files' })
     await attached.getByText('wrong.txt').waitFor()
     await picture(page, 'files-attached')
@@ -135,7 +141,7 @@ describe('files in the Studio', { skip: missing(), timeout: 300_000 }, () => {
     assert.equal(saved.suggestedFilename(), 'drawing.svg')
     const [visited] = await Promise.all([
       page.waitForEvent('download'),
-      page.evaluate('href => window.location.assign(href)', address ?? ''),
+      page.evaluate(`window.location.assign(${JSON.stringify(address)})`),
     ])
     assert.equal(visited.suggestedFilename(), 'drawing.svg', 'its address is saved, too, and not shown')
     assert.notEqual(await page.title(), 'owned')
