@@ -27,7 +27,7 @@ describe('files of a prompt', () => {
   const contentAt = (id: string, digest: string, headers: Record<string, string> = {}) =>
     fetch(`${stage.witan.url}/api/v1/conversations/${segment(id)}/files/${digest}`, { headers })
 
-  test('the model’s server gets a picture, a sound, a document and a text, each in its form', async () => {
+  test('the model’s server gets a picture, a sound, a document and a text, each in its form [Rb53]', async () => {
     const prompt = [
       text('Look.'),
       file(png, { name: 'a.png' }),
@@ -55,7 +55,7 @@ describe('files of a prompt', () => {
     assert.deepEqual(stage.model.of('desk').at(-1)?.body.messages[1]?.content, content, 'as it was sent before')
   })
 
-  test('a reader gets the bytes, and no browser shows or runs them', async () => {
+  test('a reader gets the bytes, and no browser shows or runs them [Rb53]', async () => {
     const page = '<script>alert(1)</script>'
     const name = 'x" ☔;.html'
     const { id } = await stage.begin('desk', { prompt: [file(page, { mediaType: 'text/html', name })] })
@@ -83,7 +83,7 @@ describe('files of a prompt', () => {
     assert.equal((await contentAt(id, digest)).status, 404)
   })
 
-  test('a file of five MiB fits; more is refused with its limit, and so is long text', async () => {
+  test('a file of five MiB fits; more is refused with its limit, and so is long text [Rb53]', async () => {
     const largest = Buffer.alloc(5_242_880, 7)
     const { id } = await stage.begin('desk', { prompt: [file(largest)] })
     const reply = await contentAt(id, digestOf(largest))
@@ -105,7 +105,7 @@ describe('files of a prompt', () => {
     assertProblem(direct, { status: 413, code: 'BODY_TOO_LARGE' })
   })
 
-  test('what is no file, or of a type that the model’s form cannot carry, is refused by its path', async () => {
+  test('what is no file, or of a type that the model’s form cannot carry, is refused by its path [Rb53]', async () => {
     const { id } = await stage.begin('desk')
     const asked = stage.model.of('desk').length
     for (const [part, code, path] of [
@@ -121,7 +121,7 @@ describe('files of a prompt', () => {
     assert.deepEqual([(await stage.conversation(id)).lastSeq, stage.model.of('desk').length], [0, asked])
   })
 
-  test('a repeat under the same key sends the files once', async () => {
+  test('a repeat under the same key sends the files once [Rb53]', async () => {
     const { id } = await stage.begin('desk')
     const headers = { 'idempotency-key': 'with a file' }
     const body = { prompt: [file(png)] }

@@ -8,5 +8,6 @@ export function encodeBase64(bytes: Uint8Array): string {
 /** The bytes; null if `encodeBase64` would not write them so. */
 export function decodeBase64(text: string): Uint8Array | null {
   const bytes = Buffer.from(text, 'base64')
-  return bytes.toString('base64') === text ? new Uint8Array(bytes) : null
+  if (bytes.toString('base64') !== text) return null
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -38,10 +38,14 @@ export async function storeFiles(
   const { parts, database } = scope
   refuseMany(sent)
   refuseForeign(scope, agent, sent)
-  const contents = sent.map(bytesOf)
+  const contents: Uint8Array[] = []
+  for (const one of sent) {
+    await nextTurn() // several MB take some milliseconds at each step: other work goes on in between
+    contents.push(bytesOf(one))
+  }
   const files: FileReference[] = []
   for (const [at, { part }] of sent.entries()) {
-    await nextTurn() // a digest of several MB takes its time: others go in between
+    await nextTurn()
     const bytes = contents[at] as Uint8Array
     const digest = digestOf(bytes)
     await parts.store.putContent(database, digest, bytes)

@@ -9,6 +9,7 @@ import { openStore } from '../../../../test/postgres/support/stores.ts'
 import { createRuntime } from '../runtime.ts'
 import { defineAgent } from '../agent/define.ts'
 import { start } from '../testing/conformance/store-fixtures.ts'
+import { digestOf } from './contents.ts'
 import { call, scriptedModel, toolResults } from '../testing/scripted-model.ts'
 import { memoryStore } from './drivers/memory.ts'
 import { sqliteStore } from './drivers/sqlite.ts'
@@ -157,4 +158,55 @@ test('an export is whole although conversations are deleted while it reads', asy
   }
   const lines = (await textOf(busy)).split('\n').map((line) => JSON.parse(line) as { kind: string })
   assert.equal(lines.filter(({ kind }) => kind === 'conversation').length, 248)
+})
+
+test('[Rb53] files move with their conversation; content that is wrong, missing or twice is refused at its line', async (context) => {
+  const first = (await kinds.sqlite?.(context)) ?? assert.fail()
+  const bytes = new Uint8Array(1_500_000).map((_, index) => index % 251)
+  const data = Buffer.from(bytes).toString('base64')
+  const model = scriptedModel(() => 'seen', { id: 'play/seeing' })
+  const seeing = defineAgent({ id: 'seeing', instructions: 'Look.', model })
+  const runtime = createRuntime({ store: { ...first, close: async () => {} }, agents: [seeing] })
+  const file = { type: 'file', mediaType: 'image/png', data, name: 'a ☔.png' }
+  await (await runtime.start({ agent: 'seeing', id: 'chats/1', prompt: [file] })).run?.result
+  await (await runtime.start({ agent: 'seeing', id: 'chats/2', prompt: 'no file' })).run?.result
+  await runtime.close()
+  const text = await textOf(first)
+  const lines = text.split('\n')
+  const at = lines.findIndex((line) => line.startsWith('{"kind":"content"'))
+  assert.deepEqual(lines.filter((line) => line.includes('"contents":')).length, 1, 'only where there is a file')
+  for (const to of Object.keys(kinds)) {
+    const store = (await kinds[to]?.(context)) ?? assert.fail()
+    await put(store, text)
+    assert.equal(await textOf(store), text, to)
+    const again = createRuntime({ store: { ...store, close: async () => {} }, agents: [seeing] })
+    assert.equal((await (await again.run('chats/1', { prompt: 'and now?' })).result).text, 'seen')
+    const [opening] = model.requests.at(-1)?.messages.filter(({ role }) => role === 'user') ?? []
+    assert.equal(opening?.role === 'user' && opening.files?.[0]?.data === data, true, to)
+    assert.deepEqual((await again.readFile('chats/1', digestOf(bytes))).bytes, bytes, to)
+    await again.close()
+  }
+  const changed = (line: string) => [...lines.slice(0, at), line, ...lines.slice(at + 1)].join('\n')
+  const content = lines[at] ?? ''
+  const wrong: readonly (readonly [text: string, says: RegExp])[] = [
+    [changed(content.replace(data, `${data}A`)), /line \d+ has content that is not base64/],
+    [changed(content.replace(data, Buffer.from('other').toString('base64'))), /does not have the digest/],
+    [changed(content.replace('sha256:', 'md5:')), /not valid at `content.digest`/],
+    [changed(content.replace('image/png', 'text/html\\r\\nx: y')), /not valid at `content.mediaType`/],
+    [[...lines.slice(0, at), ...lines.slice(at + 1)].join('\n').replace('"contents":1', '"contents":0'), /contents/],
+    [
+      [...lines.slice(0, at), ...lines.slice(at + 1)].join('\n').replace(',"contents":1', ''),
+      /content of a file is missing/,
+    ],
+    [changed(`${content}\n${content}`).replace('"contents":1', '"contents":2'), /the same content twice/],
+  ]
+  for (const [given, says] of wrong) {
+    const store = (await kinds.memory?.(context)) ?? assert.fail()
+    await assert.rejects(put(store, given), (error: WitanError) => {
+      assert.equal(error.code, 'BODY_INVALID')
+      assert.match(error.message, says)
+      return true
+    })
+    assert.equal(await store.getConversation('default', 'chats/1'), null)
+  }
 })

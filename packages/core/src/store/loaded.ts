@@ -1,4 +1,5 @@
 /** Content that was loaded for model calls, kept as base64: a step of a run asks for the same files as the one before. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { encodeBase64 } from '../identity/base64.ts'
 import { channelOf } from '../identity/channel.ts'
 import type { Store } from './store.ts'
@@ -29,6 +30,7 @@ export function contentLoader(store: Pick<Store, 'readContent'>): (of: ContentPl
       kept.set(key, known)
       return known
     }
+    await nextTurn() // an embedded store reads several MB at once
     const content = await store.readContent(database, conversation, digest)
     if (content === null) return null
     const text = encodeBase64(content.bytes)

@@ -1,4 +1,5 @@
 /** Content of the embedded store: written and removed in small steps, read at once. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { unusedContentMs } from '../contents.ts'
 import { contentSql } from '../sql/contents.ts'
 import type { Store } from '../store.ts'
@@ -17,6 +18,7 @@ export function contentMethods(session: SqliteSession): Pick<Store, 'putContent'
       if (number === null) return
       const parts = partsOf(bytes)
       for (const [at, part] of parts.entries()) {
+        await nextTurn() // a write alone in its turn would else follow the one before at once
         await session.write(({ run }) => run(contentSql.putPart, number, at, part))
       }
       await session.write(({ run }) => run(contentSql.finishContent, number, parts.length))
@@ -32,7 +34,10 @@ export function contentMethods(session: SqliteSession): Pick<Store, 'putContent'
 /** Removes content that has been unused since before that time, part by part. Without any it only reads. */
 export async function sweepContents(session: SqliteSession, before: number): Promise<void> {
   const isDue = () => session.read(({ get }) => get(contentSql.longestUnused, before) !== null)
-  while (await isDue()) await session.write((connection) => removePart(connection, before))
+  while (await isDue()) {
+    await session.write((connection) => removePart(connection, before))
+    await nextTurn()
+  }
 }
 
 function removePart({ get, run }: SqliteConnection, before: number): void {
