@@ -245,3 +245,30 @@ test('[Rb53] a message without files has no trace of them in the log', async () 
   assert.deepEqual(message?.body, { author: 'user', text: 'hi' })
   assert.deepEqual(userMessages(stage.requests[0]), [{ role: 'user', content: 'hi' }])
 })
+
+test('[Rb53] [F40] a direct run whose file is refused leaves no conversation behind', async () => {
+  const agents = [{ id: 'root', subAgents: [{ agent: 'leaf', description: 'd' }] }, { id: 'leaf' }]
+  const stage = createStage({ agents, plays: { leaf: ['seen'] } })
+  const { subAgents } = stage.runtime.agents
+  const request = { conversationId: 'chats/1', prompt: [{ ...file(png), data: 'no base64' }] }
+  await assert.rejects(subAgents.run('root', 'leaf', request), { code: 'BODY_INVALID', path: 'prompt.0.data' })
+  await assert.rejects(stage.runtime.getConversation('chats/1'), { code: 'NOT_FOUND' })
+  const run = await subAgents.run('root', 'leaf', { ...request, prompt: [file(png)] })
+  assert.equal((await run.result).text, 'seen')
+  assert.equal((await stage.runtime.readFile('chats/1', digestOfPng)).bytes.length, 8)
+})
+
+test('[Rb53] a request has the latest 30 MiB of files, and mentions of older ones', async () => {
+  const stage = createStage({ agents: [{ id: 'root' }], plays: { root: () => 'ok' } })
+  await stage.runtime.start({ agent: 'root', id: 'chats/1' })
+  for (let turn = 0; turn < 4; turn += 1) {
+    const files = [0, 1].map((index) =>
+      file(Buffer.alloc(5_000_000, 2 * turn + index), { name: `${turn}-${index}.png` }),
+    )
+    await stage.run('chats/1', { prompt: files })
+  }
+  const names = userMessages(stage.requests.at(-1))?.map(({ files = [] }) => files.map(({ name }) => name))
+  const latest = ['1-0.png', '1-1.png', '2-0.png', '2-1.png', '3-0.png', '3-1.png']
+  assert.deepEqual(names?.flat(), latest)
+  assert.match(userMessages(stage.requests.at(-1))?.[0]?.content ?? '', /\[file "0-0.png", image\/png, 5.0 MB\]/)
+})

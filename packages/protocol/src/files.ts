@@ -8,6 +8,8 @@ export const fileLimits = {
   messageBytes: 10_485_760,
   /** How many files one message may have. */
   files: 20,
+  /** Of all files of one model call: 30 MiB, the latest ones. A model reads only the mention of older ones. */
+  requestBytes: 31_457_280,
 } as const
 
 /** `type/subtype` in lower case, without parameters. */

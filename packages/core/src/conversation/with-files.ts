@@ -1,5 +1,5 @@
 /** Loads the files of a request that its model takes, and refuses others before anything is sent [Rb53]. */
-import type { FileReference } from '@witan/protocol/files'
+import { fileLimits, type FileReference } from '@witan/protocol/files'
 import { isTextType, takenText, takesType } from '../model/files.ts'
 import type { ModelFile, ModelMessage, UserTextMessage } from '../model/message.ts'
 import { type Model, ModelCallError, type ModelCallOptions, type ModelPart, type ModelRequest } from '../model/model.ts'
@@ -19,7 +19,7 @@ export function hasFiles(messages: readonly ModelMessage[]): boolean {
 
 /**
  * The model with the content of the request's files. Files of the last user message must be of a type that it takes, or the call fails
- * with the trouble `media`. Of earlier ones it reads the mention in the text.
+ * with the trouble `media`. Of earlier ones, and of those beyond the limit of a request, it reads the mention in the text.
  */
 export function withFiles(model: Model, load: LoadContent): Model {
   return { ...model, stream: (request, options) => streamed(model, { request, load }, options) }
@@ -37,11 +37,17 @@ async function* streamed(
 ): AsyncGenerator<ModelPart> {
   const { messages } = request
   const last = messages.findLastIndex(({ role }) => role === 'user')
-  const loaded: ModelMessage[] = []
-  for (const [at, message] of messages.entries()) {
-    if (message.role !== 'user' || message.attached === undefined) loaded.push(message)
-    else if (at === last) loaded.push(await withContent(message, refuseForeign(model, message.attached), load))
-    else loaded.push(await withContent(message, taken(model, message.attached), load))
+  const loaded = [...messages]
+  let left: number = fileLimits.requestBytes
+  for (let at = last; at >= 0; at -= 1) {
+    const message = messages[at]
+    if (message?.role !== 'user' || message.attached === undefined) continue
+    const files = at === last ? refuseForeign(model, message.attached) : taken(model, message.attached)
+    const fitting = files.filter(({ bytes }) => {
+      left -= bytes
+      return left >= 0
+    })
+    loaded[at] = await withContent(message, fitting, load)
   }
   options.signal.throwIfAborted()
   try {

@@ -9,6 +9,7 @@ import {
 import { listedEdge } from '../agent/admin/assign.ts'
 import { pinRoot, refusalError } from '../command/accept.ts'
 import { parseBody, refuseMixedInput } from './body.ts'
+import { filesIn, readFiles } from './prompt.ts'
 import { refuseStranger } from './root-access.ts'
 import { holdValues, holdUsers } from './repeated-values.ts'
 import { mismatchError, newConversation, requireValues } from './start.ts'
@@ -48,6 +49,8 @@ export async function openDirectRun(scope: Scope, direct: DirectRun): Promise<Op
     return { conversationId, body }
   }
   refuseWithoutConversation(body, conversationId)
+  const { sent } = filesIn(body.prompt ?? '')
+  if (sent !== undefined) await readFiles(scope, id, sent)
   const named = conversationId === null ? {} : { id: conversationId }
   const started = await startDirect(scope, { agent: id, parameters, users, ...named })
   return started === null ? openDirectRun(scope, direct) : { conversationId: started, body }

@@ -36,13 +36,7 @@ export async function storeFiles(
   sent: readonly SentFile[],
 ): Promise<readonly FileReference[]> {
   const { parts, database } = scope
-  refuseMany(sent)
-  refuseForeign(scope, agent, sent)
-  const contents: Uint8Array[] = []
-  for (const one of sent) {
-    await nextTurn() // several MB take some milliseconds at each step: other work goes on in between
-    contents.push(bytesOf(one))
-  }
+  const contents = await readFiles(scope, agent, sent)
   const files: FileReference[] = []
   for (const [at, { part }] of sent.entries()) {
     await nextTurn()
@@ -52,6 +46,22 @@ export async function storeFiles(
     files.push({ digest, mediaType: part.mediaType, bytes: bytes.byteLength, name: part.name ?? null })
   }
   return files
+}
+
+/** The bytes of the files of a message. Throws as `storeFiles` does, and stores nothing. */
+export async function readFiles(
+  scope: Scope,
+  agent: string,
+  sent: readonly SentFile[],
+): Promise<readonly Uint8Array[]> {
+  refuseMany(sent)
+  refuseForeign(scope, agent, sent)
+  const contents: Uint8Array[] = []
+  for (const one of sent) {
+    await nextTurn() // several MB take some milliseconds at each step: other work goes on in between
+    contents.push(bytesOf(one))
+  }
+  return contents
 }
 
 /** Judges by the length of the base64, before anything is decoded. */
