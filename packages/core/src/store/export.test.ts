@@ -183,7 +183,7 @@ test('[Rb53] files move with their conversation; content that is wrong, missing 
     assert.equal((await (await again.run('chats/1', { prompt: 'and now?' })).result).text, 'seen')
     const [opening] = model.requests.at(-1)?.messages.filter(({ role }) => role === 'user') ?? []
     assert.equal(opening?.role === 'user' && opening.files?.[0]?.data === data, true, to)
-    assert.deepEqual((await again.readFile('chats/1', digestOf(bytes))).bytes, bytes, to)
+    assert.equal(digestOf((await again.readFile('chats/1', digestOf(bytes))).bytes), digestOf(bytes), to)
     await again.close()
   }
   const changed = (line: string) => [...lines.slice(0, at), line, ...lines.slice(at + 1)].join('\n')

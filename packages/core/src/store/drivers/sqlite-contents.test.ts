@@ -38,6 +38,12 @@ function refer(store: Store, id: string) {
   return store.append({ database, conversation: id, create, entries: [entry('look')], contents: [use] })
 }
 
+/** The digest of what is read: a failed comparison of many bytes would take minutes to print. */
+async function readDigest(store: Store): Promise<string | null> {
+  const content = await store.readContent(database, 'chats/1', digest)
+  return content === null ? null : digestOf(content.bytes)
+}
+
 /** The numbers of contents, parts and uses in the file of a closed store. */
 function countsIn(file: string): unknown {
   const db = new DatabaseSync(file, { readOnly: true })
@@ -57,7 +63,7 @@ test('[Rb53] content that nobody refers to within an hour is removed when conten
   assert.equal((await refer(store, 'chats/1')).ok, true, 'it was stored again meanwhile')
   clock.now += 3 * unusedContentMs
   await store.putContent(database, digestOf(Uint8Array.of(2)), Uint8Array.of(2))
-  assert.deepEqual(await store.readContent(database, 'chats/1', digest), { ...use, bytes })
+  assert.equal(await readDigest(store), digest)
   await store.deleteConversation(database, 'chats/1')
   await store.close()
   assert.deepEqual(countsIn(file), [1, 1, 0])
@@ -76,7 +82,7 @@ test('[Rb53] content that a crash cut off is not there, and is written anew', as
   assert.equal(!refused.ok && refused.reason, 'contentless')
   await Promise.all([store.putContent(database, digest, bytes), store.putContent(database, digest, bytes)])
   assert.equal((await refer(store, 'chats/1')).ok, true)
-  assert.deepEqual((await store.readContent(database, 'chats/1', digest))?.bytes, bytes)
+  assert.equal(await readDigest(store), digest)
 })
 
 test('[Rb53] a deletion that a crash cut off is finished, and never leaves half of the content to a reader', async (context) => {
