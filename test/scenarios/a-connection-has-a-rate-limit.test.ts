@@ -210,7 +210,7 @@ describe('[D23] [Tb14] a retry', () => {
         options: { retry: { tries: 2, baseMs: 100 }, clock: atOnce() },
       })
       await stage.ask('root', 'go', { id: 'chats/1' })
-      const notices = (await stage.events('chats/1')).filter(({ type }) => type === 'notice')
+      const notices = (await stage.events('chats/1')).filter(({ content }) => content['code'] === 'MODEL_RETRIED')
       assert.equal(notices.length, count)
       await stage.runtime.close()
     }

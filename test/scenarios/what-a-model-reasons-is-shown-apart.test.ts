@@ -61,7 +61,7 @@ test('without the switch nothing of it is sent, stored or asked for', async () =
     const deltas = await followed(stage)
     assert.deepEqual(reasonedBy(deltas), [])
     assert.deepEqual(reasonedIn(await full(stage)), [null])
-    assert.deepEqual(asked, [['signal', 'deltas', 'tell']])
+    assert.deepEqual(asked, [['signal', 'deltas', 'tell', 'state']])
     logs.push(
       JSON.stringify((await storedEntries(store, 'chats/1')).map(({ body }) => ('model' in body ? body : null))),
     )

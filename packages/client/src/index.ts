@@ -28,7 +28,7 @@ export type {
 // files of a prompt
 export type { AttachOptions } from './attach.ts'
 export { attach } from './attach.ts'
-export type { FilePart, FileReference } from '@witan/protocol/files'
+export type { FilePart } from '@witan/protocol/files'
 
 // resources
 export type { AgentGraph, Agents, AgentToSave } from './agents.ts'

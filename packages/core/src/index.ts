@@ -47,7 +47,7 @@ export type {
   ModelTool,
 } from './model/model.ts'
 export { ModelCallError } from './model/model.ts'
-export { type PriceTable, priceTable } from './model/price-table.ts'
+export { priceTable } from './model/price-table.ts'
 export type { MessageKinds, ModelMessage, ModelToolCall } from './model/message.ts'
 export type { AiSdkLanguageModel } from './model/adapters/ai-sdk-types.ts'
 export { aiSdkModel } from './model/adapters/ai-sdk.ts'

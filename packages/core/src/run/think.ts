@@ -54,11 +54,13 @@ async function failOrTrim(failure: Failure, thinking: Thinking): Promise<void> {
 /** Why a model call came to nothing. */
 interface Failure {
   readonly error: unknown
+  /** The id of the model; of a call that was not made, its name. */
+  readonly model: string
 }
 
 /** Asks, and records the reply. Null unless the call failed; a call that nobody waits for has not. */
 async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Failure | null> {
-  if (signal.aborted) return lateness(signal)
+  if (signal.aborted) return lateness(signal, call.model)
   const asking = askingOf(call, job)
   if (asking === null) return null
   const { meter } = job
@@ -70,21 +72,21 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
     faultPoint('model-reply-received')
     if (!signal.aborted) asking.isAsking = false
   } catch (error) {
-    if (!signal.aborted) return { error }
+    if (!signal.aborted) return { error, model: asking.model.id }
   } finally {
     if (asking.holdsRound) meter.offering -= 1
     endAsking(job, asking)
   }
   if (reply === undefined || signal.aborted) {
     meter.lost += 1 // nobody waits for the reply, but it is paid for
-    return lateness(signal)
+    return lateness(signal, asking.model.id)
   }
   takeReply(asking, job, reply)
   return null
 }
 
-function lateness(signal: AbortSignal): Failure | null {
-  return isTimeOver(signal) ? { error: signal.reason } : null
+function lateness(signal: AbortSignal, model: string): Failure | null {
+  return isTimeOver(signal) ? { error: signal.reason, model } : null
 }
 
 function troubleIn({ error }: Failure): CallTrouble | null {
@@ -92,12 +94,12 @@ function troubleIn({ error }: Failure): CallTrouble | null {
 }
 
 function failThink(call: AgentCall, job: Job, failure: Failure): void {
-  const { error } = failure
+  const { error, model } = failure
   const trouble = troubleIn(failure)
   const words = error instanceof Error ? error.message : 'unknown trouble'
   failCall(call, job, {
     code: codeOf(trouble),
-    detail: `Model \`${call.model}\` could not be called: ${words}`,
+    detail: `Model \`${model}\` could not be called: ${words}`,
     hint: hintOf(trouble, error instanceof ModelCallError && error.retryable),
   })
 }

@@ -1,5 +1,5 @@
 /** The files of a message: pictures are shown, others are named; each can be saved. */
-import type { FileReference } from '@witan/client'
+import type { FileReference } from '@witan/protocol/files'
 import { sizeText } from '@witan/protocol/files'
 import type { ReactNode } from 'react'
 import { fileAddress } from '../state/address.ts'
