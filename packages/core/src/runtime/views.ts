@@ -54,8 +54,6 @@ export async function rowPage<Row, Item>(
   }
 }
 
-const isLive = (job: JobRow): boolean => job.endedAt === null
-
 /** The fields of a conversation that its own page and lists share. `live` is its active run. */
 export function summary(row: ConversationRow, live: Pick<JobRow, 'id' | 'status'> | undefined) {
   return {
@@ -95,9 +93,13 @@ export async function getConversation(scope: Scope, id: string): Promise<Convers
   const { parts, database } = scope
   const row = await conversationRow(scope, id)
   const runs = await parts.store.listRuns(database, id, { limit: runsShown, after: null })
+  // One read for the run and the tasks: a task that ends in one append with the start of a follow-up must not hide both.
   const live = await parts.store.listJobs(database, id, { live: true })
   return {
-    ...summary(row, runs.find(isLive)),
+    ...summary(
+      row,
+      live.find(({ kind }) => kind === 'run'),
+    ),
     interruptions: await openOf(scope, row),
     tasks: live.filter(({ kind }) => kind === 'task').map(taskOf),
     runs: runs.toReversed().map(runLine),
