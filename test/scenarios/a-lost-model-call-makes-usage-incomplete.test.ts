@@ -94,7 +94,7 @@ describe('[E83] over a connection of our own', () => {
   ]
   for (const [how, answer] of breaks)
     test(`a stream that ends ${how} is lost`, async () => {
-      assert.deepEqual(await ask([answer, fine], { timeoutMs: 80 }), incomplete)
+      assert.deepEqual(await ask([answer, fine], { timeoutMs: 1000 }), incomplete)
     })
 
   test('a refusal within a reply that has not begun costs nothing', async () => {

@@ -15,7 +15,7 @@ test('/help says what a line may be, and nothing is sent', async () => {
   assert.match(screen, /\/help says what you can do here\.\n/)
   assert.match(
     screen,
-    /\n {2}any words {2}A message to front-desk\..*\n {2}\/exit +Leave;.*\n {2}Ctrl\+C +Cancel the run/s,
+    /\n {2}any words +A message to front-desk\..*\n {2}\/exit +Leave;.*\n {2}Ctrl\+C +Cancel the running run/s,
   )
   assert.doesNotMatch(screen, /model call|--id/)
 })

@@ -1,4 +1,5 @@
 /** Every way out of a running server, on each store: what HTTP, streams, command line, log, notices, tables and files give away. */
+import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -120,6 +121,10 @@ function judge(
   }
 }
 
+/** A file that comes with the message. */
+const note = Buffer.from(`A note about ${child}.`)
+const noteDigest = `sha256:${createHash('sha256').update(note).digest('hex')}`
+
 interface Asking {
   readonly url: string
   readonly place: Place
@@ -132,7 +137,10 @@ async function ask({ url, place, values }: Asking): Promise<readonly Found[]> {
   const body = {
     agent: 'root',
     id: conversation(place.name),
-    prompt: 'go',
+    prompt: [
+      { type: 'text', text: 'go' },
+      { type: 'file', mediaType: 'text/plain', name: 'note.txt', data: note.toString('base64') },
+    ],
     parameters: { ...rest, byCaller: { value: byCaller, sendToModel: false } },
   }
   const start = () => post(`${url}/api/v1/conversations`, body, { 'idempotency-key': 'start' })
@@ -189,7 +197,9 @@ async function readAll(
   for (const route of apiRoutes) {
     if (route.method !== 'GET') continue
     const ids = segments[route.path.split('/')[3] ?? ''] ?? []
-    const paths = route.path.includes('{') ? ids.map((one) => route.path.replace(/\{[^}]+\}/, one)) : [route.path]
+    const paths = route.path.includes('{')
+      ? ids.map((one) => route.path.replace(/\{[^}]+\}/, one).replace('{digest}', noteDigest))
+      : [route.path]
     const read = paths.map(async (path) => (await fetch(url + path, asJson)).text())
     const sink = `route ${route.name}`
     // What two agents are asked for is one place: only one of them has the child.

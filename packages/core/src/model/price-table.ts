@@ -1,6 +1,6 @@
 /**
- * Published prices of common models, as data. They are for text, at the standard rate; `date` is when the vendor's page was last
- * compared. Left out is what one number cannot say: prices by the hour of the day (DeepSeek), introductory prices, and what could not
+ * Published prices of common models, as data. They are for text, at the standard rate; `date` is that of a vendor's newest
+ * comparison; single rows may be older. Left out is what one number cannot say: prices by the hour of the day (DeepSeek), introductory prices, and what could not
  * be checked.
  */
 import type { ModelPrice } from './model.ts'
