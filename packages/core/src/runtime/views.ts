@@ -92,14 +92,12 @@ const runsShown = 50
 export async function getConversation(scope: Scope, id: string): Promise<Conversation> {
   const { parts, database } = scope
   const row = await conversationRow(scope, id)
-  const runs = await parts.store.listRuns(database, id, { limit: runsShown, after: null })
   // One read for the run and the tasks: a task that ends in one append with the start of a follow-up must not hide both.
   const live = await parts.store.listJobs(database, id, { live: true })
+  const runs = await parts.store.listRuns(database, id, { limit: runsShown, after: null })
+  const active = live.find(({ kind }) => kind === 'run') ?? runs.find(({ endedAt }) => endedAt === null)
   return {
-    ...summary(
-      row,
-      live.find(({ kind }) => kind === 'run'),
-    ),
+    ...summary(row, active),
     interruptions: await openOf(scope, row),
     tasks: live.filter(({ kind }) => kind === 'task').map(taskOf),
     runs: runs.toReversed().map(runLine),
