@@ -42,7 +42,7 @@ function plainName(given: string): string {
   return shown === '.' || shown === '..' ? '' : shown.slice(-200).replace(/^\p{Cs}/u, '')
 }
 
-/** In pieces, because a call takes only so many arguments. */
+/** Encodes the bytes in pieces, because the number of arguments of a function call is limited. */
 function base64(bytes: Uint8Array): string {
   const pieces: string[] = []
   for (let from = 0; from < bytes.byteLength; from += 24_576)

@@ -8,14 +8,8 @@ import { transcriptOf } from '../conversation/trim.ts'
 import { modelView, systemMessage } from '../conversation/view.ts'
 import { entriesOf } from '../conversation/warm.ts'
 import { channelOf } from '../identity/channel.ts'
-import {
-  type CallState,
-  type Model,
-  ModelCallError,
-  type ModelCallOptions,
-  type ModelReply,
-  type ModelRequest,
-} from '../model/model.ts'
+import { type CallState, ModelCallError, type ModelRequest } from '../model/model.ts'
+import { readReply } from '../model/read-reply.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
 import { withinLimit } from '../model/time-limit.ts'
 import { orAborted } from '../job/abort.ts'
@@ -181,7 +175,7 @@ export async function progressOf(
   const startedAt = context.env.clock.now()
   const reply = await withinLimit(context.env.timeLimit, of.signal, (signal) => {
     const options = { signal, deltas: false, ...(of.state === undefined ? {} : { state: of.state }) }
-    return orAborted(replyOf(model, requestOf(task, of.question), options), signal)
+    return orAborted(readReply(model, requestOf(task, of.question), options), signal)
   })
   const spent = { model: reply.model ?? model.id, usage: reply.usage, finishReason: reply.finishReason, startedAt }
   const { scrub } = task.root
@@ -199,9 +193,4 @@ function requestOf(task: LiveJob, question: string): ModelRequest {
     { role: 'user', content: `${story}\n\n${markForeign(question)}` },
   ] as const
   return { messages, tools: [], toolChoice: 'none', temperature: null, reasoningEffort: null, output: null }
-}
-
-async function replyOf(model: Model, request: ModelRequest, options: ModelCallOptions): Promise<ModelReply> {
-  for await (const part of model.stream(request, options)) if (part.type === 'reply') return part.reply
-  throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
 }

@@ -1,6 +1,6 @@
 /**
- * From what was said to what a model reads: a document rendered for one reader, through the scrubber of whoever spoke and then
- * through the reader's own. Pure; what was rendered once is kept, so that a step pays only for what is new.
+ * Turns a document into the messages that one model reads. Each text passes the scrubber of its speaker, then that of the reader. Pure;
+ * rendered messages are cached, so a step renders only what is new.
  */
 import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts } from '@witan/protocol/entries'

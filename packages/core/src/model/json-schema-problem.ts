@@ -27,7 +27,7 @@ const lists = ['prefixItems', 'items', 'allOf', 'anyOf', 'oneOf']
 const named = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
 const unsupported = ['unevaluatedItems', 'unevaluatedProperties', 'dependencies', '$dynamicRef', '$recursiveRef']
 
-/** A pattern has to be compiled before it can be judged: so many characters of them may one schema have. */
+/** The most characters that the patterns of one schema may have together. Each is compiled to check it, which takes time. */
 const mostPatternText = 20_000
 
 /** The first thing that is wrong; null for a schema that can be checked. */

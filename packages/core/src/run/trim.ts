@@ -10,6 +10,7 @@ import {
   type ModelReply,
   type ModelRequest,
 } from '../model/model.ts'
+import { readReply } from '../model/read-reply.ts'
 import { orAborted } from '../job/abort.ts'
 import { type Job, record } from '../job/job.ts'
 import { endAsking } from '../job/lost-calls.ts'
@@ -98,7 +99,7 @@ async function condensed(
 ): Promise<ModelReply> {
   for (let most = transcript.length, left = halvings; ; most = Math.floor(most / 2), left -= 1) {
     try {
-      return await replyOf(model, requestOf(trim, shortened(transcript, most)), options)
+      return await readReply(model, requestOf(trim, shortened(transcript, most)), options)
     } catch (error) {
       if (left === 0 || !(error instanceof ModelCallError) || error.trouble !== 'context') throw error
     }
@@ -129,9 +130,4 @@ function recordReply(
 ): void {
   const nothing = { text: '', toolCalls: [], taken: 0, attempt: 0, offered: false, accepted: true }
   record(job, call.place, { type: 'end', kind: 'model', body: { ...of, ...nothing, purpose: 'summary' } })
-}
-
-async function replyOf(model: Model, request: ModelRequest, options: ModelCallOptions): Promise<ModelReply> {
-  for await (const part of model.stream(request, options)) if (part.type === 'reply') return part.reply
-  throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
 }

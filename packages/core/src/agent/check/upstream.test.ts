@@ -104,7 +104,7 @@ test('[C17] of each hidden value that an agent above shows, the nearest that do 
       const root = agents.get('a0') as AgentData
       const expected = shownAbove(root, agents)
       const told = toldOf(await checkAgent(root, await surveyOf([root], agents, context)))
-      for (const one of told) assert.ok(expected.has(one), `${one} is told and never happens`)
+      for (const one of told) assert.ok(expected.has(one), `the check warns of ${one}, which never happens`)
       const places = (pairs: Iterable<string>) => new Set([...pairs].map((pair) => pair.split(' ')[0]))
       if (isComplete) assert.deepEqual(places(told), places(expected))
       compared += told.length

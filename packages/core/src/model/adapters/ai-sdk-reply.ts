@@ -19,7 +19,7 @@ export function addResult(
   reply.model = response?.modelId ?? reply.model
 }
 
-/** The whole reply of plain calls, of which this was the last. */
+/** The complete reply after the last of one or more plain calls. A paused turn takes several. */
 export function fromResult(
   reply: ReplySoFar,
   { structuredOutputText }: AiSdkResult,
