@@ -11,13 +11,20 @@ interface FloorAgent {
   readonly model: Model
   readonly tools: readonly ModelTool[]
   readonly run: ReadonlyMap<string, Run>
+  readonly target: FloorAgent | null
 }
 
 /** Builds the floor of a scenario. */
 export function floor(scenario: Scenario, latency: Latency): Subject {
   const root = agentOf('root', scenario, latency)
+  const names = scenario.roles['root']?.parallel ?? null
+  const children = (names ?? []).map((name) => agentOf(name, scenario, latency))
+  const atOnce = async (prompt: string) => {
+    const texts = await Promise.all(children.map((child) => loop(child, opening(child, prompt), null)))
+    return texts.map((text, index) => `[from @${names?.[index]}] ${text}`).join('\n\n')
+  }
   return {
-    run: (prompt) => loop(root, opening(root, prompt), null),
+    run: (prompt) => (names === null ? loop(root, opening(root, prompt), null) : atOnce(prompt)),
     stream: (prompt, onDelta) => loop(root, opening(root, prompt), onDelta),
     grow() {
       const messages: ModelMessage[] = [root.system]
@@ -44,7 +51,8 @@ function agentOf(name: string, scenario: Scenario, latency: Latency): FloorAgent
   }
   const tools = [...run.keys()].map((tool) => ({ name: tool, description: tool, parameters: { type: 'object' } }))
   const system = { role: 'system', content: instructionsOf(name) } as const
-  return { system, model: instantModel(name, role, latency), tools, run }
+  const target = role.target === undefined ? null : agentOf(role.target, scenario, latency)
+  return { system, model: instantModel(name, role, latency), tools, run, target }
 }
 
 function opening(agent: FloorAgent, prompt: string): ModelMessage[] {
@@ -56,6 +64,7 @@ async function loop(agent: FloorAgent, messages: ModelMessage[], onDelta: OnDelt
     const { text: content, toolCalls } = await ask(agent, messages, onDelta)
     messages.push(toolCalls.length === 0 ? { role: 'assistant', content } : { role: 'assistant', content, toolCalls })
     if (toolCalls.length === 0) return content
+    if (agent.target !== null) return loop(agent.target, [agent.target.system, ...messages.slice(1, -1)], onDelta)
     const results = await Promise.all(
       toolCalls.map((call) => {
         const tool = agent.run.get(call.name)

@@ -10,6 +10,10 @@ export type Reply =
 export interface Role {
   readonly tool: boolean
   readonly subAgents: readonly string[]
+  /** The agent that it hands over to. */
+  readonly target?: string
+  /** Set for a parallel: the agents that it runs; it has no model. */
+  readonly parallel?: readonly string[]
   readonly reply: (step: number) => Reply
 }
 
@@ -73,6 +77,12 @@ function asks(subAgents: readonly string[], text: string): Role {
   return { tool: false, subAgents, reply: (step) => (step === 0 ? { calls } : { text }) }
 }
 
+/** Hands over at once. */
+function handsTo(target: string): Role {
+  const calls = [{ name: 'transfer_to_agent', arguments: { agent_name: target } }]
+  return { tool: false, subAgents: [], target, reply: () => ({ calls }) }
+}
+
 const delegation = {
   root: asks(['a'], 'root: 21 degrees.'),
   a: asks(['b'], 'a: 21 degrees.'),
@@ -107,7 +117,24 @@ export const scenarios: readonly Scenario[] = [
   { id: 'S2', title: 'one tool call', roles: oneTool, text: 'It is 21 degrees.', deltas: 0 },
   { id: 'S3', title: 'ten tool calls', roles: { root: uses(10, 'All ten.') }, text: 'All ten.', deltas: 0 },
   threeLevels,
+  {
+    id: 'S5',
+    title: 'one hand-over',
+    roles: { root: handsTo('specialist'), specialist: says('It is 21 degrees.') },
+    text: 'It is 21 degrees.',
+    deltas: 0,
+  },
   { id: 'S6', title: 'fan-out to eight', roles: fan, text: 'All are done.', deltas: 0 },
+  {
+    id: 'S6p',
+    title: 'parallel of eight',
+    roles: {
+      root: { ...says(''), parallel: workers },
+      ...Object.fromEntries(workers.map((name) => [name, says('done')])),
+    },
+    text: workers.map((name) => `[from @${name}] done`).join('\n\n'),
+    deltas: 0,
+  },
   { id: 'S7a', title: '500 deltas from the root', roles: { root: streamer }, text: streamedText(500), deltas: 500 },
   {
     id: 'S7',

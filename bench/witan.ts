@@ -63,13 +63,16 @@ function runtimeOf(scenario: Scenario, store: Store, latency: Latency): Runtime 
     execute: ({ city, unit }) => lookUp(city, unit),
   })
   const agents = Object.entries(scenario.roles).map(([id, role]) =>
-    defineAgent({
-      id,
-      instructions: instructionsOf(id),
-      model: instantModel(id, role, latency),
-      tools: role.tool ? [tool] : [],
-      subAgents: role.subAgents.map((agent) => ({ agent, description: `Sub-agent ${agent}: give it one task.` })),
-    }),
+    role.parallel === undefined
+      ? defineAgent({
+          id,
+          instructions: instructionsOf(id),
+          model: instantModel(id, role, latency),
+          tools: role.tool ? [tool] : [],
+          transfers: role.target === undefined ? [] : [{ agent: role.target, description: 'Knows the weather.' }],
+          subAgents: role.subAgents.map((agent) => ({ agent, description: `Sub-agent ${agent}: give it one task.` })),
+        })
+      : defineAgent({ id, workflow: { kind: 'parallel', agents: [...role.parallel] } }),
   )
   return createRuntime({ agents, store })
 }

@@ -11,13 +11,14 @@ const contracts = [
   'tool',
   'interruption',
   'agent',
+  'agent/workflow',
   'agent/check',
   'agent/admin',
 ]
 const state = ['store', 'conversation', 'event', 'task']
 const engine = ['job', 'run', 'worker', 'command']
 const chains = [contracts, state, engine]
-const leafFolders = ['edge', 'tool/kinds', 'agent/workflow', 'model/adapters', 'store/drivers', 'telemetry']
+const leafFolders = ['edge', 'tool/kinds', 'model/adapters', 'store/drivers', 'telemetry']
 const input = /^node:(fs|fs\/promises|net|tls|http|https|http2|dgram|dns|child_process|cluster|worker_threads|sqlite)$/
 
 /** Where a file stands. `unit` is what may import itself freely: a folder, or one leaf. */

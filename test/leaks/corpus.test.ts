@@ -10,6 +10,7 @@ import { playTaskEchoes } from './families/echo-tasks.ts'
 import { playErrors } from './families/errors.ts'
 import { playExits } from './families/exits.ts'
 import { playForbidden } from './families/forbid.ts'
+import { playHandOvers } from './families/hand-over.ts'
 import { playHttpErrors } from './families/http-errors.ts'
 import { playOverrides } from './families/override.ts'
 import { playPrivileges } from './families/privilege.ts'
@@ -56,6 +57,9 @@ describe('the injection and leak corpus', () => {
 
   test('[D22] [C12] [E26] [F36] E and F: nobody makes an agent do what it may not do', () =>
     family('E', 1200, playPrivileges))
+
+  test('[C6] [C10] [C16] [C17] [D15] T: a hand-over shows, makes and reaches nothing that it may not', () =>
+    family('T', 200, playHandOvers))
 
   test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))
 

@@ -20,7 +20,7 @@ function cyclesOf(edges: Edges, start: string): string[] {
   const found: string[] = []
   const walk = (path: readonly string[]): void => {
     for (const next of edges.get(path.at(-1) ?? '') ?? []) {
-      if (next === start) found.push([...path, start].join(' → '))
+      if (next === start) found.push([...path, start].join(' –subAgents→ '))
       else if (!path.includes(next)) walk([...path, next])
     }
   }
@@ -60,7 +60,7 @@ test('[P12] [C1] agents that all list each other are told of the shortest circle
     assert.equal(details.length, 21)
     // Six circles of two, and fourteen of the thirty of three.
     assert.deepEqual(
-      details.slice(0, 20).map((detail) => detail.split(' → ').length),
+      details.slice(0, 20).map((detail) => detail.split(' –subAgents→ ').length),
       [...Array.from({ length: 6 }, () => 3), ...Array.from({ length: 14 }, () => 4)],
     )
     assert.equal(details.at(-1), `\`${id}\` is on at least 1936 more cycles.`)

@@ -9,7 +9,7 @@ import { fakeClock } from '../support/clock.ts'
 import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
 import { outliving } from '../support/reopen.ts'
 import { holds } from '../support/seeds.ts'
-import { agent, allEvents } from '../support/stage.ts'
+import { allEvents, written } from '../support/stage.ts'
 
 /** Opens runtimes on one store, one after the other. */
 function opener(system: RandomSystem) {
@@ -26,7 +26,7 @@ function opener(system: RandomSystem) {
       clock,
       ids,
       models: { 'play/model': model },
-      agents: system.agents.map(({ id, ...more }) => agent(id, more)),
+      agents: system.agents.map(written),
       tools: [note],
       retry: { tries: 1 },
       report: (error) => reports.push(error),

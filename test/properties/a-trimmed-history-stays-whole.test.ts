@@ -49,6 +49,7 @@ async function converse(system: RandomSystem, ways: readonly Trim[]) {
   )
   const agents = system.agents.map((one, index) => {
     const trim = ways[index % ways.length] as Trim
+    if (one.workflow) return { ...one, parameters: [key] }
     return {
       ...one,
       history: { trim },

@@ -33,6 +33,7 @@ async function converse(system: RandomSystem) {
 
 test('[P11] [P14] [P15] [P21] [I3] [I6] [I11] a random system ends within its caps, with one tree and whole histories', async (context) => {
   const statuses = new Map<string, number>()
+  const seen = new Set<string>()
   let deepest = 0
   const property = fc.asyncProperty(randomSystem, async (system) => {
     const { stage, results, events } = await converse(system)
@@ -43,12 +44,17 @@ test('[P11] [P14] [P15] [P21] [I3] [I6] [I11] a random system ends within its ca
       assert.ok(result.usage.modelCalls <= (system.agents[0]?.limits?.maxModelCalls ?? 0), 'I10: too many model calls')
       statuses.set(result.status, 1 + (statuses.get(result.status) ?? 0))
     }
+    for (const { type, content } of events) {
+      if (type === 'transfer') seen.add(content['returned'] === true ? 'return' : 'hand-over')
+      if (type === 'start' && content['step'] !== undefined) seen.add('step')
+    }
     for (const { agentPath } of events) deepest = Math.max(deepest, agentPath.split('/').length)
     assert.deepEqual(stage.reports, [])
   })
   await holds(context, property, 800)
   assert.ok((statuses.get('completed') ?? 0) > 100 && (statuses.get('failed') ?? 0) > 50, 'too few kinds of ends')
   assert.ok(deepest > 3, 'no deep tree came up')
+  assert.deepEqual([...seen].sort(), ['hand-over', 'return', 'step'], 'what came up')
 })
 
 test('[P15] [F34] what a terse reader gets is a filter of the full log, in its order', async (context) => {
@@ -56,9 +62,11 @@ test('[P15] [F34] what a terse reader gets is a filter of the full log, in its o
     const { stage, events } = await converse(system)
     const terse = await stage.events('chats/1', { verbose: false })
     const asked = (event: AnyEvent) => event.type.endsWith('_required') || event.type === 'resolved'
+    const hasControl = ({ invocationId, rootCallId, kind, type }: AnyEvent) =>
+      invocationId === rootCallId && kind !== 'tool' && type !== 'checkpoint'
     assert.deepEqual(
       terse,
-      events.filter((event) => event.callId === event.rootCallId || asked(event)),
+      events.filter((event) => event.callId === event.rootCallId || hasControl(event) || asked(event)),
     )
   })
   await holds(context, property, 300)

@@ -29,6 +29,7 @@ const system: fc.Arbitrary<RandomSystem> = fc
     return {
       seed,
       agents: agents.map((agent, index) => {
+        if (agent.workflow) return agent
         const below = agents[index + 1]
         const subAgents = (agent.subAgents ?? []).map((edge) => ({ ...edge, blocking: blockingOf() }))
         const hasIt = below === undefined || subAgents.some((edge) => edge.agent === below.id)

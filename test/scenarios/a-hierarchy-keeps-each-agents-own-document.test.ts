@@ -204,6 +204,7 @@ test('[Rb37] a document tells its agent, parameters, messages with date and usag
   assert.deepEqual(leaf, {
     id: 'chats/1/leaf',
     agent: 'leaf',
+    agents: ['leaf'],
     parameters: { country: { value: 'Norway', sendToModel: true }, userId: { sendToModel: false } },
     linkedConversations: ['chats/1/leaf/deep'],
     openCalls: [],
@@ -214,7 +215,7 @@ test('[Rb37] a document tells its agent, parameters, messages with date and usag
     newerCursor: null,
     hasMore: false,
   })
-  const keys = ['author', 'date', 'parts', 'role', 'seq', 'text', 'to', 'toolCalls', 'usage']
+  const keys = ['author', 'authorKind', 'date', 'parts', 'role', 'seq', 'text', 'to', 'toolCalls', 'usage']
   for (const message of messages) assert.deepEqual(Object.keys(message).sort(), keys)
   assert.deepEqual(
     messages.map(({ role, author, to, text, toolCalls, date, usage }) => [

@@ -15,7 +15,7 @@ test('[C1] [E2] [R47] agents may list each other; the check warns with the path'
   const report = await stage.runtime.agents.check()
   assert.deepEqual(report.errors, [])
   const cycles = report.warnings.filter(({ code }) => code === 'AGENT_CYCLE').map(({ detail }) => detail.split('.')[0])
-  assert.deepEqual(cycles, ['Cycle: a → b → a', 'Cycle: b → a → b'])
+  assert.deepEqual(cycles, ['Cycle: a –subAgents→ b –subAgents→ a', 'Cycle: b –subAgents→ a –subAgents→ b'])
 })
 
 test('[E3] an agent that lists itself is refused', async () => {

@@ -1,7 +1,7 @@
 /** Approvals with a condition: a person is asked for the calls whose arguments meet it, and the others go on by themselves. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRuntime, defineAgent, defineTool, type QuerySource } from '@witan/core'
+import { type AgentDefinition, createRuntime, defineAgent, defineTool, type QuerySource } from '@witan/core'
 import { call, scriptedModel, turns } from '@witan/core/testing'
 import type { RunResult } from '@witan/protocol'
 import { z } from 'zod'
@@ -279,7 +279,7 @@ test('[Fb06] a condition that cannot be right refuses the save, and one about an
 })
 
 test('an agent as code says at once what is wrong with its predicates', () => {
-  const make = (approvals: Parameters<typeof defineAgent>[0]['approvals']) => () =>
+  const make = (approvals: AgentDefinition['approvals']) => () =>
     defineAgent({
       id: 'clerk',
       instructions: '',

@@ -50,7 +50,11 @@ const mistakes: readonly (readonly [what: string, wrong: () => unknown, told: ob
   [
     'no instructions',
     () => loose(defineAgent)({ id: 'a', model }),
-    { code: 'AGENT_INVALID', path: 'instructions', hint: 'Add it: an agent needs `id`, `model` and `instructions`.' },
+    {
+      code: 'AGENT_INVALID',
+      path: 'instructions',
+      hint: 'Add it: an agent needs `id`, and either `model` and `instructions` or `workflow`.',
+    },
   ],
   [
     'a zod schema where JSON Schema stands',

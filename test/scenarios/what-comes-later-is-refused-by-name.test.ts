@@ -1,4 +1,4 @@
-/** Hand-over, peers and other servers are not built: whoever asks for them hears so by name, and nothing is stored or ignored. */
+/** Peers and other servers are not built: whoever asks for them hears so by name, and nothing is stored or ignored. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loadConfig } from '@witan/server'
@@ -36,27 +36,12 @@ async function refused(keys: Readonly<Record<string, unknown>>, feature: RegExp)
 }
 
 describe('what comes later', () => {
-  test('[E35] [E36] [E37] [E40] [E41] [E42] nobody can be given a hand-over, or a say in one', () =>
-    refused(
-      {
-        transfers: [{ agent: 'billing', description: 'Bills.', returnsTo: null }],
-        transferReach: 'tree',
-        disableTransfer: true,
-        acceptTransfer: false,
-        'limits.maxTransfers': 8,
-      },
-      /handing over to another agent/,
-    ))
-
-  test('[E38] [E39] there is no workflow that a hand-over could reach or stand in', () =>
-    refused({ workflow: { kind: 'sequence', agents: ['billing'] } }, /workflow agents/))
-
   test('tools of MCP servers and other names for people', async () => {
     await refused({ mcp: [{ name: 'files', url: 'https://files.example/mcp' }] }, /calling tools of MCP servers/)
     await refused({ anonymizeUsers: null }, /giving people other names/)
   })
 
-  test('[E35] [E41] a model that hands over all the same hears that there is no such tool, and the run goes on', async () => {
+  test('[C11] a model that hands over although its agent lists no target hears that there is no such tool', async () => {
     const stage = createStage({
       agents: [{ id: 'root', subAgents: [{ agent: 'billing' }] }, { id: 'billing' }],
       plays: {

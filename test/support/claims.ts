@@ -57,6 +57,11 @@ export function assertEpochs(entries: readonly Entry[]): void {
   }
 }
 
+/** A tool call, and a call that control was handed to, work at the depth of their caller. */
+function addsDepth({ kind, content }: AnyEvent): boolean {
+  return kind === 'agent' && (content['handedFrom'] ?? null) === null
+}
+
 /** [I11] call ids are unique, parents exist and come before, the root is constant. A call that is held is asked for before it starts, if it ever does. */
 export function assertTree(events: readonly AnyEvent[], maxDepth = 8): void {
   const depths = new Map<string, number>()
@@ -76,7 +81,7 @@ export function assertTree(events: readonly AnyEvent[], maxDepth = 8): void {
       assert.ok(depths.has(parent), `I11: the parent of ${event.callId} does not come before it`)
       assert.equal(event.rootCallId, roots.get(parent), `I11: ${event.callId} has another root than its parent`)
     }
-    const depth = parent === null ? 0 : (depths.get(parent) ?? 0) + (event.kind === 'agent' ? 1 : 0)
+    const depth = parent === null ? 0 : (depths.get(parent) ?? 0) + (addsDepth(event) ? 1 : 0)
     assert.ok(depth <= maxDepth, `I11: ${event.callId} is ${depth} deep`)
     depths.set(event.callId, depth)
     roots.set(event.callId, event.rootCallId)

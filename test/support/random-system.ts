@@ -19,10 +19,11 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
   .record({
     seed: fc.nat(),
     size: fc.integer({ min: 1, max: ids.length }),
-    edges: fc.array(fc.tuple(fc.nat(4), fc.nat(4), fc.nat(11)), { maxLength: 12 }),
+    edges: fc.array(fc.tuple(fc.nat(4), fc.nat(4), fc.nat(17)), { maxLength: 12 }),
     acting: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
     bound: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
     asking: fc.array(fc.nat(7), { minLength: 5, maxLength: 5 }),
+    flows: fc.array(fc.nat(8), { minLength: 5, maxLength: 5 }),
     shaped: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
     limits: fc.record({
       maxIterations: fc.integer({ min: 1, max: 4 }),
@@ -32,19 +33,27 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
       maxModelIterationsPerCall: fc.option(fc.integer({ min: 1, max: 20 })),
     }),
   })
-  .map(({ seed, size, edges, acting, asking, bound, shaped, limits }) => {
+  .map(({ seed, size, edges, acting, asking, bound, flows, shaped, limits }) => {
     const agents = ids.slice(0, size).map((id, index): AgentDraft => {
       const targets = new Map<string, number>()
       for (const [from, to, kind] of edges) {
         const target = ids[to]
         if (from === index && to !== index && to < size && target !== undefined) targets.set(target, kind)
       }
+      const flow = flows[index] ?? 0
+      if (index > 0 && flow < 3 && targets.size > 0) return { id, limits, ...flowOf(flow, [...targets.keys()]) }
+      const delegates = [...targets].filter(([, kind]) => kind < 12)
       return {
         id,
-        limits,
+        limits: { ...limits, maxTransfers: 4 },
         tools: ['note'],
-        subAgents: [...targets].map(([agent, kind]) => edgeOf(agent, kind)),
-        ...waysToAsk(asking[index] ?? 0, [...targets.keys()]),
+        subAgents: delegates.map(([agent, kind]) => edgeOf(agent, kind)),
+        transfers: [...targets].filter(([, kind]) => kind >= 12).map(([agent, kind]) => transferOf(agent, kind)),
+        transferReach: flow === 8 ? 'tree' : 'edges',
+        ...waysToAsk(
+          asking[index] ?? 0,
+          delegates.map(([agent]) => agent),
+        ),
         actions: acting[index] ? [{ name: 'Ask' }] : [],
         parameters: bound[index] && index > 0 ? [{ name: 'key' }, { name: 'made' }] : [],
         outputSchema: shaped[index] ? { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } : null,
@@ -60,6 +69,19 @@ function waysToAsk(kind: number, targets: readonly string[]): Partial<AgentDraft
     questions: kind === 3 || kind === 5,
     users: kind > 5 ? [{ id: 'anna' }] : [],
   }
+}
+
+/** A workflow of one of the three kinds over these agents. */
+function flowOf(kind: number, agents: string[]): Pick<AgentDraft, 'workflow'> {
+  const onError = agents.length % 2 === 0 ? 'stop' : 'continue'
+  return {
+    workflow: { kind: (['sequence', 'parallel', 'loop'] as const)[kind] ?? 'loop', agents, onError, maxIterations: 2 },
+  }
+}
+
+/** With and without return, and both histories. */
+function transferOf(agent: string, kind: number): NonNullable<AgentDraft['transfers']>[number] {
+  return { agent, returnsTo: kind % 2 === 0 ? 'caller' : null, history: kind % 3 === 0 ? 'words' : 'all' }
 }
 
 /** Every history with every style, and both ways to collect. */
@@ -126,6 +148,7 @@ function callOf(request: ModelRequest, dice: Buffer): ScriptedCall {
   const asked = Object.keys((tool.parameters['properties'] ?? {}) as object)
   if (tool.name === 'ask_question')
     return { name: tool.name, arguments: { questions: [{ id: 'q', text: `question ${what % 3}` }] } }
+  if (tool.name === 'transfer_to_agent') return { name: tool.name, arguments: { agent_name: ids[what % ids.length] } }
   const made = Object.fromEntries(asked.map((name) => [name, `${name} ${what % 3}`]))
   return { name: tool.name, arguments: how % 12 === 1 ? { ...made, extra: 1 } : made }
 }

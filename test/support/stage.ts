@@ -36,8 +36,13 @@ export interface Stage {
 }
 
 /** An agent that says who it is in its instructions, so that its script is found. */
-export function agent(id: string, more: Omit<AgentDraft, 'id'> = {}): AgentInput {
+export function agent(id: string, more: Omit<AgentDraft, 'id' | 'workflow'> = {}) {
   return { id, model: 'play/model', instructions: `You are ${id}.`, ...more }
+}
+
+/** An agent with instructions and a model, or a workflow as it is. */
+export function written({ id, workflow, ...more }: AgentDraft) {
+  return workflow ? { id, workflow, ...more } : agent(id, more)
 }
 
 /** The id that `agent` wrote into the instructions. */
@@ -60,7 +65,7 @@ export function createStage({ agents, plays, options = {} }: StageOptions): Stag
   const runtime = createRuntime({
     clock: fakeClock(),
     models: { 'play/model': model },
-    agents: agents.map(({ id, ...more }) => agent(id, more)),
+    agents: agents.map(written),
     retry: { tries: 1 },
     report: (error) => reports.push(error),
     ...options,

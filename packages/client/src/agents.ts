@@ -13,6 +13,8 @@ export interface AgentGraph {
     readonly kind: string
     readonly description: string
   }[]
+  /** The busiest nodes, with the number of edges that lead to them and away from them; at most 10. */
+  readonly hotSpots: readonly { readonly id: string; readonly in: number; readonly out: number }[]
 }
 
 /** An agent to save. A stored agent may be sent back as it is: its `revision`, `source` and `warnings` are ignored. */

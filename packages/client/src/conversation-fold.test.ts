@@ -31,6 +31,7 @@ function eventsOf(given: readonly Given[]): AnyEvent[] {
       invocationId: callId,
       branch: null,
       branchPath: [],
+      authorKind: 'agent' as const,
       at: new Date(index * 1000).toISOString(),
       content,
       actions: {},
@@ -219,7 +220,7 @@ test('whatever a server sends, the fold goes on, and no call stands below itself
   const odd = [null, undefined, 7, '', '__proto__', [], {}, [null], { id: 'i_1' }, JSON.parse('{"__proto__":{"x":1}}')]
   const kinds = ['agent', 'tool', 'model', null, '__proto__']
   const types = [...new Set(wholeRun.map(([type]) => type)), 'error', 'notice', 'task', 'cancel', 'question_required']
-  types.push('vote', '__proto__', 'toString', 'policy_required', 'summary', 'checkpoint')
+  types.push('vote', '__proto__', 'toString', 'policy_required', 'summary', 'checkpoint', 'transfer')
   const next = random(7)
   const pick = <Value>(list: readonly Value[]) => list[next(list.length)] as Value
   const fold = createConversationFold()
@@ -229,6 +230,7 @@ test('whatever a server sends, the fold goes on, and no call stands below itself
     const content: Record<string, unknown> = { ...pick(samples).content }
     for (const name of Object.keys(content)) if (next(3) === 0) content[name] = pick(odd)
     if (next(2) === 0) content.callId = pick(ids)
+    if (next(3) === 0) Object.assign(content, { handedFrom: pick(ids), returned: next(2) === 0, step: pick(odd) })
     const event = {
       ...pick(samples),
       seq: next(4) === 0 ? pick([...odd, Number.NaN, -1]) : next(3 * round + 1) - round,

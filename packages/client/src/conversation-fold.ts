@@ -1,7 +1,8 @@
 /** Folds events into a view of the conversation. It has no other input: the same events give the same view. */
 import type { AnyEvent, Event, EventOf } from '@witan/protocol'
 import type { FileReference } from '@witan/protocol/files'
-import type { Asked, CallNotice, CallView, ChatMessage, ConversationView, ToldWords } from './conversation-view.ts'
+import type { Asked, CallNotice, CallView, ChatMessage, ConversationView } from './conversation-view.ts'
+import { type Call, newCall, type Writable } from './folded-call.ts'
 import { type Asking, readInterruption, waitingTool } from './read-interruption.ts'
 import { isRecord, number, records, text, texts } from './read-value.ts'
 import { addReasoning, dropReasoning, settleReasoning, stopReasoning } from './reasoned.ts'
@@ -31,16 +32,6 @@ export function createConversationFold(): ConversationFold {
     asked: new Map(),
   }
   return { view, take: (event) => take(view, event), close: () => close(view) }
-}
-
-type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
-
-interface Call extends Writable<CallView> {
-  bound: string[]
-  readonly notices: CallNotice[]
-  readonly told: ToldWords[]
-  readonly asked: Writable<Asked>[]
-  readonly children: string[]
 }
 
 interface Draft extends ConversationView {
@@ -92,6 +83,8 @@ function dispatch(view: Draft, event: Event): Call | null {
     case 'cancel':
       view.cancelling.add(event.callId)
       return view.calls.get(event.callId) ?? null
+    case 'transfer':
+      return onTransfer(view, event)
     case 'summary':
     case 'checkpoint':
       return null
@@ -101,18 +94,21 @@ function dispatch(view: Draft, event: Event): Call | null {
   }
 }
 
-/** Messages of the runtime to an agent, such as a request to answer again, are not part of the chat. */
-const runtimeAuthor = 'witan'
+/** Messages of the runtime to an agent, such as a request to answer again, are not part of the chat. Older servers send no `authorKind`. */
+function isOfRuntime({ authorKind }: Event, author: string): boolean {
+  return authorKind === 'runtime' || author === 'witan'
+}
 
 function onMessage(view: Draft, event: EventOf<'message'>): Call | null {
   const author = text(event.content.author) || text(event.author)
   const words = { seq: event.seq ?? view.lastSeq, text: text(event.content.text) }
   const call = view.calls.get(event.callId) ?? null
-  if (event.callId !== event.rootCallId) {
+  // A call with control of the run belongs to the root's invocation [K07].
+  if (event.invocationId !== event.rootCallId && event.callId !== event.rootCallId) {
     if (call?.background) call.told.push(words)
     return call
   }
-  if (author === runtimeAuthor) return addNotice(view, event.callId, { code: 'RUNTIME', detail: words.text })
+  if (isOfRuntime(event, author)) return addNotice(view, event.callId, { code: 'RUNTIME', detail: words.text })
   const files = filesOf(event.content.files)
   const message = { ...words, rootCallId: event.rootCallId, author }
   view.messages.push(files.length === 0 ? message : { ...message, files })
@@ -139,15 +135,32 @@ function onStart(view: Draft, event: EventOf<'start'>): Call | null {
   if (event.kind !== 'agent' && event.kind !== 'tool') return null
   const call = view.calls.get(event.callId) ?? addCall(view, event)
   if (event.kind === 'agent') {
-    const { message, parameters, hiddenParameters, hidden } = event.content
+    const { message, parameters, hiddenParameters, hidden, handedFrom, step } = event.content
     const name = text(event.agentPath).split('/').at(-1) || text(event.author)
     const shown = isRecord(parameters) ? parameters : null
     const rest = { parameters: shown, hiddenParameters: texts(hiddenParameters), hidden: hidden === true }
-    return Object.assign(call, { kind: event.kind, name, task: text(message), arguments: null, bound: [], ...rest })
+    const place = { handedFrom: text(handedFrom) || null, step: stepOf(step) }
+    const asked = { task: text(message), arguments: null, bound: [] }
+    return Object.assign(call, { kind: event.kind, name, ...asked, ...rest, ...place })
   }
   const { name, arguments: given, bound } = event.content
   const said = text(name) || text(event.author)
   return Object.assign(call, { kind: event.kind, name: said, arguments: given ?? null, bound: texts(bound) })
+}
+
+function stepOf(given: unknown): CallView['step'] {
+  if (!isRecord(given)) return null
+  const [index, round] = [number(given.index), number(given.round)]
+  return index === null ? null : { index, round: round ?? 0 }
+}
+
+/** Control that comes back is a property of the target's call, because no new call starts then. */
+function onTransfer(view: Draft, { callId, content }: EventOf<'transfer'>): Call | null {
+  if (content.returned !== true) return null
+  const { children = [] } = view.calls.get(callId) ?? {}
+  const target = view.calls.get(children.findLast((id) => view.calls.get(id)?.handedFrom === callId) ?? '')
+  if (target !== undefined) target.returned = true
+  return target ?? null
 }
 
 function onDelta(view: Draft, event: EventOf<'delta'>): Call | null {
@@ -180,6 +193,7 @@ function onEnd(view: Draft, event: EventOf<'end'>): Call | null {
     for (const one of texts(bound)) call.bound.push(one)
     call.result = result ?? null
     call.truncated = truncated === true
+    call.transferToAgent = isRecord(event.actions) ? text(event.actions.transferToAgent) || null : null
     return endCall(view, call, { at: event.at, state: call.state === 'cancelled' ? 'cancelled' : 'completed' })
   }
   const { text: said, output, finishReason } = event.content
@@ -312,43 +326,4 @@ function addCall(view: Draft, event: Event): Call {
     parent.children.push(callId)
   }
   return call
-}
-
-function newCall(event: Event, parentCallId: string | null): Call {
-  return {
-    callId: event.callId,
-    parentCallId,
-    rootCallId: event.rootCallId,
-    kind: 'tool',
-    name: '',
-    agentPath: text(event.agentPath),
-    document: text(event.document),
-    state: 'running',
-    task: '',
-    text: '',
-    reasoned: null,
-    arguments: null,
-    bound: [],
-    parameters: null,
-    hiddenParameters: [],
-    result: null,
-    output: null,
-    truncated: false,
-    finishReason: null,
-    error: null,
-    notices: [],
-    interruptionId: null,
-    asked: [],
-    model: null,
-    modelCalls: 0,
-    tokens: { input: 0, output: 0, complete: true },
-    hidden: false,
-    background: false,
-    told: [],
-    startedAt: text(event.at),
-    endedAt: null,
-    children: [],
-    attempt: 0,
-    textEnded: false,
-  }
 }

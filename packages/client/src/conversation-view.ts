@@ -62,7 +62,7 @@ export interface CallView {
   readonly state: CallState
   /** The delegated message, or the user's prompt for a root. */
   readonly task: string
-  /** The streamed text so far, then the final answer. */
+  /** The streamed text so far, then the final answer. An agent that handed over has the answer of its target: see `speakersOf`. */
   readonly text: string
   readonly reasoned: Reasoned | null
   readonly arguments: unknown
@@ -86,6 +86,16 @@ export interface CallView {
   readonly hidden: boolean
   /** A task: its caller does not wait for it, and it may outlive its run. */
   readonly background: boolean
+  /** The call that handed control over to this one, in the same document; null if there is none [C33]. */
+  readonly handedFrom: string | null
+  /** Control has come back to the call that handed over. */
+  readonly returned: boolean
+  /** Set for a tool call that handed control over: the agent that has it then. */
+  readonly transferToAgent: string | null
+  /** Set for a child of a workflow: its index in the workflow's list and the round of a loop, both from 0. */
+  readonly step: { readonly index: number; readonly round: number } | null
+  /** The child of the nearest parallel above, as `<parallel's id>.<index>`; null outside of one [K24]. */
+  readonly branch: string | null
   /** Messages to a running task, in order. */
   readonly told: readonly ToldWords[]
   readonly startedAt: string

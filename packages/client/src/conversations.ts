@@ -32,11 +32,12 @@ export interface StartOptions {
   readonly idempotencyKey?: string
 }
 
-/** Which events: those after the seq `from`; all with `verbose`, only one call's subtree with `call`. */
+/** Which events: those after the seq `from`; all with `verbose`, only one call's subtree with `call`; only one branch with `branch`, such as `panel.0`. */
 export interface EventQuery {
   readonly from?: number
   readonly verbose?: boolean
   readonly call?: string
+  readonly branch?: string
 }
 
 /** Conversations as rows; `client.conversation()` talks in one. */

@@ -13,6 +13,7 @@ export type { RunStream } from './stream.ts'
 // a view of its events
 export type { ConversationFold } from './conversation-fold.ts'
 export { createConversationFold } from './conversation-fold.ts'
+export { speakersOf } from './speakers.ts'
 export type {
   Asked,
   CallNotice,
@@ -59,7 +60,6 @@ export type {
   Subagents,
   Tools,
 } from './subagents.ts'
-export type { ConversationLine } from '@witan/protocol'
 
 // errors
 export type { ClientErrorCode } from './error.ts'

@@ -26,6 +26,7 @@ function callOf(...given: readonly Given[]) {
       invocationId: 'a',
       branch: null,
       branchPath: [],
+      authorKind: 'agent' as const,
       at: new Date(index * 1000).toISOString(),
       content,
       actions: {},

@@ -4,7 +4,6 @@
 export type {
   AcceptedRun,
   AgentAdmin,
-  AgentGraph,
   AssignedSubAgent,
   Chat,
   EventFilter,
@@ -26,6 +25,7 @@ export type { Principal, Role } from './identity/principal.ts'
 export { localPrincipal } from './identity/principal.ts'
 
 // agents and tools
+export type { AgentGraph } from './agent/admin/graph.ts'
 export type { Agent, AgentDefinition, AgentTool } from './agent/define.ts'
 export { agentTool, defineAgent } from './agent/define.ts'
 export { nearest } from './agent/nearest.ts'

@@ -9,6 +9,7 @@ const text = z.string().max(100_000)
 const toolName = z.string().regex(toolNamePattern)
 const agentId = z.string().regex(agentIdPattern)
 const cap = (most: number) => z.number().int().min(1).max(most)
+const nameMap = z.record(z.string().regex(parameterNamePattern), z.string().regex(parameterNamePattern).nullable())
 
 /** A typed read-only query on a named source [R49, Rb40–Rb42]. */
 export const querySchema = z.strictObject({
@@ -64,9 +65,23 @@ export const subAgentEdgeSchema = z.strictObject({
   history: z.enum(['agent', 'isolated', 'shared']).default('agent'),
   collect: z.enum(['final', 'all']).default('final'),
   overrides: overridesSchema.nullable().default(null),
-  map: z.record(z.string().regex(parameterNamePattern), z.string().regex(parameterNamePattern).nullable()).default({}),
+  map: nameMap.default({}),
 })
 export type SubAgentEdge = z.infer<typeof subAgentEdgeSchema>
+
+/**
+ * An edge to an agent that its agent may hand the conversation over to [K01]. `map` is as for a sub-agent. `history` says what
+ * the target reads of earlier agents: everything, or only people's words and final texts. With `returnsTo: "caller"` control
+ * comes back once the target has answered; null: the target keeps it to the end of the run.
+ */
+export const transferSchema = z.strictObject({
+  agent: agentId,
+  description: text.default(''),
+  map: nameMap.default({}),
+  history: z.enum(['all', 'words']).default('all'),
+  returnsTo: z.enum(['caller']).nullable().default(null),
+})
+export type TransferEdge = z.infer<typeof transferSchema>
 
 /** What an agent may spend. A limit can only lower the ceiling of the configuration. */
 export const limitsSchema = z.strictObject({
@@ -81,12 +96,46 @@ export const limitsSchema = z.strictObject({
   maxCostUsd: z.number().positive().max(1_000_000).nullable().default(null),
   maxSeconds: cap(31_536_000).nullable().default(null),
   maxParallel: cap(1000).default(8),
+  /** Hand-overs that models make in one job; read from the root, for a task from the task's own agent. */
+  maxTransfers: cap(1000).default(8),
 })
 export type Limits = z.infer<typeof limitsSchema>
 
 /** The tool mode of an agent's model calls [T12]. `force` applies until the model has called a tool, or `end_tool_mode`. */
 export const toolModes = ['auto', 'force', 'none'] as const
 export type ToolMode = (typeof toolModes)[number]
+
+/**
+ * A step of a workflow: an agent's id, or the agent with settings. `map` and `history` are those of a sub-agent; `toolMode` null:
+ * the agent's own.
+ */
+const workflowStepSchema = z.union(
+  [
+    agentId,
+    z.strictObject({
+      agent: agentId,
+      map: nameMap.default({}),
+      history: z.enum(['agent', 'isolated', 'shared']).default('agent'),
+      toolMode: z.enum(toolModes).nullable().default(null),
+    }),
+  ],
+  { error: 'expected the id of an agent, or { "agent": "its id", "map": {…}, "history": "agent", "toolMode": null }' },
+)
+
+/**
+ * Agents that work in an order instead of a model's choice. `pass` says what a step reads below the workflow's input: the
+ * latest answers of all earlier steps, that of the step before it, or nothing more. `onError` applies to `sequence` and
+ * `loop`. `maxIterations` (rounds) and `exitBy` (the agents that may call `exit_loop`; null: all with a model) apply to `loop`.
+ */
+export const workflowSchema = z.strictObject({
+  kind: z.enum(['sequence', 'parallel', 'loop']),
+  agents: z.array(workflowStepSchema).min(1).max(200),
+  pass: z.enum(['all', 'previous', 'input']).default('all'),
+  onError: z.enum(['stop', 'continue']).default('stop'),
+  maxIterations: cap(100).default(5),
+  exitBy: z.array(agentId).max(200).nullable().default(null),
+})
+export type Workflow = z.infer<typeof workflowSchema>
 
 /** How a structured answer is requested: as the form of the final text, or by one forced call of `set_output` after it [Tb10]. */
 export const outputModes = ['response_format', 'tool'] as const
@@ -165,8 +214,8 @@ export const agentSchema = z.strictObject({
   id: agentId,
   name: z.string().min(1).max(200).optional(),
   description: text.default(''),
-  model: z.string().min(1).max(200),
-  instructions: text,
+  model: z.string().max(200).default(''),
+  instructions: text.default(''),
   /** Which agents may list it: null for any [F03]. */
   parents: z.array(agentId).max(1000).nullable().default(null),
   access: accessSchema.prefault({}),
@@ -174,6 +223,16 @@ export const agentSchema = z.strictObject({
   queries: z.array(querySchema).max(200).default([]),
   actions: z.array(actionSchema).max(200).default([]),
   subAgents: z.array(subAgentEdgeSchema).max(200).default([]),
+  /** The agents that its model may hand the conversation over to [K01]. */
+  transfers: z.array(transferSchema).max(200).default([]),
+  /** `tree`: also every agent that the run's root reaches; in a delegated call, every agent that it reaches itself [C10]. */
+  transferReach: z.enum(['edges', 'tree']).default('edges'),
+  /** True: its model cannot hand over [K12]. */
+  disableTransfer: z.boolean().default(false),
+  /** False: no model can hand over to it. */
+  acceptTransfer: z.boolean().default(true),
+  /** Set for an agent without a model: it runs these agents in an order. */
+  workflow: workflowSchema.nullable().default(null),
   tools: z.array(toolName).max(200).default([]),
   /** The people that its model may ask [T22, T25]. */
   users: z.array(userSchema).max(200).default([]),

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { toolModes } from './agent.ts'
 import { finishReasons } from './entry.ts'
+import { authorKinds } from './event.ts'
 import { filePartSchema, fileReferenceSchema } from './file-schema.ts'
 import { toolNamePattern } from './id.ts'
 import { interruptionSchema } from './interruption.ts'
@@ -125,6 +126,8 @@ export const runResultSchema = z.object({
   runId: z.string(),
   conversationId: z.string(),
   status: z.enum(runStatuses),
+  /** The agent whose words `text` is: after a hand-over its target. `output` follows the output schema of that agent. */
+  agent: z.string(),
   text: z.string(),
   /** Set only if further messages arrived while an answer was being written: the answers before `text`, oldest first. */
   earlierAnswers: z.array(z.string()).optional(),
@@ -198,6 +201,12 @@ export interface CallNode {
   readonly callId: string
   readonly kind: 'agent' | 'tool'
   readonly name: string
+  /** The agent whose call it is; for a tool, the agent that called it. */
+  readonly agent: string
+  /** The call that handed over to it. */
+  readonly handedFrom: string | null
+  /** Its place in the workflow that started it. */
+  readonly step: { readonly index: number; readonly round: number } | null
   readonly document: string
   readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled'
   readonly startedAt: string
@@ -211,6 +220,9 @@ export const callNodeSchema: z.ZodType<CallNode> = z.lazy(() =>
     callId: z.string(),
     kind: z.enum(['agent', 'tool']),
     name: z.string(),
+    agent: z.string(),
+    handedFrom: z.string().nullable(),
+    step: z.object({ index: z.number().int(), round: z.number().int() }).nullable(),
     document: z.string(),
     status: z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled']),
     startedAt: z.string(),
@@ -253,6 +265,7 @@ export const documentMessageSchema = z.object({
   seq: z.number().int(),
   role: z.enum(['user', 'assistant']),
   author: z.string(),
+  authorKind: z.enum(authorKinds),
   to: z.string().nullable(),
   text: z.string(),
   parts: z.array(storedPartSchema),
@@ -268,6 +281,8 @@ export type DocumentMessage = z.infer<typeof documentMessageSchema>
 export const documentSchema = z.object({
   id: z.string(),
   agent: z.string(),
+  /** The agents that spoke in it, in the order of their first words. */
+  agents: z.array(z.string()),
   parameters: z.record(z.string(), z.object({ value: z.unknown().optional(), sendToModel: z.boolean() })),
   messages: z.array(documentMessageSchema),
   linkedConversations: z.array(z.string()),

@@ -25,8 +25,10 @@ export type {
   TaskBody,
   TaskGrant,
   ToolStartBody,
+  TransferBody,
 } from './entry.ts'
-export type { ToolMode } from './agent.ts'
+export type { ToolMode, TransferEdge, Workflow } from './agent.ts'
+export { authorKindOf } from './event.ts'
 export { readersOf } from './readers.ts'
 export type { ModelUsage } from './counters.ts'
 export { addCounters, addModelCall, emptyCounters, roundCost } from './counters.ts'

@@ -23,6 +23,7 @@ export const entryTypes = [
   'summary',
   'cancel',
   'checkpoint',
+  'transfer',
 ] as const
 export type EntryType = (typeof entryTypes)[number]
 /** What a `start`, `end` or `error` is about. */
@@ -45,6 +46,7 @@ export const noticeCodes = [
   'TOOL_CALL_MISSING',
   'TOOL_MODE_ENDED',
   'TOOL_UNAVAILABLE',
+  'TRANSFER_IGNORED',
   'USAGE_INCOMPLETE',
 ] as const
 export type NoticeCode = (typeof noticeCodes)[number]
@@ -71,6 +73,8 @@ export interface CallPlace {
   readonly author: string
   readonly agentPath: string
   readonly invocation: string
+  /** The branches of all parallels above, outermost first; absent if there are none. */
+  readonly branches?: readonly string[]
 }
 
 /** A tool call as the model wrote it; `arguments` is the raw text. */
@@ -139,6 +143,14 @@ export interface AgentStartBody {
   readonly originRunId: string | null
   /** Set if its parent does not wait for it: the call has a job of its own, and this grant. */
   readonly background?: TaskGrant
+  /** Set for a hand-over: the call that handed over. The call works in that call's document and at its depth [C33]. */
+  readonly handedFrom?: string
+  /** Set for a hand-over: what its model reads of earlier agents, and whether control returns once it has answered. */
+  readonly handOver?: { readonly history: 'all' | 'words'; readonly returns: boolean }
+  /** Set for a child of a workflow: its index in the workflow's list, and the round of a loop, from 0. */
+  readonly step?: { readonly index: number; readonly round: number }
+  /** Set for the first child of a workflow's pass: how many waiting messages of the workflow's document are its input. */
+  readonly passTakes?: number
 }
 /** An agent call ends normally, or is cancelled. `usage` covers its subtree. */
 export interface AgentEndBody {
@@ -168,6 +180,8 @@ export interface ToolStartBody {
   readonly toolCallId: string
   readonly arguments: unknown
   readonly bound: readonly string[]
+  /** Set if it runs only once all other calls of its reply are settled. */
+  readonly isLast?: true
 }
 /** A tool call ends normally. */
 export interface ToolEndBody {
@@ -177,6 +191,10 @@ export interface ToolEndBody {
   readonly bound?: readonly string[]
   /** Set if it ended the tool mode of the call that made it: the rest of that call is `auto` [Tb09]. */
   readonly endsToolMode?: true
+  /** Set if it handed over: the agent that gets control. */
+  readonly handsTo?: string
+  /** Set if it ended the call that made it, and everything up to the nearest loop. */
+  readonly exitsLoop?: true
 }
 /**
  * Parts of a reply that only the adapter of that model can read, as JSON. They return to that model with the reply, and
@@ -262,6 +280,13 @@ export interface CheckpointBody {
   /** The call runs again from here, in the epoch of this entry. */
   readonly resumed?: true
 }
+/** Control goes from one agent to another: at the call that hands over, or that control comes back to. */
+export interface TransferBody {
+  readonly from: string
+  readonly to: string
+  /** True if control comes back to `to`, which had handed over. */
+  readonly returned: boolean
+}
 /** Somebody cancels the run. */
 export interface CancelBody {
   readonly by: string
@@ -284,6 +309,7 @@ export type EntryContent =
   | { readonly type: 'notice'; readonly kind: null; readonly body: NoticeBody }
   | { readonly type: 'summary'; readonly kind: null; readonly body: SummaryBody }
   | { readonly type: 'checkpoint'; readonly kind: null; readonly body: CheckpointBody }
+  | { readonly type: 'transfer'; readonly kind: null; readonly body: TransferBody }
   | { readonly type: 'cancel'; readonly kind: null; readonly body: CancelBody }
 
 /** One line of the log. `seq` is 0 until it is stored; `(job, appendNo)` is unique. */

@@ -82,6 +82,7 @@ const table = {
   TOOL_TIMEOUT: { status: 504, title: 'The tool took too long' },
   TOOL_UNKNOWN: { status: 422, title: 'No such tool' },
   UNAUTHENTICATED: { status: 401, title: 'No valid token' },
+  TRANSFER_REFUSED: { status: 409, title: 'The hand-over was refused' },
   UNKNOWN_KEY: { status: 422, title: 'Unknown key' },
   USER_UNAVAILABLE: { status: 409, title: 'The person cannot be asked now' },
   USER_UNKNOWN: { status: 422, title: 'No such person' },

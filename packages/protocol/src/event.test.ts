@@ -63,6 +63,7 @@ const envelope = {
   invocationId: 'c_1',
   branch: null,
   branchPath: [],
+  authorKind: 'agent' as const,
   at: '2026-01-01T00:00:00.000Z',
   actions: {},
 }

@@ -3,6 +3,17 @@ import { z } from 'zod'
 import { entryTypes } from './entry.ts'
 import type { EventContent } from './readers.ts'
 
+/** What an author is. */
+export const authorKinds = ['agent', 'user', 'runtime', 'remote'] as const
+/** Who can be an author: an agent, a person, the runtime itself, or an agent on another server. */
+export type AuthorKind = (typeof authorKinds)[number]
+
+/** The kind of an author. No agent may be called `user` or `witan`. */
+export function authorKindOf(author: string): AuthorKind {
+  if (author === 'user') return 'user'
+  return author === 'witan' ? 'runtime' : 'agent'
+}
+
 /** An entry as a reader sees it. All but `delta` carry a `seq`, gap-free per conversation from 1. */
 export const eventSchema = z.object({
   seq: z.number().int().optional(),
@@ -14,6 +25,7 @@ export const eventSchema = z.object({
   conversationId: z.string(),
   document: z.string(),
   author: z.string(),
+  authorKind: z.enum(authorKinds),
   agentPath: z.string(),
   invocationId: z.string(),
   branch: z.string().nullable(),

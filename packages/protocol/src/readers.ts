@@ -24,6 +24,8 @@ interface ReaderRow<Body> {
   readonly also?: readonly (keyof Body)[]
   /** Fields that an event shows and that are computed from the body. */
   readonly derived?: (body: Body) => object
+  /** What it does to the run beyond its call, for readers of the `actions` of an event [K25]. */
+  readonly actions?: (body: Body) => object
   /** True if a terse reader gets it from every call, not only from the root's own [F34]. */
   readonly terse: boolean
 }
@@ -54,8 +56,8 @@ function shownAnswer({ kind, answer }: ResolvedBody): { readonly answer?: unknow
 export const readers = {
   message: { event: ['author', 'text'], also: ['artificialActions', 'files'], terse: false },
   'start agent': {
-    event: ['message', 'parameters', 'hidden', 'originRunId'],
-    also: ['hiddenParameters', 'overrides'],
+    event: ['message', 'parameters', 'hidden', 'originRunId', 'handedFrom'],
+    also: ['hiddenParameters', 'overrides', 'step'],
     terse: false,
   },
   'end agent': {
@@ -65,7 +67,12 @@ export const readers = {
   },
   'error agent': { event: ['code', 'detail'], terse: false },
   'start tool': { event: ['name', 'arguments', 'bound'], terse: false },
-  'end tool': { event: ['result', 'truncated'], also: ['bound'], terse: false },
+  'end tool': {
+    event: ['result', 'truncated'],
+    also: ['bound'],
+    actions: ({ handsTo }) => (handsTo === undefined ? {} : { transferToAgent: handsTo }),
+    terse: false,
+  },
   'error tool': { event: ['code', 'detail'], also: ['bound'], terse: false },
   'end model': { event: ['model', 'usage', 'finishReason'], terse: false },
   action_required: asked('name', 'arguments'),
@@ -77,6 +84,11 @@ export const readers = {
   task: { event: ['taskId', 'status'], terse: false },
   notice: { event: ['code', 'detail'], terse: false },
   summary: { event: ['document', 'upToSeq'], terse: false },
+  transfer: {
+    event: ['from', 'to', 'returned'],
+    actions: ({ to, returned }) => (returned ? {} : { transferToAgent: to }),
+    terse: false,
+  },
   cancel: { event: ['by', 'tasks'], terse: false },
   checkpoint: { event: [], terse: false },
 } as const satisfies ReaderTable
@@ -109,6 +121,7 @@ interface AnyRow {
   readonly event: readonly string[]
   readonly also?: readonly string[]
   derived?(body: EntryContent['body']): object
+  actions?(body: EntryContent['body']): object
   readonly terse: boolean
 }
 const rows: Readonly<Record<string, AnyRow>> = readers

@@ -173,7 +173,7 @@ const rows: Row[] = [
     'UNKNOWN_KEY',
     'sendToModell',
   ],
-  ['a key of a feature to come', put({ transfers: [] }), 422, 'UNKNOWN_KEY', 'transfers'],
+  ['a key of a feature to come', put({ speaks: [] }), 422, 'UNKNOWN_KEY', 'speaks'],
   ['an unknown key of a run', run({ promt: secret }), 422, 'UNKNOWN_KEY', 'promt'],
   ['an unknown key inside a run', run({ answers: [{ id: 'x', anwser: 1 }] }), 422, 'UNKNOWN_KEY', 'anwser'],
   ['an unknown key of a batch', ['POST', '/api/v1/agents/batch', { body: { agent: [] } }], 422, 'UNKNOWN_KEY', 'agent'],

@@ -9,7 +9,14 @@ import { seed } from '../../../test/support/seeds.ts'
 
 function eventOf(text: string, seq?: number): AnyEvent {
   const place = { callId: 'c_1', parentCallId: null, rootCallId: 'c_1', conversationId: 'chats/1', document: 'chats/1' }
-  const who = { author: 'root', agentPath: 'root', invocationId: 'c_1', branch: null, branchPath: [] }
+  const who = {
+    author: 'root',
+    agentPath: 'root',
+    invocationId: 'c_1',
+    branch: null,
+    branchPath: [],
+    authorKind: 'agent' as const,
+  }
   const event = { type: 'delta', kind: 'agent', ...place, ...who, at: '', content: { text }, actions: {} } as AnyEvent
   return seq === undefined ? event : { seq, ...event }
 }

@@ -56,6 +56,7 @@ export interface RunResult {
   runId: string
   conversationId: string
   status: 'completed' | 'waiting' | 'failed' | 'cancelled'
+  agent: string
   text: string
   earlierAnswers?: string[]
   output: unknown
@@ -124,10 +125,14 @@ export interface WitanEvent {
   conversationId: string
   document: string
   author: string
+  authorKind: string
   agentPath: string
   invocationId: string
+  branch: string | null
+  branchPath: string[]
   at: string
   content: Record<string, unknown>
+  actions: Record<string, unknown>
 }
 
 export interface EventPage {
@@ -148,6 +153,7 @@ export interface DocumentMessage {
   seq: number
   role: string
   author: string
+  authorKind: string
   text: string | null
   toolCalls?: DocumentToolCall[] | null
   date: string
@@ -156,6 +162,7 @@ export interface DocumentMessage {
 export interface ConversationDocument {
   id: string
   agent: string
+  agents: string[]
   parameters: Record<string, { value?: unknown; sendToModel: boolean }>
   messages: DocumentMessage[]
   linkedConversations: unknown[]

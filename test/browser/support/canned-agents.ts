@@ -81,6 +81,6 @@ export const cannedAgents: readonly StoredAgent[] = [
 ]
 
 function stored(agent: AgentInput): StoredAgent {
-  const modelKind = agent.model.startsWith('scripted/') ? 'script' : 'language'
+  const modelKind = agent.model?.startsWith('scripted/') ? 'script' : 'language'
   return { ...agentSchema.parse(agent), revision: 3, source: 'code', warnings: [], modelKind }
 }

@@ -1,5 +1,5 @@
 /** One conversation of the stub: its log, who reads it, the action that waits, and the run that plays. */
-import type { ConversationLine } from '@witan/client'
+import type { ConversationLine } from '@witan/protocol'
 import type { Conversation, AnyEvent, Interruption, RunResult } from '@witan/protocol'
 import { emptyCounters } from '@witan/protocol/entries'
 import { eventSchema } from '@witan/protocol/schemas'
@@ -182,6 +182,7 @@ function put(on: StubConversation, run: Run, given: Given): void {
     invocationId: [run.runId, ...agentIds.map((id) => `sub.${id}`)].join('.'),
     branch: null,
     branchPath: [],
+    authorKind: 'agent' as const,
     at: new Date().toISOString(),
     content: {},
     actions: {},
@@ -211,6 +212,7 @@ function result(on: StubConversation, run: Run): RunResult {
   return {
     runId: run.runId,
     conversationId: on.id,
+    agent: 'root',
     status: run.status === 'running' ? 'waiting' : run.status,
     text: '',
     output: null,

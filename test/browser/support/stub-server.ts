@@ -239,7 +239,7 @@ function graph(agents: readonly StoredAgent[], rootId: string) {
     }
   }
   const nodes = agents.filter((agent) => reached.has(agent.id))
-  return { nodes: nodes.map(({ id, name }) => ({ id, name: name ?? id, kind: 'agent' })), edges }
+  return { nodes: nodes.map(({ id, name }) => ({ id, name: name ?? id, kind: 'agent' })), edges, hotSpots: [] }
 }
 
 function withConversation<Given extends Reply | Promise<Reply>>(

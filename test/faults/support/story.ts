@@ -1,4 +1,7 @@
-/** A story that is told to its end whatever happens between: two prompts through three levels, with reads, a keyed effect that is held for its approval, a question and an action. */
+/**
+ * A story that is told to its end whatever happens between: two prompts through three levels, with reads, a keyed effect that is held
+ * for its approval, a question and an action; then a hand-over that returns, with a workflow in a workflow below it.
+ */
 import assert from 'node:assert/strict'
 import { createRuntime, defineTool, type Runtime, type Store } from '@witan/core'
 import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
@@ -20,7 +23,15 @@ export interface Ledger {
 }
 
 const agents = [
-  agent('root', { subAgents: [{ agent: 'mid' }, { agent: 'side' }] }),
+  agent('root', {
+    subAgents: [{ agent: 'mid' }, { agent: 'side' }],
+    transfers: [{ agent: 'guest', returnsTo: 'caller' }],
+  }),
+  agent('guest', { tools: ['book'], subAgents: [{ agent: 'line' }] }),
+  { id: 'line', workflow: { kind: 'sequence' as const, agents: ['one', 'panel'] } },
+  { id: 'panel', workflow: { kind: 'parallel' as const, agents: ['one', 'two'] } },
+  agent('one'),
+  agent('two', { tools: ['stock'] }),
   agent('mid', { questions: true, subAgents: [{ agent: 'leaf' }], parameters: [{ name: 'region' }] }),
   agent('leaf', {
     tools: ['stock', 'book'],
@@ -36,11 +47,18 @@ const agents = [
 
 const script = cast({
   root: (request, turn) => {
-    if (turn > 0) return 'all done'
     const first = lastUserMessage(request) === prompts[0]
+    if (lastUserMessage(request).includes('[from @guest')) return 'all done'
+    if (turn > 0) return first ? 'all done' : call('transfer_to_agent', { agent_name: 'guest' })
     const mid = { name: 'mid', arguments: { message: first ? 'book' : 'report', region: first ? 'north' : 'south' } }
     return { toolCalls: first ? [mid, { name: 'side', arguments: { message: 'count' } }] : [mid] }
   },
+  guest: (_request, turn) => {
+    const line = { name: 'line', arguments: { message: 'in order' } }
+    return turn === 0 ? { toolCalls: [line, { name: 'book', arguments: {} }] } : 'guest done'
+  },
+  one: () => 'one done',
+  two: (_request, turn) => (turn === 0 ? call('stock') : 'two done'),
   mid: (request, turn) => {
     if (turn === 0) return call('leaf', { message: lastUserMessage(request) })
     const isFirst = lastUserMessage(request) === 'book'
@@ -178,8 +196,8 @@ function treeOf(events: readonly AnyEvent[]): readonly string[] {
 }
 
 function withoutIds(content: Readonly<Record<string, unknown>>): unknown {
-  const { id: _id, callId: _call, ...rest } = content
-  return rest
+  const { id: _id, callId: _call, handedFrom, ...rest } = content
+  return typeof handedFrom === 'string' ? { ...rest, handedFrom: 'a call' } : rest
 }
 
 export function assertHistories(requests: Parameters<typeof assertAlternates>[0][]): void {

@@ -23,6 +23,7 @@ export function tell(...told: readonly Told[]): AnyEvent[] {
     invocationId: 'root',
     branch: null,
     branchPath: [],
+    authorKind: 'agent' as const,
     at: new Date(Date.UTC(2026, 0, 1) + index * 100).toISOString(),
     content: {},
     actions: {},

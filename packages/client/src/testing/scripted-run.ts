@@ -117,6 +117,7 @@ function waitingResult(run: Run): RunResult {
   return {
     runId,
     conversationId,
+    agent: 'root',
     status: 'waiting',
     text: '',
     output: null,
@@ -144,6 +145,7 @@ function emit(talk: Talk, run: Run, given: Pick<AnyEvent, 'type' | 'content'> & 
     invocationId: run.runId,
     branch: null,
     branchPath: [],
+    authorKind: 'agent' as const,
     at: new Date(0).toISOString(),
     actions: {},
     ...given,

@@ -38,9 +38,11 @@ function listOf(child: AgentData, others: Described['others']): string {
   const lines = [
     ...child.queries.filter((query) => query.allowModelQueries).map(({ name, description }) => line(name, description)),
     ...child.actions.map(({ name, description }) => line(name, description)),
-    ...edgesOf(child).flatMap(({ at, tool, description }, index, edges) => {
+    ...edgesOf(child).flatMap(({ at, tool, description, addsDepth }, index, edges) => {
       const other = others[index] ?? null
-      return other === null || edges[index - 1]?.at === at ? [] : [line(tool, description || other.description)]
+      return other === null || !addsDepth || tool === null || edges[index - 1]?.at === at
+        ? []
+        : [line(tool, description || other.description)]
     }),
   ]
   if (lines.length === 0) return ''

@@ -9,12 +9,32 @@ type EdgeInput = NonNullable<AgentInput['subAgents']>[number]
 
 type ApprovalInput = NonNullable<AgentInput['approvals']>[number]
 
+/** A workflow as written in code: it has no model, and none of the keys that need one. */
+export type WorkflowDefinition = Pick<
+  AgentInput,
+  | 'id'
+  | 'name'
+  | 'description'
+  | 'parents'
+  | 'access'
+  | 'parameters'
+  | 'acceptTransfer'
+  | 'limits'
+  | 'onExhausted'
+  | 'disabled'
+> & { readonly workflow: NonNullable<AgentInput['workflow']>; readonly model?: never }
+
 /**
  * An agent as written in code: like data, but `model` may be a live model, `tools` may be live tools, `outputSchema` any
  * JSON Schema, `when` of an approval a predicate, and wrapped agents may be listed among the tools and the sub-agents.
  */
-export type AgentDefinition = Omit<AgentInput, 'model' | 'tools' | 'subAgents' | 'approvals'> & {
+export type AgentDefinition = Omit<
+  AgentInput,
+  'model' | 'instructions' | 'tools' | 'subAgents' | 'approvals' | 'workflow'
+> & {
   readonly model: string | Model
+  readonly instructions: string
+  readonly workflow?: null
   readonly tools?: readonly (string | FunctionTool | AgentTool)[]
   readonly subAgents?: readonly (EdgeInput | AgentTool)[]
   readonly approvals?: readonly (ApprovalInput | { readonly tool: string; readonly when: ApprovalPredicate })[]
@@ -38,7 +58,19 @@ export interface AgentTool {
 }
 
 /** Checks and freezes an agent. Throws the first problem found, with code, path and hint. */
-export function defineAgent(definition: AgentDefinition): Agent {
+export function defineAgent(definition: AgentDefinition | WorkflowDefinition): Agent {
+  if (definition.workflow !== undefined && definition.workflow !== null) return defineWorkflow(definition as object)
+  return defineModelAgent(definition as AgentDefinition)
+}
+
+function defineWorkflow(definition: object): Agent {
+  const data = parseAgent(definition)
+  return Object.freeze({ data, model: null, tools: nothing, predicates: new Map(), agents: nothing })
+}
+
+const nothing: readonly never[] = Object.freeze([])
+
+function defineModelAgent(definition: AgentDefinition): Agent {
   const { model, tools = [], subAgents = [], approvals = [], ...rest } = definition
   refuseNoModel(definition)
   const wrapped = [...subAgents, ...tools].filter(isWrapped)

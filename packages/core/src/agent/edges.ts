@@ -3,6 +3,7 @@
  * only these.
  */
 import type { AgentData } from '@witan/protocol'
+import type { Workflow } from '@witan/protocol/entries'
 
 /** One link from an agent to another. */
 export interface Edge {
@@ -16,12 +17,16 @@ export interface Edge {
   readonly agent: string
   /** Its segment in the paths of calls and actions. */
   readonly segment: string
-  /** The tool that its agent's model calls to use it. */
-  readonly tool: string
+  /** The tool that its agent's model calls to use it; null for a step of a workflow, which no model calls. */
+  readonly tool: string | null
   /** The arguments that the model writes for that tool, besides the target's parameters. */
   readonly arguments: readonly string[]
   /** The parent's parameter for a child's, by the child's name. Null: none. No entry: the same name [E17]. */
   readonly map: Readonly<Record<string, string | null>>
+  /** False if no model may supply a value for its target: what nobody else supplies is missing [C16]. */
+  readonly mayGenerate: boolean
+  /** False if its target works at the depth of its own agent, in the same document. */
+  readonly addsDepth: boolean
   /** Its description; empty if the target's own applies. */
   readonly description: string
   /** True if its agent may continue without the answer [F14]. */
@@ -33,7 +38,7 @@ export interface Edge {
 type Listed = Omit<Edge, 'kind'>
 
 /** The edges of each kind in a definition. A new kind has its row here and its tools in a file of `edge/`. */
-const kinds = { subAgents } satisfies Record<string, (agent: AgentData) => readonly Listed[]>
+const kinds = { subAgents, transfers, workflow } satisfies Record<string, (agent: AgentData) => readonly Listed[]>
 
 const known = new WeakMap<AgentData, readonly Edge[]>()
 
@@ -64,9 +69,54 @@ function subAgents({ subAgents: edges }: AgentData): readonly Listed[] {
       tool: agent,
       arguments: delegating[style],
       map,
+      mayGenerate: true,
+      addsDepth: true,
       description,
       mayRunInBackground,
       models: new Map(models),
+    }
+  })
+}
+
+/** The tool that hands over. All edges of an agent that hand over share it. */
+export const transferTool = 'transfer_to_agent'
+
+const noModels: ReadonlyMap<string, string> = new Map()
+const notCalled = { mayGenerate: false, mayRunInBackground: false, models: noModels }
+
+function transfers({ transfers: edges }: AgentData): readonly Listed[] {
+  return edges.map(({ agent, map, description }, index) => {
+    const own = { agentAt: `transfers.${index}.agent`, agent, segment: agent, map, description }
+    return { ...own, at: 'transfers', tool: transferTool, arguments: ['agent_name'], addsDepth: false, ...notCalled }
+  })
+}
+
+/** A step of a workflow with its settings filled in. */
+export type WorkflowStep = Exclude<Workflow['agents'][number], string>
+
+/** The steps of a workflow, in order. */
+export function stepsOf({ agents }: Workflow): readonly WorkflowStep[] {
+  return agents.map((step) =>
+    typeof step === 'string' ? { agent: step, map: {}, history: 'agent', toolMode: null } : step,
+  )
+}
+
+function workflow({ workflow: of }: AgentData): readonly Listed[] {
+  if (of === null) return []
+  return stepsOf(of).map(({ agent, map }, index) => {
+    const at = `workflow.agents.${index}`
+    const agentAt = typeof of.agents[index] === 'string' ? at : `${at}.agent`
+    return {
+      at,
+      agentAt,
+      agent,
+      segment: agent,
+      tool: null,
+      arguments: [],
+      map,
+      description: '',
+      addsDepth: true,
+      ...notCalled,
     }
   })
 }

@@ -32,7 +32,9 @@ export function inspectAgent(input: unknown): Inspected {
 /** Removes malformed parts until the rest parses, and fills in required keys. `moved`: lists that lost an item. */
 function repaired(input: unknown, moved: Set<string>): AgentData | null {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return null
-  const draft: Record<string, unknown> = { model: '?', instructions: '', ...plain(input) }
+  const given: Record<string, unknown> = { ...plain(input) }
+  const isWorkflow = typeof given['workflow'] === 'object' && given['workflow'] !== null
+  const draft: Record<string, unknown> = isWorkflow ? given : { model: '?', instructions: '', ...given }
   for (let round = 0; round < mostRepairs; round += 1) {
     const issues = agentSchema.safeParse(draft).error?.issues ?? []
     // A reserved word fits the schema, but it is a problem too.
@@ -70,7 +72,8 @@ function placesOf(issue: z.core.$ZodIssue): Path[] {
 /** Removes the value at `path`, or the nearest enclosing value that may go. Returns the path of what was removed. */
 function takeOut(draft: Record<string, unknown>, path: Path, moved: Set<string>): Path {
   const [top] = path
-  if (path.length === 1 && (top === 'model' || top === 'instructions')) {
+  const isWorkflow = typeof draft['workflow'] === 'object' && draft['workflow'] !== null
+  if (path.length === 1 && !isWorkflow && (top === 'model' || top === 'instructions')) {
     draft[top] = '?'
     return []
   }

@@ -4,13 +4,14 @@ import { agentSchema, isTooDeep, maxJsonDepth, reservedParameterNames } from '@w
 import { z } from 'zod'
 import { isReservedName } from './naming.ts'
 import { nearest } from './nearest.ts'
+import { workflowProblems } from './parse-workflow.ts'
 
 /**
  * Parses an agent, fills in the defaults and freezes the result. Throws `JSON_TOO_DEEP`, `UNKNOWN_KEY`, `ID_INVALID`,
  * `LIMIT_INVALID`, `PARAM_NAME_RESERVED` or `AGENT_INVALID`.
  */
 export function parseAgent(input: unknown): AgentData {
-  const [wrong] = [...tooDeep(input), ...reserved(input)]
+  const [wrong] = [...tooDeep(input), ...reserved(input), ...ofItsKind(input)]
   if (wrong !== undefined) throw wrong
   const parsed = agentSchema.safeParse(input)
   if (parsed.success) return complete(parsed.data)
@@ -23,7 +24,7 @@ export function agentProblems(input: unknown): readonly WitanError[] {
   if (deep.length > 0) return deep
   const parsed = agentSchema.safeParse(input)
   const wrong = parsed.success ? [] : problemsOf(parsed.error, input)
-  return [...reserved(input), ...wrong]
+  return [...reserved(input), ...ofItsKind(input), ...wrong]
 }
 
 function problemsOf(error: z.ZodError, input: unknown): WitanError[] {
@@ -94,6 +95,27 @@ function reserved(input: unknown): WitanError[] {
   return found
 }
 
+/** What an agent with a model needs, and what a workflow cannot have. */
+function ofItsKind(input: unknown): WitanError[] {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return []
+  return isWorkflow(input) ? workflowProblems(input) : missingParts(input)
+}
+
+function isWorkflow(input: object): input is { readonly workflow: object } {
+  const { workflow } = input as { workflow?: unknown }
+  return typeof workflow === 'object' && workflow !== null && !Array.isArray(workflow)
+}
+
+function missingParts(input: object): WitanError[] {
+  return (['model', 'instructions'] as const).flatMap((key) => {
+    const value = (input as Record<string, unknown>)[key]
+    const what = value === undefined ? 'is missing: string expected' : 'is not valid: it names no model'
+    if (value !== undefined && (key !== 'model' || value !== '')) return []
+    const hint = 'Add it: an agent needs `id`, and either `model` and `instructions` or `workflow`.'
+    return [new WitanError('AGENT_INVALID', `${whoIs(input)}: \`${key}\` ${what}.`, { path: key, hint })]
+  })
+}
+
 function whoIs(input: unknown): string {
   const id = (input as { id?: unknown } | null)?.id
   return typeof id === 'string' ? `Agent \`${id.slice(0, 80)}\`` : 'The agent'
@@ -127,7 +149,9 @@ function nextStep(issue: z.core.$ZodIssue, input: unknown): string {
   const [key, ...below] = issue.path
   const value = valueAt(issue.path, input)
   if (isMissing(issue))
-    return below.length === 0 ? 'Add it: an agent needs `id`, `model` and `instructions`.' : 'Add it.'
+    return below.length === 0
+      ? 'Add it: an agent needs `id`, and either `model` and `instructions` or `workflow`.'
+      : 'Add it.'
   if (key === 'model') return 'Name one, such as `local/qwen3`. Only `defineAgent` accepts a live model.'
   if (key === 'subAgents' && below.length === 1 && typeof value === 'string')
     return `Write \`{ agent: ${JSON.stringify(value.slice(0, 80))} }\`.`
@@ -205,15 +229,9 @@ function agentJson(): z.core.JSONSchema.BaseSchema {
 
 /** Keys of features that are not built yet: the error says so and does not suggest a similar key. */
 const unbuilt: Readonly<Record<string, string>> = {
-  transfers: 'handing over to another agent',
-  transferReach: 'handing over to another agent',
-  disableTransfer: 'handing over to another agent',
-  acceptTransfer: 'handing over to another agent',
-  'limits.maxTransfers': 'handing over to another agent',
   speaks: 'writing to peers by a protocol',
   remotes: 'calling agents on other servers',
   address: 'being called from other servers',
-  workflow: 'running workflow agents',
   mcp: 'calling tools of MCP servers',
   anonymizeUsers: 'giving people other names',
 }

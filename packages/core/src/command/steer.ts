@@ -1,9 +1,10 @@
 /** Steers a task from outside: messages for it, its replies, and its progress [F26–F28]. */
 import { type TaskProgress, type TaskReply, WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
-import { attributed, markForeign } from '../conversation/attribution.ts'
+import { attributed, markForeign } from '../model/attribution.ts'
+import { answerText } from '../conversation/hand-over.ts'
 import type { ConversationLog } from '../conversation/log.ts'
-import { liveJob, type LiveJob } from '../conversation/state.ts'
+import { type AgentCall, holderOf, liveJob, type LiveJob } from '../conversation/state.ts'
 import { transcriptOf } from '../conversation/trim.ts'
 import { modelView, systemMessage } from '../conversation/view.ts'
 import { entriesOf } from '../conversation/warm.ts'
@@ -55,6 +56,7 @@ export async function sayTo(
 ): Promise<TaskReply> {
   const { log, task } = await liveTask(context, database, of.id)
   const { place } = task.root
+  const { invocation } = place
   let after = task.root.start.seq
   if (!task.heard.has(of.key)) {
     const { scrub } = task.root
@@ -70,7 +72,7 @@ export async function sayTo(
     after = stored.before
   }
   if (of.waitMs === null) return { status: 'saved', reply: null }
-  const told = await replyTo(context, log, { ...of, after, waitMs: of.waitMs })
+  const told = await replyTo(context, log, { ...of, invocation, after, waitMs: of.waitMs })
   const { scrub } = task.root
   // If a model asked, values hidden from the task are scrubbed from the reply too [C17].
   return of.written && scrub !== null && told.reply !== null ? { ...told, reply: scrub(told.reply) } : told
@@ -80,7 +82,12 @@ export async function sayTo(
 function replyTo(
   context: CommandContext,
   { state }: ConversationLog,
-  of: Words & { readonly after: number; readonly waitMs: number; readonly signal: AbortSignal | null },
+  of: Words & {
+    readonly invocation: string
+    readonly after: number
+    readonly waitMs: number
+    readonly signal: AbortSignal | null
+  },
 ): Promise<TaskReply> {
   const { database, id: conversation } = state
   const { env, store } = context
@@ -103,15 +110,21 @@ function replyTo(
   })
 }
 
+/** The words whose reply is awaited, and where it will stand: in the task's call, or in one that has its control. */
+interface AwaitedReply extends Words {
+  readonly invocation: string
+  readonly after: number
+}
+
 /** Reads the entries of a conversation in order until one settles the reply. Live entries wait until the stored ones are read. */
 class ReplyListener {
   readonly reply: Promise<TaskReply>
   settle: (reply: TaskReply) => void = () => {}
-  readonly #of: Words & { readonly after: number }
+  readonly #of: AwaitedReply
   #words: 'unknown' | 'said' | 'heard' = 'unknown'
   #early: Entry[] | null = []
 
-  constructor(of: Words & { readonly after: number }) {
+  constructor(of: AwaitedReply) {
     this.#of = of
     this.reply = new Promise((resolve) => {
       this.settle = resolve
@@ -130,12 +143,14 @@ class ReplyListener {
   }
 
   take(entry: Entry): void {
-    const { id, key, after } = this.#of
+    const { id, key, invocation, after } = this.#of
     // Entries before the message are ignored: readers may get them a second time.
-    if (entry.place.call !== id || entry.seq <= after) return
+    if (entry.place.invocation !== invocation || entry.seq <= after) return
     if (entry.type === 'end' && entry.kind === 'model') {
       if (entry.body.heard?.includes(key) === true) this.#words = 'heard'
       if (this.#words === 'heard' && entry.body.text !== '') this.settle({ status: 'replied', reply: entry.body.text })
+    } else if (entry.place.call !== id) {
+      return
     } else if (entry.type === 'task' && entry.body.status === 'waiting') {
       // The task parked with the message unread, or read without a reply.
       if (this.#words !== 'unknown') this.settle({ status: 'waiting', reply: null })
@@ -169,24 +184,35 @@ export async function progressOf(
   of: ProgressQuestion,
 ): Promise<TaskProgress & { readonly spent: ModelSpending }> {
   const { log, task } = await liveTask(context, database, of.id)
-  const model = context.env.model(task.root.model)
-  if (model === null) throw new ModelCallError(`there is no model \`${task.root.model}\``, { retryable: false })
+  const call = atWork(task)
+  const model = call === null ? null : context.env.model(call.model)
+  if (call === null || model === null) {
+    const why = call === null ? 'no agent with a model is at work' : `there is no model \`${call.model}\``
+    throw new ModelCallError(why, { retryable: false })
+  }
   const asOfSeq = log.state.seq
   const startedAt = context.env.clock.now()
   const reply = await withinLimit(context.env.timeLimit, of.signal, (signal) => {
     const options = { signal, deltas: false, ...(of.state === undefined ? {} : { state: of.state }) }
-    return orAborted(readReply(model, requestOf(task, of.question), options), signal)
+    return orAborted(readReply(model, requestOf(task, call, of.question), options), signal)
   })
   const spent = { model: reply.model ?? model.id, usage: reply.usage, finishReason: reply.finishReason, startedAt }
-  const { scrub } = task.root
-  return { text: scrub === null ? reply.text : scrub(reply.text), asOfSeq, spent }
+  return { text: answerText(task.root, reply.text), asOfSeq, spent }
 }
 
-function requestOf(task: LiveJob, question: string): ModelRequest {
-  const { agent, scrub } = task.root
-  const history = transcriptOf(modelView(task.root, systemMessage(task.root, 0)).messages.slice(1)).slice(-readBack)
+/** The call of a task that knows most of it: the one that has control, or in a workflow the last step at work. */
+function atWork({ root, calls }: LiveJob): AgentCall | null {
+  const holder = holderOf(root)
+  if (holder.workflow === null) return holder
+  return [...calls.values()].findLast(({ workflow }) => workflow === null) ?? null
+}
+
+function requestOf(task: LiveJob, call: AgentCall, question: string): ModelRequest {
+  const { agent } = call
+  const { messages: read } = modelView(call, systemMessage(call, { maxDepth: 0, lines: [] }))
+  const history = transcriptOf(read.slice(1)).slice(-readBack)
   const below = [...task.calls.values()].slice(1).map(({ agent: { id } }) => `\`${id}\` is at work for it.`)
-  const story = [`<history>\n${scrub === null ? history : scrub(history)}\n</history>`, ...below].join('\n')
+  const story = [`<history>\n${answerText(task.root, history)}\n</history>`, ...below].join('\n')
   const system = `You report on the work of the agent \`${agent.id}\`, from its history alone. Answer the question in a few sentences; say what is not known yet.`
   const messages = [
     { role: 'system', content: system },

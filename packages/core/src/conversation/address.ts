@@ -2,7 +2,7 @@
 import type { CallPlace } from '@witan/protocol/entries'
 import { documentKey } from '../parameter/bind.ts'
 import type { Bound } from '../parameter/parameter.ts'
-import type { AgentCall, ConversationState, DocumentState, LiveJob } from './state.ts'
+import { type AgentCall, type ConversationState, type DocumentState, type LiveJob, positionOf } from './state.ts'
 
 /** What a child's address is made from. */
 export interface ChildName {
@@ -17,9 +17,11 @@ export interface ChildAddress {
   readonly invocation: string
 }
 
-/** The address of a child below `parent` [C7, K19]. */
-export function childAddress({ document, place }: AgentCall, { agent, parameters }: ChildName): ChildAddress {
-  const path = `${document.path}/${agent}`
+/** The address of a child below `parent` [C7, K19]. An agent that control was handed to has a path of its own for its children. */
+export function childAddress(parent: AgentCall, { agent, parameters }: ChildName): ChildAddress {
+  const { document, place } = parent
+  const above = parent.handOver === null ? document.path : `${document.path}/${parent.agent.id}`
+  const path = `${above}/${agent}`
   return { path, key: documentKey(path, parameters), invocation: `${place.invocation}.sub.${agent}` }
 }
 
@@ -34,7 +36,13 @@ export interface ChildPlace {
 export function placeOfChild(
   { state, run }: { readonly state: ConversationState; readonly run: LiveJob },
   parent: AgentCall,
-  child: ChildName & { readonly call: string; readonly job: string; readonly parentCall: string },
+  child: ChildName & {
+    readonly call: string
+    readonly job: string
+    readonly parentCall: string
+    /** Set for a child of a parallel. */
+    readonly branch?: string | undefined
+  },
 ): ChildPlace {
   const { key, path, invocation } = childAddress(parent, child)
   const known = freeDocument(state, key, child.job)
@@ -48,8 +56,21 @@ export function placeOfChild(
     author: child.agent,
     agentPath: `${parent.place.agentPath}/${child.agent}`,
     invocation: times === 0 ? invocation : `${invocation}#${times + 1}`,
+    ...branchesOf(parent.place, child.branch),
   }
   return { place, isFresh: known === null }
+}
+
+function branchesOf({ branches }: CallPlace, branch: string | undefined): Pick<CallPlace, 'branches'> {
+  if (branch !== undefined) return { branches: [...(branches ?? []), branch] }
+  return branches === undefined ? {} : { branches }
+}
+
+/** The place of a call that gets the control of `source`: in its document and at its depth, named by its position [C33]. */
+export function placeOfTarget(source: AgentCall, target: { readonly agent: string; readonly call: string }): CallPlace {
+  const { agent, call } = target
+  const agentPath = `${positionOf(source).place.agentPath}/${agent}`
+  return { ...source.place, call, parentCall: source.place.call, author: agent, agentPath }
 }
 
 /**
@@ -78,8 +99,20 @@ function variantKey(key: string, variant: number): string {
   return variant === 1 ? key : `${key}\n${variant}`
 }
 
+const nobody: readonly string[] = []
+
 function newDocument(state: ConversationState, key: string, path: string): DocumentState {
-  const document: DocumentState = { path, said: [], views: [], inbox: [], calls: [], turns: [], tokens: null }
+  const document: DocumentState = {
+    path,
+    said: [],
+    views: [],
+    inbox: [],
+    calls: [],
+    guests: nobody,
+    handOvers: nobody,
+    turns: [],
+    tokens: null,
+  }
   state.documents.set(key, document)
   const base = path.includes('~') ? path.replace(/~\d+$/, '') : path
   state.ordinals.set(base, 1 + (state.ordinals.get(base) ?? 0))

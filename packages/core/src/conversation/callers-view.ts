@@ -1,7 +1,5 @@
 /** What a caller reads when a child has ended: its answer, all its texts, or its text with its errors [C13, K20, K21]. */
 import type { AgentEndBody, AnswerTerms, Entry, ErrorBody } from '@witan/protocol/entries'
-import type { Scrubber } from '../parameter/scrub.ts'
-import { scrubbedBy } from '../parameter/scrubbers.ts'
 import type { AgentAnswer } from '../tool/tool.ts'
 import { contentOf } from './said.ts'
 
@@ -30,7 +28,9 @@ export function overhear(of: ReadonlyMap<string, Gathered>, { type, kind, place,
 export function callersView(body: AgentEndBody | ErrorBody, gathered: Gathered | null): unknown {
   const failure = failureOf(body)
   const last = 'code' in body ? '' : body.text
-  const text = gathered?.terms.collect === 'all' ? gathered.texts.join('\n') : last
+  // A workflow has no texts of its own but its answer.
+  const isWhole = gathered?.terms.collect === 'all' && gathered.texts.length > 0
+  const text = isWhole ? gathered.texts.join('\n') : last
   if (gathered?.terms.form === 'textAndError')
     return withErrors(text, failure === null ? gathered.errors : [...gathered.errors, failure])
   if (failure !== null) return { error: failure }
@@ -38,10 +38,9 @@ export function callersView(body: AgentEndBody | ErrorBody, gathered: Gathered |
   return (body as AgentEndBody).output ?? text
 }
 
-/** The answer that a tool gets from an agent that it runs. */
-export function agentAnswer(body: AgentEndBody | ErrorBody, scrub: Scrubber): AgentAnswer {
+/** The answer that a tool gets from an agent that it runs. `clean` removes what the tool's agent may not know. */
+export function agentAnswer(body: AgentEndBody | ErrorBody, clean: (text: string) => string): AgentAnswer {
   const failure = failureOf(body)
-  const clean = (text: string) => scrubbedBy(text, scrub)
   if (failure !== null) return { error: clean(failure) }
   const { text, output } = body as AgentEndBody
   const written = contentOf(output)

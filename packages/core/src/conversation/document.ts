@@ -1,6 +1,6 @@
 /** A conversation document as the API returns it, folded from the entries of its path and of its child calls [R18–R22, Rb37]. */
 import type { Document, Interruption, UsageCounters } from '@witan/protocol'
-import { addCounters, addModelCall, emptyCounters } from '@witan/protocol/entries'
+import { addCounters, addModelCall, authorKindOf, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
 import { callersView, gather, type Gathered, handleOf, overhear } from './callers-view.ts'
@@ -32,6 +32,8 @@ type Message = Document['messages'][number]
 export interface DocumentFold {
   readonly path: string
   readonly messages: KeptMessage[]
+  /** The agents that spoke in it, in the order of their first words. */
+  readonly agents: Set<string>
   readonly linked: Set<string>
   readonly open: Map<string, Interruption>
   readonly usage: UsageCounters
@@ -39,6 +41,8 @@ export interface DocumentFold {
   definition: { readonly agent: string; readonly revision: number } | null
   visible: Readonly<Record<string, unknown>> | null
   createdAt: number | null
+  /** Calls of workflows: their answers are messages, since they have no model that replies. */
+  readonly workflows: Set<string>
   /** Tool calls by the agent call and tool call id that asked for them. */
   readonly asked: Map<string, ShownCall>
   /** Which tool call a tool's or child's call answers. */
@@ -52,12 +56,14 @@ export function emptyDocument(path: string): DocumentFold {
   return {
     path,
     messages: [],
+    agents: new Set(),
     linked: new Set(),
     open: new Map(),
     usage: emptyCounters(),
     definition: null,
     visible: null,
     createdAt: null,
+    workflows: new Set(),
     asked: new Map(),
     answers: new Map(),
     gathered: new Map(),
@@ -74,7 +80,11 @@ export function takeEntry(document: DocumentFold, entry: Entry): void {
 
 function takeStart(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
   const { place, body } = entry
-  if (place.document === document.path) {
+  // What an agent says in another's place belongs to the answer of that one.
+  const gathered = body.handedFrom === undefined ? undefined : document.gathered.get(body.handedFrom)
+  if (gathered !== undefined) document.gathered.set(place.call, gathered)
+  if (place.document === document.path && body.handedFrom !== undefined) takeInitial(document, entry)
+  else if (place.document === document.path) {
     document.definition = { agent: body.agent, revision: body.revision }
     document.visible = body.parameters
     document.createdAt ??= entry.at
@@ -83,11 +93,25 @@ function takeStart(document: DocumentFold, entry: Entry & { type: 'start'; kind:
       const text = body.message
       say(document, entry, { role: 'user', author, to: body.agent, text, parts: partsOf(text) })
     }
-    const initial = body.initial.map((call) => shownCall(document, call, place.call))
-    if (initial.length > 0) call(document, entry, { author: body.agent, toolCalls: initial })
-  } else if (isChildPath(document.path, place.document)) {
-    const key = `${place.parentCall} ${body.toolCallId}`
-    const asked = document.asked.get(key)
+    takeInitial(document, entry)
+  } else takeChildStart(document, entry)
+}
+
+/** The calls that an agent's start brings along. */
+function takeInitial(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
+  const { place, body } = entry
+  const initial = body.initial.map((call) => shownCall(document, call, place.call))
+  if (initial.length > 0) call(document, entry, { author: body.agent, toolCalls: initial })
+}
+
+function takeChildStart(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
+  const { place, body } = entry
+  const key = `${place.parentCall} ${body.toolCallId}`
+  const asked = document.asked.get(key)
+  if (body.step !== undefined && isChildPath(document.path, place.document))
+    document.workflows.add(place.parentCall ?? '')
+  // The children of an agent that control was handed to have its name in their paths.
+  if (asked !== undefined || isChildPath(document.path, place.document)) {
     if (asked !== undefined) {
       asked.document = place.document
       asked.cost.startedAt = entry.at
@@ -122,6 +146,7 @@ function takeOwn(document: DocumentFold, entry: Entry): void {
     say(document, entry, { role: 'user', author, to: null, text, parts: partsOf(text, files) })
     takeArtificial(document, entry)
   } else if (entry.type === 'end' && entry.kind === 'model') takeReply(document, entry)
+  else if (entry.type === 'end' && entry.kind === 'agent') takeAnswer(document, entry)
   else if (entry.type === 'notice') {
     if (entry.body.code === 'USAGE_INCOMPLETE') document.usage.complete = false
   } else if (entry.type === 'start' && entry.kind === 'tool') {
@@ -167,10 +192,19 @@ function takeReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: '
   const { admitted = toolCalls.length } = body
   for (const refused of toolCalls.slice(admitted)) refused.result = refusedResult(admitted)
   if (body.purpose !== undefined || (body.text === '' && toolCalls.length === 0)) return
+  document.agents.add(place.author)
   const said = { role: 'assistant' as const, author: place.author, to: null, text: body.text }
   const { reasoning } = body
   const shown = reasoning === undefined ? {} : { reasoning }
   add(document, { seq, ...said, parts: partsOf(body.text), toolCalls, usage, ...shown, at })
+}
+
+/** The answer of a workflow, as a message of it. */
+function takeAnswer(document: DocumentFold, { body, place, seq, at }: Entry & { type: 'end'; kind: 'agent' }): void {
+  if (!document.workflows.has(place.call) || body.text === '') return
+  const said = { role: 'assistant' as const, author: place.author, to: null, text: body.text }
+  document.agents.add(place.author)
+  add(document, { seq, ...said, parts: partsOf(body.text), toolCalls: [], usage: null, at })
 }
 
 function shownCall(document: DocumentFold, { id, name, arguments: written }: LoggedToolCall, owner: string): ShownCall {
@@ -188,9 +222,13 @@ function say(
   add(document, { seq, ...what, toolCalls: [], usage: null, at })
 }
 
-function add({ messages }: DocumentFold, message: Omit<KeptMessage, 'part'>): void {
+function add({ messages }: DocumentFold, message: Omit<KeptMessage, 'part' | 'authorKind'>): void {
   const last = messages.at(-1)
-  messages.push({ ...message, part: last?.seq === message.seq ? last.part + 1 : 0 })
+  messages.push({
+    ...message,
+    authorKind: authorKindOf(message.author),
+    part: last?.seq === message.seq ? last.part + 1 : 0,
+  })
 }
 
 function partsOf(text: string, files?: readonly FileReference[]): Message['parts'] {

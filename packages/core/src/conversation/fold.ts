@@ -10,34 +10,25 @@ import type {
   TaskGrant,
 } from '@witan/protocol/entries'
 import { addModelCall, roundCost } from '@witan/protocol/entries'
-import { edgesOf } from '../agent/edges.ts'
 import { channelOf } from '../identity/channel.ts'
 import { countersOf, mergeUsage } from './usage.ts'
 import { outputIn } from '../model/output.ts'
-import { bind, withGenerated } from '../parameter/bind.ts'
-import type { Scrubber } from '../parameter/scrub.ts'
 import { Scrubbers } from '../parameter/scrubbers.ts'
-import { hiddenNames } from '../parameter/visibility.ts'
-import { agentAnswer, callersView, gather, handleOf } from './callers-view.ts'
+import { agentAnswer, callersView, handleOf } from './callers-view.ts'
 import { foldRequired, foldResolved } from './asking.ts'
 import { delegatedMessage, foldMessage, readWords, replyOf } from './inbox.ts'
 import { givenAt, tightened } from './stored-values.ts'
 import { contentOf, resultText } from './said.ts'
-import {
-  type AgentCall,
-  type ConversationState,
-  isTop,
-  liveJob,
-  type LiveJob,
-  type SharedHistory,
-  type Slot,
-} from './state.ts'
-import { type ChildAddress, childAddress, documentAt } from './address.ts'
+import { type AgentCall, type ConversationState, isTop, liveJob, type LiveJob, type Slot } from './state.ts'
+import { answerText, foldTransfer, gatheredText, somethingSaid, takeControl } from './hand-over.ts'
+import { newCall } from './new-call.ts'
 import { clockWork, newRun, nothingSpent } from './run.ts'
+import { beginPass, foldStepOver, foldStepStart, isWorkflow } from './workflow.ts'
 import { SparseMap } from './sparse-map.ts'
 import {
   beginStep,
   foldCheckpoint,
+  foldExit,
   foldToolError,
   foldToolModeEnd,
   foldToolOver,
@@ -113,6 +104,8 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
       if (run !== null) foldNotice(run, entry)
       if (entry.body.hidden !== undefined) state.stored = tightened(state.stored, entry.body.hidden, entry.seq - 1)
       return
+    case 'transfer':
+      return foldTransfer(run, entry)
     case 'checkpoint':
       return foldCheckpoint(run, entry)
     case 'summary': {
@@ -127,62 +120,31 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
 
 function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentStartBody }, agents: AgentLookup): void {
   const { place, body } = entry
-  const agent = agents(body.agent, body.revision)
   const caller = liveJob(state, entry.job)
   // The parent of a child is the agent whose tool call it answers, or the owner of the tool that runs it.
-  const tool = caller?.slots.get(place.parentCall ?? '')
+  const tool = caller?.slots.get(place.parentCall ?? '') ?? null
   const parent = tool?.owner ?? caller?.calls.get(place.parentCall ?? '') ?? null
   if (parent === null) state.given = givenAt(state.stored, entry.seq || Number.POSITIVE_INFINITY)
-  const binding = bind(agent.parameters, { parent: parent?.parameters ?? null, given: state.given, map: body.map })
-  const parameters = withGenerated(binding, body.generated)
-  const address = parent === null ? null : childAddress(parent, { agent: body.agent, parameters })
-  const document = documentAt(state, address?.key ?? place.document, place.document)
-  const call: AgentCall = {
-    place,
-    job: parent === null || body.background !== undefined ? place.call : parent.job,
-    agent,
-    revision: body.revision,
-    parent,
-    askedBy: tool ?? parent?.slots.find((one) => one.asked.id === body.toolCallId) ?? null,
-    toolCallId: body.toolCallId,
-    message: body.message,
-    model: body.overrides?.model ?? agent.model,
-    temperature: body.overrides?.temperature ?? agent.temperature,
-    toolMode: body.overrides?.toolMode ?? agent.toolMode,
-    depth: parent === null ? 0 : parent.depth + 1,
-    parameters,
-    document,
-    startedAt: entry.at,
-    start: entry,
-    initial: body.initial,
-    scrub: state.scrubbers.of(agent.parameters, parameters),
-    unseen: agent.parameters.length === 0 ? '' : hiddenNames(agent.parameters, parameters).join(' '),
-    shared:
-      parent === null || body.history !== 'shared'
-        ? null
-        : sharedHistory(parent, state.scrubbers.overhearing(agent.parameters, parameters)),
-    gathered: gather(body.answer),
-    firstSaid: body.history === 'isolated' ? -1 : 0,
-    active: false,
-    iterations: 0,
-    spared: 0,
-    failures: 0,
-    calledTool: false,
-    endedToolMode: false,
-    slots: [],
-    reply: null,
-    refused: [],
-    earlierAnswers: [],
-    final: null,
-    usage: new Map(),
+  const workflow = body.step !== undefined && parent !== null && isWorkflow(parent) ? parent : null
+  if (workflow !== null && body.passTakes !== undefined) {
+    beginPass(workflow)
+    readInbox(workflow, body.passTakes)
+  }
+  const { call, invocation } = newCall(state, entry, { agent: agents(body.agent, body.revision), parent, tool })
+  const { document } = call
+  if (workflow !== null) foldStepStart(workflow, call)
+  if (caller !== null && parent !== null && call.handOver !== null) {
+    takeControl(caller, parent, call)
+    if (call.initial.length > 0) beginWith(call)
+    return
   }
   document.calls.push(call)
   if (parent === null) {
     if (!body.hidden) state.spent = nothingSpent()
+    const { agent } = call
     state.run = newRun(call, { tree: agent, revisions: body.revisions, grant: null, account: state.spent })
   } else {
     const from = caller as LiveJob
-    const { invocation } = address as ChildAddress
     from.invocations.set(invocation, 1 + (from.invocations.get(invocation) ?? 0))
     if (body.background === undefined) joinRun(from, call)
     else beginTask(state, { from, call, grant: body.background })
@@ -201,12 +163,6 @@ function beginTask(
   if (askedBy !== null) settle(askedBy, contentOf(handleOf(place.call, toolCallId)))
 }
 
-function sharedHistory({ agent, document, firstSaid }: AgentCall, scrub: Scrubber): SharedHistory {
-  const { said } = document
-  const others = new Set(edgesOf(agent).map((edge) => edge.tool))
-  return { said, from: Math.max(firstSaid, 0), upTo: said.length, others, scrub }
-}
-
 /** Adds the initial queries before the first step. The model reads them as its own calls. */
 function beginWith(call: AgentCall): void {
   const { document, initial } = call
@@ -217,7 +173,10 @@ function beginWith(call: AgentCall): void {
 /** Moves the first `count` messages from the inbox to the document, because a model has read them. */
 function readInbox(call: AgentCall, count: number): void {
   const { said, inbox } = call.document
-  for (const waiting of inbox.splice(0, count)) said.push(...readWords(waiting, call))
+  for (const waiting of inbox.splice(0, count)) {
+    said.push(...readWords(waiting, call))
+    if (waiting.author !== 'witan' || waiting.told !== undefined) somethingSaid(call)
+  }
 }
 
 function joinRun(run: LiveJob, call: AgentCall): void {
@@ -251,6 +210,9 @@ function foldEnd(state: ConversationState, run: LiveJob | null, entry: Entry & {
   if (entry.kind === 'model') return foldReply(run, entry.place, entry.body)
   if (entry.kind === 'tool') {
     if (entry.body.endsToolMode === true) foldToolModeEnd(run, entry.place)
+    const owner = entry.body.handsTo === undefined ? run?.slots.get(entry.place.call)?.owner : undefined
+    if (owner !== undefined) somethingSaid(owner)
+    if (entry.body.exitsLoop === true) return foldExit(run, entry.place, resultText(entry.body))
     return foldToolOver(run, entry.place, resultText(entry.body))
   }
   return foldAgentOver(state, run, entry)
@@ -273,7 +235,7 @@ function foldReply(run: LiveJob | null, place: CallPlace, body: ModelEndBody): v
   if (!body.accepted) call.failures += 1
   if (!body.accepted && body.text === '') return
   readInbox(call, body.taken)
-  if (body.accepted && body.text !== '') call.gathered?.texts.push(body.text)
+  if (body.accepted && body.text !== '') call.gathered?.texts.push(gatheredText(call, body.text))
   if (call.final !== null) call.earlierAnswers = [...call.earlierAnswers, call.final.text]
   call.final = null
   const kept = asks.length < body.toolCalls.length ? undefined : body.kept
@@ -299,11 +261,16 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   const call = run?.calls.get(place.call)
   if (run === null || call === undefined) return
   run.calls.delete(place.call)
-  if ('code' in body && isCallFailed(body.code)) run.failedCalls += 1
+  if ('code' in body && isOwnFailure(call, body.code)) run.failedCalls += 1
   const { calls, inbox } = call.document
   settleRest(call)
+  if (call.handOver !== null && call.parent !== null) {
+    calls.splice(calls.indexOf(call), 1)
+    if ('code' in body) gatherError(call, body.detail)
+    return mergeUsage(call.parent.usage, call.usage)
+  }
   // A message that a model wrote to the child is dropped if unread; a person's message stays.
-  if (call.parent !== null && call.active) {
+  if (call.parent !== null && (call.active || call.handedTo !== null)) {
     for (const { told: unread = [] } of inbox.splice(0))
       for (const task of unread) state.unreported.set(task.place.call, task)
   }
@@ -320,19 +287,26 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   const { askedBy } = call
   if (askedBy?.state === 'paused') return answerTool(askedBy, call, body)
   if ('code' in body) gatherError(call.parent, body.detail)
+  if (call.step !== null && isWorkflow(call.parent)) return foldStepOver(call.parent, call, body)
   // Values bound to the child but not declared by its caller are scrubbed from the answer [C17].
-  if (askedBy !== null) settle(askedBy, contentOf(callersView(body, call.gathered)), call.scrub)
+  if (askedBy === null) return
+  const content = contentOf(callersView(body, call.gathered))
+  settle(askedBy, call.handedTo === null ? content : answerText(call.handedTo, content), call.scrub)
+  somethingSaid(call.parent)
 }
 
-/** Whether a failed model call was spent that no usage counts. */
-function isCallFailed(code: string): boolean {
+/** Whether a failed model call of this call was spent that no usage counts. */
+function isOwnFailure({ handedTo, workflow }: AgentCall, code: string): boolean {
+  if (handedTo !== null || workflow !== null) return false
   return code === 'MODEL_CALL_FAILED' || code === 'MODEL_CONTEXT_EXCEEDED'
 }
 
 /** Passes an agent's answer to the tool that runs it, scrubbed of values bound below the tool [C17]. */
-function answerTool(slot: Slot, { agent, message, scrub }: AgentCall, body: AgentEndBody | ErrorBody): void {
+function answerTool(slot: Slot, call: AgentCall, body: AgentEndBody | ErrorBody): void {
+  const { agent, message } = call
+  const answer = agentAnswer(body, (text) => answerText(call, text))
   slot.state = 'answered'
-  slot.answers = [...slot.answers, { kind: 'agent', agent: agent.id, message, answer: agentAnswer(body, scrub) }]
+  slot.answers = [...slot.answers, { kind: 'agent', agent: agent.id, message, answer }]
 }
 
 type AgentOver = Entry & { readonly kind: 'agent'; readonly body: AgentEndBody | ErrorBody }

@@ -3,7 +3,14 @@ import type { AnsweredCall, Entry, KeptParts, MessageBody } from '@witan/protoco
 import { fileMention, type FileReference } from '@witan/protocol/files'
 import { documentAt } from './address.ts'
 import { contentOf, type Reply, type Said, type Words } from './said.ts'
-import type { AgentCall, ConversationState, EndedTask, LiveJob, WaitingMessage } from './state.ts'
+import {
+  type AgentCall,
+  askerOf,
+  type ConversationState,
+  type EndedTask,
+  type LiveJob,
+  type WaitingMessage,
+} from './state.ts'
 
 /**
  * Puts a message into the inbox of its reader. A message for the root may come before its run. A message for an ended call below
@@ -48,8 +55,9 @@ function takeUntold(state: ConversationState, tasks: readonly string[]): EndedTa
 }
 
 /** The message of a delegation, as its child reads it: scrubbed, because a model wrote it. */
-export function delegatedMessage({ message, parent }: AgentCall): WaitingMessage {
-  return { author: parent?.agent.id ?? 'user', text: message, isAttributed: false, isScrubbed: true }
+export function delegatedMessage({ message, parent, step }: AgentCall): WaitingMessage {
+  // The message of a step quotes the answers before it, each with its speaker.
+  return { author: parent?.agent.id ?? 'user', text: message, isAttributed: step !== null, isScrubbed: true }
 }
 
 /** A waiting message as it is in the document once `reader` has read it: its text, and its artificial actions [Rb52]. */
@@ -72,9 +80,10 @@ function broughtAlong(calls: readonly AnsweredCall[], reader: AgentCall): Said[]
 
 /** A model's reply as a part of the document. */
 export function replyOf(
-  { agent, parent, scrub, unseen }: AgentCall,
+  call: AgentCall,
   { text, calls, kept }: Pick<Reply, 'text' | 'calls'> & { readonly kept?: KeptParts | undefined },
 ): Reply {
-  const reply: Reply = { kind: 'reply', agent: agent.id, to: parent?.agent.id ?? 'user', text, calls, scrub }
+  const { agent, scrub, unseen } = call
+  const reply: Reply = { kind: 'reply', agent: agent.id, to: askerOf(call), text, calls, scrub }
   return kept === undefined ? reply : { ...reply, kept: { parts: kept, unseen } }
 }

@@ -34,6 +34,7 @@ export function newRun(root: AgentCall, of: Pick<LiveJob, 'tree' | 'revisions' |
     failedCalls: 0,
     warnings: noWarnings,
     toolIterations: 0,
+    transfers: 0,
     tokens: 0,
     costUsd: 0,
     invocations: new Map(),

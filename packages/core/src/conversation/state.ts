@@ -8,6 +8,7 @@ import type {
   TaskGrant,
   ToolMode,
 } from '@witan/protocol/entries'
+import type { Step, StepPlace } from '../agent/workflow/steps.ts'
 import type { Spending } from '../budget/budget.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
@@ -60,6 +61,8 @@ export interface Slot {
   passed: Answered | null
   /** Its result, once it is settled. */
   result: SaidResult | null
+  /** True if it runs only once all other calls of its reply are settled; known from its start on. */
+  isLast: boolean
   /** The epoch in which it last began to run. A later owner cannot know whether its effect happened. */
   epoch: number
 }
@@ -79,6 +82,22 @@ export interface SharedHistory {
   readonly scrub: Scrubber
 }
 
+/** The present pass of a workflow through its agents. */
+export interface WorkflowState {
+  /** The text that its steps work on. */
+  input: string
+  /** In the order of their start; empty before the first pass. */
+  steps: readonly (Step & { readonly call: string })[]
+}
+
+/** What a hand-over says of its target. */
+export interface HandOver {
+  /** What its model reads of other agents: everything, or people's words and final texts only. */
+  readonly history: 'all' | 'words'
+  /** Whether control comes back to the call that handed over once the target has answered. */
+  readonly returns: boolean
+}
+
 /** A live call of an agent. */
 export interface AgentCall {
   readonly place: CallPlace
@@ -87,7 +106,15 @@ export interface AgentCall {
   readonly agent: AgentData
   readonly revision: number
   readonly parent: AgentCall | null
-  /** The tool call of its parent that asked for it; null at the root. */
+  /** Set for a hand-over: how its agent got control from `parent`, in whose document it works and at whose depth [C33]. */
+  readonly handOver: HandOver | null
+  /** The call that has, or had last, what control this call handed over and did not get back. */
+  handedTo: AgentCall | null
+  /** Set for a step of `parent`, a workflow. */
+  readonly step: StepPlace | null
+  /** Set for a workflow: its children instead of a model. */
+  readonly workflow: WorkflowState | null
+  /** The tool call of its parent that asked for it; null at the root, for a hand-over and for a step. */
   readonly askedBy: Slot | null
   readonly toolCallId: string | null
   readonly message: string
@@ -106,6 +133,8 @@ export interface AgentCall {
   readonly initial: readonly LoggedToolCall[]
   /** Removes values that its model must not see from what it reads; null if there are none. */
   readonly scrub: Scrubber
+  /** The same for what other agents wrote: it removes every value that its model may not see. */
+  readonly overhears: Scrubber
   /** The names of the values hidden from its model, joined by spaces; compared to reuse a view. */
   readonly unseen: string
   /** The part of its caller's document that its model reads, if the edge shares it [C5]. */
@@ -114,7 +143,7 @@ export interface AgentCall {
   readonly gathered: Gathered | null
   /** The index in `said` from which its model reads. */
   firstSaid: number
-  /** False while an earlier call on the same document is live [C14]. */
+  /** False while an earlier call on the same document is live [C14], or while another call has its control. */
   active: boolean
   iterations: number
   /** Those of its iterations that its agent's limit does not count: 1 once a reply only ended the tool mode [Tb09]. */
@@ -142,6 +171,10 @@ export interface FinalReply {
   readonly text: string
   readonly finishReason: string
   readonly offered: boolean
+  /** Set for a workflow's text that the runtime wrote, with its quotes marked. */
+  readonly isAttributed?: boolean
+  /** True if it leaves everything up to the nearest loop. */
+  readonly exits?: boolean
   /** The structured form of the answer, once its model has given it in a call of `set_output` [Tb10]. */
   readonly output?: { readonly value: unknown }
   /** A reply to that request that could not be used; there is at most one before the call fails. */
@@ -156,6 +189,36 @@ export function isAnswered({ final, agent }: AgentCall): boolean {
 /** Whether a call is the top of its job: the root call of a run, or a task's own call. */
 export function isTop(call: AgentCall): boolean {
   return call.job === call.place.call
+}
+
+/** The call at which control of a call's place in the tree began: itself, unless control was handed over to it. */
+export function positionOf(call: AgentCall): AgentCall {
+  let at = call
+  while (at.handOver !== null && at.parent !== null) at = at.parent
+  return at
+}
+
+/** The call that has the control of `call`, or that gave the answer in its place: itself, unless it handed over. */
+export function holderOf(call: AgentCall): AgentCall {
+  let at = call
+  while (at.handedTo !== null) at = at.handedTo
+  return at
+}
+
+/** Who asked a call, or the call that it stands in for: the id of an agent, or `user` at the root. */
+export function askerOf(call: AgentCall): string {
+  return positionOf(call).parent?.agent.id ?? 'user'
+}
+
+/**
+ * The call that ends together with `call`: the one that its answer stands for. A hand-over that returns stands for itself, unless it
+ * has left the loop that all of them work in.
+ */
+export function endsWith(call: AgentCall): AgentCall {
+  const leaves = call.final?.exits === true
+  let at = call
+  while (at.handOver !== null && at.parent !== null && (leaves || !at.handOver.returns)) at = at.parent
+  return at
 }
 
 /** A message that no model has read yet. */
@@ -181,6 +244,9 @@ export interface Turn {
 export interface DocumentView {
   readonly agent: string
   readonly scrub: Scrubber
+  readonly overhears: Scrubber
+  /** What it reads of other agents. */
+  readonly history: HandOver['history']
   readonly unseen: string
   /** The index in `said` of the first thing that it reads. */
   readonly from: number
@@ -197,8 +263,12 @@ export interface DocumentState {
   /** What its readers were shown of `said`: a cache, which only the view fills and a cut empties. */
   readonly views: DocumentView[]
   readonly inbox: WaitingMessage[]
-  /** Live calls on this document in call order; the first one is active. */
+  /** Live calls on this document in call order; the first one is active. A call that got control stands before the one that gave it. */
   readonly calls: AgentCall[]
+  /** The agents that control was handed to here. */
+  guests: readonly string[]
+  /** The hand-overs here, as `from>to`, since a person or a tool last said something [E40]. */
+  handOvers: readonly string[]
   readonly turns: Turn[]
   /** Input and output tokens of the document's last model call; null if unknown, or if the document was cut since. */
   tokens: number | null
@@ -254,6 +324,8 @@ export interface LiveJob {
   /** Failed model calls of its agents; they are spent, but in no usage. */
   failedCalls: number
   toolIterations: number
+  /** How often its models have handed over. */
+  transfers: number
   tokens: number
   /** In US dollars, for calls with a known price. */
   costUsd: number

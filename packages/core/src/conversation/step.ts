@@ -1,6 +1,7 @@
 /** Folds the tool calls of a step: requested, started, resumed, and settled together. */
 import type { CallPlace, CheckpointBody, Entry, ErrorBody, ToolStartBody } from '@witan/protocol/entries'
 import type { Scrubber } from '../parameter/scrub.ts'
+import { somethingSaid } from './hand-over.ts'
 import { refusedResult, type Reply, type SaidResult } from './said.ts'
 import type { AgentCall, LiveJob, Slot } from './state.ts'
 import { countersOf } from './usage.ts'
@@ -28,6 +29,7 @@ function newSlot(asked: Slot['asked'], owner: AgentCall): Slot {
     note: undefined,
     passed: null,
     result: null,
+    isLast: false,
     epoch: 0,
   }
 }
@@ -43,6 +45,7 @@ export function foldToolStart(run: LiveJob | null, entry: Entry & { body: ToolSt
   slot.place = entry.place
   slot.name = entry.body.name
   slot.epoch = entry.epoch
+  slot.isLast = entry.body.isLast === true
   run?.slots.set(entry.place.call, slot)
 }
 
@@ -56,10 +59,24 @@ export function foldCheckpoint(run: LiveJob | null, entry: Entry & { body: Check
   if (resumed === true) slot.state = 'started'
 }
 
+/** Errors of the runtime, which say nothing that could change what an agent does next. */
+const ownErrors: ReadonlySet<string> = new Set([
+  'BUDGET_EXCEEDED',
+  'DEPTH_EXCEEDED',
+  'OUTCOME_UNKNOWN',
+  'RUN_CANCELLED',
+  'TOOL_ARGS_INVALID',
+  'TOOL_UNKNOWN',
+  'TRANSFER_REFUSED',
+])
+
 /** Folds the error of a tool call. */
 export function foldToolError(run: LiveJob | null, place: CallPlace, body: ErrorBody): void {
   const call = run?.calls.get(place.parentCall ?? '')
-  if (call !== undefined) gatherError(call, body.detail)
+  if (call !== undefined) {
+    gatherError(call, body.detail)
+    if (!ownErrors.has(body.code)) somethingSaid(call)
+  }
   foldToolOver(run, place, JSON.stringify({ error: body.detail }))
 }
 
@@ -74,6 +91,15 @@ export function foldToolOver(run: LiveJob | null, place: CallPlace, content: str
   if (slot === undefined) return
   run?.slots.delete(place.call)
   settle(slot, content)
+}
+
+/** Folds a call of `exit_loop`: it ends the call that made it, with the text of that reply [C26]. */
+export function foldExit(run: LiveJob | null, place: CallPlace, content: string): void {
+  const call = run?.slots.get(place.call)?.owner
+  const text = call?.reply?.text ?? ''
+  foldToolOver(run, place, content)
+  if (call !== undefined)
+    call.final = { text, finishReason: 'stop', offered: true, output: { value: null }, exits: true }
 }
 
 /** Folds the end of a tool mode. A reply that did nothing else takes nothing from the iterations of its agent [Tb09]. */

@@ -2,8 +2,8 @@
 import type { AgentEndBody, ErrorBody, TaskGrant } from '@witan/protocol/entries'
 import { roundCost } from '@witan/protocol/entries'
 import { type Spending, spentBy } from '../budget/budget.ts'
-import type { Scrubber } from '../parameter/scrub.ts'
 import { callersView, type Gathered, isTextAndError } from './callers-view.ts'
+import { answerText } from './hand-over.ts'
 import { contentOf } from './said.ts'
 import { nothingSpent } from './run.ts'
 import { type AgentCall, type ConversationState, type EndedTask, liveJob, type LiveJob } from './state.ts'
@@ -67,14 +67,14 @@ export function settleAccount(state: ConversationState, job: LiveJob, { lost = 0
 
 /** The report of a task with this end. */
 export function endedTask({ root }: LiveJob, body: AgentEndBody | ErrorBody): EndedTask {
-  const { place, scrub, gathered } = root
+  const { place, gathered } = root
   const caller = root.parent as AgentCall
   return {
     place,
     caller: { place: caller.place, job: caller.job },
     status: 'code' in body ? 'failed' : 'completed',
     // Values bound to the task but not declared by its caller are scrubbed [C17].
-    answer: scrubbedAnswer(answerFor(body, gathered), scrub),
+    answer: scrubbedAnswer(answerFor(body, gathered), root),
   }
 }
 
@@ -89,11 +89,12 @@ function answerFor(body: AgentEndBody | ErrorBody, gathered: Gathered | null): u
   return gathered === null || isPlainFailure ? ownAnswer(body) : callersView(body, gathered)
 }
 
-function scrubbedAnswer(answer: unknown, scrub: Scrubber): unknown {
-  if (scrub === null) return answer
-  if (isTextAndError(answer)) return Object.fromEntries(Object.entries(answer).map(([key, text]) => [key, scrub(text)]))
+function scrubbedAnswer(answer: unknown, root: AgentCall): unknown {
+  if (root.scrub === null && root.handedTo === null) return answer
+  if (isTextAndError(answer))
+    return Object.fromEntries(Object.entries(answer).map(([key, text]) => [key, answerText(root, text)]))
   const text = contentOf(answer)
-  const clean = scrub(text)
+  const clean = answerText(root, text)
   return clean === text ? answer : clean
 }
 

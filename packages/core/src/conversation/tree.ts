@@ -67,13 +67,18 @@ function heldNode({ place, body }: RequiredEntry, askedAt: string): Node {
 
 function newNode(entry: Entry & { type: 'start' }, startedAt: string): Node {
   const { place } = entry
-  const name = entry.kind === 'agent' ? entry.body.agent : entry.body.name
-  return { ...nodeAt(place, startedAt), kind: entry.kind, name }
+  const node = nodeAt(place, startedAt)
+  if (entry.kind === 'tool') return { ...node, kind: 'tool', name: entry.body.name }
+  const { agent, handedFrom = null, step = null } = entry.body
+  return { ...node, kind: 'agent', name: agent, handedFrom, step }
 }
 
 function nodeAt(place: CallPlace, startedAt: string): Omit<Node, 'kind' | 'name'> {
   return {
     callId: place.call,
+    agent: place.author,
+    handedFrom: null,
+    step: null,
     document: place.document,
     status: 'running',
     startedAt,

@@ -1,7 +1,7 @@
 /** Decides when and where a document is cut for its reader, and what a summary is made from [Rb38, Rb39]. */
 import type { Trim } from '@witan/protocol'
 import type { SummaryBody } from '@witan/protocol/entries'
-import { attributed, markForeign } from './attribution.ts'
+import { attributed, markForeign } from '../model/attribution.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { Words } from './said.ts'
 import type { AgentCall, DocumentState, LiveJob, Turn } from './state.ts'

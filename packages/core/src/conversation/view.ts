@@ -10,13 +10,13 @@ import type { ModelMessage } from '../model/message.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { scrubbedBy } from '../parameter/scrubbers.ts'
 import { parameterLines } from '../parameter/visibility.ts'
-import { attributed, markForeign } from './attribution.ts'
+import { attributed, markForeign } from '../model/attribution.ts'
 import { readWords } from './inbox.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
 import type { AgentCall, DocumentView, SharedHistory } from './state.ts'
 
 /** Who reads a document. The same scrubber means: the same hidden values; `unseen` names them and those that no scrubber knows. */
-type Reader = Pick<DocumentView, 'agent' | 'scrub' | 'unseen'>
+type Reader = Pick<DocumentView, 'agent' | 'scrub' | 'overhears' | 'history' | 'unseen'>
 
 /** What the model of `call` reads now, after its `system` message, and how many waiting messages are in it. Roles alternate strictly [T11, E48]. */
 export function modelView(
@@ -58,12 +58,21 @@ function documentView(call: AgentCall): DocumentView {
   return view
 }
 
-function isFor(view: DocumentView, { agent, scrub, unseen, firstSaid }: AgentCall): boolean {
-  return view.agent === agent.id && view.scrub === scrub && view.unseen === unseen && view.from === firstSaid
+function isFor(view: DocumentView, call: AgentCall): boolean {
+  const { agent, scrub, overhears, unseen, firstSaid } = call
+  const isSame = view.agent === agent.id && view.unseen === unseen && view.from === firstSaid
+  return isSame && view.scrub === scrub && view.overhears === overhears && view.history === historyFor(call)
 }
 
-function newView({ agent, scrub, unseen, firstSaid, document: { views } }: AgentCall): DocumentView {
-  const made = { agent: agent.id, scrub, unseen, from: firstSaid, messages: [], starts: [] }
+function historyFor({ handOver }: AgentCall): DocumentView['history'] {
+  return handOver?.history ?? 'all'
+}
+
+function newView(call: AgentCall): DocumentView {
+  const { agent, scrub, overhears, unseen, firstSaid, document } = call
+  const { views } = document
+  const rest = { history: historyFor(call), from: firstSaid, messages: [], starts: [] }
+  const made = { agent: agent.id, scrub, overhears, unseen, ...rest }
   views.push(made)
   if (views.length > mostViews) views.shift()
   return made
@@ -73,13 +82,20 @@ function newView({ agent, scrub, unseen, firstSaid, document: { views } }: Agent
 function render(said: Said, reader: Reader, into: ModelMessage[]): void {
   if (said.kind === 'words') return addWords(into, textFor(said, reader), said.files)
   const reply = said.kind === 'reply' ? said : said.of
-  if (reply.agent !== reader.agent) return addWords(into, blocksOf(said, reader.scrub).join('\n\n'))
+  if (reply.agent !== reader.agent) return addWords(into, othersText(said, reader))
   if (said.kind === 'reply') into.push(ownReply(said, reader))
   else for (const result of said.results) into.push(ownResult(result, reply, reader.scrub))
 }
 
-function textFor({ text, isAttributed, isScrubbed, scrub }: Words, reader: Reader): string {
-  const clean = isScrubbed ? scrubbedBy(text, scrub, reader.scrub) : text
+/** What another agent said, did and read; or, for a reader of words only, what it said when it had finished. */
+function othersText(said: Exclude<Said, Words>, { history, overhears }: Reader): string {
+  const isRead = history === 'all' || (said.kind === 'reply' && said.calls.length === 0)
+  return isRead ? blocksOf(said, overhears).join('\n\n') : ''
+}
+
+function textFor({ text, to, isAttributed, isScrubbed, scrub }: Words, reader: Reader): string {
+  const own = to === reader.agent ? reader.scrub : reader.overhears
+  const clean = isScrubbed ? scrubbedBy(text, scrub, own) : text
   return isAttributed ? clean : markForeign(clean)
 }
 
@@ -187,10 +203,19 @@ function sharedText({ said, from, upTo, others, scrub }: SharedHistory): string 
   return blocks.join('\n\n')
 }
 
-/** Instructions and parameters; at the last level one line more says that no other agent can be asked [C2]. `maxDepth` is how deep its run may go. */
-export function systemMessage({ agent, parameters, depth }: AgentCall, maxDepth: number): ModelMessage {
-  const content = agent.instructions + parameterLines(agent.parameters, parameters)
-  if (depth < maxDepth || edgesOf(agent).length === 0) return { role: 'system', content }
+/** What a system message holds beside the agent's own words. */
+export interface SystemParts {
+  /** How deep its run may go. */
+  readonly maxDepth: number
+  /** What its tools add, one line each. */
+  readonly lines: readonly string[]
+}
+
+/** Instructions, parameters and the lines of its tools; at the last level one line more says that no other agent can be asked [C2]. */
+export function systemMessage({ agent, parameters, depth }: AgentCall, { maxDepth, lines }: SystemParts): ModelMessage {
+  const own = agent.instructions + parameterLines(agent.parameters, parameters)
+  const content = lines.length === 0 ? own : [own, ...lines].join('\n')
+  if (depth < maxDepth || !edgesOf(agent).some(({ addsDepth }) => addsDepth)) return { role: 'system', content }
   const cue = `This is the last level (${depth} of ${maxDepth}): answer with what you have, no other agent can be asked.`
   return { role: 'system', content: `${content}\n${cue}` }
 }

@@ -3,7 +3,7 @@ import { fileLimits, type FileReference } from '@witan/protocol/files'
 import { isTextType, takenText, takesType } from '../model/files.ts'
 import type { ModelFile, ModelMessage, UserTextMessage } from '../model/message.ts'
 import { type Model, ModelCallError, type ModelCallOptions, type ModelPart, type ModelRequest } from '../model/model.ts'
-import { markForeign } from './attribution.ts'
+import { markForeign } from '../model/attribution.ts'
 
 /** Loads content as base64; null if it is gone. */
 export type LoadContent = (digest: string) => Promise<string | null>

@@ -1,12 +1,14 @@
 /** Converts an entry to the event that readers see, by the reader table alone. */
 import type { AnyEvent, Event } from '@witan/protocol'
-import { type CallPlace, type Entry, readersOf } from '@witan/protocol/entries'
+import { authorKindOf, type CallPlace, type Entry, readersOf } from '@witan/protocol/entries'
 import type { Delta } from './live.ts'
 
 /** The event of a stored entry. */
 export function toEvent(entry: Entry, conversationId: string): Event {
   const { seq, type, kind, place } = entry
   const event = { seq, ...eventAt(place, conversationId), type, kind, at: isoDate(entry.at), content: contentOf(entry) }
+  const { actions } = readersOf(type, kind)
+  if (actions !== undefined) event.actions = actions(entry.body) as Record<string, unknown>
   // The table that fills the content is the one that its type is derived from.
   return event as Event
 }
@@ -24,8 +26,11 @@ export function toDeltaEvent(delta: Delta, conversationId: string, snapshot: boo
   return event as Event
 }
 
-/** The common fields of an event of a call, as a delta. `actions` and branches are reserved for later edges. */
+const noBranches: readonly string[] = []
+
+/** The common fields of an event of a call, as a delta. */
 function eventAt(place: CallPlace, conversationId: string): AnyEvent {
+  const { branches = noBranches } = place
   return {
     type: 'delta',
     kind: 'agent',
@@ -35,10 +40,11 @@ function eventAt(place: CallPlace, conversationId: string): AnyEvent {
     conversationId,
     document: place.document,
     author: place.author,
+    authorKind: authorKindOf(place.author),
     agentPath: place.agentPath,
     invocationId: place.invocation,
-    branch: null,
-    branchPath: [],
+    branch: branches.at(-1) ?? null,
+    branchPath: [...branches],
     at: '',
     content: {},
     actions: {},
@@ -62,22 +68,36 @@ function contentOf(entry: Entry): Record<string, unknown> {
   return derived === undefined ? content : Object.assign(content, derived(body))
 }
 
+/** Whether an entry is of an agent's call that has control of the run: the root's, or one that control was handed to from there [K07]. */
+export function hasControl({ place, kind, type }: Pick<Entry, 'place' | 'kind' | 'type'>): boolean {
+  return place.invocation === place.run && kind !== 'tool' && type !== 'checkpoint'
+}
+
+/** Whether these segments stand in the branches of a place, one after the other. */
+function isBelow({ branches = noBranches }: CallPlace, segments: readonly string[]): boolean {
+  return branches.some((_, from) => segments.every((segment, index) => branches[from + index] === segment))
+}
+
 /** Which entries a reader wants. */
 export interface EntryFilter {
   readonly verbose: boolean
   /** Only this call and its descendants. */
   readonly call: string | null
+  /** Only what is below these branches, written as `panel.0/inner.1`; segments are compared whole [C27]. */
+  readonly branch?: string | null
 }
 
 /** A filter that tracks the descendants of the wanted call. It must get the entries in order, from the call's start on. */
 export function entryFilter(filter: EntryFilter): (entry: Entry) => boolean {
   const inside = new Set<string>(filter.call === null ? [] : [filter.call])
+  const segments = filter.branch?.split('/') ?? null
   return (entry) => {
+    if (segments !== null && !isBelow(entry.place, segments)) return false
     const { call, parentCall, run } = entry.place
     if (filter.call !== null && !inside.has(call)) {
       if (parentCall === null || !inside.has(parentCall)) return false
       inside.add(call)
     }
-    return filter.verbose || call === run || readersOf(entry.type, entry.kind).terse
+    return filter.verbose || call === run || hasControl(entry) || readersOf(entry.type, entry.kind).terse
   }
 }

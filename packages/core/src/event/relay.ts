@@ -36,6 +36,7 @@ const placeSchema = z.object({
   author: z.string(),
   agentPath: z.string(),
   invocation: z.string(),
+  branches: z.array(z.string()).readonly().exactOptional(),
 })
 
 const pieceSchema = z.object({

@@ -123,7 +123,12 @@ test('live readers share one frozen event, see no more than they may, and a fork
   const reading = [own, own, { ...own, verbose: false, count: 2 }, { ...own, conversation: 'chats/fork' }]
   const all = Promise.all(reading.map((one) => readLive(hub, one)))
   await new Promise((resolve) => setImmediate(resolve))
-  const below: Delta = { place: { ...place, call: 'c_2', parentCall: 'c_1' }, text: 'hidden', attempt: 1, at: 0 }
+  const below: Delta = {
+    place: { ...place, call: 'c_2', parentCall: 'c_1', invocation: 'c_1.sub.other' },
+    text: 'hidden',
+    attempt: 1,
+    at: 0,
+  }
   hub.entries('c', [entryOf(1, 'c_1')])
   hub.delta('c', below)
   hub.entries('c', [entryOf(2, 'c_1')])

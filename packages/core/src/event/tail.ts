@@ -108,7 +108,7 @@ async function readPage(source: TailSource, after: number, limit: number) {
 
 function deltaFilter(options: TailOptions, wanted: (entry: Entry) => boolean): (delta: Delta) => boolean {
   return ({ place }) =>
-    wanted({ type: 'notice', kind: null, place } as Entry) && (options.verbose || place.call === place.run)
+    wanted({ type: 'notice', kind: null, place } as Entry) && (options.verbose || place.invocation === place.run)
 }
 
 function goesOn(last: Delta, { place, attempt, reasoning, whole }: Delta): boolean {

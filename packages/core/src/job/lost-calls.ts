@@ -1,5 +1,6 @@
 /** Model calls that ended without a reply and may have cost something: the log says so, since no sum has their usage. */
 import { type AgentCall, isAnswered } from '../conversation/state.ts'
+import { isWorkflow } from '../conversation/workflow.ts'
 import { type CallUnderWay, type Job, record } from './job.ts'
 
 /** Ends what `job.lifecycle.modelCalls` knows of a model call. If a request of it was lost, its agent's usage is incomplete from here on. */
@@ -23,7 +24,7 @@ export function endAllAsking(job: Job): void {
 export function noteWaiting(job: Job): number {
   let count = 0
   for (const call of job.run.calls.values()) {
-    if (!call.active || call.slots.length > 0 || isAnswered(call)) continue
+    if (!call.active || call.slots.length > 0 || isWorkflow(call) || isAnswered(call)) continue
     noteLost(job, call)
     count += 1
   }

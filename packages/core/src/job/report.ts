@@ -1,6 +1,6 @@
 /** Reports ended tasks: to the call that started them while it is live, else to the root in a hidden run [F22, C29, E55]. */
 import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
-import { attributed } from '../conversation/attribution.ts'
+import { attributed } from '../model/attribution.ts'
 import { makeEntry } from '../conversation/entry.ts'
 import { contentOf } from '../conversation/said.ts'
 import { type ConversationState, type EndedTask, liveJob } from '../conversation/state.ts'

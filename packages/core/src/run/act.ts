@@ -6,9 +6,10 @@ import type { Slot } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import type { CallState } from '../model/model.ts'
 import { failed, type Outcome, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
-import type { ImmediateTool, RunningTool } from '../tool/tool.ts'
+import type { ImmediateTool, RunningTool, Tool } from '../tool/tool.ts'
 import { preparedOf, recordOutcome } from './admit.ts'
 import { toolsOf } from './caller.ts'
+import { handOver, refuseOthers } from './hand-over.ts'
 import { interrupt, passGate } from './interrupt.ts'
 import { spawn } from './spawn.ts'
 import { type Job, record } from '../job/job.ts'
@@ -92,13 +93,36 @@ function pause(slot: Slot, outcome: PendingOutcome, job: Job): void {
   else spawn({ slot, child: outcome.child, callId: job.env.ids.call(), grant: null }, job)
 }
 
-/** Continues a waiting call with its answer: an immediate tool turns it into the outcome, a running tool runs again. */
+/**
+ * Continues a call that has waited: for an answer, which an immediate tool turns into the outcome and with which a running tool
+ * runs again; or for the other calls of its reply.
+ */
 export function resume(slot: Slot, job: Job): void {
   const tool = toolsOf(slot.owner, job).toolset.get(slot.name)
-  if (tool !== undefined && !tool.immediate) {
+  if (slot.state === 'started') runLast(slot, tool, job)
+  else if (tool !== undefined && !tool.immediate) {
     record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { resumed: true } })
   } else recordOutcome(slot, job, resumed(slot, tool))
   faultPoint('resumed')
+}
+
+/** Runs a tool whose turn comes after all other calls of its reply. */
+function runLast(slot: Slot, tool: Tool | undefined, job: Job): void {
+  if (tool === undefined || !tool.immediate)
+    return recordOutcome(slot, job, failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`))
+  const prepared = preparedOf(slot, tool, job)
+  const passed = prepared.ok ? passGate(slot, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
+  if (!passed.ok) return recordOutcome(slot, job, failed(passed.code, passed.detail))
+  const request = { callId: slot.place?.call ?? '', toolCallId: slot.asked.id, arguments: passed.arguments }
+  const outcome = tool.invoke(request, toolsOf(slot.owner, job).caller)
+  if (outcome.kind === 'transfer') return handOver(slot, job, outcome)
+  const result = outcome.kind === 'result' ? outcome : noResult(slot)
+  if (result.exitsLoop === true) refuseOthers(slot, job)
+  recordOutcome(slot, job, result)
+}
+
+function noResult({ name }: Slot): ResultOutcome {
+  return failed('TOOL_FAILED', `\`${name}\` gave no result`)
 }
 
 function resumed(slot: Slot, tool: ImmediateTool | undefined): ResultOutcome {
@@ -107,7 +131,7 @@ function resumed(slot: Slot, tool: ImmediateTool | undefined): ResultOutcome {
     return failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`)
   }
   const outcome = tool.resume(last.answer, last.asked)
-  return outcome.kind === 'result' ? outcome : failed('TOOL_FAILED', `\`${slot.name}\` gave no result`)
+  return outcome.kind === 'result' ? outcome : noResult(slot)
 }
 
 /** The longest checkpoint that a call may save, in characters of JSON. */

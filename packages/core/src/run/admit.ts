@@ -50,7 +50,7 @@ function admitOne({ slot, tool, tools }: Admission, job: Job): void {
   const prepared = preparedOf(slot, tool, job)
   if (slot.passed === null)
     for (const notice of prepared.notices) record(job, slot.owner.place, { type: 'notice', kind: null, body: notice })
-  if (!prepared.ok) return refuse(slot, job, { code: 'TOOL_ARGS_INVALID', detail: prepared.detail })
+  if (!prepared.ok) return refuse(slot, job, { code: tool.misuse ?? 'TOOL_ARGS_INVALID', detail: prepared.detail })
   const asked = slot.passed === null ? (tool.gate?.ask(gatedCall(tool, prepared)) ?? null) : null
   if (asked !== null) return hold(slot, asked, job)
   const passed = passGate(slot, tool, prepared)
@@ -58,6 +58,7 @@ function admitOne({ slot, tool, tools }: Admission, job: Job): void {
   const callId = slot.passed?.asked.callId ?? job.env.ids.call()
   const start = { callId, arguments: passed.raw, bound: tool.uses ?? tool.bound }
   if (!tool.immediate) return recordStart(slot, job, start)
+  if (tool.isLast === true) return recordStart(slot, job, { ...start, isLast: true })
   const request = { callId, toolCallId: slot.asked.id, arguments: passed.arguments }
   try {
     carryOut(slot, job, { outcome: tool.invoke(request, tools.caller), start })
@@ -72,11 +73,12 @@ interface ToolStart {
   readonly callId: string
   readonly arguments: unknown
   readonly bound: readonly string[]
+  readonly isLast?: true
 }
 
 /** Records the outcome of an immediate tool. A child's own start replaces the start of the tool call. */
 function carryOut(slot: Slot, job: Job, { outcome, start }: { readonly outcome: Outcome; readonly start: ToolStart }) {
-  if (outcome.kind === 'transfer') throw new Error(`tool ${slot.name} transfers, which no edge does yet`)
+  if (outcome.kind === 'transfer') throw new Error(`tool ${slot.name} hands over, but does not run last`)
   if (outcome.kind === 'pending' && 'child' in outcome) {
     const { child, background } = outcome
     const grant = background === undefined ? null : grantOf(job)
@@ -101,10 +103,10 @@ function refuse(slot: Slot, job: Job, why: { readonly code: ErrorCode; readonly 
   record(job, slot.place as CallPlace, { type: 'error', kind: 'tool', body: why })
 }
 
-function recordStart(slot: Slot, job: Job, { callId, arguments: written, bound }: ToolStart): void {
+function recordStart(slot: Slot, job: Job, { callId, ...start }: ToolStart): void {
   const { place } = slot.owner
   const own: CallPlace = { ...place, call: callId, parentCall: place.call }
-  const body = { name: slot.name, toolCallId: slot.asked.id, arguments: written, bound }
+  const body = { name: slot.name, toolCallId: slot.asked.id, ...start }
   record(job, own, { type: 'start', kind: 'tool', body })
 }
 
@@ -113,6 +115,8 @@ export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): voi
   const place = slot.place as CallPlace
   const taken = outcome.took === undefined ? {} : { bound: outcome.took }
   for (const spent of outcome.spent ?? []) recordSpent(slot, job, spent)
+  const { notice, handsTo } = outcome
+  if (notice !== undefined) record(job, slot.owner.place, { type: 'notice', kind: null, body: notice })
   const ends = slot.owner.endedToolMode ? undefined : outcome.endsToolMode
   if (ends !== undefined) record(job, slot.owner.place, { type: 'notice', kind: null, body: ends })
   if (outcome.failure === null)
@@ -124,6 +128,8 @@ export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): voi
         truncated: outcome.truncated,
         ...taken,
         ...(ends === undefined ? {} : { endsToolMode: true as const }),
+        ...(handsTo === undefined ? {} : { handsTo }),
+        ...(outcome.exitsLoop === true ? { exitsLoop: true as const } : {}),
       },
     })
   else {

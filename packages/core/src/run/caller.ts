@@ -1,6 +1,7 @@
 /** The tools of an agent call, and what those tools may know about it. */
-import type { AgentCall } from '../conversation/state.ts'
+import { type AgentCall, positionOf } from '../conversation/state.ts'
 import { systemMessage } from '../conversation/view.ts'
+import { definitionOf, isWorkflow } from '../conversation/workflow.ts'
 import type { ModelTool } from '../model/model.ts'
 import type { Caller } from '../tool/tool.ts'
 import type { CallTools, Job } from '../job/job.ts'
@@ -12,14 +13,16 @@ export function toolsOf(call: AgentCall, job: Job): CallTools {
   const caller = callerOf(call, job)
   const toolset = job.env.toolset(caller)
   const offers: ModelTool[] = []
+  const lines: string[] = []
   let isAlone = true
-  for (const { offer, isExtra } of toolset.values()) {
+  for (const { offer, isExtra, systemLines } of toolset.values()) {
     if (offer === null) continue
     offers.push(offer)
+    if (systemLines !== undefined) lines.push(...systemLines)
     if (isExtra !== true) isAlone = false
   }
   if (isAlone) offers.length = 0
-  const made = { caller, toolset, offers, system: systemMessage(call, caller.maxDepth) }
+  const made = { caller, toolset, offers, system: systemMessage(call, { maxDepth: caller.maxDepth, lines }) }
   job.cache.tools.set(call, made)
   return made
 }
@@ -42,6 +45,16 @@ function callerOf(call: AgentCall, job: Job): Caller {
     parameters: call.parameters,
     given,
     revisions: job.run.revisions,
+    loop: loopOf(call),
     lineage,
   }
+}
+
+/** The nearest loop around a call; only workflows may stand between. */
+function loopOf(call: AgentCall): Caller['loop'] {
+  for (let at = positionOf(call).parent; at !== null && isWorkflow(at); at = positionOf(at).parent) {
+    const { kind, exitBy } = definitionOf(at)
+    if (kind === 'loop') return { exitBy }
+  }
+  return null
 }

@@ -1,5 +1,5 @@
 /** The request for the structured form of an answer, by one forced call of `set_output`, and its reply [Tb10]. */
-import { attributed } from '../conversation/attribution.ts'
+import { attributed } from '../model/attribution.ts'
 import type { AgentCall, FinalReply } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { Model, ModelReply, ModelRequest } from '../model/model.ts'

@@ -1,12 +1,14 @@
 /** Decides from the state of a run what to do next. Pure. */
-import { type AgentCall, isAnswered, isTop, type LiveJob, type Slot } from '../conversation/state.ts'
+import { type AgentCall, endsWith, isAnswered, isTop, type LiveJob, type Slot } from '../conversation/state.ts'
+import { isWorkflow, nextOfCall, type WorkflowCall } from '../conversation/workflow.ts'
 
-/** A unit of work. `admit`, `resume` and `end` only record entries; `think` and `act` call a model or a tool. */
+/** A unit of work. `admit`, `resume`, `moveOn` and `end` only record entries; `think` and `act` call a model or a tool. */
 export type Work =
   | { readonly kind: 'think'; readonly call: AgentCall }
   | { readonly kind: 'admit'; readonly call: AgentCall }
   | { readonly kind: 'act'; readonly slot: Slot; readonly id: string }
   | { readonly kind: 'resume'; readonly slot: Slot }
+  | { readonly kind: 'moveOn'; readonly call: WorkflowCall }
   | { readonly kind: 'end'; readonly call: AgentCall }
 
 /** What to do next. `busy`: all possible work is under way. `stop`: abort the work under way, then finish. */
@@ -32,8 +34,10 @@ export function decide(run: LiveJob, { busy, isFailing }: Underway): Next {
     if (!call.active) continue
     if (call.slots.length > 0) free = decideSlots(call, busy, { work, free })
     else if (isAnswered(call) && call.document.inbox.length === 0) {
-      if (isTop(call)) return { kind: 'finish' }
+      if (isTop(endsWith(call))) return { kind: 'finish' }
       work.push({ kind: 'end', call })
+    } else if (isWorkflow(call)) {
+      if (nextOfCall(call).kind !== 'wait') work.push({ kind: 'moveOn', call })
     } else if (!busy.has(call.place.call) && free > 0) {
       free -= 1
       work.push({ kind: 'think', call })
@@ -54,11 +58,18 @@ function decideSlots(
   }
   for (const slot of call.slots) {
     const id = slot.place?.call ?? ''
-    if (slot.state === 'answered') into.work.push({ kind: 'resume', slot })
-    else if (slot.state === 'started' && into.free > 0 && !busy.has(id)) {
+    if (slot.state === 'answered' || isDue(slot, call)) into.work.push({ kind: 'resume', slot })
+    else if (slot.state === 'started' && !slot.isLast && into.free > 0 && !busy.has(id)) {
       into.free -= 1
       into.work.push({ kind: 'act', slot, id })
     }
   }
   return into.free
+}
+
+/** Whether it is the turn of a call that runs last: all others of its reply are settled, or run last and come after it. */
+function isDue(slot: Slot, { slots }: AgentCall): boolean {
+  if (!slot.isLast || slot.state !== 'started') return false
+  const left = slots.filter((one) => one.state !== 'settled')
+  return left[0] === slot && left.every((one) => one.isLast && one.state === 'started')
 }

@@ -1,5 +1,5 @@
 /** A reply that cannot be used: it is asked for once more, then the call fails [E28]. */
-import { attributed } from '../conversation/attribution.ts'
+import { attributed } from '../model/attribution.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import type { ModelReply } from '../model/model.ts'
 import { type Job, record } from '../job/job.ts'

@@ -5,6 +5,7 @@ import { admit } from './admit.ts'
 import { endChild } from './settle.ts'
 import type { Next, Work } from './decide.ts'
 import { abortAll, failRun, type Job } from '../job/job.ts'
+import { moveOn } from './steps.ts'
 import { think } from './think.ts'
 
 /** Performs `next`. Resolves when there may be something new to decide. */
@@ -22,6 +23,7 @@ function recorded(work: Work, job: Job): boolean {
   if (work.kind === 'think' || work.kind === 'act') return false
   if (work.kind === 'admit') admit(work.call, job)
   else if (work.kind === 'end') endChild(work.call, job)
+  else if (work.kind === 'moveOn') moveOn(work.call, job)
   else resume(work.slot, job)
   return true
 }

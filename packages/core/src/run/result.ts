@@ -2,7 +2,7 @@
 import type { Interruption, RunResult, Task, Usage, UsageCounters } from '@witan/protocol'
 import { addCounters, emptyCounters } from '@witan/protocol/entries'
 import { askedView } from '../conversation/asking.ts'
-import type { LiveJob, StartedTask } from '../conversation/state.ts'
+import { type AgentCall, holderOf, type LiveJob, type StartedTask } from '../conversation/state.ts'
 import { mergeUsage } from '../conversation/usage.ts'
 import { isoDate } from '../event/project.ts'
 import type { Job } from '../job/job.ts'
@@ -53,17 +53,25 @@ function taskLine(conversationId: string, { place, toolCallId, startedAt }: Star
   }
 }
 
+/** The earlier answers of a call, and of those that have its control. */
+export function earlierAnswersOf(call: AgentCall): readonly string[] {
+  const { handedTo, earlierAnswers } = call
+  return handedTo === null ? earlierAnswers : [...earlierAnswers, ...earlierAnswersOf(handedTo)]
+}
+
 /** Builds a result from the outcome of the run. */
 export function resultOf(
   job: Job,
   outcome: Pick<RunResult, 'status' | 'text' | 'output' | 'finishReason' | 'error'>,
 ): RunResult {
   const { run } = job
+  const earlierAnswers = earlierAnswersOf(run.root)
   return {
     runId: run.root.place.call,
     conversationId: job.log.state.id,
+    agent: holderOf(run.root).agent.id,
     ...outcome,
-    ...(run.root.earlierAnswers.length === 0 ? {} : { earlierAnswers: [...run.root.earlierAnswers] }),
+    ...(earlierAnswers.length === 0 ? {} : { earlierAnswers: [...earlierAnswers] }),
     interruptions: outcome.status === 'waiting' ? openInterruptions(run) : [],
     tasks: run.tasks.map((task) => taskLine(job.log.state.id, task)),
     usage: treeUsage(run),

@@ -1,32 +1,63 @@
 /** Ends calls and jobs: a child returns to its parent; a job parks, completes, fails or is cancelled. */
-import { type ErrorCode, type Problem, problem, type RunResult, type TaskStatus } from '@witan/protocol'
+import {
+  type ErrorCode,
+  type Problem,
+  problem,
+  type RunResult,
+  type TaskStatus,
+  type UsageCounters,
+} from '@witan/protocol'
 import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
-import { type AgentCall, isTop, type Slot } from '../conversation/state.ts'
+import { type AgentCall, endsWith, holderOf, isTop, type Slot } from '../conversation/state.ts'
 import { endedTask } from '../conversation/task.ts'
+import { mergeUsage } from '../conversation/usage.ts'
 import { asksOutput, readOutput } from '../model/output.ts'
 import { failRun, type Job, record, recordRows } from '../job/job.ts'
 import type { JobChange } from '../store/store.ts'
-import { resultOf, usageOf } from './result.ts'
+import { giveBack } from './hand-over.ts'
+import { earlierAnswersOf, resultOf, usageOf } from './result.ts'
 import { followUp, reportEnd } from '../job/report.ts'
 import type { Last } from '../job/writer.ts'
 
-/** Records the end of a child call, with its text or its structured output. */
+/** Records the end of a call below the root, and of those that it answers for; control that returns goes back. */
 export function endChild(call: AgentCall, job: Job): void {
-  record(job, call.place, endOf(call, job))
+  for (const { at, content } of endsOf(call, job)) record(job, at.place, content)
+  const last = endsWith(call)
+  if (last.handOver !== null) giveBack(last, job, { speaker: call })
 }
 
-function endOf(call: AgentCall, job: Job): EntryContent {
-  const text = call.final?.text ?? ''
-  const output = outputOf(call)
-  const finishReason = finishReasonOf(call)
+/** The end of one of several calls that end together. */
+interface CallEnd {
+  readonly at: AgentCall
+  readonly content: EntryContent
+}
+
+/** The ends of an answered call and of those that handed over to it, in that order: they end with its answer [C33]. */
+function endsOf(call: AgentCall, job: Job): CallEnd[] {
+  const ends: CallEnd[] = [{ at: call, content: endOf(call, job) }]
+  if (call.handOver === null) return ends
+  const last = endsWith(call)
+  const usage = new Map<string, UsageCounters>()
+  mergeUsage(usage, call.usage)
+  for (let at = call; at !== last; ) {
+    at = at.parent as AgentCall
+    mergeUsage(usage, at.usage)
+    ends.push({ at, content: endOf(at, job, usage) })
+  }
+  return ends
+}
+
+/** The end of a call. `usage` is that of its subtree. */
+function endOf(call: AgentCall, job: Job, usage: ReadonlyMap<string, UsageCounters> = call.usage): EntryContent {
+  const holder = holderOf(call)
   return {
     type: 'end',
     kind: 'agent',
     body: {
-      text,
-      output,
-      finishReason,
-      usage: usageOf(call.usage),
+      text: holder.final?.text ?? '',
+      output: outputOf(holder),
+      finishReason: finishReasonOf(holder),
+      usage: usageOf(usage),
       backgroundTasks: tasksOf(call, job),
       ...earlierOf(call),
       ...lostOf(call, job),
@@ -34,13 +65,15 @@ function endOf(call: AgentCall, job: Job): EntryContent {
   }
 }
 
-/** The structured answer: from a call of `set_output`, or else from the text. */
+/** The structured answer: of a workflow, from a call of `set_output`, or else from the text. */
 function outputOf({ final, agent }: AgentCall): unknown {
   if (final === null) return null
-  return asksOutput(agent) ? (final.output?.value ?? null) : readOutput(agent, final.text)
+  if (final.output !== undefined) return final.output.value
+  return asksOutput(agent) ? null : readOutput(agent, final.text)
 }
 
-function earlierOf({ earlierAnswers }: AgentCall): Pick<AgentEndBody, 'earlierAnswers'> {
+function earlierOf(call: AgentCall): Pick<AgentEndBody, 'earlierAnswers'> {
+  const earlierAnswers = earlierAnswersOf(call)
   return earlierAnswers.length === 0 ? {} : { earlierAnswers }
 }
 
@@ -61,19 +94,23 @@ function finishReasonOf(call: AgentCall): RunResult['finishReason'] {
   return reason === 'length' || reason === 'content_filter' || reason === 'iteration_limit' ? reason : 'stop'
 }
 
-/** Fails a call. A child's failure is recorded, and its parent's model reads it. A root's failure fails the run. */
+/**
+ * Fails a call, and those that it would answer for. A child's failure is recorded, and its parent's model reads it; one that
+ * handed over and gets control back reads it too. A root's failure fails the run.
+ */
 export function failCall(
   call: AgentCall,
   job: Job,
   why: { readonly code: ErrorCode; readonly detail: string; readonly hint: string },
 ): void {
   const detail = call.scrub === null ? why.detail : call.scrub(why.detail)
-  if (isTop(call)) return failRun(job, problem(why.code, detail, { hint: why.hint }))
-  record(job, call.place, {
-    type: 'error',
-    kind: 'agent',
-    body: { code: why.code, detail, usage: usageOf(call.usage) },
-  })
+  const last = endsWith(call)
+  if (isTop(last)) return failRun(job, problem(why.code, detail, { hint: why.hint }))
+  for (const { at, content } of endsOf(call, job)) {
+    const { usage } = content.body as AgentEndBody
+    record(job, at.place, { type: 'error', kind: 'agent', body: { code: why.code, detail, usage } })
+  }
+  if (last.handOver !== null) giveBack(last, job, { speaker: call, failure: detail })
 }
 
 /** Parks a job that waits for others; nothing of it stays in memory. Null if something arrived meanwhile. */
@@ -89,20 +126,33 @@ export async function finish(job: Job): Promise<RunResult | null> {
   const { run } = job
   const { failure } = job.lifecycle
   if (failure !== null || run.cancelled) await closeRest(job)
-  const { status, last } = lastOf(job)
+  const { status, last, before } = lastOf(job)
   const result = resultOf(job, { status, ...answerIn(last), error: status === 'failed' ? failure : null })
-  const entry = job.writer.outbox.make(job.env.clock.now(), run.root.place, last)
-  const ending = { entry, change: restOf(job, run.root, result), result }
+  const { outbox } = job.writer
+  const now = job.env.clock.now()
+  const ends = before.map(({ at, content }) => outbox.make(now, at.place, content))
+  const entry = outbox.make(now, run.root.place, last)
+  const ending = { ends, entry, change: restOf(job, run.root, result), result }
   return run.grant === null ? finishRun(job, ending) : finishTask(job, ending)
 }
 
-/** The final status of the job, and its last entry. */
-function lastOf(job: Job): { readonly status: RunResult['status']; readonly last: EntryContent } {
-  const { failure } = job.lifecycle
-  if (job.run.cancelled) return { status: 'cancelled', last: cancelledOf(job) }
-  if (failure !== null) return { status: 'failed', last: failureOf(job, failure) }
-  return { status: 'completed', last: endOf(job.run.root, job) }
+/** The final status of the job, its last entry, and the ends of the calls that have control of its root until then. */
+interface LastEntries {
+  readonly status: RunResult['status']
+  readonly last: EntryContent
+  readonly before: readonly CallEnd[]
 }
+
+function lastOf(job: Job): LastEntries {
+  const { failure } = job.lifecycle
+  if (job.run.cancelled) return { status: 'cancelled', last: cancelledOf(job), before: none }
+  if (failure !== null) return { status: 'failed', last: failureOf(job, failure), before: none }
+  const ends = endsOf(holderOf(job.run.root), job)
+  const { content } = ends.pop() as CallEnd
+  return { status: 'completed', last: content, before: ends }
+}
+
+const none: readonly CallEnd[] = []
 
 function answerIn(last: EntryContent): Pick<RunResult, 'text' | 'output' | 'finishReason'> {
   if (last.type !== 'end' || last.kind !== 'agent') return { text: '', output: null, finishReason: 'error' }
@@ -111,24 +161,25 @@ function answerIn(last: EntryContent): Pick<RunResult, 'text' | 'output' | 'fini
 }
 
 interface Ending {
+  readonly ends: readonly Entry[]
   readonly entry: Entry
   readonly change: JobChange
   readonly result: RunResult
 }
 
 /** Ends a run. A follow-up run, created in the same append, reports tasks that have ended unreported. */
-function finishRun(job: Job, { entry, change, result }: Ending): Promise<RunResult | null> {
+function finishRun(job: Job, { ends, entry, change, result }: Ending): Promise<RunResult | null> {
   const telling = followUp(job, [...job.log.state.unreported.values()])
-  return rest(job, { entries: [entry, ...telling.entries], jobs: [change, ...telling.jobs] }, result)
+  return rest(job, { entries: [...ends, entry, ...telling.entries], jobs: [change, ...telling.jobs] }, result)
 }
 
 /** Ends a task and reports it in the same append. The report depends on which calls are live, so the fold must be up to date. */
-async function finishTask(job: Job, { entry, change, result }: Ending): Promise<RunResult | null> {
+async function finishTask(job: Job, { ends, entry, change, result }: Ending): Promise<RunResult | null> {
   const { run } = job
   const body = entry.body as AgentEndBody | ErrorBody
   await job.writer.commit()
   const telling = reportEnd(job, run.cancelled ? null : endedTask(run, body))
-  const entries = [entry, taskEntry(job, result.status as TaskStatus), ...telling.entries]
+  const entries = [...ends, entry, taskEntry(job, result.status as TaskStatus), ...telling.entries]
   return rest(job, { entries, jobs: [change, ...telling.jobs], ifLastSeq: job.log.state.seq }, result)
 }
 

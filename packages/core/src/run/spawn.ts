@@ -1,11 +1,12 @@
 /** Starts child calls: binds their parameters, gives them an address and records their start. */
-import type { CallPlace, TaskGrant } from '@witan/protocol/entries'
+import type { AgentStartBody, CallPlace, TaskGrant } from '@witan/protocol/entries'
 import { placeOfChild } from '../conversation/address.ts'
-import type { Slot } from '../conversation/state.ts'
+import type { AgentCall, Slot } from '../conversation/state.ts'
 import { bind, withGenerated } from '../parameter/bind.ts'
 import { type Scrubber, scrubbedInOwn, scrubberOf } from '../parameter/scrub.ts'
 import { startParameters } from '../parameter/visibility.ts'
 import type { Spawn } from '../tool/waiting.ts'
+import type { PinnedAgent } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
 import { initialCalls } from '../job/start.ts'
 import { recordSpawn } from '../job/task.ts'
@@ -23,31 +24,53 @@ export interface Spawning {
 export function spawn({ slot, child, callId, grant }: Spawning, job: Job): void {
   const parent = slot.owner
   const isRunning = slot.place !== null
-  const { state } = job.log
-  const pinned = job.env.pinned(state.database, child.agent, job.run.revisions)
+  const pinned = job.env.pinned(job.log.state.database, child.agent, job.run.revisions)
   if (pinned === null) throw new Error(`agent ${child.agent} is gone or disabled`)
+  const at = { callId, parentCall: slot.place?.call ?? parent.place.call }
+  const more = { toolCallId: isRunning ? null : slot.asked.id, ...(grant === null ? {} : { background: grant }) }
+  startChild({ parent, child, pinned, ...at, more }, job)
+}
+
+/** A child to start below `parent`. */
+export interface ChildStart {
+  readonly parent: AgentCall
+  readonly child: Spawn
+  readonly pinned: PinnedAgent
+  readonly callId: string
+  readonly parentCall: string
+  /** Set for a child of a parallel. */
+  readonly branch?: string | undefined
+  /** What its start says beside that. */
+  readonly more: Pick<AgentStartBody, 'toolCallId' | 'background' | 'step' | 'passTakes'>
+}
+
+/** Records the start of a child call. */
+export function startChild(of: ChildStart, job: Job): void {
+  const { parent, child, pinned, callId, parentCall, branch, more } = of
+  const { state } = job.log
   const declared = pinned.data.parameters
   const binding = bind(declared, { parent: parent.parameters, given: state.given, map: child.map })
   const parameters = withGenerated(binding, child.generated)
   const { place, isFresh } = placeOfChild({ state, run: job.run }, parent, {
     call: callId,
-    parentCall: slot.place?.call ?? parent.place.call,
+    parentCall,
     agent: child.agent,
     parameters,
-    job: grant === null ? parent.job : callId,
+    job: more.background === undefined ? parent.job : callId,
+    branch,
   })
   const body = {
     ...child,
     revision: pinned.revision,
-    toolCallId: isRunning ? null : slot.asked.id,
     ...startParameters(declared, parameters),
     revisions: {},
     initial: initialCalls(pinned.data, isFresh || child.history === 'isolated'),
     hidden: false,
     originRunId: null,
+    ...more,
   }
-  if (grant === null) record(job, place, { type: 'start', kind: 'agent', body })
-  else recordSpawn(job, place, { ...body, background: grant })
+  if (more.background === undefined) record(job, place, { type: 'start', kind: 'agent', body })
+  else recordSpawn(job, place, body)
   const scrub = scrubberOf(scrubbedInOwn(declared, parameters), parameters)
   flagHidden(job, { place, message: child.message, scrub })
 }

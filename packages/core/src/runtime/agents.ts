@@ -9,7 +9,8 @@ import {
   unassignSubAgent,
   unassignTool,
 } from '../agent/admin/assign.ts'
-import { checkAgents, deleteAgent, getAgent, graphOf, readAgent, saveAgents, toStored } from '../agent/admin/admin.ts'
+import { graphOf } from '../agent/admin/graph.ts'
+import { checkAgents, deleteAgent, getAgent, readAgent, saveAgents, toStored } from '../agent/admin/admin.ts'
 import { idOfNamed } from '../agent/registry.ts'
 import { parseBody } from './body.ts'
 import type { AcceptedRun, AgentAdmin, SubAgentAdmin, ToolAdmin } from './contract.ts'

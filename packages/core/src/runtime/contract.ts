@@ -25,6 +25,7 @@ import type {
 import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/admin/assign.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Reservation } from '../store/store.ts'
+import type { AgentGraph } from '../agent/admin/graph.ts'
 
 /** One page of a list; `nextCursor` is null on the last one. */
 export interface Page<Item> {
@@ -80,12 +81,13 @@ export interface OpenedConversation {
 
 /**
  * Selects events: after `from` (exclusive, default 0); all with `verbose`, else only the root's own [F34]; of one `call`
- * and its subtree.
+ * and its subtree; of one `branch`, such as `panel.0` or `panel.0/inner.1`: a list of whole segments of the branch path.
  */
 export interface EventFilter {
   readonly from?: number
   readonly verbose?: boolean
   readonly call?: string
+  readonly branch?: string
 }
 
 /** Agents as data. Every save is checked: errors refuse it, warnings are stored. */
@@ -171,17 +173,6 @@ export interface FileContent {
   readonly name: string | null
   readonly mediaType: string
   readonly bytes: Uint8Array
-}
-
-/** Everything that one agent reaches. */
-export interface AgentGraph {
-  readonly nodes: readonly { readonly id: string; readonly name: string; readonly kind: string }[]
-  readonly edges: readonly {
-    readonly from: string
-    readonly to: string
-    readonly kind: string
-    readonly description: string
-  }[]
 }
 
 /** A conversation driven by library code. */

@@ -25,7 +25,7 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
   if (fold.definition === null && path !== id) throw notFound('document', path)
   assertWithin(start, last?.seq ?? 0)
   // Everything is read from the fold before the first await: another reader may advance the fold meanwhile.
-  const { definition, visible } = fold
+  const { definition, visible, agents } = fold
   const page = pageOf(fold, { start, limit, detail: options.detail ?? 'detailed' })
   const rest = {
     linkedConversations: [...fold.linked],
@@ -40,6 +40,7 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
   return {
     id: path,
     agent: definition?.agent ?? row.agent,
+    agents: [...agents],
     parameters: await shownParameters(scope, row, { path, definition, visible }),
     messages,
     ...rest,

@@ -40,10 +40,19 @@ function freshTasks({ parts, database }: Scope, { tasks }: RunResult): Promise<T
   return Promise.all(rows)
 }
 
+/** A result as an earlier version may have stored it: without the agent that spoke. */
+type StoredResult = Omit<RunResult, 'agent'> & Partial<Pick<RunResult, 'agent'>>
+
+/** Without hand-overs the root spoke. */
+async function rootOf({ parts, database }: Scope, { conversationId }: StoredResult): Promise<string> {
+  return (await parts.store.getConversation(database, conversationId))?.agent ?? ''
+}
+
 /** A result as its caller sees it. */
-export async function present(scope: Scope, stored: RunResult): Promise<RunResult> {
+export async function present(scope: Scope, stored: StoredResult): Promise<RunResult> {
   const { parts, principal, database } = scope
-  const result = stored.tasks.length === 0 ? stored : { ...stored, tasks: await freshTasks(scope, stored) }
+  const known: RunResult = { ...stored, agent: stored.agent ?? (await rootOf(scope, stored)) }
+  const result = known.tasks.length === 0 ? known : { ...known, tasks: await freshTasks(scope, known) }
   if (result.interruptions.length === 0) return result
   const createdBy = await creatorOf(scope, result.conversationId)
   const rows = await Promise.all(result.interruptions.map(({ id }) => parts.store.getInterruption(database, id)))

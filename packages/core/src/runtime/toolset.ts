@@ -4,11 +4,13 @@ import type { Agent } from '../agent/define.ts'
 import { agentTools } from '../edge/agent-tool.ts'
 import { backgroundTools } from '../edge/background.ts'
 import { subAgentTools } from '../edge/sub-agent.ts'
+import { transferTools } from '../edge/transfer.ts'
 import type { TaskControl } from '../task/control.ts'
 import type { FunctionTool } from '../tool/define.ts'
 import type { FindAgent } from '../tool/delegation.ts'
 import { actionTools } from '../tool/kinds/action.ts'
 import { approved } from '../tool/kinds/approval.ts'
+import { exitLoopTools } from '../tool/kinds/exit-loop.ts'
 import { functionTools } from '../tool/kinds/function.ts'
 import { createPostgresSource } from '../tool/kinds/postgres-source.ts'
 import { questionTools } from '../tool/kinds/question.ts'
@@ -26,20 +28,28 @@ export function toolSourcesOf(from: {
   readonly tools: ReadonlyMap<string, FunctionTool>
   readonly sources: ReadonlyMap<string, QuerySource>
   readonly find: FindAgent
+  /** Whether an agent of that id is stored, enabled or not. */
+  readonly exists: (caller: Caller, id: string) => boolean
   readonly control: TaskControl
   readonly agents: readonly (Agent | object)[]
   readonly report: (error: unknown) => void
 }): readonly ToolSource[] {
-  const { tools, sources, find, control, agents, report } = from
+  const { tools, sources, find, exists, control, agents, report } = from
   const approvals = approvalsOf(agents, report)
-  const own = [functionTools(tools, find), queryTools(sources), actionTools, subAgentTools(find), agentTools(find)]
-  return [
-    ...own.map((source) => approved(source, approvals)),
+  const own = [
+    functionTools(tools, find),
+    queryTools(sources),
+    actionTools,
+    subAgentTools(find),
+    agentTools(find),
+    transferTools({ find, exists }),
     backgroundTools(control),
     questionTools,
     userTools,
     toolModeTools,
+    exitLoopTools,
   ]
+  return own.map((source) => approved(source, approvals))
 }
 
 /** The tools of a call by name; if two share a name, the later one wins. */

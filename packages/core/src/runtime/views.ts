@@ -149,7 +149,11 @@ export async function readEvents(
   const { parts, database } = scope
   const row = await eventsRow(scope, id, filter.from ?? 0)
   const limit = Math.min(Math.max(filter.limit ?? 1000, 1), 10_000)
-  const wanted = entryFilter({ verbose: filter.verbose ?? false, call: filter.call ?? null })
+  const wanted = entryFilter({
+    verbose: filter.verbose ?? false,
+    call: filter.call ?? null,
+    branch: filter.branch ?? null,
+  })
   const from = filter.from ?? 0
   const events: Event[] = []
   let lastSeq = from
@@ -197,5 +201,11 @@ export function followEvents(
     },
     read: (after: number, limit: number) => parts.store.readEntries(database, id, { after, limit }),
   }
-  return tail(source, { from, verbose: filter.verbose ?? false, call: filter.call ?? null, signal: filter.signal })
+  return tail(source, {
+    from,
+    verbose: filter.verbose ?? false,
+    call: filter.call ?? null,
+    branch: filter.branch ?? null,
+    signal: filter.signal,
+  })
 }

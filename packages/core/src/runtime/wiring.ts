@@ -24,6 +24,7 @@ import { contentLoader } from '../store/loaded.ts'
 import type { Store } from '../store/store.ts'
 import { RunTracker } from '../task/tracker.ts'
 import type { FindAgent } from '../tool/delegation.ts'
+import type { Caller } from '../tool/tool.ts'
 import type { QuerySource } from '../tool/source.ts'
 import { keepWarm } from './warm.ts'
 import { TimeLimit } from '../model/time-limit.ts'
@@ -61,6 +62,7 @@ export function wire(given: RuntimeOptions): Parts {
   const models = modelDirectory(options, clock)
   const find: FindAgent = ({ database, revisions }, id) =>
     pinnedAgent(registry, { database, id, revisions })?.data ?? null
+  const exists = ({ database }: Caller, id: string) => registry.rows(database).has(id)
   const control = taskControl(() => ({ env, store, warm, tracker }))
   const env: Environment = {
     hasCapacity: () => worker.capacity.left() > 0,
@@ -76,7 +78,9 @@ export function wire(given: RuntimeOptions): Parts {
     model: models.find,
     timeLimit: new TimeLimit(clock, options.retry?.totalMs),
     content: contentLoader(store),
-    toolset: toolsetOf(toolSourcesOf({ tools, sources, find, control, agents, report: (error) => env.report(error) })),
+    toolset: toolsetOf(
+      toolSourcesOf({ tools, sources, find, exists, control, agents, report: (error) => env.report(error) }),
+    ),
     pin: (database, id) => registry.rows(database).get(id) ?? null,
     revisionsBelow: (database, root) => revisionsBelow(registry, database, root),
     pinned: (database, id, revisions) => pinnedAgent(registry, { database, id, revisions }),

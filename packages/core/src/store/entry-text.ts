@@ -1,4 +1,4 @@
-/** The stored text of a log entry: a flat JSON array with everything but the seq, which is in the row's key. */
+/** The stored text of a log entry: a flat JSON array with everything but the seq, which is in the row's key. Branches come last, if any. */
 import type { Entry } from '@witan/protocol/entries'
 
 /** The text of an entry, made once when it is appended. */
@@ -6,7 +6,9 @@ export function entryText(entry: Entry): string {
   const { type, kind, at, job, epoch, appendNo, body } = entry
   const { call, parentCall, run, document, author, agentPath, invocation } = entry.place
   const place = [call, parentCall, run, document, author, agentPath, invocation]
-  return JSON.stringify([type, kind, at, job, epoch, appendNo, ...place, body])
+  const { branches } = entry.place
+  const fields = [type, kind, at, job, epoch, appendNo, ...place, body]
+  return JSON.stringify(branches === undefined ? fields : [...fields, branches])
 }
 
 /** How many characters of an entry's text are enough to hold its place and the beginning of its message. */
@@ -30,14 +32,15 @@ export function firstWordsOf(beginning: string): string | null {
 type Fields = [
   ...[type: string, kind: string | null, at: number, job: string, epoch: number, appendNo: number],
   ...[call: string, parentCall: string | null, run: string, document: string, author: string],
-  ...[agentPath: string, invocation: string, body: unknown],
+  ...[agentPath: string, invocation: string, body: unknown, branches?: readonly string[]],
 ]
 
 /** The entry that a text was made from, with the seq of its row. */
 export function entryOf(text: string, seq: number): Entry {
   const fields = JSON.parse(text) as Fields
-  const [type, kind, at, job, epoch, appendNo, call, parentCall, run, document, author, agentPath, invocation, body] =
-    fields
-  const place = { call, parentCall, run, document, author, agentPath, invocation }
+  const [type, kind, at, job, epoch, appendNo, ...rest] = fields
+  const [call, parentCall, run, document, author, agentPath, invocation, body, branches] = rest
+  const own = { call, parentCall, run, document, author, agentPath, invocation }
+  const place = branches === undefined ? own : { ...own, branches }
   return { type, kind, body, seq, at, place, job, epoch, appendNo } as Entry
 }

@@ -44,6 +44,7 @@ const placeSchema = z.strictObject({
   author: text,
   agentPath: text,
   invocation: text,
+  branches: z.array(text).readonly().exactOptional(),
 })
 
 const entrySchema = z.strictObject({
@@ -130,7 +131,7 @@ export const movingRows = {
   conversation: ({ database: _, ...row }: ConversationRow): MovingOf<'conversation'>['row'] =>
     ordered(conversationSchema, { ...row, parameters: mutable(row.parameters) }),
   entry: (entry: Entry): MovingOf<'entry'>['entry'] =>
-    ordered(entrySchema, { ...entry, place: ordered(placeSchema, entry.place), body: { ...entry.body } }),
+    ordered(entrySchema, { ...entry, place: placeRow(entry.place), body: { ...entry.body } }),
   job: ({ owner: _, leaseUntil: __, database: ___, conversation: ____, ...job }: JobRow): MovingOf<'job'>['job'] =>
     ordered(jobSchema, job),
   interruption: ({
@@ -153,6 +154,13 @@ export function contentRow({ bytes, ...row }: MovingOf<'content'>['content'], pl
 
 /** A line of one kind. */
 export type MovingOf<Kind extends MovingLine['kind']> = Extract<MovingLine, { kind: Kind }>
+
+const plainPlaceSchema = placeSchema.omit({ branches: true })
+
+function placeRow({ branches, ...place }: Entry['place']): Entry['place'] {
+  const row = ordered(plainPlaceSchema, place)
+  return branches === undefined ? row : { ...row, branches }
+}
 
 function mutable(parameters: ConversationRow['parameters']) {
   return parameters as MovingOf<'conversation'>['row']['parameters']

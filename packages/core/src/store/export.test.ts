@@ -29,6 +29,15 @@ const porter = defineAgent({
   parameters: [{ name: 'userId', sendToModel: false }, { name: 'city' }],
 })
 
+const usher = defineAgent({
+  id: 'usher',
+  instructions: 'x',
+  model: scriptedModel(() => call('transfer_to_agent', { agent_name: 'guide' }), { id: 'script/usher' }),
+  transfers: [{ agent: 'guide' }],
+})
+const guide = defineAgent({ id: 'guide', instructions: 'x', model: scriptedModel(() => nasty, { id: 'script/guide' }) })
+const panel = defineAgent({ id: 'panel', workflow: { kind: 'parallel', agents: ['usher', 'guide'] } })
+
 const opened = async (store: Store) => {
   await store.open()
   return store
@@ -55,7 +64,7 @@ const kinds: Readonly<Record<string, (context: TestContext) => Promise<Store>>> 
 /** Three databases; revisions, an agent that was deleted, a run that ended and one that waits, a fork, hidden values. */
 async function fill(store: Store): Promise<void> {
   const keep = { ...store, open: async () => {}, close: async () => {} }
-  const runtime = createRuntime({ store: keep, agents: [porter] })
+  const runtime = createRuntime({ store: keep, agents: [porter, usher, guide, panel] })
   await runtime.ready
   const parameters = { userId: { value: nasty, sendToModel: false }, city: 'Wien' }
   for (const database of ['default', 'B', 'a-1']) {
@@ -64,6 +73,7 @@ async function fill(store: Store): Promise<void> {
     await witan.agents.save({ ...porter.data, description: nasty })
     await witan.agents.save({ id: 'gone', model: porter.data.model, instructions: 'x' })
     await witan.agents.delete('gone')
+    if (database === 'default') await (await witan.start({ agent: 'panel', id: 'y/1', prompt: nasty })).run?.result
     for (const id of ['chats/1', 'chats/2', 'x/0']) {
       const { run } = await witan.start({ agent: 'porter', id, parameters, prompt: nasty })
       const { interruptions } = await (run?.result ?? assert.fail())
@@ -96,9 +106,11 @@ for (const from of Object.keys(kinds)) {
     await fill(first)
     const text = await textOf(first)
     assert.ok(text.split('\n').length > 60)
+    for (const word of ['"branches":["panel.0"]', '"type":"transfer"', '"handedFrom"', '"step"'])
+      assert.ok(text.includes(word))
     for (const to of [...Object.keys(kinds), from]) {
       const store = (await kinds[to]?.(context)) ?? assert.fail()
-      assert.equal(await put(store, text), 15)
+      assert.equal(await put(store, text), 19)
       assert.equal(await textOf(store), text, `${from} to ${to}`)
       assert.equal(await put(store, text), 0, 'a second import changes nothing')
       const lists = async (of: Store) =>
@@ -141,7 +153,7 @@ test('an import that was broken off is made whole by the same import again', asy
     },
   }
   await assert.rejects(put(weak, text), /disk is full/)
-  assert.equal(await put(second, text), 15, 'the agent that was begun is finished')
+  assert.equal(await put(second, text), 19, 'the agent that was begun is finished')
   assert.equal(await textOf(second), text)
 })
 

@@ -1,6 +1,6 @@
 /** The outcomes of a tool. The engine knows these three and never a kind of tool. */
 import type { ErrorCode } from '@witan/protocol'
-import type { ModelEndBody, NoticeBody } from '@witan/protocol/entries'
+import type { AgentStartBody, ModelEndBody, NoticeBody } from '@witan/protocol/entries'
 import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
 import { cutMark } from '../parameter/scrub.ts'
 import type { InterruptionDraft, Spawn } from './waiting.ts'
@@ -15,6 +15,12 @@ export interface ResultOutcome {
   readonly spent?: readonly ModelSpending[]
   /** Names of bound values that it used besides those of its start. */
   readonly took?: readonly string[]
+  /** Recorded at the call of the agent that made the tool call. */
+  readonly notice?: NoticeBody
+  /** Set if it handed over: the agent that gets control. */
+  readonly handsTo?: string
+  /** Set if it ends the call that made it, and everything up to the nearest loop [C26]. */
+  readonly exitsLoop?: true
   /** Set if the tool mode of the calling agent ends with it: the rest of its call is `auto`. The notice says so [Tb09]. */
   readonly endsToolMode?: NoticeBody
 }
@@ -33,10 +39,10 @@ export type PendingOutcome =
        */
       readonly background?: { readonly noBudget: ResultOutcome }
     }
-/** The rest of the run goes to another agent. No edge returns this outcome yet. */
-export interface TransferOutcome {
+/** Control goes to another agent, which binds its parameters by `map` from the agent that hands over. */
+export interface TransferOutcome extends Pick<AgentStartBody, 'agent' | 'map'> {
   readonly kind: 'transfer'
-  readonly agent: string
+  readonly handOver: NonNullable<AgentStartBody['handOver']>
 }
 /** The outcome of a tool call. */
 export type Outcome = ResultOutcome | PendingOutcome | TransferOutcome
@@ -75,6 +81,11 @@ function jsonOf(value: unknown): string | Error {
 /** A failure that the model reads; the run continues. `detail` never holds a hidden value. */
 export function failed(code: ErrorCode, detail: string): ResultOutcome {
   return { kind: 'result', value: null, truncated: false, failure: { code, detail } }
+}
+
+/** A hand-over that is not made, and why, in words without a full stop. */
+export function refusedTransfer(why: string): ResultOutcome {
+  return failed('TRANSFER_REFUSED', `${why}; transfer not performed`)
 }
 
 /** The call waits for an answer from outside. */

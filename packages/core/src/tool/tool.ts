@@ -38,6 +38,8 @@ export interface Caller {
   readonly given: ConversationValues
   /** The revisions that the run keeps; edges look up their targets in them. */
   readonly revisions: Readonly<Record<string, number>>
+  /** The loop that the call works in as a step, directly or through other workflows: who may leave it (null: every agent). */
+  readonly loop: { readonly exitBy: readonly string[] | null } | null
   /** Live agent calls above this one, root first, and this call last. */
   readonly lineage: readonly { readonly agent: string; readonly message: string; readonly parameters: Bound }[]
 }
@@ -101,6 +103,8 @@ interface ToolBase {
   readonly name: string
   /** What the model sees; null for a name that is not offered now, but answers if it is called anyway. */
   readonly offer: ModelTool | null
+  /** Lines that the system message of its agent gets while it is offered. */
+  readonly systemLines?: readonly string[]
   /** Set for a tool that makes sense only beside others: alone it is not offered. */
   readonly isExtra?: true
   /** Set for a tool that runs only when a document begins: a model that calls it reads that there is no such tool. */
@@ -112,6 +116,8 @@ interface ToolBase {
   readonly effect: Effect
   /** The gate before each call; absent: none. */
   readonly gate?: Gate
+  /** The code of an error for arguments that it cannot take; absent for `TOOL_ARGS_INVALID`. */
+  readonly misuse?: ErrorCode
   /** Arguments that are accepted although its schema does not list them. */
   readonly unlisted?: readonly string[]
   /** Names that are bound for this tool: dropped from a model's arguments and recorded [C19]. */
@@ -133,6 +139,8 @@ export type ArgumentCheck =
  */
 export interface ImmediateTool extends ToolBase {
   readonly immediate: true
+  /** Set for a tool that decides only once all other calls of the reply are settled, in call order among its like. */
+  readonly isLast?: true
   invoke(request: ToolRequest, caller: Caller): Outcome
   /** Turns the answer to the interruption that `invoke` returned into the outcome. Required if `invoke` can return one. */
   resume?(answer: Answer, asked: Interruption): Outcome

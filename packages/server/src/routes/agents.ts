@@ -15,6 +15,7 @@ const saved = { schema: storedAgentSchema, description: 'The agent as it is stor
 const graphSchema = z.object({
   nodes: z.array(z.object({ id: z.string(), name: z.string(), kind: z.string() })),
   edges: z.array(z.object({ from: z.string(), to: z.string(), kind: z.string(), description: z.string() })),
+  hotSpots: z.array(z.object({ id: z.string(), in: z.number().int(), out: z.number().int() })),
 })
 
 /** Everything under /api/v1/agents, and the check. */

@@ -13,6 +13,11 @@ const eventQuery = z.strictObject({
     .default(false)
     .meta({ description: 'Everything, or the root’s own events and interruptions only.' }),
   call: z.string().max(200).optional().meta({ description: 'Only this call and the calls below it.' }),
+  branch: z
+    .string()
+    .max(1000)
+    .optional()
+    .meta({ description: 'Only what is below this branch of a parallel, such as `panel.0` or `panel.0/inner.1`.' }),
   from: z.number().int().min(0).optional().meta({ description: 'After this seq. `Last-Event-ID` goes before it.' }),
   limit: z.number().int().min(1).max(1000).optional().meta({ description: 'The most events of a JSON page.' }),
 })

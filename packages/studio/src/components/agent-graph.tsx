@@ -15,6 +15,7 @@ import {
 import '@xyflow/react/dist/base.css'
 import './agent-graph.css'
 import { useMemo } from 'react'
+import { drawnEdges } from '../state/edges.ts'
 import { placeNodes } from '../state/graph-layout.ts'
 import { AgentSign } from './agent-sign.tsx'
 import { useAgents } from '../state/queries.ts'
@@ -24,6 +25,8 @@ type AgentNode = Node<{ name: string; kind: string; root: boolean }, 'agent'>
 const width = 208
 const height = 54
 const step = { layer: width + 92, offset: height + 22 }
+/** What the words of an edge need between two layers. */
+const labelWidth = 90
 const nodeTypes = { agent: AgentBox }
 
 /** Callers left of the called. A click opens the agent. */
@@ -36,7 +39,7 @@ export function AgentGraph({ graph, rootId }: { readonly graph: Graph; readonly 
         edges={drawing.edges}
         nodeTypes={nodeTypes}
         fitView
-        fitViewOptions={{ padding: 0.08, maxZoom: 1 }}
+        fitViewOptions={{ padding: { x: '60px', y: 0.08 }, maxZoom: 1 }}
         minZoom={0.2}
         maxZoom={1.5}
         nodesDraggable={false}
@@ -55,29 +58,31 @@ export function AgentGraph({ graph, rootId }: { readonly graph: Graph; readonly 
 }
 
 function draw(graph: Graph, rootId: string) {
+  const lines = drawnEdges(graph)
+  const layerStep = step.layer + (lines.some(({ label }) => label !== '') ? labelWidth : 0)
   const places = new Map(placeNodes(graph, rootId).map((place) => [place.id, place]))
   const nodes = graph.nodes.map((node): AgentNode => {
     const place = places.get(node.id) ?? { layer: 0, offset: 0 }
     return {
       id: node.id,
       type: 'agent',
-      position: { x: place.layer * step.layer, y: place.offset * step.offset },
+      position: { x: place.layer * layerStep, y: place.offset * step.offset },
       width,
       height,
       data: { name: node.name, kind: node.kind, root: node.id === rootId },
     }
   })
-  const edges = graph.edges.map((edge): Edge => {
-    const same = graph.edges.filter((other) => other.from === edge.from && other.to === edge.to).indexOf(edge)
-    return {
-      id: `${edge.from} ${edge.to} ${edge.kind} ${same}`,
-      source: edge.from,
-      target: edge.to,
-      label: edge.kind === 'subAgents' || edge.kind === 'subAgent' ? undefined : edge.kind,
-      ariaLabel: `${edge.from} to ${edge.to}: ${edge.kind}`,
+  const edges = lines.map(
+    ({ from, to, kinds, label, isDashed }): Edge => ({
+      id: `${from} ${to}`,
+      source: from,
+      target: to,
+      label: label === '' ? undefined : label,
+      ariaLabel: `${from} to ${to}: ${kinds.join(', ')}`,
+      ...(isDashed ? { style: { strokeDasharray: '5 4' } } : {}),
       markerEnd: { type: MarkerType.ArrowClosed, color: 'var(--line-strong)', width: 16, height: 16 },
-    }
-  })
+    }),
+  )
   const offsets = [...places.values()].map((place) => place.offset)
   const extent = (Math.max(...offsets) - Math.min(...offsets)) * step.offset + height
   return { nodes, edges, height: Math.min(560, Math.max(220, extent + 72)) }
@@ -92,7 +97,9 @@ function AgentBox({ id, data }: NodeProps<AgentNode>) {
         <AgentSign id={id} />
         <span className="truncate font-medium">{data.name}</span>
       </span>
-      <span className="block truncate font-mono text-xs text-muted">{known ? id : `${data.kind} ${id}`}</span>
+      <span className="block truncate font-mono text-xs text-muted">
+        {known && data.kind === 'agent' ? id : `${data.kind} ${id}`}
+      </span>
     </>
   )
   const box = `block h-[54px] w-[208px] rounded-md border px-3 py-1.5 text-left ${look}`

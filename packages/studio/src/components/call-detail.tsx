@@ -5,7 +5,8 @@ import { formatElapsed, formatTokens } from '../state/format.ts'
 import { useAgentName } from '../state/queries.ts'
 import { timesOf } from '../state/spans.ts'
 import type { TreeRow } from '../state/tree.ts'
-import type { CallView, ConversationView } from '@witan/client'
+import { type CallView, type ConversationView, speakersOf } from '@witan/client'
+import { stepWords } from '../state/step.ts'
 import { useNow } from '../state/use-now.ts'
 import { AgentName, AgentSign } from './agent-sign.tsx'
 import { Button } from './button.tsx'
@@ -65,7 +66,7 @@ export function CallDetail({ view, row, open, stopping, showsDocument, onDocumen
       {call.background && call.endedAt === null && <TaskControls taskId={call.callId} stopping={stopping} />}
       <DecisionList decisions={decisionsOf(call)} />
       {open !== undefined && <InterruptionCard key={open.id} open={open} />}
-      <Values call={call} open={open !== undefined} />
+      <Values call={call} open={open !== undefined} speaker={speakersOf(view, call.callId).at(-1) ?? call} />
       {call.kind === 'agent' && (
         <>
           <Button aria-expanded={showsDocument} onClick={() => onDocument(!showsDocument)}>
@@ -84,9 +85,15 @@ function Facts({ view, row }: { readonly view: ConversationView; readonly row: T
   const now = useNow(running, 1000)
   const nameOf = useAgentName()
   const { workedMs, waitedMs } = timesOf(view, call.callId, now)
+  const step = stepWords(view, call)
+  const source = view.calls.get(call.handedFrom ?? '')
   return (
     <dl className="flex flex-wrap items-center gap-x-5 gap-y-1 text-xs tabular-nums">
       <StateLabel state={state} />
+      {source !== undefined && <Fact name="Took over from" value={nameOf(source.name)} />}
+      {call.returned && source !== undefined && <Fact name="Gave control back to" value={nameOf(source.name)} />}
+      {row.handedTo !== null && <Fact name="Handed over to" value={nameOf(row.handedTo)} />}
+      {step !== null && <Fact name="In its workflow" value={step} />}
       {row.waitsFor.length > 0 && <Fact name="Waits for" value={row.waitsFor.map(nameOf).join(', ')} />}
       <Fact name="At work" value={formatElapsed(workedMs)} />
       {waitedMs > 0 && <Fact name="Waited for people" value={formatElapsed(waitedMs)} />}
@@ -107,7 +114,15 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
   )
 }
 
-function Values({ call, open }: { readonly call: CallView; readonly open: boolean }) {
+interface ValuesProps {
+  readonly call: CallView
+  readonly open: boolean
+  /** Who gave its answer: after a hand-over another agent. */
+  readonly speaker: CallView
+}
+
+function Values({ call, open, speaker }: ValuesProps) {
+  const nameOf = useAgentName()
   if (call.kind === 'tool') {
     const isChanged = decisionsOf(call).some(({ changes }) => changes.length > 0)
     return (
@@ -154,7 +169,9 @@ function Values({ call, open }: { readonly call: CallView; readonly open: boolea
       <LiveReasoning reasoned={call.reasoned} />
       {call.text !== '' && (
         <div>
-          <p className="label">{call.endedAt === null ? 'Writing' : 'Answer'}</p>
+          <p className="label">
+            {call.endedAt === null ? 'Writing' : speaker === call ? 'Answer' : `Answer of ${nameOf(speaker.name)}`}
+          </p>
           <div className="mt-1 max-h-96 overflow-auto rounded-md border border-line bg-panel px-2.5 py-2">
             <Markdown text={call.text} writing={call.endedAt === null} />
           </div>

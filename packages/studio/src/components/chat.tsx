@@ -1,11 +1,11 @@
-/** The chat: people's messages and the root agent's answers, with open interruptions where they arose. */
+/** The chat: people's messages and the answers of the agents that spoke, with open interruptions where they arose. */
 import type { Interruption } from '@witan/protocol'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { chatItems } from '../state/chat-items.ts'
 import { decisionsIn } from '../state/decisions.ts'
 import { count, formatTimes, formatTokens } from '../state/format.ts'
 import { useAgentName } from '../state/queries.ts'
-import type { CallView, ConversationView } from '@witan/client'
+import { type CallView, type ConversationView, speakersOf } from '@witan/client'
 import { timesOf } from '../state/spans.ts'
 import { callPath, countCalls, runSummary } from '../state/tree.ts'
 import { useNow } from '../state/use-now.ts'
@@ -114,24 +114,31 @@ function RunAnswer({ view, runId, open, onShow }: AnswerProps) {
   const nameOf = useAgentName()
   if (root === undefined) return null
   const { agents, tools } = countCalls(view, runId)
-  const waitsFor = deepestActive(view, runId)?.map((call) => (call.kind === 'agent' ? nameOf(call.name) : call.name))
+  const speakers = speakersOf(view, runId)
+  const speaker = speakers.at(-1) ?? root
+  const waitsFor = deepestActive(view, speaker.callId)?.map((call) =>
+    call.kind === 'agent' ? nameOf(call.name) : call.name,
+  )
   return (
     <article data-testid="answer" data-state={summary.state} className="space-y-2.5">
-      <p className="flex flex-wrap items-center gap-x-3">
-        <span className="flex items-center gap-2 font-semibold">
-          <AgentSign id={root.name} large />
-          <AgentName id={root.name} />
-        </span>
-        {root.hidden && <Pill>follow-up</Pill>}
-        {summary.state !== 'completed' && <StateLabel state={summary.state} />}
-      </p>
-      <DecisionList decisions={decisionsIn(view, runId)} />
-      <LiveReasoning reasoned={root.reasoned} />
-      {root.text !== '' && (
-        <div className="text-base">
-          <Markdown text={root.text} writing={active && waitsFor === undefined} />
-        </div>
-      )}
+      <div className="space-y-5">
+        {speakers.map((one, index) => (
+          <Spoken
+            key={one.callId}
+            view={view}
+            call={one}
+            writing={one === speaker && active && waitsFor === undefined}
+            marks={
+              <>
+                {root.hidden && <Pill>follow-up</Pill>}
+                {one === speaker && summary.state !== 'completed' && <StateLabel state={summary.state} />}
+              </>
+            }
+          >
+            {index === 0 && <DecisionList decisions={decisionsIn(view, runId)} />}
+          </Spoken>
+        ))}
+      </div>
       {active && waitsFor !== undefined && <p className="text-muted">{waitsFor.join(' › ')} is at work …</p>}
       {root.error !== null && summary.state !== 'cancelled' && (
         <ProblemNote error={Object.assign(new Error(root.error.detail), { code: root.error.code })} />
@@ -151,18 +158,56 @@ function RunAnswer({ view, runId, open, onShow }: AnswerProps) {
   )
 }
 
+interface SpokenProps {
+  readonly view: ConversationView
+  readonly call: CallView
+  readonly writing: boolean
+  /** Beside its name. */
+  readonly marks: ReactNode
+  /** Between its name and its text. */
+  readonly children: ReactNode
+}
+
+/** What one agent says, under its name; after a hand-over with the agent that handed over. */
+function Spoken({ view, call, writing, marks, children }: SpokenProps) {
+  const source = view.calls.get(call.handedFrom ?? '')
+  return (
+    <section data-testid="spoken" className="space-y-2.5">
+      <p className="flex flex-wrap items-center gap-x-3">
+        <span className="flex items-center gap-2 font-semibold">
+          <AgentSign id={call.name} large />
+          <AgentName id={call.name} />
+        </span>
+        {source !== undefined && (
+          <span className="text-xs text-muted">
+            took over from <AgentName id={source.name} />
+          </span>
+        )}
+        {marks}
+      </p>
+      {children}
+      <LiveReasoning reasoned={call.reasoned} />
+      {call.text !== '' && (
+        <div className="text-base">
+          <Markdown text={call.text} writing={writing} />
+        </div>
+      )}
+    </section>
+  )
+}
+
 function isAtWork(view: ConversationView, callId: string): boolean {
   const call = view.calls.get(callId)
   return call?.state === 'running' && !call.background
 }
 
-/** The path to the innermost call at work below the root; undefined where the root itself is. */
-function deepestActive(view: ConversationView, runId: string): readonly CallView[] | undefined {
-  let callId = runId
+/** The path from a call to the innermost call at work below it; undefined where the call itself is at work. */
+function deepestActive(view: ConversationView, from: string): readonly CallView[] | undefined {
+  let callId = from
   for (;;) {
     const next = view.calls.get(callId)?.children.findLast((child) => isAtWork(view, child))
     if (next === undefined) break
     callId = next
   }
-  return callId === runId ? undefined : callPath(view, callId).slice(1)
+  return callId === from ? undefined : callPath(view, callId).slice(callPath(view, from).length)
 }

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { Document } from '@witan/protocol'
 import { formatTokens } from '../state/format.ts'
 import { useDocument } from '../state/queries.ts'
+import { AgentName, AgentSign } from './agent-sign.tsx'
 import { Button } from './button.tsx'
 import { JsonBlock } from './json-block.tsx'
 import { MessageFiles } from './message-files.tsx'
@@ -16,7 +17,8 @@ export function DocumentView({ path }: { readonly path: string }) {
   if (document.data === undefined) return <UnreadNote query={document} what="the document" />
   const [newest] = document.data.pages
   if (newest === undefined) return null
-  const { agent, parameters, totalUsage } = newest
+  // Older servers do not list the agents.
+  const { agent, agents = [agent], parameters, totalUsage } = newest
   const messages = document.data.pages.toReversed().flatMap((page) => page.messages)
   return (
     <article
@@ -39,6 +41,14 @@ export function DocumentView({ path }: { readonly path: string }) {
           })}{' '}
           tokens in all
         </p>
+        {agents.length > 1 && (
+          <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-xs text-muted">
+            Who spoke in it:
+            {agents.map((id) => (
+              <Speaker key={id} id={id} />
+            ))}
+          </p>
+        )}
       </header>
       <ul className="text-xs">
         {Object.entries(parameters).map(([name, given]) => (
@@ -56,8 +66,8 @@ export function DocumentView({ path }: { readonly path: string }) {
       <ol className="space-y-3">
         {messages.map((message) => (
           <li key={`${message.seq} ${message.role}`} className="space-y-1.5">
-            <p className="label">
-              {message.author}
+            <p className="label flex items-center gap-1.5">
+              {agents.includes(message.author) ? <Speaker id={message.author} /> : message.author}
               {message.to !== null && ` → ${message.to}`}
             </p>
             {message.reasoning !== undefined && <Reasoning title="Thought" text={message.reasoning} />}
@@ -73,6 +83,15 @@ export function DocumentView({ path }: { readonly path: string }) {
         ))}
       </ol>
     </article>
+  )
+}
+
+function Speaker({ id }: { readonly id: string }) {
+  return (
+    <span className="inline-flex items-center gap-1.5">
+      <AgentSign id={id} />
+      <AgentName id={id} />
+    </span>
   )
 }
 

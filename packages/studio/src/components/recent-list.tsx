@@ -1,5 +1,5 @@
 /** Conversations as links, the latest first, each with its state; and the field that searches them. */
-import type { ConversationLine } from '@witan/client'
+import type { ConversationLine } from '@witan/protocol'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { toSegment } from '../state/address.ts'

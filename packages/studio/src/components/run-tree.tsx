@@ -4,6 +4,7 @@ import { formatElapsed, formatTokens } from '../state/format.ts'
 import { useAgentName } from '../state/queries.ts'
 import type { CallView, ConversationView } from '@witan/client'
 import { type Times, timesOf } from '../state/spans.ts'
+import { stepWords } from '../state/step.ts'
 import { type TreeRow, treeRows } from '../state/tree.ts'
 import { useNow } from '../state/use-now.ts'
 import { AgentName, AgentSign } from './agent-sign.tsx'
@@ -49,6 +50,7 @@ export function RunTree({ view, runId, selected, onSelect }: TreeProps) {
         <Row
           key={row.call.callId}
           row={row}
+          view={view}
           times={timesOf(view, row.call.callId, now)}
           inTabOrder={row === current}
           selected={row.call.callId === selected}
@@ -82,6 +84,7 @@ function moveFor(key: string, rows: readonly TreeRow[], current: TreeRow): Move 
 
 interface RowProps {
   readonly row: TreeRow
+  readonly view: ConversationView
   readonly times: Times
   readonly inTabOrder: boolean
   readonly selected: boolean
@@ -89,10 +92,11 @@ interface RowProps {
   readonly onSelect: () => void
 }
 
-function Row({ row, times, inTabOrder, selected, onFold, onSelect }: RowProps) {
+function Row({ row, view, times, inTabOrder, selected, onFold, onSelect }: RowProps) {
   const { call, level, state } = row
   const over = state === 'cancelled' && call.endedAt === null
   const { workedMs, waitedMs } = times
+  const step = stepWords(view, call)
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it takes the keys.
     <div
@@ -120,6 +124,8 @@ function Row({ row, times, inTabOrder, selected, onFold, onSelect }: RowProps) {
         <span className="flex items-baseline gap-3">
           <span className="flex min-w-0 flex-1 items-baseline gap-2">
             <CallName call={call} />
+            {step !== null && <Pill>{step}</Pill>}
+            {call.returned && <Pill>gave control back</Pill>}
             {call.background && <Pill>background</Pill>}
           </span>
           <span className="shrink-0 text-xs text-muted tabular-nums">
@@ -128,7 +134,7 @@ function Row({ row, times, inTabOrder, selected, onFold, onSelect }: RowProps) {
           </span>
         </span>
         <span className="flex items-baseline gap-3 text-xs">
-          <SecondLine row={row} />
+          <SecondLine row={row} view={view} />
           {waitedMs >= 1000 && (
             <span className="ml-auto shrink-0 text-muted tabular-nums" title="Time that it waited for people">
               + {formatElapsed(waitedMs)} waiting
@@ -144,6 +150,11 @@ function CallName({ call }: { readonly call: CallView }) {
   if (call.kind === 'tool') return <span className="truncate font-mono text-xs leading-5">{call.name}</span>
   return (
     <span className="flex min-w-0 items-center gap-1.5">
+      {call.handedFrom !== null && (
+        <span className="text-muted" title="Control was handed over to it">
+          →
+        </span>
+      )}
       <AgentSign id={call.name} />
       <span className="truncate font-medium">
         <AgentName id={call.name} />
@@ -152,7 +163,7 @@ function CallName({ call }: { readonly call: CallView }) {
   )
 }
 
-function SecondLine({ row }: { readonly row: TreeRow }) {
+function SecondLine({ row, view }: Pick<RowProps, 'row' | 'view'>) {
   const { call, state } = row
   const nameOf = useAgentName()
   const look = 'min-w-0 truncate'
@@ -165,6 +176,10 @@ function SecondLine({ row }: { readonly row: TreeRow }) {
     const tone = state === 'waiting' ? 'text-wait' : 'text-muted'
     return <span className={`${look} ${tone}`}>waits for {row.waitsFor.map(nameOf).join(', ')}</span>
   }
+  if (row.handedTo !== null)
+    return <span className={`${look} text-muted`}>handed over to {nameOf(row.handedTo)}, which speaks now</span>
+  const source = view.calls.get(call.handedFrom ?? '')
+  if (source !== undefined) return <span className={`${look} text-muted`}>took over from {nameOf(source.name)}</span>
   const said = call.kind === 'agent' ? call.task : oneLine(call.arguments)
   return said === '' ? null : <span className={`${look} text-muted`}>{said}</span>
 }

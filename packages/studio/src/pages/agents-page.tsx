@@ -9,7 +9,8 @@ import { buttonLook } from '../components/button.tsx'
 import { Mark } from '../components/mark.tsx'
 import { EmptyNote, LoadingNote, UnreadNote } from '../components/note.tsx'
 import { ParameterTable } from '../components/parameter-table.tsx'
-import { TextBlock } from '../components/json-block.tsx'
+import { JsonBlock, TextBlock } from '../components/json-block.tsx'
+import { Transfers } from '../components/transfers.tsx'
 import { ToolList } from '../components/tool-list.tsx'
 import { arrangeAgents } from '../state/agents.ts'
 import { count } from '../state/format.ts'
@@ -139,6 +140,16 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
         <h2 className="text-base font-semibold">Parameters</h2>
         <ParameterTable parameters={agent.parameters} />
       </section>
+      <Transfers agent={agent} />
+      {agent.workflow == null ? <ModelParts agent={agent} /> : <WorkflowPart workflow={agent.workflow} />}
+    </article>
+  )
+}
+
+/** What only an agent with a model has. */
+function ModelParts({ agent }: { readonly agent: StoredAgent }) {
+  return (
+    <>
       <section>
         <h2 className="text-base font-semibold">Tools</h2>
         <ToolList agent={agent} />
@@ -147,7 +158,21 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
         <h2 className="text-base font-semibold">Instructions</h2>
         <TextBlock label="What its model reads first" text={agent.instructions} />
       </section>
-    </article>
+    </>
+  )
+}
+
+const orders = { sequence: 'in this order', parallel: 'at once', loop: 'in this order, round after round' } as const
+
+function WorkflowPart({ workflow }: { readonly workflow: NonNullable<StoredAgent['workflow']> }) {
+  return (
+    <section>
+      <h2 className="text-base font-semibold">Workflow</h2>
+      <p className="text-muted">It has no model: it runs its agents {orders[workflow.kind]}.</p>
+      <div className="mt-2">
+        <JsonBlock label={workflow.kind} value={workflow} />
+      </div>
+    </section>
   )
 }
 
@@ -167,9 +192,7 @@ function AgentHead({ agent }: { readonly agent: StoredAgent }) {
         <p className="mt-1 max-w-prose text-pretty break-words">{agent.description || 'No description.'}</p>
         <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 text-xs">
           <Fact name="Id" value={agent.id} />
-          <Fact name="Model" value={agent.model} tone={modelTones[agent.modelKind ?? 'none']} />
-          {agent.modelKind === 'script' && <Mark tone="wait">a script, no language model</Mark>}
-          {agent.modelKind === null && <Mark tone="fail">this server has no such model</Mark>}
+          {agent.workflow == null ? <ModelFacts agent={agent} /> : <Fact name="Workflow" value={agent.workflow.kind} />}
           <Fact name="Revision" value={`${agent.revision} (${agent.source === 'code' ? 'from code' : 'data'})`} />
         </dl>
       </div>
@@ -177,6 +200,16 @@ function AgentHead({ agent }: { readonly agent: StoredAgent }) {
         New conversation
       </Link>
     </header>
+  )
+}
+
+function ModelFacts({ agent: { model, modelKind } }: { readonly agent: StoredAgent }) {
+  return (
+    <>
+      <Fact name="Model" value={model} tone={modelTones[modelKind ?? 'none']} />
+      {modelKind === 'script' && <Mark tone="wait">a script, no language model</Mark>}
+      {modelKind === null && <Mark tone="fail">this server has no such model</Mark>}
+    </>
   )
 }
 

@@ -28,6 +28,16 @@ test('agents that no other lists come first, each group by name', () => {
   assert.deepEqual(inOrder(arrangeAgents([])), [])
 })
 
+test('an agent that another hands over to, or runs as a step, is listed by it', () => {
+  const transfers = [{ agent: 'b' }] as never
+  const workflow = { agents: ['c', { agent: 'd' }] } as never
+  const agents = [{ ...agent('a'), transfers, workflow }, agent('b'), agent('c'), agent('d')]
+  assert.deepEqual(
+    arrangeAgents(agents).roots.map(({ id }) => id),
+    ['a'],
+  )
+})
+
 test('a sign is a letter or a digit, and its colour depends on the ids alone', () => {
   assert.deepEqual(lookOf('x', 'Élan').letter, 'É')
   assert.equal(lookOf('x', '“quoted”').letter, 'Q')

@@ -2,7 +2,8 @@
 import type { StoredAgent } from '@witan/protocol'
 
 /** What is known of an agent here. */
-export type KnownAgent = Pick<StoredAgent, 'id' | 'name' | 'subAgents'>
+export type KnownAgent = Pick<StoredAgent, 'id' | 'name' | 'subAgents'> &
+  Partial<Pick<StoredAgent, 'transfers' | 'workflow'>>
 
 /** Agents in two groups, each by name. `roots`: those that no other agent lists; empty if all are listed. */
 export interface ArrangedAgents<Agent> {
@@ -12,11 +13,18 @@ export interface ArrangedAgents<Agent> {
 
 /** Arranges agents for a list. */
 export function arrangeAgents<Agent extends KnownAgent>(agents: readonly Agent[]): ArrangedAgents<Agent> {
-  const listed = new Set(
-    agents.flatMap(({ id, subAgents }) => subAgents.map(({ agent }) => agent).filter((to) => to !== id)),
-  )
+  const listed = new Set(agents.flatMap((agent) => listedBy(agent).filter((to) => to !== agent.id)))
   const sorted = agents.toSorted(byName)
   return { roots: sorted.filter(({ id }) => !listed.has(id)), others: sorted.filter(({ id }) => listed.has(id)) }
+}
+
+/** The agents that an agent asks, hands over to, or runs as steps. Older servers have sub-agents only. */
+function listedBy({ subAgents, transfers = [], workflow }: KnownAgent): string[] {
+  const steps = workflow?.agents ?? []
+  return [
+    ...[...subAgents, ...transfers].map(({ agent }) => agent),
+    ...steps.map((step) => (typeof step === 'string' ? step : step.agent)),
+  ]
 }
 
 /** Both groups in one list. */

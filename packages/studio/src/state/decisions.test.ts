@@ -29,6 +29,7 @@ function viewOf(...given: readonly Given[]) {
       invocationId: callId,
       branch: null,
       branchPath: [],
+      authorKind: 'agent' as const,
       at: new Date(second * 1000).toISOString(),
       content: content as AnyEvent['content'],
       actions: {},
@@ -224,7 +225,11 @@ test('rows are lists of objects; anything else is shown as it is', () => {
 test('a graph is a list with every edge once, cycles and shared agents cut', () => {
   const nodes = ['r', 'a', 'b'].map((id) => ({ id, name: id.toUpperCase(), kind: 'agent' }))
   const edge = (from: string, to: string) => ({ from, to, kind: 'subAgents', description: `${from} asks ${to}` })
-  const graph = { nodes, edges: [edge('r', 'a'), edge('r', 'b'), edge('a', 'b'), edge('b', 'a'), edge('a', 'a')] }
+  const graph = {
+    nodes,
+    hotSpots: [],
+    edges: [edge('r', 'a'), edge('r', 'b'), edge('a', 'b'), edge('b', 'a'), edge('a', 'a')],
+  }
   assert.deepEqual(
     outlineOf(graph, 'r').map(({ id, depth, isRepeat }) => `${'-'.repeat(depth)}${id}${isRepeat ? '!' : ''}`),
     ['r', '-a', '--b', '---a!', '--a!', '-b!'],

@@ -1,5 +1,6 @@
 /** Lines of a list of conversations: their order and their states. */
-import type { CallState, ConversationLine } from '@witan/client'
+import type { CallState } from '@witan/client'
+import type { ConversationLine } from '@witan/protocol'
 
 /** A state with its words; null where there is nothing to say. */
 export interface LineState {

@@ -2,13 +2,13 @@
 import type { StoredAgent } from '@witan/protocol'
 
 /** What tells a script from a model: the server says it, a model's name does not. */
-export type ScriptedAgent = Pick<StoredAgent, 'id' | 'name' | 'modelKind'>
+export type ScriptedAgent = Pick<StoredAgent, 'id' | 'name' | 'modelKind'> & Partial<Pick<StoredAgent, 'workflow'>>
 
-/** The sentence of the banner, or null where every agent has a real model. */
+/** The sentence of the banner, or null where every agent has a real model. A workflow has none, and does not count. */
 export function scriptedNotice(agents: readonly ScriptedAgent[]): string | null {
   const scripted = agents.filter(({ modelKind }) => modelKind === 'script')
   if (scripted.length === 0) return null
-  if (scripted.length === agents.length) {
+  if (scripted.length === agents.filter(({ workflow }) => workflow == null).length) {
     return 'All agents here answer from a script. No language model is called.'
   }
   const names = scripted.slice(0, 3).map(({ id, name }) => name ?? id)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { createConversationFold } from '@witan/client'
 import type { AnyEvent } from '@witan/protocol'
 import { chatItems } from './chat-items.ts'
+import { stepWords } from './step.ts'
 import { pathBelowRoot, tasksOf } from './tasks.ts'
 import { callPath, callSummary, runSummary, treeRows } from './tree.ts'
 
@@ -27,6 +28,7 @@ function events(...given: readonly (Given & { readonly callId: Call })[]): AnyEv
     invocationId: one.callId,
     branch: null,
     branchPath: [],
+    authorKind: 'agent' as const,
     at: `2026-01-01T00:00:${String(seq).padStart(2, '0')}.000Z`,
     content: {},
     actions: {},
@@ -189,4 +191,27 @@ test('an agent does not wait for its task: a run is at work although a task of i
   assert.equal(runSummary(view, 'c_1').state, 'running')
   assert.deepEqual(runSummary(view, 'c_1').waitsFor, [])
   assert.equal(callSummary(view, 'c_2').state, 'waiting')
+})
+
+test('an agent that handed over does not wait: another speaks in its place, until control comes back', () => {
+  const targetStarts = { ...childStarts, content: { message: 'Rename me', handedFrom: 'c_1' } } as const
+  const handed = fold(rootStarts, targetStarts)
+  assert.deepEqual([runSummary(handed, 'c_1').waitsFor, runSummary(handed, 'c_1').handedTo], [[], 'child'])
+  const waiting = fold(rootStarts, targetStarts, toolStarts, actionOpens)
+  assert.deepEqual([runSummary(waiting, 'c_1').state, runSummary(waiting, 'c_1').handedTo], ['waiting', 'child'])
+  const back = { type: 'transfer', kind: null, callId: 'c_1', content: { returned: true } } as const
+  assert.equal(runSummary(fold(rootStarts, targetStarts, childEnds, back), 'c_1').handedTo, null)
+})
+
+test('[K24] a step is named by its place and round, and the child of a parallel by its branch', () => {
+  const step = (index: number, round = 0) => ({ step: { index, round } })
+  const inBranch = { branch: 'child.1', branchPath: ['child.1'] }
+  const view = fold(
+    rootStarts,
+    { ...childStarts, content: step(0, 1) },
+    { ...childStarts, callId: 'c_3', content: step(1), ...inBranch },
+    { ...childStarts, callId: 'c_4', content: step(1) },
+  )
+  const words = [...view.calls.values()].map((call) => stepWords(view, call))
+  assert.deepEqual(words, [null, 'round 2, step 1', 'branch child.1', 'step 2'])
 })

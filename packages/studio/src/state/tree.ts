@@ -9,6 +9,8 @@ export interface TreeRow {
   readonly siblings: number
   readonly state: CallState
   readonly waitsFor: readonly string[]
+  /** The agent that has control in its place while it works; null if it has not handed over. */
+  readonly handedTo: string | null
   readonly tokens: Tokens
   readonly expanded: boolean
 }
@@ -16,6 +18,7 @@ export interface TreeRow {
 interface Summary {
   readonly state: CallState
   readonly waitsFor: readonly string[]
+  readonly handedTo: string | null
   readonly tokens: Tokens
 }
 
@@ -72,12 +75,19 @@ export function callPath(view: ConversationView, callId: string): CallView[] {
   return path
 }
 
+const nothing: Summary = {
+  state: 'cancelled',
+  waitsFor: [],
+  handedTo: null,
+  tokens: { input: 0, output: 0, complete: true },
+}
+
 function summarise(view: ConversationView, callId: string, into: Map<string, Summary>): Summary {
   const call = view.calls.get(callId)
-  if (call === undefined) return { state: 'cancelled', waitsFor: [], tokens: { input: 0, output: 0, complete: true } }
+  if (call === undefined) return nothing
   const children = call.children.map((child) => {
-    const { name = child, background = false } = view.calls.get(child) ?? {}
-    return { name, waitedFor: !background, ...summarise(view, child, into) }
+    const { name = child, background = false, handedFrom = null } = view.calls.get(child) ?? {}
+    return { name, waitedFor: !background, isTarget: handedFrom === callId, ...summarise(view, child, into) }
   })
   const tokens = children.reduce((sum, child) => addTokens(sum, child.tokens), call.tokens)
   const active = children.filter(({ waitedFor, state }) => waitedFor && (state === 'running' || state === 'waiting'))
@@ -85,7 +95,8 @@ function summarise(view: ConversationView, callId: string, into: Map<string, Sum
   const parked = active.length > 0 && active.every((child) => child.state === 'waiting')
   const summary: Summary = {
     state: !over && parked ? 'waiting' : call.state,
-    waitsFor: over ? [] : active.map((child) => child.name),
+    waitsFor: over ? [] : active.filter((child) => !child.isTarget).map((child) => child.name),
+    handedTo: over ? null : (active.findLast((child) => child.isTarget)?.name ?? null),
     tokens,
   }
   into.set(callId, summary)

@@ -37,6 +37,8 @@ test('the banner names the agents with a script by what the server says of them,
     name === undefined ? { id, modelKind } : { id, modelKind, name }
   assert.equal(scriptedNotice([agent('scripted/a', 'language'), agent('b', null)]), null)
   assert.match(scriptedNotice([agent('a', 'script')]) ?? '', /^All agents/)
+  const order = { ...agent('order', null), workflow: { kind: 'sequence' } as never }
+  assert.match(scriptedNotice([agent('a', 'script'), order]) ?? '', /^All agents/)
   assert.match(scriptedNotice([agent('a', 'script', 'Clerk'), agent('b', 'language')]) ?? '', /called: Clerk\.$/)
   const five = ['a', 'b', 'c', 'd', 'e'].map((id) => agent(id, 'script'))
   assert.match(scriptedNotice([...five, agent('f', null)]) ?? '', /a, b, c and 2 more\.$/)

@@ -8,8 +8,7 @@ import {
   WitanError,
 } from '@witan/protocol'
 import { type CheckContext, checkAgent, checkAll, surveyOf } from '../check/check.ts'
-import { edgesOf } from '../edges.ts'
-import { listedBy, reachable } from '../check/graph.ts'
+import { listedBy } from '../check/graph.ts'
 import { inTurns, type Steps } from '../check/steps.ts'
 import { type Inspected, inspectAgent } from '../inspect.ts'
 import { parseAgent } from '../parse.ts'
@@ -250,7 +249,8 @@ async function remove(
   admin.registry.put(admin.database, id, null)
 }
 
-function currentAgents(admin: AdminContext): Map<string, AgentData> {
+/** The agents of the database as this process knows them. */
+export function currentAgents(admin: AdminContext): Map<string, AgentData> {
   return new Map([...admin.registry.rows(admin.database)].map(([id, row]) => [id, row.data]))
 }
 
@@ -297,16 +297,4 @@ function* inspectAgents(inputs: readonly unknown[]): Steps<Inspection> {
 
 function formFinding(agent: string, { code, message, path, hint }: WitanError): Finding {
   return { code, severity: 'error', agent, path: path ?? '', detail: message, hint: hint ?? '' }
-}
-
-/** What one agent reaches, as nodes and edges. */
-export async function graphOf(admin: AdminContext, id: string) {
-  const row = await getAgent(admin, id)
-  const agents = reachable(row.data, currentAgents(admin))
-  return {
-    nodes: agents.map((agent) => ({ id: agent.id, name: agent.name ?? agent.id, kind: 'agent' })),
-    edges: agents.flatMap((agent) =>
-      edgesOf(agent).map(({ kind, agent: to, description }) => ({ from: agent.id, to, kind, description })),
-    ),
-  }
 }

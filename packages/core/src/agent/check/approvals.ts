@@ -1,7 +1,7 @@
 /** Checks approvals: the agent has each tool, and each condition can be read and can be met. */
 import type { AgentData, Finding } from '@witan/protocol'
 import { type JsonSchema, propertyNames } from '../../tool/schema.ts'
-import { edgesOf } from '../edges.ts'
+import { edgesOf, transferTool } from '../edges.ts'
 import { nearest } from '../nearest.ts'
 import type { AgentSet } from './graph.ts'
 import { errorAt, type Surroundings } from './names.ts'
@@ -17,7 +17,8 @@ export function* checkApprovals(agent: AgentData, agents: AgentSet, { tools }: S
     const name = isPlain ? approval : approval.tool
     const path = `approvals.${index}`
     const own = toolNames(agent)
-    if (!own.includes(name)) findings.push(errorAt(agent, isPlain ? path : `${path}.tool`, noOwnTool(agent, name, own)))
+    if (!own.includes(name) && !builtInsOf(agent).includes(name))
+      findings.push(errorAt(agent, isPlain ? path : `${path}.tool`, noOwnTool(agent, name, own)))
     else if (!isPlain && approval.when !== 'code')
       findings.push(
         ...conditionFindings(
@@ -30,11 +31,35 @@ export function* checkApprovals(agent: AgentData, agents: AgentSet, { tools }: S
   return findings
 }
 
-/** The tools that an agent can call, except built-in ones. */
+/** The tools that an agent can call, except built-in ones other than the one that hands over. */
 function toolNames(agent: AgentData): readonly string[] {
   const { queries, actions, tools } = agent
-  return [...edgesOf(agent).map((edge) => edge.tool), ...[...queries, ...actions].map(({ name }) => name), ...tools]
+  return [
+    ...new Set(edgesOf(agent).flatMap((edge) => edge.tool ?? [])),
+    ...[...queries, ...actions].map(({ name }) => name),
+    ...tools,
+  ]
 }
+
+/** The built-in tools of an agent. Whether it is in a loop depends on who lists it. */
+function builtInsOf(agent: AgentData): readonly string[] {
+  const { questions, users, endToolMode, transferReach } = agent
+  return [
+    'exit_loop',
+    ...(questions ? ['ask_question'] : []),
+    ...(users.length > 0 ? ['ask_user'] : []),
+    ...(endToolMode ? ['end_tool_mode'] : []),
+    ...(transferReach === 'tree' ? [transferTool] : []),
+    ...(edgesOf(agent).some(({ mayRunInBackground }) => mayRunInBackground) ? taskTools : []),
+  ]
+}
+
+const taskTools = [
+  'get_background_sub_agent_result',
+  'fetch_sub_agent_progress',
+  'message_sub_agent',
+  'cancel_background_sub_agent',
+]
 
 function noOwnTool(agent: AgentData, name: string, own: readonly string[]): Pick<Finding, 'code' | 'detail' | 'hint'> {
   const near = nearest(name, own)
@@ -97,10 +122,13 @@ function argumentsOf(
   if (edges.length > 0) {
     const targets = edges.map((edge) => agents.get(edge.agent))
     if (targets.includes(undefined)) return null
-    const needed = targets.flatMap((target) => target?.parameters.map(({ name }) => name) ?? [])
+    const needed = edges.some(({ mayGenerate }) => !mayGenerate)
+      ? []
+      : targets.flatMap((target) => target?.parameters.map(({ name }) => name) ?? [])
     return [...edges.flatMap((edge) => edge.arguments), ...needed]
   }
   const own = [...agent.queries, ...agent.actions].find(({ name }) => name === tool)
+  if (own === undefined && builtInsOf(agent).includes(tool)) return null
   const schema = own === undefined ? tools.get(tool)?.jsonSchema : (own.parametersSchema ?? {})
   if (schema === undefined || (schema['additionalProperties'] !== false && propertyNames(schema).length === 0))
     return null

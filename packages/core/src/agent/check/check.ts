@@ -2,22 +2,15 @@
 import type { AgentData, CheckReport, Finding, MatrixRow } from '@witan/protocol'
 import type { QuerySource } from '../../tool/source.ts'
 import { checkApprovals } from './approvals.ts'
-import {
-  type AgentPath,
-  type AgentSet,
-  cyclesThrough,
-  listersOf,
-  mostPaths,
-  pathsFrom,
-  reachable,
-  reachableFrom,
-} from './graph.ts'
+import { type AgentSet, cyclesThrough, listersOf, mostPaths, pathsFrom, reachable, reachableFrom } from './graph.ts'
+import { addHandlers } from './handlers.ts'
 import { matrixOf } from './matrix.ts'
 import { checkNames, type Surroundings } from './names.ts'
 import { findBelow, findFrom, type ParameterFindings, type ParameterSurvey, surveyParameters } from './parameters.ts'
 import { checkPrices } from './prices.ts'
 import { checkQueries } from './queries.ts'
 import { inTurns, type Steps } from './steps.ts'
+import { checkTransfers } from './transfers.ts'
 import { checkUnused } from './unused.ts'
 
 /** What a check reads besides the agents. */
@@ -69,6 +62,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   for (const one of reached) findings.add(await inTurns(found.of(one)))
   findings.add(await inTurns(findFrom(agent, survey, found)))
   findings.add(await inTurns(checkUnused(agent, agents, context)))
+  findings.add(checkTransfers(agent, agents))
   findings.add(checkPrices(agent, agents, context))
   findings.add(await inTurns(checkCycles(agent, survey)))
 }
@@ -106,19 +100,19 @@ function createFindings(most: number): Findings {
 const mostCycles = 20
 
 function* checkCycles(agent: AgentData, survey: ParameterSurvey): Steps<Finding[]> {
-  const { maxDepth, maxModelCalls } = agent.limits
+  const { maxDepth, maxModelCalls, maxTransfers } = agent.limits
   const { cycles, count } = yield* cyclesThrough(agent, { ...survey, most: mostCycles })
   const details = cycles.map(
     (cycle) =>
-      `Cycle: ${cycle.join(' → ')}. Runs are bounded by maxDepth ${maxDepth} and maxModelCalls ${maxModelCalls}.`,
+      `Cycle: ${cycle.map(({ from, edge }) => `${from} –${edge.kind}→ `).join('')}${agent.id}. Runs are bounded by maxDepth ${maxDepth}, maxTransfers ${maxTransfers} and maxModelCalls ${maxModelCalls}.`,
   )
   const rest = count - details.length
   if (rest > 0) details.push(`\`${agent.id}\` is on at least ${rest} more cycles.`)
-  return details.map((detail) => ({
+  return details.map((detail, index) => ({
     code: 'AGENT_CYCLE',
     severity: 'warning',
     agent: agent.id,
-    path: 'subAgents',
+    path: cycles[index]?.[0]?.edge.kind ?? cycles[0]?.[0]?.edge.kind ?? 'subAgents',
     detail,
     hint: 'A cycle is allowed; every re-entry is a fresh call.',
   }))
@@ -155,17 +149,9 @@ function* waysDown(checked: readonly AgentData[], survey: Survey): Steps<Pick<Ch
     const share = Math.ceil((mostReported - matrix.length) / (roots.length - index))
     const paths = yield* pathsFrom(root, survey.agents, { most: Math.min(mostPaths, share) })
     for (const row of yield* matrixOf(paths, survey.flow)) if (matrix.length < mostReported) matrix.push(row)
-    yield* addHandlers(paths, handlers)
+    yield* addHandlers(paths, handlers, { agents: survey.agents, most: mostReported })
   }
   return { matrix, handlers: [...handlers] }
-}
-
-function* addHandlers(paths: readonly AgentPath[], handlers: Set<string>): Steps<void> {
-  for (const { path, agent } of paths) {
-    yield
-    if (handlers.size >= mostReported) return
-    for (const { name } of agent.actions) handlers.add([...path.split('/').slice(1), name].join('/'))
-  }
 }
 
 /** Agents that no agent lists, then one agent of each cycle that none of these reaches. Together they reach all agents. */

@@ -28,6 +28,8 @@ export interface Link {
   readonly source: Declared | null
   /** The name to look up, first in the parent and then in the conversation; null if the edge maps it to nothing [E17]. */
   readonly name: string | null
+  /** Whether the parent's model supplies it if nobody else does. */
+  readonly mayGenerate: boolean
 }
 
 /** The parameters of some agents and of all agents that these reach. */
@@ -101,7 +103,8 @@ function linkOf(
 ): Link {
   const name = mappedName(edge, to.parameter.name)
   const source = name === null ? undefined : own.get(name)
-  const link: Link = { parent, to, source: source ?? null, name }
+  const { mayGenerate } = edge
+  const link: Link = { parent, to, source: source ?? null, name, mayGenerate }
   to.above.push(link)
   const others = source?.below ?? to.unsourced
   others.push(link)

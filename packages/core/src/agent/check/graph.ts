@@ -8,9 +8,9 @@ export type AgentSet = ReadonlyMap<string, AgentData>
 
 /** One way from a root to an agent. */
 export interface AgentPath {
-  /** The root's id and the segments of the edges, joined by `/`. */
+  /** The root's id and the segments of the edges, joined by `/`. A target of a hand-over follows the position, never another target. */
   readonly path: string
-  /** The number of its edges. */
+  /** The number of its edges that add depth. */
   readonly levels: number
   readonly agent: AgentData
   readonly parent: AgentPath | null
@@ -41,10 +41,23 @@ export function* pathsFrom(
       const agent = agents.get(edge.agent)
       if (agent === undefined || within?.has(agent) === false || isOn(at, agent.id)) continue
       if (paths.length >= most) return paths
-      paths.push({ path: `${at.path}/${edge.segment}`, levels: at.levels + 1, agent, parent: at, edge })
+      const levels = at.levels + (edge.addsDepth ? 1 : 0)
+      paths.push({ path: `${above(at, edge).path}/${edge.segment}`, levels, agent, parent: at, edge })
     }
   }
   return paths
+}
+
+/** Where control of the agent at the end of a path began: the path itself, unless hand-overs lead to it. */
+export function positionOf(at: AgentPath): AgentPath {
+  let from = at
+  while (from.edge?.addsDepth === false && from.parent !== null) from = from.parent
+  return from
+}
+
+/** The path that an edge extends: a hand-over that of the position, whoever has its control. */
+function above(at: AgentPath, { addsDepth }: Edge): AgentPath {
+  return addsDepth ? at : positionOf(at)
 }
 
 function isOn(path: AgentPath | null, id: string): boolean {
@@ -69,25 +82,30 @@ export function reachableFrom(roots: readonly AgentData[], agents: AgentSet): re
   return [...found.values()]
 }
 
-/**
- * The shortest cycles through `root`, and how many were found. A cycle is the list of its ids, and the first id is repeated
- * at the end.
- */
+/** A cycle: each edge with the agent that has it, in order. The last edge leads back to the first agent. */
+export type Cycle = readonly { readonly from: string; readonly edge: Edge }[]
+
+/** The shortest cycles through `root`, and how many were found. */
 export function* cyclesThrough(
   root: AgentData,
   { agents, listers, most }: { readonly agents: AgentSet; readonly listers: Listers; readonly most: number },
-): Steps<{ readonly cycles: readonly (readonly string[])[]; readonly count: number }> {
-  const cycles: string[][] = []
+): Steps<{ readonly cycles: readonly Cycle[]; readonly count: number }> {
+  const cycles: Cycle[] = []
   let count = 0
   const within = circleOf(root, agents, listers)
   if (within.size === 1) return { cycles, count }
   const back = new Set(listers.get(root.id))
   for (const at of yield* pathsFrom(root, agents, { within })) {
-    if (!back.has(at.agent.id)) continue
+    const last = back.has(at.agent.id) ? edgesOf(at.agent).find((edge) => edge.agent === root.id) : undefined
+    if (last === undefined) continue
     count += 1
-    if (cycles.length < most) cycles.push([...at.path.split('/'), root.id])
+    if (cycles.length < most) cycles.push([...edgesTo(at), { from: at.agent.id, edge: last }])
   }
   return { cycles, count }
+}
+
+function edgesTo({ parent, edge }: AgentPath): Cycle {
+  return parent === null || edge === null ? [] : [...edgesTo(parent), { from: parent.agent.id, edge }]
 }
 
 /** The agents that `root` reaches and that reach it: all cycles of `root` consist of them. */

@@ -1,5 +1,6 @@
 /** Where each parameter gets its value on each path: the matrix, and the delegates that can never be called. */
 import type { AgentData, Finding, MatrixRow } from '@witan/protocol'
+import type { Edge } from '../edges.ts'
 import type { Declared, Flow, Link } from './flow.ts'
 import { type AgentPath, type AgentSet, pathsFrom, reachable } from './graph.ts'
 import type { Steps } from './steps.ts'
@@ -18,7 +19,7 @@ const givenToRoot: BoundAt = { from: 'conversation', isGenerated: false, isFirst
 /** Agents and parameters on every path: the source of the value, whether a model sees it, and whether a model may generate it. */
 export function* matrixOf(paths: readonly AgentPath[], flow: Flow): Steps<MatrixRow[]> {
   const rows: MatrixRow[] = []
-  for (const [{ path, agent, parent }, bound] of yield* boundOn(paths, flow)) {
+  for (const [{ path, agent, edge }, bound] of yield* boundOn(paths, flow)) {
     yield
     for (const [index, { from, isFirst }] of bound.entries()) {
       const parameter = agent.parameters[index] as Declared['parameter']
@@ -28,7 +29,7 @@ export function* matrixOf(paths: readonly AgentPath[], flow: Flow): Steps<Matrix
         parameter: parameter.name,
         boundFrom: from,
         shown: parameter.sendToModel,
-        mayGenerate: parent !== null && parameter.policy === null && isFirst,
+        mayGenerate: edge?.mayGenerate === true && parameter.policy === null && isFirst,
       })
     }
   }
@@ -52,14 +53,14 @@ function* boundOn(paths: readonly AgentPath[], flow: Flow): Steps<ReadonlyMap<Ag
   return bound
 }
 
-function boundBy({ to, source, name }: Link, above: readonly BoundAt[]): BoundAt {
+function boundBy({ to, source, name, mayGenerate }: Link, above: readonly BoundAt[]): BoundAt {
   const isTrusted = to.parameter.policy !== null
   const handed = source === null ? undefined : above[source.index]
   const isFirst = handed === undefined
-  const isGenerated = !isTrusted && (handed?.isGenerated ?? true)
+  const isGenerated = !isTrusted && (handed?.isGenerated ?? mayGenerate)
   if (handed !== undefined && !(isTrusted && handed.isGenerated))
     return { from: handed.from === 'missing' ? 'missing' : 'parent', isGenerated, isFirst }
-  if (!isTrusted) return { from: 'model', isGenerated, isFirst }
+  if (!isTrusted && mayGenerate) return { from: 'model', isGenerated, isFirst }
   return { from: name === null ? 'missing' : 'conversation', isGenerated, isFirst }
 }
 
@@ -75,7 +76,8 @@ export function* unavailableFrom(
   { agents, flow, named }: { readonly agents: AgentSet; readonly flow: Flow; readonly named: Map<Link, number> },
 ): Steps<Finding[]> {
   const findings: Finding[] = []
-  const isCut = ({ above, parameter }: Declared) => parameter.policy !== null && above.some(({ name }) => name === null)
+  const isCut = ({ above, parameter }: Declared) =>
+    above.some(({ name, mayGenerate }) => name === null && (parameter.policy !== null || !mayGenerate))
   if (!reachable(root, agents).some((agent) => flow.declared(agent).some(isCut))) return findings
   for (const [{ agent, path, parent, edge }, bound] of yield* boundOn(yield* pathsFrom(root, agents), flow)) {
     if (parent === null || edge === null) continue
@@ -85,6 +87,10 @@ export function* unavailableFrom(
       const before = named.get(link) ?? 0
       if (bound[index]?.from !== 'missing' || before >= mostWays) continue
       named.set(link, before + 1)
+      if (edge.kind === 'workflow') {
+        findings.push(unbound(link, edge))
+        continue
+      }
       findings.push({
         code: 'DELEGATE_UNAVAILABLE',
         severity: 'warning',
@@ -96,4 +102,16 @@ export function* unavailableFrom(
     }
   }
   return findings
+}
+
+/** A step that can never start: a workflow has no model that could supply the value, and its map keeps the conversation's away. */
+function unbound({ parent, to }: Link, { agent, agentAt }: Edge): Finding {
+  return {
+    code: 'WORKFLOW_PARAM_UNBOUND',
+    severity: 'error',
+    agent: parent.id,
+    path: agentAt,
+    detail: `\`${agent}\` needs \`${to.parameter.name}\`: a workflow has no model that could supply it.`,
+    hint: 'Map the name to one that the workflow declares, or leave it out of the map, so that the conversation supplies it.',
+  }
 }

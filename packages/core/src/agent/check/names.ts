@@ -3,7 +3,7 @@ import type { AgentData, Finding } from '@witan/protocol'
 import type { FunctionTool } from '../../tool/define.ts'
 import { builtIns, namesake } from '../naming.ts'
 import { nearest } from '../nearest.ts'
-import { edgesOf } from '../edges.ts'
+import { edgesOf, transferTool } from '../edges.ts'
 import type { AgentSet, Listers } from './graph.ts'
 import type { Steps } from './steps.ts'
 
@@ -71,10 +71,22 @@ function clashes(agent: AgentData): Finding[] {
       }),
     )
   }
-  for (const { tool, at } of edgesOf(agent)) if (taken.get(tool) !== at) take(tool, at)
+  for (const { tool, at } of edgesOf(agent))
+    if (tool !== null && tool !== transferTool && taken.get(tool) !== at) take(tool, at)
   for (const [index, { name }] of agent.queries.entries()) take(name, `queries.${index}`)
   for (const [index, { name }] of agent.actions.entries()) take(name, `actions.${index}`)
   for (const [index, name] of agent.tools.entries()) take(name, `tools.${index}`)
+  const targets = agent.transfers.map((edge) => edge.agent)
+  for (const [index, id] of targets.entries()) {
+    if (targets.indexOf(id) < index)
+      findings.push(
+        errorAt(agent, `transfers.${index}.agent`, {
+          code: 'NAME_TAKEN',
+          detail: `Transfer target \`${id}\` is listed twice.`,
+          hint: 'Keep one of the two.',
+        }),
+      )
+  }
   const people = agent.users.map(({ id }) => id)
   for (const [index, id] of people.entries()) {
     if (people.indexOf(id) < index)
@@ -106,15 +118,17 @@ function mayList(parent: string, child: AgentData | undefined): boolean {
   return child === undefined || child.parents === null || child.parents.includes(parent)
 }
 
+const nouns = { subAgents: 'sub-agent', transfers: 'transfer target', workflow: 'step' } as const
+
 function* references(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
   const findings: Finding[] = []
-  for (const { agent: id, agentAt: path } of edgesOf(agent)) {
+  for (const { kind, agent: id, agentAt: path } of edgesOf(agent)) {
     yield
     if (id === agent.id) {
       findings.push(
         errorAt(agent, path, {
           code: 'AGENT_SELF_REFERENCE',
-          detail: `Agent \`${id}\` lists itself as a sub-agent.`,
+          detail: `Agent \`${id}\` lists itself as a ${nouns[kind]}.`,
           hint: 'Remove the edge; a specialist of the same kind needs an id of its own.',
         }),
       )
@@ -135,7 +149,7 @@ function* references(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
       findings.push(
         errorAt(agent, path, {
           code: 'AGENT_REF_UNKNOWN',
-          detail: `Agent \`${agent.id}\` lists sub-agent \`${id}\`, which does not exist.${meant}`,
+          detail: `Agent \`${agent.id}\` lists ${nouns[kind]} \`${id}\`, which does not exist.${meant}`,
           hint: 'Create it first, or send both in one batch.',
         }),
       )
@@ -189,7 +203,8 @@ function* unknownNames(agent: AgentData, around: Surroundings): Steps<Finding[]>
 /** The models that an agent names: its own, its fallbacks, and those that its edges allow [D22]. */
 export function modelsOf(agent: AgentData): [path: string, model: string][] {
   const behind = (agent.fallbacks ?? []).map((model, at): [string, string] => [`fallbacks.${at}`, model])
-  return [['model', agent.model], ...behind, ...edgesOf(agent).flatMap(({ models }) => [...models])]
+  const own: [string, string][] = agent.workflow === null ? [['model', agent.model]] : []
+  return [...own, ...behind, ...edgesOf(agent).flatMap(({ models }) => [...models])]
 }
 
 /** For each kind of reference: the error code if it is missing, and where it comes from. */

@@ -28,6 +28,8 @@ const graph = fc
         .map(([declared, maps, lists]) => ({
           id,
           parameters: declared,
+          transfers: [],
+          workflow: null,
           subAgents: ids.flatMap((agent, index) =>
             agent !== id && (lists >> index) & 1 ? [{ agent, map: maps[index] }] : [],
           ),
@@ -102,7 +104,7 @@ test('[E15] where a start may leave a value of its root out, a trusted one furth
         parameters: [{ name: 'case', type: 'any', sendToModel: false, policy: 'forbidModelGeneration' }],
         subAgents: [],
       },
-    ].map((agent) => [agent.id, agent as unknown as AgentData]),
+    ].map((agent) => [agent.id, { transfers: [], workflow: null, ...agent } as unknown as AgentData]),
   )
   const told = [...takersOf(agents.get('root') as AgentData, agents)].map(
     ([name, takers]) => `${name}: ${takers.map(({ agent }) => agent.id).join()}`,

@@ -69,10 +69,10 @@ export function* takersIn(
     if (!sure.has(name)) yield generated
   }
   /** The marks of a parameter whose parent has no value under the name. */
-  function* asked({ to, name }: Link): Iterable<number> {
+  function* asked({ to, name, mayGenerate }: Link): Iterable<number> {
     const isTrusted = to.parameter.policy !== null
     if (name !== null) yield* marked(name)
-    if (!isTrusted && (name === null || !sure.has(name))) yield generated
+    if (!isTrusted && mayGenerate && (name === null || !sure.has(name))) yield generated
   }
   const takers = new Map<string, readonly Declared[]>()
   for (const [name, [own]] of names) {

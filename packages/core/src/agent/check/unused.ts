@@ -1,6 +1,6 @@
 /** Warns about declarations without an effect: unused values, dangling names, and delegates and levels that no run reaches. */
 import type { AgentData, Finding } from '@witan/protocol'
-import { edgesOf, mappedName } from '../edges.ts'
+import { edgesOf, mappedName, transferTool } from '../edges.ts'
 import { nearest } from '../nearest.ts'
 import { type AgentSet, pathsFrom } from './graph.ts'
 import type { Steps } from './steps.ts'
@@ -71,7 +71,7 @@ function* unknownMaps(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
     if (names === undefined) continue
     findings.push(
       ...Object.entries(edge.map).flatMap(([name, source]) => {
-        const at = `${edge.at}.map.${name}`
+        const at = `${edge.agentAt.replace(/\.agent$/, '')}.map.${name}`
         if (!names.includes(name)) {
           const detail = `\`${agent.id}\` maps \`${name}\` for \`${edge.agent}\`, which declares no such parameter.`
           const known = names.length === 0 ? 'It declares none.' : `It declares: ${names.join(', ')}.`
@@ -93,13 +93,15 @@ function meant(name: string, known: readonly string[]): string | null {
   return near === null ? null : `Did you mean \`${near}\`?`
 }
 
+const verbs = { subAgents: 'be called', transfers: 'take over', workflow: 'run' } as const
+
 function closedDelegates(agent: AgentData, agents: AgentSet): Finding[] {
-  return edgesOf(agent).flatMap(({ agent: id, agentAt }) =>
+  return edgesOf(agent).flatMap(({ kind, agent: id, agentAt }) =>
     agents.get(id)?.disabled === true
       ? [
           warningAt(agent, agentAt, {
             code: 'DELEGATE_UNAVAILABLE',
-            detail: `\`${agent.id}/${id}\` can never be called: \`${id}\` is disabled.`,
+            detail: `\`${agent.id}/${id}\` can never ${verbs[kind]}: \`${id}\` is disabled.`,
             hint: `Enable \`${id}\`, or take it out of \`${agent.id}\`.`,
           }),
         ]
@@ -128,7 +130,8 @@ function* unknownParents(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
 function offersOf(agent: AgentData): readonly string[] {
   const { queries, actions, tools, questions, users } = agent
   return [
-    ...edgesOf(agent).map((edge) => edge.tool),
+    ...new Set(edgesOf(agent).flatMap((edge) => edge.tool ?? [])),
+    ...(agent.transferReach === 'tree' && agent.transfers.length === 0 ? [transferTool] : []),
     ...[...queries.filter(({ allowModelQueries }) => allowModelQueries), ...actions].map(({ name }) => name),
     ...tools,
     ...(questions ? ['ask_question'] : []),

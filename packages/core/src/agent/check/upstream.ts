@@ -141,8 +141,8 @@ function* untrusted(nodes: readonly Declared[], { within }: Below): Steps<Readon
   const starts: [Declared, Maker][] = []
   for (const node of free) {
     yield
-    for (const { parent } of node.unsourced) {
-      if (!within.has(parent)) continue
+    for (const { parent, mayGenerate } of node.unsourced) {
+      if (!within.has(parent) || !mayGenerate) continue
       const key = `${node.agent.id} ${parent.id}`
       const maker = makers.get(key) ?? { taker: node.agent.id, caller: parent.id }
       makers.set(key, maker)

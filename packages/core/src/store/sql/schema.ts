@@ -167,5 +167,8 @@ create table content_uses (
 create index content_uses_by_content on content_uses (content);
 `
 
+/** Hand-overs, steps of workflows and branches. Earlier versions misread such a log. */
+const handOvers = 'select 1'
+
 /** Every migration in order; the schema's version is how many have run. */
-export const migrations: readonly string[] = [first, expiry, tasks, checkpoints, contents]
+export const migrations: readonly string[] = [first, expiry, tasks, checkpoints, contents, handOvers]

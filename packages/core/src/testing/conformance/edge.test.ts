@@ -2,6 +2,7 @@
 import { describe } from 'node:test'
 import { agentTools } from '../../edge/agent-tool.ts'
 import { subAgentTools } from '../../edge/sub-agent.ts'
+import { transferTools } from '../../edge/transfer.ts'
 import { type EdgeHarness, testEdge } from './edge.ts'
 import { testTool } from './tool.ts'
 import { agentOf } from './tool-fixtures.ts'
@@ -58,4 +59,21 @@ describe('every edge that stands', () => {
       })
     }
   }
+
+  const clerk = agentOf({ id: 'clerk', description: 'Clerks.', parameters: [tenant] })
+  const find = (_: unknown, id: string) => (id === clerk.id ? clerk : null)
+  testTool({
+    name: 'the tool that hands over',
+    tool: 'transfer_to_agent',
+    agent: { id: 'desk', parameters: [tenant], transfers: [{ agent: 'clerk' }] },
+    open: () => ({ source: transferTools({ find, exists: () => true }) }),
+    fitting: [
+      { arguments: { agent_name: 'clerk' }, comesTo: 'transfer' },
+      { arguments: { agent_name: 'stranger' }, comesTo: 'failure' },
+      { arguments: { agent_name: 'desk' }, comesTo: 'failure' },
+      { arguments: {}, comesTo: 'failure' },
+      { arguments: { agent_name: { clerk: true } }, comesTo: 'failure' },
+    ],
+    unfitting: [],
+  })
 })

@@ -7,7 +7,7 @@ import type { Answering, Arguments } from './tool-fixtures.ts'
 /** Arguments that a tool accepts, and the first outcome of a call with them. */
 export interface ToolCase {
   readonly arguments: Arguments
-  readonly comesTo: 'result' | 'failure' | 'interruption' | 'child'
+  readonly comesTo: 'result' | 'failure' | 'interruption' | 'child' | 'transfer'
 }
 
 /** The environment of a tool during one test. */

@@ -168,6 +168,9 @@ create table {s}.content_uses (
 create index content_uses_by_digest on {s}.content_uses (database, digest);
 `
 
+/** Hand-overs, steps of workflows and branches. Earlier versions misread such a log. */
+const handOvers = 'select 1'
+
 /** One step of the schema. */
 export interface Migration {
   readonly sql: string
@@ -182,6 +185,7 @@ export const migrations: readonly Migration[] = [
   { sql: noticeKey, worksFrom: 1 },
   { sql: checkpoints, worksFrom: 4 },
   { sql: contents, worksFrom: 5 },
+  { sql: handOvers, worksFrom: 6 },
 ]
 
 /** Statements on the key of the notices. */

@@ -1,0 +1,61 @@
+/** A call while a view is built: the same fields as readers see, but writable. */
+import type { Event } from '@witan/protocol'
+import type { Asked, CallNotice, CallView, ToldWords } from './conversation-view.ts'
+import { text } from './read-value.ts'
+
+/** A value whose fields may change. */
+export type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
+
+/** A call of the view. */
+export interface Call extends Writable<CallView> {
+  bound: string[]
+  readonly notices: CallNotice[]
+  readonly told: ToldWords[]
+  readonly asked: Writable<Asked>[]
+  readonly children: string[]
+}
+
+/** A call as its first event shows it: a tool without a name, until its start says more. */
+export function newCall(event: Event, parentCallId: string | null): Call {
+  return {
+    callId: event.callId,
+    parentCallId,
+    rootCallId: event.rootCallId,
+    kind: 'tool',
+    name: '',
+    agentPath: text(event.agentPath),
+    document: text(event.document),
+    state: 'running',
+    task: '',
+    text: '',
+    reasoned: null,
+    arguments: null,
+    bound: [],
+    parameters: null,
+    hiddenParameters: [],
+    result: null,
+    output: null,
+    truncated: false,
+    finishReason: null,
+    error: null,
+    notices: [],
+    interruptionId: null,
+    asked: [],
+    model: null,
+    modelCalls: 0,
+    tokens: { input: 0, output: 0, complete: true },
+    hidden: false,
+    background: false,
+    handedFrom: null,
+    returned: false,
+    transferToAgent: null,
+    step: null,
+    branch: text(event.branch) || null,
+    told: [],
+    startedAt: text(event.at),
+    endedAt: null,
+    children: [],
+    attempt: 0,
+    textEnded: false,
+  }
+}

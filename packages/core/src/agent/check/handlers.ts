@@ -1,0 +1,38 @@
+/** The paths for which a client must register handlers: one for each action on each way to its agent [R26, R27]. */
+import type { AgentData } from '@witan/protocol'
+import { type AgentPath, type AgentSet, pathsFrom, positionOf, reachable } from './graph.ts'
+import type { Steps } from './steps.ts'
+
+/** Adds the handler paths below one root until there are `most` of them. */
+export function* addHandlers(
+  paths: readonly AgentPath[],
+  handlers: Set<string>,
+  { agents, most }: { readonly agents: AgentSet; readonly most: number },
+): Steps<void> {
+  for (const at of paths) {
+    yield
+    if (handlers.size >= most) return
+    addActions(at.agent, at.path, handlers)
+    if (at.agent.transferReach === 'tree') yield* addTargets(at, handlers, agents)
+  }
+}
+
+function addActions(agent: AgentData, path: string, handlers: Set<string>): void {
+  for (const { name } of agent.actions) handlers.add([...path.split('/').slice(1), name].join('/'))
+}
+
+/** What an agent with reach `tree` may hand over to, and what that has below it: at the root's position the whole tree of the root. */
+function* addTargets(at: AgentPath, handlers: Set<string>, agents: AgentSet): Steps<void> {
+  const position = positionOf(at)
+  const inReach = reachable(position.parent === null ? position.agent : at.agent, agents)
+  for (const target of inReach) {
+    const { id } = at.agent
+    const takes = target.acceptTransfer && (target.parents === null || target.parents.includes(id))
+    if (!takes || target.id === id || !reachable(target, agents).some(({ actions }) => actions.length > 0)) continue
+    for (const { path, agent } of yield* pathsFrom(target, agents, { most: mostBelow }))
+      addActions(agent, `${position.path}/${path}`, handlers)
+  }
+}
+
+/** The most paths that are followed below one target. */
+const mostBelow = 200

@@ -1,0 +1,36 @@
+/** A parallel: all agents at once. It gives every answer, and fails only if every agent failed [Kb12]. */
+import type { Workflow } from '@witan/protocol/entries'
+import { markForeign } from '../../model/attribution.ts'
+import { answer, isAnswered, left, type Next, type Step, start } from './steps.ts'
+
+/** What a parallel does next. */
+export function parallel({ agents }: Workflow, steps: readonly Step[]): Next {
+  if (steps.length === 0) return start(...agents.map((_, index) => ({ index, round: 0 })))
+  if (steps.some(({ end }) => end === null)) return { kind: 'wait' }
+  const listed = steps.toSorted((one, other) => one.index - other.index)
+  const exit = listed.filter(isAnswered).find(({ end }) => end.exits)
+  if (exit !== undefined) {
+    const others = listed.filter((step) => step !== exit)
+    return answer(left(exit.end, others))
+  }
+  if (!listed.some(isAnswered)) return allFailed(listed)
+  const text = listed.map(blockOf).join('\n\n')
+  return answer({ text, output: listed.map(itemOf), hasSchema: false, isAttributed: true, exits: false })
+}
+
+function allFailed(steps: readonly Step[]): Next {
+  const errors = steps.map(({ agent, end }) => `\`${agent}\`: ${end !== null && 'error' in end ? end.error : ''}`)
+  const [first] = steps
+  const code = first?.end !== null && first?.end !== undefined && 'code' in first.end ? first.end.code : 'TOOL_FAILED'
+  return { kind: 'fail', error: `every agent failed: ${errors.join('; ')}`, code }
+}
+
+function blockOf({ agent, end }: Step): string {
+  if (end === null || 'error' in end) return `[from @${agent}] error: ${markForeign(end?.error ?? '')}`
+  return `[from @${agent}] ${end.isAttributed ? end.text : markForeign(end.text)}`
+}
+
+function itemOf({ agent, end }: Step) {
+  if (end === null || 'error' in end) return { agent, text: '', output: null, error: end?.error ?? '' }
+  return { agent, text: end.text, output: end.output, error: null }
+}

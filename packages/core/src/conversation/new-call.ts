@@ -1,0 +1,100 @@
+/** Makes the call of an agent from its start: its values, its document, and what its model may read. */
+import type { AgentData } from '@witan/protocol'
+import type { AgentStartBody, Entry } from '@witan/protocol/entries'
+import { edgesOf } from '../agent/edges.ts'
+import { bind, withGenerated } from '../parameter/bind.ts'
+import type { Scrubber } from '../parameter/scrub.ts'
+import { hiddenNames } from '../parameter/visibility.ts'
+import { childAddress, documentAt } from './address.ts'
+import { gather } from './callers-view.ts'
+import { heardOf } from './hand-over.ts'
+import type { AgentCall, ConversationState, SharedHistory, Slot } from './state.ts'
+
+/** Who starts a call: its agent, the call above it, and the tool call that runs it, if one does. */
+interface Origin {
+  readonly agent: AgentData
+  readonly parent: AgentCall | null
+  readonly tool: Slot | null
+}
+
+/** The call of a start entry, and its invocation before numbering. */
+export function newCall(
+  state: ConversationState,
+  entry: Entry & { body: AgentStartBody },
+  { agent, parent, tool }: Origin,
+): { readonly call: AgentCall; readonly invocation: string } {
+  const { place, body } = entry
+  const binding = bind(agent.parameters, { parent: parent?.parameters ?? null, given: state.given, map: body.map })
+  const parameters = withGenerated(binding, body.generated)
+  const source = body.handOver === undefined ? null : parent
+  const address = parent === null || source !== null ? null : childAddress(parent, { agent: body.agent, parameters })
+  const sight = sightOf(state, agent, parameters)
+  const call: AgentCall = {
+    place,
+    job: parent === null || body.background !== undefined ? place.call : parent.job,
+    agent,
+    revision: body.revision,
+    parent,
+    askedBy: tool ?? parent?.slots.find((one) => one.asked.id === body.toolCallId) ?? null,
+    toolCallId: body.toolCallId,
+    message: body.message,
+    model: body.overrides?.model ?? agent.model,
+    temperature: body.overrides?.temperature ?? agent.temperature,
+    toolMode: body.overrides?.toolMode ?? agent.toolMode,
+    handOver: body.handOver ?? null,
+    handedTo: null,
+    step: body.step ?? null,
+    workflow: agent.workflow === null ? null : { input: '', steps: [] },
+    depth: parent === null ? 0 : parent.depth + (source === null ? 1 : 0),
+    parameters,
+    document: source?.document ?? documentAt(state, address?.key ?? place.document, place.document),
+    startedAt: entry.at,
+    start: entry,
+    initial: body.initial,
+    scrub: sight.scrub,
+    overhears: sight.overhears,
+    unseen: sight.unseen,
+    shared: source === null ? sharedHistory(parent, body, sight.overhears) : heardOf(source, sight.overhears),
+    gathered: source === null ? gather(body.answer) : source.gathered,
+    firstSaid: source?.firstSaid ?? (body.history === 'isolated' ? -1 : 0),
+    active: false,
+    iterations: 0,
+    spared: 0,
+    failures: 0,
+    calledTool: false,
+    endedToolMode: false,
+    slots: [],
+    reply: null,
+    refused: [],
+    earlierAnswers: [],
+    final: null,
+    usage: new Map(),
+  }
+  return { call, invocation: address?.invocation ?? place.invocation }
+}
+
+/** What an agent's model may not see of its values. */
+function sightOf(
+  { scrubbers }: ConversationState,
+  { parameters: declared }: AgentData,
+  bound: AgentCall['parameters'],
+) {
+  if (declared.length === 0) return allSeen
+  const unseen = hiddenNames(declared, bound).join(' ')
+  const scrub = scrubbers.of(declared, bound)
+  return { unseen, scrub, overhears: unseen === '' && scrub === null ? null : scrubbers.overhearing(declared, bound) }
+}
+
+const allSeen = { unseen: '', scrub: null, overhears: null } as const
+
+function sharedHistory(
+  parent: AgentCall | null,
+  { history }: Pick<AgentStartBody, 'history'>,
+  scrub: Scrubber,
+): SharedHistory | null {
+  if (parent === null || history !== 'shared') return null
+  const { agent, document, firstSaid } = parent
+  const { said } = document
+  const others = new Set(edgesOf(agent).flatMap((edge) => edge.tool ?? []))
+  return { said, from: Math.max(firstSaid, 0), upTo: said.length, others, scrub }
+}

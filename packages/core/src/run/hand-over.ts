@@ -1,0 +1,105 @@
+/** Hands control of a call's place in the tree to another agent, and takes it back [C33]. */
+import type { AgentStartBody, CallPlace } from '@witan/protocol/entries'
+import { placeOfTarget } from '../conversation/address.ts'
+import { type AgentCall, positionOf, type Slot } from '../conversation/state.ts'
+import { pairOf } from '../conversation/hand-over.ts'
+import { attributed } from '../model/attribution.ts'
+import { bind } from '../parameter/bind.ts'
+import { startParameters } from '../parameter/visibility.ts'
+import { refusedTransfer, result, type TransferOutcome } from '../tool/outcome.ts'
+import type { PinnedAgent } from '../job/environment.ts'
+import { type Job, record } from '../job/job.ts'
+import { initialCalls } from '../job/start.ts'
+import { recordOutcome } from './admit.ts'
+
+/**
+ * Hands over from the call that owns `slot`. The end of the tool call, the hand-over and the start of the target are stored in one
+ * append, so that none of them is there without the others [E41].
+ */
+export function handOver(slot: Slot, job: Job, to: TransferOutcome): void {
+  const source = slot.owner
+  const pinned = job.env.pinned(job.log.state.database, to.agent, job.run.revisions)
+  const refusal = pinned === null ? `${to.agent} is not available` : refusalOf(source, job, to.agent)
+  if (pinned === null || refusal !== null) return recordOutcome(slot, job, refusedTransfer(refusal ?? ''))
+  refuseOthers(slot, job)
+  recordOutcome(slot, job, { ...result({ status: 'ok' }), handsTo: to.agent })
+  record(job, source.place, {
+    type: 'transfer',
+    kind: null,
+    body: { from: source.agent.id, to: to.agent, returned: false },
+  })
+  const place = placeOfTarget(source, { agent: to.agent, call: job.env.ids.call() })
+  // Of the hand-over itself a reader of words sees nothing; behind its own words there would be nothing to answer.
+  const endsWithOwn = to.handOver.history === 'words' && !isNewHere(source, to.agent)
+  record(job, place, { type: 'start', kind: 'agent', body: startOf(source, job, { to, pinned }) })
+  if (endsWithOwn) tell(place, job, `${source.agent.id} has handed over to you.`)
+}
+
+/** Refuses what else would take control away in the same reply: the first valid call counts [E35]. */
+export function refuseOthers(slot: Slot, job: Job): void {
+  for (const other of slot.owner.slots)
+    if (other !== slot && other.state !== 'settled')
+      recordOutcome(other, job, refusedTransfer('another transfer of this reply was taken'))
+}
+
+/** Why this hand-over may not be made now; null if it may [E40]. */
+function refusalOf({ agent, document }: AgentCall, { run }: Job, to: string): string | null {
+  if (document.handOvers.includes(pairOf(agent.id, to)))
+    return `you handed over to ${to} before and no person or tool has said anything since`
+  const { maxTransfers } = run.root.agent.limits
+  return run.transfers < maxTransfers ? null : `${run.transfers} of ${maxTransfers} transfers are used`
+}
+
+function startOf(
+  source: AgentCall,
+  job: Job,
+  { to, pinned }: { readonly to: TransferOutcome; readonly pinned: PinnedAgent },
+): AgentStartBody {
+  const { data, revision } = pinned
+  const { given } = job.log.state
+  const { bound } = bind(data.parameters, { parent: source.parameters, given, map: to.map })
+  return {
+    agent: data.id,
+    revision,
+    toolCallId: null,
+    message: source.message,
+    ...startParameters(data.parameters, bound),
+    generated: null,
+    map: to.map,
+    history: 'agent',
+    revisions: {},
+    initial: initialCalls(data, isNewHere(source, data.id)),
+    hidden: false,
+    originRunId: null,
+    handedFrom: source.place.call,
+    handOver: to.handOver,
+  }
+}
+
+/** Whether an agent has not worked in the document of a call yet. */
+function isNewHere(call: AgentCall, agent: string): boolean {
+  return positionOf(call).agent.id !== agent && !call.document.guests.includes(agent)
+}
+
+/**
+ * Gives control back to the call that had handed over to `target`, which has ended. `speaker` gave the answer. `failure`: why
+ * there is none, for the agent that gets control.
+ */
+export function giveBack(
+  { agent, parent }: AgentCall,
+  job: Job,
+  { speaker, failure }: { readonly speaker: AgentCall; readonly failure?: string },
+): void {
+  const source = parent as AgentCall
+  const body = { from: agent.id, to: source.agent.id, returned: true }
+  record(job, source.place, { type: 'transfer', kind: null, body })
+  if (failure !== undefined) tell(source.place, job, `${agent.id} failed: ${failure}`)
+  // The answer is its own, given in another's place.
+  else if (speaker.agent.id === source.agent.id) tell(source.place, job, `${agent.id} has given control back; go on.`)
+}
+
+/** Puts words of the runtime into the document for the agent of that call. */
+function tell(place: CallPlace, job: Job, words: string): void {
+  const body = { author: 'witan', text: attributed('witan', place.author, words) }
+  record(job, { ...place, author: 'witan' }, { type: 'message', kind: null, body })
+}
