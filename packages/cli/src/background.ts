@@ -63,14 +63,22 @@ export function createFollowUps(
 ): FollowUps {
   const { client } = connection
   const hidden = new Set<string>()
+  /** Which agent has control of a run, where it is not the root's. */
+  const speakers = new Map<string, string>()
   let from = 0
   const take = (event: Event, show: (text: string) => void) => {
     from = event.seq ?? from
+    if (event.type === 'transfer' && event.invocationId === event.rootCallId)
+      speakers.set(event.rootCallId, event.content.to)
     if (event.kind !== 'agent' || event.callId !== event.rootCallId) return
     if (event.type === 'start' && event.content.hidden) hidden.add(event.callId)
     const isOver = event.type === 'end' || event.type === 'error'
     if (!isOver || !hidden.delete(event.callId) || drawn.has(event.callId)) return
-    show(event.type === 'end' ? endText(event) : `The follow-up failed: ${event.content.detail}`)
+    show(
+      event.type === 'end'
+        ? endText(event, speakers.get(event.callId))
+        : `The follow-up failed: ${event.content.detail}`,
+    )
   }
   const read = async (show: (text: string) => void, signal: AbortSignal) => {
     for await (const event of client.events(chat.id, { from, signal })) take(event, show)
@@ -105,9 +113,10 @@ function isRootEnd({ type, kind, callId, rootCallId }: Event): boolean {
   return kind === 'agent' && callId === rootCallId && (type === 'end' || type === 'error')
 }
 
-function endText({ content }: Extract<Event, { type: 'end'; kind: 'agent' }>): string {
+function endText({ content, author }: Extract<Event, { type: 'end'; kind: 'agent' }>, speaker = author): string {
   if (content.finishReason === 'cancelled') return 'The follow-up was cancelled.'
-  return content.text === '' ? JSON.stringify(content.output) : content.text
+  const text = content.text === '' ? JSON.stringify(content.output) : content.text
+  return speaker === author ? text : `${speaker}:\n${text}`
 }
 
 /** The answer of a follow-up run, printed between the others. */

@@ -5,13 +5,13 @@ import type { ExitCode } from './exit.ts'
 import { exitCodes } from './exit.ts'
 import { printFailure } from './failure.ts'
 import { eventsSince, settle } from './settling.ts'
+import { printSpoken } from './speaking.ts'
 import { comeBack, type Stage } from './stage.ts'
 import { columnsOf, painter, print, printProse } from './terminal.ts'
 import { answerCommand, askedLines } from './interruption-lines.ts'
 import { compact } from './tree/phrase.ts'
 import { usageLines } from './tree/usage.ts'
 import { createRunView } from './tree/view.ts'
-import { printable } from './tree/width.ts'
 
 /** Sends a prompt, draws the run, asks for its interruptions on a terminal, and prints the result. */
 export async function converse(stage: Stage, prompt: Prompt): Promise<ExitCode> {
@@ -72,7 +72,10 @@ function printOutcome(stage: Stage, result: RunResult): ExitCode {
   const paint = painter(terminal)
   const text = result.text || (result.output === null ? '' : compact(result.output))
   print(terminal.output)
-  if (text !== '') print(terminal.output, `${printable(text).trimEnd()}\n`)
+  if (text !== '') {
+    printSpoken(terminal, { text, agent: result.agent, root: stage.chat.agent })
+    print(terminal.output)
+  }
   if (result.status === 'waiting') printWaiting(stage, result)
   if (result.status === 'cancelled')
     print(terminal.output, `${paint([{ text: 'The run was cancelled.', tone: 'wait' }])}\n`)

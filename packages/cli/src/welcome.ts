@@ -36,7 +36,9 @@ export async function printWelcome(
 /** One sentence if any agent below this one has a scripted model, else null. */
 export async function scriptNotice(client: Client, agent: string): Promise<string | null> {
   const { nodes } = await client.agents.graph(agent)
-  const agents = await Promise.all(nodes.filter(({ kind }) => kind === 'agent').map(({ id }) => client.agents.get(id)))
+  const reached = await Promise.all(nodes.filter(({ kind }) => kind === 'agent').map(({ id }) => client.agents.get(id)))
+  // A workflow has no model.
+  const agents = reached.filter(({ workflow }) => workflow == null)
   const scripted = agents.filter(({ modelKind }) => modelKind === 'script')
   if (scripted.length === 0) return null
   const who =

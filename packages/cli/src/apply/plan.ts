@@ -137,7 +137,10 @@ function troubleOf(error: WitanError, { value, place }: Written): Trouble {
 
 function plannedOf(agent: AgentData, stored: StoredAgent | null): Planned {
   const blank = { id: agent.id, model: 'none', instructions: '' }
-  const before = stored === null ? { ...parseAgent(blank), model: undefined } : withoutStoredFields(stored)
+  const before =
+    stored === null
+      ? { ...parseAgent(blank), model: agent.workflow === null ? undefined : '' }
+      : withoutStoredFields(stored)
   const changes = changesBetween(before, agent)
   return { agent, stored, changes }
 }

@@ -1,5 +1,6 @@
 /** `witan agents …`: agents as data. */
 import type { Client } from '@witan/client'
+import type { StoredAgent } from '@witan/protocol'
 import { storedAgents } from '../apply/plan.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
@@ -54,9 +55,14 @@ async function list(client: Client, given: Given, terminal: Terminal): Promise<v
       { title: 'SOURCE' },
       { title: 'DESCRIPTION', tone: 'faint' },
     ],
-    cells: (agent) => [agent.id, agent.model, String(agent.revision), agent.source, agent.description],
+    cells: (agent) => [agent.id, modelOf(agent), String(agent.revision), agent.source, agent.description],
     none: 'There are no agents yet. witan agents apply -f FILE saves some.',
   })
+}
+
+/** A workflow has no model: its kind stands there. */
+function modelOf({ model, workflow }: StoredAgent): string {
+  return workflow == null ? model : `(${workflow.kind})`
 }
 
 function operand(given: Given): string {

@@ -1,17 +1,18 @@
 /** `witan conversations …`: what was said, and its log. */
 import type { Client, ConversationView } from '@witan/client'
-import { createConversationFold } from '@witan/client'
+import { createConversationFold, speakersOf } from '@witan/client'
 import type { Document, Event, RunLine } from '@witan/protocol'
 import { readCount } from '../arguments.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
 import { connected } from '../connect.ts'
 import { printJson, printList } from '../listing.ts'
+import { printSpoken } from '../speaking.ts'
 import type { Terminal } from '../terminal.ts'
 import { columnsOf, painter, print } from '../terminal.ts'
 import { drawTree } from '../tree/lines.ts'
 import { age } from '../tree/phrase.ts'
-import { oneLine, printable } from '../tree/width.ts'
+import { oneLine } from '../tree/width.ts'
 
 const one = [{ name: 'ID' }]
 
@@ -150,7 +151,10 @@ function printRuns(terminal: Terminal, view: ConversationView): void {
     )
     const now = Date.parse(root.endedAt ?? root.startedAt)
     for (const line of drawTree(view, runId, { columns, now })) print(terminal.output, paint(line))
-    if (root.text !== '') print(terminal.output, `\n${printable(root.text).trimEnd()}`)
+    const speaker = speakersOf(view, runId).at(-1) ?? root
+    if (speaker.text === '') continue
+    print(terminal.output)
+    printSpoken(terminal, { text: speaker.text, agent: speaker.name, root: root.name })
   }
 }
 

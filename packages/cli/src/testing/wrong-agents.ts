@@ -90,9 +90,9 @@ export const wrongSets: readonly WrongSet[] = [
     ],
     errors: [],
     warnings: [
-      'a subAgents  AGENT_CYCLE  Cycle: a → b → c → a. Runs are bounded by maxDepth 8 and maxModelCalls 500. → A cycle is allowed; every re-entry is a fresh call.',
-      'b subAgents  AGENT_CYCLE  Cycle: b → c → a → b. Runs are bounded by maxDepth 8 and maxModelCalls 500. → A cycle is allowed; every re-entry is a fresh call.',
-      'c subAgents  AGENT_CYCLE  Cycle: c → a → b → c. Runs are bounded by maxDepth 8 and maxModelCalls 500. → A cycle is allowed; every re-entry is a fresh call.',
+      'a subAgents  AGENT_CYCLE  Cycle: a –subAgents→ b –subAgents→ c –subAgents→ a. Runs are bounded by maxDepth 8, maxTransfers 8 and maxModelCalls 500. → A cycle is allowed; every re-entry is a fresh call.',
+      'b subAgents  AGENT_CYCLE  Cycle: b –subAgents→ c –subAgents→ a –subAgents→ b. Runs are bounded by maxDepth 8, maxTransfers 8 and maxModelCalls 500. → A cycle is allowed; every re-entry is a fresh call.',
+      'c subAgents  AGENT_CYCLE  Cycle: c –subAgents→ a –subAgents→ b –subAgents→ c. Runs are bounded by maxDepth 8, maxTransfers 8 and maxModelCalls 500. → A cycle is allowed; every re-entry is a fresh call.',
     ],
   },
   {
@@ -347,7 +347,7 @@ export const wrongSets: readonly WrongSet[] = [
       {
         ...agent('root', { subAgents: [{ agent: 'lief' }, { agent: 'leaf' }] }),
         instruction: 'x',
-        transfers: [],
+        speaks: [],
         limits: { maxDepth: 0, maxIterations: 1.5 },
       },
       { ...agent('leaf', { subAgents: [{ agent: 'rot' }] }), temperature: 9 },
@@ -356,7 +356,7 @@ export const wrongSets: readonly WrongSet[] = [
       'root limits.maxIterations  LIMIT_INVALID  limits.maxIterations must be an integer 1–1000. → Leave a limit out to take its default.',
       'root limits.maxDepth  LIMIT_INVALID  limits.maxDepth must be an integer 1–1000. → Leave a limit out to take its default.',
       'root instruction  UNKNOWN_KEY  Agent `root`: unknown key `instruction`, nearest is `instructions`. → Did you mean `instructions`?',
-      'root transfers  UNKNOWN_KEY  Agent `root`: unknown key `transfers`: handing over to another agent is not built in this version. → Remove it: what this version cannot do is refused, never ignored.',
+      'root speaks  UNKNOWN_KEY  Agent `root`: unknown key `speaks`: writing to peers by a protocol is not built in this version. → Remove it: what this version cannot do is refused, never ignored.',
       'leaf temperature  AGENT_INVALID  Agent `leaf`: `temperature` is not valid: Too big: expected number to be <=2. → The OpenAPI document at /api/v1/openapi.json has the schema.',
       'root subAgents.0.agent  AGENT_REF_UNKNOWN  Agent `root` lists sub-agent `lief`, which does not exist. Did you mean `leaf`? → Create it first, or send both in one batch.',
       'leaf subAgents.0.agent  AGENT_REF_UNKNOWN  Agent `leaf` lists sub-agent `rot`, which does not exist. Did you mean `root`? → Create it first, or send both in one batch.',
@@ -371,8 +371,8 @@ export const wrongSets: readonly WrongSet[] = [
       { ...agent('two'), history: { trim: { kind: 'summarize', maxTokensBefore: 'x', endPrompt: 5 } } },
     ],
     errors: [
-      'root model  AGENT_INVALID  Agent `root`: `model` is missing: string expected. → Add it: an agent needs `id`, `model` and `instructions`.',
-      'root instructions  AGENT_INVALID  Agent `root`: `instructions` is missing: string expected. → Add it: an agent needs `id`, `model` and `instructions`.',
+      'root model  AGENT_INVALID  Agent `root`: `model` is missing: string expected. → Add it: an agent needs `id`, and either `model` and `instructions` or `workflow`.',
+      'root instructions  AGENT_INVALID  Agent `root`: `instructions` is missing: string expected. → Add it: an agent needs `id`, and either `model` and `instructions` or `workflow`.',
       'one history.trim.tokens  UNKNOWN_KEY  Agent `one`: unknown key `history.trim.tokens`. → Known keys: kind, maxTokensBefore, maxTokensAfter, beginningPrompt, endPrompt, resultPrefix, messagesBefore, messagesAfter. A key of a feature that this version does not have is refused too.',
       'two history.trim.maxTokensBefore  LIMIT_INVALID  history.trim.maxTokensBefore must be a positive integer within its range. → Omit it for its default; the size after a trim cannot exceed the size that starts it.',
       'two history.trim.endPrompt  AGENT_INVALID  Agent `two`: `history.trim.endPrompt` is not valid: Invalid input: expected string, received number. → The OpenAPI document at /api/v1/openapi.json has the schema.',

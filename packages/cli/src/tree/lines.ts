@@ -1,5 +1,13 @@
 /** The tree as lines of styled spans, at a width and a moment. Pure. */
-import type { CallNotice, CallState, CallView, ConversationView, Reasoned } from '@witan/client'
+import {
+  type CallNotice,
+  type CallState,
+  type CallView,
+  type ConversationView,
+  type Reasoned,
+  speakersOf,
+} from '@witan/client'
+import { nameOf, returnOf, stepOf } from './naming.ts'
 import { argumentsPhrase, compact, count, duration, resultPhrase } from './phrase.ts'
 import { cutStart, cutText, oneLine, textWidth } from './width.ts'
 
@@ -33,12 +41,13 @@ const marks: Readonly<Record<CallState, Span>> = {
   cancelled: { text: '⊘', tone: 'faint' },
 }
 
-/** The complete tree of a run. No line is wider than `columns`; the root's own text is below it only while it is written. */
+/** The complete tree of a run. No line is wider than `columns`; the answer of the run is in it only while it is written. */
 export function drawTree(view: ConversationView, runId: string, options: DrawOptions): Line[] {
   const columns = Math.max(8, Math.min(options.columns, widest))
   const lines: Line[] = []
   const root = view.calls.get(runId)
-  if (root !== undefined) drawCall(root, { ...options, view, columns, lines, lead: '', under: '' })
+  const speaker = speakersOf(view, runId).at(-1)
+  if (root !== undefined) drawCall(root, { ...options, view, speaker, columns, lines, lead: '', under: '' })
   return lines
 }
 
@@ -80,15 +89,23 @@ function momentOf(at: string | null, otherwise: number): number {
 }
 
 /** What a call was asked and what came of it, after its name. */
-export function detailOf(call: CallView): Span[] {
+export function detailOf(view: ConversationView, call: CallView): Span[] {
   if (call.error !== null && call.state === 'failed') {
     return [{ text: `${call.error.code}  `, tone: 'bad' }, faint(oneLine(call.error.detail))]
   }
-  if (call.kind === 'agent') return [...mannerOf(call), { text: oneLine(call.task), tone: 'quote' }]
+  // What a target is asked stands at the agent that handed over.
+  const task: Span = { text: call.handedFrom === null ? oneLine(call.task) : '', tone: 'quote' }
+  if (call.kind === 'agent') return [...stepSpans(view, call), ...mannerOf(call), task]
   const given = argumentsPhrase(call.arguments, call.bound)
   if (call.state !== 'completed') return [faint(given)]
   const asked = given === '' ? [] : [faint(`${cutText(given, longestArguments)}  `)]
   return [...asked, faint('→ '), plain(resultPhrase(call.result))]
+}
+
+/** Which step of a workflow a call is. */
+function stepSpans(view: ConversationView, call: CallView): Span[] {
+  const step = stepOf(view, call)
+  return step === '' ? [] : [faint(`${step}  `)]
 }
 
 /** The mark of a call that its caller does not wait for. */
@@ -99,6 +116,8 @@ function mannerOf({ background, hidden }: CallView): Span[] {
 
 interface Place extends DrawOptions {
   readonly view: ConversationView
+  /** The call whose answer is printed below the tree. */
+  readonly speaker: CallView | undefined
   readonly lines: Line[]
   /** The indentation of this call, and of the calls below it. */
   readonly lead: string
@@ -107,10 +126,10 @@ interface Place extends DrawOptions {
 
 function drawCall(call: CallView, at: Place): void {
   at.lines.push(callLine(call, at))
-  const said = lastWords(call, at.columns - textWidth(at.under) - 3)
+  const said = lastWords(call, at)
   const reasoned = reasonedOf(call, at)
   const notices = call.notices.filter(isForPeople).map((notice) => [noticeSpans(notice)])
-  const children = childrenOf(at.view, call).flatMap((one) => (isDelegation(one) ? childrenOf(at.view, one) : [one]))
+  const children = childrenOf(at.view, call).flatMap((one) => drawnAs(at.view, one))
   const parts = [
     ...(reasoned.length === 0 ? [] : [reasoned]),
     ...notices,
@@ -140,15 +159,21 @@ export function reasonedSpan({ ms, since }: Reasoned, now: number): Span {
   return faint(`thinking for ${duration(ms + Math.max(0, now - Date.parse(since)))}`)
 }
 
-/** A tool call that only starts an agent is drawn as that agent. */
-function isDelegation(call: CallView): boolean {
-  return call.kind === 'tool' && call.children.length > 0
+/**
+ * A tool call that only starts an agent is drawn as that agent, and one that handed over as the target. Below a target stands the
+ * line of its return.
+ */
+function drawnAs(view: ConversationView, call: CallView): (CallView | Line[])[] {
+  if (call.kind === 'tool' && call.children.length > 0) return childrenOf(view, call)
+  if (call.transferToAgent !== null) return []
+  const back = returnOf(view, call)
+  return back === null ? [call] : [call, [[plain(back)]]]
 }
 
 function callLine(call: CallView, at: Place): Line {
-  const name: Span = { text: oneLine(call.name), tone: call.kind === 'agent' ? 'strong' : 'plain' }
+  const name: Span = { text: nameOf(at.view, call), tone: call.kind === 'agent' ? 'strong' : 'plain' }
   const mark = markOf(isHeldUp(at.view, call) ? 'waiting' : call.state, at.frame)
-  const left = [faint(at.lead), mark, plain(' '), name, plain('  '), ...detailOf(call)]
+  const left = [faint(at.lead), mark, plain(' '), name, plain('  '), ...detailOf(at.view, call)]
   const { time, tokens } = figuresOf(at.view, call, at.now)
   const right = at.columns < 44 ? '' : at.columns < 64 ? time.padStart(9) : time.padStart(9) + tokens.padStart(12)
   if (right === '') return cutLine(left, at.columns)
@@ -162,18 +187,21 @@ function isHeldUp(view: ConversationView, call: CallView): boolean {
   return open.length > 0 && open.every((child) => isHeldUp(view, child))
 }
 
-/** The last line an agent wrote, its end where it is long and still growing; of a root only while it writes, since its answer is printed whole. */
-function lastWords(call: CallView, columns: number): Span[] | null {
+/**
+ * The last line an agent wrote, its end where it is long and still growing. The answer of the run is shown only while it is
+ * written, because it is printed whole; that of an agent that handed over stands at its target.
+ */
+function lastWords(call: CallView, { view, speaker, columns, under }: Place): Span[] | null {
   if (call.kind !== 'agent') return null
   if (call.state === 'running' || call.state === 'waiting') {
     const line = call.textEnded ? '' : oneLine(call.text.trimEnd().split('\n').at(-1) ?? '')
     if (line === '') return null
     return [
-      { text: cutStart(line, columns - 1), tone: 'quote' },
+      { text: cutStart(line, columns - textWidth(under) - 4), tone: 'quote' },
       { text: '▍', tone: 'busy' },
     ]
   }
-  if (call.parentCallId === null) return null
+  if (call === speaker || speakersOf(view, call.callId).at(-1) !== call) return null
   const words = oneLine(call.text) || (call.output === null ? '' : compact(call.output))
   return words === '' ? null : [{ text: words, tone: 'quote' }]
 }

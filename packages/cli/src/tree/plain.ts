@@ -1,8 +1,9 @@
 /** The tree as a log of finished lines, for a pipe: each is printed once and stays true. */
-import type { CallView, ConversationFold, ConversationView, Reasoned } from '@witan/client'
+import { type CallView, type ConversationFold, type ConversationView, type Reasoned, speakersOf } from '@witan/client'
 import type { AnyEvent } from '@witan/protocol'
 import type { Line, Span } from './lines.ts'
 import { cutLine, detailOf, figuresOf, markOf, noticeText, reasonedSpan } from './lines.ts'
+import { isAtRoot, nameOf, returnOf } from './naming.ts'
 import { reasonedWords } from './reasoned.ts'
 import { oneLine } from './width.ts'
 
@@ -13,7 +14,7 @@ export interface PlainOptions {
 
 /**
  * Takes an event in and gives the lines that are now final: an agent's name when it starts, a tool when it ends, an
- * action when it waits, an agent's last words and figures when it ends.
+ * action when it waits, an agent's last words and figures when it ends, a hand-over as the start of its target.
  */
 export function plainLines(fold: ConversationFold, event: AnyEvent, { reasoning = false }: PlainOptions = {}): Line[] {
   const { view } = fold
@@ -22,17 +23,18 @@ export function plainLines(fold: ConversationFold, event: AnyEvent, { reasoning 
   if (call === null) return []
   if (reasoning && event.type === 'end' && event.kind === 'model') return reasonedPart(view, call, before)
   if (event.type === 'start' && call.kind === 'agent')
-    return [[indent(view, call), strong(view, call), ...gap, ...detail(call)]]
-  if (event.type.endsWith('_required')) return [[...head(view, call), ...gap, ...detail(call), ...gap, waits]]
+    return [[indent(view, call), { text: nameOf(view, call), tone: 'strong' }, ...gap, ...detail(view, call)]]
+  if (event.type === 'transfer') return [returnLine(view, call)]
+  if (event.type.endsWith('_required')) return [[...head(view, call), ...gap, ...detail(view, call), ...gap, waits]]
   if (event.type === 'task') return event.content.status === 'queued' ? [[indent(view, call, 1), goesOn]] : []
   if (event.type === 'notice') {
     const notice = call.notices.at(-1)
     return notice === undefined ? [] : [[indent(view, call, 1), { text: `! ${noticeText(notice)}`, tone: 'wait' }]]
   }
   const isOver = (event.type === 'end' || event.type === 'error') && event.kind !== 'model'
-  if (!isOver) return []
+  if (!isOver || call.transferToAgent !== null) return []
   if (call.kind === 'agent') return [endLine(view, call)]
-  return [[...head(view, call), ...gap, ...detail(call), figures(view, call)]]
+  return [[...head(view, call), ...gap, ...detail(view, call), figures(view, call)]]
 }
 
 const nothing: Reasoned = { text: '', settled: 0, ms: 0, since: null }
@@ -53,14 +55,22 @@ const goesOn: Span = { text: '⇢ works in the background', tone: 'busy' }
 const gap: readonly Span[] = [{ text: '  ', tone: 'plain' }]
 
 function endLine(view: ConversationView, call: CallView): Line {
-  const words = call.parentCallId === null ? '' : oneLine(call.text)
-  const said: readonly Span[] = call.error === null ? [{ text: words, tone: 'quote' }] : detail(call)
+  const isSaid = isAtRoot(view, call) || speakersOf(view, call.callId).at(-1) !== call
+  const words = isSaid ? '' : oneLine(call.text)
+  const said: readonly Span[] = call.error === null ? [{ text: words, tone: 'quote' }] : detail(view, call)
   return [...head(view, call), ...(words === '' && call.error === null ? [] : gap), ...said, figures(view, call)]
 }
 
+/** Control comes back. At the root its answer stands here: until now it might have been the answer of the run. */
+function returnLine(view: ConversationView, call: CallView): Line {
+  const words = isAtRoot(view, call) ? oneLine(call.text) : ''
+  const said: readonly Span[] = words === '' ? [] : [...gap, { text: words, tone: 'quote' }]
+  return [indent(view, call), { text: returnOf(view, call) ?? '', tone: 'plain' }, ...cutLine(said, longestDetail)]
+}
+
 /** The log shows what happened, not all of it: `--json` does. */
-function detail(call: CallView): Line {
-  return cutLine(detailOf(call), longestDetail)
+function detail(view: ConversationView, call: CallView): Line {
+  return cutLine(detailOf(view, call), longestDetail)
 }
 
 function head(view: ConversationView, call: CallView): Span[] {

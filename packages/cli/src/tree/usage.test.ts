@@ -28,6 +28,19 @@ test('the sum comes first, then a line for each agent, indented by its depth', (
   ])
 })
 
+test('below a workflow, which calls no model, a line names the rest of the path', () => {
+  const byAgent = {
+    'paper/panel/law': counters(1, 0, 50),
+    'paper/writer': counters(1, 0, 50),
+    'paper/writer/aide/clerk': counters(1, 0, 50),
+  }
+  const [, ...lines] = textOf(100)({ ...counters(3, 0, 150), byAgent })
+  assert.deepEqual(
+    lines.map((line) => /^ *\S+/.exec(line)?.[0]),
+    ['  panel/law', '  writer', '    aide/clerk'],
+  )
+})
+
 test('what a provider did not say is never counted as nothing', () => {
   const incomplete = { ...counters(1, 0, 20), complete: false, costUsd: 0.5, byAgent: {} }
   assert.match(textOf(100)(incomplete)[0] ?? '', /at least 20 tokens · at least \$0\.5000/)

@@ -37,7 +37,8 @@ function tokenSplit(usage: Usage): string {
 
 function agentLines(agents: readonly (readonly [string, UsageCounters])[], columns: number): Line[] {
   const sorted = agents.toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const names = sorted.map(([path]) => label(path))
+  const paths = sorted.map(([path]) => path)
+  const names = paths.map((path) => label(path, paths))
   const width = Math.min(Math.max(...names.map(textWidth)), nameColumns, Math.max(12, columns - 26))
   const figures = sorted.map(([, counters]) =>
     columns < 76
@@ -56,8 +57,10 @@ function agentLines(agents: readonly (readonly [string, UsageCounters])[], colum
   })
 }
 
-/** The last part of a path, indented by its depth. */
-function label(path: string): string {
-  const parts = path.split('/')
-  return `${'  '.repeat(parts.length - 1)}${oneLine(parts.at(-1) ?? path)}`
+/** The rest of a path below the nearest agent that has a line, indented by the number of those. A workflow has none. */
+function label(path: string, paths: readonly string[]): string {
+  const above = paths.filter((other) => path.startsWith(`${other}/`))
+  const nearest = above.at(-1) ?? path.split('/')[0] ?? path
+  const rest = path === nearest ? path : path.slice(nearest.length + 1)
+  return `${'  '.repeat(above.length)}${oneLine(rest)}`
 }
