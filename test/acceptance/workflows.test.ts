@@ -211,11 +211,16 @@ describe('a loop', () => {
       flow('both', 'parallel', ['critic', 'writer']),
       flow('refine', 'loop', ['inner']),
       flow('spread', 'loop', ['both']),
+      agent('first'),
+      flow('judged', 'loop', ['first', 'both']),
     )
-    says('writer', 'draft', 'other draft')
-    stage.model.script('critic', exit(), exit())
+    says('writer', 'draft', 'other draft', 'an aside')
+    says('first', 'judged draft')
+    stage.model.script('critic', exit(), exit(), exit())
     assert.equal((await stage.ask('refine', 'Write.')).text, 'draft')
     assert.equal((await stage.ask('spread', 'Write.')).text, 'other draft')
+    // What stands beside the exit was not answered before it.
+    assert.equal((await stage.ask('judged', 'Write.')).text, 'judged draft')
   })
 })
 

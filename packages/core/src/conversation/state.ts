@@ -175,6 +175,8 @@ export interface FinalReply {
   readonly isAttributed?: boolean
   /** True if it leaves everything up to the nearest loop. */
   readonly exits?: boolean
+  /** True if it was answered beside an exit without text: any answer before it goes first. */
+  readonly isSpare?: boolean
   /** The structured form of the answer, once its model has given it in a call of `set_output` [Tb10]. */
   readonly output?: { readonly value: unknown }
   /** A reply to that request that could not be used; there is at most one before the call fails. */

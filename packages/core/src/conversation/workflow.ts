@@ -60,14 +60,14 @@ export function foldStepOver(parent: WorkflowCall, call: AgentCall, body: AgentE
   workflow.steps = workflow.steps.map((step) => (step.call === call.place.call ? { ...step, end } : step))
   const next = nextOf(definitionOf(parent), workflow.steps)
   if (next.kind !== 'answer') return
-  const { text, output, isAttributed, exits } = next.answer
+  const { text, output, isAttributed, exits, isSpare } = next.answer
   const finishReason = next.isCut ? 'iteration_limit' : 'stop'
-  parent.final = { text, finishReason, offered: true, output: { value: output }, isAttributed, exits }
+  parent.final = { text, finishReason, offered: true, output: { value: output }, isAttributed, exits, isSpare }
 }
 
 function endOf(call: AgentCall, body: AgentEndBody | ErrorBody): StepEnd {
   const given = agentAnswer(body, (text) => answerText(call, text))
   if ('error' in given) return { error: given.error, code: 'code' in body ? body.code : 'RUN_CANCELLED' }
-  const { isAttributed = false, exits = false } = holderOf(call).final ?? {}
-  return { ...given, hasSchema: call.agent.outputSchema !== null, isAttributed, exits }
+  const { isAttributed = false, exits = false, isSpare = false } = holderOf(call).final ?? {}
+  return { ...given, hasSchema: call.agent.outputSchema !== null, isAttributed, exits, isSpare }
 }

@@ -10,12 +10,22 @@ export function parallel({ agents }: Workflow, steps: readonly Step[]): Next {
   const listed = steps.toSorted((one, other) => one.index - other.index)
   const exit = listed.filter(isAnswered).find(({ end }) => end.exits)
   if (exit !== undefined) {
-    const others = listed.filter((step) => step !== exit)
-    return answer(left(exit.end, others))
+    const beside = left(
+      exit.end,
+      listed.filter((step) => step !== exit),
+    )
+    return answer(beside === exit.end ? beside : { ...beside, isSpare: true })
   }
   if (!listed.some(isAnswered)) return allFailed(listed)
   const text = listed.map(blockOf).join('\n\n')
-  return answer({ text, output: listed.map(itemOf), hasSchema: false, isAttributed: true, exits: false })
+  return answer({
+    text,
+    output: listed.map(itemOf),
+    hasSchema: false,
+    isAttributed: true,
+    exits: false,
+    isSpare: false,
+  })
 }
 
 function allFailed(steps: readonly Step[]): Next {

@@ -24,6 +24,8 @@ export interface StepAnswer {
   readonly isAttributed: boolean
   /** True if it called `exit_loop`: everything up to the nearest loop is left, and the loop answers [C26]. */
   readonly exits: boolean
+  /** True for what was answered beside an exit without text: any answer before it goes first. */
+  readonly isSpare: boolean
 }
 
 /** A step to start. */
@@ -56,8 +58,8 @@ export function isAnswered(step: Step): step is Answered {
 
 /** The answer of a workflow that `exit` leaves: its text if there is any, else the last answer of the `others` [C26]. */
 export function left(exit: StepAnswer, others: readonly Step[]): StepAnswer {
-  const given = exit.text === '' ? others.findLast(isAnswered) : undefined
-  return { ...(given?.end ?? exit), exits: true }
+  const given = exit.text === '' || exit.isSpare ? others.findLast(isAnswered) : undefined
+  return given === undefined ? exit : { ...given.end, exits: true }
 }
 
 /** The failure of a workflow because of a step, or of the last of its steps. */
