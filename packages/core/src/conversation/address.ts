@@ -101,11 +101,13 @@ function variantKey(key: string, variant: number): string {
 
 const nobody: readonly string[] = []
 
+const noViews: readonly never[] = []
+
 function newDocument(state: ConversationState, key: string, path: string): DocumentState {
   const document: DocumentState = {
     path,
     said: [],
-    views: [],
+    views: noViews,
     inbox: [],
     calls: [],
     guests: nobody,

@@ -252,9 +252,11 @@ export interface DocumentView {
   readonly unseen: string
   /** The index in `said` of the first thing that it reads. */
   readonly from: number
+  /** The index behind the last thing that was made into messages. */
+  upTo: number
   readonly messages: ModelMessage[]
-  /** For each thing said, from `from` on, how many messages stood before it. */
-  readonly starts: number[]
+  /** For each thing said, from `from` on, how many messages stood before it. Null until somebody wants to know. */
+  starts: number[] | null
 }
 
 /** The document of one path. */
@@ -263,7 +265,7 @@ export interface DocumentState {
   /** Only grows, except that a cut replaces the list. */
   said: Said[]
   /** What its readers were shown of `said`: a cache, which only the view fills and a cut empties. */
-  readonly views: DocumentView[]
+  views: readonly DocumentView[]
   readonly inbox: WaitingMessage[]
   /** Live calls on this document in call order; the first one is active. A call that got control stands before the one that gave it. */
   readonly calls: AgentCall[]

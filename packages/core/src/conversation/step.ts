@@ -116,9 +116,9 @@ export function settle(slot: Slot, content: string, scrub: Scrubber = null): voi
   const { asked, owner: call } = slot
   slot.result = { toolCallId: asked.id, name: asked.name, content, scrub }
   if (call.reply === null || call.slots.some((one) => one.state !== 'settled')) return
-  const results = call.slots.flatMap((one) => one.result ?? [])
-  if (call.refused.length > 0) results.push(...refusals(call))
-  call.document.said.push({ kind: 'results', of: call.reply, results })
+  const results = call.slots.map(({ result }) => result as SaidResult)
+  const all = call.refused.length === 0 ? results : [...results, ...refusals(call)]
+  call.document.said.push({ kind: 'results', of: call.reply, results: all })
   call.slots = []
   call.reply = null
   call.refused = []

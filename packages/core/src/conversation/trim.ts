@@ -99,7 +99,7 @@ export function dropHistory(document: DocumentState, { upToSeq, reader, text }: 
   if (cut === 0) return
   const front = text === '' ? [] : [summaryWords(reader, text)]
   document.said = [...front, ...said.slice(cut)]
-  document.views.length = 0
+  document.views = []
   const moved = front.length - cut
   turns.splice(0, kept)
   for (const turn of turns) turn.from += moved

@@ -25,8 +25,7 @@ export function modelView(
 ): { readonly messages: readonly ModelMessage[]; readonly taken: number } {
   const { inbox } = call.document
   const document = documentView(call)
-  const view: ModelMessage[] = [system]
-  for (const message of document.messages) view.push(message)
+  const view: ModelMessage[] = [system, ...document.messages]
   for (const waiting of inbox) for (const said of readWords(waiting, call)) render(said, document, view)
   if (call.shared !== null) addShared(view, call, call.shared)
   return { messages: view, taken: inbox.length }
@@ -42,7 +41,19 @@ export interface HistoryView {
 /** The history of `call` as its model reads it. */
 export function historyOf(call: AgentCall): HistoryView {
   const view = documentView(call)
-  return { messages: view.messages, indexOf: (place) => view.starts[place - view.from] ?? view.messages.length }
+  view.starts ??= startsOf(view, call.document.said)
+  const { messages, starts, from } = view
+  return { messages, indexOf: (place) => starts[place - from] ?? messages.length }
+}
+
+/** Where each thing said begins among the messages of a view. Most views never need it. */
+function startsOf(view: DocumentView, said: readonly Said[]): number[] {
+  const messages: ModelMessage[] = []
+  return said.slice(view.from, view.upTo).map((one) => {
+    const start = messages.length
+    render(one, view, messages)
+    return start
+  })
 }
 
 /** Documents have one reader, or the few agents that handed over to each other; older views are made again. */
@@ -51,9 +62,9 @@ const mostViews = 8
 function documentView(call: AgentCall): DocumentView {
   const { said, views } = call.document
   const view = views.find((one) => isFor(one, call)) ?? newView(call)
-  for (let at = view.from + view.starts.length; at < said.length; at += 1) {
-    view.starts.push(view.messages.length)
-    render(said[at] as Said, view, view.messages)
+  for (; view.upTo < said.length; view.upTo += 1) {
+    view.starts?.push(view.messages.length)
+    render(said[view.upTo] as Said, view, view.messages)
   }
   return view
 }
@@ -70,11 +81,18 @@ function historyFor({ handOver }: AgentCall): DocumentView['history'] {
 
 function newView(call: AgentCall): DocumentView {
   const { agent, scrub, overhears, unseen, firstSaid, document } = call
-  const { views } = document
-  const rest = { history: historyFor(call), from: firstSaid, messages: [], starts: [] }
-  const made = { agent: agent.id, scrub, overhears, unseen, ...rest }
-  views.push(made)
-  if (views.length > mostViews) views.shift()
+  const made: DocumentView = {
+    agent: agent.id,
+    scrub,
+    overhears,
+    history: historyFor(call),
+    unseen,
+    from: firstSaid,
+    upTo: firstSaid,
+    messages: [],
+    starts: null,
+  }
+  document.views = [...document.views.slice(1 - mostViews), made]
   return made
 }
 

@@ -1,5 +1,5 @@
 /** The edge to an agent that is wrapped as a plain tool: takes one request, returns text and possibly an error [K15–K22]. */
-import { type DelegationStyle, delegationTool, type FindAgent } from '../tool/delegation.ts'
+import { type DelegationStyle, delegationTools, type FindAgent } from '../tool/delegation.ts'
 import type { ToolSource } from '../tool/tool.ts'
 
 const style: DelegationStyle = {
@@ -11,8 +11,5 @@ const style: DelegationStyle = {
 
 /** The wrapped agents of an agent as tools, named by their ids. Each call is a child of the caller: one budget, one cancel [K18]. */
 export function agentTools(find: FindAgent): ToolSource {
-  return (caller) =>
-    caller.agent.subAgents
-      .filter((edge) => edge.style === 'agentTool')
-      .map((edge) => delegationTool(edge, caller, { style, find }))
+  return delegationTools('agentTool', { style, find })
 }

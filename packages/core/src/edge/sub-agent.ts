@@ -1,6 +1,6 @@
 /** The edge to a sub-agent that is called as a tool and whose answer the caller waits for [R01, F15–F20]. */
 import { describeDelegate } from '../agent/capabilities.ts'
-import { type DelegationStyle, delegationTool, type FindAgent } from '../tool/delegation.ts'
+import { type DelegationStyle, delegationTools, type FindAgent } from '../tool/delegation.ts'
 import type { ToolSource } from '../tool/tool.ts'
 
 /** The sub-agents of an agent as tools, named by their ids. The caller reads the final text or output, or all texts [C13]. */
@@ -10,8 +10,5 @@ export function subAgentTools(find: FindAgent): ToolSource {
     describe: describeDelegate(find),
     answer: ({ collect }) => (collect === 'all' ? { form: 'plain', collect } : undefined),
   }
-  return (caller) =>
-    caller.agent.subAgents
-      .filter((edge) => edge.style === 'delegate')
-      .map((edge) => delegationTool(edge, caller, { style, find }))
+  return delegationTools('delegate', { style, find })
 }

@@ -8,12 +8,13 @@ test('each call has the whole time, and one timer watches over all of them', () 
   const { clock, timers } = counted()
   const limit = new TimeLimit(clock, 5000)
   const calls = [0, 1, 2].map(() => new AbortController())
-  for (const call of calls) {
-    limit.begin(call)
+  const watched = calls.map((call) => {
+    const one = limit.begin(call)
     clock.advance(1000)
-  }
+    return one
+  })
   assert.equal(timers(), 1)
-  limit.end(calls[1] as AbortController)
+  for (const one of watched.slice(1, 2)) limit.end(one)
   clock.advance(2000)
   assert.deepEqual(
     calls.map(({ signal }) => isTimeOver(signal)),

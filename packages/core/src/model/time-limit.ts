@@ -5,15 +5,25 @@ import { ModelCallError } from './model.ts'
 /** The default, in ms. */
 const anHour = 3_600_000
 
+/** A call that is watched, between those that began before and after it. */
+interface Watched {
+  readonly controller: AbortController
+  /** When it must have ended. */
+  readonly due: number
+  before: Watched | null
+  after: Watched | null
+}
+
 /**
  * Aborts calls that take longer than `ms`, all their tries and the waits between them together, with a `ModelCallError` as the reason.
- * A call costs two steps in a map. The timer keeps no process alive.
+ * A call costs one small object, in a list: a map would be built anew every few calls. The timer keeps no process alive.
  */
 export class TimeLimit {
   readonly #clock: Clock
   readonly #ms: number
-  /** When each call must have ended. All have the same time, so the first to begin is the first to be late. */
-  readonly #due = new Map<AbortController, number>()
+  /** All calls have the same time, so the first to begin is the first to be late. */
+  #first: Watched | null = null
+  #last: Watched | null = null
   #cancel: (() => void) | null = null
 
   constructor(clock: Clock, ms: number = anHour) {
@@ -21,22 +31,34 @@ export class TimeLimit {
     this.#ms = ms
   }
 
-  /** A call begins that `controller` can abort. */
-  begin(controller: AbortController): void {
-    this.#due.set(controller, this.#clock.now() + this.#ms)
+  /** A call begins that `controller` can abort. What is returned ends the watch with `end`. */
+  begin(controller: AbortController): Watched {
+    const one: Watched = { controller, due: this.#clock.now() + this.#ms, before: this.#last, after: null }
+    if (this.#last === null) this.#first = one
+    else this.#last.after = one
+    this.#last = one
     if (this.#cancel === null) this.#arm(this.#ms)
+    return one
   }
 
-  /** It has ended. */
-  end(controller: AbortController): void {
-    this.#due.delete(controller)
+  /** The call has ended, or is late. */
+  end(one: Watched): void {
+    const { before, after } = one
+    if (before === null && this.#first !== one) return // it ended before
+    if (before === null) this.#first = after
+    else before.after = after
+    if (after === null) this.#last = before
+    else after.before = before
+    one.before = null
+    one.after = null
   }
 
   /** Ends the watch; calls under way are no longer limited. */
   close(): void {
     this.#cancel?.()
     this.#cancel = null
-    this.#due.clear()
+    this.#first = null
+    this.#last = null
   }
 
   #arm(ms: number): void {
@@ -46,10 +68,10 @@ export class TimeLimit {
   #look(): void {
     this.#cancel = null
     const now = this.#clock.now()
-    for (const [controller, due] of this.#due) {
-      if (due > now) return this.#arm(due - now)
-      this.#due.delete(controller)
-      controller.abort(timeOver(this.#ms))
+    for (let one = this.#first; one !== null; one = this.#first) {
+      if (one.due > now) return this.#arm(one.due - now)
+      this.end(one)
+      one.controller.abort(timeOver(this.#ms))
     }
   }
 }
@@ -61,11 +83,11 @@ export async function withinLimit<Result>(
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController()
-  limit.begin(controller)
+  const watched = limit.begin(controller)
   try {
     return await call(AbortSignal.any([signal, controller.signal]))
   } finally {
-    limit.end(controller)
+    limit.end(watched)
   }
 }
 

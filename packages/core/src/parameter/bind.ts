@@ -75,6 +75,7 @@ export function withGenerated(binding: Binding, generated: Readonly<Record<strin
 
 /** The key of an agent's document on a path: its bound values. Values that the calling model supplied do not count [C7]. */
 export function documentKey(path: string, bound: Bound): string {
+  if (bound.size === 0) return path
   const counted = [...bound]
     .filter(([, value]) => value.from !== 'model')
     .map(([name, value]) => [name, value.box.reveal()])

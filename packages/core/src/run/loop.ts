@@ -25,7 +25,8 @@ export async function advance(job: Job): Promise<Rest> {
       const result = next.kind === 'wait' ? await park(job) : await finish(job)
       if (result !== null) return { kind: 'told', result }
     } else {
-      await perform(next, job)
+      const change = perform(next, job)
+      if (change !== null) await change
     }
   }
 }

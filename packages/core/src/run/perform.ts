@@ -8,14 +8,14 @@ import { abortAll, failRun, type Job } from '../job/job.ts'
 import { moveOn } from './steps.ts'
 import { think } from './think.ts'
 
-/** Performs `next`. Resolves when there may be something new to decide. */
-export async function perform(next: Exclude<Next, { kind: 'wait' | 'finish' }>, job: Job): Promise<void> {
+/** Performs `next`. Resolves when there may be something new to decide; null if there is already. */
+export function perform(next: Exclude<Next, { kind: 'wait' | 'finish' }>, job: Job): Promise<void> | null {
   if (next.kind === 'stop') abortAll(job, job.lifecycle.failure ?? 'cancelled')
   const outside = next.kind === 'work' ? next.work.filter((work) => !recorded(work, job)) : []
-  if (next.kind === 'work' && outside.length < next.work.length) return
+  if (next.kind === 'work' && outside.length < next.work.length) return null
   void job.writer.commit()
   for (const work of outside) start(work, job)
-  await job.changes.next()
+  return job.changes.next()
 }
 
 /** Does work that only records; returns false for a model call or a tool. Those start only when there is nothing left to record. */
@@ -33,24 +33,20 @@ function start(work: Work, job: Job): void {
   const id = work.kind === 'think' ? work.call.place.call : work.id
   const controller = new AbortController()
   job.busy.set(id, controller)
-  void performOutside(work, job, { id, controller })
-}
-
-/** Calls the model or the tool. Never rejects: an internal error fails the run. */
-async function performOutside(
-  work: Work & { kind: 'think' | 'act' },
-  job: Job,
-  { id, controller }: { readonly id: string; readonly controller: AbortController },
-): Promise<void> {
   const { signal } = controller
-  try {
-    await (work.kind === 'think' ? think(work.call, job, controller) : act(work.slot, job, signal))
-  } catch (error) {
-    if (job.lifecycle.stopped !== null || signal.aborted) return
-    job.env.report(error)
-    failRun(job, toProblem(error))
-  } finally {
+  const over = () => {
     job.busy.delete(id)
     job.changes.beat()
   }
+  const done = work.kind === 'think' ? think(work.call, job, controller) : act(work.slot, job, signal)
+  done.then(over, (error: unknown) => {
+    if (job.lifecycle.stopped === null && !signal.aborted) failInside(error, job)
+    over()
+  })
+}
+
+/** An internal error fails the run. */
+function failInside(error: unknown, job: Job): void {
+  job.env.report(error)
+  failRun(job, toProblem(error))
 }

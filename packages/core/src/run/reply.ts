@@ -1,5 +1,5 @@
 /** What becomes of a model's reply: it is recorded as it is; one that cannot be used is asked for once more. */
-import type { KeptParts } from '@witan/protocol/entries'
+import type { KeptParts, ModelEndBody } from '@witan/protocol/entries'
 import type { AgentCall } from '../conversation/state.ts'
 import { longestKept, storable } from '../model/kept.ts'
 import type { ModelReply } from '../model/model.ts'
@@ -10,6 +10,8 @@ import type { Asking } from './asking.ts'
 import { takeClosing } from './closing.ts'
 import { askAgain } from './off-form.ts'
 import { storedReasoning } from './reasoning.ts'
+
+type Writable = { -readonly [Key in keyof ModelEndBody]: ModelEndBody[Key] }
 
 /** Records the reply, and what is to be said about it. */
 export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
@@ -26,28 +28,26 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   // A call that was given another id is none that its model knows.
   const kept = toolCalls === reply.toolCalls ? keptOf(reply, call, job) : null
   const reasoning = storedReasoning(call, reply)
-  record(job, call.place, {
-    type: 'end',
-    kind: 'model',
-    body: {
-      model: reply.model ?? model.id,
-      usage: reply.usage,
-      finishReason: offered ? reply.finishReason : 'iteration_limit',
-      text: reply.text,
-      toolCalls,
-      taken,
-      startedAt,
-      attempt,
-      // A reply whose calls do not run is one without tools, to whoever folds it.
-      offered: offered && !(isOff && calls),
-      ...(isToolless ? { toolless: true as const } : {}),
-      accepted: off === null,
-      ...(heard.length === 0 ? {} : { heard }),
-      ...(isFlood ? { admitted: most } : {}),
-      ...(kept === null ? {} : { kept }),
-      ...(reasoning === undefined ? {} : { reasoning }),
-    },
-  })
+  const body: Writable = {
+    model: reply.model ?? model.id,
+    usage: reply.usage,
+    finishReason: offered ? reply.finishReason : 'iteration_limit',
+    text: reply.text,
+    toolCalls,
+    taken,
+    startedAt,
+    attempt,
+    // A reply whose calls do not run is one without tools, to whoever folds it.
+    offered: offered && !(isOff && calls),
+    ...(isToolless ? { toolless: true as const } : {}),
+    accepted: off === null,
+  }
+  // Set one by one: every reply is kept, and an object that spreads what few replies have takes room for all of it.
+  if (heard.length > 0) body.heard = heard
+  if (isFlood) body.admitted = most
+  if (kept !== null) body.kept = kept
+  if (reasoning !== undefined) body.reasoning = reasoning
+  record(job, call.place, { type: 'end', kind: 'model', body })
   if (calls && (!offered || isOff)) refuseLate(call, job, { reply, offered })
   if (!asks) tellOfCall(asking, job, reply.text)
   if (off !== null) askAgain(call, job, { ...off, finishReason: reply.finishReason, isLast: call.failures > 1 })

@@ -20,14 +20,14 @@ export async function think(call: AgentCall, job: Job, controller: AbortControll
   if (job.writer.settling !== null) await job.writer.settling
   const { signal } = controller
   const { timeLimit } = job.env
-  timeLimit.begin(controller)
+  const watched = timeLimit.begin(controller)
   try {
     const cut = signal.aborted ? null : cutOf(call, job.run)
     if (cut !== null) await trim(cut, { call, job, signal })
     const failure = await ask(call, job, signal)
     if (failure !== null) await failOrTrim(failure, { call, job, signal })
   } finally {
-    timeLimit.end(controller)
+    timeLimit.end(watched)
   }
 }
 

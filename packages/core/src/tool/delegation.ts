@@ -9,7 +9,7 @@ import { bind, type Binding, sameValues, withGenerated } from '../parameter/bind
 import type { Bound } from '../parameter/parameter.ts'
 import { failed, type ResultOutcome } from './outcome.ts'
 import { type JsonSchema, refused } from './schema.ts'
-import type { ArgumentCheck, Caller, ImmediateTool, Tool, ToolRequest } from './tool.ts'
+import type { ArgumentCheck, Caller, ImmediateTool, Tool, ToolRequest, ToolSource } from './tool.ts'
 import type { Spawn } from './waiting.ts'
 
 /** Finds the definition of an agent at the revision that a run keeps; null if it is deleted or disabled. */
@@ -66,19 +66,44 @@ export function refusalOf(
   return failed('DEPTH_EXCEEDED', detail)
 }
 
+/** A tool that is the same for every caller, as long as its child and its description stay. */
+interface KeptTool {
+  readonly child: AgentData
+  readonly description: string
+  readonly tool: ImmediateTool
+}
+
+/** The children of an agent as its tools, by the edges of one style. */
+export function delegationTools(
+  edges: SubAgentEdge['style'],
+  of: { readonly style: DelegationStyle; readonly find: FindAgent },
+): ToolSource {
+  const kept = new WeakMap<SubAgentEdge, KeptTool>()
+  return (caller) =>
+    caller.agent.subAgents
+      .filter((edge) => edge.style === edges)
+      .map((edge) => delegationTool(edge, caller, { ...of, kept }))
+}
+
 /** The child of an edge as a tool of its caller, named by the child's id [R02]. */
-export function delegationTool(
+function delegationTool(
   edge: SubAgentEdge,
   caller: Caller,
-  { style, find }: { readonly style: DelegationStyle; readonly find: FindAgent },
+  of: { readonly style: DelegationStyle; readonly find: FindAgent; readonly kept: WeakMap<SubAgentEdge, KeptTool> },
 ): Tool {
+  const { style, find, kept } = of
   const target = { tool: edge.agent, agent: edge.agent, map: edge.map }
   const reached = reachTarget(target, caller, find)
   if (!reached.ok) return reached.tool
   const { child, binding } = reached
   const description = style.describe(edge, child, caller)
+  const known = kept.get(edge)
+  if (known?.child === child && known.description === description) return known.tool
   const refusal = (spawn: Spawn, from: Caller) => refusalOf({ target, spawn, binding }, from, find)
-  return offered(edge, { style, child, binding, description, refusal })
+  const tool = offered(edge, { style, child, binding, description, refusal })
+  // Values differ from caller to caller; where there are none, the tool does not.
+  if (child.parameters.length === 0) kept.set(edge, { child, description, tool })
+  return tool
 }
 
 /** Binds a child's parameters below `caller`. */

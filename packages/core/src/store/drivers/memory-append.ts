@@ -140,7 +140,7 @@ function notify(
 function settle(tables: MemoryTables, kept: Kept, one: Settlement): void {
   const row = tables.interruptions.get(one.id)
   if (row === undefined) return
-  kept.open.delete(row)
+  kept.open?.delete(row)
   row.view = { ...row.view, state: one.state }
   row.answer = one.answer
   row.answeredBy = one.by

@@ -29,7 +29,7 @@ function invalid(path: keyof RestLimits, allowed: string, usual: number): WitanE
  * no live job and no open interruption. The cost does not depend on the number of conversations.
  */
 export function noteRest(memory: Memory, kept: Kept): void {
-  const rests = kept.live.length === 0 && kept.open.size === 0
+  const rests = kept.live.length === 0 && (kept.open === null || kept.open.size === 0)
   if (!rests && kept.rest === null) return
   leaveLine(memory, kept)
   if (!rests) return

@@ -10,15 +10,15 @@ export type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] }
 export interface Kept {
   readonly row: Writable<ConversationRow>
   readonly entries: Entry[]
-  readonly jobs: Writable<JobRow>[]
+  jobs: Writable<JobRow>[]
   /** The jobs that are runs. */
-  readonly runs: Writable<JobRow>[]
+  runs: Writable<JobRow>[]
   /** The live jobs, and the live run. */
   readonly live: Writable<JobRow>[]
   run: Writable<JobRow> | null
   readonly interruptions: Writable<InterruptionRow>[]
-  /** The open interruptions. */
-  readonly open: Set<Writable<InterruptionRow>>
+  /** The open interruptions; null before the first. */
+  open: Set<Writable<InterruptionRow>> | null
   /** Its position among inactive conversations; null while it has a live job or an open interruption. */
   rest: Resting | null
   /** The content that it refers to, by digest; null before the first. */
@@ -104,7 +104,7 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
 
 /** Creates an empty conversation. */
 export function addConversation(tables: MemoryTables, row: ConversationRow): Kept {
-  const rows = { entries: [], jobs: [], runs: [], live: [], run: null, interruptions: [], open: new Set<never>() }
+  const rows = { entries: [], jobs: [], runs: [], live: [], run: null, interruptions: [], open: null }
   const kept: Kept = { row: { ...row }, ...rows, rest: null, contents: null }
   tables.conversations.set(row.id, kept)
   return kept
@@ -113,12 +113,19 @@ export function addConversation(tables: MemoryTables, row: ConversationRow): Kep
 /** Adds a job to its conversation. */
 export function addJob(memory: Memory, kept: Kept, job: Writable<JobRow>): void {
   tablesOf(memory, job.database).jobs.set(job.id, job)
-  kept.jobs.push(job)
-  if (job.kind === 'run') kept.runs.push(job)
+  kept.jobs = withOne(kept.jobs, job)
+  if (job.kind === 'run') kept.runs = withOne(kept.runs, job)
   if (job.endedAt !== null) return
   kept.live.push(job)
   memory.live.add(job)
   if (job.kind === 'run') kept.run = job
+}
+
+/** A list with one more. Most have a single member, for which a list that was grown keeps room for seventeen. */
+function withOne<Member>(list: Member[], one: Member): Member[] {
+  if (list.length === 0) return [one]
+  list.push(one)
+  return list
 }
 
 /** Removes an ended job from the live jobs. */
@@ -133,13 +140,15 @@ export function addInterruption(tables: MemoryTables, kept: Kept, row: Interrupt
   const own = { ...row }
   tables.interruptions.set(row.view.id, own)
   kept.interruptions.push(own)
-  if (row.view.state === 'open') kept.open.add(own)
+  if (row.view.state !== 'open') return
+  kept.open ??= new Set()
+  kept.open.add(own)
 }
 
 /** Whether a conversation has expired, and has no live job and no interruption that can still be answered. */
 export function isGone({ now }: Memory, { row, live, open }: Kept): boolean {
   if (row.expiresAt === null || row.expiresAt > now() || live.length > 0) return false
-  for (const { expiresAt } of open) if (expiresAt === null || expiresAt > now()) return false
+  for (const { expiresAt } of open ?? []) if (expiresAt === null || expiresAt > now()) return false
   return true
 }
 
