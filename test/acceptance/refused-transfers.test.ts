@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { assertEvents, notices } from './support/claims.ts'
-import type { CallOut } from './support/exchange.ts'
+import { hand, lookUp, refused, saveTwo, story, transfer } from './support/handing.ts'
 import { agent, createStage, type Stage, sub } from './support/stage.ts'
 import { spoken, toolContents, transcript } from './support/transcript.ts'
-import type { WitanEvent } from './support/wire.ts'
 
 let stage: Stage
 beforeEach(async () => {
@@ -13,30 +12,9 @@ beforeEach(async () => {
 })
 afterEach(() => stage?.close())
 
-const transfer = (id: string, more: object = {}) => ({ agent: id, description: `Takes ${id} matters.`, ...more })
-const hand = (id: string): CallOut => ({ name: 'transfer_to_agent', args: { agent_name: id } })
-const refused = (why: string) => JSON.stringify({ error: `${why}; transfer not performed` })
-const lookUp = { name: 'look-up', description: 'Looks up.', parametersSample: { order: 'A-1' } }
-
-/** The agents' calls, errors and hand-overs of a conversation, each in a few words. */
-function story(events: readonly WitanEvent[]): string[] {
-  return events.flatMap(({ type, kind, author, content }) => {
-    if (type === 'transfer') return [`${content.from} → ${content.to}${content.returned ? ' (back)' : ''}`]
-    return (type === 'start' || type === 'end' || type === 'error') && kind === 'agent' ? [`${type} ${author}`] : []
-  })
-}
-
-const _ofType = (events: readonly WitanEvent[], type: string, author: string) =>
-  events.find((event) => event.type === type && event.kind === 'agent' && event.author === author)
-
-/** A coordinator that may hand over to a specialist for bills. */
-async function saveTwo(edge: object = {}, target: Record<string, unknown> = {}): Promise<void> {
-  await stage.save(agent('desk', { transfers: [transfer('billing', edge)] }), agent('billing', target))
-}
-
 describe('what is refused', () => {
   test('[K06] [K10] [C12] an unknown, an unreachable and the own name, broken arguments: errors, and the run goes on', async () => {
-    await saveTwo()
+    await saveTwo(stage)
     await stage.save(agent('stranger'))
     const names = ['nobody', 'stranger', 'desk']
     stage.model.script(

@@ -89,7 +89,7 @@ test('[F03] [E10] [Rb43] `parents`, unknown ids, itself and doubles are refused 
   assert.equal(status, 409, 'AGENT_REFERENCED')
 })
 
-test('[E03] a cycle is told with the kind of each edge', async () => {
+test('[E03] a cycle is reported with the kind of each edge', async () => {
   const { warnings, errors } = await check(
     agent('one', { transfers: [{ agent: 'two' }] }),
     flow('two', 'sequence', ['three']),
@@ -119,7 +119,7 @@ test('[E09] [R26] handler paths and the matrix follow the position, never a chai
   ])
 })
 
-test('[C10] [R26] with reach `tree` a handler path is told for every agent that may get control', async () => {
+test('[C10] [R26] with reach `tree` a handler path is listed for every agent that may get control', async () => {
   const act = (name: string) => ({ actions: [{ name, description: name }] })
   const { handlers } = await check(
     agent('t-root', { transferReach: 'tree', subAgents: [sub('t-mid')] }),

@@ -125,3 +125,8 @@ function workflow({ workflow: of }: AgentData): readonly Listed[] {
 export function mappedName({ map }: Pick<Edge, 'map'>, name: string): string | null {
   return Object.hasOwn(map, name) ? (map[name] ?? null) : name
 }
+
+/** Whether an agent takes control from the agent with the id `from`, as its own definition says. */
+export function takesControlFrom({ acceptTransfer, parents }: AgentData, from: string): boolean {
+  return acceptTransfer && (parents === null || parents.includes(from))
+}

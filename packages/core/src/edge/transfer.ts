@@ -1,7 +1,7 @@
 /** The edge that hands control over: one tool for all targets, and a roster of them in the system message [K01, K13, Kb17]. */
 import type { AgentData } from '@witan/protocol'
 import type { TransferEdge } from '@witan/protocol/entries'
-import { edgesOf, transferTool } from '../agent/edges.ts'
+import { edgesOf, takesControlFrom, transferTool } from '../agent/edges.ts'
 import { bindChild, type FindAgent } from '../tool/delegation.ts'
 import { type Outcome, refusedTransfer } from '../tool/outcome.ts'
 import type { Caller, ImmediateTool, ToolSource } from '../tool/tool.ts'
@@ -75,12 +75,8 @@ function targetOf(
   { caller, context }: { readonly caller: Caller; readonly context: TransferContext },
 ): readonly Target[] {
   const found = context.find(caller, id)
-  if (id === caller.agent.id || (found !== null && !takesFrom(found, caller.agent.id))) return []
+  if (id === caller.agent.id || (found !== null && !takesControlFrom(found, caller.agent.id))) return []
   return [{ id, found, terms: of, obstacle: obstacleTo(id, found, { caller, map: of.map }) }]
-}
-
-function takesFrom({ acceptTransfer, parents }: AgentData, from: string): boolean {
-  return acceptTransfer && (parents === null || parents.includes(from))
 }
 
 /** Why nobody can hand over to an agent now: it is gone, or a value is missing that no model may supply to it [C16]. */

@@ -29,7 +29,7 @@ export function handOver(slot: Slot, job: Job, to: TransferOutcome): void {
     body: { from: source.agent.id, to: to.agent, returned: false },
   })
   const place = placeOfTarget(source, { agent: to.agent, call: job.env.ids.call() })
-  // Of the hand-over itself a reader of words sees nothing; behind its own words there would be nothing to answer.
+  // A target that reads words only does not see the hand-over. Where the last words are its own, it needs something to answer.
   const endsWithOwn = to.handOver.history === 'words' && !isNewHere(source, to.agent)
   record(job, place, { type: 'start', kind: 'agent', body: startOf(source, job, { to, pinned }) })
   if (endsWithOwn) tell(place, job, `${source.agent.id} has handed over to you.`)
@@ -94,7 +94,7 @@ export function giveBack(
   const body = { from: agent.id, to: source.agent.id, returned: true }
   record(job, source.place, { type: 'transfer', kind: null, body })
   if (failure !== undefined) tell(source.place, job, `${agent.id} failed: ${failure}`)
-  // The answer is its own, given in another's place.
+  // The last words are its own: its model would have nothing to answer.
   else if (speaker.agent.id === source.agent.id) tell(source.place, job, `${agent.id} has given control back; go on.`)
 }
 

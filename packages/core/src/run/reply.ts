@@ -37,7 +37,7 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
     taken,
     startedAt,
     attempt,
-    // A reply whose calls do not run is one without tools, to whoever folds it.
+    // If its calls do not run, the reply counts as one without tools.
     offered: offered && !(isOff && calls),
     ...(isToolless ? { toolless: true as const } : {}),
     accepted: off === null,

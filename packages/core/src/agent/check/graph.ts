@@ -55,7 +55,7 @@ export function positionOf(at: AgentPath): AgentPath {
   return from
 }
 
-/** The path that an edge extends: a hand-over that of the position, whoever has its control. */
+/** The path that an edge extends. For a hand-over it is the path of the position, so targets never form a chain. */
 function above(at: AgentPath, { addsDepth }: Edge): AgentPath {
   return addsDepth ? at : positionOf(at)
 }

@@ -1,5 +1,6 @@
 /** The paths for which a client must register handlers: one for each action on each way to its agent [R26, R27]. */
 import type { AgentData } from '@witan/protocol'
+import { takesControlFrom } from '../edges.ts'
 import { type AgentPath, type AgentSet, pathsFrom, positionOf, reachable } from './graph.ts'
 import type { Steps } from './steps.ts'
 
@@ -27,8 +28,8 @@ function* addTargets(at: AgentPath, handlers: Set<string>, agents: AgentSet): St
   const inReach = reachable(position.parent === null ? position.agent : at.agent, agents)
   for (const target of inReach) {
     const { id } = at.agent
-    const takes = target.acceptTransfer && (target.parents === null || target.parents.includes(id))
-    if (!takes || target.id === id || !reachable(target, agents).some(({ actions }) => actions.length > 0)) continue
+    if (target.id === id || !takesControlFrom(target, id)) continue
+    if (!reachable(target, agents).some(({ actions }) => actions.length > 0)) continue
     for (const { path, agent } of yield* pathsFrom(target, agents, { most: mostBelow }))
       addActions(agent, `${position.path}/${path}`, handlers)
   }

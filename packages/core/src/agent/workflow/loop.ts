@@ -7,16 +7,16 @@ export function loop({ agents, onError, maxIterations }: Workflow, steps: readon
   const last = steps.at(-1)
   if (last === undefined) return start({ index: 0, round: 0 })
   if (last.end === null) return { kind: 'wait' }
-  if (isAnswered(last) && last.end.exits) return answer(kept(left(last.end, steps.slice(0, -1))))
+  if (isAnswered(last) && last.end.exits) return answer(withoutExit(left(last.end, steps.slice(0, -1))))
   if (!isAnswered(last) && onError === 'stop') return failure(last)
   const { index, round } = last
   if (index + 1 < agents.length) return start({ index: index + 1, round })
   if (round + 1 < maxIterations) return start({ index: 0, round: round + 1 })
   const given = steps.findLast(isAnswered)
-  return given === undefined ? failure(last) : answer(kept(given.end), true)
+  return given === undefined ? failure(last) : answer(withoutExit(given.end), true)
 }
 
-/** The answer of a loop: an exit goes no further. */
-function kept(given: StepAnswer): StepAnswer {
+/** The answer of a loop. An exit ends at the nearest loop. */
+function withoutExit(given: StepAnswer): StepAnswer {
   return { ...given, exits: false, isSpare: false }
 }
