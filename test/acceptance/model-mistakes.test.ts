@@ -73,7 +73,7 @@ test('delegates of one turn run at once, and their results stand in call order [
   assert.deepEqual(ends, ['fan-c', 'fan-b', 'fan-a', 'fan'], 'events stand in arrival order')
 })
 
-test('a sibling that fails is an error of its call alone [C15] [Rb24]', async () => {
+test('a sibling that fails is an error of its call alone [C15] [Rb24] [Kb05]', async () => {
   await saveFan('mixed')
   stage.model.script('mixed-a', { text: 'from a' })
   stage.model.script('mixed-b', { status: 400, text: 'broken' })

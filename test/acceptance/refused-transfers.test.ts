@@ -62,7 +62,7 @@ describe('what is refused', () => {
       assert.ok((line as { user: string }).user.includes(words), words)
   })
 
-  test('[E40] an agent may hand back once; the same hand-over again is refused until somebody has said something', async () => {
+  test('[E40] [Kb29] an agent may hand back once; the same hand-over again is refused until somebody has said something', async () => {
     await stage.save(
       agent('a', { transfers: [transfer('b')], actions: [lookUp] }),
       agent('b', { transfers: [transfer('a')] }),

@@ -17,7 +17,7 @@ const ofType = (events: readonly WitanEvent[], type: string, author: string) =>
   events.find((event) => event.type === type && event.kind === 'agent' && event.author === author)
 
 describe('a hand-over', () => {
-  test('[K01] [K03] [K04] [K07] [K09] [K13] [K14] [Kb18] [Kb20] [Kb32] the target goes on in the same document, and reads what the other said as told', async () => {
+  test('[K01] [K03] [K04] [K07] [K09] [K13] [K14] [Kb17] [Kb18] [Kb20] [Kb32] the target goes on in the same document, and reads what the other said as told', async () => {
     await saveTwo(stage)
     stage.model.script('desk', { text: 'One moment.', calls: [hand('billing')] })
     stage.model.script('billing', { text: 'Your bill is paid.' })

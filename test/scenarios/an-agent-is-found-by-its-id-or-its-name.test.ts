@@ -36,7 +36,7 @@ describe('names of agents', () => {
     await assert.rejects(runtime.agents.get('leaf'), { code: 'NOT_FOUND' })
   })
 
-  test('[C28] a name that another agent answers to is refused, whichever of the two comes second', async () => {
+  test('[C28] [K11] a name that another agent answers to is refused, whichever of the two comes second', async () => {
     const { runtime } = staged()
     const rows: [id: string, name: string | undefined, path: string][] = [
       ['fresh', 'Front Desk', 'name'],

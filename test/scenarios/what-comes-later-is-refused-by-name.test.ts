@@ -55,7 +55,7 @@ describe('what comes later', () => {
     assert.equal(stage.seenBy('billing').length, 0)
   })
 
-  test('[E29] [E30] [E31] [E32] [E34] no chain between servers can begin or come in: agents have no address, no peers and no remotes', async () => {
+  test('[E29] [E30] [E31] [E32] [E34] [Kb28] no chain between servers can begin or come in: agents have no address, no peers and no remotes', async () => {
     await refused({ address: '@root@bots.example.com' }, /being called from other servers/)
     await refused({ remotes: [{ name: 'docs', address: '@docs@bots.example.com' }] }, /calling agents on other servers/)
     await refused({ speaks: [{ protocol: 'stock', role: 'initiator', peers: ['billing'] }] }, /writing to peers/)
