@@ -1,6 +1,6 @@
 /** Reads the words of a command line against a command. */
 import { parseArgs } from 'node:util'
-import { nearest } from '@witan/core'
+import { nearest } from '@witan/core/tooling'
 import type { Command, Given, Option } from './command.ts'
 import { UsageError } from './exit.ts'
 

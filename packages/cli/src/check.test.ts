@@ -80,7 +80,7 @@ describe('check', () => {
     const told = await witan(['check', '--json'], { folder })
     assert.equal(told.code, 78)
     const { errors, ...others } = JSON.parse(told.out) as CheckReport
-    assert.deepEqual(others, { warnings: [], matrix: [], handlers: [] })
+    assert.deepEqual(others, { warnings: [], matrix: [], handlers: [], protocols: [] })
     assert.deepEqual([errors.length, errors[0]?.code, errors[0]?.severity], [1, 'CONFIG_INVALID', 'error'])
     assert.match(told.err, /^CONFIG_INVALID/)
   })

@@ -1,8 +1,9 @@
 /** The command line: finds the command, runs it, and turns whatever happens into an exit code. */
-import { nearest } from '@witan/core'
+import { nearest } from '@witan/core/tooling'
 import { readArguments } from './arguments.ts'
 import type { Command } from './command.ts'
 import { agentCommands } from './commands/agents.ts'
+import { protocolCommands } from './commands/protocols.ts'
 import { chatCommand } from './commands/chat.ts'
 import { checkCommand } from './commands/check.ts'
 import { conversationCommands } from './commands/conversations.ts'
@@ -30,6 +31,7 @@ const commands: readonly Command[] = [
   chatCommand,
   checkCommand,
   ...agentCommands,
+  ...protocolCommands,
   ...conversationCommands,
   ...taskCommands,
   ...interruptionCommands,

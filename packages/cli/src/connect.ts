@@ -1,7 +1,7 @@
 /** Reaches the agents: a server that was named, the one that holds the configured store, or an application in this process. */
 import type { Client } from '@witan/client'
 import { createClient } from '@witan/client'
-import { nearest } from '@witan/core'
+import { nearest } from '@witan/core/tooling'
 import { isWitanError, WitanError } from '@witan/protocol'
 import type { Config } from '@witan/server'
 import { createApp, createAuth, createLog, findServer, openRuntime, storeFile } from '@witan/server'

@@ -4,6 +4,7 @@
 const spoken: readonly (readonly [RegExp, string])[] = [
   [/GET \/api\/v1\/agents\/(\S+) shows/g, '`witan agents show $1` shows'],
   [/GET \/api\/v1\/agents lists the agents/g, '`witan agents list` lists the agents'],
+  [/GET \/api\/v1\/protocols lists the protocols/g, '`witan protocols list` lists the protocols'],
   [/PUT \/api\/v1\/agents\/(\S+) changes it/g, '`witan agents apply -f FILE` changes it'],
   [/Use PUT to change it/g, '`witan agents apply -f FILE` changes it'],
   [/GET \/api\/v1\/conversations lists them/g, '`witan conversations list` lists them'],

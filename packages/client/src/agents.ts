@@ -1,6 +1,7 @@
 /** Agents over HTTP: list, read, save, check, draw. */
 import type { AgentInput, CheckReport, StoredAgent } from '@witan/protocol'
 import { eachItem, type Page, type PageQuery } from './page.ts'
+import type { ProtocolToSave } from './protocols.ts'
 import { type Subagents, subagentCalls, type Tools, toolCalls } from './subagents.ts'
 import { revisionHeader, segment, type Transport } from './transport.ts'
 
@@ -33,10 +34,10 @@ export interface Agents {
   create(agent: AgentInput): Promise<StoredAgent>
   /** Deletes; `AGENT_REFERENCED` while others list it, unless `force`. */
   delete(id: string, options?: { readonly force?: boolean }): Promise<void>
-  /** Saves all or none, so that agents may list each other. */
-  batch(agents: readonly AgentToSave[]): Promise<readonly StoredAgent[]>
-  /** Checks the stored agents together with the given ones; saves nothing. */
-  check(agents?: readonly AgentToSave[]): Promise<CheckReport>
+  /** Saves all or none, so that agents may list each other, and the protocols that they speak with them. */
+  batch(agents: readonly AgentToSave[], protocols?: readonly ProtocolToSave[]): Promise<readonly StoredAgent[]>
+  /** Checks the stored agents and protocols together with the given ones; saves nothing. */
+  check(agents?: readonly AgentToSave[], protocols?: readonly ProtocolToSave[]): Promise<CheckReport>
   /** The tree below one agent. */
   graph(id: string): Promise<AgentGraph>
   readonly subagents: Subagents
@@ -56,13 +57,16 @@ export function agentCalls(transport: Transport): Agents {
       transport.json('PUT', at(agent.id), { body: agent, headers: revisionHeader(ifMatch) }),
     create: (agent) => transport.json('POST', '/api/v1/agents', { body: agent }),
     delete: (id, { force } = {}) => transport.json('DELETE', at(id), { query: force ? { force: true } : {} }),
-    batch: async (agents) => {
+    batch: async (agents, protocols) => {
       const saved = await transport.json<{ agents: readonly StoredAgent[] }>('POST', '/api/v1/agents/batch', {
-        body: { agents },
+        body: protocols === undefined ? { agents } : { agents, protocols },
       })
       return saved.agents
     },
-    check: (agents) => transport.json('POST', '/api/v1/check', { body: agents ? { agents } : {} }),
+    check: (agents, protocols) =>
+      transport.json('POST', '/api/v1/check', {
+        body: { ...(agents === undefined ? {} : { agents }), ...(protocols === undefined ? {} : { protocols }) },
+      }),
     graph: (id) => transport.json('GET', `${at(id)}/graph`),
     subagents: subagentCalls(transport),
     tools: toolCalls(transport),

@@ -19,6 +19,7 @@ import {
   runCalls,
 } from './conversations.ts'
 import { followEvents } from './events.ts'
+import { type Protocols, protocolCalls } from './protocols.ts'
 import { type Tasks, taskCalls } from './tasks.ts'
 import { realTiming, type Timing } from './timing.ts'
 import { createTransport } from './transport.ts'
@@ -38,6 +39,7 @@ export interface ClientOptions {
 export interface Client {
   readonly url: string
   readonly agents: Agents
+  readonly protocols: Protocols
   readonly conversations: Conversations
   readonly documents: Documents
   readonly runs: Runs
@@ -70,6 +72,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     url: options.url,
     agents: agentCalls(transport),
+    protocols: protocolCalls(transport),
     conversations: conversationCalls(transport),
     documents: documentCalls(transport),
     runs: runCalls(transport),

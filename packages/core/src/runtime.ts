@@ -1,7 +1,7 @@
 /** `createRuntime`: the one place that assembles a runtime from its parts. */
 import { WitanError } from '@witan/protocol'
 import { localPrincipal, type Principal } from './identity/principal.ts'
-import { seedAgents } from './agent/admin/admin.ts'
+import { seedDefinitions } from './agent/admin/save.ts'
 import type { Runtime } from './runtime/contract.ts'
 import { createHealth } from './runtime/health.ts'
 import { rememberedReplies } from './runtime/idempotency.ts'
@@ -37,12 +37,13 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
   }
 }
 
-/** Stores the code agents, as `source: code`, before any work is claimed [F10]. */
+/** Stores the agents and protocols of the code, as `source: code`, before any work is claimed [F10]. */
 async function start(parts: Parts): Promise<void> {
   await parts.store.open()
   const admin = parts.adminOf(localPrincipal.database)
   const agents = parts.agents.map((agent) => ('data' in agent ? agent.data : agent))
-  if (agents.length > 0) await seedAgents(admin, agents, parts.env.report)
+  const { protocols } = parts
+  if (agents.length + protocols.length > 0) await seedDefinitions(admin, { agents, protocols }, parts.env.report)
   else await parts.registry.ensure(admin.database)
   parts.listening.current = startListening(parts)
   await parts.worker.open()

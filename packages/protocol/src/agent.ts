@@ -1,6 +1,6 @@
 /** An agent as data: the one schema that code, files and the API share. */
 import { z } from 'zod'
-import { agentIdPattern, parameterNamePattern, toolNamePattern, userIdPattern } from './id.ts'
+import { agentIdPattern, parameterNamePattern, protocolNamePattern, toolNamePattern, userIdPattern } from './id.ts'
 import { parameterSchema } from './parameter.ts'
 import { historySchema } from './trim.ts'
 
@@ -82,6 +82,23 @@ export const transferSchema = z.strictObject({
   returnsTo: z.enum(['caller']).nullable().default(null),
 })
 export type TransferEdge = z.infer<typeof transferSchema>
+
+/**
+ * A protocol that its agent speaks, in one role [T19]. An initiator names the `peers` that it may write to. A responder takes messages
+ * from the peers that it names; null: from every initiator that names it. `map` is as for a sub-agent; no model supplies a value.
+ */
+export const speaksSchema = z
+  .strictObject({
+    protocol: z.string().regex(protocolNamePattern),
+    role: z.enum(['initiator', 'responder']),
+    peers: z.array(agentId).min(1).max(200).nullable().default(null),
+    map: nameMap.default({}),
+  })
+  .refine(({ role, peers }) => role === 'responder' || peers !== null, {
+    path: ['peers'],
+    message: 'an initiator names at least one peer',
+  })
+export type Speaks = z.infer<typeof speaksSchema>
 
 /** What an agent may spend. A limit can only lower the ceiling of the configuration. */
 export const limitsSchema = z.strictObject({
@@ -225,6 +242,8 @@ export const agentSchema = z.strictObject({
   subAgents: z.array(subAgentEdgeSchema).max(200).default([]),
   /** The agents that its model may hand the conversation over to [K01]. */
   transfers: z.array(transferSchema).max(200).default([]),
+  /** The protocols that it speaks with its peers [T16, T19]. */
+  speaks: z.array(speaksSchema).max(200).default([]),
   /** `tree`: also every agent that the run's root reaches; in a delegated call, every agent that it reaches itself [C10]. */
   transferReach: z.enum(['edges', 'tree']).default('edges'),
   /** True: its model cannot hand over [K12]. */
@@ -290,12 +309,21 @@ export const matrixRowSchema = z.object({
 })
 export type MatrixRow = z.infer<typeof matrixRowSchema>
 
+/** The agents that speak a protocol, by role. */
+export const protocolUseSchema = z.object({
+  name: z.string(),
+  initiators: z.array(z.string()),
+  responders: z.array(z.string()),
+})
+export type ProtocolUse = z.infer<typeof protocolUseSchema>
+
 /** The result of `check`, found before anything runs. */
 export const checkReportSchema = z.object({
   errors: z.array(findingSchema),
   warnings: z.array(findingSchema),
   matrix: z.array(matrixRowSchema),
   handlers: z.array(z.string()),
+  protocols: z.array(protocolUseSchema),
 })
 export type CheckReport = z.infer<typeof checkReportSchema>
 

@@ -27,7 +27,7 @@ export type {
   ToolStartBody,
   TransferBody,
 } from './entry.ts'
-export type { ToolMode, TransferEdge, Workflow } from './agent.ts'
+export type { Speaks, ToolMode, TransferEdge, Workflow } from './agent.ts'
 export { authorKindOf } from './event.ts'
 export { readersOf } from './readers.ts'
 export type { ModelUsage } from './counters.ts'

@@ -16,6 +16,10 @@ export type InterruptionId = Branded<'InterruptionId'>
 export const agentIdPattern = /^[a-z0-9-]{1,64}$/
 /** Names of queries, actions and function tools: what providers accept as a tool name. */
 export const toolNamePattern = /^[a-zA-Z0-9_-]{1,64}$/
+/** Names of protocols. */
+export const protocolNamePattern = /^[a-z0-9-]{1,64}$/
+/** Names of a protocol's messages; a peer's tool is `<peer>_<message>`. */
+export const messageNamePattern = /^[a-z0-9-]{1,40}$/
 /** Ids of people: no blanks, `:` or `/`, at most 100 characters. */
 export const userIdPattern = /^[^\s:/]{1,100}$/
 /** Parameter names, and therefore the names that `$name` may use in a query. */

@@ -1,4 +1,4 @@
-/** The check of a configuration's agents, together with the stored ones, before any of them is stored. */
+/** The check of a configuration's agents and protocols, together with the stored ones, before any of them is stored. */
 import { type Agent, createRuntime } from '@witan/core'
 import { listedByParents, withWrapped } from '@witan/core/tooling'
 import type { CheckReport, StoredAgent } from '@witan/protocol'
@@ -16,6 +16,7 @@ export async function checkConfig(config: Config, log: Log): Promise<CheckReport
   const runtime = createRuntime({
     ...options,
     agents: [],
+    protocols: [],
     models: { ...Object.fromEntries(models), ...options.models },
     tools: [...tools],
   })
@@ -30,7 +31,8 @@ export async function checkConfig(config: Config, log: Log): Promise<CheckReport
       const page = await runtime.agents.list({ limit: 200, cursor })
       others.push(...page.items.filter(({ id }) => !ids.has(id)))
       cursor = page.nextCursor
-      if (cursor === null) return await runtime.agents.check(listedByParents([...written, ...others], written))
+      if (cursor !== null) continue
+      return await runtime.agents.check(listedByParents([...written, ...others], written), config.protocols)
     }
   } finally {
     await runtime.close().catch(() => undefined)

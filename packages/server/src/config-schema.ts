@@ -1,6 +1,7 @@
 /** What a configuration may hold. Keys of features that are not built yet are refused by name. */
 import type { AiSdkLanguageModel, FunctionTool, Model } from '@witan/core'
 import { WitanError } from '@witan/protocol'
+import type { ProtocolInput } from '@witan/protocol/protocols'
 import { maxOutputTokensSchema, providerOptionsSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { authModes } from './auth.ts'
@@ -22,6 +23,10 @@ const has = (value: unknown, ...keys: readonly string[]): boolean =>
 const agent = z.custom<object>(
   (value) => has(value) && !Array.isArray(value),
   'must be an agent: an object, or what `defineAgent` gives',
+)
+const protocol = z.custom<ProtocolInput>(
+  (value) => has(value) && !Array.isArray(value),
+  'must be a protocol: an object, or what `defineProtocol` gives',
 )
 const tool = z.custom<FunctionTool>(
   (value) => has(value, 'name', 'execute'),
@@ -113,6 +118,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   agents: z.array(agent).max(1000).default([]),
+  protocols: z.array(protocol).max(1000).default([]),
   models: z.record(z.string().min(1).max(200), model).default({}),
   /** In place of the price table of this version, by vendor; false: no table. */
   prices: z

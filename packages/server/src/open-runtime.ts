@@ -52,6 +52,7 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     sources: sourcesOf(config),
     tools: config.tools,
     agents: config.agents,
+    protocols: config.protocols,
     limits: Object.fromEntries(Object.entries(config.limits).filter(([, limit]) => limit !== undefined)),
     ...(config.leaseMs === null ? {} : { leaseMs: config.leaseMs }),
     report: (error) => log('error', 'something broke inside', { error }),

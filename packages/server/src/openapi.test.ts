@@ -77,6 +77,7 @@ test('the paths are those of the contract that this version has', () => {
     'DELETE /api/v1/agents/{id}/tools/{tool}',
     'DELETE /api/v1/agents/{parentId}/subagents/{id}',
     'DELETE /api/v1/conversations/{id}',
+    'DELETE /api/v1/protocols/{name}',
     'GET /api/v1/agents',
     'GET /api/v1/agents/{id}',
     'GET /api/v1/agents/{id}/graph',
@@ -88,6 +89,8 @@ test('the paths are those of the contract that this version has', () => {
     'GET /api/v1/conversations/{id}/runs',
     'GET /api/v1/documents/{path+}',
     'GET /api/v1/interruptions',
+    'GET /api/v1/protocols',
+    'GET /api/v1/protocols/{name}',
     'GET /api/v1/runs/{id}',
     'GET /api/v1/tasks',
     'GET /api/v1/tasks/{id}',
@@ -109,6 +112,7 @@ test('the paths are those of the contract that this version has', () => {
     'PUT /api/v1/agents/{id}',
     'PUT /api/v1/agents/{id}/tools/{tool}',
     'PUT /api/v1/agents/{parentId}/subagents/{id}',
+    'PUT /api/v1/protocols/{name}',
   ])
 })
 
@@ -124,7 +128,9 @@ test('the changes that take `If-Match` say so', () => {
     'assignTool',
     'createSubAgent',
     'deleteAgent',
+    'deleteProtocol',
     'saveAgent',
+    'saveProtocol',
     'unassignSubAgent',
     'unassignTool',
   ])

@@ -8,6 +8,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { eventRoutes } from './routes/events.ts'
 import { interruptionRoutes } from './routes/interruptions.ts'
+import { protocolRoutes } from './routes/protocols.ts'
 import { runRoutes } from './routes/runs.ts'
 import { subAgentRoutes } from './routes/sub-agents.ts'
 import { taskRoutes } from './routes/tasks.ts'
@@ -18,6 +19,7 @@ export const apiRoutes: readonly Route[] = [
   ...agentRoutes,
   ...subAgentRoutes,
   ...toolRoutes,
+  ...protocolRoutes,
   ...conversationRoutes,
   ...runRoutes,
   ...eventRoutes,

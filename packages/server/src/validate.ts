@@ -1,5 +1,5 @@
 /** Checks a value against a schema; messages name the path and never the value. */
-import { nearest } from '@witan/core'
+import { nearest } from '@witan/core/tooling'
 import { type ErrorCode, WitanError } from '@witan/protocol'
 import { markChecked } from '@witan/protocol/schemas'
 import { z } from 'zod'

@@ -4,21 +4,24 @@ import { compact, plural } from '../tree/phrase.ts'
 import { asCommand } from '../hints.ts'
 import { oneLine, printable } from '../tree/width.ts'
 import type { Change } from './diff.ts'
-import type { Plan, Planned, Trouble } from './plan.ts'
+import type { Plan } from './plan.ts'
+import type { Planned, Trouble } from './planned.ts'
 
 const longestText = 60
 /** So many lines of a text around a change are shown. */
 const mostLines = 40
 
 /** The complete plan. Unchanged agents are one line each; the last line has the totals. */
-export function planLines({ planned, pruned, warnings }: Plan): readonly Line[] {
-  const added = planned.filter(({ stored }) => stored === null)
-  const changed = planned.filter(({ stored, changes }) => stored !== null && changes.length > 0)
-  const same = planned.length - added.length - changed.length
+export function planLines({ planned, protocols, pruned, warnings }: Plan): readonly Line[] {
+  const all = [...protocols, ...planned]
+  const added = all.filter(({ stored }) => stored === null)
+  const changed = all.filter(({ stored, changes }) => stored !== null && changes.length > 0)
+  const same = all.length - added.length - changed.length
   const counts = [`${added.length} new`, `${changed.length} changed`, `${same} unchanged`]
   if (pruned.length > 0) counts.push(`${pruned.length} to delete`)
   return [
-    ...planned.flatMap(agentLines),
+    ...protocols.flatMap((one) => definitionLines({ ...one, what: 'protocol, ' })),
+    ...planned.flatMap((one) => definitionLines({ ...one, what: '' })),
     ...pruned.map(({ id }) => headLine({ text: '- ', tone: 'bad' }, id, 'goes')),
     ...warnings.flatMap(troubleLines),
     [],
@@ -41,11 +44,17 @@ export function troubleLines({ severity, place, agent, path, code, detail, hint 
   return isSaid ? [head] : [head, [{ text: `  → ${oneLine(asCommand(hint))}`, tone: 'faint' }]]
 }
 
-function agentLines({ agent, stored, changes }: Planned): readonly Line[] {
-  if (stored === null) return [headLine({ text: '+ ', tone: 'good' }, agent.id, 'new'), ...changes.flatMap(addedLines)]
-  if (changes.length === 0) return [headLine({ text: '= ', tone: 'faint' }, agent.id, 'unchanged')]
+type Defined = Pick<Planned, 'name' | 'changes'> & {
+  readonly stored: { readonly source: string } | null
+  readonly what: string
+}
+
+function definitionLines({ name, stored, changes, what }: Defined): readonly Line[] {
+  if (stored === null)
+    return [headLine({ text: '+ ', tone: 'good' }, name, `${what}new`), ...changes.flatMap(addedLines)]
+  if (changes.length === 0) return [headLine({ text: '= ', tone: 'faint' }, name, `${what}unchanged`)]
   const lines = [
-    headLine({ text: '~ ', tone: 'wait' }, agent.id, plural(changes.length, 'change')),
+    headLine({ text: '~ ', tone: 'wait' }, name, `${what}${plural(changes.length, 'change')}`),
     ...changes.flatMap(changeLines),
   ]
   if (stored.source !== 'code') return lines

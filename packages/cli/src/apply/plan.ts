@@ -1,29 +1,18 @@
-/** What an apply would do: which agents are new, which change and how, which go. Nothing is changed here. */
+/** What an apply would do: which agents and protocols are new, which change and how, which go. Nothing is changed here. */
 import type { Client } from '@witan/client'
 import { parseAgent } from '@witan/core'
 import { type Inspected, inspectAgent } from '@witan/core/tooling'
 import type { AgentData, Finding, StoredAgent } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
-import type { Change } from './diff.ts'
 import { changesBetween } from './diff.ts'
+import { type Planned, type Trouble, troubleOf, twiceError } from './planned.ts'
+import { type PlannedProtocol, planProtocols } from './protocols.ts'
 import type { Written } from './source.ts'
-
-/** One agent of the files. */
-export interface Planned {
-  readonly agent: AgentData
-  readonly stored: StoredAgent | null
-  /** Against what is stored; for a new agent against one that says nothing. */
-  readonly changes: readonly Change[]
-}
-
-/** Something that is wrong, and where it was written. */
-export interface Trouble extends Finding {
-  readonly place: string
-}
 
 /** The plan of one apply. `pruned` are the stored agents to delete. With an error nothing changes. */
 export interface Plan {
   readonly planned: readonly Planned[]
+  readonly protocols: readonly PlannedProtocol[]
   readonly pruned: readonly StoredAgent[]
   readonly errors: readonly Trouble[]
   readonly warnings: readonly Trouble[]
@@ -35,23 +24,28 @@ export async function planOf(
   written: readonly Written[],
   { prune }: { readonly prune: boolean },
 ): Promise<Plan> {
-  const { agents, errors } = readAgents(written)
+  const protocols = await planProtocols(client, written)
+  const { agents, errors } = readAgents(written.filter(({ kind }) => kind === 'agent'))
   const stored = await storedAgents(client)
   const pruned = prune ? [...stored.values()].filter(({ id, source }) => source === 'data' && !agents.has(id)) : []
-  const report = await client.agents.check([...agents.values()].map(({ agent }) => agent))
+  const data = protocols.planned.map((one) => one.data)
+  const report = await client.agents.check(
+    [...agents.values()].map(({ agent }) => agent),
+    ...(data.length === 0 ? [] : [data]),
+  )
   const placed = (finding: Finding): Trouble => ({
     ...finding,
     place: agents.get(finding.agent)?.written.place(finding.path) ?? finding.agent,
   })
   const isNews = (finding: Finding) => agents.get(finding.agent)?.isTold(finding) !== true
   const found = [...report.errors.filter(isNews), ...held(pruned, { agents, stored })].map(placed)
-  if (errors.length + found.length > 0)
-    return { planned: [], pruned: [], errors: byPlace([...errors, ...found], written), warnings: [] }
+  const wrong = [...errors, ...protocols.errors, ...found]
+  if (wrong.length > 0) return { planned: [], protocols: [], pruned: [], errors: byPlace(wrong, written), warnings: [] }
   const planned = [...agents.values()].map(({ agent }) => plannedOf(agent, stored.get(agent.id) ?? null))
-  const moving = new Set(planned.filter(({ changes }) => changes.length > 0).map(({ agent }) => agent.id))
+  const moving = new Set(planned.filter(({ changes }) => changes.length > 0).map(({ name }) => name))
   const isNew = (one: Finding) => moving.has(one.agent) || (moving.size > 0 && !isKept(one, stored.get(one.agent)))
   const warnings = report.warnings.filter(isNew).map(placed)
-  return { planned, pruned, errors: [], warnings: byPlace(warnings, written) }
+  return { planned, protocols: protocols.planned, pruned, errors: [], warnings: byPlace(warnings, written) }
 }
 
 /** Whether an agent was saved with that warning: a change of one agent may bring one for another that stays as it is. */
@@ -122,19 +116,6 @@ function inspect(value: unknown): Inspected {
   return { problems: [problem], agent: null, isTold: () => false }
 }
 
-function twiceError(id: string, first: Written): WitanError {
-  const hint = `It is already at ${first.place('id')}; keep one of the two.`
-  return new WitanError('NAME_TAKEN', `Agent \`${id}\` is there twice.`, { path: 'id', hint })
-}
-
-function troubleOf(error: WitanError, { value, place }: Written): Trouble {
-  const id = (value as { readonly id?: unknown } | null)?.id
-  const path = error.path ?? ''
-  const agent = typeof id === 'string' ? id.slice(0, 80) : ''
-  const { code, message: detail } = error
-  return { code, severity: 'error', agent, path, detail, hint: error.hint ?? '', place: place(path) }
-}
-
 function plannedOf(agent: AgentData, stored: StoredAgent | null): Planned {
   const blank = { id: agent.id, model: 'none', instructions: '' }
   const before =
@@ -142,7 +123,7 @@ function plannedOf(agent: AgentData, stored: StoredAgent | null): Planned {
       ? { ...parseAgent(blank), model: agent.workflow === null ? undefined : '' }
       : withoutStoredFields(stored)
   const changes = changesBetween(before, agent)
-  return { agent, stored, changes }
+  return { name: agent.id, data: agent, stored, changes }
 }
 
 /** An agent that goes must not be listed by one that stays. */

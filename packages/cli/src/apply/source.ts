@@ -1,14 +1,15 @@
-/** Agents as written: YAML or JSON from files, folders or standard input, each with the file and line of every key. */
+/** Agents and protocols as written: YAML or JSON from files, folders or standard input, each with the file and line of every key. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
-import { nearest } from '@witan/core'
+import { nearest } from '@witan/core/tooling'
 import { type Document, isMap, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml'
 import { UsageError } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** One agent as it was written. */
+/** One agent or protocol as it was written. */
 export interface Written {
+  readonly kind: 'agent' | 'protocol'
   readonly value: unknown
   /** The file and line of a key, such as `subAgents.0.agent`: `agents.yaml:12`. For a missing key, those of the nearest key above it. */
   place(path: string): string
@@ -52,7 +53,10 @@ function unreadable(name: string, error: unknown): UsageError {
   return new UsageError(`${why} "${name}".`, 'Is the path right, seen from here?')
 }
 
-/** The agents of one text: JSON is read as the YAML that it is. A document is one agent, a list of them, or `{ agents: […] }`. */
+/**
+ * The agents and protocols of one text: JSON is read as the YAML that it is. A document is one of them, a list, or
+ * `{ agents: […], protocols: […] }`. What has messages and no id is a protocol.
+ */
 export function agentsIn(content: string, file: string): readonly Written[] {
   const lines = new LineCounter()
   const documents = parseAllDocuments(content, { lineCounter: lines, prettyErrors: false })
@@ -70,11 +74,30 @@ function agentsOf(document: Document, within: Within): readonly Written[] {
   const value = valueIn(document, within)
   if (value === null || value === undefined) return []
   if (Array.isArray(value)) return value.map((one, index) => written(document, within, { value: one, at: [index] }))
-  const agents = typeof value === 'object' && !('id' in value) && 'agents' in value ? value.agents : undefined
-  if (!Array.isArray(agents)) return [written(document, within, { value, at: [] })]
-  const stray = Object.keys(value).find((key) => key !== 'agents')
-  if (stray !== undefined) throw strayKey(stray, written(document, within, { value, at: [] }).place(stray))
-  return agents.map((one, index) => written(document, within, { value: one, at: ['agents', index] }))
+  const lists = typeof value === 'object' && !('id' in value) ? listsIn(value) : []
+  if (lists.length === 0) return [written(document, within, { value, at: [] })]
+  const stray = Object.keys(value).find((key) => !listKeys.some((known) => known === key))
+  if (stray !== undefined)
+    throw strayKey(stray, lists[0]?.key ?? 'agents', written(document, within, { value, at: [] }).place(stray))
+  return lists.flatMap(({ key, kind, list }) =>
+    list.map((one, index) => ({ ...written(document, within, { value: one, at: [key, index] }), kind })),
+  )
+}
+
+const listKeys = ['agents', 'protocols'] as const
+
+/** The lists of a document, protocols first: agents may speak them. */
+function listsIn(value: object) {
+  const { agents, protocols } = value as { readonly agents?: unknown; readonly protocols?: unknown }
+  return [
+    ...(Array.isArray(protocols) ? [{ key: 'protocols', kind: 'protocol', list: protocols } as const] : []),
+    ...(Array.isArray(agents) ? [{ key: 'agents', kind: 'agent', list: agents } as const] : []),
+  ]
+}
+
+function kindOf(value: unknown): Written['kind'] {
+  const isProtocol = typeof value === 'object' && value !== null && 'messages' in value && !('id' in value)
+  return isProtocol ? 'protocol' : 'agent'
 }
 
 function valueIn(document: Document, { file, content, lines }: Within): unknown {
@@ -104,10 +127,10 @@ function mistakeAt({ errors, warnings }: Document, content: string): number {
   return isUnclosed || from >= content.trimEnd().length ? before : from
 }
 
-function strayKey(key: string, place: string): UsageError {
-  const near = nearest(key, ['id', 'agents'])
-  const hint = near === null ? 'Beside "agents" no other key is known.' : `Did you mean "${near}"?`
-  return new UsageError(`${place} has the key "${key}" beside "agents".`, hint)
+function strayKey(key: string, list: string, place: string): UsageError {
+  const near = nearest(key, ['id', ...listKeys])
+  const hint = near === null ? 'Only "agents" and "protocols" stand beside each other.' : `Did you mean "${near}"?`
+  return new UsageError(`${place} has the key "${key}" beside "${list}".`, hint)
 }
 
 function written(
@@ -116,6 +139,7 @@ function written(
   { value, at }: { readonly value: unknown; readonly at: readonly (string | number)[] },
 ): Written {
   return {
+    kind: kindOf(value),
     value,
     place(path) {
       const steps = [...at.map(String), ...path.split('.').filter((step) => step !== '')]

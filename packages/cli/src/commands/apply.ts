@@ -1,10 +1,11 @@
-/** `witan agents apply`: shows what files would change of the agents, asks who is at the terminal, and changes it in one batch. */
+/** `witan agents apply` and `witan protocols apply`: shows what files would change of agents and protocols, asks who is at the terminal, and changes it in one batch. */
 import type { Client } from '@witan/client'
 import type { StoredAgent } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import { planLines, troubleLines } from '../apply/lines.ts'
 import type { Plan } from '../apply/plan.ts'
 import { planOf, storedAgents } from '../apply/plan.ts'
+import { storedProtocols } from '../apply/protocols.ts'
 import { readSources } from '../apply/source.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions } from '../command.ts'
@@ -18,12 +19,13 @@ import type { Line } from '../tree/lines.ts'
 
 export const applyCommand: Command = {
   name: 'agents apply',
-  summary: 'Save agents from YAML or JSON: shows what would change, asks at a terminal, and saves all or none.',
+  summary:
+    'Save agents and protocols from YAML or JSON: shows what would change, asks at a terminal, and saves all or none.',
   options: {
     file: { value: 'FILE', short: 'f', multiple: true, help: 'A file, a folder, or - for standard input; repeatable.' },
     yes: { short: 'y', help: 'Do not ask. Required with --prune in a script.' },
     'dry-run': { help: 'Only show what would change.' },
-    prune: { help: 'Also delete agents that the files do not have, but never those of code.' },
+    prune: { help: 'Also delete agents that the files do not have, but never those of code. Protocols stay.' },
     ...connectionOptions,
   },
   examples: [
@@ -36,7 +38,10 @@ export const applyCommand: Command = {
       throw new UsageError('witan agents apply needs -f FILE.', 'Write -f agents.yaml, or -f - for standard input.')
     const written = await readSources(files, terminal)
     if (written.length === 0)
-      throw new UsageError(`"${files.join('", "')}" holds no agent.`, 'An agent is a mapping with id and model.')
+      throw new UsageError(
+        `"${files.join('", "')}" holds no agent.`,
+        'An agent is a mapping with id and model, a protocol one with name and messages.',
+      )
     return await withClient(given, terminal, async (client) => {
       const plan = await planOf(client, written, { prune: given.has('prune') })
       return await decide({ client, plan, given, terminal })
@@ -58,7 +63,7 @@ async function decide({ client, plan, given, terminal }: Applying): Promise<Exit
     return exitCodes.usage
   }
   show(terminal, planLines(plan))
-  const isIdle = changedAgents(plan).length === 0 && plan.pruned.length === 0
+  const isIdle = changedAgents(plan).length + changedProtocols(plan).length === 0 && plan.pruned.length === 0
   if (isIdle || given.has('dry-run')) return exitCodes.done
   if (!(await mayChange({ plan, given, terminal }))) {
     print(terminal.output, 'Nothing was changed.')
@@ -72,7 +77,7 @@ async function decide({ client, plan, given, terminal }: Applying): Promise<Exit
 /** A script that names its files has said what it wants saved; what it would delete it has not named. */
 async function mayChange({ plan, given, terminal }: Omit<Applying, 'client'>): Promise<boolean> {
   if (given.has('yes')) return true
-  if (canAsk(terminal) && !given.texts('file').includes('-')) return await askYes(terminal, 'Change these agents?')
+  if (canAsk(terminal) && !given.texts('file').includes('-')) return await askYes(terminal, questionOf(plan))
   if (plan.pruned.length === 0) return true
   const next = 'Add --yes to delete them, or --dry-run to only look.'
   throw new UsageError('Nothing was changed: without a terminal, deleting agents cannot be confirmed.', next)
@@ -87,24 +92,41 @@ function changedAgents({ planned }: Plan): Plan['planned'] {
   return planned.filter(({ changes }) => changes.length > 0)
 }
 
+function changedProtocols({ protocols }: Plan): Plan['protocols'] {
+  return protocols.filter(({ changes }) => changes.length > 0)
+}
+
+function questionOf(plan: Plan): string {
+  if (changedProtocols(plan).length === 0) return 'Change these agents?'
+  return changedAgents(plan).length === 0 ? 'Change these protocols?' : 'Change these agents and protocols?'
+}
+
 /** Checks that the shown plan is still current: an agent may have changed while the command asked. */
 async function refuseOvertaken(client: Client, plan: Plan): Promise<void> {
   const now = await storedAgents(client)
   const seen = new Map<string, number>([
-    ...changedAgents(plan).map(({ agent, stored }) => [agent.id, stored?.revision ?? 0] as const),
+    ...changedAgents(plan).map(({ name, stored }) => [name, stored?.revision ?? 0] as const),
     ...plan.pruned.map(({ id, revision }) => [id, revision] as const),
   ])
-  for (const [id, revision] of seen) {
-    if ((now.get(id)?.revision ?? 0) === revision) continue
-    throw new WitanError('REVISION_MISMATCH', `Agent \`${id}\` was changed meanwhile; nothing was done.`, {
-      hint: 'Apply again to see what would change now.',
-    })
-  }
+  for (const [id, revision] of seen) if ((now.get(id)?.revision ?? 0) !== revision) throw overtaken(`Agent \`${id}\``)
+  const changed = changedProtocols(plan)
+  const protocols = changed.length === 0 ? new Map<string, never>() : await storedProtocols(client)
+  for (const { name, stored } of changed)
+    if ((protocols.get(name)?.revision ?? 0) !== (stored?.revision ?? 0)) throw overtaken(`Protocol \`${name}\``)
+}
+
+function overtaken(called: string): WitanError {
+  return new WitanError('REVISION_MISMATCH', `${called} was changed meanwhile; nothing was done.`, {
+    hint: 'Apply again to see what would change now.',
+  })
 }
 
 async function change(client: Client, plan: Plan, terminal: Terminal): Promise<void> {
-  const agents = changedAgents(plan).map(({ agent }) => agent)
-  const saved = agents.length === 0 ? [] : await client.agents.batch(agents)
+  const agents = changedAgents(plan).map(({ data }) => data)
+  const protocols = changedProtocols(plan).map(({ data }) => data)
+  const isIdle = agents.length + protocols.length === 0
+  const saved = isIdle ? [] : await client.agents.batch(agents, ...(protocols.length === 0 ? [] : [protocols]))
+  for (const { name } of protocols) print(terminal.output, `saved protocol ${name}`)
   for (const { id, revision } of saved) print(terminal.output, `saved ${id} (revision ${revision})`)
   for (const agent of inOrder(plan.pruned)) {
     await client.agents.delete(agent.id, { force: true })

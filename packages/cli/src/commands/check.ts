@@ -36,7 +36,7 @@ export const checkCommand: Command = {
 function unread(error: unknown): CheckReport {
   const { code, detail, path, hint } = describe(error instanceof StartError ? error.cause : error)
   const finding = { code, severity: 'error', agent: '', path: path ?? '', detail, hint: hint ?? '' } as const
-  return { errors: [finding], warnings: [], matrix: [], handlers: [] }
+  return { errors: [finding], warnings: [], matrix: [], handlers: [], protocols: [] }
 }
 
 const noAgents =

@@ -347,7 +347,7 @@ export const wrongSets: readonly WrongSet[] = [
       {
         ...agent('root', { subAgents: [{ agent: 'lief' }, { agent: 'leaf' }] }),
         instruction: 'x',
-        speaks: [],
+        speaks: [{ protocol: 'stock', role: 'responder' }],
         limits: { maxDepth: 0, maxIterations: 1.5 },
       },
       { ...agent('leaf', { subAgents: [{ agent: 'rot' }] }), temperature: 9 },

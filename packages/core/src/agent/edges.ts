@@ -3,7 +3,7 @@
  * only these.
  */
 import type { AgentData } from '@witan/protocol'
-import type { Workflow } from '@witan/protocol/entries'
+import type { Speaks, Workflow } from '@witan/protocol/entries'
 
 /** One link from an agent to another. */
 export interface Edge {
@@ -25,6 +25,8 @@ export interface Edge {
   readonly map: Readonly<Record<string, string | null>>
   /** False if no model may supply a value for its target: what nobody else supplies is missing [C16]. */
   readonly mayGenerate: boolean
+  /** Set for a protocol: how its agent speaks it with the target. A responder only writes where it was written to. */
+  readonly speaks?: Pick<Speaks, 'protocol' | 'role'>
   /** False if its target works at the depth of its own agent, in the same document. */
   readonly addsDepth: boolean
   /** Its description; empty if the target's own applies. */
@@ -38,7 +40,10 @@ export interface Edge {
 type Listed = Omit<Edge, 'kind'>
 
 /** The edges of each kind in a definition. A new kind has its row here and its tools in a file of `edge/`. */
-const kinds = { subAgents, transfers, workflow } satisfies Record<string, (agent: AgentData) => readonly Listed[]>
+const kinds = { subAgents, transfers, workflow, speaks } satisfies Record<
+  string,
+  (agent: AgentData) => readonly Listed[]
+>
 
 const known = new WeakMap<AgentData, readonly Edge[]>()
 
@@ -119,6 +124,25 @@ function workflow({ workflow: of }: AgentData): readonly Listed[] {
       ...notCalled,
     }
   })
+}
+
+/** The peers of an agent. Their tools, one for each message, are known only together with the protocol. */
+function speaks({ speaks: spoken }: AgentData): readonly Listed[] {
+  return spoken.flatMap(({ protocol, role, peers, map }, index) =>
+    (peers ?? []).map((agent, place) => ({
+      at: `speaks.${index}`,
+      agentAt: `speaks.${index}.peers.${place}`,
+      agent,
+      segment: agent,
+      tool: null,
+      arguments: [],
+      map,
+      speaks: { protocol, role },
+      addsDepth: true,
+      description: `${protocol} (${role})`,
+      ...notCalled,
+    })),
+  )
 }
 
 /** The parent's name in which an edge looks up a value for its target; null if it maps to nothing. */

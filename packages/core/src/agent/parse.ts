@@ -11,7 +11,7 @@ import { workflowProblems } from './parse-workflow.ts'
  * `LIMIT_INVALID`, `PARAM_NAME_RESERVED` or `AGENT_INVALID`.
  */
 export function parseAgent(input: unknown): AgentData {
-  const [wrong] = [...tooDeep(input), ...reserved(input), ...ofItsKind(input)]
+  const [wrong] = [...tooDeep(input), ...unbuiltParts(input), ...reserved(input), ...ofItsKind(input)]
   if (wrong !== undefined) throw wrong
   const parsed = agentSchema.safeParse(input)
   if (parsed.success) return complete(parsed.data)
@@ -24,7 +24,7 @@ export function agentProblems(input: unknown): readonly WitanError[] {
   if (deep.length > 0) return deep
   const parsed = agentSchema.safeParse(input)
   const wrong = parsed.success ? [] : problemsOf(parsed.error, input)
-  return [...reserved(input), ...ofItsKind(input), ...wrong]
+  return [...reserved(input), ...ofItsKind(input), ...wrong, ...unbuiltParts(input)]
 }
 
 function problemsOf(error: z.ZodError, input: unknown): WitanError[] {
@@ -229,22 +229,30 @@ function agentJson(): z.core.JSONSchema.BaseSchema {
 
 /** Keys of features that are not built yet: the error says so and does not suggest a similar key. */
 const unbuilt: Readonly<Record<string, string>> = {
-  speaks: 'writing to peers by a protocol',
   remotes: 'calling agents on other servers',
   address: 'being called from other servers',
   mcp: 'calling tools of MCP servers',
   anonymizeUsers: 'giving people other names',
 }
 
+function notBuilt(who: string, path: string, feature: string): WitanError {
+  return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path}\`: ${feature} is not built in this version.`, {
+    path,
+    hint: 'Remove it: what this version cannot do is refused, never ignored.',
+  })
+}
+
+/** A key with a value that only a later version can act on. Its default says nothing and is accepted. */
+function unbuiltParts(input: unknown): WitanError[] {
+  const { speaks } = (input ?? {}) as { speaks?: unknown }
+  if (speaks === undefined || (Array.isArray(speaks) && speaks.length === 0)) return []
+  return [notBuilt(whoIs(input), 'speaks', 'writing to peers by a protocol')]
+}
+
 function unknownKey(who: string, issue: z.core.$ZodIssueUnrecognizedKeys, key: string): WitanError {
   const path = [...issue.path, key].join('.')
   const feature = Object.hasOwn(unbuilt, path) ? unbuilt[path] : undefined
-  if (feature !== undefined) {
-    return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path}\`: ${feature} is not built in this version.`, {
-      path,
-      hint: 'Remove it: what this version cannot do is refused, never ignored.',
-    })
-  }
+  if (feature !== undefined) return notBuilt(who, path, feature)
   const known = knownKeys(issue.path)
   const near = nearest(key, known)
   const nearby = near === null ? '' : `, nearest is \`${near}\``

@@ -1,36 +1,49 @@
-/** The agents of a process: current and pinned revisions, looked up synchronously once they are loaded. */
+/** The agents and protocols of a process: current and pinned revisions, looked up synchronously once they are loaded. */
 import type { AgentData } from '@witan/protocol'
-import { agentSchema } from '@witan/protocol/schemas'
+import type { Protocol } from '@witan/protocol/protocols'
+import { agentSchema, protocolSchema } from '@witan/protocol/schemas'
 import { edgesOf } from './edges.ts'
 import { idOf } from './naming.ts'
-import type { AgentRecords, AgentRow } from './records.ts'
+import { type AgentRecords, type AgentRow, isProtocolRow, nameOfProtocol, type ProtocolRow } from './records.ts'
+
+/** The current definitions of one database: agents by id, protocols by name. */
+export interface Definitions {
+  readonly agents: ReadonlyMap<string, AgentRow>
+  readonly protocols: ReadonlyMap<string, ProtocolRow>
+}
+
+interface OpenDefinitions {
+  readonly agents: Map<string, AgentRow>
+  readonly protocols: Map<string, ProtocolRow>
+}
+
+const nothing: Definitions = { agents: new Map(), protocols: new Map() }
 
 /** A cache over the records. Saves go through it, so its content matches the store. */
 export class Registry {
   readonly #records: AgentRecords
-  readonly #databases = new Map<string, Map<string, AgentRow>>()
-  readonly #loading = new Map<string, Promise<readonly AgentRow[]>>()
-  readonly #revisions = new Map<string, AgentData>()
-  /** What each root reaches: computed once, and again when an agent changes. */
+  readonly #databases = new Map<string, OpenDefinitions>()
+  readonly #loading = new Map<string, Promise<readonly (AgentRow | ProtocolRow)[]>>()
+  readonly #revisions = new Map<string, AgentData | Protocol>()
+  /** What each root reaches: computed once, and again when a definition changes. */
   reaches = new Map<string, Readonly<Record<string, number>>>()
 
   constructor(records: AgentRecords) {
     this.#records = records
   }
 
-  /** Loads the agents of a database once. */
+  /** Loads the definitions of a database once. */
   async ensure(database: string): Promise<void> {
     if (this.#databases.has(database)) return
     const loading = this.#loading.get(database) ?? this.#records.listAgents(database)
     this.#loading.set(database, loading)
     const rows = (await loading).map(upgraded)
     if (!this.#loading.delete(database)) return
-    this.#databases.set(database, new Map(rows.map((row) => [row.id, row])))
-    for (const row of rows) this.#revisions.set(revisionKey(row), row.data)
+    this.#databases.set(database, filled(rows, this.#revisions))
   }
 
   /**
-   * Reloads the agents of a loaded database, or of all: another process may have changed them. Returns true if an agent
+   * Reloads the definitions of a loaded database, or of all: another process may have changed them. Returns true if one
    * changed.
    */
   async refresh(database: string | null = null): Promise<boolean> {
@@ -41,49 +54,75 @@ export class Registry {
       const { reaches } = this
       const rows = (await this.#records.listAgents(loaded)).map(upgraded)
       if (reaches !== this.reaches) return this.refresh(database) // what was put meanwhile is not among them
-      isNews ||= rows.length !== known.size || rows.some(({ id, revision }) => known.get(id)?.revision !== revision)
+      isNews ||=
+        rows.length !== known.agents.size + known.protocols.size ||
+        rows.some((row) => currentOf(known, row)?.revision !== row.revision)
       this.reaches = new Map()
-      this.#databases.set(loaded, new Map(rows.map((row) => [row.id, row])))
-      for (const row of rows) this.#revisions.set(revisionKey(row), row.data)
+      this.#databases.set(loaded, filled(rows, this.#revisions))
     }
     return isNews
   }
 
-  /** The current rows of a loaded database by id. */
-  rows(database: string): ReadonlyMap<string, AgentRow> {
-    return this.#databases.get(database) ?? new Map()
+  /** The current definitions of a loaded database. */
+  current(database: string): Definitions {
+    return this.#databases.get(database) ?? nothing
   }
 
-  /** Caches a row that was just stored. */
-  put(database: string, id: string, row: AgentRow | null): void {
+  /** Caches a change that was just stored. */
+  put(database: string, id: string, row: AgentRow | ProtocolRow | null): void {
     this.reaches = new Map()
-    if (row === null) this.#databases.get(database)?.delete(id)
-    else {
-      this.#databases.get(database)?.set(id, row)
-      this.#revisions.set(revisionKey(row), row.data)
+    const known = this.#databases.get(database)
+    if (row === null) {
+      known?.agents.delete(id)
+      known?.protocols.delete(nameOfProtocol(id) ?? '')
+      return
     }
+    if (known !== undefined) putRow(known, row)
+    this.#revisions.set(revisionKey(row), row.data)
   }
 
-  /** A pinned revision. It must be current or loaded by `ensureRevision`; throws otherwise. */
+  /** A pinned revision of an agent. It must be current or loaded by `ensureRevision`; throws otherwise. */
   revision(database: string, id: string, revision: number): AgentData {
     const data = this.#revisions.get(revisionKey({ database, id, revision }))
     if (data === undefined) throw new Error(`revision ${revision} of agent ${id} is not loaded`)
-    return data
+    return data as AgentData
   }
 
   /**
-   * Loads a revision that a log names. If the agent is unknown here, our list is stale: reload all agents. Throws if the
+   * Loads a revision that a log names. If its definition is unknown here, our list is stale: reload all. Throws if the
    * store no longer has the revision.
    */
   async ensureRevision(database: string, id: string, revision: number): Promise<void> {
     const isKnown = () => this.#revisions.has(revisionKey({ database, id, revision }))
     if (isKnown()) return
-    if (this.#databases.get(database)?.has(id) === false) await this.refresh(database)
+    const known = this.#databases.get(database)
+    if (known !== undefined && currentOf(known, { id }) === undefined) await this.refresh(database)
     if (isKnown()) return
     const row = await this.#records.getAgentRevision(database, id, revision)
     if (row === null) throw new Error(`revision ${revision} of agent ${id} is gone`)
     this.#revisions.set(revisionKey(row), upgraded(row).data)
   }
+}
+
+function filled(
+  rows: readonly (AgentRow | ProtocolRow)[],
+  revisions: Map<string, AgentData | Protocol>,
+): OpenDefinitions {
+  const found: OpenDefinitions = { agents: new Map(), protocols: new Map() }
+  for (const row of rows) {
+    putRow(found, row)
+    revisions.set(revisionKey(row), row.data)
+  }
+  return found
+}
+
+function putRow({ agents, protocols }: OpenDefinitions, row: AgentRow | ProtocolRow): void {
+  if (isProtocolRow(row)) protocols.set(row.data.name, row)
+  else agents.set(row.id, row)
+}
+
+function currentOf({ agents, protocols }: Definitions, { id }: { readonly id: string }) {
+  return agents.get(id) ?? protocols.get(nameOfProtocol(id) ?? '')
 }
 
 /**
@@ -92,23 +131,24 @@ export class Registry {
  */
 export async function idOfNamed(registry: Registry, database: string, word: string): Promise<string> {
   await registry.ensure(database)
-  const id = idOf(word, registry.rows(database))
-  if (registry.rows(database).has(id) || !(await registry.refresh(database))) return id
-  return idOf(word, registry.rows(database))
+  const id = idOf(word, registry.current(database).agents)
+  if (registry.current(database).agents.has(id) || !(await registry.refresh(database))) return id
+  return idOf(word, registry.current(database).agents)
 }
 
 /** Fills in the defaults of newer keys in a row that an earlier version stored. */
-function upgraded(row: AgentRow): AgentRow {
-  const parsed = agentSchema.safeParse(row.data)
+function upgraded<Row extends AgentRow | ProtocolRow>(row: Row): Row {
+  const parsed = (isProtocolRow(row) ? protocolSchema : agentSchema).safeParse(row.data)
   return parsed.success ? { ...row, data: parsed.data } : row
 }
 
-/** The current revisions of every agent that a root reaches; a run is pinned to them. */
+/** The current revisions of every agent that a root reaches, and of the protocols that these speak; a run is pinned to them. */
 export function revisionsBelow(registry: Registry, database: string, root: string): Readonly<Record<string, number>> {
   const key = `${database}\n${root}`
   const known = registry.reaches.get(key)
   if (known !== undefined) return known
-  const rows = registry.rows(database)
+  const rows = registry.current(database).agents
+  const protocols = registry.current(database).protocols
   const found: Record<string, number> = {}
   const open = [root]
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
@@ -118,6 +158,10 @@ export function revisionsBelow(registry: Registry, database: string, root: strin
       if (row === undefined || Object.hasOwn(found, agent)) continue
       found[agent] = row.revision
       open.push(agent)
+    }
+    for (const { protocol } of data?.speaks ?? []) {
+      const row = protocols.get(protocol)
+      if (row !== undefined) found[row.id] = row.revision
     }
   }
   registry.reaches.set(key, Object.freeze(found))

@@ -10,7 +10,9 @@ import {
   unassignTool,
 } from '../agent/admin/assign.ts'
 import { graphOf } from '../agent/admin/graph.ts'
-import { checkAgents, deleteAgent, getAgent, readAgent, saveAgents, toStored } from '../agent/admin/admin.ts'
+import { checkTogether, deleteAgent, getAgent, toStored } from '../agent/admin/admin.ts'
+import { readAgent } from '../agent/admin/read.ts'
+import { saveAgents, saveTogether } from '../agent/admin/save.ts'
 import { idOfNamed } from '../agent/registry.ts'
 import { parseBody } from './body.ts'
 import type { AcceptedRun, AgentAdmin, SubAgentAdmin, ToolAdmin } from './contract.ts'
@@ -30,7 +32,7 @@ export function agentAdmin(scope: Scope, run: RunIn): AgentAdmin {
     async list(options = {}) {
       await ready()
       await parts.registry.ensure(admin.database)
-      const rows = [...parts.registry.rows(admin.database).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+      const rows = [...parts.registry.current(admin.database).agents.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
       return pageOf(
         rows.map((row) => toStored(admin, row)),
         options,
@@ -44,8 +46,9 @@ export function agentAdmin(scope: Scope, run: RunIn): AgentAdmin {
       return saved as NonNullable<typeof saved>
     },
     saveAll: (agents) => ready().then(() => saveAgents(admin, agents)),
+    saveTogether: (definitions) => ready().then(() => saveTogether(admin, definitions)),
     delete: async (id, options = {}) => deleteAgent(admin, await named(id), options),
-    check: (agents) => ready().then(() => checkAgents(admin, agents)),
+    check: (agents, protocols) => ready().then(() => checkTogether(admin, { agents, protocols })),
     graph: async (id) => graphOf(admin, await named(id)),
     subAgents: subAgentAdmin(scope, run),
     tools: toolAdmin(scope),

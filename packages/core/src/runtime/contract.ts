@@ -22,6 +22,7 @@ import type {
   TaskProgress,
   TaskReply,
 } from '@witan/protocol'
+import type { StoredProtocol } from '@witan/protocol/protocols'
 import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/admin/assign.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Reservation } from '../store/store.ts'
@@ -53,6 +54,12 @@ export interface DocumentOptions {
 /** A saved agent, and whether it was new. */
 export interface SavedAgent {
   readonly agent: StoredAgent
+  readonly created: boolean
+}
+
+/** A saved protocol, and whether it was new. */
+export interface SavedProtocol {
+  readonly protocol: StoredProtocol
   readonly created: boolean
 }
 
@@ -90,6 +97,20 @@ export interface EventFilter {
   readonly branch?: string
 }
 
+/** Protocols as data [T19, T20]. */
+export interface ProtocolAdmin {
+  list(options?: PageOptions): Promise<Page<StoredProtocol>>
+  /** Throws `NOT_FOUND`. */
+  get(name: string): Promise<StoredProtocol>
+  /**
+   * Creates or replaces a protocol. Throws `PROTOCOL_INVALID`, `REVISION_MISMATCH` if `ifRevision` is not the stored revision, and
+   * the first finding if an agent that speaks it does not survive the change.
+   */
+  save(protocol: unknown, options?: { ifRevision?: number | null }): Promise<SavedProtocol>
+  /** Throws `PROTOCOL_REFERENCED` while an agent speaks it. */
+  delete(name: string, options?: { ifRevision?: number | null }): Promise<void>
+}
+
 /** Agents as data. Every save is checked: errors refuse it, warnings are stored. */
 export interface AgentAdmin {
   list(options?: PageOptions): Promise<Page<StoredAgent>>
@@ -102,10 +123,18 @@ export interface AgentAdmin {
   save(agent: unknown, options?: { ifRevision?: number | null; create?: boolean }): Promise<SavedAgent>
   /** Saves several agents, all or none, so that they may list each other. */
   saveAll(agents: readonly unknown[]): Promise<readonly SavedAgent[]>
+  /** Saves agents and protocols together, all or none. */
+  saveTogether(definitions: {
+    readonly agents?: readonly unknown[] | undefined
+    readonly protocols?: readonly unknown[] | undefined
+  }): Promise<{ readonly agents: readonly SavedAgent[]; readonly protocols: readonly SavedProtocol[] }>
   /** Throws `AGENT_REFERENCED` while others list it, unless forced. */
   delete(id: string, options?: { force?: boolean; ifRevision?: number | null }): Promise<void>
-  /** Checks these agents together with the stored ones; without any, checks the stored ones. Never throws for a bad agent. */
-  check(agents?: readonly unknown[]): Promise<CheckReport>
+  /**
+   * Checks these agents and protocols together with the stored ones; without any, checks the stored ones. Never throws for a bad
+   * agent or protocol.
+   */
+  check(agents?: readonly unknown[], protocols?: readonly unknown[]): Promise<CheckReport>
   graph(id: string): Promise<AgentGraph>
   readonly subAgents: SubAgentAdmin
   readonly tools: ToolAdmin
@@ -197,6 +226,7 @@ export interface Chat {
 export interface Witan {
   readonly principal: Principal
   readonly agents: AgentAdmin
+  readonly protocols: ProtocolAdmin
   /** The names that agents may use as `model` and `tools` entries. */
   readonly models: readonly string[]
   conversation(agent: string, options?: Partial<Omit<ConversationRequest, 'agent' | 'prompt'>>): Chat

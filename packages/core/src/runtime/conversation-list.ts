@@ -32,7 +32,7 @@ export async function listConversations(scope: Scope, options: ConversationFilte
 type Read = (limit: number, after: string | null) => Promise<readonly ListedConversation[]>
 
 function reader({ parts, database }: Scope, options: ConversationFilter): Read {
-  const agent = options.agent === undefined ? null : idOf(options.agent, parts.registry.rows(database))
+  const agent = options.agent === undefined ? null : idOf(options.agent, parts.registry.current(database).agents)
   return (limit, after) => parts.store.listConversations(database, { limit, after, agent, createdBy: null })
 }
 
@@ -48,7 +48,7 @@ async function search(
   { parts, database }: Scope,
   { words, limit, after, read }: Search,
 ): Promise<Page<ConversationLine>> {
-  const agents = parts.registry.rows(database)
+  const agents = parts.registry.current(database).agents
   const fits = ({ id, agent, firstMessage }: ListedConversation): boolean => {
     const text = plain([firstMessage ?? '', agent, agents.get(agent)?.data.name ?? '', id].join('\n'))
     return words.every((word) => text.includes(word))

@@ -95,7 +95,7 @@ async function shownParameters(
   const { parts, database } = scope
   const shown: Document['parameters'] = {}
   const agent =
-    definition === null ? parts.registry.rows(database).get(row.agent)?.data : await pinned(scope, definition)
+    definition === null ? parts.registry.current(database).agents.get(row.agent)?.data : await pinned(scope, definition)
   if (agent === undefined) return shown
   const { given } = storedOf(row.parameters)
   const values =

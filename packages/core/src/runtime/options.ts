@@ -1,5 +1,6 @@
 /** The options of a runtime, and their immediate checks. */
 import { type ProviderOptions, WitanError } from '@witan/protocol'
+import type { ProtocolInput } from '@witan/protocol/protocols'
 import type { Agent } from '../agent/define.ts'
 import { nearest } from '../agent/nearest.ts'
 import type { Ceilings } from '../budget/ceilings.ts'
@@ -51,6 +52,8 @@ export interface RuntimeOptions {
   readonly tools?: readonly FunctionTool[]
   /** Agents as code or as data, stored when the runtime starts [F10]. */
   readonly agents?: readonly (Agent | object)[]
+  /** Protocols as data, stored when the runtime starts [T19]. */
+  readonly protocols?: readonly ProtocolInput[]
   /** Ceilings, which an agent can only lower. Defaults: depth 8, 500 model calls, 128 tool calls per reply. */
   readonly limits?: Partial<Ceilings>
   /** Retries of model calls; `tries: 1` disables them. `totalMs`: the time limit of one call over all its tries, and of the summary made before it; default one hour. */
@@ -83,6 +86,7 @@ const optionNames: readonly string[] = [
   'sources',
   'tools',
   'agents',
+  'protocols',
   'limits',
   'retry',
   'leaseMs',
@@ -105,7 +109,7 @@ export function refuseUnknown(options: RuntimeOptions): void {
   }
   const wrong = (path: string, what: string, hint: string) =>
     new WitanError('CONFIG_INVALID', `\`${path}\` is not ${what}.`, { path, hint })
-  const { maxJobs = 1, agents = [], models = {}, store } = options
+  const { maxJobs = 1, agents = [], protocols = [], models = {}, store } = options
   if (!Number.isInteger(maxJobs) || maxJobs < 1)
     throw wrong('maxJobs', 'a number of jobs', 'Pass an integer of at least 1, or omit it for 200.')
   if (!Array.isArray(agents)) throw wrong('agents', 'a list', 'Write `agents: [one, two]`.')
@@ -113,6 +117,7 @@ export function refuseUnknown(options: RuntimeOptions): void {
   if (hole >= 0) throw wrong(`agents.${hole}`, 'an agent', 'Pass a result of `defineAgent`, or an agent as data.')
   const [none] = Object.entries(models).find(([, model]) => !isModel(model)) ?? []
   if (none !== undefined) throw wrong(`models.${none}`, 'a model', 'Pass an object with `id` and `stream`.')
+  if (!Array.isArray(protocols)) throw wrong('protocols', 'a list', 'Write `protocols: [one, two]`.')
   if (store !== undefined && typeof store.append !== 'function')
     throw wrong('store', 'a store', 'Pass `sqliteStore({ file })` or `memoryStore()`.')
 }

@@ -65,7 +65,7 @@ function refuseNew({ parts, database }: Scope, row: ConversationRow, again: Conv
   const fresh = new Map([...again].filter(([name]) => !Object.hasOwn(row.parameters, name)))
   const [first] = fresh.keys()
   if (first === undefined) return
-  const agents = new Map([...parts.registry.rows(database)].map(([id, { data }]) => [id, data]))
+  const agents = new Map([...parts.registry.current(database).agents].map(([id, { data }]) => [id, data]))
   const root = pinRoot(parts, row).data
   checkConversationValues(fresh, root, reachable(root, agents))
   throw fixedError(first, 'was not passed at')

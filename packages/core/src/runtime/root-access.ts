@@ -8,6 +8,6 @@ import type { Scope } from './scope.ts'
  * never checks this.
  */
 export function refuseStranger({ parts, principal, database }: Scope, agent: string): void {
-  const data = parts.registry.rows(database).get(agent)?.data
+  const data = parts.registry.current(database).agents.get(agent)?.data
   if (data !== undefined && !mayCall(data.access.call, principal)) throw notFound('agent', agent, { path: 'agent' })
 }

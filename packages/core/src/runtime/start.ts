@@ -102,7 +102,7 @@ export function wholeId(
 
 /** The root and every agent that it reaches, in their current revisions. */
 export function agentsBelow(parts: Parts, database: string, root: AgentData): readonly AgentData[] {
-  return reachable(root, new Map([...parts.registry.rows(database)].map(([id, row]) => [id, row.data])))
+  return reachable(root, new Map([...parts.registry.current(database).agents].map(([id, row]) => [id, row.data])))
 }
 
 /** Refuses values that no agent declares, or whose type does not fit a declaration that takes them [R32, Rb14]. */

@@ -40,6 +40,7 @@ export interface Parts extends CommandContext {
   readonly check: CheckContext
   readonly sources: ReadonlyMap<string, QuerySource>
   readonly agents: readonly (Agent | object)[]
+  readonly protocols: readonly object[]
   adminOf(database: DatabaseId): AdminContext
   /** Set from the opening of the store to its close. */
   readonly listening: { current: Listening | null }
@@ -62,7 +63,7 @@ export function wire(given: RuntimeOptions): Parts {
   const models = modelDirectory(options, clock)
   const find: FindAgent = ({ database, revisions }, id) =>
     pinnedAgent(registry, { database, id, revisions })?.data ?? null
-  const exists = ({ database }: Caller, id: string) => registry.rows(database).has(id)
+  const exists = ({ database }: Caller, id: string) => registry.current(database).agents.has(id)
   const control = taskControl(() => ({ env, store, warm, tracker }))
   const env: Environment = {
     hasCapacity: () => worker.capacity.left() > 0,
@@ -81,22 +82,15 @@ export function wire(given: RuntimeOptions): Parts {
     toolset: toolsetOf(
       toolSourcesOf({ tools, sources, find, exists, control, agents, report: (error) => env.report(error) }),
     ),
-    pin: (database, id) => registry.rows(database).get(id) ?? null,
+    pin: (database, id) => registry.current(database).agents.get(id) ?? null,
     revisionsBelow: (database, root) => revisionsBelow(registry, database, root),
     pinned: (database, id, revisions) => pinnedAgent(registry, { database, id, revisions }),
     storeNow: () => store.now(),
     expireAt: (at) => expiry.at(at),
     report: options.report ?? ((error) => console.error(error)),
   }
-  const check: CheckContext = {
-    tools,
-    sources: new Set(sources.keys()),
-    querySources: sources,
-    hasModel: (name) => models.find(name) !== null,
-    hasPrice: (name) => models.find(name)?.price !== undefined,
-    modelNames: models.names,
-    maxDepth: env.ceilings.maxDepth,
-  }
+  const about = { tools, querySources: sources, sources: new Set(sources.keys()), maxDepth: env.ceilings.maxDepth }
+  const check: CheckContext = { ...about, ...modelChecks(models), protocols: new Map() }
   const { warm, documents } = keepWarm({ store, hub, registry })
   const tracker = new RunTracker(createAwake())
   const worker = new Worker({
@@ -122,10 +116,23 @@ export function wire(given: RuntimeOptions): Parts {
   const sweepConversations = sweeper({ store, warm, hub })
   const admin = { registry, records: tellingRecords(store), check, modelKind: models.kindOf }
   const adminOf = (database: DatabaseId): AdminContext => ({ database, ...admin })
-  return { ...commands, worker, registry, hub, check, sources, agents, adminOf, expiry, listening, documents }
+  const { protocols = [] } = options
+  const rest = { agents, protocols, adminOf, expiry, listening, documents }
+  return { ...commands, worker, registry, hub, check, sources, ...rest }
 }
 
-/** The store as the registry writes it: notifies other processes that agents have changed. */
+/** What a check asks about models. */
+function modelChecks(
+  models: ReturnType<typeof modelDirectory>,
+): Pick<CheckContext, 'hasModel' | 'hasPrice' | 'modelNames'> {
+  return {
+    hasModel: (name) => models.find(name) !== null,
+    hasPrice: (name) => models.find(name)?.price !== undefined,
+    modelNames: models.names,
+  }
+}
+
+/** The store as the registry writes it: notifies other processes that agents or protocols have changed. */
 function tellingRecords(store: Store): AgentRecords {
   return {
     listAgents: (database) => store.listAgents(database),
@@ -146,7 +153,7 @@ function pinnedAgent(
   of: { readonly database: string; readonly id: string; readonly revisions: Readonly<Record<string, number>> },
 ): PinnedAgent | null {
   const { database, id } = of
-  const row = registry.rows(database).get(id)
+  const row = registry.current(database).agents.get(id)
   if (row === undefined || row.data.disabled) return null
   const revision = of.revisions[id] ?? row.revision
   return revision === row.revision ? row : { revision, data: registry.revision(database, id, revision) }

@@ -10,6 +10,7 @@ import { getDocument } from './documents.ts'
 import { forkConversation } from './fork.ts'
 import { answer, listInterruptions } from './interruptions.ts'
 import { followRun, liveRun, run } from './runs.ts'
+import { protocolAdmin } from './protocols.ts'
 import type { Scope } from './scope.ts'
 import { taskControls } from './tasks.ts'
 import { followEvents, getConversation, getRun, limitOf, listRuns, readEvents, readFile } from './views.ts'
@@ -22,6 +23,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
   const witan: Witan = {
     principal,
     agents: agentAdmin(scope, (id, request) => run(scope, id, { body: request })),
+    protocols: protocolAdmin(scope),
     models: parts.check.modelNames,
     conversation: (agent, options = {}) => createChat(witan, agent, options),
     start: (request, options = {}) => ready().then(() => startConversation(scope, request, options)),

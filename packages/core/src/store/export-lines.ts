@@ -2,7 +2,7 @@
 import { WitanError } from '@witan/protocol'
 import { type Entry, readersOf } from '@witan/protocol/entries'
 import { digestPattern, mediaTypePattern } from '@witan/protocol/files'
-import { agentSchema, findingSchema, interruptionSchema } from '@witan/protocol/schemas'
+import { agentSchema, findingSchema, interruptionSchema, protocolSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { decodeBase64, encodeBase64 } from '../identity/base64.ts'
 import type { ConversationRow, InterruptionRow, JobRow, StoredContent } from './store.ts'
@@ -20,7 +20,10 @@ const names = z.record(text, json)
 const revisionSchema = z.strictObject({
   revision: z.number().int().min(1),
   source: z.enum(['code', 'data']),
-  data: names.refine((data) => agentSchema.safeParse(data).success, 'is no agent that this version can read'),
+  data: names.refine(
+    (data) => agentSchema.safeParse(data).success || protocolSchema.safeParse(data).success,
+    'is no agent or protocol that this version can read',
+  ),
   warnings: z.array(findingSchema),
 })
 

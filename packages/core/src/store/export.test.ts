@@ -73,6 +73,9 @@ async function fill(store: Store): Promise<void> {
     await witan.agents.save({ ...porter.data, description: nasty })
     await witan.agents.save({ id: 'gone', model: porter.data.model, instructions: 'x' })
     await witan.agents.delete('gone')
+    const stock = { name: 'stock', messages: [{ name: 'ask', from: 'initiator' }] }
+    await witan.protocols.save(stock)
+    await witan.protocols.save({ ...stock, purpose: nasty })
     if (database === 'default') await (await witan.start({ agent: 'panel', id: 'y/1', prompt: nasty })).run?.result
     for (const id of ['chats/1', 'chats/2', 'x/0']) {
       const { run } = await witan.start({ agent: 'porter', id, parameters, prompt: nasty })
@@ -110,7 +113,7 @@ for (const from of Object.keys(kinds)) {
       assert.ok(text.includes(word))
     for (const to of [...Object.keys(kinds), from]) {
       const store = (await kinds[to]?.(context)) ?? assert.fail()
-      assert.equal(await put(store, text), 19)
+      assert.equal(await put(store, text), 22)
       assert.equal(await textOf(store), text, `${from} to ${to}`)
       assert.equal(await put(store, text), 0, 'a second import changes nothing')
       const lists = async (of: Store) =>
@@ -153,7 +156,7 @@ test('an import that was broken off is made whole by the same import again', asy
     },
   }
   await assert.rejects(put(weak, text), /disk is full/)
-  assert.equal(await put(second, text), 19, 'the agent that was begun is finished')
+  assert.equal(await put(second, text), 22, 'the agent that was begun is finished')
   assert.equal(await textOf(second), text)
 })
 

@@ -1,16 +1,36 @@
 /** Agents as data: save, read, check, delete. */
 import type { SavedAgent } from '@witan/core'
 import { WitanError } from '@witan/protocol'
-import { agentSchema, checkReportSchema, storedAgentSchema } from '@witan/protocol/schemas'
+import {
+  agentSchema,
+  checkReportSchema,
+  protocolSchema,
+  storedAgentSchema,
+  storedProtocolSchema,
+} from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { defineRoute, type JsonReply, param, type Route } from '../route.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
-import { etag, ifMatch, refuseNew } from './revision.ts'
+import { agentCalled, etag, ifMatch, refuseNew } from './revision.ts'
 
 const tag = 'agents'
 const anyObject = z.record(z.string(), z.unknown())
 const anyAgents = z.array(z.unknown()).max(1000)
 const someAgents = z.array(agentSchema).max(1000)
+const anyProtocols = z.array(z.unknown()).max(1000)
+const someProtocols = z.array(protocolSchema).max(1000)
+const isSomething = ({
+  agents,
+  protocols = [],
+}: {
+  agents: readonly unknown[]
+  protocols?: readonly unknown[] | undefined
+}) => agents.length + protocols.length > 0
+const nothing = { path: ['agents'], message: 'Too small: expected array to have >=1 items' }
+const batchSchema = z.object({
+  agents: z.array(storedAgentSchema),
+  protocols: z.array(storedProtocolSchema).optional(),
+})
 const saved = { schema: storedAgentSchema, description: 'The agent as it is stored.' }
 const graphSchema = z.object({
   nodes: z.array(z.object({ id: z.string(), name: z.string(), kind: z.string() })),
@@ -46,15 +66,19 @@ export const agentRoutes: readonly Route[] = [
     path: '/api/v1/agents/batch',
     name: 'saveAgents',
     tag,
-    summary: 'Saves several agents at once, all or nothing, so that they may list each other.',
-    body: z.strictObject({ agents: anyAgents.min(1) }),
-    bodyDocument: z.strictObject({ agents: someAgents.min(1) }),
-    answers: {
-      200: { schema: z.object({ agents: z.array(storedAgentSchema) }), description: 'The agents as they are stored.' },
-    },
+    summary: 'Saves agents and protocols at once, all or nothing, so that they may name each other.',
+    body: z.strictObject({ agents: anyAgents, protocols: anyProtocols.optional() }).refine(isSomething, nothing),
+    bodyDocument: z.strictObject({ agents: someAgents, protocols: someProtocols.optional() }),
+    answers: { 200: { schema: batchSchema, description: 'Agents and protocols as they are stored.' } },
     handle: async ({ witan, body }) => {
-      const all = await witan.agents.saveAll(body.agents)
-      return { status: 200, body: { agents: all.map((one) => one.agent) } }
+      const { agents, protocols } = await witan.agents.saveTogether(body)
+      return {
+        status: 200,
+        body: {
+          agents: agents.map(({ agent }) => agent),
+          ...(body.protocols === undefined ? {} : { protocols: protocols.map(({ protocol }) => protocol) }),
+        },
+      }
     },
   }),
   defineRoute({
@@ -83,8 +107,9 @@ export const agentRoutes: readonly Route[] = [
       const { revision: _revision, source: _source, warnings: _warnings, modelKind: _modelKind, ...agent } = call.body
       const id = param(call, 'id')
       if (agent.id !== undefined && agent.id !== id) throw wrongId(id)
-      await refuseNew(call, id)
-      const options = { ifRevision: ifMatch(call.headers, id) }
+      const called = agentCalled(id)
+      await refuseNew(call.headers, called, () => call.witan.agents.get(id))
+      const options = { ifRevision: ifMatch(call.headers, called) }
       return savedReply(await call.witan.agents.save({ ...agent, id }, options))
     },
   }),
@@ -99,7 +124,10 @@ export const agentRoutes: readonly Route[] = [
     answers: { 204: { schema: null, description: 'It is gone.' } },
     handle: async (call) => {
       const id = param(call, 'id')
-      await call.witan.agents.delete(id, { force: call.query.force, ifRevision: ifMatch(call.headers, id) })
+      await call.witan.agents.delete(id, {
+        force: call.query.force,
+        ifRevision: ifMatch(call.headers, agentCalled(id)),
+      })
       return { status: 204 }
     },
   }),
@@ -117,12 +145,13 @@ export const agentRoutes: readonly Route[] = [
     path: '/api/v1/check',
     name: 'check',
     tag,
-    summary: 'Checks these agents together with the stored ones, or the stored ones alone. Saves nothing.',
-    body: z.strictObject({ agents: anyAgents.optional() }),
-    bodyDocument: z.strictObject({ agents: someAgents.optional() }),
+    summary:
+      'Checks these agents and protocols together with the stored ones, or the stored ones alone. Saves nothing.',
+    body: z.strictObject({ agents: anyAgents.optional(), protocols: anyProtocols.optional() }),
+    bodyDocument: z.strictObject({ agents: someAgents.optional(), protocols: someProtocols.optional() }),
     bodyOptional: true,
     answers: { 200: { schema: checkReportSchema, description: 'What was found.' } },
-    handle: async ({ witan, body }) => ({ status: 200, body: await witan.agents.check(body.agents) }),
+    handle: async ({ witan, body }) => ({ status: 200, body: await witan.agents.check(body.agents, body.protocols) }),
   }),
 ]
 

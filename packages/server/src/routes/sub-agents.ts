@@ -4,7 +4,7 @@ import { agentSchema, directRunBodySchema, storedAgentSchema, subAgentEdgeSchema
 import { z } from 'zod'
 import { defineRoute, type JsonReply, param, type Route } from '../route.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
-import { etag, ifMatch } from './revision.ts'
+import { agentCalled, etag, ifMatch } from './revision.ts'
 import { runAnswers, runIn } from './runs.ts'
 
 const tag = 'agents'
@@ -46,7 +46,7 @@ export const subAgentRoutes: readonly Route[] = [
     answers: { 201: assigned },
     handle: async (call) => {
       const parent = param(call, 'parentId')
-      const ifRevision = ifMatch(call.headers, parent)
+      const ifRevision = ifMatch(call.headers, agentCalled(parent))
       return assignedReply(await call.witan.agents.subAgents.create(parent, { ...call.body, ifRevision }))
     },
   }),
@@ -62,7 +62,7 @@ export const subAgentRoutes: readonly Route[] = [
     answers: { 200: { ...assigned, description: 'It was listed already.' }, 201: assigned },
     handle: async (call) => {
       const parent = param(call, 'parentId')
-      const options = { edge: call.body, ifRevision: ifMatch(call.headers, parent) }
+      const options = { edge: call.body, ifRevision: ifMatch(call.headers, agentCalled(parent)) }
       return assignedReply(await call.witan.agents.subAgents.assign(parent, param(call, 'id'), options))
     },
   }),
@@ -76,7 +76,7 @@ export const subAgentRoutes: readonly Route[] = [
     answers: { 204: { schema: null, description: 'It is not listed; the ETag is the new revision of the parent.' } },
     handle: async (call) => {
       const parent = param(call, 'parentId')
-      const options = { ifRevision: ifMatch(call.headers, parent) }
+      const options = { ifRevision: ifMatch(call.headers, agentCalled(parent)) }
       const { revision } = await call.witan.agents.subAgents.unassign(parent, param(call, 'id'), options)
       return { status: 204, headers: etag(revision) }
     },

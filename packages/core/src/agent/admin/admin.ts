@@ -1,4 +1,4 @@
-/** Agents as data: list, save, delete, check. Every save is checked, and every revision is kept. */
+/** Agents and protocols as data: read, delete, check. Every revision is kept. */
 import {
   type AgentData,
   type CheckReport,
@@ -7,15 +7,17 @@ import {
   isWitanError,
   WitanError,
 } from '@witan/protocol'
-import { type CheckContext, checkAgent, checkAll, surveyOf } from '../check/check.ts'
+import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
+import { type CheckContext, checkAll } from '../check/check.ts'
 import { listedBy } from '../check/graph.ts'
+import { protocolUses, unspoken } from '../check/peers.ts'
 import { inTurns, type Steps } from '../check/steps.ts'
 import { type Inspected, inspectAgent } from '../inspect.ts'
-import { parseAgent } from '../parse.ts'
-import { listedByParents } from '../seed.ts'
-import type { AgentChange, AgentRecords, AgentRow } from '../records.ts'
+import { protocolProblems } from '../protocol/parse.ts'
+import type { AgentRecords, AgentRow, ProtocolRow } from '../records.ts'
 import { idOfNamed, type Registry } from '../registry.ts'
 import { notFound } from '../../identity/not-found.ts'
+import { doubleError, readProtocol, staleError, stepsOfParsing, withoutStored } from './read.ts'
 
 /** What the admin of one database works with. */
 export interface AdminContext {
@@ -27,34 +29,33 @@ export interface AdminContext {
   modelKind(name: string): StoredAgent['modelKind']
 }
 
-/** The result of a save. */
-export interface Saved {
-  readonly agent: StoredAgent
-  readonly created: boolean
-}
-
-/** The precondition of a save: a certain current revision, or a free id. */
-export interface SaveTerms {
-  readonly ifRevision?: number | null
-  readonly create?: boolean
-}
-
-/** How to save, and who owns the agents. `each` replaces the common terms for single agents of a batch. */
-export interface SaveOptions extends SaveTerms {
-  readonly source?: 'code' | 'data'
-  readonly each?: ReadonlyMap<string, SaveTerms>
-}
-
 /** An agent in the form that readers get. */
 export function toStored(admin: Pick<AdminContext, 'modelKind'>, row: AgentRow): StoredAgent {
   const { data, revision, source, warnings } = row
   return { ...data, revision, source, warnings: [...warnings], modelKind: admin.modelKind(data.model) }
 }
 
+/** A protocol in the form that readers get. Its warnings are those of the agents as they are now. */
+export function toStoredProtocol(admin: AdminContext, row: ProtocolRow): StoredProtocol {
+  const { data, revision, source } = row
+  const warnings = unspoken(protocolUses(currentAgents(admin), new Map([[data.name, data]])))
+  return { ...data, revision, source, warnings }
+}
+
+/** The stored protocol. Throws `NOT_FOUND`. */
+export async function getProtocol(admin: AdminContext, name: string): Promise<ProtocolRow> {
+  await admin.registry.ensure(admin.database)
+  return lookingAgain(admin, async () => {
+    const row = admin.registry.current(admin.database).protocols.get(name)
+    if (row === undefined) throw notFound('protocol', name)
+    return row
+  })
+}
+
 /** The stored agent. Throws `NOT_FOUND`. */
 export async function getAgent(admin: AdminContext, id: string): Promise<AgentRow> {
   const known = await idOfNamed(admin.registry, admin.database, id)
-  const row = known === id ? admin.registry.rows(admin.database).get(id) : undefined
+  const row = known === id ? admin.registry.current(admin.database).agents.get(id) : undefined
   if (row === undefined) throw notFound('agent', id)
   return row
 }
@@ -72,142 +73,11 @@ export async function lookingAgain<Result>(admin: AdminContext, work: () => Prom
   }
 }
 
-/**
- * Saves agents, all or none. Throws the first error found; warnings are stored with the agents. A save that changes nothing
- * creates no revision.
- */
-export async function saveAgents(
-  admin: AdminContext,
-  inputs: readonly unknown[],
-  options: SaveOptions = {},
-): Promise<readonly Saved[]> {
-  const parsed = await inTurns(readAgents(inputs))
-  refuseDoubles(parsed)
-  await admin.registry.ensure(admin.database)
-  return lookingAgain(admin, () => save(admin, parsed, options))
-}
-
-/**
- * Saves the agents of the code, as `source: code`, and adds each to the rosters of the parents that it names, stored
- * parents included [F10]. A stored parent that cannot list it is left unchanged; `report` gets the reason.
- */
-export async function seedAgents(
-  admin: AdminContext,
-  agents: readonly object[],
-  report: (error: unknown) => void,
-): Promise<void> {
-  await saveAgents(admin, listedByParents(agents, agents), { source: 'code' })
-  const seeded = new Set(agents.map((agent) => (agent as { readonly id?: unknown }).id))
-  for (const { id, data, source } of [...admin.registry.rows(admin.database).values()]) {
-    const [parent = data] = seeded.has(id) ? [] : listedByParents([data], agents)
-    if (parent !== data) await saveAgents(admin, [parent], { source }).catch(report)
-  }
-}
-
-async function save(
-  admin: AdminContext,
-  parsed: readonly AgentData[],
-  options: SaveOptions,
-): Promise<readonly Saved[]> {
-  const rows = admin.registry.rows(admin.database)
-  const all = new Map([...rows].map(([id, row]): [string, AgentData] => [id, row.data]))
-  for (const agent of parsed) all.set(agent.id, agent)
-  const changes: AgentChange[] = []
-  const survey = await surveyOf(parsed, all, admin.check)
-  for (const agent of parsed) {
-    const known = rows.get(agent.id)
-    refuseStale(agent, known, options.each?.get(agent.id) ?? options)
-    const findings = await checkAgent(agent, survey)
-    const error = findings.find((finding) => finding.severity === 'error')
-    if (error !== undefined) throw findingError(error)
-    changes.push(await changeOf(admin, { agent, known, findings }, options))
-  }
-  const real = changes.filter(({ row, ifRevision }) => row?.revision !== ifRevision)
-  if (real.length > 0 && !(await admin.records.changeAgents(admin.database, real))) {
-    throw new WitanError('REVISION_MISMATCH', 'An agent was changed meanwhile; nothing was saved.', {
-      hint: 'Read it again and repeat the change.',
-    })
-  }
-  for (const { id, row } of real) admin.registry.put(admin.database, id, row)
-  return changes.map(({ row, ifRevision }) => ({ agent: toStored(admin, row as AgentRow), created: ifRevision === 0 }))
-}
-
-async function changeOf(
-  admin: AdminContext,
-  save: { agent: AgentData; known: AgentRow | undefined; findings: Finding[] },
-  options: SaveOptions,
-): Promise<AgentChange> {
-  const { agent, known, findings } = save
-  const { id } = agent
-  const source = options.source ?? 'data'
-  if (known !== undefined && known.source === source && JSON.stringify(known.data) === JSON.stringify(agent)) {
-    return { id, ifRevision: known.revision, row: known }
-  }
-  const last = known?.revision ?? (await admin.records.lastAgentRevision(admin.database, id))
-  const row: AgentRow = { database: admin.database, id, revision: last + 1, source, data: agent, warnings: findings }
-  return { id, ifRevision: known?.revision ?? 0, row }
-}
-
-/** Parses a submitted agent. Fields that a read adds are ignored. */
-export function readAgent(input: unknown): AgentData {
-  return parseAgent(withoutStored(input))
-}
-
-const stepsOfParsing = 50
-
-function* readAgents(inputs: readonly unknown[]): Steps<AgentData[]> {
-  const agents: AgentData[] = []
-  for (const input of inputs) {
-    yield stepsOfParsing
-    agents.push(readAgent(input))
-  }
-  return agents
-}
-
-function withoutStored(input: unknown): unknown {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input
-  const { revision: _r, source: _s, warnings: _w, modelKind: _m, ...rest } = input as Record<string, unknown>
-  return rest
-}
-
-function refuseDoubles(agents: readonly AgentData[]): void {
-  const seen = new Set<string>()
-  for (const [index, { id }] of agents.entries()) {
-    if (seen.has(id)) throw doubleError(id, index)
-    seen.add(id)
-  }
-}
-
-function doubleError(id: string, index: number): WitanError {
-  return new WitanError('NAME_TAKEN', `Agent \`${id}\` is in the batch twice.`, {
-    path: `agents.${index}.id`,
-    hint: 'Send each agent once.',
-  })
-}
-
 /** The error for a create whose id is taken. */
 export function existsError(id: string): WitanError {
   return new WitanError('AGENT_EXISTS', `Agent \`${id}\` exists already.`, {
     path: 'id',
     hint: `PUT /api/v1/agents/${id} changes it.`,
-  })
-}
-
-function refuseStale(agent: AgentData, known: AgentRow | undefined, { create, ifRevision }: SaveTerms): void {
-  if (create === true && known !== undefined) throw existsError(agent.id)
-  if (ifRevision === undefined || ifRevision === null || ifRevision === (known?.revision ?? 0)) return
-  throw new WitanError(
-    'REVISION_MISMATCH',
-    `Agent \`${agent.id}\` is at revision ${known?.revision ?? 0}, not ${ifRevision}.`,
-    { hint: 'Read it again and repeat the change.' },
-  )
-}
-
-function findingError(finding: Finding): WitanError {
-  return new WitanError(finding.code as WitanError['code'], finding.detail, {
-    path: finding.path,
-    hint: finding.hint,
-    details: { agent: finding.agent },
   })
 }
 
@@ -228,11 +98,7 @@ async function remove(
 ): Promise<void> {
   const row = await getAgent(admin, id)
   const { ifRevision = null, force = false } = options
-  if (ifRevision !== null && ifRevision !== row.revision) {
-    throw new WitanError('REVISION_MISMATCH', `Agent \`${id}\` is at revision ${row.revision}, not ${ifRevision}.`, {
-      hint: 'Read it again and repeat the change.',
-    })
-  }
+  if (ifRevision !== null && ifRevision !== row.revision) throw staleError(`Agent \`${id}\``, row.revision, ifRevision)
   const parents = listedBy(id, currentAgents(admin))
   if (parents.length > 0 && !force) {
     throw new WitanError(
@@ -241,8 +107,36 @@ async function remove(
       { hint: 'Take it out of those agents first, or delete with ?force=true.' },
     )
   }
-  if (!(await admin.records.changeAgents(admin.database, [{ id, ifRevision: row.revision, row: null }]))) {
-    throw new WitanError('REVISION_MISMATCH', `Agent \`${id}\` was changed meanwhile.`, {
+  await drop(admin, row, `Agent \`${id}\``)
+}
+
+/** Deletes a protocol. Throws `PROTOCOL_REFERENCED` while an agent speaks it. Active runs keep their revision [C8]. */
+export async function deleteProtocol(
+  admin: AdminContext,
+  name: string,
+  { ifRevision = null }: { ifRevision?: number | null } = {},
+): Promise<void> {
+  await admin.registry.ensure(admin.database)
+  await lookingAgain(admin, async () => {
+    const row = await getProtocol(admin, name)
+    if (ifRevision !== null && ifRevision !== row.revision)
+      throw staleError(`Protocol \`${name}\``, row.revision, ifRevision)
+    const speakers = [...currentAgents(admin).values()].filter(({ speaks }) =>
+      speaks.some(({ protocol }) => protocol === name),
+    )
+    if (speakers.length > 0) {
+      const list = speakers.map(({ id }) => `\`${id}\``).join(', ')
+      throw new WitanError('PROTOCOL_REFERENCED', `Protocol \`${name}\` is spoken by ${list}.`, {
+        hint: 'Take it out of `speaks` of those agents first.',
+      })
+    }
+    await drop(admin, row, `Protocol \`${name}\``)
+  })
+}
+
+async function drop(admin: AdminContext, { id, revision }: AgentRow | ProtocolRow, called: string): Promise<void> {
+  if (!(await admin.records.changeAgents(admin.database, [{ id, ifRevision: revision, row: null }]))) {
+    throw new WitanError('REVISION_MISMATCH', `${called} was changed meanwhile.`, {
       hint: 'Read it again and repeat the change.',
     })
   }
@@ -251,22 +145,57 @@ async function remove(
 
 /** The agents of the database as this process knows them. */
 export function currentAgents(admin: AdminContext): Map<string, AgentData> {
-  return new Map([...admin.registry.rows(admin.database)].map(([id, row]) => [id, row.data]))
+  return new Map([...admin.registry.current(admin.database).agents].map(([id, row]) => [id, row.data]))
+}
+
+/** The protocols of the database as this process knows them, by name. */
+export function currentProtocols(admin: AdminContext): Map<string, Protocol> {
+  return new Map([...admin.registry.current(admin.database).protocols].map(([name, row]) => [name, row.data]))
+}
+
+/** What to check together with what is stored. */
+export interface ToCheck {
+  readonly agents?: readonly unknown[] | undefined
+  readonly protocols?: readonly unknown[] | undefined
 }
 
 /**
- * Checks these agents together with the stored ones; without any, checks the stored ones. An error of form is a finding
- * too, and the rest of that agent is still checked.
+ * Checks these agents and protocols together with the stored ones; without any, checks the stored ones. An error of form is a
+ * finding too, and the rest is still checked. Agents that speak one of these protocols are checked with it.
  */
-export async function checkAgents(admin: AdminContext, inputs?: readonly unknown[]): Promise<CheckReport> {
+export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): Promise<CheckReport> {
   await admin.registry.ensure(admin.database)
   const all = currentAgents(admin)
-  const { checked, looks, bad } = await inTurns(inspectAgents(inputs ?? []))
-  if (inputs === undefined) for (const [id, agent] of all) checked.set(id, agent)
+  const { checked, looks, bad } = await inTurns(inspectAgents(inputs.agents ?? []))
+  const protocols = currentProtocols(admin)
+  const read = inspectProtocols(inputs.protocols ?? [])
+  for (const [name, protocol] of read.protocols) protocols.set(name, protocol)
+  const isAll = inputs.agents === undefined && inputs.protocols === undefined
+  for (const [id, agent] of all) {
+    const isTold = agent.speaks.some(({ protocol }) => read.protocols.has(protocol))
+    if ((isAll || isTold) && !checked.has(id)) checked.set(id, agent)
+  }
   for (const [id, agent] of checked) all.set(id, agent)
-  const report = await checkAll([...checked.values()], all, admin.check)
+  const report = await checkAll([...checked.values()], all, { ...admin.check, protocols })
   const isNews = (finding: Finding) => looks.get(finding.agent)?.isTold(finding) !== true
-  return { ...report, errors: [...bad, ...report.errors.filter(isNews)], warnings: report.warnings.filter(isNews) }
+  const errors = [...bad, ...read.bad, ...report.errors.filter(isNews)]
+  return { ...report, errors, warnings: report.warnings.filter(isNews) }
+}
+
+function inspectProtocols(inputs: readonly unknown[]) {
+  const protocols = new Map<string, Protocol>()
+  const bad: Finding[] = []
+  for (const [index, input] of inputs.entries()) {
+    const path = `protocols.${index}`
+    const problems = protocolProblems(withoutStored(input))
+    bad.push(...problems.map((problem) => ({ ...formFinding('', problem), path: `${path}.${problem.path ?? ''}` })))
+    if (problems.length > 0) continue
+    const protocol = readProtocol(input)
+    const { name } = protocol
+    if (protocols.has(name)) bad.push(formFinding('', doubleError({ name, what: 'Protocol', path: `${path}.name` })))
+    protocols.set(name, protocol)
+  }
+  return { protocols, bad }
 }
 
 interface Inspection {
@@ -286,7 +215,8 @@ function* inspectAgents(inputs: readonly unknown[]): Steps<Inspection> {
     const agent = typeof id === 'string' ? id.slice(0, 80) : `agents.${index}`
     bad.push(...look.problems.map((problem) => formFinding(agent, problem)))
     if (look.agent === null) continue
-    if (checked.has(look.agent.id)) bad.push(formFinding(agent, doubleError(look.agent.id, index)))
+    if (checked.has(look.agent.id))
+      bad.push(formFinding(agent, doubleError({ name: look.agent.id, what: 'Agent', path: `agents.${index}.id` })))
     else {
       checked.set(look.agent.id, look.agent)
       looks.set(look.agent.id, look)

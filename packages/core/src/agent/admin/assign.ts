@@ -1,6 +1,7 @@
 /** Adds and removes single sub-agents and tools of an agent. Each change is an ordinary save of that agent. */
 import { type AgentData, isWitanError, type StoredAgent, type SubAgentEdge, WitanError } from '@witan/protocol'
-import { type AdminContext, existsError, getAgent, lookingAgain, type Saved, saveAgents, toStored } from './admin.ts'
+import { type AdminContext, getAgent, lookingAgain, toStored } from './admin.ts'
+import { existsError, type Saved, saveAgents } from './save.ts'
 
 /** A line of a roster. `agent` is null if it was deleted by force. */
 export interface SubAgentLine {
@@ -149,7 +150,7 @@ async function revise(
       return await saveAgents(admin, child === undefined ? [changed] : [child, changed], { create: true, each })
     } catch (error) {
       const isOvertaken = isWitanError(error) && error.code === 'REVISION_MISMATCH'
-      const hasMoved = admin.registry.rows(admin.database).get(id)?.revision !== revision
+      const hasMoved = admin.registry.current(admin.database).agents.get(id)?.revision !== revision
       if (!isOvertaken || ifRevision !== null || !hasMoved || tries === mostTries) throw error
     }
   }
@@ -165,7 +166,7 @@ async function assigned(
 }
 
 function current(admin: AdminContext, id: string): StoredAgent | null {
-  const row = admin.registry.rows(admin.database).get(id)
+  const row = admin.registry.current(admin.database).agents.get(id)
   return row === undefined ? null : toStored(admin, row)
 }
 

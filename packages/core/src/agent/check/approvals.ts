@@ -3,20 +3,23 @@ import type { AgentData, Finding } from '@witan/protocol'
 import { type JsonSchema, propertyNames } from '../../tool/schema.ts'
 import { edgesOf, transferTool } from '../edges.ts'
 import { nearest } from '../nearest.ts'
+import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
 import type { AgentSet } from './graph.ts'
 import { errorAt, type Surroundings } from './names.ts'
 import { takesObject, unreadable } from './queries.ts'
 import type { Steps } from './steps.ts'
 
 /** Findings about the approvals of one agent. */
-export function* checkApprovals(agent: AgentData, agents: AgentSet, { tools }: Surroundings): Steps<Finding[]> {
+export function* checkApprovals(agent: AgentData, agents: AgentSet, around: Surroundings): Steps<Finding[]> {
+  const { tools, protocols } = around
+  const messages = peerMessagesIn(agent, { agents, protocols })
   const findings: Finding[] = []
   for (const [index, approval] of agent.approvals.entries()) {
     yield
     const isPlain = typeof approval === 'string'
     const name = isPlain ? approval : approval.tool
     const path = `approvals.${index}`
-    const own = toolNames(agent)
+    const own = [...toolNames(agent), ...messages.map(({ tool }) => tool)]
     if (!own.includes(name) && !builtInsOf(agent).includes(name))
       findings.push(errorAt(agent, isPlain ? path : `${path}.tool`, noOwnTool(agent, name, own)))
     else if (!isPlain && approval.when !== 'code')
@@ -24,7 +27,7 @@ export function* checkApprovals(agent: AgentData, agents: AgentSet, { tools }: S
         ...conditionFindings(
           { agent, tool: name, path: `${path}.when` },
           approval.when,
-          argumentsOf(agent, name, { agents, tools }),
+          argumentsOf(agent, name, { agents, tools, messages }),
         ),
       )
   }
@@ -116,8 +119,11 @@ function conditionFindings(
 function argumentsOf(
   agent: AgentData,
   tool: string,
-  { agents, tools }: Pick<Surroundings, 'tools'> & { readonly agents: AgentSet },
+  of: Pick<Surroundings, 'tools'> & { readonly agents: AgentSet; readonly messages: readonly PeerMessage[] },
 ): readonly string[] | null {
+  const { agents, tools, messages } = of
+  const sent = messages.find((one) => one.tool === tool)
+  if (sent !== undefined) return propertyNames(sent.message.schema)
   const edges = edgesOf(agent).filter((one) => one.tool === tool)
   if (edges.length > 0) {
     const targets = edges.map((edge) => agents.get(edge.agent))

@@ -7,6 +7,7 @@ import { addHandlers } from './handlers.ts'
 import { matrixOf } from './matrix.ts'
 import { checkNames, type Surroundings } from './names.ts'
 import { findBelow, findFrom, type ParameterFindings, type ParameterSurvey, surveyParameters } from './parameters.ts'
+import { checkPeers, protocolUses, unspoken } from './peers.ts'
 import { checkPrices } from './prices.ts'
 import { checkQueries } from './queries.ts'
 import { inTurns, type Steps } from './steps.ts'
@@ -63,6 +64,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   findings.add(await inTurns(findFrom(agent, survey, found)))
   findings.add(await inTurns(checkUnused(agent, agents, context)))
   findings.add(checkTransfers(agent, agents))
+  findings.add(checkPeers(agent, { agents, ...context }))
   findings.add(checkPrices(agent, agents, context))
   findings.add(await inTurns(checkCycles(agent, survey)))
 }
@@ -133,8 +135,15 @@ export async function checkAll(
     const reached = reachable(agent, agents).filter((one) => left.delete(one))
     await find(agent, { survey, found, reached, findings })
   }
+  const protocols = protocolUses(agents, context.protocols)
+  findings.add(unspoken(protocols))
   const { errors, warnings } = findings
-  return { errors: [...errors], warnings: [...warnings], ...(await inTurns(waysDown(checked, survey))) }
+  return {
+    errors: [...errors],
+    warnings: [...warnings],
+    ...(await inTurns(waysDown(checked, survey))),
+    protocols: [...protocols],
+  }
 }
 
 /** A report has at most this many errors, warnings, matrix rows and handlers. */

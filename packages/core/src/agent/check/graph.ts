@@ -26,20 +26,22 @@ export interface WalkOptions {
   readonly most?: number
   /** Visit only these agents; default: all of the set. */
   readonly within?: ReadonlySet<AgentData>
+  /** Follow only these edges; default: all. */
+  readonly follows?: (edge: Edge) => boolean
 }
 
 /** All paths from `root`, shortest first. A path contains each agent at most once. Cut at `most`. */
 export function* pathsFrom(
   root: AgentData,
   agents: AgentSet,
-  { most = mostPaths, within }: WalkOptions = {},
+  { most = mostPaths, within, follows = () => true }: WalkOptions = {},
 ): Steps<readonly AgentPath[]> {
   const paths: AgentPath[] = [{ path: root.id, levels: 0, agent: root, parent: null, edge: null }]
   for (const at of paths) {
     yield
     for (const edge of edgesOf(at.agent)) {
       const agent = agents.get(edge.agent)
-      if (agent === undefined || within?.has(agent) === false || isOn(at, agent.id)) continue
+      if (agent === undefined || !follows(edge) || within?.has(agent) === false || isOn(at, agent.id)) continue
       if (paths.length >= most) return paths
       const levels = at.levels + (edge.addsDepth ? 1 : 0)
       paths.push({ path: `${above(at, edge).path}/${edge.segment}`, levels, agent, parent: at, edge })
@@ -95,13 +97,20 @@ export function* cyclesThrough(
   const within = circleOf(root, agents, listers)
   if (within.size === 1) return { cycles, count }
   const back = new Set(listers.get(root.id))
-  for (const at of yield* pathsFrom(root, agents, { within })) {
-    const last = back.has(at.agent.id) ? edgesOf(at.agent).find((edge) => edge.agent === root.id) : undefined
+  for (const at of yield* pathsFrom(root, agents, { within, follows: leadsOn })) {
+    const last = back.has(at.agent.id)
+      ? edgesOf(at.agent).find((edge) => edge.agent === root.id && leadsOn(edge))
+      : undefined
     if (last === undefined) continue
     count += 1
     if (cycles.length < most) cycles.push([...edgesTo(at), { from: at.agent.id, edge: last }])
   }
   return { cycles, count }
+}
+
+/** A responder writes only to who wrote to it: the two ends of a protocol are no cycle. */
+function leadsOn({ speaks }: Edge): boolean {
+  return speaks?.role !== 'responder'
 }
 
 function edgesTo({ parent, edge }: AgentPath): Cycle {

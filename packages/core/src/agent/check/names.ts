@@ -1,9 +1,11 @@
 /** Checks one agent by itself: its names, and what they refer to. */
 import type { AgentData, Finding } from '@witan/protocol'
+import type { Protocol } from '@witan/protocol/protocols'
 import type { FunctionTool } from '../../tool/define.ts'
 import { builtIns, namesake } from '../naming.ts'
 import { nearest } from '../nearest.ts'
 import { edgesOf, transferTool } from '../edges.ts'
+import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
 import type { AgentSet, Listers } from './graph.ts'
 import type { Steps } from './steps.ts'
 
@@ -17,6 +19,8 @@ export interface Surroundings {
   readonly modelNames: readonly string[]
   /** Agents checked in the same call: a wrong edge of one of them is reported there, at the edge. */
   readonly checked?: ReadonlySet<string>
+  /** By name. */
+  readonly protocols: ReadonlyMap<string, Protocol>
 }
 
 /** An error finding; `path` is relative to the agent. */
@@ -35,10 +39,10 @@ export function* checkNames(
 ): Steps<Finding[]> {
   return [
     ...sharedName(agent, agents),
-    ...clashes(agent),
+    ...clashes(agent, peerMessagesIn(agent, { agents, protocols: context.protocols })),
     ...(yield* references(agent, agents)),
     ...(yield* unknownNames(agent, context)),
-    ...shutOut(agent, { listers, context }),
+    ...shutOut(agent, { agents, listers, context }),
   ]
 }
 
@@ -57,7 +61,7 @@ function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
   ]
 }
 
-function clashes(agent: AgentData): Finding[] {
+function clashes(agent: AgentData, messages: readonly PeerMessage[]): Finding[] {
   const findings: Finding[] = []
   const taken = new Map<string, string>()
   const take = (name: string, path: string) => {
@@ -73,6 +77,7 @@ function clashes(agent: AgentData): Finding[] {
   }
   for (const { tool, at } of edgesOf(agent))
     if (tool !== null && tool !== transferTool && taken.get(tool) !== at) take(tool, at)
+  for (const { tool, at } of messages) take(tool, at)
   for (const [index, { name }] of agent.queries.entries()) take(name, `queries.${index}`)
   for (const [index, { name }] of agent.actions.entries()) take(name, `actions.${index}`)
   for (const [index, name] of agent.tools.entries()) take(name, `tools.${index}`)
@@ -118,7 +123,7 @@ function mayList(parent: string, child: AgentData | undefined): boolean {
   return child === undefined || child.parents === null || child.parents.includes(parent)
 }
 
-const nouns = { subAgents: 'sub-agent', transfers: 'transfer target', workflow: 'step' } as const
+const nouns = { subAgents: 'sub-agent', transfers: 'transfer target', workflow: 'step', speaks: 'peer' } as const
 
 function* references(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
   const findings: Finding[] = []
@@ -132,7 +137,7 @@ function* references(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
           hint: 'Remove the edge; a specialist of the same kind needs an id of its own.',
         }),
       )
-    } else if (agents.has(id) && !mayList(agent.id, agents.get(id))) {
+    } else if (agents.has(id) && kind !== 'speaks' && !mayList(agent.id, agents.get(id))) {
       findings.push(
         errorAt(agent, path, {
           code: 'PARENT_NOT_ALLOWED',
@@ -161,10 +166,14 @@ function* references(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
 /** Parents that list the agent although its `parents` exclude them. They must drop it before it can exclude them [E10]. */
 function shutOut(
   agent: AgentData,
-  { listers, context: { checked } }: { readonly listers: Listers; readonly context: Surroundings },
+  of: { readonly agents: AgentSet; readonly listers: Listers; readonly context: Surroundings },
 ): Finding[] {
+  const { agents, listers, context } = of
+  // Who may write to a peer is a matter of its own `speaks`.
+  const lists = (parent: string) =>
+    edgesOf(agents.get(parent) as AgentData).some(({ kind, agent: id }) => id === agent.id && kind !== 'speaks')
   return (listers.get(agent.id) ?? [])
-    .filter((parent) => !mayList(parent, agent) && checked?.has(parent) !== true)
+    .filter((parent) => !mayList(parent, agent) && lists(parent) && context.checked?.has(parent) !== true)
     .map((parent) =>
       errorAt(agent, 'parents', {
         code: 'PARENT_NOT_ALLOWED',

@@ -29,6 +29,7 @@ const graph = fc
           id,
           parameters: declared,
           transfers: [],
+          speaks: [],
           workflow: null,
           subAgents: ids.flatMap((agent, index) =>
             agent !== id && (lists >> index) & 1 ? [{ agent, map: maps[index] }] : [],
@@ -104,7 +105,7 @@ test('[E15] where a start may leave a value of its root out, a trusted one furth
         parameters: [{ name: 'case', type: 'any', sendToModel: false, policy: 'forbidModelGeneration' }],
         subAgents: [],
       },
-    ].map((agent) => [agent.id, { transfers: [], workflow: null, ...agent } as unknown as AgentData]),
+    ].map((agent) => [agent.id, { transfers: [], speaks: [], workflow: null, ...agent } as unknown as AgentData]),
   )
   const told = [...takersOf(agents.get('root') as AgentData, agents)].map(
     ([name, takers]) => `${name}: ${takers.map(({ agent }) => agent.id).join()}`,

@@ -2,14 +2,16 @@
 import type { AgentData, Finding } from '@witan/protocol'
 import { edgesOf, mappedName, transferTool } from '../edges.ts'
 import { nearest } from '../nearest.ts'
+import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
 import { type AgentSet, pathsFrom } from './graph.ts'
+import type { Surroundings } from './names.ts'
 import type { Steps } from './steps.ts'
 
 /** Warnings about one agent. `maxDepth` is the ceiling of the runtime. */
 export function* checkUnused(
   agent: AgentData,
   agents: AgentSet,
-  { maxDepth, checked }: { readonly maxDepth: number; readonly checked?: ReadonlySet<string> },
+  { maxDepth, checked, protocols }: Pick<Surroundings, 'checked' | 'protocols'> & { readonly maxDepth: number },
 ): Steps<Finding[]> {
   return [
     ...unusedParameters(agent, agents),
@@ -18,7 +20,7 @@ export function* checkUnused(
     ...closedDelegates(agent, agents),
     // A save skips this: a child may be saved before its parents, and the stored warning would soon be wrong.
     ...(checked === undefined ? [] : yield* unknownParents(agent, agents)),
-    ...modesWithoutEffect(agent),
+    ...modesWithoutEffect(agent, offersOf(agent, peerMessagesIn(agent, { agents, protocols }))),
     ...(yield* tooDeep(agent, agents, maxDepth)),
   ]
 }
@@ -93,7 +95,7 @@ function meant(name: string, known: readonly string[]): string | null {
   return near === null ? null : `Did you mean \`${near}\`?`
 }
 
-const verbs = { subAgents: 'be called', transfers: 'take over', workflow: 'run' } as const
+const verbs = { subAgents: 'be called', transfers: 'take over', workflow: 'run', speaks: 'be written to' } as const
 
 function closedDelegates(agent: AgentData, agents: AgentSet): Finding[] {
   return edgesOf(agent).flatMap(({ kind, agent: id, agentAt }) =>
@@ -127,7 +129,7 @@ function* unknownParents(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
 }
 
 /** The tools that the model of an agent may be offered. */
-function offersOf(agent: AgentData): readonly string[] {
+function offersOf(agent: AgentData, messages: readonly PeerMessage[]): readonly string[] {
   const { queries, actions, tools, questions, users } = agent
   return [
     ...new Set(edgesOf(agent).flatMap((edge) => edge.tool ?? [])),
@@ -136,13 +138,13 @@ function offersOf(agent: AgentData): readonly string[] {
     ...tools,
     ...(questions ? ['ask_question'] : []),
     ...(users.length > 0 ? ['ask_user'] : []),
+    ...messages.map(({ tool }) => tool),
   ]
 }
 
 /** Modes that switch off what there is, or that need what is not there. */
-function modesWithoutEffect(agent: AgentData): Finding[] {
+function modesWithoutEffect(agent: AgentData, offered: readonly string[]): Finding[] {
   const { id, toolMode, outputMode, outputSchema } = agent
-  const offered = offersOf(agent)
   const findings: Finding[] = []
   if (toolMode === 'none' && offered.length > 0)
     findings.push(

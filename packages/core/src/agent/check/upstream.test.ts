@@ -16,6 +16,7 @@ const context: CheckContext = {
   hasModel: () => true,
   hasPrice: () => true,
   modelNames: [],
+  protocols: new Map(),
   maxDepth: 8,
 }
 

@@ -1,6 +1,6 @@
 /** The tables of the store in memory, one set for each database. */
 import type { Entry } from '@witan/protocol/entries'
-import type { AgentRow } from '../../agent/records.ts'
+import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
 import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ReplyRow, StoreListener } from '../store.ts'
 
 /** A row that its table may change. */
@@ -51,9 +51,9 @@ export interface MemoryTables {
   readonly jobs: Map<string, Writable<JobRow>>
   readonly interruptions: Map<string, Writable<InterruptionRow>>
   readonly replies: Map<string, Writable<ReplyRow>>
-  readonly agents: Map<string, AgentRow>
+  readonly agents: Map<string, AgentRow | ProtocolRow>
   /** All revisions of an agent by its id, even if it is deleted. */
-  readonly revisions: Map<string, Map<number, AgentRow>>
+  readonly revisions: Map<string, Map<number, AgentRow | ProtocolRow>>
   /** By digest: how many conversations refer to it, and when it was stored last. */
   readonly contents: Map<string, { readonly bytes: Uint8Array; uses: number; at: number }>
 }

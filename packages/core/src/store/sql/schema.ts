@@ -170,5 +170,8 @@ create index content_uses_by_content on content_uses (content);
 /** Hand-overs, steps of workflows and branches. Earlier versions misread such a log. */
 const handOvers = 'select 1'
 
+/** Protocols among the agents. Earlier versions would take one for an agent. */
+const protocols = 'select 1'
+
 /** Every migration in order; the schema's version is how many have run. */
-export const migrations: readonly string[] = [first, expiry, tasks, checkpoints, contents, handOvers]
+export const migrations: readonly string[] = [first, expiry, tasks, checkpoints, contents, handOvers, protocols]

@@ -171,6 +171,9 @@ create index content_uses_by_digest on {s}.content_uses (database, digest);
 /** Hand-overs, steps of workflows and branches. Earlier versions misread such a log. */
 const handOvers = 'select 1'
 
+/** Protocols among the agents. Earlier versions would take one for an agent. */
+const protocols = 'select 1'
+
 /** One step of the schema. */
 export interface Migration {
   readonly sql: string
@@ -186,6 +189,7 @@ export const migrations: readonly Migration[] = [
   { sql: checkpoints, worksFrom: 4 },
   { sql: contents, worksFrom: 5 },
   { sql: handOvers, worksFrom: 6 },
+  { sql: protocols, worksFrom: 7 },
 ]
 
 /** Statements on the key of the notices. */

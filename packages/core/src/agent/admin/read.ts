@@ -1,0 +1,46 @@
+/** Submitted definitions: parsed, and the errors that a save and a check share. */
+import { type AgentData, WitanError } from '@witan/protocol'
+import type { Protocol } from '@witan/protocol/protocols'
+import { parseAgent } from '../parse.ts'
+import { parseProtocol } from '../protocol/parse.ts'
+
+/** Parses a submitted agent. Fields that a read adds are ignored. */
+export function readAgent(input: unknown): AgentData {
+  return parseAgent(withoutStored(input))
+}
+
+/** Parses a submitted protocol, in the same way. */
+export function readProtocol(input: unknown): Protocol {
+  return parseProtocol(withoutStored(input))
+}
+
+/** How many short steps the parsing of one agent counts for. */
+export const stepsOfParsing = 50
+
+/** A submitted definition without the fields that a read adds. */
+export function withoutStored(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input
+  const { revision: _r, source: _s, warnings: _w, modelKind: _m, ...rest } = input as Record<string, unknown>
+  return rest
+}
+
+/** A definition of a batch. */
+export interface Listed {
+  readonly name: string
+  readonly what: string
+  readonly path: string
+}
+
+/** The error for a definition that a batch has twice. */
+export function doubleError({ name, what, path }: Listed): WitanError {
+  return new WitanError('NAME_TAKEN', `${what} \`${name}\` is in the batch twice.`, {
+    path,
+    hint: `Send each ${what.toLowerCase()} once.`,
+  })
+}
+
+/** The error for a change of a definition that is at another revision. */
+export function staleError(called: string, at: number, expected: number): WitanError {
+  const hint = 'Read it again and repeat the change.'
+  return new WitanError('REVISION_MISMATCH', `${called} is at revision ${at}, not ${expected}.`, { hint })
+}

@@ -1,0 +1,250 @@
+/** Saves agents and protocols: parsed, checked together, and stored all or none. */
+import { type AgentData, type Finding, type StoredAgent, WitanError } from '@witan/protocol'
+import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
+import { checkAgent, type Survey, surveyOf } from '../check/check.ts'
+import { checkPeers } from '../check/peers.ts'
+import { inTurns, type Steps } from '../check/steps.ts'
+import { type AgentChange, type AgentRow, protocolId, type ProtocolRow } from '../records.ts'
+import { listedByParents } from '../seed.ts'
+import {
+  type AdminContext,
+  currentAgents,
+  currentProtocols,
+  lookingAgain,
+  toStored,
+  toStoredProtocol,
+} from './admin.ts'
+import { doubleError, type Listed, readAgent, readProtocol, staleError, stepsOfParsing } from './read.ts'
+
+/** An agent that was saved, and whether it is new. */
+export interface Saved {
+  readonly agent: StoredAgent
+  readonly created: boolean
+}
+
+/** A protocol that was saved, and whether it is new. */
+export interface SavedProtocol {
+  readonly protocol: StoredProtocol
+  readonly created: boolean
+}
+
+/** The precondition of a save: a certain current revision, or a free id. */
+export interface SaveTerms {
+  readonly ifRevision?: number | null
+  readonly create?: boolean
+}
+
+/** How to save, and who owns the definitions. `each` replaces the common terms for single agents of a batch. */
+export interface SaveOptions extends SaveTerms {
+  readonly source?: 'code' | 'data'
+  readonly each?: ReadonlyMap<string, SaveTerms>
+}
+
+/** What to save together. */
+export interface ToSave {
+  readonly agents?: readonly unknown[] | undefined
+  readonly protocols?: readonly unknown[] | undefined
+}
+
+interface Parsed {
+  readonly agents: readonly AgentData[]
+  readonly protocols: readonly Protocol[]
+}
+
+/** What was saved, in the order of the input. */
+export interface SavedTogether {
+  readonly agents: readonly Saved[]
+  readonly protocols: readonly SavedProtocol[]
+}
+
+/**
+ * Saves agents and protocols, all or none. Throws the first error found; warnings are stored with the agents. A save that
+ * changes nothing creates no revision.
+ */
+export async function saveTogether(
+  admin: AdminContext,
+  { agents: inputs = [], protocols = [] }: ToSave,
+  options: SaveOptions = {},
+): Promise<SavedTogether> {
+  const parsed = { protocols: protocols.map(readProtocol), agents: await inTurns(readAgents(inputs)) }
+  refuseDoubles(parsed.agents.map(({ id }, index) => ({ name: id, what: 'Agent', path: `agents.${index}.id` })))
+  refuseDoubles(
+    parsed.protocols.map(({ name }, index) => ({ name, what: 'Protocol', path: `protocols.${index}.name` })),
+  )
+  await admin.registry.ensure(admin.database)
+  return lookingAgain(admin, () => save(admin, parsed, options))
+}
+
+/** Saves agents, as `saveTogether` does. */
+export async function saveAgents(
+  admin: AdminContext,
+  agents: readonly unknown[],
+  options: SaveOptions = {},
+): Promise<readonly Saved[]> {
+  return (await saveTogether(admin, { agents }, options)).agents
+}
+
+/**
+ * Saves the agents and protocols of the code, as `source: code`, and adds each agent to the rosters of the parents that it names,
+ * stored parents included [F10]. A stored parent that cannot list it is left unchanged; `report` gets the reason.
+ */
+export async function seedDefinitions(
+  admin: AdminContext,
+  { agents, protocols }: { readonly agents: readonly object[]; readonly protocols: readonly object[] },
+  report: (error: unknown) => void,
+): Promise<void> {
+  await saveTogether(admin, { agents: listedByParents(agents, agents), protocols }, { source: 'code' })
+  const seeded = new Set(agents.map((agent) => (agent as { readonly id?: unknown }).id))
+  for (const { id, data, source } of [...admin.registry.current(admin.database).agents.values()]) {
+    const [parent = data] = seeded.has(id) ? [] : listedByParents([data], agents)
+    if (parent !== data) await saveAgents(admin, [parent], { source }).catch(report)
+  }
+}
+
+async function save(admin: AdminContext, parsed: Parsed, options: SaveOptions): Promise<SavedTogether> {
+  const rows = admin.registry.current(admin.database).agents
+  const known = admin.registry.current(admin.database).protocols
+  const { agents, survey } = await surveyTogether(admin, parsed)
+  const changes: Planned<AgentRow>[] = []
+  for (const agent of parsed.agents) {
+    refuseStale({ ...agentNamed(agent.id), known: rows.get(agent.id) }, options.each?.get(agent.id) ?? options)
+    const warnings = refuseErrors(await checkAgent(agent, survey))
+    const row = { id: agent.id, data: agent, warnings }
+    changes.push(await planned(admin, { known: rows.get(agent.id), row }, options))
+  }
+  const others: Planned<ProtocolRow>[] = []
+  for (const data of parsed.protocols) {
+    const current = known.get(data.name)
+    refuseStale({ ...protocolNamed(data.name), known: current }, options)
+    others.push(
+      await planned(admin, { known: current, row: { id: protocolId(data.name), data, warnings: [] } }, options),
+    )
+  }
+  refuseUnfit(parsed, agents, survey)
+  await store(admin, [...changes, ...others])
+  return {
+    agents: changes.map(({ row, ifRevision }) => ({ agent: toStored(admin, row), created: ifRevision === 0 })),
+    protocols: others.map(({ row, ifRevision }) => ({
+      protocol: toStoredProtocol(admin, row),
+      created: ifRevision === 0,
+    })),
+  }
+}
+
+/** The agents as they will be, and what their check reads. */
+async function surveyTogether(
+  admin: AdminContext,
+  { agents: changed, protocols }: Parsed,
+): Promise<{ readonly agents: ReadonlyMap<string, AgentData>; readonly survey: Survey }> {
+  const agents = currentAgents(admin)
+  for (const agent of changed) agents.set(agent.id, agent)
+  const all = currentProtocols(admin)
+  for (const protocol of protocols) all.set(protocol.name, protocol)
+  return { agents, survey: await surveyOf(changed, agents, { ...admin.check, protocols: all }) }
+}
+
+/** Refuses changed protocols that an agent which speaks one of them does not survive, with all findings. */
+function refuseUnfit(
+  { agents: changed, protocols }: Parsed,
+  agents: ReadonlyMap<string, AgentData>,
+  { context }: Survey,
+): void {
+  const names = new Set(protocols.map(({ name }) => name))
+  const saved = new Set(changed.map(({ id }) => id))
+  const speakers = [...agents.values()].filter(
+    ({ id, speaks }) => !saved.has(id) && speaks.some(({ protocol }) => names.has(protocol)),
+  )
+  refuseErrors(speakers.flatMap((agent) => checkPeers(agent, { agents, protocols: context.protocols })))
+}
+
+/** A definition that is about to be stored; its row is the current one if nothing changes. */
+interface Planned<Row extends AgentRow | ProtocolRow> extends AgentChange {
+  readonly row: Row
+}
+
+interface Wanted<Row extends AgentRow | ProtocolRow> {
+  readonly known: Row | undefined
+  readonly row: Pick<Row, 'id' | 'data' | 'warnings'>
+}
+
+async function planned<Row extends AgentRow | ProtocolRow>(
+  admin: AdminContext,
+  { known, row }: Wanted<Row>,
+  options: SaveOptions,
+): Promise<Planned<Row>> {
+  const { id, data } = row
+  const source = options.source ?? 'data'
+  if (known !== undefined && known.source === source && JSON.stringify(known.data) === JSON.stringify(data))
+    return { id, ifRevision: known.revision, row: known }
+  const last = known?.revision ?? (await admin.records.lastAgentRevision(admin.database, id))
+  const next = { ...row, database: admin.database, revision: last + 1, source } as Row
+  return { id, ifRevision: known?.revision ?? 0, row: next }
+}
+
+async function store(admin: AdminContext, changes: readonly AgentChange[]): Promise<void> {
+  const real = changes.filter(({ row, ifRevision }) => row?.revision !== ifRevision)
+  if (real.length === 0) return
+  if (!(await admin.records.changeAgents(admin.database, real)))
+    throw new WitanError('REVISION_MISMATCH', 'An agent or protocol was changed meanwhile; nothing was saved.', {
+      hint: 'Read it again and repeat the change.',
+    })
+  for (const { id, row } of real) admin.registry.put(admin.database, id, row)
+}
+
+function* readAgents(inputs: readonly unknown[]): Steps<AgentData[]> {
+  const agents: AgentData[] = []
+  for (const input of inputs) {
+    yield stepsOfParsing
+    agents.push(readAgent(input))
+  }
+  return agents
+}
+
+function refuseDoubles(listed: readonly Listed[]): void {
+  const seen = new Set<string>()
+  for (const one of listed) {
+    if (seen.has(one.name)) throw doubleError(one)
+    seen.add(one.name)
+  }
+}
+
+/** The error for a create whose id is taken. */
+export function existsError(id: string): WitanError {
+  return new WitanError('AGENT_EXISTS', `Agent \`${id}\` exists already.`, {
+    path: 'id',
+    hint: `PUT /api/v1/agents/${id} changes it.`,
+  })
+}
+
+/** What an error calls a definition. */
+interface Named {
+  readonly called: string
+  readonly id: string
+}
+
+function agentNamed(id: string): Named {
+  return { called: `Agent \`${id}\``, id }
+}
+
+function protocolNamed(name: string): Named {
+  return { called: `Protocol \`${name}\``, id: name }
+}
+
+function refuseStale(
+  { called, id, known }: Named & { readonly known: AgentRow | ProtocolRow | undefined },
+  { create, ifRevision }: SaveTerms,
+): void {
+  if (create === true && known !== undefined) throw existsError(id)
+  if (ifRevision === undefined || ifRevision === null || ifRevision === (known?.revision ?? 0)) return
+  throw staleError(called, known?.revision ?? 0, ifRevision)
+}
+
+/** The warnings among findings. Throws the first error, with all errors as its details if there are more. */
+function refuseErrors(findings: readonly Finding[]): readonly Finding[] {
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  const [first] = errors
+  if (first === undefined) return findings
+  const { code, detail, path, hint, agent } = first
+  const details = errors.length === 1 ? { agent } : { agent, findings: errors }
+  throw new WitanError(code as WitanError['code'], detail, { path, hint, details })
+}

@@ -1,0 +1,136 @@
+/** Parses input into a checked protocol, or into the first problem with it. */
+import { WitanError } from '@witan/protocol'
+import type { Protocol, ProtocolInput } from '@witan/protocol/protocols'
+import { isTooDeep, maxJsonDepth, protocolSchema } from '@witan/protocol/schemas'
+import type { z } from 'zod'
+import { schemaProblem } from '../../model/json-schema-problem.ts'
+import { nearest } from '../nearest.ts'
+
+/** Parses a protocol and fills in the defaults. Throws `JSON_TOO_DEEP`, `UNKNOWN_KEY` or `PROTOCOL_INVALID`. */
+export function parseProtocol(input: unknown): Protocol {
+  const [wrong] = protocolProblems(input)
+  if (wrong !== undefined) throw wrong
+  return protocolSchema.parse(input)
+}
+
+/** Checks a protocol of the code, and freezes it. Throws the first problem found, with path and hint [T20]. */
+export function defineProtocol(protocol: ProtocolInput): Protocol {
+  return Object.freeze(parseProtocol(protocol))
+}
+
+/** Every problem with the form of a protocol; empty if `parseProtocol` accepts it. */
+export function protocolProblems(input: unknown): readonly WitanError[] {
+  if (isTooDeep(input)) {
+    const detail = `${whoIs(input)} is nested deeper than ${maxJsonDepth}, or contains itself.`
+    return [new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })]
+  }
+  const parsed = protocolSchema.safeParse(input)
+  if (!parsed.success) return parsed.error.issues.flatMap((issue) => problemsOf(issue, input))
+  return [...messageProblems(parsed.data), ...orderProblems(parsed.data)]
+}
+
+function whoIs(input: unknown): string {
+  const name = (input as { name?: unknown } | null)?.name
+  return typeof name === 'string' ? `Protocol \`${name.slice(0, 80)}\`` : 'The protocol'
+}
+
+const topKeys = ['name', 'purpose', 'processing', 'messages', 'order']
+const messageKeys = ['name', 'from', 'schema', 'reply']
+const orderKeys = ['start', 'final', 'states']
+
+function problemsOf(issue: z.core.$ZodIssue, input: unknown): WitanError[] {
+  const who = whoIs(input)
+  const path = issue.path.join('.')
+  if (issue.code === 'unrecognized_keys') {
+    const keys = path === '' ? topKeys : path === 'order' ? orderKeys : messageKeys
+    return issue.keys.map((key) => unknownKey(who, [...issue.path, key].join('.'), nearest(key, keys) ?? keys))
+  }
+  const isNaming = issue.code === 'invalid_format'
+  const what =
+    path === ''
+      ? `${who} must be an object.`
+      : isNaming
+        ? `${who}: \`${path}\` is not a valid name there.`
+        : `${who}: \`${path}\` is not valid: ${issue.message}.`
+  const hint = isNaming
+    ? 'Use a-z, 0-9 and `-`: at most 64 characters for a protocol, 40 for a message.'
+    : 'The OpenAPI document at /api/v1/openapi.json has the schema.'
+  return [wrong(what, path, hint)]
+}
+
+function unknownKey(who: string, path: string, near: string | readonly string[]): WitanError {
+  const hint = typeof near === 'string' ? `Did you mean \`${near}\`?` : `Known keys: ${near.join(', ')}.`
+  const nearby = typeof near === 'string' ? `, nearest is \`${near}\`` : ''
+  return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path.slice(0, 200)}\`${nearby}.`, { path, hint })
+}
+
+function wrong(detail: string, path: string, hint: string): WitanError {
+  return new WitanError('PROTOCOL_INVALID', detail, { path, hint })
+}
+
+function messageProblems(protocol: Protocol): WitanError[] {
+  const who = whoIs(protocol)
+  const names = protocol.messages.map(({ name }) => name)
+  return protocol.messages.flatMap(({ name, schema, reply }, index) => {
+    const found: WitanError[] = []
+    const at = `messages.${index}`
+    if (names.indexOf(name) < index)
+      found.push(wrong(`${who}: message \`${name}\` is there twice.`, `${at}.name`, 'Keep one of the two.'))
+    if (schema['type'] !== 'object')
+      found.push(
+        wrong(
+          `${who}: the schema of \`${name}\` is not of type object.`,
+          `${at}.schema.type`,
+          'The content of a message becomes the arguments of a tool: write `{ "type": "object", "properties": … }`.',
+        ),
+      )
+    for (const [key, one] of Object.entries({ schema, reply })) {
+      const trouble = one === null ? null : schemaProblem(one)
+      if (trouble === null) continue
+      const path = [at, key, trouble.path].filter((part) => part !== '').join('.')
+      const hint = 'Draft 2020-12 and draft 7 are understood; patterns are those of RE2.'
+      found.push(wrong(`${who}: the JSON Schema at \`${path}\` cannot be read: ${trouble.reason}`, path, hint))
+    }
+    return found
+  })
+}
+
+function orderProblems(protocol: Protocol): WitanError[] {
+  const { order, messages } = protocol
+  if (order === null) return []
+  const who = whoIs(protocol)
+  const { start, final, states } = order
+  const found: WitanError[] = []
+  const known = Object.keys(states)
+  const unknownState = (state: string, path: string) => {
+    if (Object.hasOwn(states, state)) return
+    const near = nearest(state, known)
+    const hint = near === null ? `States: ${known.join(', ')}.` : `Did you mean \`${near}\`?`
+    found.push(wrong(`${who}: the state \`${state}\` is not in \`order.states\`.`, path, hint))
+  }
+  unknownState(start, 'order.start')
+  for (const [index, state] of final.entries()) unknownState(state, `order.final.${index}`)
+  const used = new Set<string>()
+  const names = messages.map(({ name }) => name)
+  for (const [state, moves] of Object.entries(states)) {
+    for (const [name, next] of Object.entries(moves)) {
+      used.add(name)
+      unknownState(next, `order.states.${state}.${name}`)
+      if (names.includes(name)) continue
+      const hint = `Messages: ${names.join(', ')}.`
+      found.push(
+        wrong(
+          `${who}: \`order\` names the message \`${name}\`, which it does not have.`,
+          `order.states.${state}.${name}`,
+          hint,
+        ),
+      )
+    }
+  }
+  for (const [index, name] of names.entries()) {
+    if (used.has(name)) continue
+    const hint = 'Allow it in a state, or take it out.'
+    found.push(wrong(`${who}: message \`${name}\` occurs in no state of \`order\`.`, `messages.${index}.name`, hint))
+  }
+  return found
+}

@@ -1,0 +1,55 @@
+/** A protocol between two agents as data: the messages that they exchange, and in which order. */
+import { z } from 'zod'
+import { findingSchema } from './agent.ts'
+import { messageNamePattern, protocolNamePattern } from './id.ts'
+
+const jsonSchema = z.record(z.string(), z.unknown())
+const text = z.string().max(100_000)
+const messageName = z.string().regex(messageNamePattern)
+
+/** The two ends of a protocol. The initiator sends the first message. */
+export const protocolRoles = ['initiator', 'responder'] as const
+export type ProtocolRole = (typeof protocolRoles)[number]
+
+/** One kind of message: who sends it, the JSON Schema of its content, and that of the reply; null: the reply is free text [T20]. */
+export const protocolMessageSchema = z.strictObject({
+  name: messageName,
+  from: z.enum(protocolRoles),
+  schema: jsonSchema.default({ type: 'object' }),
+  reply: jsonSchema.nullable().default(null),
+})
+export type ProtocolMessage = z.infer<typeof protocolMessageSchema>
+
+const stateName = z.string().min(1).max(64)
+
+/** The order of messages: for each state, the messages that are allowed in it, and the state that each leads to. */
+export const protocolOrderSchema = z.strictObject({
+  start: stateName,
+  final: z.array(stateName).min(1).max(200),
+  states: z.record(stateName, z.record(messageName, stateName)),
+})
+export type ProtocolOrder = z.infer<typeof protocolOrderSchema>
+
+/**
+ * A protocol [T20, Tb19]. `purpose` and `processing` are for the responder's model: what the exchange is for, and what to do with a
+ * message. Without an `order` every message is allowed at any time.
+ */
+export const protocolSchema = z.strictObject({
+  name: z.string().regex(protocolNamePattern),
+  purpose: text.default(''),
+  processing: text.default(''),
+  messages: z.array(protocolMessageSchema).min(1).max(100),
+  order: protocolOrderSchema.nullable().default(null),
+})
+/** A checked protocol: every default filled in. */
+export type Protocol = z.infer<typeof protocolSchema>
+/** A protocol as written. */
+export type ProtocolInput = z.input<typeof protocolSchema>
+
+/** A protocol as stored: its data, its revision and the warnings of its check. */
+export const storedProtocolSchema = protocolSchema.extend({
+  revision: z.number().int(),
+  source: z.enum(['code', 'data']),
+  warnings: z.array(findingSchema),
+})
+export type StoredProtocol = z.infer<typeof storedProtocolSchema>
