@@ -35,7 +35,7 @@ export async function planOf(
   )
   const placed = (finding: Finding): Trouble => ({
     ...finding,
-    place: agents.get(finding.agent)?.written.place(finding.path) ?? finding.agent,
+    place: agents.get(finding.agent)?.written.place(finding.path) ?? protocols.place(finding.path) ?? finding.agent,
   })
   const isNews = (finding: Finding) => agents.get(finding.agent)?.isTold(finding) !== true
   const found = [...report.errors.filter(isNews), ...held(pruned, { agents, stored })].map(placed)

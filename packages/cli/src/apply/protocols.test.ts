@@ -44,6 +44,7 @@ describe('protocols in files', () => {
     const first = await run(['agents', 'apply', ...(await file('both.yaml', both))])
     assert.equal(first.code, 0, first.err)
     assert.match(first.out, /\+ stock-request {2}protocol, new\n {4}purpose {2}"What is there\."/)
+    assert.match(first.out, /! both\.yaml:2 {2}protocols\.stock-request {2}PROTOCOL_UNSPOKEN/)
     assert.match(
       first.out,
       /\+ helper {2}new[\s\S]*\n2 new, 0 changed, 0 unchanged\nsaved protocol stock-request\nsaved helper/,
@@ -66,7 +67,10 @@ describe('protocols in files', () => {
     const wrong = both.replace('from: initiator', 'form: initiator').replace('model: scripted/desk', 'model: no/such')
     const { code, err } = await run(['agents', 'apply', ...(await file('wrong.yaml', wrong)), '--yes'])
     assert.equal(code, 2)
-    assert.match(err, /wrong\.yaml:5 {2}stock-request messages\.0\.from {2}PROTOCOL_INVALID/)
+    assert.match(
+      err,
+      /wrong\.yaml:5 {2}stock-request messages\.0\.from {2}PROTOCOL_INVALID[\s\S]*→ A message has `name`/,
+    )
     assert.match(err, /wrong\.yaml:6 {2}stock-request messages\.0\.form {2}UNKNOWN_KEY[\s\S]*Did you mean `from`\?/)
     assert.match(err, /wrong\.yaml:9 {2}helper model {2}MODEL_UNKNOWN/)
     const twice = `${both}---\nname: stock-request\nmessages: [{ name: ask, from: responder }]\n`

@@ -10,13 +10,17 @@ import type { Written } from './source.ts'
 /** One protocol of the files. */
 export type PlannedProtocol = Planned<Protocol, StoredProtocol>
 
+/** The protocols of the files, the mistakes in their form, and where a path of the server's check was written. */
+export interface ReadProtocols {
+  readonly planned: readonly PlannedProtocol[]
+  readonly errors: readonly Trouble[]
+  place(path: string): string | undefined
+}
+
 /** Reads the stored protocols, and compares those of the files with them. */
-export async function planProtocols(
-  client: Client,
-  written: readonly Written[],
-): Promise<{ readonly planned: readonly PlannedProtocol[]; readonly errors: readonly Trouble[] }> {
+export async function planProtocols(client: Client, written: readonly Written[]): Promise<ReadProtocols> {
   const own = written.filter(({ kind }) => kind === 'protocol')
-  if (own.length === 0) return { planned: [], errors: [] }
+  if (own.length === 0) return { planned: [], errors: [], place: () => undefined }
   const stored = await storedProtocols(client)
   const first = new Map<string, Written>()
   const planned: PlannedProtocol[] = []
@@ -32,7 +36,8 @@ export async function planProtocols(
     else planned.push(plannedOf(data, stored.get(data.name) ?? null))
     first.set(data.name, known ?? one)
   }
-  return { planned, errors }
+  // The check of the server names a protocol as `protocols.<name>`.
+  return { planned, errors, place: (path) => first.get(path.replace(/^protocols\./, ''))?.place('name') }
 }
 
 /** All protocols of the database by name. */

@@ -54,7 +54,7 @@ function problemsOf(issue: z.core.$ZodIssue, input: unknown): WitanError[] {
         : `${who}: \`${path}\` is not valid: ${issue.message}.`
   const hint = isNaming
     ? 'Use a-z, 0-9 and `-`: at most 64 characters for a protocol, 40 for a message.'
-    : 'The OpenAPI document at /api/v1/openapi.json has the schema.'
+    : 'A message has `name`, `from`, `schema` and `reply`; `order` has `start`, `final` and `states`.'
   return [wrong(what, path, hint)]
 }
 
