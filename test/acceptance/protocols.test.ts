@@ -165,6 +165,9 @@ test('what hostile input says of a protocol ends in an answer', async () => {
     const reply = await put('hostile', stock({ order: one }))
     assertProblem(reply, { status: 422, code: 'PROTOCOL_INVALID' })
   }
+  const many = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`state-${at}`, { ask: `stare-${at}` }]))
+  const crowd = await put('hostile', stock({ order: { start: 'a', final: ['a'], states: many } }))
+  assertProblem(crowd, { status: 422, code: 'PROTOCOL_INVALID', names: ['at most 200 states'] })
   const deep = JSON.parse(`${'{"items":'.repeat(200)}{}${'}'.repeat(200)}`) as object
   const reply = await put('hostile', stock({ messages: [{ ...ask, reply: deep }, order] }))
   assert.ok([400, 422].includes(reply.status), reply.text)

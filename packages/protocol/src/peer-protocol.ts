@@ -22,11 +22,15 @@ export type ProtocolMessage = z.infer<typeof protocolMessageSchema>
 
 const stateName = z.string().min(1).max(64)
 
+const hasAtMost = (most: number) => (value: object) => Object.keys(value).length <= most
+
 /** The order of messages: for each state, the messages that are allowed in it, and the state that each leads to. */
 export const protocolOrderSchema = z.strictObject({
   start: stateName,
   final: z.array(stateName).min(1).max(200),
-  states: z.record(stateName, z.record(messageName, stateName)),
+  states: z
+    .record(stateName, z.record(messageName, stateName).refine(hasAtMost(100), 'at most 100 messages'))
+    .refine(hasAtMost(200), 'at most 200 states'),
 })
 export type ProtocolOrder = z.infer<typeof protocolOrderSchema>
 

@@ -13,7 +13,6 @@ import { listedBy } from '../check/graph.ts'
 import { protocolUses, unspoken } from '../check/peers.ts'
 import { inTurns, type Steps } from '../check/steps.ts'
 import { type Inspected, inspectAgent } from '../inspect.ts'
-import { protocolProblems } from '../protocol/parse.ts'
 import type { AgentRecords, AgentRow, ProtocolRow } from '../records.ts'
 import { idOfNamed, type Registry } from '../registry.ts'
 import { notFound } from '../../identity/not-found.ts'
@@ -168,7 +167,7 @@ export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): 
   const all = currentAgents(admin)
   const { checked, looks, bad } = await inTurns(inspectAgents(inputs.agents ?? []))
   const protocols = currentProtocols(admin)
-  const read = inspectProtocols(inputs.protocols ?? [])
+  const read = await inTurns(inspectProtocols(inputs.protocols ?? []))
   for (const [name, protocol] of read.protocols) protocols.set(name, protocol)
   const isAll = inputs.agents === undefined && inputs.protocols === undefined
   for (const [id, agent] of all) {
@@ -182,20 +181,28 @@ export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): 
   return { ...report, errors, warnings: report.warnings.filter(isNews) }
 }
 
-function inspectProtocols(inputs: readonly unknown[]) {
+function* inspectProtocols(inputs: readonly unknown[]): Steps<InspectedProtocols> {
   const protocols = new Map<string, Protocol>()
   const bad: Finding[] = []
   for (const [index, input] of inputs.entries()) {
     const path = `protocols.${index}`
-    const problems = protocolProblems(withoutStored(input))
-    bad.push(...problems.map((problem) => ({ ...formFinding('', problem), path: `${path}.${problem.path ?? ''}` })))
-    if (problems.length > 0) continue
-    const protocol = readProtocol(input)
-    const { name } = protocol
+    const read = yield* readProtocol(input)
+    if (!read.ok) {
+      bad.push(
+        ...read.problems.map((problem) => ({ ...formFinding('', problem), path: `${path}.${problem.path ?? ''}` })),
+      )
+      continue
+    }
+    const { name } = read.protocol
     if (protocols.has(name)) bad.push(formFinding('', doubleError({ name, what: 'Protocol', path: `${path}.name` })))
-    protocols.set(name, protocol)
+    protocols.set(name, read.protocol)
   }
   return { protocols, bad }
+}
+
+interface InspectedProtocols {
+  readonly protocols: ReadonlyMap<string, Protocol>
+  readonly bad: readonly Finding[]
 }
 
 interface Inspection {

@@ -1,17 +1,17 @@
 /** Submitted definitions: parsed, and the errors that a save and a check share. */
 import { type AgentData, WitanError } from '@witan/protocol'
-import type { Protocol } from '@witan/protocol/protocols'
 import { parseAgent } from '../parse.ts'
-import { parseProtocol } from '../protocol/parse.ts'
+import type { Steps } from '../check/steps.ts'
+import { type ReadProtocol, readingOf } from '../protocol/parse.ts'
 
 /** Parses a submitted agent. Fields that a read adds are ignored. */
 export function readAgent(input: unknown): AgentData {
   return parseAgent(withoutStored(input))
 }
 
-/** Parses a submitted protocol, in the same way. */
-export function readProtocol(input: unknown): Protocol {
-  return parseProtocol(withoutStored(input))
+/** Reads a submitted protocol in steps, in the same way. */
+export function readProtocol(input: unknown): Steps<ReadProtocol> {
+  return readingOf(withoutStored(input))
 }
 
 /** How many short steps the parsing of one agent counts for. */

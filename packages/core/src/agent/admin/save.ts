@@ -66,7 +66,7 @@ export async function saveTogether(
   { agents: inputs = [], protocols = [] }: ToSave,
   options: SaveOptions = {},
 ): Promise<SavedTogether> {
-  const parsed = { protocols: protocols.map(readProtocol), agents: await inTurns(readAgents(inputs)) }
+  const parsed = { protocols: await inTurns(readProtocols(protocols)), agents: await inTurns(readAgents(inputs)) }
   refuseDoubles(parsed.agents.map(({ id }, index) => ({ name: id, what: 'Agent', path: `agents.${index}.id` })))
   refuseDoubles(
     parsed.protocols.map(({ name }, index) => ({ name, what: 'Protocol', path: `protocols.${index}.name` })),
@@ -189,6 +189,16 @@ async function store(admin: AdminContext, changes: readonly AgentChange[]): Prom
       hint: 'Read it again and repeat the change.',
     })
   for (const { id, row } of real) admin.registry.put(admin.database, id, row)
+}
+
+function* readProtocols(inputs: readonly unknown[]): Steps<Protocol[]> {
+  const protocols: Protocol[] = []
+  for (const input of inputs) {
+    const read = yield* readProtocol(input)
+    if (!read.ok) throw read.problems[0]
+    protocols.push(read.protocol)
+  }
+  return protocols
 }
 
 function* readAgents(inputs: readonly unknown[]): Steps<AgentData[]> {

@@ -1,16 +1,32 @@
 /** Parses input into a checked protocol, or into the first problem with it. */
 import { WitanError } from '@witan/protocol'
-import type { Protocol, ProtocolInput } from '@witan/protocol/protocols'
+import type { Protocol, ProtocolInput, ProtocolMessage } from '@witan/protocol/protocols'
 import { isTooDeep, maxJsonDepth, protocolSchema } from '@witan/protocol/schemas'
 import type { z } from 'zod'
 import { schemaProblem } from '../../model/json-schema-problem.ts'
 import { nearest } from '../nearest.ts'
 
+/** A protocol, or the problems with its form: at most 20. */
+export type ReadProtocol =
+  | { readonly ok: true; readonly protocol: Protocol }
+  | { readonly ok: false; readonly problems: readonly [WitanError, ...WitanError[]] }
+
 /** Parses a protocol and fills in the defaults. Throws `JSON_TOO_DEEP`, `UNKNOWN_KEY` or `PROTOCOL_INVALID`. */
 export function parseProtocol(input: unknown): Protocol {
-  const [wrong] = protocolProblems(input)
-  if (wrong !== undefined) throw wrong
-  return protocolSchema.parse(input)
+  const read = readAtOnce(input)
+  if (!read.ok) throw read.problems[0]
+  return read.protocol
+}
+
+/** The problems with the form of a protocol, at most 20; empty if `parseProtocol` accepts it. */
+export function protocolProblems(input: unknown): readonly WitanError[] {
+  const read = readAtOnce(input)
+  return read.ok ? [] : read.problems
+}
+
+function readAtOnce(input: unknown): ReadProtocol {
+  const reading = readingOf(input)
+  for (let step = reading.next(); ; step = reading.next()) if (step.done === true) return step.value
 }
 
 /** Checks a protocol of the code, and freezes it. Throws the first problem found, with path and hint [T20]. */
@@ -18,15 +34,33 @@ export function defineProtocol(protocol: ProtocolInput): Protocol {
   return Object.freeze(parseProtocol(protocol))
 }
 
-/** Every problem with the form of a protocol; empty if `parseProtocol` accepts it. */
-export function protocolProblems(input: unknown): readonly WitanError[] {
+/** So many problems of one protocol are told. Each looks for a word that was meant. */
+const mostProblems = 20
+
+/** How many short steps the look at one message counts for: its schemas may be large. */
+const stepsOfMessage = 50
+
+/** Reads a protocol in steps, so that a large one does not block the process. */
+export function* readingOf(input: unknown): Generator<number, ReadProtocol> {
   if (isTooDeep(input)) {
     const detail = `${whoIs(input)} is nested deeper than ${maxJsonDepth}, or contains itself.`
-    return [new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })]
+    return { ok: false, problems: [new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })] }
   }
+  yield stepsOfMessage
   const parsed = protocolSchema.safeParse(input)
-  if (!parsed.success) return parsed.error.issues.flatMap((issue) => problemsOf(issue, input))
-  return [...messageProblems(parsed.data), ...orderProblems(parsed.data)]
+  if (!parsed.success)
+    return refused(parsed.error.issues.slice(0, mostProblems).flatMap((issue) => problemsOf(issue, input)))
+  const problems: WitanError[] = []
+  for (const index of parsed.data.messages.keys()) {
+    yield stepsOfMessage
+    problems.push(...messageProblems(parsed.data, index))
+  }
+  problems.push(...orderProblems(parsed.data))
+  return problems.length === 0 ? { ok: true, protocol: parsed.data } : refused(problems)
+}
+
+function refused(problems: readonly WitanError[]): ReadProtocol & { readonly ok: false } {
+  return { ok: false, problems: problems.slice(0, mostProblems) as [WitanError, ...WitanError[]] }
 }
 
 function whoIs(input: unknown): string {
@@ -43,7 +77,9 @@ function problemsOf(issue: z.core.$ZodIssue, input: unknown): WitanError[] {
   const path = issue.path.join('.')
   if (issue.code === 'unrecognized_keys') {
     const keys = path === '' ? topKeys : path === 'order' ? orderKeys : messageKeys
-    return issue.keys.map((key) => unknownKey(who, [...issue.path, key].join('.'), nearest(key, keys) ?? keys))
+    return issue.keys
+      .slice(0, mostProblems)
+      .map((key) => unknownKey(who, [...issue.path, key].join('.'), nearest(key, keys) ?? keys))
   }
   const isNaming = issue.code === 'invalid_format'
   const what =
@@ -68,31 +104,29 @@ function wrong(detail: string, path: string, hint: string): WitanError {
   return new WitanError('PROTOCOL_INVALID', detail, { path, hint })
 }
 
-function messageProblems(protocol: Protocol): WitanError[] {
+function messageProblems(protocol: Protocol, index: number): WitanError[] {
   const who = whoIs(protocol)
-  const names = protocol.messages.map(({ name }) => name)
-  return protocol.messages.flatMap(({ name, schema, reply }, index) => {
-    const found: WitanError[] = []
-    const at = `messages.${index}`
-    if (names.indexOf(name) < index)
-      found.push(wrong(`${who}: message \`${name}\` is there twice.`, `${at}.name`, 'Keep one of the two.'))
-    if (schema['type'] !== 'object')
-      found.push(
-        wrong(
-          `${who}: the schema of \`${name}\` is not of type object.`,
-          `${at}.schema.type`,
-          'The content of a message becomes the arguments of a tool: write `{ "type": "object", "properties": … }`.',
-        ),
-      )
-    for (const [key, one] of Object.entries({ schema, reply })) {
-      const trouble = one === null ? null : schemaProblem(one)
-      if (trouble === null) continue
-      const path = [at, key, trouble.path].filter((part) => part !== '').join('.')
-      const hint = 'Draft 2020-12 and draft 7 are understood; patterns are those of RE2.'
-      found.push(wrong(`${who}: the JSON Schema at \`${path}\` cannot be read: ${trouble.reason}`, path, hint))
-    }
-    return found
-  })
+  const { name, schema, reply } = protocol.messages[index] as ProtocolMessage
+  const found: WitanError[] = []
+  const at = `messages.${index}`
+  if (protocol.messages.findIndex((one) => one.name === name) < index)
+    found.push(wrong(`${who}: message \`${name}\` is there twice.`, `${at}.name`, 'Keep one of the two.'))
+  if (schema['type'] !== 'object')
+    found.push(
+      wrong(
+        `${who}: the schema of \`${name}\` is not of type object.`,
+        `${at}.schema.type`,
+        'The content of a message becomes the arguments of a tool: write `{ "type": "object", "properties": … }`.',
+      ),
+    )
+  for (const [key, one] of Object.entries({ schema, reply })) {
+    const trouble = one === null ? null : schemaProblem(one)
+    if (trouble === null) continue
+    const path = [at, key, trouble.path].filter((part) => part !== '').join('.')
+    const hint = 'Draft 2020-12 and draft 7 are understood; patterns are those of RE2.'
+    found.push(wrong(`${who}: the JSON Schema at \`${path}\` cannot be read: ${trouble.reason}`, path, hint))
+  }
+  return found
 }
 
 function orderProblems(protocol: Protocol): WitanError[] {
@@ -103,7 +137,7 @@ function orderProblems(protocol: Protocol): WitanError[] {
   const found: WitanError[] = []
   const known = Object.keys(states)
   const unknownState = (state: string, path: string) => {
-    if (Object.hasOwn(states, state)) return
+    if (Object.hasOwn(states, state) || found.length >= mostProblems) return
     const near = nearest(state, known)
     const hint = near === null ? `States: ${known.join(', ')}.` : `Did you mean \`${near}\`?`
     found.push(wrong(`${who}: the state \`${state}\` is not in \`order.states\`.`, path, hint))
@@ -116,7 +150,7 @@ function orderProblems(protocol: Protocol): WitanError[] {
     for (const [name, next] of Object.entries(moves)) {
       used.add(name)
       unknownState(next, `order.states.${state}.${name}`)
-      if (names.includes(name)) continue
+      if (names.includes(name) || found.length >= mostProblems) continue
       const hint = `Messages: ${names.join(', ')}.`
       found.push(
         wrong(
