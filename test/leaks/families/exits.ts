@@ -192,6 +192,7 @@ async function readAll(
     runs,
     tasks,
     agents: ['root', child],
+    protocols: ['stock'],
   }
   const found: Found[] = []
   for (const route of apiRoutes) {
@@ -216,6 +217,8 @@ async function readAll(
     ['agents', 'list'],
     ['agents', 'show', child],
     ['agents', 'export'],
+    ['protocols', 'list'],
+    ['protocols', 'show', 'stock'],
     ['conversations', 'list'],
     ['conversations', 'show', id],
     ['conversations', 'export', id],

@@ -49,6 +49,7 @@ export default {
   store: { url: 'memory:' },
   auth: { mode: 'none' },
   server: { port: 0 },
+  protocols: [{ name: 'stock', purpose: `What ${child} has.`, messages: [{ name: 'ask', from: 'initiator' }] }],
   agents: [
     defineAgent({
       id: 'root',
