@@ -173,10 +173,61 @@ test('what hostile input says of a protocol ends in an answer', async () => {
   assert.ok([400, 422].includes(reply.status), reply.text)
 })
 
-test('speaking a protocol is refused by name until it stands', async () => {
-  const speaks = [{ protocol: 'stock-request', role: 'initiator', peers: ['clerk'] }]
-  const reply = await stage.witan.call('PUT', '/api/v1/agents/buyer', { body: { ...agent('buyer'), speaks } })
-  assertProblem(reply, { status: 422, code: 'UNKNOWN_KEY', names: ['speaks', 'not built'] })
-  const silent = await stage.witan.call('PUT', '/api/v1/agents/buyer', { body: { ...agent('buyer'), speaks: [] } })
-  assert.equal(silent.status, 201, silent.text)
+test('[T19] both ends of a protocol must fit, for whoever saves one of them', async () => {
+  const speaks = (role: string, peers: string[] | null, protocol = 'spoken') => ({
+    speaks: [{ protocol, role, peers }],
+  })
+  const batch = (agents: object[], protocols: object[] = []) =>
+    stage.witan.call('POST', '/api/v1/agents/batch', { body: { agents, protocols } })
+  const save = (id: string, more: object) =>
+    stage.witan.call('PUT', `/api/v1/agents/${id}`, { body: { ...agent(id), ...more } })
+  const protocol = { name: 'spoken', ...stock() }
+  assertProblem(await save('asks', speaks('responder', null, 'spokn')), { status: 422, code: 'PROTOCOL_UNKNOWN' })
+  assertProblem(await batch([{ ...agent('asks'), ...speaks('initiator', ['tells']) }, agent('tells')], [protocol]), {
+    status: 422,
+    code: 'PROTOCOL_ENDS_MISMATCH',
+    names: ['asks', 'tells', 'responder'],
+  })
+  const fits = [
+    { ...agent('asks'), ...speaks('initiator', ['tells']) },
+    { ...agent('tells'), ...speaks('responder', ['asks']) },
+  ]
+  assert.equal((await batch(fits, [protocol])).status, 200)
+  assertProblem(await save('tells', {}), { status: 422, code: 'PROTOCOL_ENDS_MISMATCH', names: ['asks'] })
+  assertProblem(await stage.witan.call('DELETE', '/api/v1/protocols/spoken'), {
+    status: 409,
+    code: 'PROTOCOL_REFERENCED',
+    names: ['asks'],
+  })
+  const long = 'a-message-whose-name-is-rather-too-long'
+  const wide = stock({ order: null, messages: [{ name: long, from: 'initiator', schema: { type: 'object' } }] })
+  const other = `${'x'.repeat(30)}`
+  assertProblem(
+    await batch(
+      [
+        { ...agent('asks-long'), ...speaks('initiator', [other], 'wide') },
+        { ...agent(other), ...speaks('responder', null, 'wide') },
+      ],
+      [{ name: 'wide', ...wide }],
+    ),
+    { status: 422, code: 'TOOL_NAME_TOO_LONG', names: [long] },
+  )
+  const check = await stage.witan.call<{ protocols: { name: string; initiators: string[]; responders: string[] }[] }>(
+    'POST',
+    '/api/v1/check',
+    { body: {} },
+  )
+  assert.deepEqual(
+    check.body.protocols.find(({ name }) => name === 'spoken'),
+    { name: 'spoken', initiators: ['asks'], responders: ['tells'] },
+  )
+  const graph = await stage.witan.call<{
+    edges: { kind: string; description: string }[]
+    hotSpots: { id: string; in: number; out: number }[]
+  }>('GET', '/api/v1/agents/asks/graph')
+  assert.deepEqual(
+    graph.body.edges.filter(({ kind }) => kind === 'speaks').map(({ description }) => description),
+    ['spoken (initiator)', 'spoken (responder)'],
+  )
+  assert.ok(graph.body.hotSpots.some(({ id }) => id === 'tells'))
 })

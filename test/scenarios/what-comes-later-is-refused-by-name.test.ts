@@ -1,4 +1,4 @@
-/** Peers and other servers are not built: whoever asks for them hears so by name, and nothing is stored or ignored. */
+/** Other servers are not built: whoever asks for them hears so by name, and nothing is stored or ignored. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loadConfig } from '@witan/server'
@@ -55,10 +55,9 @@ describe('what comes later', () => {
     assert.equal(stage.seenBy('billing').length, 0)
   })
 
-  test('[E29] [E30] [E31] [E32] [E34] [Kb28] no chain between servers can begin or come in: agents have no address, no peers and no remotes', async () => {
+  test('[E29] [E30] [E31] [E32] [E34] [Kb28] no chain between servers can begin or come in: agents have no address and no remotes', async () => {
     await refused({ address: '@root@bots.example.com' }, /being called from other servers/)
     await refused({ remotes: [{ name: 'docs', address: '@docs@bots.example.com' }] }, /calling agents on other servers/)
-    await refused({ speaks: [{ protocol: 'stock', role: 'initiator', peers: ['billing'] }] }, /writing to peers/)
     const { runtime } = createStage({ agents: [{ id: 'root' }], plays: { root: ['x'] } })
     const chain = { hop: 1, max_hops: 1_000_000_000, is_final: false }
     for (const more of [{ agent_chain: chain }, { metadata: { mentionable: { agent_chain: chain } } }])

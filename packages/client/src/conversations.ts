@@ -13,6 +13,7 @@ import type {
   RunState,
   StartedConversation,
 } from '@witan/protocol'
+import type { Exchange } from '@witan/protocol/protocols'
 import { eachItem, type Page, type PageQuery } from './page.ts'
 import { conversationSegment, keyHeader, segment, type Transport } from './transport.ts'
 
@@ -88,6 +89,10 @@ export interface Runs {
   /** Every run of a conversation, page after page. */
   all(conversationId: string, query?: PageQuery): AsyncGenerator<RunLine, void, undefined>
   get(runId: string): Promise<RunState>
+  /** What its peers said to each other by their protocols, and what broke one. */
+  exchanges(runId: string): Promise<readonly Exchange[]>
+  /** Who said what to whom, as lines of text or in the notation of Mermaid; default `mermaid`. */
+  diagram(runId: string, options?: { readonly format?: 'text' | 'mermaid' }): Promise<string>
   /** Asks the run to stop; `RUN_FINISHED` if it has ended. With `tasks`, its background tasks stop too. */
   cancel(runId: string, options?: { readonly tasks?: boolean }): Promise<void>
 }
@@ -166,12 +171,16 @@ async function* eachMessage(
 export function runCalls(transport: Transport): Runs {
   const list = (id: string, query: PageQuery = {}): Promise<Page<RunLine>> =>
     transport.json('GET', `/api/v1/conversations/${conversationSegment(id)}/runs`, { query: { ...query } })
+  const at = (runId: string) => `/api/v1/runs/${segment(runId)}`
   return {
     list,
     all: (id, query) => eachItem((page) => list(id, page), query),
-    get: (runId) => transport.json('GET', `/api/v1/runs/${segment(runId)}`),
-    cancel: (runId, { tasks = false } = {}) =>
-      transport.json('POST', `/api/v1/runs/${segment(runId)}/cancel`, { body: { tasks } }),
+    get: (runId) => transport.json('GET', at(runId)),
+    exchanges: async (runId) =>
+      (await transport.json<{ exchanges: Exchange[] }>('GET', `${at(runId)}/exchanges`)).exchanges,
+    diagram: async (runId, query = {}) =>
+      (await transport.open('GET', `${at(runId)}/diagram`, { ...any, query: { ...query } })).text(),
+    cancel: (runId, { tasks = false } = {}) => transport.json('POST', `${at(runId)}/cancel`, { body: { tasks } }),
   }
 }
 

@@ -3,6 +3,7 @@
 export type {
   AgentEndBody,
   AgentStartBody,
+  AnsweredMessage,
   AnsweredCall,
   AnswerTerms,
   CallOverrides,
@@ -13,6 +14,9 @@ export type {
   EntryKind,
   EntryType,
   ErrorBody,
+  ExchangeEnds,
+  ExchangeMessage,
+  ExchangeStanding,
   KeptParts,
   LoggedToolCall,
   MessageBody,

@@ -40,6 +40,8 @@ export const noticeCodes = [
   'MODEL_RETRIED',
   'MODEL_WARNING',
   'PARAMETERS_HIDDEN',
+  'PROTOCOL_UNFINISHED',
+  'PROTOCOL_VIOLATION',
   'REPLY_PARTS_DROPPED',
   'RUN_RECOVERED',
   'TOOL_CALLS_REFUSED',
@@ -100,6 +102,39 @@ export interface MessageBody {
   readonly id?: string
   /** The ended tasks that this message reports. No other message reports them again. */
   readonly tasks?: readonly string[]
+  /** Set for a message between peers, and for the reply to one: it stands at the call of the peer that answers. */
+  readonly exchange?: ExchangeMessage
+}
+/** The two agents of an exchange, and the protocol that they keep [T20]. */
+export interface ExchangeEnds {
+  readonly protocol: string
+  readonly revision: number
+  readonly initiator: string
+  readonly responder: string
+}
+/** Where an exchange stands: its state, null without an order, and whether it may end there. */
+export interface ExchangeStanding {
+  readonly state: string | null
+  readonly finished: boolean
+}
+/** One message of an exchange, or the reply to it; and where the exchange stands after it. */
+export interface ExchangeMessage extends ExchangeEnds, ExchangeStanding {
+  /** The call that began the exchange. */
+  readonly id: string
+  /** The name of the message; of a reply, that of the message that it answers. */
+  readonly name: string
+  readonly isReply: boolean
+  /** The content: a message's arguments; a reply's JSON, or its text. */
+  readonly body: unknown
+}
+/** The message of a peer that a call answers. */
+export interface AnsweredMessage extends ExchangeEnds {
+  readonly id: string
+  readonly name: string
+  /** The JSON Schema of the reply; null for free text. */
+  readonly reply: Readonly<Record<string, unknown>> | null
+  /** Set if the call has a document of its own, which nobody continues: the exchange so far, as its model reads it. */
+  readonly soFar?: string
 }
 /** How a caller reads a child's answer: its final text or all texts, alone or as `{ text, error }` [K20, K21]. */
 export interface AnswerTerms {
@@ -151,6 +186,8 @@ export interface AgentStartBody {
   readonly step?: { readonly index: number; readonly round: number }
   /** Set for the first child of a workflow's pass: how many waiting messages of the workflow's document are its input. */
   readonly passTakes?: number
+  /** Set for a call that answers a peer's message. */
+  readonly exchange?: AnsweredMessage
 }
 /** An agent call ends normally, or is cancelled. `usage` covers its subtree. */
 export interface AgentEndBody {
@@ -182,6 +219,8 @@ export interface ToolStartBody {
   readonly bound: readonly string[]
   /** Set if it runs only once all other calls of its reply are settled. */
   readonly isLast?: true
+  /** Set for a message to a peer that was not sent: its exchange, and where that stands before its first message. */
+  readonly exchange?: ExchangeEnds & ExchangeStanding
 }
 /** A tool call ends normally. */
 export interface ToolEndBody {

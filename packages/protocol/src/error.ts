@@ -63,6 +63,7 @@ const table = {
   PROTOCOL_INVALID: { status: 422, title: 'The protocol is not valid' },
   PROTOCOL_REFERENCED: { status: 409, title: 'Agents speak this protocol' },
   PROTOCOL_UNKNOWN: { status: 422, title: 'No such protocol' },
+  PROTOCOL_VIOLATION: { status: 409, title: 'The message is out of order' },
   QUERY_FAILED: { status: 422, title: 'The query failed' },
   QUERY_NOT_READ_ONLY: { status: 422, title: 'The query is not a single SELECT' },
   QUERY_PARAM_UNCOVERED: { status: 422, title: 'A placeholder of the query has no value' },

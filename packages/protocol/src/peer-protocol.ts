@@ -57,3 +57,32 @@ export const storedProtocolSchema = protocolSchema.extend({
   warnings: z.array(findingSchema),
 })
 export type StoredProtocol = z.infer<typeof storedProtocolSchema>
+
+/** What two agents said by one protocol in a run, and what was not sent because it broke the protocol [T20]. */
+export const exchangeSchema = z.object({
+  id: z.string(),
+  protocol: z.string(),
+  revision: z.number().int(),
+  initiator: z.string(),
+  responder: z.string(),
+  /** Null without an order. */
+  state: z.string().nullable(),
+  finished: z.boolean(),
+  violations: z.array(z.object({ seq: z.number().int(), code: z.string(), detail: z.string() })),
+  /** `number` counts the messages of the whole run. */
+  messages: z.array(
+    z.object({
+      seq: z.number().int(),
+      number: z.number().int(),
+      from: z.string(),
+      to: z.string(),
+      name: z.string(),
+      isReply: z.boolean(),
+      body: z.unknown(),
+    }),
+  ),
+})
+export type Exchange = z.infer<typeof exchangeSchema>
+
+/** The exchanges of a run, in the order of their first message. */
+export const exchangesSchema = z.object({ exchanges: z.array(exchangeSchema) })

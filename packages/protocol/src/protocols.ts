@@ -1,6 +1,7 @@
-/** The vocabulary of protocols between agents. */
+/** The vocabulary of protocols between agents, and of what agents say to each other. */
 
 export type {
+  Exchange,
   Protocol,
   ProtocolInput,
   ProtocolMessage,
@@ -9,3 +10,5 @@ export type {
   StoredProtocol,
 } from './peer-protocol.ts'
 export type { ProtocolUse } from './agent.ts'
+export type { Arrow, Diagram, DiagramFold, Participant } from './diagram.ts'
+export { createDiagram, diagramMermaid, diagramText } from './diagram.ts'

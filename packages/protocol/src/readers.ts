@@ -1,5 +1,5 @@
 /** The one table of which reader sees what of an entry. The types of events are derived from it. */
-import type { EntryContent, EntryKind, EntryType, ResolvedBody } from './entry.ts'
+import type { EntryContent, EntryKind, EntryType, MessageBody, ResolvedBody } from './entry.ts'
 import type { InterruptionKind } from './interruption.ts'
 
 /** The body of each kind of entry, by the name of its row: `message`, `start agent`. */
@@ -52,9 +52,27 @@ function shownAnswer({ kind, answer }: ResolvedBody): { readonly answer?: unknow
   return inWords.includes(kind) && isGiven ? { answer: answer.value } : {}
 }
 
+/** What a message between peers says of its exchange [Tb27]. */
+interface ShownExchange {
+  readonly authorKind?: 'agent'
+  readonly to?: string
+  readonly protocol?: string
+  readonly name?: string
+  readonly exchange?: string
+  readonly isReply?: boolean
+  readonly body?: unknown
+}
+
+function shownExchange({ author, exchange }: MessageBody): ShownExchange {
+  if (exchange === undefined) return {}
+  const { id, protocol, initiator, responder, name, isReply, body } = exchange
+  const to = author === initiator ? responder : initiator
+  return { authorKind: 'agent', to, protocol, name, exchange: id, isReply, body }
+}
+
 /** The table. */
 export const readers = {
-  message: { event: ['author', 'text'], also: ['artificialActions', 'files'], terse: false },
+  message: { event: ['author', 'text'], also: ['artificialActions', 'files'], derived: shownExchange, terse: false },
   'start agent': {
     event: ['message', 'parameters', 'hidden', 'originRunId', 'handedFrom'],
     also: ['hiddenParameters', 'overrides', 'step'],

@@ -22,7 +22,13 @@ export {
   subAgentEdgeSchema,
   userSchema,
 } from './agent.ts'
-export { protocolMessageSchema, protocolOrderSchema, protocolSchema, storedProtocolSchema } from './peer-protocol.ts'
+export {
+  exchangesSchema,
+  protocolMessageSchema,
+  protocolOrderSchema,
+  protocolSchema,
+  storedProtocolSchema,
+} from './peer-protocol.ts'
 export { givenParameterSchema, parameterSchema } from './parameter.ts'
 export { fitsType, reservedParameterNames, typeToJsonSchema } from './parameter-type.ts'
 

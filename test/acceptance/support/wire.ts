@@ -153,6 +153,7 @@ export interface DocumentMessage {
   seq: number
   role: string
   author: string
+  to?: string | null
   authorKind: string
   text: string | null
   toolCalls?: DocumentToolCall[] | null

@@ -36,6 +36,28 @@ describe('a long conversation on the command line', () => {
     assert.deepEqual([document.olderCursor, document.newerCursor, document.hasMore], [null, null, false])
   })
 
+  test('its diagram says who said what to whom in its latest run, or in the one that is named', async () => {
+    const diagram = (...more: string[]) =>
+      witan(['conversations', 'diagram', 'chats/long', ...more, '--url', server.url])
+    assert.equal((await diagram()).out, '1  user   → talker  note 109\n2  talker ⇢ user    Heard.\n')
+    const client = createClient({ url: server.url })
+    const { runs } = await client.conversations.get('chats/long')
+    const run = runs[0]?.runId ?? ''
+    assert.match((await diagram('--run', run, '--format', 'mermaid')).out, /talker-->>user: 2\. Heard\./)
+    await client.conversation('talker', { id: 'chats/other' }).run('hello')
+    const [other] = (await client.conversations.get('chats/other')).runs
+    client.close()
+    for (const [wrong, words] of [
+      [['--format', 'svg'], /no format svg/],
+      [['--run', other?.runId ?? ''], /is not of the conversation chats\/long/],
+      [['--run', 'c_none'], /c_none/],
+    ] as const) {
+      const { err, code } = await diagram(...wrong)
+      assert.match(err, words)
+      assert.notEqual(code, 0)
+    }
+  })
+
   test('in words it has the tree of every run, and its export every entry', async () => {
     const { out } = await witan(['conversations', 'show', 'chats/long', '--url', server.url])
     assert.equal(out.match(/› note \d+/g)?.length, count)

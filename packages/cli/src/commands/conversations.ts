@@ -6,6 +6,7 @@ import { readCount } from '../arguments.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
 import { connected } from '../connect.ts'
+import { diagramCommand } from './diagram.ts'
 import { printJson, printList } from '../listing.ts'
 import { printSpoken } from '../speaking.ts'
 import type { Terminal } from '../terminal.ts'
@@ -36,6 +37,7 @@ export const conversationCommands: readonly Command[] = [
     options: { ...jsonOption, ...connectionOptions },
     run: (given, terminal) => connected(given, terminal, show),
   },
+  diagramCommand,
   {
     name: 'conversations export',
     summary: 'Print the complete log, one event on each line.',

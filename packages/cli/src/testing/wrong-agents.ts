@@ -347,7 +347,7 @@ export const wrongSets: readonly WrongSet[] = [
       {
         ...agent('root', { subAgents: [{ agent: 'lief' }, { agent: 'leaf' }] }),
         instruction: 'x',
-        speaks: [{ protocol: 'stock', role: 'responder' }],
+        mcp: [{ name: 'files' }],
         limits: { maxDepth: 0, maxIterations: 1.5 },
       },
       { ...agent('leaf', { subAgents: [{ agent: 'rot' }] }), temperature: 9 },
@@ -356,7 +356,7 @@ export const wrongSets: readonly WrongSet[] = [
       'root limits.maxIterations  LIMIT_INVALID  limits.maxIterations must be an integer 1–1000. → Leave a limit out to take its default.',
       'root limits.maxDepth  LIMIT_INVALID  limits.maxDepth must be an integer 1–1000. → Leave a limit out to take its default.',
       'root instruction  UNKNOWN_KEY  Agent `root`: unknown key `instruction`, nearest is `instructions`. → Did you mean `instructions`?',
-      'root speaks  UNKNOWN_KEY  Agent `root`: unknown key `speaks`: writing to peers by a protocol is not built in this version. → Remove it: what this version cannot do is refused, never ignored.',
+      'root mcp  UNKNOWN_KEY  Agent `root`: unknown key `mcp`: calling tools of MCP servers is not built in this version. → Remove it: what this version cannot do is refused, never ignored.',
       'leaf temperature  AGENT_INVALID  Agent `leaf`: `temperature` is not valid: Too big: expected number to be <=2. → The OpenAPI document at /api/v1/openapi.json has the schema.',
       'root subAgents.0.agent  AGENT_REF_UNKNOWN  Agent `root` lists sub-agent `lief`, which does not exist. Did you mean `leaf`? → Create it first, or send both in one batch.',
       'leaf subAgents.0.agent  AGENT_REF_UNKNOWN  Agent `leaf` lists sub-agent `rot`, which does not exist. Did you mean `root`? → Create it first, or send both in one batch.',

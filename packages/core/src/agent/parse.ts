@@ -11,7 +11,7 @@ import { workflowProblems } from './parse-workflow.ts'
  * `LIMIT_INVALID`, `PARAM_NAME_RESERVED` or `AGENT_INVALID`.
  */
 export function parseAgent(input: unknown): AgentData {
-  const [wrong] = [...tooDeep(input), ...unbuiltParts(input), ...reserved(input), ...ofItsKind(input)]
+  const [wrong] = [...tooDeep(input), ...reserved(input), ...ofItsKind(input)]
   if (wrong !== undefined) throw wrong
   const parsed = agentSchema.safeParse(input)
   if (parsed.success) return complete(parsed.data)
@@ -24,7 +24,7 @@ export function agentProblems(input: unknown): readonly WitanError[] {
   if (deep.length > 0) return deep
   const parsed = agentSchema.safeParse(input)
   const wrong = parsed.success ? [] : problemsOf(parsed.error, input)
-  return [...reserved(input), ...ofItsKind(input), ...wrong, ...unbuiltParts(input)]
+  return [...reserved(input), ...ofItsKind(input), ...wrong]
 }
 
 function problemsOf(error: z.ZodError, input: unknown): WitanError[] {
@@ -240,13 +240,6 @@ function notBuilt(who: string, path: string, feature: string): WitanError {
     path,
     hint: 'Remove it: what this version cannot do is refused, never ignored.',
   })
-}
-
-/** A key with a value that only a later version can act on. Its default says nothing and is accepted. */
-function unbuiltParts(input: unknown): WitanError[] {
-  const { speaks } = (input ?? {}) as { speaks?: unknown }
-  if (speaks === undefined || (Array.isArray(speaks) && speaks.length === 0)) return []
-  return [notBuilt(whoIs(input), 'speaks', 'writing to peers by a protocol')]
 }
 
 function unknownKey(who: string, issue: z.core.$ZodIssueUnrecognizedKeys, key: string): WitanError {

@@ -81,11 +81,11 @@ export class Registry {
     this.#revisions.set(revisionKey(row), row.data)
   }
 
-  /** A pinned revision of an agent. It must be current or loaded by `ensureRevision`; throws otherwise. */
-  revision(database: string, id: string, revision: number): AgentData {
+  /** A pinned revision of an agent or a protocol. It must be current or loaded by `ensureRevision`; throws otherwise. */
+  revision<Data extends AgentData | Protocol = AgentData>(database: string, id: string, revision: number): Data {
     const data = this.#revisions.get(revisionKey({ database, id, revision }))
-    if (data === undefined) throw new Error(`revision ${revision} of agent ${id} is not loaded`)
-    return data as AgentData
+    if (data === undefined) throw new Error(`revision ${revision} of ${id} is not loaded`)
+    return data as Data
   }
 
   /**
@@ -162,6 +162,9 @@ export function revisionsBelow(registry: Registry, database: string, root: strin
     for (const { protocol } of data?.speaks ?? []) {
       const row = protocols.get(protocol)
       if (row !== undefined) found[row.id] = row.revision
+      // A responder may write back to the root.
+      const top = rows.get(root)
+      if (top !== undefined) found[root] = top.revision
     }
   }
   registry.reaches.set(key, Object.freeze(found))

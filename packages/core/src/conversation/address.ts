@@ -1,5 +1,5 @@
 /** The address of a call: its document, by path and bound values, and its names in the call tree. The engine and the fold share it. */
-import type { CallPlace } from '@witan/protocol/entries'
+import type { AnsweredMessage, CallPlace } from '@witan/protocol/entries'
 import { documentKey } from '../parameter/bind.ts'
 import type { Bound } from '../parameter/parameter.ts'
 import { type AgentCall, type ConversationState, type DocumentState, type LiveJob, positionOf } from './state.ts'
@@ -8,6 +8,9 @@ import { type AgentCall, type ConversationState, type DocumentState, type LiveJo
 export interface ChildName {
   readonly agent: string
   readonly parameters: Bound
+  readonly call: string
+  /** Set for a peer: its documents belong to the conversation, and to no agent that writes to it. */
+  readonly exchange?: Pick<AnsweredMessage, 'soFar'> | undefined
 }
 
 /** A child's address before numbering: the key and the path of its document, and its invocation. */
@@ -18,11 +21,17 @@ export interface ChildAddress {
 }
 
 /** The address of a child below `parent` [C7, K19]. An agent that control was handed to has a path of its own for its children. */
-export function childAddress(parent: AgentCall, { agent, parameters }: ChildName): ChildAddress {
+export function childAddress(
+  { id }: Pick<ConversationState, 'id'>,
+  parent: AgentCall,
+  { agent, parameters, call, exchange }: ChildName,
+): ChildAddress {
   const { document, place } = parent
   const above = parent.handOver === null ? document.path : `${document.path}/${parent.agent.id}`
-  const path = `${above}/${agent}`
-  return { path, key: documentKey(path, parameters), invocation: `${place.invocation}.sub.${agent}` }
+  const path = exchange === undefined ? `${above}/${agent}` : `${id}/@${agent}`
+  const shared = documentKey(path, parameters)
+  const key = exchange?.soFar === undefined ? shared : `${shared}\n@${call}`
+  return { path, key, invocation: `${place.invocation}.sub.${agent}` }
 }
 
 /** A child that is about to start, with a document and an invocation of its own. */
@@ -37,28 +46,34 @@ export function placeOfChild(
   { state, run }: { readonly state: ConversationState; readonly run: LiveJob },
   parent: AgentCall,
   child: ChildName & {
-    readonly call: string
     readonly job: string
     readonly parentCall: string
     /** Set for a child of a parallel. */
     readonly branch?: string | undefined
   },
 ): ChildPlace {
-  const { key, path, invocation } = childAddress(parent, child)
+  const { key, path, invocation } = childAddress(state, parent, child)
   const known = freeDocument(state, key, child.job)
-  const ordinal = 1 + (state.ordinals.get(path) ?? 0)
   const times = run.invocations.get(invocation) ?? 0
   const place = {
     call: child.call,
     parentCall: child.parentCall,
     run: parent.place.run,
-    document: known?.path ?? (ordinal === 1 ? path : `${path}~${ordinal}`),
+    document: known?.path ?? newPath(state, path, child.exchange),
     author: child.agent,
     agentPath: `${parent.place.agentPath}/${child.agent}`,
     invocation: times === 0 ? invocation : `${invocation}#${times + 1}`,
     ...branchesOf(parent.place, child.branch),
   }
   return { place, isFresh: known === null }
+}
+
+/** The path of a new document. The name of a peer without an ordinal is kept for its memory. */
+function newPath({ ordinals, documents }: ConversationState, path: string, exchange: ChildName['exchange']): string {
+  const highest = ordinals.get(path) ?? 0
+  const isApart = exchange?.soFar !== undefined
+  const isFree = highest === 0 || (exchange !== undefined && ![...documents.values()].some((one) => one.path === path))
+  return isFree && !isApart ? path : `${path}~${Math.max(1, highest) + 1}`
 }
 
 function branchesOf({ branches }: CallPlace, branch: string | undefined): Pick<CallPlace, 'branches'> {
@@ -77,7 +92,7 @@ export function placeOfTarget(source: AgentCall, target: { readonly agent: strin
  * The document for the next call of `job` under that key, or null if a new one is needed. A document serves one job at a time, so
  * documents that another job uses are skipped.
  */
-function freeDocument(state: ConversationState, key: string, job: string): DocumentState | null {
+export function freeDocument(state: ConversationState, key: string, job: string): DocumentState | null {
   for (let variant = 1; ; variant += 1) {
     const known = state.documents.get(variantKey(key, variant))
     if (known === undefined) return null
@@ -110,13 +125,14 @@ function newDocument(state: ConversationState, key: string, path: string): Docum
     views: noViews,
     inbox: [],
     calls: [],
+    peerTools: nobody,
     guests: nobody,
     handOvers: nobody,
     turns: [],
     tokens: null,
   }
   state.documents.set(key, document)
-  const base = path.includes('~') ? path.replace(/~\d+$/, '') : path
-  state.ordinals.set(base, 1 + (state.ordinals.get(base) ?? 0))
+  const [, base = path, ordinal = '1'] = path.includes('~') ? (/^(.*)~(\d+)$/s.exec(path) ?? []) : []
+  state.ordinals.set(base, Math.max(state.ordinals.get(base) ?? 0, Number(ordinal)))
   return document
 }

@@ -90,7 +90,8 @@ function takeStart(document: DocumentFold, entry: Entry & { type: 'start'; kind:
     document.createdAt ??= entry.at
     if (place.parentCall !== null) {
       const author = place.agentPath.split('/').at(-2) ?? 'user'
-      const text = body.message
+      const soFar = body.exchange?.soFar ?? ''
+      const text = soFar === '' ? body.message : `${soFar}\n\n${body.message}`
       say(document, entry, { role: 'user', author, to: body.agent, text, parts: partsOf(text) })
     }
     takeInitial(document, entry)
@@ -141,6 +142,8 @@ function takeChildEnd(document: DocumentFold, entry: Entry): void {
 function takeOwn(document: DocumentFold, entry: Entry): void {
   const { place } = entry
   if (entry.type === 'message') {
+    // What peers say to each other stands in the start and the reply of the call that answers.
+    if (entry.body.exchange !== undefined) return
     document.createdAt ??= entry.at
     const { author, text, files } = entry.body
     say(document, entry, { role: 'user', author, to: null, text, parts: partsOf(text, files) })

@@ -16,6 +16,7 @@ import { outputIn } from '../model/output.ts'
 import { Scrubbers } from '../parameter/scrubbers.ts'
 import { agentAnswer, callersView, handleOf } from './callers-view.ts'
 import { foldRequired, foldResolved } from './asking.ts'
+import { foldExchange, noteUnsent } from './exchange.ts'
 import { delegatedMessage, foldMessage, readWords, replyOf } from './inbox.ts'
 import { givenAt, tightened } from './stored-values.ts'
 import { contentOf, resultText } from './said.ts'
@@ -77,9 +78,11 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
   if (run !== null && entry.epoch > 0) clockWork(run.worked, entry)
   switch (entry.type) {
     case 'message':
-      return foldMessage(state, run, entry)
+      return entry.body.exchange === undefined ? foldMessage(state, run, entry) : foldExchange(run, entry)
     case 'start':
-      return entry.kind === 'agent' ? foldAgentStart(state, entry, agents) : foldToolStart(run, entry)
+      if (entry.kind === 'agent') return foldAgentStart(state, entry, agents)
+      noteUnsent(run, entry)
+      return foldToolStart(run, entry)
     case 'end':
       return foldEnd(state, run, entry)
     case 'error':

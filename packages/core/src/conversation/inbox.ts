@@ -55,9 +55,12 @@ function takeUntold(state: ConversationState, tasks: readonly string[]): EndedTa
 }
 
 /** The message of a delegation, as its child reads it: scrubbed, because a model wrote it. */
-export function delegatedMessage({ message, parent, step }: AgentCall): WaitingMessage {
-  // The message of a step quotes the answers before it, each with its speaker.
-  return { author: parent?.agent.id ?? 'user', text: message, isAttributed: step !== null, isScrubbed: true }
+export function delegatedMessage({ message, parent, step, exchange }: AgentCall): WaitingMessage {
+  const soFar = exchange?.soFar ?? ''
+  const text = soFar === '' ? message : `${soFar}\n\n${message}`
+  // The message of a step quotes the answers before it, each with its speaker, and a peer's names its sender.
+  const isAttributed = step !== null || exchange !== null
+  return { author: parent?.agent.id ?? 'user', text, isAttributed, isScrubbed: true }
 }
 
 /** A waiting message as it is in the document once `reader` has read it: its text, and its artificial actions [Rb52]. */

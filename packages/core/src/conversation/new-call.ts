@@ -6,6 +6,7 @@ import { bind, withGenerated } from '../parameter/bind.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { hiddenNames } from '../parameter/visibility.ts'
 import { childAddress, documentAt } from './address.ts'
+import { answering } from './exchange.ts'
 import { gather } from './callers-view.ts'
 import { heardOf } from './hand-over.ts'
 import type { AgentCall, ConversationState, SharedHistory, Slot } from './state.ts'
@@ -27,12 +28,16 @@ export function newCall(
   const binding = bind(agent.parameters, { parent: parent?.parameters ?? null, given: state.given, map: body.map })
   const parameters = withGenerated(binding, body.generated)
   const source = body.handOver === undefined ? null : parent
-  const address = parent === null || source !== null ? null : childAddress(parent, { agent: body.agent, parameters })
+  const address =
+    parent === null || source !== null
+      ? null
+      : childAddress(state, parent, { agent: body.agent, parameters, call: place.call, exchange: body.exchange })
   const sight = sightOf(state, agent, parameters)
+  const exchange = body.exchange ?? (body.handOver?.returns === false ? (source?.exchange ?? null) : null)
   const call: AgentCall = {
     place,
     job: parent === null || body.background !== undefined ? place.call : parent.job,
-    agent,
+    agent: answering(agent, exchange),
     revision: body.revision,
     parent,
     askedBy: tool ?? parent?.slots.find((one) => one.asked.id === body.toolCallId) ?? null,
@@ -43,6 +48,7 @@ export function newCall(
     toolMode: body.overrides?.toolMode ?? agent.toolMode,
     handOver: body.handOver ?? null,
     handedTo: null,
+    exchange,
     step: body.step ?? null,
     workflow: agent.workflow === null ? null : { input: '', steps: [] },
     depth: parent === null ? 0 : parent.depth + (source === null ? 1 : 0),
@@ -95,6 +101,6 @@ function sharedHistory(
   if (parent === null || history !== 'shared') return null
   const { agent, document, firstSaid } = parent
   const { said } = document
-  const others = new Set(edgesOf(agent).flatMap((edge) => edge.tool ?? []))
+  const others = new Set([...edgesOf(agent).flatMap((edge) => edge.tool ?? []), ...document.peerTools])
   return { said, from: Math.max(firstSaid, 0), upTo: said.length, others, scrub }
 }

@@ -2,12 +2,14 @@
 import type { AgentData, TaskStatus, UsageCounters } from '@witan/protocol'
 import type {
   AnsweredCall,
+  AnsweredMessage,
   CallPlace,
   LoggedToolCall,
   RequiredBody,
   TaskGrant,
   ToolMode,
 } from '@witan/protocol/entries'
+import type { Exchanges } from '../tool/exchange.ts'
 import type { Step, StepPlace } from '../agent/workflow/steps.ts'
 import type { Spending } from '../budget/budget.ts'
 import type { ModelMessage } from '../model/message.ts'
@@ -110,6 +112,8 @@ export interface AgentCall {
   readonly handOver: HandOver | null
   /** The call that has, or had last, what control this call handed over and did not get back. */
   handedTo: AgentCall | null
+  /** Set for a call that answers a peer: the message; a call that got control for good answers it in its place. */
+  readonly exchange: AnsweredMessage | null
   /** Set for a step of `parent`, a workflow. */
   readonly step: StepPlace | null
   /** Set for a workflow: its children instead of a model. */
@@ -269,6 +273,8 @@ export interface DocumentState {
   readonly inbox: WaitingMessage[]
   /** Live calls on this document in call order; the first one is active. A call that got control stands before the one that gave it. */
   readonly calls: AgentCall[]
+  /** The tools that messages to peers were sent with here. */
+  peerTools: readonly string[]
   /** The agents that control was handed to here. */
   guests: readonly string[]
   /** The hand-overs here, as `from>to`, since a person or a tool last said something [E40]. */
@@ -316,6 +322,8 @@ export interface LiveJob {
   readonly heard: Set<string>
   /** The tasks it started, ended ones included. */
   readonly tasks: StartedTask[]
+  /** The exchanges between its agents. */
+  readonly exchanges: Exchanges
   /** The revisions that the run pins [C8]. */
   readonly revisions: Readonly<Record<string, number>>
   /** Live agent calls, parents before children. */
@@ -360,7 +368,7 @@ export interface ConversationState {
   readonly scrubbers: Scrubbers
   /** Documents by path and bound values [C7]. */
   readonly documents: Map<string, DocumentState>
-  /** How many documents share a path. */
+  /** The highest ordinal among the documents that share a path. */
   readonly ordinals: Map<string, number>
   run: LiveJob | null
   /** What ended runs and their tasks have spent on the last message of a person [R17]. */

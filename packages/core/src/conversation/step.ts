@@ -64,6 +64,7 @@ const ownErrors: ReadonlySet<string> = new Set([
   'BUDGET_EXCEEDED',
   'DEPTH_EXCEEDED',
   'OUTCOME_UNKNOWN',
+  'PROTOCOL_VIOLATION',
   'RUN_CANCELLED',
   'TOOL_ARGS_INVALID',
   'TOOL_UNKNOWN',

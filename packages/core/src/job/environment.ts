@@ -38,6 +38,8 @@ export interface Environment {
   }): Promise<string | null>
   /** All tools of an agent call, edges included. */
   toolset(caller: Caller): Toolset
+  /** Lines of an agent's system message that come from no tool. */
+  guidance(caller: Caller): readonly string[]
   /** The current revision of an agent, disabled ones included, or null. */
   pin(database: string, id: string): PinnedAgent | null
   /** The current revisions of every agent below a root. */

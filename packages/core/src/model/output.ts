@@ -10,15 +10,19 @@ export interface OutputProblem {
   readonly message: string | null
 }
 
-/** Null where the reply can be used. A last answer is taken as it is [E26]. */
-export function outputProblem(agent: AgentData, text: string, offered: boolean): OutputProblem | null {
+/** Null where the reply can be used. A last answer is taken as it is [E26]. `misfit` says of an issue what it is about. */
+export function outputProblem(
+  agent: AgentData,
+  text: string,
+  { offered, misfit }: { readonly offered: boolean; misfit(issue: string): string },
+): OutputProblem | null {
   if (!offered) return null
   if (text.trim() === '') return { detail: `The model of \`${agent.id}\` gave an empty answer twice.`, message: null }
   if (agent.outputSchema === null || asksOutput(agent)) return null
   const issue = schemaIssue(agent.outputSchema, text)
   if (issue === null) return null
   return {
-    detail: `The answer of \`${agent.id}\` does not fit its output schema: ${issue}`,
+    detail: misfit(issue),
     message: `Your answer does not fit the required JSON Schema: ${issue}. Answer again with that JSON and nothing else.`,
   }
 }

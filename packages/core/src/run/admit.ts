@@ -1,6 +1,6 @@
 /** Admits the tool calls of a reply: each one's start, child or question is logged in the same append as the reply. */
 import { type ErrorCode, isWitanError, toProblem } from '@witan/protocol'
-import type { CallPlace } from '@witan/protocol/entries'
+import type { CallPlace, ExchangeEnds, ExchangeStanding } from '@witan/protocol/entries'
 import type { AgentCall, Slot } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
@@ -50,13 +50,14 @@ function admitOne({ slot, tool, tools }: Admission, job: Job): void {
   const prepared = preparedOf(slot, tool, job)
   if (slot.passed === null)
     for (const notice of prepared.notices) record(job, slot.owner.place, { type: 'notice', kind: null, body: notice })
-  if (!prepared.ok) return refuse(slot, job, { code: tool.misuse ?? 'TOOL_ARGS_INVALID', detail: prepared.detail })
+  if (!prepared.ok)
+    return refuse(slot, job, { code: tool.misuse ?? 'TOOL_ARGS_INVALID', detail: prepared.detail, ...exchangeOf(tool) })
   const asked = slot.passed === null ? (tool.gate?.ask(gatedCall(tool, prepared)) ?? null) : null
   if (asked !== null) return hold(slot, asked, job)
   const passed = passGate(slot, tool, prepared)
   if (!passed.ok) return refuse(slot, job, passed)
   const callId = slot.passed?.asked.callId ?? job.env.ids.call()
-  const start = { callId, arguments: passed.raw, bound: tool.uses ?? tool.bound }
+  const start = { callId, arguments: passed.raw, bound: tool.uses ?? tool.bound, ...exchangeOf(tool) }
   if (!tool.immediate) return recordStart(slot, job, start)
   if (tool.isLast === true) return recordStart(slot, job, { ...start, isLast: true })
   const request = { callId, toolCallId: slot.asked.id, arguments: passed.arguments }
@@ -74,6 +75,11 @@ interface ToolStart {
   readonly arguments: unknown
   readonly bound: readonly string[]
   readonly isLast?: true
+  readonly exchange?: ExchangeEnds & ExchangeStanding
+}
+
+function exchangeOf({ exchange }: Tool): Pick<ToolStart, 'exchange'> {
+  return exchange === undefined ? {} : { exchange }
 }
 
 /** Records the outcome of an immediate tool. A child's own start replaces the start of the tool call. */
@@ -96,10 +102,16 @@ function unknownTool(name: string, { toolset }: CallTools): { code: 'TOOL_UNKNOW
   return { code: 'TOOL_UNKNOWN', detail: `unknown tool ${name.slice(0, 64)}; nothing was run. ${list}` }
 }
 
+interface Refusal extends Pick<ToolStart, 'exchange'> {
+  readonly code: ErrorCode
+  readonly detail: string
+}
+
 /** Records a call that does not run: its start and its error. The model reads the error and the run continues. */
-function refuse(slot: Slot, job: Job, why: { readonly code: ErrorCode; readonly detail: string }): void {
+function refuse(slot: Slot, job: Job, { exchange, ...why }: Refusal): void {
   const callId = slot.passed?.asked.callId ?? job.env.ids.call()
-  recordStart(slot, job, { callId, arguments: slot.asked.arguments, bound: [] })
+  const start = { callId, arguments: slot.asked.arguments, bound: [] }
+  recordStart(slot, job, exchange === undefined ? start : { ...start, exchange })
   record(job, slot.place as CallPlace, { type: 'error', kind: 'tool', body: why })
 }
 

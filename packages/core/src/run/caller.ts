@@ -22,6 +22,7 @@ export function toolsOf(call: AgentCall, job: Job): CallTools {
     if (isExtra !== true) isAlone = false
   }
   if (isAlone) offers.length = 0
+  lines.push(...job.env.guidance(caller))
   const made = { caller, toolset, offers, system: systemMessage(call, { maxDepth: caller.maxDepth, lines }) }
   job.cache.tools.set(call, made)
   return made
@@ -45,6 +46,7 @@ function callerOf(call: AgentCall, job: Job): Caller {
     parameters: call.parameters,
     given,
     revisions: job.run.revisions,
+    exchanges: job.run.exchanges,
     loop: loopOf(call),
     lineage,
   }

@@ -1,5 +1,6 @@
 /** What becomes of a model's reply: it is recorded as it is; one that cannot be used is asked for once more. */
 import type { KeptParts, ModelEndBody } from '@witan/protocol/entries'
+import { misfit } from '../conversation/exchange.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { longestKept, storable } from '../model/kept.ts'
 import type { ModelReply } from '../model/model.ts'
@@ -20,7 +21,7 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   const isOff = !isToolless && asking.request.toolChoice === 'none'
   const calls = reply.toolCalls.length > 0
   const asks = offered && !isOff && calls
-  const off = asks ? null : (missingCall(asking, reply.text) ?? outputProblem(call.agent, reply.text, offered))
+  const off = asks ? null : (missingCall(asking, reply.text) ?? answerProblem(asking, reply.text))
   const { maxToolCallsPerReply: most } = job.env.ceilings
   const isFlood = asks && reply.toolCalls.length > most
   if (isFlood) recordFlood(call, job, { asked: reply.toolCalls.length, most })
@@ -51,6 +52,10 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   if (calls && (!offered || isOff)) refuseLate(call, job, { reply, offered })
   if (!asks) tellOfCall(asking, job, reply.text)
   if (off !== null) askAgain(call, job, { ...off, finishReason: reply.finishReason, isLast: call.failures > 1 })
+}
+
+function answerProblem({ call, offered }: Asking, text: string): OutputProblem | null {
+  return outputProblem(call.agent, text, { offered, misfit: (issue) => misfit(call, issue) })
 }
 
 /** A model that must call a tool and did not, whatever its server made of that [C37]. */

@@ -14,6 +14,7 @@ import { mergeUsage } from '../conversation/usage.ts'
 import { asksOutput, readOutput } from '../model/output.ts'
 import { failRun, type Job, record, recordRows } from '../job/job.ts'
 import type { JobChange } from '../store/store.ts'
+import { recordReply, replyProblem, unfinishedExchanges } from './exchange.ts'
 import { giveBack } from './hand-over.ts'
 import { earlierAnswersOf, resultOf, usageOf } from './result.ts'
 import { followUp, reportEnd } from '../job/report.ts'
@@ -21,10 +22,20 @@ import type { Last } from '../job/writer.ts'
 
 /** Records the end of a call below the root, and of those that it answers for; control that returns goes back. */
 export function endChild(call: AgentCall, job: Job): void {
-  for (const { at, content } of endsOf(call, job)) record(job, at.place, content)
+  const ends = endsOf(call, job)
+  for (const { at, content } of ends) {
+    const detail = replyProblem(at, content)
+    if (detail !== null) return failCall(call, job, { code: 'MODEL_REPLY_INVALID', detail, hint: misfitHint })
+  }
+  for (const { at, content } of ends) {
+    recordReply(at, job, content)
+    record(job, at.place, content)
+  }
   const last = endsWith(call)
   if (last.handOver !== null) giveBack(last, job, { speaker: call })
 }
+
+const misfitHint = 'Make the instructions plainer, or the schema of the reply wider.'
 
 /** The end of one of several calls that end together. */
 interface CallEnd {
@@ -136,7 +147,7 @@ export async function finish(job: Job): Promise<RunResult | null> {
   return run.grant === null ? finishRun(job, ending) : finishTask(job, ending)
 }
 
-/** The final status of the job, its last entry, and the ends of the calls that have control of its root until then. */
+/** The final status of the job, its last entry, and what stands before it: notices, and the ends of the calls that have control of its root. */
 interface LastEntries {
   readonly status: RunResult['status']
   readonly last: EntryContent
@@ -145,14 +156,14 @@ interface LastEntries {
 
 function lastOf(job: Job): LastEntries {
   const { failure } = job.lifecycle
-  if (job.run.cancelled) return { status: 'cancelled', last: cancelledOf(job), before: none }
-  if (failure !== null) return { status: 'failed', last: failureOf(job, failure), before: none }
-  const ends = endsOf(holderOf(job.run.root), job)
+  const { run } = job
+  const open = unfinishedExchanges(run).map((content) => ({ at: run.root, content }))
+  if (run.cancelled) return { status: 'cancelled', last: cancelledOf(job), before: open }
+  if (failure !== null) return { status: 'failed', last: failureOf(job, failure), before: open }
+  const ends = endsOf(holderOf(run.root), job)
   const { content } = ends.pop() as CallEnd
-  return { status: 'completed', last: content, before: ends }
+  return { status: 'completed', last: content, before: [...open, ...ends] }
 }
-
-const none: readonly CallEnd[] = []
 
 function answerIn(last: EntryContent): Pick<RunResult, 'text' | 'output' | 'finishReason'> {
   if (last.type !== 'end' || last.kind !== 'agent') return { text: '', output: null, finishReason: 'error' }

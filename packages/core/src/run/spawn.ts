@@ -9,6 +9,7 @@ import type { Spawn } from '../tool/waiting.ts'
 import type { PinnedAgent } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
 import { initialCalls } from '../job/start.ts'
+import { answeredMessage, recordSent } from './exchange.ts'
 import { recordSpawn } from '../job/task.ts'
 
 /** A child to start, for a tool call that a reply asked for or for a tool that already runs and waits. */
@@ -51,16 +52,13 @@ export function startChild(of: ChildStart, job: Job): void {
   const declared = pinned.data.parameters
   const binding = bind(declared, { parent: parent.parameters, given: state.given, map: child.map })
   const parameters = withGenerated(binding, child.generated)
-  const { place, isFresh } = placeOfChild({ state, run: job.run }, parent, {
-    call: callId,
-    parentCall,
-    agent: child.agent,
-    parameters,
-    job: more.background === undefined ? parent.job : callId,
-    branch,
-  })
+  const { letter, ...terms } = child
+  const own = { agent: child.agent, parameters, call: callId, job: more.background === undefined ? parent.job : callId }
+  const exchange = letter === undefined ? undefined : answeredMessage(letter, { job, parent, child: own })
+  const { place, isFresh } = placeOfChild({ state, run: job.run }, parent, { ...own, exchange, parentCall, branch })
   const body = {
-    ...child,
+    ...terms,
+    ...(exchange === undefined ? {} : { exchange }),
     revision: pinned.revision,
     ...startParameters(declared, parameters),
     revisions: {},
@@ -71,6 +69,7 @@ export function startChild(of: ChildStart, job: Job): void {
   }
   if (more.background === undefined) record(job, place, { type: 'start', kind: 'agent', body })
   else recordSpawn(job, place, body)
+  if (letter !== undefined) recordSent(job, place, { sender: parent, text: child.message, sent: letter.sent })
   const scrub = scrubberOf(scrubbedInOwn(declared, parameters), parameters)
   flagHidden(job, { place, message: child.message, scrub })
 }

@@ -22,7 +22,7 @@ import type {
   TaskProgress,
   TaskReply,
 } from '@witan/protocol'
-import type { StoredProtocol } from '@witan/protocol/protocols'
+import type { Diagram, Exchange, StoredProtocol } from '@witan/protocol/protocols'
 import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/admin/assign.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Reservation } from '../store/store.ts'
@@ -268,6 +268,10 @@ export interface Witan {
   /** The content of a file that a message of the conversation has. Throws `NOT_FOUND`. */
   readFile(conversationId: string, digest: string): Promise<FileContent>
   getRun(runId: string): Promise<RunState>
+  /** What the peers of a run said to each other by their protocols, and what broke one. Throws `NOT_FOUND`. */
+  getExchanges(runId: string): Promise<Exchange[]>
+  /** Who said what to whom in a run, in order: agents, peers and people. Throws `NOT_FOUND` [Tb27]. */
+  getDiagram(runId: string): Promise<Diagram>
   /**
    * Resolves when the cancel is stored; throws `RUN_FINISHED` if the run has ended. Its tasks continue unless `tasks` is
    * set [E57].

@@ -4,6 +4,7 @@ import type { Agent } from '../agent/define.ts'
 import { agentTools } from '../edge/agent-tool.ts'
 import { backgroundTools } from '../edge/background.ts'
 import { subAgentTools } from '../edge/sub-agent.ts'
+import { type PeerContext, peerTools } from '../edge/peer.ts'
 import { transferTools } from '../edge/transfer.ts'
 import type { TaskControl } from '../task/control.ts'
 import type { FunctionTool } from '../tool/define.ts'
@@ -28,13 +29,14 @@ export function toolSourcesOf(from: {
   readonly tools: ReadonlyMap<string, FunctionTool>
   readonly sources: ReadonlyMap<string, QuerySource>
   readonly find: FindAgent
+  readonly protocol: PeerContext['protocol']
   /** Whether an agent of that id is stored, enabled or not. */
   readonly exists: (caller: Caller, id: string) => boolean
   readonly control: TaskControl
   readonly agents: readonly (Agent | object)[]
   readonly report: (error: unknown) => void
 }): readonly ToolSource[] {
-  const { tools, sources, find, exists, control, agents, report } = from
+  const { tools, sources, find, protocol, exists, control, agents, report } = from
   const approvals = approvalsOf(agents, report)
   const own = [
     functionTools(tools, find),
@@ -43,6 +45,7 @@ export function toolSourcesOf(from: {
     subAgentTools(find),
     agentTools(find),
     transferTools({ find, exists }),
+    peerTools({ find, protocol }),
     backgroundTools(control),
     questionTools,
     userTools,

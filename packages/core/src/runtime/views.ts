@@ -1,7 +1,10 @@
 /** What readers see: conversations, documents, runs, events and interruptions. All are views of the log and its small tables. */
 import type { Conversation, Event, EventPage, RunLine, RunResult, RunState } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
 import { digestPattern } from '@witan/protocol/files'
+import { createDiagram, type Diagram, type Exchange } from '@witan/protocol/protocols'
+import { exchangesOf } from '../conversation/exchange-view.ts'
 import { callTree } from '../conversation/tree.ts'
 import { entriesOf } from '../conversation/warm.ts'
 import { entryFilter, toEvent } from '../event/project.ts'
@@ -116,16 +119,35 @@ export async function listRuns(scope: Scope, id: string, options: PageOptions): 
   return rowPage(options, read, { item: runLine, id: (job) => job.id })
 }
 
-/** A run with its call tree, and its result if it has one. Throws `NOT_FOUND`. */
-export async function getRun(scope: Scope, id: string): Promise<RunState> {
-  const { parts, database } = scope
+/** The job of a run, and the entries from its start on. Throws `NOT_FOUND`. */
+async function runEntriesOf(
+  { parts, database }: Scope,
+  id: string,
+): Promise<{ readonly job: JobRow; readonly entries: AsyncIterable<Entry> }> {
   const job = await parts.store.getJob(database, id)
   if (job?.kind !== 'run' || (await parts.store.getConversation(database, job.conversation)) === null)
     throw notFound('run', id)
-  const tree = await callTree(
-    entriesOf(parts.store, { database, conversation: job.conversation, after: job.firstSeq - 1 }),
-    id,
-  )
+  const { conversation, firstSeq } = job
+  return { job, entries: entriesOf(parts.store, { database, conversation, after: firstSeq - 1 }) }
+}
+
+/** The exchanges between the peers of a run. Throws `NOT_FOUND`. */
+export async function getExchanges(scope: Scope, id: string): Promise<Exchange[]> {
+  return exchangesOf((await runEntriesOf(scope, id)).entries, id)
+}
+
+/** A run as a sequence diagram. Throws `NOT_FOUND`. */
+export async function getDiagram(scope: Scope, id: string): Promise<Diagram> {
+  const { job, entries } = await runEntriesOf(scope, id)
+  const diagram = createDiagram(id)
+  for await (const entry of entries) diagram.take(toEvent(entry, job.conversation))
+  return diagram
+}
+
+/** A run with its call tree, and its result if it has one. Throws `NOT_FOUND`. */
+export async function getRun(scope: Scope, id: string): Promise<RunState> {
+  const { job, entries } = await runEntriesOf(scope, id)
+  const tree = await callTree(entries, id)
   if (tree === null) throw notFound('run', id)
   const result = job.status === 'running' ? null : await present(scope, job.result as RunResult)
   return {

@@ -1,5 +1,6 @@
 /** Creates the parts of a runtime from its options and connects them. */
 import type { DatabaseId } from '@witan/protocol'
+import type { Protocol } from '@witan/protocol/protocols'
 import type { CheckContext } from '../agent/check/check.ts'
 import { type Agent, withWrapped } from '../agent/define.ts'
 import type { AdminContext } from '../agent/admin/admin.ts'
@@ -7,6 +8,7 @@ import type { AgentRecords } from '../agent/records.ts'
 import { revisionsBelow, Registry } from '../agent/registry.ts'
 import { ceilingsOf } from '../budget/ceilings.ts'
 import type { WarmDocuments } from '../conversation/warm-documents.ts'
+import { type PeerContext, peerLines, type PinnedProtocol } from '../edge/peer.ts'
 import { LiveHub } from '../event/live.ts'
 import type { Listening } from '../event/relay.ts'
 import { createAwake } from '../identity/awake.ts'
@@ -63,6 +65,8 @@ export function wire(given: RuntimeOptions): Parts {
   const models = modelDirectory(options, clock)
   const find: FindAgent = ({ database, revisions }, id) =>
     pinnedAgent(registry, { database, id, revisions })?.data ?? null
+  const protocol: PeerContext['protocol'] = ({ database, revisions }, name) =>
+    pinnedProtocol(registry, { database, name, revisions })
   const exists = ({ database }: Caller, id: string) => registry.current(database).agents.has(id)
   const control = taskControl(() => ({ env, store, warm, tracker }))
   const env: Environment = {
@@ -80,8 +84,9 @@ export function wire(given: RuntimeOptions): Parts {
     timeLimit: new TimeLimit(clock, options.retry?.totalMs),
     content: contentLoader(store),
     toolset: toolsetOf(
-      toolSourcesOf({ tools, sources, find, exists, control, agents, report: (error) => env.report(error) }),
+      toolSourcesOf({ tools, sources, find, protocol, exists, control, agents, report: (error) => env.report(error) }),
     ),
+    guidance: peerLines({ protocol }),
     pin: (database, id) => registry.current(database).agents.get(id) ?? null,
     revisionsBelow: (database, root) => revisionsBelow(registry, database, root),
     pinned: (database, id, revisions) => pinnedAgent(registry, { database, id, revisions }),
@@ -157,6 +162,18 @@ function pinnedAgent(
   if (row === undefined || row.data.disabled) return null
   const revision = of.revisions[id] ?? row.revision
   return revision === row.revision ? row : { revision, data: registry.revision(database, id, revision) }
+}
+
+/** A protocol that still exists, in the revision that a run keeps. */
+function pinnedProtocol(
+  registry: Registry,
+  of: { readonly database: string; readonly name: string; readonly revisions: Readonly<Record<string, number>> },
+): PinnedProtocol | null {
+  const { database, name, revisions } = of
+  const row = registry.current(database).protocols.get(name)
+  if (row === undefined) return null
+  const revision = revisions[row.id] ?? row.revision
+  return revision === row.revision ? row : { revision, data: registry.revision<Protocol>(database, row.id, revision) }
 }
 
 const sweptAtOnce = 100

@@ -13,7 +13,17 @@ import { followRun, liveRun, run } from './runs.ts'
 import { protocolAdmin } from './protocols.ts'
 import type { Scope } from './scope.ts'
 import { taskControls } from './tasks.ts'
-import { followEvents, getConversation, getRun, limitOf, listRuns, readEvents, readFile } from './views.ts'
+import {
+  followEvents,
+  getConversation,
+  getDiagram,
+  getExchanges,
+  getRun,
+  limitOf,
+  listRuns,
+  readEvents,
+  readFile,
+} from './views.ts'
 import type { Parts } from './wiring.ts'
 
 /** The methods for one principal. */
@@ -40,6 +50,8 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     readFile: (id, digest) => ready().then(() => readFile(scope, id, digest)),
     tasks: taskControls(scope),
     getRun: (id) => ready().then(() => getRun(scope, id)),
+    getExchanges: (id) => ready().then(() => getExchanges(scope, id)),
+    getDiagram: (id) => ready().then(() => getDiagram(scope, id)),
     async cancelRun(id, options = {}) {
       await ready()
       await cancelJob(parts, database, { id, kind: 'run', by: principal.id, tasks: options.tasks ?? false })

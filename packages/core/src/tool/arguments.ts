@@ -48,7 +48,7 @@ const listed = new WeakMap<object, ReadonlySet<string> | null>()
 /** The property names of the tool's schema; null if the schema accepts any name. */
 function listedNames(tool: Tool): ReadonlySet<string> | null {
   const schema = tool.offer?.parameters
-  if (schema === undefined) return null
+  if (schema === undefined || tool.takesAnyName === true) return null
   const known = listed.get(schema)
   if (known !== undefined) return known
   const properties = schema['properties']

@@ -269,7 +269,7 @@ function normal(message: string): string {
 }
 
 /** A delegate that is not offered. If the model calls it anyway, it reads the reason as an error, and the run continues. */
-function refusing(
+export function refusing(
   target: EdgeTarget,
   why: string,
   code: 'DEPTH_EXCEEDED' | 'TOOL_UNKNOWN' = 'TOOL_UNKNOWN',

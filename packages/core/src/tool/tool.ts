@@ -1,6 +1,7 @@
 /** The contract of a tool. Everything that an agent can do is a tool, edges included. */
 import type { AgentData, ErrorCode, Interruption, InterruptionState } from '@witan/protocol'
-import type { NoticeCode, ToolMode } from '@witan/protocol/entries'
+import type { ExchangeEnds, ExchangeStanding, NoticeCode, ToolMode } from '@witan/protocol/entries'
+import type { Exchanges } from './exchange.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { Outcome } from './outcome.ts'
@@ -40,6 +41,8 @@ export interface Caller {
   readonly revisions: Readonly<Record<string, number>>
   /** The loop that the call works in as a step, directly or through other workflows: who may leave it (null: every agent). */
   readonly loop: { readonly exitBy: readonly string[] | null } | null
+  /** The exchanges of its job as they stand. */
+  readonly exchanges: Pick<Exchanges, 'get' | 'values'>
   /** Live agent calls above this one, root first, and this call last. */
   readonly lineage: readonly { readonly agent: string; readonly message: string; readonly parameters: Bound }[]
 }
@@ -118,6 +121,10 @@ interface ToolBase {
   readonly gate?: Gate
   /** The code of an error for arguments that it cannot take; absent for `TOOL_ARGS_INVALID`. */
   readonly misuse?: ErrorCode
+  /** Set for a tool that sends a message to a peer: its exchange, for the record of a call that is refused. */
+  readonly exchange?: ExchangeEnds & ExchangeStanding
+  /** Set if its check alone decides which names it takes; else those that its schema does not list are dropped. */
+  readonly takesAnyName?: true
   /** Arguments that are accepted although its schema does not list them. */
   readonly unlisted?: readonly string[]
   /** Names that are bound for this tool: dropped from a model's arguments and recorded [C19]. */

@@ -1,9 +1,18 @@
 /** What a tool call may wait for: a child call, or somebody outside. */
 import type { Interruption } from '@witan/protocol'
-import type { AgentStartBody } from '@witan/protocol/entries'
+import type { AgentStartBody, ExchangeMessage } from '@witan/protocol/entries'
 
 /** The message and terms of a spawned child. They are copied to the child's start, so that a fold needs no edge. */
-export type Spawn = Pick<AgentStartBody, 'agent' | 'message' | 'generated' | 'map' | 'history' | 'answer' | 'overrides'>
+export type Spawn = Pick<
+  AgentStartBody,
+  'agent' | 'message' | 'generated' | 'map' | 'history' | 'answer' | 'overrides'
+> & {
+  /** Set for a message to a peer: the message, and the JSON Schema of its reply. */
+  readonly letter?: {
+    readonly sent: ExchangeMessage
+    readonly reply: Readonly<Record<string, unknown>> | null
+  }
+}
 
 type FilledIn = 'id' | 'path' | 'agent' | 'callId' | 'addressee' | 'state' | 'expiresAt'
 type PromptOf<Kind> = Kind extends unknown ? Omit<Kind, FilledIn> : never

@@ -1,7 +1,14 @@
 /** Runs: start or resume one, and wait, stream or return at once; read one; cancel one. */
 import type { AcceptedRun } from '@witan/core'
 import { isWitanError } from '@witan/protocol'
-import { runLineSchema, runRequestSchema, runResultSchema, runStateSchema } from '@witan/protocol/schemas'
+import { diagramMermaid, diagramText } from '@witan/protocol/protocols'
+import {
+  exchangesSchema,
+  runLineSchema,
+  runRequestSchema,
+  runResultSchema,
+  runStateSchema,
+} from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { wantsStream } from '../accept.ts'
 import { type Call, conversationId, defineRoute, param, type Reply, type Route } from '../route.ts'
@@ -53,6 +60,33 @@ export const runRoutes: readonly Route[] = [
     summary: 'The state of a run, with the tree of its calls.',
     answers: { 200: { schema: runStateSchema, description: 'The current state of the run.' } },
     handle: async (call) => ({ status: 200, body: await call.witan.getRun(param(call, 'id')) }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/runs/{id}/exchanges',
+    name: 'getExchanges',
+    tag,
+    summary: 'What the peers of a run said to each other by their protocols, and what broke a protocol.',
+    answers: { 200: { schema: exchangesSchema, description: 'The exchanges, in the order of their beginning.' } },
+    handle: async (call) => ({
+      status: 200,
+      body: { exchanges: await call.witan.getExchanges(param(call, 'id')) },
+    }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/runs/{id}/diagram',
+    name: 'getDiagram',
+    tag,
+    summary: 'A run as a sequence diagram: who said what to whom, in numbered arrows.',
+    query: z.strictObject({ format: z.enum(['mermaid', 'text']).default('mermaid') }),
+    answers: { 200: { schema: null, isBytes: true, description: 'The diagram, as `text/plain`.' } },
+    handle: async (call) => {
+      const diagram = await call.witan.getDiagram(param(call, 'id'))
+      const text = call.query.format === 'text' ? diagramText(diagram) : diagramMermaid(diagram)
+      const headers = { 'content-type': 'text/plain; charset=utf-8' }
+      return { status: 200, bytes: new TextEncoder().encode(text), headers }
+    },
   }),
   defineRoute({
     method: 'POST',

@@ -121,7 +121,7 @@ export function unspoken(uses: readonly ProtocolUse[]): Finding[] {
             agent: '',
             path: `protocols.${name}`,
             detail: `No agent speaks the protocol \`${name}\`.`,
-            hint: 'In this version no agent can: `speaks` comes with the next one.',
+            hint: 'Name it in `speaks` of two agents, or delete it.',
           },
         ],
   )

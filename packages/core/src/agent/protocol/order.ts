@@ -23,7 +23,9 @@ export function moveOf({ order }: Pick<Protocol, 'order'>, at: Standing | null, 
   if (next !== undefined) return { ok: true, standing: standingIn(order, next), begins: at === null }
   const again = at?.finished === true ? nextState(order, order.start, name) : undefined
   if (again !== undefined) return { ok: true, standing: standingIn(order, again), begins: true }
-  return { ok: false, state, allowed: Object.keys(order.states[state] ?? {}) }
+  const here = Object.keys(order.states[state] ?? {})
+  const anew = at?.finished === true ? Object.keys(order.states[order.start] ?? {}) : []
+  return { ok: false, state, allowed: [...new Set([...here, ...anew])] }
 }
 
 /** Whether an exchange goes on: a message is allowed in its state. Without an order it always does. */

@@ -54,6 +54,7 @@ export function callerOf(agent: AgentData, more: Partial<Caller> = {}): Caller {
     parameters,
     given: new Map(),
     revisions: {},
+    exchanges: new Map(),
     loop: null,
     lineage: [{ agent: agent.id, message: 'Begin.', parameters }],
     ...more,

@@ -1,0 +1,72 @@
+/** Records what peers say to each other: a message at the call that answers it, and its reply. */
+import type { AnsweredMessage, CallPlace, EntryContent, ExchangeMessage } from '@witan/protocol/entries'
+import { readJson } from '@witan/protocol/schemas'
+import { exchangeKey } from '../tool/exchange.ts'
+import type { ChildName } from '../conversation/address.ts'
+import { misfit } from '../conversation/exchange.ts'
+import { contentOf } from '../conversation/said.ts'
+import type { AgentCall, LiveJob } from '../conversation/state.ts'
+import { wouldWaitForever } from '../conversation/waiting.ts'
+import { type Job, record } from '../job/job.ts'
+import { attributed } from '../model/attribution.ts'
+import { validatorOf } from '../model/json-schema.ts'
+import type { Spawn } from '../tool/waiting.ts'
+
+/** What the start of a call says of the message that it answers. */
+export function answeredMessage(
+  { sent, reply }: NonNullable<Spawn['letter']>,
+  { job, parent, child }: { readonly job: Job; readonly parent: AgentCall; readonly child: Child },
+): AnsweredMessage {
+  const { id, protocol, revision, initiator, responder, name } = sent
+  const message = { id, protocol, revision, initiator, responder, name, reply }
+  if (!wouldWaitForever(job.log.state, parent, { ...child, exchange: {} })) return message
+  const known = job.run.exchanges.get(exchangeKey(sent))
+  return { ...message, soFar: known?.id === id ? known.said.join('\n\n') : '' }
+}
+
+type Child = Omit<ChildName, 'exchange'> & { readonly job: string }
+
+/** Records a message at the place of the call that answers it. */
+export function recordSent(
+  job: Job,
+  place: CallPlace,
+  { sender, text, sent }: { readonly sender: AgentCall; readonly text: string; readonly sent: ExchangeMessage },
+): void {
+  const author = sender.agent.id
+  record(job, { ...place, author }, { type: 'message', kind: null, body: { author, text, exchange: sent } })
+}
+
+/** Records the reply of a call that answers a message, before its end. */
+export function recordReply({ place, exchange, parent, handOver }: AgentCall, job: Job, content: EntryContent): void {
+  if (exchange === null || parent === null || handOver !== null || content.type !== 'end' || content.kind !== 'agent')
+    return
+  const { reply: _, soFar: __, ...ends } = exchange
+  const { output, text: words } = content.body
+  const body = output ?? words
+  const author = place.author
+  const text = attributed(author, parent.agent.id, contentOf(body))
+  const { state, finished } = job.run.exchanges.get(exchangeKey(ends))?.standing ?? { state: null, finished: true }
+  const sent = { ...ends, isReply: true, body, state, finished }
+  record(job, place, { type: 'message', kind: null, body: { author, text, exchange: sent } })
+}
+
+/** What is wrong with the answer of a call as the reply to a message; null if it fits, or answers none. */
+export function replyProblem(call: AgentCall, content: EntryContent): string | null {
+  const { exchange } = call
+  if (exchange === null || exchange.reply === null || content.type !== 'end' || content.kind !== 'agent') return null
+  const { output, text } = content.body
+  const read = output === null ? readJson(text) : { ok: true as const, value: output }
+  const issues = read.ok ? validatorOf(exchange.reply).issuesOf(read.value) : [read.problem]
+  return issues.length === 0 ? null : misfit(call, issues.slice(0, 5).join('; '))
+}
+
+/** The notices of exchanges that are still open when their job ends. */
+export function unfinishedExchanges({ exchanges }: LiveJob): readonly EntryContent[] {
+  const found: EntryContent[] = []
+  for (const { protocol, initiator, responder, standing } of exchanges.values()) {
+    if (standing === null || standing.finished) continue
+    const detail = `\`${protocol}\` between \`${initiator}\` and \`${responder}\` is not finished: it stands in \`${standing.state}\`.`
+    found.push({ type: 'notice', kind: null, body: { code: 'PROTOCOL_UNFINISHED', detail } })
+  }
+  return found
+}

@@ -1,0 +1,24 @@
+/** The exchanges of a job: who speaks with whom by which protocol, where that stands, and what was said. */
+import type { ExchangeEnds, ExchangeStanding } from '@witan/protocol/entries'
+
+/** An exchange between two agents of a job. */
+export interface Exchange extends ExchangeEnds {
+  /** The call that began it. */
+  readonly id: string
+  /** Where it stands; null before the first message that was sent. */
+  readonly standing: ExchangeStanding | null
+  /** Its messages and replies, as the other end reads them. */
+  readonly said: readonly string[]
+}
+
+/** The exchanges of a job, by `exchangeKey`: of each two agents and protocol the latest. */
+export interface Exchanges {
+  get(key: string): Exchange | undefined
+  set(key: string, exchange: Exchange): void
+  values(): Iterable<Exchange>
+}
+
+/** What an exchange is known by in its job. */
+export function exchangeKey({ protocol, initiator, responder }: Omit<ExchangeEnds, 'revision'>): string {
+  return `${protocol} ${initiator} ${responder}`
+}
