@@ -44,7 +44,11 @@ async function documentsOf(stage: Stage, id: string) {
 async function assertForks(system: RandomSystem): Promise<void> {
   const play = randomPlay(system.seed)
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))
-  const stage = createStage({ agents: system.agents, plays, options: { tools: [note] } })
+  const stage = createStage({
+    agents: system.agents,
+    plays,
+    options: { tools: [note], protocols: system.protocols ?? [] },
+  })
   await stage.runtime.start({ agent: 'a', id: 'chats/1', parameters: givenTo(system) })
   const rounds = await converse(stage, 'chats/1', prompts)
   const original = await documentsOf(stage, 'chats/1')

@@ -28,6 +28,7 @@ function opener(system: RandomSystem) {
       models: { 'play/model': model },
       agents: system.agents.map(written),
       tools: [note],
+      protocols: system.protocols ?? [],
       retry: { tries: 1 },
       report: (error) => reports.push(error),
     })

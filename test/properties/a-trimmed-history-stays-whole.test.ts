@@ -56,7 +56,7 @@ async function converse(system: RandomSystem, ways: readonly Trim[]) {
       parameters: [key, ...(one.parameters ?? []).filter(({ name }) => name !== 'key')],
     }
   })
-  const options = { tools: [leaky], models: { 'play/model': model } }
+  const options = { tools: [leaky], protocols: system.protocols ?? [], models: { 'play/model': model } }
   const stage = createStage({ agents, plays: {}, options })
   await stage.runtime.start({ agent: 'a', id: 'chats/1', parameters: { key: canary } })
   const results = []

@@ -19,7 +19,13 @@ import { createStage, type Stage } from '../support/stage.ts'
 function staged(system: RandomSystem): Stage {
   const play = randomPlay(system.seed)
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))
-  return createStage({ agents: system.agents, plays, options: { tools: [note] } })
+  return createStage({ agents: system.agents, plays, options: { tools: [note], protocols: system.protocols ?? [] } })
+}
+
+/** A message between peers, the reply to one, or a message that was answered apart. */
+function kindOfMessage(content: AnyEvent['content'], document: string): string {
+  if (content['isReply'] === true) return 'reply'
+  return /@[^/]*~/.test(document) ? 'apart' : 'message'
 }
 
 const start = (system: RandomSystem) => ({ id: 'chats/1', parameters: givenTo(system) })
@@ -44,7 +50,9 @@ test('[P11] [P14] [P15] [P21] [I3] [I6] [I11] a random system ends within its ca
       assert.ok(result.usage.modelCalls <= (system.agents[0]?.limits?.maxModelCalls ?? 0), 'I10: too many model calls')
       statuses.set(result.status, 1 + (statuses.get(result.status) ?? 0))
     }
-    for (const { type, content } of events) {
+    for (const { type, content, document } of events) {
+      if (type === 'message' && content['exchange'] !== undefined) seen.add(kindOfMessage(content, document))
+      if (type === 'notice') seen.add(String(content['code']))
       if (type === 'transfer') seen.add(content['returned'] === true ? 'return' : 'hand-over')
       if (type === 'start' && content['step'] !== undefined) seen.add('step')
     }
@@ -54,7 +62,17 @@ test('[P11] [P14] [P15] [P21] [I3] [I6] [I11] a random system ends within its ca
   await holds(context, property, 800)
   assert.ok((statuses.get('completed') ?? 0) > 100 && (statuses.get('failed') ?? 0) > 50, 'too few kinds of ends')
   assert.ok(deepest > 3, 'no deep tree came up')
-  assert.deepEqual([...seen].sort(), ['hand-over', 'return', 'step'], 'what came up')
+  const wanted = [
+    'hand-over',
+    'return',
+    'step',
+    'message',
+    'reply',
+    'apart',
+    'PROTOCOL_VIOLATION',
+    'PROTOCOL_UNFINISHED',
+  ]
+  for (const kind of wanted) assert.ok(seen.has(kind), `${kind} never came up`)
 })
 
 test('[P15] [F34] what a terse reader gets is a filter of the full log, in its order', async (context) => {

@@ -20,14 +20,14 @@ import { createStage, settle, type Stage } from '../support/stage.ts'
 
 const system: fc.Arbitrary<RandomSystem> = fc
   .tuple(randomSystem, fc.array(fc.constantFrom('always', 'never', 'model'), { minLength: 20, maxLength: 20 }))
-  .map(([{ seed, agents }, blocking]) => {
+  .map(([{ agents, ...rest }, blocking]) => {
     let next = 0
     const blockingOf = () => {
       next += 1
       return blocking[next % blocking.length] ?? 'always'
     }
     return {
-      seed,
+      ...rest,
       agents: agents.map((agent, index) => {
         if (agent.workflow) return agent
         const below = agents[index + 1]
@@ -72,7 +72,7 @@ function sensible(call: ScriptedCall, { messages, tools }: ModelRequest): Script
 function staged(random: RandomSystem): Stage {
   const play = playOf(random.seed)
   const plays = Object.fromEntries(random.agents.map(({ id }) => [id, play]))
-  return createStage({ agents: random.agents, plays, options: { tools: [note] } })
+  return createStage({ agents: random.agents, plays, options: { tools: [note], protocols: random.protocols ?? [] } })
 }
 
 /** Answers whatever waits, in runs and tasks, until nothing is live. */

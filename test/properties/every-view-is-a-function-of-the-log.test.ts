@@ -46,7 +46,12 @@ async function play(system: RandomSystem) {
   const store = outliving(memoryStore({ now: clock.now }))
   const rule = randomPlay(system.seed)
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, rule]))
-  const open = () => createStage({ agents: system.agents, plays, options: { tools: [note], store, clock } }).runtime
+  const open = () =>
+    createStage({
+      agents: system.agents,
+      plays,
+      options: { tools: [note], protocols: system.protocols ?? [], store, clock },
+    }).runtime
   const first = open()
   await first.start({ agent: 'a', id: 'chats/1', parameters: givenTo(system) })
   const stop = new AbortController()

@@ -162,7 +162,11 @@ test('[Rb56] [C4] the sum of what model calls used is the usage of the run, of e
     const store = memoryStore({ now: () => 0 })
     const play = payingPlay(system.seed)
     const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))
-    const stage = createStage({ agents: system.agents, plays, options: { tools: [note], store } })
+    const stage = createStage({
+      agents: system.agents,
+      plays,
+      options: { tools: [note], protocols: system.protocols ?? [], store },
+    })
     const { run } = await stage.runtime.start({
       agent: 'a',
       prompt: 'go',

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { defineTool, type FunctionTool, type ModelRequest, type Runtime } from '@witan/core'
 import type { Rule, ScriptedAnswer, ScriptedCall } from '@witan/core/testing'
 import type { Interruption, RunResult } from '@witan/protocol'
+import type { ProtocolInput } from '@witan/protocol/protocols'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { type AgentDraft, settle } from './stage.ts'
@@ -10,6 +11,8 @@ import { type AgentDraft, settle } from './stage.ts'
 export interface RandomSystem {
   readonly seed: number
   readonly agents: readonly AgentDraft[]
+  /** The protocols that they speak; absent in systems of before there were any. */
+  readonly protocols?: readonly ProtocolInput[]
 }
 
 const ids = ['a', 'b', 'c', 'd', 'e']
@@ -25,6 +28,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
     asking: fc.array(fc.nat(7), { minLength: 5, maxLength: 5 }),
     flows: fc.array(fc.nat(8), { minLength: 5, maxLength: 5 }),
     shaped: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
+    peering: fc.array(fc.tuple(fc.nat(4), fc.nat(4), fc.nat(1)), { maxLength: 6 }),
     limits: fc.record({
       maxIterations: fc.integer({ min: 1, max: 4 }),
       maxDepth: fc.integer({ min: 1, max: 4 }),
@@ -33,7 +37,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
       maxModelIterationsPerCall: fc.option(fc.integer({ min: 1, max: 20 })),
     }),
   })
-  .map(({ seed, size, edges, acting, asking, bound, flows, shaped, limits }) => {
+  .map(({ seed, size, edges, acting, asking, bound, flows, shaped, peering, limits }) => {
     const agents = ids.slice(0, size).map((id, index): AgentDraft => {
       const targets = new Map<string, number>()
       for (const [from, to, kind] of edges) {
@@ -59,8 +63,61 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
         outputSchema: shaped[index] ? { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } : null,
       }
     })
-    return { seed, agents }
+    return { seed, agents: withPeers(agents, peering), protocols }
   })
+
+/** One protocol without an order and one with, of two ends that both may write. */
+const protocols: readonly ProtocolInput[] = [
+  { name: 'talk', messages: [message('ask', 'initiator'), message('tell', 'responder')] },
+  {
+    name: 'deal',
+    purpose: 'A bargain.',
+    messages: [message('offer', 'initiator'), message('counter', 'responder'), message('accept', 'initiator')],
+    order: {
+      start: 'open',
+      final: ['open', 'done'],
+      states: { open: { offer: 'offered' }, offered: { counter: 'offered', accept: 'done' }, done: {} },
+    },
+  },
+]
+
+function message(name: string, from: 'initiator' | 'responder'): ProtocolInput['messages'][number] {
+  const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+  const reply = name === 'ask' ? null : { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }
+  return { name, from, schema: text, reply }
+}
+
+/** The agents with the acquaintances that were drawn, both ends of each. Workflows speak with nobody. */
+function withPeers(
+  agents: readonly AgentDraft[],
+  peering: readonly (readonly [number, number, number])[],
+): AgentDraft[] {
+  const speaks = new Map<string, Map<string, Set<string>>>()
+  const add = (id: string, as: string, peer: string) => {
+    const own = speaks.get(id) ?? new Map<string, Set<string>>()
+    own.set(as, (own.get(as) ?? new Set()).add(peer))
+    speaks.set(id, own)
+  }
+  for (const [from, to, which] of peering) {
+    const [initiator, responder] = [agents[from], agents[to]]
+    if (initiator === undefined || responder === undefined || from === to) continue
+    if (initiator.workflow || responder.workflow) continue
+    add(initiator.id, `${which} initiator`, responder.id)
+    add(responder.id, `${which} responder`, initiator.id)
+  }
+  return agents.map((draft) => {
+    const own = [...(speaks.get(draft.id) ?? [])].map(([as, peers]) => {
+      const [which, role] = as.split(' ')
+      const protocol = protocols[Number(which)]?.name ?? ''
+      return {
+        protocol,
+        role: role === 'initiator' ? ('initiator' as const) : ('responder' as const),
+        peers: [...peers],
+      }
+    })
+    return own.length === 0 ? draft : { ...draft, speaks: own }
+  })
+}
 
 /** Approvals of the tool and the first delegate, questions, and a person. */
 function waysToAsk(kind: number, targets: readonly string[]): Partial<AgentDraft> {
@@ -97,7 +154,11 @@ function edgeOf(agent: string, kind: number): NonNullable<AgentDraft['subAgents'
 /** The value that a start gives, where some agent that the root reaches declares it. */
 export function givenTo({ agents }: RandomSystem): Readonly<Record<string, unknown>> {
   const seen = new Set<string>(['a'])
-  for (const id of seen) for (const { agent } of agents.find((one) => one.id === id)?.subAgents ?? []) seen.add(agent)
+  for (const id of seen) {
+    const { subAgents = [], speaks = [] } = agents.find((one) => one.id === id) ?? {}
+    for (const { agent } of subAgents) seen.add(agent)
+    for (const { peers } of speaks) for (const peer of peers ?? []) seen.add(peer)
+  }
   return agents.some(({ id, parameters }) => seen.has(id) && (parameters ?? []).length > 0) ? { key: 'k' } : {}
 }
 
