@@ -351,3 +351,35 @@ test('[T20] a responder may write to the initiator, only while their exchange is
   await stage.ask('guest', 'Hello.')
   assert.deepEqual(offeredNames(stage.model.of('guest').at(-1)), [])
 })
+
+test('[T20] a message that closes its exchange leaves the responder nothing to send', async () => {
+  const object = { type: 'object' }
+  const states = { idle: { invite: 'invited' }, invited: { clarify: 'invited', close: 'done' }, done: {} }
+  const offer = {
+    name: 'offer',
+    messages: [
+      { name: 'invite', from: 'initiator', schema: object },
+      { name: 'clarify', from: 'responder', schema: object },
+      { name: 'close', from: 'initiator', schema: object },
+    ],
+    order: { start: 'idle', final: ['done'], states },
+  }
+  await saveAll(
+    stage,
+    [offer],
+    [agent('host', { speaks: [initiates('offer', 'guest')] }), agent('guest', { speaks: [responds('offer')] })],
+  )
+  const [invite, close] = [send('guest', 'invite', {}), send('guest', 'close', {})]
+  stage.model.script('host', { calls: [invite] }, { calls: [close] }, { calls: [invite] }, { text: 'Done.' })
+  stage.model.script('guest', { text: 'I come.' }, { text: 'Bye.' }, { text: 'Again?' })
+  const { runId } = await stage.ask('host', 'Invite.', { id: 'chats/closed' })
+  assert.deepEqual(stage.model.of('guest').map(offeredNames), [['host_clarify'], [], ['host_clarify']])
+  assert.deepEqual(
+    (await exchangesOf(runId)).map(({ state, messages: said }) => [state, said.length]),
+    [
+      ['done', 4],
+      ['invited', 2],
+    ],
+  )
+  assert.deepEqual(notices(await stage.events('chats/closed')), ['PROTOCOL_UNFINISHED'])
+})

@@ -12,6 +12,7 @@ import { playExits } from './families/exits.ts'
 import { playForbidden } from './families/forbid.ts'
 import { playHandOvers } from './families/hand-over.ts'
 import { playHttpErrors } from './families/http-errors.ts'
+import { playPeers } from './families/peers.ts'
 import { playOverrides } from './families/override.ts'
 import { playPrivileges } from './families/privilege.ts'
 import { playReasoning } from './families/reasoning.ts'
@@ -60,6 +61,9 @@ describe('the injection and leak corpus', () => {
 
   test('[C6] [C10] [C16] [C17] [D15] T: a hand-over shows, makes and reaches nothing that it may not', () =>
     family('T', 200, playHandOvers))
+
+  test('[C16] [C17] [C35] [D15] P: a message between peers shows, makes and reaches nothing that it may not', () =>
+    family('P', 60, playPeers))
 
   test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))
 

@@ -221,6 +221,7 @@ async function readAll(
     ['protocols', 'show', 'stock'],
     ['conversations', 'list'],
     ['conversations', 'show', id],
+    ['conversations', 'diagram', id, '--run', runs[0] ?? ''],
     ['conversations', 'export', id],
     ['interruptions', 'list'],
     ...tasks.map((task) => ['tasks', 'show', task]),

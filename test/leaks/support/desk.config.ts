@@ -21,6 +21,7 @@ const model = scriptedModel(
     const both = [
       { name: child, arguments: { message: 'go', byAuthor: 'evil' } },
       { name: worker, arguments: { message: 'go' } },
+      { name: `${worker}_ask`, arguments: {} },
     ]
     return turn === 0 ? { toolCalls: both } : 'done'
   },
@@ -55,6 +56,7 @@ export default {
       id: 'root',
       model,
       instructions: 'You lead.',
+      speaks: [{ protocol: 'stock', role: 'initiator', peers: [worker] }],
       subAgents: [
         { agent: child, description: 'Asks.' },
         { agent: worker, description: 'Works.', blocking: 'never' },
@@ -68,6 +70,12 @@ export default {
       tools: [broken],
       actions: [{ name: 'Ask' }],
     }),
-    defineAgent({ id: worker, model, instructions: 'You work.', parameters }),
+    defineAgent({
+      id: worker,
+      model,
+      instructions: 'You work.',
+      parameters,
+      speaks: [{ protocol: 'stock', role: 'responder' }],
+    }),
   ],
 }
