@@ -13,9 +13,9 @@ export function foldExchange(run: LiveJob | null, { place, body }: Entry & { bod
   const ends = { protocol, revision, initiator, responder }
   const key = exchangeKey(ends)
   const known = run.exchanges.get(key)
-  const before = known?.id === id ? known.said : []
   const speaker = isReply ? answering : answering.parent
-  const said = [...before, speaker?.scrub?.(text) ?? text]
+  const said = known?.id === id ? known.said : []
+  said.push(speaker?.scrub?.(text) ?? text)
   // A reply leaves an exchange where its messages have brought it.
   const standing = isReply && known?.id === id ? known.standing : { state, finished }
   run.exchanges.set(key, { ...ends, id, standing, said })
@@ -49,17 +49,19 @@ export function misfit(call: AgentCall, issue: string): string {
   return `${positionOf(call).agent.id}'s reply does not fit ${exchange.protocol}.${exchange.name}: ${issue}`
 }
 
-const derived = new WeakMap<AgentData, Map<string, AgentData>>()
+/** What an agent has become for each schema, and for the last one that was asked for. */
+const derived = new WeakMap<AgentData, { readonly last: AgentData; readonly made: Map<string, AgentData> }>()
 
 /** The agent as it answers a message: with the schema of the reply in place of its own for answers. */
 export function answering(agent: AgentData, exchange: AnsweredMessage | null): AgentData {
   if (exchange === null || agent.workflow !== null) return agent
   const { reply } = exchange
   if (reply === null && agent.outputSchema === null) return agent
-  const known = derived.get(agent) ?? new Map<string, AgentData>()
-  derived.set(agent, known)
+  const known = derived.get(agent) ?? { last: agent, made: new Map<string, AgentData>() }
+  if (known.last !== agent && known.last.outputSchema === reply) return known.last
   const key = JSON.stringify(reply)
-  const made = known.get(key) ?? Object.freeze({ ...agent, outputSchema: reply })
-  known.set(key, made)
-  return made
+  const last = known.made.get(key) ?? Object.freeze({ ...agent, outputSchema: reply })
+  known.made.set(key, last)
+  derived.set(agent, { last, made: known.made })
+  return last
 }

@@ -8,7 +8,7 @@ export interface Exchange extends ExchangeEnds {
   /** Where it stands; null before the first message that was sent. */
   readonly standing: ExchangeStanding | null
   /** Its messages and replies, as the other end reads them. */
-  readonly said: readonly string[]
+  readonly said: string[]
 }
 
 /** The exchanges of a job, by `exchangeKey`: of each two agents and protocol the latest. */

@@ -2,12 +2,14 @@
 import type { Interruption } from '@witan/protocol'
 import { useState } from 'react'
 import type { ConversationView } from '@witan/client'
+import type { Diagram } from '@witan/protocol/protocols'
 import { runSummary, treeRows } from '../state/tree.ts'
 import { witan } from '../state/witan.ts'
 import { Button } from './button.tsx'
 import { CallDetail } from './call-detail.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
+import { RunDiagram } from './run-diagram.tsx'
 import { RunTree } from './run-tree.tsx'
 import { StateLabel } from './state-mark.tsx'
 
@@ -17,6 +19,7 @@ interface PanelProps {
   readonly view: ConversationView
   readonly open: readonly Interruption[]
   readonly runId: string | undefined
+  readonly diagram: Diagram | null
   readonly onRun: (runId: string) => void
   /** The node that is shown in full. */
   readonly selected: string | null
@@ -24,8 +27,9 @@ interface PanelProps {
 }
 
 /** Shows one run at a time. */
-export function RunPanel({ view, open, runId, onRun, selected, onSelect }: PanelProps) {
+export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect }: PanelProps) {
   const [documentOf, setDocumentOf] = useState<string | null>(null)
+  const [shows, setShows] = useState<'tree' | 'diagram'>('tree')
   if (runId === undefined || !view.calls.has(runId)) {
     return (
       <p className="p-4 text-pretty text-muted">
@@ -38,13 +42,17 @@ export function RunPanel({ view, open, runId, onRun, selected, onSelect }: Panel
   return (
     <div className="flex h-full min-h-0 flex-col">
       <RunHead key={runId} view={view} runId={runId} onRun={onRun} />
-      <div className={`min-h-24 overflow-y-auto py-1.5 ${shown === undefined ? 'flex-1' : 'max-h-[45%] shrink-0'}`}>
+      <Shown shows={shows} onShow={setShows} />
+      {shows === 'diagram' && diagram !== null && <RunDiagram {...diagram} />}
+      <div
+        className={`min-h-24 overflow-y-auto py-1.5 ${shows === 'tree' ? '' : 'hidden'} ${shown === undefined ? 'flex-1' : 'max-h-[45%] shrink-0'}`}
+      >
         <RunTree view={view} runId={runId} selected={shown?.callId ?? null} onSelect={onSelect} />
         {shown === undefined && (
           <p className="px-4 pt-3 text-xs text-muted">Choose a node to see its input and its result.</p>
         )}
       </div>
-      {row !== undefined && shown !== undefined && (
+      {shows === 'tree' && row !== undefined && shown !== undefined && (
         <div className="min-h-0 flex-1 overflow-y-auto border-t border-line">
           <CallDetail
             key={shown.callId}
@@ -58,6 +66,27 @@ export function RunPanel({ view, open, runId, onRun, selected, onSelect }: Panel
           />
         </div>
       )}
+    </div>
+  )
+}
+
+/** Chooses how the run is shown: as the tree of its calls, or as who said what to whom. */
+function Shown(props: { readonly shows: 'tree' | 'diagram'; readonly onShow: (shows: 'tree' | 'diagram') => void }) {
+  const look =
+    'min-h-8 border-b-2 px-1 text-xs aria-pressed:border-accent aria-pressed:text-ink border-transparent text-muted hover:text-ink'
+  return (
+    <div className="flex shrink-0 gap-4 border-b border-line px-4">
+      {(['tree', 'diagram'] as const).map((one) => (
+        <button
+          key={one}
+          type="button"
+          className={look}
+          aria-pressed={props.shows === one}
+          onClick={() => props.onShow(one)}
+        >
+          {one === 'tree' ? 'Tree' : 'Diagram'}
+        </button>
+      ))}
     </div>
   )
 }

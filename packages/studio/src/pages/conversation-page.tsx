@@ -51,7 +51,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
   const [part, setPart] = useState<'chat' | 'run'>('chat')
   const [chosenRun, setChosenRun] = useState<string | null>(null)
   const [selected, setSelected] = useState<string | null>(null)
-  const { view, error, isGone, retry } = useEvents(id)
+  const { view, diagramOf, error, isGone, retry } = useEvents(id)
   const { prompt, onItsWay } = usePrompt(id, view)
   const runId = chosenRun ?? view.runs.at(-1)
   useRefreshOnChange(id, view)
@@ -113,6 +113,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
           view={view}
           open={open}
           runId={runId}
+          diagram={runId === undefined ? null : diagramOf(runId)}
           onRun={setChosenRun}
           selected={selected}
           onSelect={setSelected}

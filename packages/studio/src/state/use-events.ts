@@ -1,6 +1,7 @@
 /** Follows a conversation: its events from the first one, then live, folded in batches into what the page shows. */
 import { type ConversationView, createConversationFold } from '@witan/client'
 import type { Event } from '@witan/protocol'
+import { createDiagram, type Diagram, type DiagramFold } from '@witan/protocol/protocols'
 import { useEffect, useState } from 'react'
 import { comesBack, onReopened, whenOpen } from './connection.ts'
 import { witan } from './witan.ts'
@@ -15,6 +16,8 @@ const lost = Object.assign(new Error('The server does not have this conversation
 /** The conversation so far; `error` once the stream is lost for good. `retry` goes on after the last event that was read. */
 export interface Followed {
   readonly view: ConversationView
+  /** Who said what to whom in a run so far; null for a run that is not known. */
+  readonly diagramOf: (runId: string) => Diagram | null
   readonly error: unknown
   /** The server has it no more: nothing can be written into it. */
   readonly isGone: boolean
@@ -24,6 +27,7 @@ export interface Followed {
 /** Follows until the page is left. A server that goes away is waited for, and nothing that was read goes meanwhile. */
 export function useEvents(conversationId: string): Followed {
   const [fold] = useState(createConversationFold)
+  const [diagrams] = useState(() => new Map<string, DiagramFold>())
   const [view, setView] = useState(fold.view)
   const [error, setError] = useState<unknown>(null)
   const [attempt, setAttempt] = useState(0)
@@ -35,7 +39,10 @@ export function useEvents(conversationId: string): Followed {
     // The fold changes in place: a copy of its head says that something did.
     const show = () => setView({ ...fold.view })
     const give = (events: readonly Event[]) => {
-      for (const event of events) fold.take(event)
+      for (const event of events) {
+        if (event.seq !== undefined && event.seq > fold.view.lastSeq) draw(diagrams, event)
+        fold.take(event)
+      }
       show()
     }
     follow({ id: conversationId, reading, signal: stop.signal, give })
@@ -50,7 +57,14 @@ export function useEvents(conversationId: string): Followed {
       })
     return () => stop.abort()
   }, [conversationId, attempt])
-  return { view, error, isGone: error === lost, retry: () => setAttempt((before) => before + 1) }
+  const diagramOf = (runId: string) => diagrams.get(runId) ?? null
+  return { view, diagramOf, error, isGone: error === lost, retry: () => setAttempt((before) => before + 1) }
+}
+
+function draw(diagrams: Map<string, DiagramFold>, event: Event): void {
+  const known = diagrams.get(event.rootCallId) ?? createDiagram(event.rootCallId)
+  diagrams.set(event.rootCallId, known)
+  known.take(event)
 }
 
 interface Following {

@@ -1,0 +1,51 @@
+/** Peers in the Studio, against a real server: the tree, and beside it the diagram of who said what to whom. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { createClient } from '@witan/client'
+import { loadConfig, startServer, type WitanServer } from '@witan/server'
+import type { Browser } from 'playwright-core'
+import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+
+describe('peers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
+  let browser: Browser
+  let server: WitanServer
+  before(async () => {
+    browser = await openBrowser()
+    const file = fileURLToPath(new URL('./support/speaking.config.ts', import.meta.url))
+    server = await startServer(await loadConfig({ file, env: { WITAN_LOG_LEVEL: 'error' } }))
+  })
+  after(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  for (const width of [1280, 400])
+    test(`[Tb27] the diagram of a run grows beside its tree, ${width} pixels wide`, async () => {
+      const { page, complaints, close } = await openPage(browser, server.url, { width })
+      const id = `chats/${width}`
+      const client = createClient({ url: server.url })
+      await client.conversations.start({ agent: 'buyer', id })
+      await page.goto(`${server.url}/conversations/chats:${width}`)
+      await page.getByRole('textbox').fill('Are there two beams?')
+      await page.keyboard.press('Enter')
+      await page.getByTestId('answer').getByText('takes no order').waitFor()
+      if (width < 700) await page.getByRole('button', { name: 'Run', exact: false }).first().click()
+      await page.getByRole('button', { name: 'Diagram' }).click()
+      const arrows = page.getByTestId('diagram').getByRole('listitem')
+      await arrows.filter({ hasText: 'takes no order' }).waitFor()
+      const said = await arrows.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? ''))
+      const { runs } = await client.conversations.get(id)
+      const lines = (await client.runs.diagram(runs[0]?.runId ?? '', { format: 'text' })).trimEnd().split('\n')
+      assert.equal(said.length, lines.length, 'the server draws the same arrows')
+      assert.equal(said[0], '1. user to buyer: Are there two beams?')
+      assert.ok(said.some((one) => one.endsWith('north to buyer: clarify {"question":"The long or the short one?"}')))
+      assert.ok(said.some((one) => /north to buyer: north's reply does not fit stock-request\.order/.test(one)))
+      await picture(page, `peers-${width}`)
+      await page.getByRole('button', { name: 'Tree' }).click()
+      await page.getByRole('treeitem').filter({ hasText: 'South' }).waitFor()
+      assert.deepEqual(complaints, [])
+      client.close()
+      await close()
+    })
+})
