@@ -40,9 +40,9 @@ describe('check', () => {
     await rm(folder, { recursive: true })
   })
 
-  const configure = (agents: readonly unknown[]) => {
+  const configure = (agents: readonly unknown[], more: object = {}) => {
     const common = { store: { url: 'memory:' }, auth: { mode: 'none' }, server: { port: 0 } }
-    const config = { ...common, connections, sources: { shop: { kind: 'sqlite', file: './shop.db' } }, agents }
+    const config = { ...common, connections, sources: { shop: { kind: 'sqlite', file: './shop.db' } }, agents, ...more }
     return writeFile(join(folder, 'witan.config.json'), JSON.stringify(config))
   }
   const overHttp = async (agents: readonly unknown[]) => {
@@ -80,7 +80,7 @@ describe('check', () => {
     const told = await witan(['check', '--json'], { folder })
     assert.equal(told.code, 78)
     const { errors, ...others } = JSON.parse(told.out) as CheckReport
-    assert.deepEqual(others, { warnings: [], matrix: [], handlers: [], protocols: [] })
+    assert.deepEqual(others, { warnings: [], matrix: [], handlers: [], protocols: [], acquaintances: [] })
     assert.deepEqual([errors.length, errors[0]?.code, errors[0]?.severity], [1, 'CONFIG_INVALID', 'error'])
     assert.match(told.err, /^CONFIG_INVALID/)
   })
@@ -113,5 +113,28 @@ describe('check', () => {
     const handlers = lines.slice(lines.indexOf('ACTIONS THAT A CLIENT MUST HANDLE') + 1, -3)
     assert.deepEqual(handlers, [`${names[1]}/Correct`, `${names[1]}/${names[2]}/Correct`])
     assert.ok(!screen.includes('…'), screen)
+  })
+
+  test('[T19] who writes to whom is printed, with the busiest of them', async () => {
+    const speaks = (role: string, ...peers: string[]) => [
+      { protocol: 'stock', role, ...(peers.length > 0 ? { peers } : {}) },
+    ]
+    const agent = (id: string, role: string, ...peers: string[]) => ({
+      id,
+      model: 'local/any',
+      instructions: 'Work.',
+      speaks: speaks(role, ...peers),
+    })
+    const agents = [
+      agent('buyer', 'initiator', 'north', 'south'),
+      agent('north', 'responder'),
+      agent('south', 'responder'),
+    ]
+    await configure(agents, { protocols: [{ name: 'stock', messages: [{ name: 'ask', from: 'initiator' }] }] })
+    const { out } = await witan(['check'], { folder })
+    assert.match(
+      out,
+      /WHO WRITES TO WHOM\nbuyer → north, south {2}stock\nbusiest: buyer \(2\), north \(1\), south \(1\)\n/,
+    )
   })
 })

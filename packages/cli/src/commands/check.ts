@@ -15,6 +15,7 @@ import { type Line, lineWidth } from '../tree/lines.ts'
 import { plural } from '../tree/phrase.ts'
 import { oneLine } from '../tree/width.ts'
 import type { CheckReport, Finding } from '@witan/protocol'
+import type { Acquaintance } from '@witan/protocol/protocols'
 
 export const checkCommand: Command = {
   name: 'check',
@@ -36,7 +37,7 @@ export const checkCommand: Command = {
 function unread(error: unknown): CheckReport {
   const { code, detail, path, hint } = describe(error instanceof StartError ? error.cause : error)
   const finding = { code, severity: 'error', agent: '', path: path ?? '', detail, hint: hint ?? '' } as const
-  return { errors: [finding], warnings: [], matrix: [], handlers: [], protocols: [] }
+  return { errors: [finding], warnings: [], matrix: [], handlers: [], protocols: [], acquaintances: [] }
 }
 
 const noAgents =
@@ -72,6 +73,7 @@ function printReport(terminal: Terminal, report: CheckReport): void {
   for (const finding of [...report.errors, ...report.warnings]) printProse(terminal, findingLine(finding))
   if (report.matrix.length > 0) show([...matrixLines(report.matrix, width), []])
   if (report.handlers.length > 0) show([...handlerLines(report.handlers), []])
+  if (report.acquaintances.length > 0) show([...acquaintanceLines(report.acquaintances), []])
   const good = report.errors.length === 0
   const sum = `${plural(report.errors.length, 'error')}, ${plural(report.warnings.length, 'warning')}`
   show([
@@ -122,5 +124,30 @@ function handlerLines(handlers: readonly string[]): Line[] {
   return [
     [{ text: 'ACTIONS THAT A CLIENT MUST HANDLE', tone: 'faint' }],
     ...handlers.map((path): Line => [{ text: oneLine(path), tone: 'plain' }]),
+  ]
+}
+
+const busiest = 3
+
+/** Who writes to whom, one line for each agent and protocol, and the agents with the most acquaintances. */
+function acquaintanceLines(all: readonly Acquaintance[]): Line[] {
+  const lines = new Map<string, { from: string; protocol: string; to: string[] }>()
+  const count = new Map<string, number>()
+  for (const { from, to, protocol } of all) {
+    const line = lines.get(`${from} ${protocol}`) ?? { from, protocol, to: [] }
+    line.to.push(to)
+    lines.set(`${from} ${protocol}`, line)
+    for (const id of [from, to]) count.set(id, 1 + (count.get(id) ?? 0))
+  }
+  const busy = [...count].sort(([, one], [, other]) => other - one).slice(0, busiest)
+  return [
+    [{ text: 'WHO WRITES TO WHOM', tone: 'faint' }],
+    ...[...lines.values()].map(
+      ({ from, protocol, to }): Line => [
+        { text: oneLine(`${from} → ${to.join(', ')}`), tone: 'plain' },
+        { text: `  ${oneLine(protocol)}`, tone: 'faint' },
+      ],
+    ),
+    [{ text: `busiest: ${busy.map(([id, links]) => oneLine(`${id} (${links})`)).join(', ')}`, tone: 'faint' }],
   ]
 }
