@@ -6,7 +6,7 @@ import { call } from '@witan/core/testing'
 import type { DatabaseId } from '@witan/protocol'
 import { assertSound } from '../support/claims.ts'
 import { fakeClock } from '../support/clock.ts'
-import { type AgentDraft, createStage, type Stage, until } from '../support/stage.ts'
+import { type AgentDraft, agent, createStage, type Stage, until } from '../support/stage.ts'
 
 const anna = { id: 'anna', name: 'Anna', roles: ['buyer'] }
 const bob = { id: 'bob' }
@@ -28,6 +28,12 @@ function staged(
   })
 }
 
+const ask = (user: string | undefined) => ({
+  name: 'ask_user',
+  arguments: { ...(user === undefined ? {} : { user }), message: 'hi' },
+})
+const offerIn = (request: Stage['requests'][number] | undefined) =>
+  request?.tools.find(({ name }) => name === 'ask_user')
 const offerOf = (stage: Stage) => stage.seenBy('leaf')[0]?.tools.find(({ name }) => name === 'ask_user')
 const heard = (stage: Stage) => stage.seenBy('leaf')[1]?.messages.at(-1)?.content ?? ''
 
@@ -157,4 +163,65 @@ test('[D11] only the addressee, or an administrator, may answer; for others it i
     [1, 0, 1, 1],
   )
   assert.equal((await stage.runtime.answerInterruption(id, { answer: 'x' })).state, 'answered')
+})
+
+test('[C36] [Tb06] with other names for people no model reads who they are, and they answer all the same', async () => {
+  const users = [anna, { id: 'bob', name: 'Robert', roles: ['clerk'] }]
+  const names = /anna|bob|robert|buyer|clerk/i
+  const play = [{ toolCalls: ['anna', 'process-owner-7', 'process-owner-1'].map((user) => ask(user)) }, 'heard']
+  const stage = createStage({
+    agents: [{ id: 'leaf', users, anonymizeUsers: 'Process  Owner' }],
+    plays: { leaf: play },
+  })
+  const waiting = await stage.ask('leaf', 'go', { id: 'chats/1' })
+  assert.deepEqual(
+    waiting.interruptions.map(({ addressee }) => addressee),
+    ['bob'],
+  )
+  const [asked] = waiting.interruptions
+  await stage.runtime.as(person('user:bob')).answerInterruption(asked?.id ?? '', { answer: '40' })
+  await until(async () => (await stage.runtime.getConversation('chats/1')).status === 'idle')
+  const [first, second] = stage.seenBy('leaf')
+  assert.match(offerIn(first)?.description ?? '', /The people are process-owner-0; process-owner-1\.$/)
+  assert.deepEqual(
+    second?.messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : [])),
+    [
+      '{"error":"There is no person of that name; nobody was asked. You can ask: process-owner-0, process-owner-1."}',
+      '{"error":"There is no person of that name; nobody was asked. You can ask: process-owner-0, process-owner-1."}',
+      'process-owner-1: 40',
+    ],
+  )
+  for (const { messages, tools } of stage.requests) {
+    const own = messages.filter(({ role }) => role === 'assistant')
+    assert.doesNotMatch(JSON.stringify([messages.filter((one) => !own.includes(one)), tools]), names)
+  }
+})
+
+test('[C36] an alias counts the list, whoever takes part, and the one person needs no name', async () => {
+  const clock = fakeClock()
+  const stage = createStage({
+    agents: [{ id: 'leaf', users: [anna, bob], anonymizeUsers: 'guest', interruptionExpiresInSeconds: 60 }],
+    plays: { leaf: [{ toolCalls: [ask(undefined), ask('guest-0')] }, 'heard'] },
+    options: { clock },
+  })
+  await stage.ask('leaf', 'go', { id: 'chats/1', users: ['bob'] })
+  clock.advance(61_000)
+  await until(() => stage.seenBy('leaf').length === 2)
+  const read = stage.seenBy('leaf')[1]?.messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []))
+  assert.match(read?.[0] ?? '', /guest-1 did not answer in time/)
+  assert.match(read?.[1] ?? '', /`guest-0` does not take part in this conversation\. You can ask: guest-1\./)
+})
+
+test('[C28] a person and an agent cannot have one name', async () => {
+  const { runtime } = createStage({ agents: [{ id: 'leaf', users: [anna] }], plays: {} })
+  const taken = { code: 'NAME_TAKEN' }
+  await assert.rejects(runtime.agents.save({ ...agent('root'), users: [{ id: 'leaf' }] }), taken)
+  await assert.rejects(
+    runtime.agents
+      .save({ ...agent('root'), users: [bob], anonymizeUsers: 'Leaf' })
+      .then(() => runtime.agents.save(agent('leaf-0'))),
+    taken,
+  )
+  await assert.rejects(runtime.agents.save(agent('anna')), taken)
+  await assert.rejects(runtime.agents.saveAll([agent('carl'), { ...agent('two'), users: [{ id: 'carl' }] }]), taken)
 })

@@ -36,9 +36,8 @@ async function refused(keys: Readonly<Record<string, unknown>>, feature: RegExp)
 }
 
 describe('what comes later', () => {
-  test('tools of MCP servers and other names for people', async () => {
+  test('tools of MCP servers', async () => {
     await refused({ mcp: [{ name: 'files', url: 'https://files.example/mcp' }] }, /calling tools of MCP servers/)
-    await refused({ anonymizeUsers: null }, /giving people other names/)
   })
 
   test('[C11] a model that hands over although its agent lists no target hears that there is no such tool', async () => {

@@ -255,6 +255,8 @@ export const agentSchema = z.strictObject({
   tools: z.array(toolName).max(200).default([]),
   /** The people that its model may ask [T22, T25]. */
   users: z.array(userSchema).max(200).default([]),
+  /** Set if its model knows people by other names: the beginning of these, such as `process owner` for `process-owner-0` [C36]. */
+  anonymizeUsers: z.string().trim().min(1).max(60).nullable().default(null),
   /** Its tools that need a person's approval, call by call [Fb06]. */
   approvals: z.array(approvalSchema).max(1000).default([]),
   /** True if its model may ask questions with choices [F29]. */

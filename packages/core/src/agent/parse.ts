@@ -232,7 +232,6 @@ const unbuilt: Readonly<Record<string, string>> = {
   remotes: 'calling agents on other servers',
   address: 'being called from other servers',
   mcp: 'calling tools of MCP servers',
-  anonymizeUsers: 'giving people other names',
 }
 
 function notBuilt(who: string, path: string, feature: string): WitanError {

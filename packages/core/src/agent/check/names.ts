@@ -2,6 +2,7 @@
 import type { AgentData, Finding } from '@witan/protocol'
 import type { Protocol } from '@witan/protocol/protocols'
 import type { FunctionTool } from '../../tool/define.ts'
+import { knownPeople } from '../aliases.ts'
 import { builtIns, namesake } from '../naming.ts'
 import { nearest } from '../nearest.ts'
 import { edgesOf, transferTool } from '../edges.ts'
@@ -39,6 +40,7 @@ export function* checkNames(
 ): Steps<Finding[]> {
   return [
     ...sharedName(agent, agents),
+    ...peoplesNames(agent, agents),
     ...clashes(agent, peerMessagesIn(agent, { agents, protocols: context.protocols })),
     ...(yield* references(agent, agents)),
     ...(yield* unknownNames(agent, context)),
@@ -58,6 +60,33 @@ function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
       detail: `Agent \`${agent.id}\`${called} could be taken for \`${other.id}\`${named}.`,
       hint: 'An id or a display name must identify one agent; case and spaces do not matter. Choose another name.',
     }),
+  ]
+}
+
+/** A person whose words would stand under the name of an agent, or the other way round [C28]. */
+function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {
+  const own = knownPeople(agent).flatMap(({ id, handle }, index): Finding[] => {
+    const taken = [id, handle].find((one) => agents.has(one))
+    if (taken === undefined) return []
+    const path = taken === id ? `users.${index}.id` : 'anonymizeUsers'
+    const detail = `Agent \`${agent.id}\` would know a person as \`${taken}\`, which is an agent.`
+    return [errorAt(agent, path, { code: 'NAME_TAKEN', detail, hint: 'Choose another name for the person.' })]
+  })
+  const others = [...agents.values()].filter(
+    (other) =>
+      other.users.length > 0 &&
+      other.id !== agent.id &&
+      knownPeople(other).some(({ id, handle }) => id === agent.id || handle === agent.id),
+  )
+  return [
+    ...own,
+    ...others.map(({ id }) =>
+      errorAt(agent, 'id', {
+        code: 'NAME_TAKEN',
+        detail: `Agent \`${agent.id}\` has the name of a person that agent \`${id}\` may ask.`,
+        hint: 'Choose another id, or another name for the person.',
+      }),
+    ),
   ]
 }
 

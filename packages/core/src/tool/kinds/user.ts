@@ -1,5 +1,6 @@
 /** The user tool of an agent: it writes to a person by name and waits for the reply [T22, T25]. */
-import type { User } from '@witan/protocol'
+import type { AgentData } from '@witan/protocol'
+import { type KnownPerson, knownPeople } from '../../agent/aliases.ts'
 import { participantsOf } from '../../parameter/participants.ts'
 import { asking, failed, type ResultOutcome, result } from '../outcome.ts'
 import { type JsonSchema, perBinding } from '../schema.ts'
@@ -14,11 +15,12 @@ export const userTools: ToolSource = (caller: Caller) => {
   if (users.length === 0) return []
   const there = participantsOf(caller.given)
   const ids = users.map(({ id }) => id).filter((id) => there === null || there.has(id))
-  return [toolOf(users, ids)]
+  return [toolOf(caller.agent, ids)]
 }
 
-const toolOf = perBinding((users: readonly User[], there): ImmediateTool => {
-  const people = users.filter(({ id }) => there.has(id))
+const toolOf = perBinding((agent: AgentData, there): ImmediateTool => {
+  const all = knownPeople(agent)
+  const people = all.filter(({ id }) => there.has(id))
   return {
     name,
     offer: people.length === 0 ? null : { name, description: describe(people), parameters: schemaOf(people) },
@@ -30,12 +32,12 @@ const toolOf = perBinding((users: readonly User[], there): ImmediateTool => {
     immediate: true,
     check: checkWords,
     invoke(request) {
-      const found = find(people, users, request.arguments['user'])
+      const found = find(request.arguments['user'], { people, all, isOpen: agent.anonymizeUsers === null })
       if ('kind' in found) return found
       return asking({ kind: 'message', prompt: String(request.arguments['message']), addressee: found.id })
     },
     resume(answer, { addressee }) {
-      const who = nameOf(users.find(({ id }) => id === addressee) ?? { id: addressee ?? 'somebody' })
+      const who = all.find(({ id }) => id === addressee)?.called ?? 'somebody'
       if (!('error' in answer)) return result(`${who}: ${String(answer.value)}`)
       if (answer.lapsed !== 'expired') return failed('TOOL_FAILED', answer.error)
       return failed(
@@ -46,14 +48,10 @@ const toolOf = perBinding((users: readonly User[], there): ImmediateTool => {
   }
 })
 
-function nameOf({ id, name: called }: Pick<User, 'id'> & { readonly name?: string | undefined }): string {
-  return called ?? id
-}
-
 /** With one person there is no choice, so the schema has no name to choose [T24]. */
-function schemaOf(people: readonly User[]): JsonSchema {
+function schemaOf(people: readonly KnownPerson[]): JsonSchema {
   const message = { type: 'string', description: 'The question or message, complete in itself.' }
-  const user = { type: 'string', enum: people.map(({ id }) => id), description: 'The id of the person.' }
+  const user = { type: 'string', enum: people.map(({ handle }) => handle), description: 'The id of the person.' }
   const several = people.length > 1
   return Object.freeze({
     type: 'object',
@@ -63,10 +61,10 @@ function schemaOf(people: readonly User[]): JsonSchema {
   })
 }
 
-function describe(people: readonly User[]): string {
-  const list = people.map(({ id, name: called, roles }) => {
-    const more = [...(called === undefined ? [] : [called]), ...roles]
-    return more.length === 0 ? id : `${id} (${more.join(', ')})`
+function describe(people: readonly KnownPerson[]): string {
+  const list = people.map(({ handle, called, roles }) => {
+    const more = [...(called === handle ? [] : [called]), ...roles]
+    return more.length === 0 ? handle : `${handle} (${more.join(', ')})`
   })
   return `Writes to a person and waits for the reply. ${people.length === 1 ? 'The person is' : 'The people are'} ${list.join('; ')}.`
 }
@@ -80,21 +78,32 @@ function checkWords(args: Readonly<Record<string, unknown>>): ArgumentCheck {
   return issues.length === 0 ? { ok: true, arguments: args } : { ok: false, issues }
 }
 
+interface People {
+  readonly people: readonly KnownPerson[]
+  readonly all: readonly KnownPerson[]
+  /** False if they have aliases: then a name that a model wrote may be a real one, and is not repeated. */
+  readonly isOpen: boolean
+}
+
 /**
  * The person that a name refers to. Unknown and unavailable people get different errors; both list the people who can be
  * asked [T23, Tb05, E59].
  */
-function find(people: readonly User[], all: readonly User[], wanted: unknown): User | ResultOutcome {
+function find(wanted: unknown, { people, all, isOpen }: People): KnownPerson | ResultOutcome {
   const [only, second] = people
-  const list = people.length === 0 ? 'Nobody can be asked.' : `You can ask: ${people.map(({ id }) => id).join(', ')}.`
+  const handles = people.map(({ handle }) => handle).join(', ')
+  const list = people.length === 0 ? 'Nobody can be asked.' : `You can ask: ${handles}.`
   if (wanted === undefined) {
     if (only !== undefined && second === undefined) return only
     return failed('USER_UNKNOWN', `\`user\` is missing. ${list}`)
   }
-  const known = people.find(({ id }) => id === wanted)
+  const known = people.find(({ handle }) => handle === wanted)
   if (known !== undefined) return known
   const called = String(wanted).slice(0, 100)
-  if (all.some(({ id }) => id === wanted))
+  if (all.some(({ handle }) => handle === wanted))
     return failed('USER_UNAVAILABLE', `\`${called}\` does not take part in this conversation. ${list}`)
-  return failed('USER_UNKNOWN', `There is no person \`${called}\`; nobody was asked. ${list}`)
+  return failed(
+    'USER_UNKNOWN',
+    `There is no person ${isOpen ? `\`${called}\`` : 'of that name'}; nobody was asked. ${list}`,
+  )
 }
