@@ -225,3 +225,34 @@ test('[C28] a person and an agent cannot have one name', async () => {
   await assert.rejects(runtime.agents.save(agent('anna')), taken)
   await assert.rejects(runtime.agents.saveAll([agent('carl'), { ...agent('two'), users: [{ id: 'carl' }] }]), taken)
 })
+
+test('[T22] anybody in a role may answer, once, and the reply stands under the name of who did', async () => {
+  for (const [more, names] of [
+    [{}, ['role:buyer', 'Anna']],
+    [{ anonymizeUsers: 'owner' }, ['owner-1', 'owner-0']],
+  ] as const) {
+    const users = [anna, { role: 'buyer' }]
+    const stage = createStage({
+      agents: [{ id: 'leaf', users, ...more }],
+      plays: { leaf: [{ toolCalls: [ask(names[0])] }, { toolCalls: [ask(names[0])] }, 'heard'] },
+    })
+    const first = await stage.ask('leaf', 'go', { id: 'chats/1' })
+    assert.equal(first.interruptions[0]?.addressee, 'role:buyer')
+    const offer = offerIn(stage.seenBy('leaf')[0])
+    assert.ok(JSON.stringify(offer?.parameters).includes(`"${names[0]}"`), offer?.description)
+    const id = first.interruptions[0]?.id ?? ''
+    const stranger = stage.runtime.as(person('user:carl', 'clerk'))
+    await assert.rejects(stranger.answerInterruption(id, { answer: 'me' }), { code: 'NOT_FOUND' })
+    await stage.runtime.as(person('user:anna', 'buyer')).answerInterruption(id, { answer: 'mine' })
+    const late = stage.runtime.as(person('user:zoe', 'buyer'))
+    await assert.rejects(late.answerInterruption(id, { answer: 'no, mine' }), { code: 'ALREADY_ANSWERED' })
+    const inbox = async () => (await late.listInterruptions({ addressee: 'role:buyer', state: 'open' })).items
+    await until(async () => (await inbox()).length > 0)
+    const [second] = await inbox()
+    await late.answerInterruption(second?.id ?? '', { answer: 'then this' })
+    await until(() => stage.seenBy('leaf').length === 3)
+    const read = stage.seenBy('leaf')[2]?.messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []))
+    const unlisted = names[1] === 'Anna' ? 'zoe' : 'owner-1'
+    assert.deepEqual(read, [`${names[1]}: mine`, `${unlisted}: then this`])
+  }
+})

@@ -216,6 +216,11 @@ export const userSchema = z.strictObject({
 })
 export type User = z.infer<typeof userSchema>
 
+/** A person by id, or any person in a role. */
+export const userEntrySchema = z.union([userSchema, z.strictObject({ role: z.string().min(1).max(100) })], {
+  error: 'expected a person, such as { "id": "anna", "name": "Anna", "roles": ["buyer"] }, or { "role": "buyer" }',
+})
+
 /**
  * A tool of any kind whose calls wait for a person's approval [Fb06]: every call, or with `when` those whose arguments fit
  * a JSON Schema. `code` refers to a predicate in the program that defines the agent; a process without it asks for every
@@ -254,7 +259,7 @@ export const agentSchema = z.strictObject({
   workflow: workflowSchema.nullable().default(null),
   tools: z.array(toolName).max(200).default([]),
   /** The people that its model may ask [T22, T25]. */
-  users: z.array(userSchema).max(200).default([]),
+  users: z.array(userEntrySchema).max(200).default([]),
   /** Set if its model knows people by other names: the beginning of these, such as `process owner` for `process-owner-0` [C36]. */
   anonymizeUsers: z.string().trim().min(1).max(60).nullable().default(null),
   /** Its tools that need a person's approval, call by call [Fb06]. */

@@ -92,6 +92,8 @@ test('the paths are those of the contract that this version has', () => {
     'GET /api/v1/protocols',
     'GET /api/v1/protocols/{name}',
     'GET /api/v1/runs/{id}',
+    'GET /api/v1/runs/{id}/diagram',
+    'GET /api/v1/runs/{id}/exchanges',
     'GET /api/v1/tasks',
     'GET /api/v1/tasks/{id}',
     'POST /api/v1/agent/{parentId}/subagents/{id}/run',

@@ -21,12 +21,34 @@ export function knownPeople({ users, anonymizeUsers }: Naming): readonly KnownPe
   )
 }
 
-function openly({ id, name = id, roles }: User): KnownPerson {
-  return { handle: id, called: name, roles, id }
+type Entry = AgentData['users'][number]
+
+function openly(entry: Entry): KnownPerson {
+  const id = addresseeOf(entry)
+  return 'role' in entry
+    ? { handle: id, called: id, roles: [], id }
+    : { handle: id, called: entry.name ?? id, roles: entry.roles, id }
 }
 
-function hidden({ id }: User, alias: string): KnownPerson {
-  return { handle: alias, called: alias, roles: [], id }
+function hidden(entry: Entry, alias: string): KnownPerson {
+  return { handle: alias, called: alias, roles: [], id: addresseeOf(entry) }
+}
+
+/** Whom an entry stands for, as an interruption is addressed: a person's id, or `role:<name>`. */
+function addresseeOf(entry: Entry): string {
+  return 'role' in entry ? `${roleMark}${entry.role}` : entry.id
+}
+
+const roleMark = 'role:'
+
+/** Whether somebody is any person in a role. */
+export function isRole({ id }: Pick<KnownPerson, 'id'>): boolean {
+  return id.startsWith(roleMark)
+}
+
+/** The people of an agent that are listed by id. */
+export function peopleOf({ users }: Pick<AgentData, 'users'>): readonly User[] {
+  return users.flatMap((entry) => ('role' in entry ? [] : [entry]))
 }
 
 function slug(prefix: string): string {

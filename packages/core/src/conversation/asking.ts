@@ -35,7 +35,7 @@ export function foldResolved(run: LiveJob | null, place: CallPlace, body: Resolv
   const slot = run?.slots.get(place.call)
   const asked = slot?.interruption ?? null
   if (slot === undefined || asked === null || asked.id !== body.id) return
-  const answer = answerOf(body)
+  const answer = answerOf(body, asked)
   slot.interruption = null
   if (asked.held === undefined) {
     slot.state = 'answered'
@@ -48,8 +48,9 @@ export function foldResolved(run: LiveJob | null, place: CallPlace, body: Resolv
   slot.passed = { asked, answer }
 }
 
-function answerOf(body: ResolvedBody): Answer {
+function answerOf(body: ResolvedBody, { kind }: Pick<RequiredBody, 'kind'>): Answer {
   if (body.state === 'cancelled') return { error: 'cancelled by the user', lapsed: 'cancelled' }
   if (body.state === 'expired') return { error: 'nobody answered in time', lapsed: 'expired' }
-  return body.answer as Answer
+  const answer = body.answer as Answer
+  return kind === 'message' && body.by !== null && 'value' in answer ? { ...answer, by: body.by } : answer
 }

@@ -7,6 +7,7 @@ import {
   type Parameter,
   WitanError,
 } from '@witan/protocol'
+import { peopleOf } from '../agent/aliases.ts'
 import { takersOf } from '../agent/check/takers.ts'
 import { reachable } from '../agent/check/graph.ts'
 import { edgesOf, mappedName } from '../agent/edges.ts'
@@ -124,7 +125,7 @@ export function checkConversationValues(
 
 /** Refuses people that no agent below the root names. Throws `USER_UNKNOWN`. */
 function checkUsers(users: readonly string[], agents: readonly AgentData[]): void {
-  const known = [...new Set(agents.flatMap((agent) => agent.users.map(({ id }) => id)))]
+  const known = [...new Set(agents.flatMap((agent) => peopleOf(agent).map(({ id }) => id)))]
   const index = users.findIndex((id) => !known.includes(id))
   const stranger = users[index]
   if (stranger === undefined) return

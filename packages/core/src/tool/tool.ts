@@ -74,7 +74,11 @@ export type CallAnswer =
 
 /** An answer from outside: a value, or an error text; `lapsed` is set if nobody answered. */
 export type Answer =
-  | { readonly value: unknown }
+  | {
+      readonly value: unknown
+      /** Who wrote it, of a message. */
+      readonly by?: string
+    }
   | { readonly error: string; readonly lapsed?: Exclude<InterruptionState, 'open' | 'answered'> }
 
 /** A call before it starts. `arguments` are the model's, without bound or unlisted names; they fit the tool. */

@@ -117,6 +117,6 @@ function callable(agent: StoredAgent): readonly Listed[] {
 }
 
 function askUser({ users }: StoredAgent): Listed {
-  const people = users.map(({ id, name }) => name ?? id).join(', ')
+  const people = users.map((one) => ('role' in one ? `any ${one.role}` : (one.name ?? one.id))).join(', ')
   return { name: 'ask_user', kind: 'message', about: `Reaches ${people}.` }
 }

@@ -121,7 +121,7 @@ function clashes(agent: AgentData, messages: readonly PeerMessage[]): Finding[] 
         }),
       )
   }
-  const people = agent.users.map(({ id }) => id)
+  const people = knownPeople(agent).map(({ id }) => id)
   for (const [index, id] of people.entries()) {
     if (people.indexOf(id) < index)
       findings.push(

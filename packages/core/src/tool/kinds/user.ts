@@ -1,6 +1,6 @@
 /** The user tool of an agent: it writes to a person by name and waits for the reply [T22, T25]. */
 import type { AgentData } from '@witan/protocol'
-import { type KnownPerson, knownPeople } from '../../agent/aliases.ts'
+import { isRole, type KnownPerson, knownPeople } from '../../agent/aliases.ts'
 import { participantsOf } from '../../parameter/participants.ts'
 import { asking, failed, type ResultOutcome, result } from '../outcome.ts'
 import { type JsonSchema, perBinding } from '../schema.ts'
@@ -11,11 +11,15 @@ const longest = 100_000
 
 /** `ask_user`, for agents that name people. The caller says who takes part in the conversation. */
 export const userTools: ToolSource = (caller: Caller) => {
-  const { users } = caller.agent
-  if (users.length === 0) return []
+  if (caller.agent.users.length === 0) return []
   const there = participantsOf(caller.given)
-  const ids = users.map(({ id }) => id).filter((id) => there === null || there.has(id))
-  return [toolOf(caller.agent, ids)]
+  const here = knownPeople(caller.agent).filter((one) => there === null || isRole(one) || there.has(one.id))
+  return [
+    toolOf(
+      caller.agent,
+      here.map(({ id }) => id),
+    ),
+  ]
 }
 
 const toolOf = perBinding((agent: AgentData, there): ImmediateTool => {
@@ -37,8 +41,9 @@ const toolOf = perBinding((agent: AgentData, there): ImmediateTool => {
       return asking({ kind: 'message', prompt: String(request.arguments['message']), addressee: found.id })
     },
     resume(answer, { addressee }) {
-      const who = all.find(({ id }) => id === addressee)?.called ?? 'somebody'
-      if (!('error' in answer)) return result(`${who}: ${String(answer.value)}`)
+      const asked = all.find(({ id }) => id === addressee)
+      const who = asked?.called ?? 'somebody'
+      if (!('error' in answer)) return result(`${writerOf(answer.by, { asked, all }) ?? who}: ${String(answer.value)}`)
       if (answer.lapsed !== 'expired') return failed('TOOL_FAILED', answer.error)
       return failed(
         'USER_UNAVAILABLE',
@@ -47,6 +52,16 @@ const toolOf = perBinding((agent: AgentData, there): ImmediateTool => {
     },
   }
 })
+
+/** Who of a role has answered, as far as the model may know; null for a person who was asked by name. */
+function writerOf(
+  by: string | undefined,
+  { asked, all }: { readonly asked: KnownPerson | undefined; readonly all: readonly KnownPerson[] },
+): string | null {
+  if (asked === undefined || !isRole(asked) || by?.startsWith('user:') !== true) return null
+  const id = by.slice('user:'.length)
+  return all.find((one) => one.id === id)?.called ?? (asked.handle === asked.id ? id : null)
+}
 
 /** With one person there is no choice, so the schema has no name to choose [T24]. */
 function schemaOf(people: readonly KnownPerson[]): JsonSchema {
