@@ -223,6 +223,7 @@ test('[C28] a person and an agent cannot have one name', async () => {
     taken,
   )
   await assert.rejects(runtime.agents.save(agent('anna')), taken)
+  await assert.rejects(runtime.agents.save({ ...agent('root'), users: [{ id: 'me' }] }), taken)
   await assert.rejects(runtime.agents.saveAll([agent('carl'), { ...agent('two'), users: [{ id: 'carl' }] }]), taken)
 })
 
@@ -255,4 +256,31 @@ test('[T22] anybody in a role may answer, once, and the reply stands under the n
     const unlisted = names[1] === 'Anna' ? 'zoe' : 'owner-1'
     assert.deepEqual(read, [`${names[1]}: mine`, `${unlisted}: then this`])
   }
+})
+
+test('[D11] an inbox has what is addressed to its owner, by name or by role, and nothing else', async () => {
+  const stage = createStage({
+    agents: [{ id: 'leaf', users: [anna, bob, { role: 'buyer' }, { role: 'clerk' }], actions: [{ name: 'Look' }] }],
+    plays: {
+      leaf: [
+        {
+          toolCalls: [
+            ...['anna', 'bob', 'role:buyer', 'role:clerk'].map(ask),
+            call('Look').toolCalls?.[0] ?? ask('anna'),
+          ],
+        },
+      ],
+    },
+  })
+  const { interruptions } = await stage.ask('leaf', 'go', { id: 'chats/1' })
+  assert.equal(interruptions.length, 5)
+  const inbox = async (who: Principal, addressee: string) =>
+    (await stage.runtime.as(who).listInterruptions({ addressee, state: 'open' })).items.map((one) => one.addressee)
+  const buyer = person('user:anna', 'buyer')
+  assert.deepEqual(await inbox(buyer, 'me'), ['anna', 'role:buyer'])
+  assert.deepEqual(await inbox(person('key:k1', 'clerk', 'admin'), 'me'), ['role:clerk'])
+  assert.deepEqual(await inbox(person('user:carl'), 'me'), [])
+  assert.deepEqual(await inbox(buyer, 'none'), [])
+  assert.deepEqual(await inbox(person('user:carl', 'answer'), 'none'), [null])
+  assert.deepEqual(await inbox(person('user:carl', 'read'), 'bob'), ['bob'])
 })

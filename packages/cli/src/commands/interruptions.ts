@@ -24,7 +24,10 @@ export const interruptionCommands: readonly Command[] = [
     summary: 'List the open interruptions, oldest first.',
     options: {
       state: { value: 'STATE', help: `One of ${interruptionStates.join(', ')}; open unless given.` },
-      addressee: { value: 'WHO', help: 'Only those for this person, or role:NAME.' },
+      addressee: {
+        value: 'WHO',
+        help: 'Only those for this person, role:NAME, me, or none (for nobody in particular).',
+      },
       limit: { value: 'N', help: 'At most N; default 50.' },
       ...jsonOption,
       ...connectionOptions,

@@ -80,7 +80,7 @@ export async function openOf(
   return rows.map((row) => presentInterruption(principal, row, of.createdBy))
 }
 
-/** Selects interruptions: by state, by addressee. */
+/** Selects interruptions: by state, and by addressee: a person's id, `role:<name>`, `me` or `none`. */
 export interface InterruptionFilter extends PageOptions {
   readonly state?: string
   readonly addressee?: string
@@ -95,6 +95,7 @@ export async function listInterruptions(
   limit: number,
 ): Promise<Page<Interruption>> {
   const { parts, principal, database } = scope
+  const { addressee } = options
   const creators = new Map<string, string>()
   const items: Interruption[] = []
   let after = options.cursor ?? null
@@ -104,11 +105,12 @@ export async function listInterruptions(
       after,
       state: options.state ?? null,
       conversation: null,
-      addressees: options.addressee === undefined ? null : [options.addressee],
+      addressees: addresseesOf(addressee, principal),
     })
     for (const row of rows) {
       const createdBy = creators.get(row.conversation) ?? (await creatorOf(scope, row.conversation))
       creators.set(row.conversation, createdBy)
+      if (addressee === 'none' && row.view.addressee !== null) continue
       if (!mayKnow(principal, { addressee: row.view.addressee, createdBy })) continue
       if (items.length === limit) return { items, nextCursor: items.at(-1)?.id ?? null }
       items.push(presentInterruption(principal, row, createdBy))
@@ -116,6 +118,14 @@ export async function listInterruptions(
     if (rows.length < chunk) return { items, nextCursor: null }
     after = rows.at(-1)?.view.id ?? null
   }
+}
+
+/** Whom a list is for: `me` is the principal as a person and in its roles. Null: everybody, and nobody in particular. */
+function addresseesOf(wanted: string | undefined, { id, roles }: Scope['principal']): readonly string[] | null {
+  if (wanted === undefined || wanted === 'none') return null
+  if (wanted !== 'me') return [wanted]
+  const person = id.startsWith('user:') ? [id.slice('user:'.length)] : []
+  return [...person, ...roles.map((role) => `role:${role}`)]
 }
 
 async function creatorOf({ parts, database }: Scope, conversation: string): Promise<string> {

@@ -63,13 +63,16 @@ function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
   ]
 }
 
+/** What no person may be called: authors of their own, and words of the list of what waits. */
+const reservedPeople: ReadonlySet<string> = new Set(['user', 'witan', 'all', 'me', 'none'])
+
 /** A person whose words would stand under the name of an agent, or the other way round [C28]. */
 function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {
   const own = knownPeople(agent).flatMap(({ id, handle }, index): Finding[] => {
-    const taken = [id, handle].find((one) => agents.has(one))
+    const taken = [id, handle].find((one) => agents.has(one) || reservedPeople.has(one))
     if (taken === undefined) return []
     const path = taken === id ? `users.${index}.id` : 'anonymizeUsers'
-    const detail = `Agent \`${agent.id}\` would know a person as \`${taken}\`, which is an agent.`
+    const detail = `Agent \`${agent.id}\` would know a person as \`${taken}\`, which is ${agents.has(taken) ? 'an agent' : 'a word with a meaning of its own'}.`
     return [errorAt(agent, path, { code: 'NAME_TAKEN', detail, hint: 'Choose another name for the person.' })]
   })
   const others = [...agents.values()].filter(
