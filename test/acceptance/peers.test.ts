@@ -383,3 +383,76 @@ test('[T20] a message that closes its exchange leaves the responder nothing to s
   )
   assert.deepEqual(notices(await stage.events('chats/closed')), ['PROTOCOL_UNFINISHED'])
 })
+
+test('[T20] a reply may be null, in the text or in a call of `set_output`', async () => {
+  const nothing = {
+    name: 'nothing',
+    messages: [{ name: 'ask', from: 'initiator', schema: { type: 'object' }, reply: { type: 'null' } }],
+  }
+  await saveAll(
+    stage,
+    [nothing],
+    [
+      agent('one', { speaks: [initiates('nothing', 'two', 'three')] }),
+      agent('two', { speaks: [responds('nothing')] }),
+      agent('three', { speaks: [responds('nothing')], outputMode: 'tool' }),
+    ],
+  )
+  stage.model.script('one', { calls: [send('two', 'ask', {}), send('three', 'ask', {})] }, { text: 'Done.' })
+  stage.model.script('two', { text: 'null' })
+  stage.model.script(
+    'three',
+    { text: 'There is nothing.' },
+    { calls: [{ name: 'set_output', args: { output: null } }] },
+  )
+  const { runId } = await stage.ask('one', 'Go.', { id: 'chats/null' })
+  const replies = (await exchangesOf(runId)).flatMap(({ messages: said }) => said.filter(({ isReply }) => isReply))
+  assert.deepEqual(
+    replies.map(({ body }) => body),
+    [null, null],
+  )
+})
+
+test('[T20] [I16] a responder keeps its tools over a wait, and hears which message is out of order', async () => {
+  const offer = {
+    name: 'offer',
+    messages: [
+      { name: 'invite', from: 'initiator', schema: { type: 'object' } },
+      { name: 'clarify', from: 'responder', schema: { type: 'object' } },
+    ],
+    order: {
+      start: 'idle',
+      final: ['done'],
+      states: { idle: { invite: 'invited' }, invited: { clarify: 'done' }, done: {} },
+    },
+  }
+  await saveAll(
+    stage,
+    [offer],
+    [
+      agent('host', { speaks: [initiates('offer', 'guest')] }),
+      agent('guest', { speaks: [responds('offer')], actions: [{ name: 'Look', parametersSample: {} }] }),
+    ],
+  )
+  const clarify = send('host', 'clarify', {})
+  stage.model.script('host', { calls: [send('guest', 'invite', {})] }, { text: 'At noon.' }, { text: 'Agreed.' })
+  stage.model.script(
+    'guest',
+    { calls: [clarify] },
+    { calls: [{ name: 'Look', args: {} }] },
+    { calls: [clarify] },
+    { text: 'I come.' },
+  )
+  const waiting = await stage.ask('host', 'Invite.', { id: 'chats/wait' })
+  assert.equal(waiting.status, 'waiting')
+  const [asked] = waiting.interruptions
+  const run = await stage.run('chats/wait', { actionResponses: [{ id: asked?.id, response: 'seen' }] })
+  assert.equal(run.text, 'Agreed.')
+  assert.deepEqual(stage.model.of('guest').map(offeredNames), [['Look', 'host_clarify'], ['Look'], ['Look'], ['Look']])
+  assert.match(toolContents(stage.model.of('guest')[3]).at(-1) ?? '', /clarify is not allowed in state done of offer/)
+  const [exchange] = await exchangesOf(run.runId)
+  assert.deepEqual(
+    exchange?.violations.map(({ code }) => code),
+    ['PROTOCOL_VIOLATION'],
+  )
+})

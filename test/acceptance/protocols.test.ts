@@ -231,3 +231,30 @@ test('[T19] both ends of a protocol must fit, for whoever saves one of them', as
   )
   assert.ok(graph.body.hotSpots.some(({ id }) => id === 'tells'))
 })
+
+test('[Tb25] what another agent or a protocol brings along cannot replace a tool of an agent', async () => {
+  const [object, from] = [{ type: 'object' }, 'responder']
+  const messages = [
+    { name: 'ask', from: 'initiator', schema: object },
+    { name: 'tell', from, schema: object },
+  ]
+  const speaks = (role: string, more: object = {}) => ({ speaks: [{ protocol: 'bring', role, ...more }] })
+  const put = (id: string, more: object) =>
+    stage.witan.call('PUT', `/api/v1/agents/${id}`, { body: { ...agent(id), ...more } })
+  const protocol = (more: object[] = []) =>
+    stage.witan.call('PUT', '/api/v1/protocols/bring', { body: { messages: [...messages, ...more] } })
+  assert.equal((await protocol()).status, 201)
+  const actions = ['asker_tell', 'asker_more'].map((name) => ({ name, parametersSample: {} }))
+  assert.equal((await put('teller', { ...speaks('responder'), actions: actions.slice(0, 1) })).status, 201)
+  const initiates = speaks('initiator', { peers: ['teller'] })
+  assertProblem(await put('asker', initiates), { status: 422, code: 'NAME_TAKEN', names: ['asker_tell', 'teller'] })
+  const long = 'a'.repeat(62)
+  assertProblem(await put(long, initiates), { status: 422, code: 'TOOL_NAME_TOO_LONG', names: ['teller'] })
+  assert.equal((await put('teller', { ...speaks('responder'), actions: actions.slice(1) })).status, 200)
+  assert.equal((await put('asker', initiates)).status, 201)
+  assertProblem(await protocol([{ name: 'more', from, schema: object }]), {
+    status: 422,
+    code: 'NAME_TAKEN',
+    names: ['asker_more'],
+  })
+})

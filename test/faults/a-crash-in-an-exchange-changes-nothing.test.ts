@@ -88,7 +88,9 @@ async function tell(at: number, moment: CrashMoment): Promise<Told> {
       body,
     })),
   )
-  const asked = [...first.requests, ...last.requests].map(({ messages }) => JSON.stringify(messages))
+  const asked = [...first.requests, ...last.requests].map(({ messages, tools }) =>
+    JSON.stringify([messages, tools.map(({ name }) => name)]),
+  )
   await Promise.all([last.runtime.close()])
   return {
     said: said.map((one) => JSON.stringify(one)).sort(),

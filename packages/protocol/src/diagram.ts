@@ -110,7 +110,13 @@ function takeEnd(fold: Fold, event: Event, { kind, text }: Pick<Arrow, 'kind' | 
   const call = fold.calls.get(event.callId)
   if (call === undefined || call.position !== null || (call.isPeer && kind === 'answer')) return
   const isPerson = event.parentCallId === null
-  add(fold, event, { from: call.speaker, to: call.asker, kind, text, ...(isPerson ? { toPerson: true } : {}) })
+  add(fold, event, {
+    from: call.isPeer ? call.agent : call.speaker,
+    to: call.asker,
+    kind,
+    text,
+    ...(isPerson ? { toPerson: true } : {}),
+  })
 }
 
 function takeTransfer(fold: Fold, event: EventOf<'transfer'>): void {
@@ -201,15 +207,15 @@ export function diagramMermaid({ participants, arrows }: Diagram): string {
   return ['sequenceDiagram', ...actors, ...lines, ''].join('\n')
 }
 
-/** Words that begin a line of a Mermaid diagram. */
+/** Words that begin a line of a Mermaid diagram: even a longer id is read as one where a hyphen follows it. */
 const reserved = new Set(
-  'activate actor alt and as autonumber box break create critical deactivate destroy else end link links loop note opt option over par participant rect title'.split(
+  'accdescr acctitle activate actor alt and as autonumber box break create critical deactivate destroy details else end link links loop note opt option over par participant properties rect sequencediagram title'.split(
     ' ',
   ),
 )
 
 function mermaidName(id: string, index: number): string {
-  return /^[a-z][a-z0-9_-]*$/i.test(id) && !reserved.has(id.toLowerCase()) ? id : `p${index}`
+  return /^[a-z][a-z0-9_]*$/i.test(id) && !reserved.has(id.toLowerCase()) ? id : `p${index}`
 }
 
 /** Characters that end a line, or begin a directive or an entity, are written as entities. */

@@ -84,5 +84,5 @@ export const exchangeSchema = z.object({
 })
 export type Exchange = z.infer<typeof exchangeSchema>
 
-/** The exchanges of a run, in the order of their first message. */
+/** The exchanges of a run, in the order of their beginning: of the first message, or of the first one that was refused. */
 export const exchangesSchema = z.object({ exchanges: z.array(exchangeSchema) })

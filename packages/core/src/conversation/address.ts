@@ -100,6 +100,16 @@ export function freeDocument(state: ConversationState, key: string, job: string)
   }
 }
 
+/** Forgets a document that nobody continues, once its call has ended. */
+export function dropApart(
+  state: ConversationState,
+  { place, agent, parameters, parent, exchange, handOver }: AgentCall,
+): void {
+  if (parent === null || handOver !== null || exchange?.soFar === undefined) return
+  const { key } = childAddress(state, parent, { agent: agent.id, parameters, call: place.call, exchange })
+  if (state.documents.get(key)?.calls.length === 0) state.documents.delete(key)
+}
+
 /** The document of that key and path, created if it does not exist. */
 export function documentAt(state: ConversationState, key: string, path: string): DocumentState {
   for (let variant = 1; ; variant += 1) {

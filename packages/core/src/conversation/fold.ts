@@ -14,6 +14,7 @@ import { channelOf } from '../identity/channel.ts'
 import { countersOf, mergeUsage } from './usage.ts'
 import { outputIn } from '../model/output.ts'
 import { Scrubbers } from '../parameter/scrubbers.ts'
+import { dropApart } from './address.ts'
 import { agentAnswer, callersView, handleOf } from './callers-view.ts'
 import { foldRequired, foldResolved } from './asking.ts'
 import { foldExchange, noteUnsent } from './exchange.ts'
@@ -280,6 +281,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   calls.splice(calls.indexOf(call), 1)
   const next = calls[0]
   if (next !== undefined && !next.active) activate(next)
+  dropApart(state, call)
   if (call.parent === null) {
     state.run = null
     settleAccount(state, run, body)

@@ -1,7 +1,7 @@
 /** The initial state of a live job in the fold, and its working time. */
 import type { Entry } from '@witan/protocol/entries'
 import type { Spending } from '../budget/budget.ts'
-import { SparseMap } from './sparse-map.ts'
+import { ExchangeBook } from '../tool/exchange.ts'
 import type { AgentCall, LiveJob } from './state.ts'
 
 /** Updates the working time. A new epoch begins when a parked or lost run continues; the time between does not count. */
@@ -29,7 +29,7 @@ export function newRun(root: AgentCall, of: Pick<LiveJob, 'tree' | 'revisions' |
     lent: nothingSpent(),
     heard: new Set(),
     tasks: [],
-    exchanges: new SparseMap(),
+    exchanges: new ExchangeBook(),
     calls: new Map([[root.place.call, root]]),
     slots: new Map(),
     modelCalls: 0,

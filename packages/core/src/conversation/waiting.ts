@@ -11,7 +11,7 @@ export function wouldWaitForever(
   sender: AgentCall,
   to: ChildName & { readonly job: string },
 ): boolean {
-  for (let above: AgentCall | null = sender; above !== null; above = above.parent)
+  for (let above: AgentCall | null = sender; above !== null; above = isTop(above) ? null : above.parent)
     if (above.agent.id === to.agent) return true
   const document = freeDocument(state, childAddress(state, sender, to).key, to.job)
   if (document === null || document.calls.length === 0) return false

@@ -29,7 +29,7 @@ export function peerTools(context: PeerContext): ToolSource {
     if (caller.agent.speaks.length === 0) return []
     const messages = peerMessagesOf(caller.agent, {
       protocol: (name) => context.protocol(caller, name)?.data ?? null,
-      initiators: ({ protocol, peers }) => openInitiators(caller, context, { protocol, peers }),
+      initiators: ({ protocol, peers }) => initiatorsOf(caller, { protocol, peers }),
     })
     const told = new Set<string>()
     return messages.map((message) => {
@@ -42,19 +42,21 @@ export function peerTools(context: PeerContext): ToolSource {
   }
 }
 
-/** Who has an exchange of that protocol under way with the agent of a call. */
-function openInitiators(
-  caller: Caller,
-  context: PeerContext,
+/** Who has written to the agent of a call by that protocol: their tools are known, and offered while the exchange is open. */
+function initiatorsOf(
+  { agent, exchanges }: Caller,
   { protocol, peers }: { readonly protocol: string; readonly peers: readonly string[] | null },
 ): readonly string[] {
-  const data = context.protocol(caller, protocol)?.data
-  if (data === undefined) return []
-  return [...caller.exchanges.values()].flatMap((one) => {
-    const isOurs = one.protocol === protocol && one.responder === caller.agent.id
-    const isKept = isOurs && one.standing !== null && isOpen(data, one.standing)
-    return isKept && (peers === null || peers.includes(one.initiator)) ? [one.initiator] : []
+  return [...exchanges.values()].flatMap(({ initiator, responder, standing, ...one }) => {
+    const isOurs = one.protocol === protocol && responder === agent.id && standing !== null
+    return isOurs && (peers === null || peers.includes(initiator)) ? [initiator] : []
   })
+}
+
+/** Whether a message may be sent at all now: an initiator may begin anew, a responder needs an open exchange. */
+function isSendable({ protocol, message }: PeerMessage, ends: ExchangeEnds, { exchanges }: Caller): boolean {
+  const standing = exchanges.get(exchangeKey(ends))?.standing ?? null
+  return message.from === 'initiator' || (standing !== null && isOpen(protocol, standing))
 }
 
 function toolOf(message: PeerMessage, caller: Caller, context: PeerContext): ImmediateTool {
@@ -69,7 +71,9 @@ function toolOf(message: PeerMessage, caller: Caller, context: PeerContext): Imm
   const ends: ExchangeEnds = { protocol: protocol.name, revision, initiator, responder }
   return {
     name,
-    offer: { name, description: describe(message, reached.child.description), parameters: message.message.schema },
+    offer: isSendable(message, ends, caller)
+      ? { name, description: describe(message, reached.child.description), parameters: message.message.schema }
+      : null,
     notice: null,
     effect: 'none',
     bound: [],

@@ -125,7 +125,7 @@ function checkArguments(
     const bound = boundSpelling(terms.bound, name)
     if (bound !== undefined)
       throw invalid(`${at}.${clip(name)}`, `\`${bound}\` is bound for \`${tool}\`.`, 'Leave it out.')
-    if (names.length > 0 && !names.includes(name))
+    if (names.length > 0 && !names.includes(name) && terms.takesAnyName !== true)
       throw invalid(`${at}.${clip(name)}`, `\`${tool}\` has no argument \`${clip(name)}\`.`, oneOf(names))
   }
   const checked = checkSchema(terms.schema, record)

@@ -25,6 +25,8 @@ export interface CallTools {
   readonly toolset: Toolset
   readonly offers: readonly ModelTool[]
   readonly system: ModelMessage
+  /** The moves of exchanges that the tools were made after: a later one may open or close a tool. */
+  readonly moves: number
 }
 
 /** A model call under way in this process, for one agent call. */

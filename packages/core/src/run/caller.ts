@@ -6,10 +6,11 @@ import type { ModelTool } from '../model/model.ts'
 import type { Caller } from '../tool/tool.ts'
 import type { CallTools, Job } from '../job/job.ts'
 
-/** The tools of a call, cached: they do not change while it is live. */
+/** The tools of a call, cached: while it is live they change only with its agent's exchanges. */
 export function toolsOf(call: AgentCall, job: Job): CallTools {
   const known = job.cache.tools.get(call)
-  if (known !== undefined) return known
+  const { moves } = job.run.exchanges
+  if (known !== undefined && (known.moves === moves || call.agent.speaks.length === 0)) return known
   const caller = callerOf(call, job)
   const toolset = job.env.toolset(caller)
   const offers: ModelTool[] = []
@@ -23,7 +24,7 @@ export function toolsOf(call: AgentCall, job: Job): CallTools {
   }
   if (isAlone) offers.length = 0
   lines.push(...job.env.guidance(caller))
-  const made = { caller, toolset, offers, system: systemMessage(call, { maxDepth: caller.maxDepth, lines }) }
+  const made = { caller, toolset, offers, system: systemMessage(call, { maxDepth: caller.maxDepth, lines }), moves }
   job.cache.tools.set(call, made)
   return made
 }

@@ -1,4 +1,6 @@
 /** The request for the structured form of an answer, by one forced call of `set_output`, and its reply [Tb10]. */
+import type { LoggedToolCall } from '@witan/protocol/entries'
+import { misfit } from '../conversation/exchange.ts'
 import { attributed } from '../model/attribution.ts'
 import type { AgentCall, FinalReply } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
@@ -46,7 +48,7 @@ interface Closing {
 /** Records the reply. Its first call of `set_output` counts, and nothing else in it does anything. */
 export function takeClosing({ call, model, startedAt, attempt }: Closing, job: Job, reply: ModelReply): void {
   const asked = reply.toolCalls.find(({ name }) => name === outputToolName)
-  const detail = asked === undefined ? `called no \`${outputToolName}\`` : problemOf(call, asked.arguments)
+  const detail = problemOf(call, asked)
   const hadUnfit = call.final?.unfit !== undefined
   record(job, call.place, {
     type: 'end',
@@ -69,18 +71,20 @@ export function takeClosing({ call, model, startedAt, attempt }: Closing, job: J
   noteExtra(call, job, { asked: reply.toolCalls.length, isMissing: asked === undefined })
   if (detail === null) return
   const off = {
-    detail: `The model of \`${call.agent.id}\` ${detail}.`,
+    detail,
     message: null,
     finishReason: reply.finishReason,
   }
   askAgain(call, job, { ...off, isLast: hadUnfit })
 }
 
-function problemOf({ agent }: AgentCall, written: string): string | null {
-  const issue = outputIssue(agent, written)
-  return issue === null
-    ? null
-    : `called \`${outputToolName}\` with arguments that do not fit its output schema: ${issue}`
+function problemOf(call: AgentCall, asked: LoggedToolCall | undefined): string | null {
+  const who = `The model of \`${call.agent.id}\` called`
+  if (asked === undefined) return `${who} no \`${outputToolName}\`.`
+  const issue = outputIssue(call.agent, asked.arguments)
+  if (issue === null) return null
+  if (call.exchange !== null) return misfit(call, issue)
+  return `${who} \`${outputToolName}\` with arguments that do not fit its output schema: ${issue}.`
 }
 
 /** Notes a forced call that is missing, and calls beside it, which are not run. */

@@ -1,11 +1,11 @@
 /** Records what peers say to each other: a message at the call that answers it, and its reply. */
-import type { AnsweredMessage, CallPlace, EntryContent, ExchangeMessage } from '@witan/protocol/entries'
+import type { AgentEndBody, AnsweredMessage, CallPlace, EntryContent, ExchangeMessage } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { exchangeKey } from '../tool/exchange.ts'
 import type { ChildName } from '../conversation/address.ts'
 import { misfit } from '../conversation/exchange.ts'
 import { contentOf } from '../conversation/said.ts'
-import type { AgentCall, LiveJob } from '../conversation/state.ts'
+import { type AgentCall, holderOf, type LiveJob } from '../conversation/state.ts'
 import { wouldWaitForever } from '../conversation/waiting.ts'
 import { type Job, record } from '../job/job.ts'
 import { attributed } from '../model/attribution.ts'
@@ -21,7 +21,22 @@ export function answeredMessage(
   const message = { id, protocol, revision, initiator, responder, name, reply }
   if (!wouldWaitForever(job.log.state, parent, { ...child, exchange: {} })) return message
   const known = job.run.exchanges.get(exchangeKey(sent))
-  return { ...message, soFar: known?.id === id ? known.said.join('\n\n') : '' }
+  return { ...message, soFar: known?.id === id ? latestOf(known.said) : '' }
+}
+
+/** A fresh document begins with at most so many characters of its exchange, or it would grow with each one. */
+const longestSoFar = 16_000
+
+/** The latest of what was said, whole; how much is left out is said. */
+function latestOf(said: readonly string[]): string {
+  let length = 0
+  const isLeftOut = (one: string) => {
+    length += one.length
+    return length > longestSoFar
+  }
+  const from = said.length - said.toReversed().findIndex(isLeftOut)
+  if (from > said.length) return said.join('\n\n')
+  return [`(${from} earlier messages of this exchange are left out)`, ...said.slice(from)].join('\n\n')
 }
 
 type Child = Omit<ChildName, 'exchange'> & { readonly job: string }
@@ -37,12 +52,12 @@ export function recordSent(
 }
 
 /** Records the reply of a call that answers a message, before its end. */
-export function recordReply({ place, exchange, parent, handOver }: AgentCall, job: Job, content: EntryContent): void {
+export function recordReply(call: AgentCall, job: Job, content: EntryContent): void {
+  const { place, exchange, parent, handOver } = call
   if (exchange === null || parent === null || handOver !== null || content.type !== 'end' || content.kind !== 'agent')
     return
   const { reply: _, soFar: __, ...ends } = exchange
-  const { output, text: words } = content.body
-  const body = output ?? words
+  const body = replyIn(call, content.body)
   const author = place.author
   const text = attributed(author, parent.agent.id, contentOf(body))
   const { state, finished } = job.run.exchanges.get(exchangeKey(ends))?.standing ?? { state: null, finished: true }
@@ -50,12 +65,22 @@ export function recordReply({ place, exchange, parent, handOver }: AgentCall, jo
   record(job, place, { type: 'message', kind: null, body: { author, text, exchange: sent } })
 }
 
+/** The reply as its sender reads it: JSON where the message has a schema for it, else text. The answer fits. */
+function replyIn(call: AgentCall, { output, text }: AgentEndBody): unknown {
+  const given = holderOf(call).final?.output
+  if (given !== undefined) return given.value
+  if (output !== null || (call.exchange?.reply ?? null) === null) return output ?? text
+  const read = readJson(text)
+  return read.ok ? read.value : text
+}
+
 /** What is wrong with the answer of a call as the reply to a message; null if it fits, or answers none. */
 export function replyProblem(call: AgentCall, content: EntryContent): string | null {
   const { exchange } = call
   if (exchange === null || exchange.reply === null || content.type !== 'end' || content.kind !== 'agent') return null
   const { output, text } = content.body
-  const read = output === null ? readJson(text) : { ok: true as const, value: output }
+  const given = holderOf(call).final?.output ?? (output === null ? undefined : { value: output })
+  const read = given === undefined ? readJson(text) : { ok: true as const, value: given.value }
   const issues = read.ok ? validatorOf(exchange.reply).issuesOf(read.value) : [read.problem]
   return issues.length === 0 ? null : misfit(call, issues.slice(0, 5).join('; '))
 }

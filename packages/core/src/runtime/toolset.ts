@@ -39,13 +39,14 @@ export function toolSourcesOf(from: {
   const { tools, sources, find, protocol, exists, control, agents, report } = from
   const approvals = approvalsOf(agents, report)
   const own = [
+    // First, so that an own tool of the same name, which a check refuses, is never replaced by another agent's message.
+    peerTools({ find, protocol }),
     functionTools(tools, find),
     queryTools(sources),
     actionTools,
     subAgentTools(find),
     agentTools(find),
     transferTools({ find, exists }),
-    peerTools({ find, protocol }),
     backgroundTools(control),
     questionTools,
     userTools,

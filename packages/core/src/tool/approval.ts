@@ -11,4 +11,6 @@ export type ApprovalPredicate = (args: Readonly<Record<string, unknown>>) => boo
 export interface ApprovalTerms {
   readonly schema: JsonSchema
   readonly bound: readonly string[]
+  /** Set if the schema alone decides which names it takes. */
+  readonly takesAnyName?: true
 }

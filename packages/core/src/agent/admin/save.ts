@@ -2,8 +2,10 @@
 import { type AgentData, type Finding, type StoredAgent, WitanError } from '@witan/protocol'
 import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
 import { checkAgent, type Survey, surveyOf } from '../check/check.ts'
+import { clashes } from '../check/names.ts'
 import { checkPeers } from '../check/peers.ts'
 import { inTurns, type Steps } from '../check/steps.ts'
+import { peerMessagesIn } from '../protocol/peers.ts'
 import { type AgentChange, type AgentRow, protocolId, type ProtocolRow } from '../records.ts'
 import { listedByParents } from '../seed.ts'
 import {
@@ -154,7 +156,8 @@ function refuseUnfit(
   const speakers = [...agents.values()].filter(
     ({ id, speaks }) => !saved.has(id) && speaks.some(({ protocol }) => names.has(protocol)),
   )
-  refuseErrors(speakers.flatMap((agent) => checkPeers(agent, { agents, protocols: context.protocols })))
+  const set = { agents, protocols: context.protocols }
+  refuseErrors(speakers.flatMap((agent) => [...checkPeers(agent, set), ...clashes(agent, peerMessagesIn(agent, set))]))
 }
 
 /** A definition that is about to be stored; its row is the current one if nothing changes. */

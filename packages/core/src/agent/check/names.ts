@@ -93,7 +93,8 @@ function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {
   ]
 }
 
-function clashes(agent: AgentData, messages: readonly PeerMessage[]): Finding[] {
+/** Names that two things of an agent share. */
+export function clashes(agent: AgentData, messages: readonly PeerMessage[]): Finding[] {
   const findings: Finding[] = []
   const taken = new Map<string, string>()
   const take = (name: string, path: string) => {

@@ -2,7 +2,8 @@
 import type { AgentData, Finding } from '@witan/protocol'
 import type { Acquaintance, Protocol, ProtocolUse } from '@witan/protocol/protocols'
 import { nearest } from '../nearest.ts'
-import { otherRole, peerMessagesIn, speaksWith } from '../protocol/peers.ts'
+import { edgesOf } from '../edges.ts'
+import { otherRole, peerMessagesIn, peerTool, speaksWith } from '../protocol/peers.ts'
 import type { AgentSet } from './graph.ts'
 import { errorAt } from './names.ts'
 
@@ -18,7 +19,12 @@ interface PeerSurvey {
 
 /** Errors of one agent as an end of its protocols [T19, T20]. */
 export function checkPeers(agent: AgentData, survey: PeerSurvey): Finding[] {
-  return [...ownEnds(agent, survey), ...otherEnds(agent, survey), ...longNames(agent, survey)]
+  return [
+    ...ownEnds(agent, survey),
+    ...otherEnds(agent, survey),
+    ...longNames(agent, survey),
+    ...othersTools(agent, survey),
+  ]
 }
 
 const longestTool = 64
@@ -94,6 +100,35 @@ function longNames(agent: AgentData, survey: PeerSurvey): Finding[] {
           }),
         ],
   )
+}
+
+/** Tools that agents which answer this one would get and cannot have. One that is checked too reports them itself. */
+function othersTools(agent: AgentData, { agents, protocols, checked }: PeerSurvey): Finding[] {
+  return agent.speaks.flatMap(({ protocol, role, peers }, index) => {
+    const back = (protocols.get(protocol)?.messages ?? []).filter(({ from }) => from === 'responder')
+    if (role !== 'initiator' || back.length === 0) return []
+    return (peers ?? []).flatMap((id) => {
+      const other = agents.get(id)
+      if (other === undefined || checked?.has(id) === true) return []
+      const messages = peerMessagesIn(other, { agents, protocols })
+      const taken = [...toolNamesOf(other), ...messages.map(({ tool }) => tool)]
+      return back.flatMap(({ name }): Finding[] => {
+        const tool = peerTool(agent.id, name)
+        const isTooLong = tool.length > longestTool
+        if (!isTooLong && taken.filter((one) => one === tool).length < 2) return []
+        const why = isTooLong ? `is longer than ${longestTool} characters` : 'it has already'
+        const detail = `By \`${protocol}\` agent \`${id}\` would get the tool \`${tool}\`, which ${why}.`
+        const code = isTooLong ? 'TOOL_NAME_TOO_LONG' : 'NAME_TAKEN'
+        return [errorAt(agent, `speaks.${index}`, { code, detail, hint: 'Rename the message, the tool or the agent.' })]
+      })
+    })
+  })
+}
+
+/** The names of the tools of an agent that no protocol gives it. */
+function toolNamesOf(agent: AgentData): readonly string[] {
+  const named = [...agent.queries, ...agent.actions].map(({ name }) => name)
+  return [...named, ...agent.tools, ...edgesOf(agent).flatMap(({ tool }) => tool ?? [])]
 }
 
 /** Who speaks each protocol, in the order of the protocols' names. */

@@ -102,7 +102,14 @@ function gateOf(
   tool: Tool,
   when: { readonly asks: readonly ((call: GatedCall) => boolean)[]; readonly isConditional: boolean },
 ): Gate {
-  const terms: ApprovalTerms | null = tool.offer === null ? null : { schema: tool.offer.parameters, bound: tool.bound }
+  const terms: ApprovalTerms | null =
+    tool.offer === null
+      ? null
+      : {
+          schema: tool.offer.parameters,
+          bound: tool.bound,
+          ...(tool.takesAnyName === true ? { takesAnyName: true } : {}),
+        }
   return {
     isConditional: when.isConditional,
     ask: (call) =>
