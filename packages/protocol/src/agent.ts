@@ -323,9 +323,6 @@ export const protocolUseSchema = z.object({
   responders: z.array(z.string()),
 })
 export type ProtocolUse = z.infer<typeof protocolUseSchema>
-/** Who may write to whom, and by which protocol: `from` is the initiator [T19]. */
-export const acquaintanceSchema = z.object({ from: z.string(), to: z.string(), protocol: z.string() })
-export type Acquaintance = z.infer<typeof acquaintanceSchema>
 
 /** The result of `check`, found before anything runs. */
 export const checkReportSchema = z.object({
@@ -334,7 +331,6 @@ export const checkReportSchema = z.object({
   matrix: z.array(matrixRowSchema),
   handlers: z.array(z.string()),
   protocols: z.array(protocolUseSchema),
-  acquaintances: z.array(acquaintanceSchema),
 })
 export type CheckReport = z.infer<typeof checkReportSchema>
 

@@ -15,7 +15,7 @@ import { type Line, lineWidth } from '../tree/lines.ts'
 import { plural } from '../tree/phrase.ts'
 import { oneLine } from '../tree/width.ts'
 import type { CheckReport, Finding } from '@witan/protocol'
-import type { Acquaintance } from '@witan/protocol/protocols'
+import type { ProtocolUse } from '@witan/protocol/protocols'
 
 export const checkCommand: Command = {
   name: 'check',
@@ -37,7 +37,7 @@ export const checkCommand: Command = {
 function unread(error: unknown): CheckReport {
   const { code, detail, path, hint } = describe(error instanceof StartError ? error.cause : error)
   const finding = { code, severity: 'error', agent: '', path: path ?? '', detail, hint: hint ?? '' } as const
-  return { errors: [finding], warnings: [], matrix: [], handlers: [], protocols: [], acquaintances: [] }
+  return { errors: [finding], warnings: [], matrix: [], handlers: [], protocols: [] }
 }
 
 const noAgents =
@@ -73,7 +73,7 @@ function printReport(terminal: Terminal, report: CheckReport): void {
   for (const finding of [...report.errors, ...report.warnings]) printProse(terminal, findingLine(finding))
   if (report.matrix.length > 0) show([...matrixLines(report.matrix, width), []])
   if (report.handlers.length > 0) show([...handlerLines(report.handlers), []])
-  if (report.acquaintances.length > 0) show([...acquaintanceLines(report.acquaintances), []])
+  show(protocolLines(report.protocols))
   const good = report.errors.length === 0
   const sum = `${plural(report.errors.length, 'error')}, ${plural(report.warnings.length, 'warning')}`
   show([
@@ -127,27 +127,18 @@ function handlerLines(handlers: readonly string[]): Line[] {
   ]
 }
 
-const busiest = 3
-
-/** Who writes to whom, one line for each agent and protocol, and the agents with the most acquaintances. */
-function acquaintanceLines(all: readonly Acquaintance[]): Line[] {
-  const lines = new Map<string, { from: string; protocol: string; to: string[] }>()
-  const count = new Map<string, number>()
-  for (const { from, to, protocol } of all) {
-    const line = lines.get(`${from} ${protocol}`) ?? { from, protocol, to: [] }
-    line.to.push(to)
-    lines.set(`${from} ${protocol}`, line)
-    for (const id of [from, to]) count.set(id, 1 + (count.get(id) ?? 0))
-  }
-  const busy = [...count].sort(([, one], [, other]) => other - one).slice(0, busiest)
+/** Who begins to write to whom by each protocol. */
+function protocolLines(all: readonly ProtocolUse[]): Line[] {
+  const spoken = all.filter(({ initiators, responders }) => initiators.length > 0 && responders.length > 0)
+  if (spoken.length === 0) return []
   return [
     [{ text: 'WHO WRITES TO WHOM', tone: 'faint' }],
-    ...[...lines.values()].map(
-      ({ from, protocol, to }): Line => [
-        { text: oneLine(`${from} → ${to.join(', ')}`), tone: 'plain' },
-        { text: `  ${oneLine(protocol)}`, tone: 'faint' },
+    ...spoken.map(
+      ({ name, initiators, responders }): Line => [
+        { text: oneLine(`${initiators.join(', ')} → ${responders.join(', ')}`), tone: 'plain' },
+        { text: `  ${oneLine(name)}`, tone: 'faint' },
       ],
     ),
-    [{ text: `busiest: ${busy.map(([id, links]) => oneLine(`${id} (${links})`)).join(', ')}`, tone: 'faint' }],
+    [],
   ]
 }

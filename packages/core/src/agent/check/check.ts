@@ -7,7 +7,7 @@ import { addHandlers } from './handlers.ts'
 import { matrixOf } from './matrix.ts'
 import { checkNames, type Surroundings } from './names.ts'
 import { findBelow, findFrom, type ParameterFindings, type ParameterSurvey, surveyParameters } from './parameters.ts'
-import { acquaintancesOf, checkPeers, protocolUses, unspoken } from './peers.ts'
+import { checkPeers, protocolUses, unspoken } from './peers.ts'
 import { checkPrices } from './prices.ts'
 import { checkQueries } from './queries.ts'
 import { inTurns, type Steps } from './steps.ts'
@@ -143,7 +143,6 @@ export async function checkAll(
     warnings: [...warnings],
     ...(await inTurns(waysDown(checked, survey))),
     protocols: [...protocols],
-    acquaintances: acquaintancesOf(agents).slice(0, mostReported),
   }
 }
 

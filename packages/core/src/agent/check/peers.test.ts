@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { agentSchema, protocolSchema } from '@witan/protocol/schemas'
 import type { AgentData } from '@witan/protocol'
 import { peerMessagesIn } from '../protocol/peers.ts'
-import { acquaintancesOf, checkPeers, protocolUses, unspoken } from './peers.ts'
+import { checkPeers, protocolUses, unspoken } from './peers.ts'
 
 const stock = protocolSchema.parse({
   name: 'stock',
@@ -74,7 +74,6 @@ describe('the ends of a protocol', () => {
     const used = protocolUses(agents, protocols)
     assert.deepEqual(used, [{ name: 'stock', initiators: ['buyer'], responders: ['store'] }])
     assert.deepEqual(unspoken(used), [])
-    assert.deepEqual(acquaintancesOf(agents), [{ from: 'buyer', to: 'store', protocol: 'stock' }])
     assert.deepEqual(
       unspoken(protocolUses(new Map(), protocols)).map(({ code }) => code),
       ['PROTOCOL_UNSPOKEN'],

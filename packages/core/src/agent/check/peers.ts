@@ -1,6 +1,6 @@
 /** Checks who speaks with whom: each protocol exists, both ends fit, and the tools have names that a model can call. */
 import type { AgentData, Finding } from '@witan/protocol'
-import type { Acquaintance, Protocol, ProtocolUse } from '@witan/protocol/protocols'
+import type { Protocol, ProtocolUse } from '@witan/protocol/protocols'
 import { nearest } from '../nearest.ts'
 import { edgesOf } from '../edges.ts'
 import { otherRole, peerMessagesIn, peerTool, speaksWith } from '../protocol/peers.ts'
@@ -142,19 +142,6 @@ export function protocolUses(agents: AgentSet, protocols: ProtocolSet): readonly
         .sort()
     return { name, initiators: speakers('initiator'), responders: speakers('responder') }
   })
-}
-
-/** Who may write to whom, in the order of the agents' ids. */
-export function acquaintancesOf(agents: AgentSet): Acquaintance[] {
-  const all = [...agents.values()].flatMap(({ id: from, speaks }) =>
-    speaks
-      .filter(({ role }) => role === 'initiator')
-      .flatMap(({ protocol, peers }) => (peers ?? []).map((to) => ({ from, to, protocol }))),
-  )
-  const keyOf = ({ from, to, protocol }: Acquaintance) => `${from} ${to} ${protocol}`
-  return [...new Map(all.map((one) => [keyOf(one), one])).entries()]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, one]) => one)
 }
 
 /** Warns of protocols that nobody speaks. */
