@@ -2,7 +2,18 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { assertEvents } from './support/claims.ts'
-import { buyer, chat, initiates, responds, saveAll, send, stock, warehouse } from './support/peers.ts'
+import {
+  buyer,
+  chat,
+  exchangesIn,
+  initiates,
+  noticesIn,
+  responds,
+  saveAll,
+  send,
+  stock,
+  warehouse,
+} from './support/peers.ts'
 import { agent, createStage, type Stage } from './support/stage.ts'
 import { offeredNames, spoken, toolContents, transcript } from './support/transcript.ts'
 import type { WitanEvent } from './support/wire.ts'
@@ -15,19 +26,7 @@ afterEach(() => stage?.close())
 
 const messages = (events: readonly WitanEvent[]) =>
   events.filter(({ type, content }) => type === 'message' && content['exchange'] !== undefined)
-const notices = (events: readonly WitanEvent[]) =>
-  events.filter(({ type }) => type === 'notice').map(({ content }) => content['code'])
-
-interface Exchange {
-  id: string
-  state: string | null
-  finished: boolean
-  violations: { seq: number; code: string; detail: string }[]
-  messages: { seq: number; number: number; from: string; to: string; name: string; isReply: boolean; body: unknown }[]
-}
-
-const exchangesOf = async (run: string) =>
-  (await stage.witan.call<{ exchanges: Exchange[] }>('GET', `/api/v1/runs/${run}/exchanges`)).body.exchanges
+const exchangesOf = (run: string) => exchangesIn(stage, run)
 const diagramOf = async (run: string, format: string) => {
   const answer = await stage.witan.call('GET', `/api/v1/runs/${run}/diagram?format=${format}`)
   assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/)
@@ -87,7 +86,7 @@ describe('a message to a peer', () => {
     })
   })
 
-  test('a peer remembers earlier messages of the conversation, from whoever they come', async () => {
+  test('a peer remembers the earlier messages of a conversation, also those of other senders', async () => {
     await saveAll(
       stage,
       [chat('talk')],
@@ -140,7 +139,7 @@ describe('a message to a peer', () => {
     const events = await stage.events('chats/order')
     const codes = events.filter(({ type }) => type === 'error').map(({ content }) => content['code'])
     assert.deepEqual(codes, ['PROTOCOL_VIOLATION', 'TOOL_ARGS_INVALID', 'TOOL_ARGS_INVALID', 'PROTOCOL_VIOLATION'])
-    assert.deepEqual(notices(events), ['PROTOCOL_VIOLATION', 'PROTOCOL_VIOLATION'])
+    assert.deepEqual(noticesIn(events), ['PROTOCOL_VIOLATION', 'PROTOCOL_VIOLATION'])
     assert.equal(stage.model.of('warehouse').length, 2)
     const [exchange, again] = await exchangesOf(run.runId)
     assert.ok(exchange && again === undefined, 'a message that was not allowed begins no other exchange')
@@ -224,7 +223,7 @@ describe('a message to a peer', () => {
         ['buyer', false],
       ],
     )
-    assert.deepEqual(notices(events), ['PROTOCOL_UNFINISHED'])
+    assert.deepEqual(noticesIn(events), ['PROTOCOL_UNFINISHED'])
   })
 
   for (const [title, more, status] of [
@@ -238,7 +237,7 @@ describe('a message to a peer', () => {
       assert.equal(run.status, status, JSON.stringify(run.error))
       if (status === 'failed') assert.equal(run.error?.code, 'MISSING_AGENT_PARAMETER')
       assert.deepEqual(offeredNames(stage.model.of('buyer')[0]), [])
-      assert.deepEqual(notices(await stage.events('chats/lack')), ['DELEGATE_UNAVAILABLE'])
+      assert.deepEqual(noticesIn(await stage.events('chats/lack')), ['DELEGATE_UNAVAILABLE'])
     })
 
   test('[R30] a parameter of the peer is bound by name or by `map`, and one set of values is one memory', async () => {
@@ -315,75 +314,6 @@ describe('who waits for whom', () => {
   })
 })
 
-test('[T20] a responder may write to the initiator, only while their exchange is open', async () => {
-  const talk = {
-    name: 'offer',
-    messages: [
-      { name: 'invite', from: 'initiator', schema: { type: 'object' } },
-      { name: 'clarify', from: 'responder', schema: { type: 'object' } },
-    ],
-    order: {
-      start: 'idle',
-      final: ['done'],
-      states: { idle: { invite: 'invited' }, invited: { clarify: 'done' }, done: {} },
-    },
-  }
-  await saveAll(
-    stage,
-    [talk],
-    [agent('host', { speaks: [initiates('offer', 'guest')] }), agent('guest', { speaks: [responds('offer')] })],
-  )
-  stage.model.script('host', { calls: [send('guest', 'invite', {})] }, { text: 'At noon.' }, { text: 'Agreed.' })
-  stage.model.script(
-    'guest',
-    { calls: [send('host', 'clarify', {})] },
-    { calls: [send('host', 'clarify', {})] },
-    { text: 'I come.' },
-    { text: 'Nobody asks.' },
-  )
-  const run = await stage.ask('host', 'Invite.', { id: 'chats/guest' })
-  assert.equal(run.text, 'Agreed.')
-  assert.deepEqual(offeredNames(stage.model.of('guest')[0]), ['host_clarify'])
-  assert.deepEqual(spoken(stage.model.of('host')[1]), [
-    { user: '[from @host to @guest] invite {}\n\n[from @guest to @host] clarify {}' },
-  ])
-  assert.match(toolContents(stage.model.of('guest')[2])[1] ?? '', /clarify is not allowed in state done of offer/)
-  await stage.ask('guest', 'Hello.')
-  assert.deepEqual(offeredNames(stage.model.of('guest').at(-1)), [])
-})
-
-test('[T20] a message that closes its exchange leaves the responder nothing to send', async () => {
-  const object = { type: 'object' }
-  const states = { idle: { invite: 'invited' }, invited: { clarify: 'invited', close: 'done' }, done: {} }
-  const offer = {
-    name: 'offer',
-    messages: [
-      { name: 'invite', from: 'initiator', schema: object },
-      { name: 'clarify', from: 'responder', schema: object },
-      { name: 'close', from: 'initiator', schema: object },
-    ],
-    order: { start: 'idle', final: ['done'], states },
-  }
-  await saveAll(
-    stage,
-    [offer],
-    [agent('host', { speaks: [initiates('offer', 'guest')] }), agent('guest', { speaks: [responds('offer')] })],
-  )
-  const [invite, close] = [send('guest', 'invite', {}), send('guest', 'close', {})]
-  stage.model.script('host', { calls: [invite] }, { calls: [close] }, { calls: [invite] }, { text: 'Done.' })
-  stage.model.script('guest', { text: 'I come.' }, { text: 'Bye.' }, { text: 'Again?' })
-  const { runId } = await stage.ask('host', 'Invite.', { id: 'chats/closed' })
-  assert.deepEqual(stage.model.of('guest').map(offeredNames), [['host_clarify'], [], ['host_clarify']])
-  assert.deepEqual(
-    (await exchangesOf(runId)).map(({ state, messages: said }) => [state, said.length]),
-    [
-      ['done', 4],
-      ['invited', 2],
-    ],
-  )
-  assert.deepEqual(notices(await stage.events('chats/closed')), ['PROTOCOL_UNFINISHED'])
-})
-
 test('[T20] a reply may be null, in the text or in a call of `set_output`', async () => {
   const nothing = {
     name: 'nothing',
@@ -410,49 +340,5 @@ test('[T20] a reply may be null, in the text or in a call of `set_output`', asyn
   assert.deepEqual(
     replies.map(({ body }) => body),
     [null, null],
-  )
-})
-
-test('[T20] [I16] a responder keeps its tools over a wait, and hears which message is out of order', async () => {
-  const offer = {
-    name: 'offer',
-    messages: [
-      { name: 'invite', from: 'initiator', schema: { type: 'object' } },
-      { name: 'clarify', from: 'responder', schema: { type: 'object' } },
-    ],
-    order: {
-      start: 'idle',
-      final: ['done'],
-      states: { idle: { invite: 'invited' }, invited: { clarify: 'done' }, done: {} },
-    },
-  }
-  await saveAll(
-    stage,
-    [offer],
-    [
-      agent('host', { speaks: [initiates('offer', 'guest')] }),
-      agent('guest', { speaks: [responds('offer')], actions: [{ name: 'Look', parametersSample: {} }] }),
-    ],
-  )
-  const clarify = send('host', 'clarify', {})
-  stage.model.script('host', { calls: [send('guest', 'invite', {})] }, { text: 'At noon.' }, { text: 'Agreed.' })
-  stage.model.script(
-    'guest',
-    { calls: [clarify] },
-    { calls: [{ name: 'Look', args: {} }] },
-    { calls: [clarify] },
-    { text: 'I come.' },
-  )
-  const waiting = await stage.ask('host', 'Invite.', { id: 'chats/wait' })
-  assert.equal(waiting.status, 'waiting')
-  const [asked] = waiting.interruptions
-  const run = await stage.run('chats/wait', { actionResponses: [{ id: asked?.id, response: 'seen' }] })
-  assert.equal(run.text, 'Agreed.')
-  assert.deepEqual(stage.model.of('guest').map(offeredNames), [['Look', 'host_clarify'], ['Look'], ['Look'], ['Look']])
-  assert.match(toolContents(stage.model.of('guest')[3]).at(-1) ?? '', /clarify is not allowed in state done of offer/)
-  const [exchange] = await exchangesOf(run.runId)
-  assert.deepEqual(
-    exchange?.violations.map(({ code }) => code),
-    ['PROTOCOL_VIOLATION'],
   )
 })

@@ -173,7 +173,7 @@ test('what hostile input says of a protocol ends in an answer', async () => {
   assert.ok([400, 422].includes(reply.status), reply.text)
 })
 
-test('[T19] both ends of a protocol must fit, for whoever saves one of them', async () => {
+test('[T19] an agent or a protocol is saved only if both ends of the protocol fit', async () => {
   const speaks = (role: string, peers: string[] | null, protocol = 'spoken') => ({
     speaks: [{ protocol, role, peers }],
   })

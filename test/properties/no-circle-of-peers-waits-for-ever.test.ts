@@ -4,22 +4,11 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { Rule } from '@witan/core/testing'
 import type { AnyEvent } from '@witan/protocol'
-import type { ProtocolInput } from '@witan/protocol/protocols'
 import fc from 'fast-check'
 import { assertAlternates, assertSound } from '../support/claims.ts'
 import { holds } from '../support/seeds.ts'
 import { type AgentDraft, createStage } from '../support/stage.ts'
-
-const content = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
-const protocols: readonly ProtocolInput[] = [
-  {
-    name: 'talk',
-    messages: [
-      { name: 'ask', from: 'initiator', schema: content },
-      { name: 'tell', from: 'responder', schema: content },
-    ],
-  },
-]
+import { initiates, responds, talk } from '../support/talking.ts'
 
 interface Circle {
   readonly seed: number
@@ -46,10 +35,7 @@ const circle: fc.Arbitrary<Circle> = fc
         id,
         limits: { maxDepth, maxParallel, maxModelCalls: 120, maxIterations: 4 },
         subAgents: delegate && index === 0 ? own.slice(1).map((agent) => ({ agent })) : [],
-        speaks: [
-          ...(peers.length === 0 ? [] : [{ protocol: 'talk', role: 'initiator' as const, peers }]),
-          { protocol: 'talk', role: 'responder' as const },
-        ],
+        speaks: [...(peers.length === 0 ? [] : [initiates(...peers)]), responds],
       }
     })
     return { seed, agents }
@@ -82,7 +68,7 @@ test('[C35] [T16] [C6] no circle of peers waits for ever, and every line of anot
   const property = fc.asyncProperty(circle, async ({ seed, agents }) => {
     const play = talkative(seed)
     const plays = Object.fromEntries(agents.map(({ id }) => [id, play]))
-    const stage = createStage({ agents, plays, options: { protocols } })
+    const stage = createStage({ agents, plays, options: { protocols: [talk] } })
     const result = await stage.ask('a', 'Begin.', { id: 'chats/1' })
     const cap = result.status === 'failed' && result.error?.code === 'BUDGET_EXCEEDED'
     assert.ok(result.status === 'completed' || cap, JSON.stringify(result.error))

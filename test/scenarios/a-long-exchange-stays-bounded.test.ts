@@ -2,19 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Rule } from '@witan/core/testing'
-import type { ProtocolInput } from '@witan/protocol/protocols'
 import { createStage } from '../support/stage.ts'
+import { initiates, responds, talk } from '../support/talking.ts'
 
-const content = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
-const talk: ProtocolInput = {
-  name: 'talk',
-  messages: [
-    { name: 'ask', from: 'initiator', schema: content },
-    { name: 'tell', from: 'responder', schema: content },
-  ],
-}
-const initiates = (...peers: string[]) => ({ protocol: 'talk', role: 'initiator' as const, peers })
-const responds = { protocol: 'talk', role: 'responder' as const }
 const send = (name: string, text: string) => ({ toolCalls: [{ name, arguments: { text } }] })
 
 test('[C35] a fresh document begins with the latest of a long exchange, and says what it leaves out', async () => {

@@ -197,7 +197,7 @@ test('[C36] [Tb06] with other names for people no model reads who they are, and 
   }
 })
 
-test('[C36] an alias counts the list, whoever takes part, and the one person needs no name', async () => {
+test('[C36] an alias has the number of its person in the list, also where not all take part; the only person needs no name', async () => {
   const clock = fakeClock()
   const stage = createStage({
     agents: [{ id: 'leaf', users: [anna, bob], anonymizeUsers: 'guest', interruptionExpiresInSeconds: 60 }],

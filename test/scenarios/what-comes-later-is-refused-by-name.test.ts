@@ -1,4 +1,4 @@
-/** Other servers are not built: whoever asks for them hears so by name, and nothing is stored or ignored. */
+/** Agents on other servers are not built: a key that asks for them is refused by name; nothing of it is stored or ignored. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loadConfig } from '@witan/server'

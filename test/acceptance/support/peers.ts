@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { CallOut } from './exchange.ts'
 import { agent, type AgentJson, type Stage } from './stage.ts'
+import type { WitanEvent } from './wire.ts'
 
 const object = (properties: Record<string, unknown>, more: object = {}) => ({ type: 'object', properties, ...more })
 
@@ -58,3 +59,32 @@ export const send = (peer: string, message: string, args: Record<string, unknown
   name: `${peer}_${message}`,
   args,
 })
+
+/** An invitation that its guest may answer with a question; `states` say when, from `idle` to `done`. */
+export const invitation = (states: object, ...more: object[]) => ({
+  name: 'offer',
+  messages: [
+    { name: 'invite', from: 'initiator', schema: { type: 'object' } },
+    { name: 'clarify', from: 'responder', schema: { type: 'object' } },
+    ...more,
+  ],
+  order: { start: 'idle', final: ['done'], states: { idle: { invite: 'invited' }, ...states, done: {} } },
+})
+
+export interface Exchange {
+  id: string
+  state: string | null
+  finished: boolean
+  violations: { seq: number; code: string; detail: string }[]
+  messages: { seq: number; number: number; from: string; to: string; name: string; isReply: boolean; body: unknown }[]
+}
+
+/** The exchanges of a run. */
+export async function exchangesIn(stage: Stage, run: string): Promise<Exchange[]> {
+  const { body } = await stage.witan.call<{ exchanges: Exchange[] }>('GET', `/api/v1/runs/${run}/exchanges`)
+  return body.exchanges
+}
+
+/** The codes of the notices among these events. */
+export const noticesIn = (events: readonly WitanEvent[]) =>
+  events.filter(({ type }) => type === 'notice').map(({ content }) => content['code'])

@@ -1,21 +1,10 @@
 /** Family P: peers. A value that one end may not see, in messages, replies and fresh documents; values that no model may make; and whom nobody may write to. */
 import type { ScriptedAnswer, ScriptedCall } from '@witan/core/testing'
-import type { ProtocolInput } from '@witan/protocol/protocols'
 import { type AgentDraft, createStage, type Play, type Stage } from '../../support/stage.ts'
 import { canary, encodings, scannerOf } from '../support/canary.ts'
 import type { Ledger } from '../support/ledger.ts'
 import { textOf } from '../support/texts.ts'
-
-const content = { type: 'object', properties: { text: { type: 'string' } } }
-const talk: ProtocolInput = {
-  name: 'talk',
-  messages: [
-    { name: 'ask', from: 'initiator', schema: content },
-    { name: 'tell', from: 'responder', schema: content },
-  ],
-}
-const initiates = (...peers: string[]) => ({ protocol: 'talk', role: 'initiator' as const, peers })
-const responds = { protocol: 'talk', role: 'responder' as const }
+import { initiates, responds, talk } from '../../support/talking.ts'
 
 const send = (tool: string, args: object): ScriptedCall => ({ name: tool, arguments: { ...args } })
 const hiding = {
@@ -164,7 +153,7 @@ async function strangers(ledger: Ledger): Promise<void> {
     '__proto___ask',
   ]
   for (const tool of tools) {
-    ledger.begin(`a model is told to call ${tool}`)
+    ledger.begin(`a model calls ${tool}, which it may not have`)
     const stage = staged(
       [
         { id: 'root', subAgents: [{ agent: 'one' }] },

@@ -24,7 +24,7 @@ export function answeredMessage(
   return { ...message, soFar: known?.id === id ? latestOf(known.said) : '' }
 }
 
-/** A fresh document begins with at most so many characters of its exchange, or it would grow with each one. */
+/** How many characters of its exchange a fresh document begins with at most. Without a limit each one would be longer than the last. */
 const longestSoFar = 16_000
 
 /** The latest of what was said, whole; how much is left out is said. */
