@@ -3,8 +3,8 @@ import { childAddress, type ChildName, freeDocument } from './address.ts'
 import { type AgentCall, type ConversationState, type DocumentState, isTop } from './state.ts'
 
 /**
- * Whether a message of `sender` would wait for ever in the memory of the agent that it is for: that agent is above the sender, or its
- * document is held by a call that waits for the sender.
+ * Whether a message would never be answered if it waited for the peer's document: the peer is above the sender, or a call that waits for the
+ * sender holds that document.
  */
 export function wouldWaitForever(
   state: ConversationState,

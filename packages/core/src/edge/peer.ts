@@ -1,4 +1,4 @@
-/** The edge to a peer: one tool for each message that the protocol of both lets an agent send [T16, T20, Tb25]. */
+/** The edge to a peer: one tool for each peer and message that an agent may send by its protocols [T16, T20, Tb25]. */
 import type { ExchangeEnds, ExchangeMessage, ExchangeStanding } from '@witan/protocol/entries'
 import type { Protocol } from '@witan/protocol/protocols'
 import { exchangeKey } from '../tool/exchange.ts'

@@ -19,6 +19,7 @@ export function answeredMessage(
 ): AnsweredMessage {
   const { id, protocol, revision, initiator, responder, name } = sent
   const message = { id, protocol, revision, initiator, responder, name, reply }
+  // Without `soFar` the address is that of the peer's memory.
   if (!wouldWaitForever(job.log.state, parent, { ...child, exchange: {} })) return message
   const known = job.run.exchanges.get(exchangeKey(sent))
   return { ...message, soFar: known?.id === id ? latestOf(known.said) : '' }

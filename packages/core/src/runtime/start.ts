@@ -7,7 +7,7 @@ import {
   type Parameter,
   WitanError,
 } from '@witan/protocol'
-import { peopleOf } from '../agent/aliases.ts'
+import { peopleOf } from '../parameter/people.ts'
 import { takersOf } from '../agent/check/takers.ts'
 import { reachable } from '../agent/check/graph.ts'
 import { edgesOf, mappedName } from '../agent/edges.ts'

@@ -2,7 +2,7 @@
 import type { AgentData, Finding } from '@witan/protocol'
 import type { Protocol } from '@witan/protocol/protocols'
 import type { FunctionTool } from '../../tool/define.ts'
-import { knownPeople } from '../aliases.ts'
+import { knownPeople } from '../../parameter/people.ts'
 import { builtIns, namesake } from '../naming.ts'
 import { nearest } from '../nearest.ts'
 import { edgesOf, transferTool } from '../edges.ts'
@@ -63,7 +63,7 @@ function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
   ]
 }
 
-/** What no person may be called: authors of their own, and words of the list of what waits. */
+/** Names that no person may have: `user` and `witan` are authors; `all`, `me` and `none` have a meaning in requests. */
 const reservedPeople: ReadonlySet<string> = new Set(['user', 'witan', 'all', 'me', 'none'])
 
 /** A person whose words would stand under the name of an agent, or the other way round [C28]. */

@@ -1,6 +1,6 @@
 /** The user tool of an agent: it writes to a person by name and waits for the reply [T22, T25]. */
 import type { AgentData } from '@witan/protocol'
-import { isRole, type KnownPerson, knownPeople } from '../../agent/aliases.ts'
+import { isRole, type KnownPerson, knownPeople } from '../../parameter/people.ts'
 import { participantsOf } from '../../parameter/participants.ts'
 import { asking, failed, type ResultOutcome, result } from '../outcome.ts'
 import { type JsonSchema, perBinding } from '../schema.ts'

@@ -1,4 +1,4 @@
-/** The names by which the model of an agent knows people [C36, Tb06]. */
+/** The people that an agent may ask, as its model knows them: by id, by role, or by another name [C36, Tb06]. */
 import type { AgentData, User } from '@witan/protocol'
 
 /** What a model may know of a person. */
