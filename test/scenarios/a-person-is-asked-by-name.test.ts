@@ -11,7 +11,12 @@ import { type AgentDraft, agent, createStage, type Stage, until } from '../suppo
 const anna = { id: 'anna', name: 'Anna', roles: ['buyer'] }
 const bob = { id: 'bob' }
 
-const person = (id: string, ...roles: string[]): Principal => ({ database: 'default' as DatabaseId, id, roles })
+const person = (id: string, ...roles: string[]): Principal => ({
+  database: 'default' as DatabaseId,
+  id,
+  roles,
+  address: null,
+})
 
 function staged(
   users: AgentDraft['users'],

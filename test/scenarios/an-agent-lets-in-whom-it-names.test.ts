@@ -6,7 +6,12 @@ import { call } from '@witan/core/testing'
 import type { DatabaseId } from '@witan/protocol'
 import { agent, createStage, type Stage } from '../support/stage.ts'
 
-const principal = (id: string, ...roles: string[]): Principal => ({ database: 'default' as DatabaseId, id, roles })
+const principal = (id: string, ...roles: string[]): Principal => ({
+  database: 'default' as DatabaseId,
+  id,
+  roles,
+  address: null,
+})
 const anna = principal('user:anna', 'run')
 const bo = principal('user:bo', 'run', 'staff')
 const key = principal('key:ab12', 'run')

@@ -1,12 +1,12 @@
 /** Databases: what belongs to one is for every other as if it had never been. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Principal, Witan } from '@witan/core'
+import { localPrincipal, type Principal, type Witan } from '@witan/core'
 import { call } from '@witan/core/testing'
 import type { DatabaseId } from '@witan/protocol'
 import { agent, createStage, type Stage, until } from '../support/stage.ts'
 
-const from = (database: string): Principal => ({ database: database as DatabaseId, id: 'user:local', roles: ['admin'] })
+const from = (database: string): Principal => ({ ...localPrincipal, database: database as DatabaseId })
 
 /** A conversation with a document below it, a finished run, and a run that waits. */
 async function lived() {

@@ -6,7 +6,12 @@ import { call } from '@witan/core/testing'
 import type { DatabaseId } from '@witan/protocol'
 import { actionsIn, createStage, until } from '../support/stage.ts'
 
-const as = (id: string, ...roles: string[]): Principal => ({ database: 'default' as DatabaseId, id, roles })
+const as = (id: string, ...roles: string[]): Principal => ({
+  database: 'default' as DatabaseId,
+  id,
+  roles,
+  address: null,
+})
 const owner = as('user:owner', 'run')
 const stranger = as('user:stranger', 'run')
 const answerer = as('key:desk', 'answer')

@@ -1,5 +1,5 @@
 /** The options of the HTTP application. */
-import type { Runtime } from '@witan/core'
+import type { Principal, Runtime } from '@witan/core'
 import type { Hono } from 'hono'
 import type { Auth } from './auth.ts'
 import type { HostPolicy } from './host.ts'
@@ -22,10 +22,10 @@ export interface StopSignals {
   readonly waits: AbortSignal
 }
 
-/** The environment of one request. `outgoing` exists only behind a socket. */
+/** The environment of one request. `outgoing` exists only behind a socket; `principal` only behind the check of who asks. */
 export interface AppEnv {
   Bindings: { readonly outgoing?: { destroy(): void } }
-  Variables: { requestId: string }
+  Variables: { requestId: string; principal?: Principal }
 }
 
 export type App = Hono<AppEnv>

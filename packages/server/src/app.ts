@@ -28,14 +28,16 @@ export function createApp(options: AppOptions): App {
     for (const [name, value] of Object.entries(corsHeaders(c.req.raw, c.req.path, hosts)))
       c.res.headers.set(name, value)
     const elapsedMs = Math.round(performance.now() - started)
-    log('debug', 'request', { requestId, method: c.req.method, path: c.req.path, status: c.res.status, elapsedMs })
+    const { id: principal, database } = c.get('principal') ?? {}
+    const { method, path } = c.req
+    log('debug', 'request', { requestId, method, path, principal, database, status: c.res.status, elapsedMs })
     return undefined
   })
   const mount = createMount(options)
   for (const route of allRoutes(options)) mount.add(app, route)
   mount.refuseOtherMethods(app)
   app.all('/api/*', async (c) => {
-    auth.check(c.req.raw, checkOrigin(c.req.raw, hosts))
+    c.set('principal', await auth.check(c.req.raw, checkOrigin(c.req.raw, hosts)))
     throw notFound(c.req.path)
   })
   app.on(['GET', 'HEAD'], '*', async (c) => {

@@ -1,6 +1,7 @@
 /** The token, its cookie, and where a server may listen. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { localPrincipal } from '@witan/core'
 import { isWitanError } from '@witan/protocol'
 import { authModes, checkBinding, createAuth } from './auth.ts'
 
@@ -12,9 +13,9 @@ function request(headers: Record<string, string>): Request {
   return new Request(`${base}/api/v1/agents`, { headers })
 }
 
-function isUnauthenticated(act: () => unknown): void {
-  assert.throws(
-    act,
+async function isUnauthenticated(act: () => unknown): Promise<void> {
+  await assert.rejects(
+    async () => act(),
     (error) => isWitanError(error) && error.code === 'UNAUTHENTICATED' && !error.message.includes(token),
   )
 }
@@ -24,9 +25,9 @@ test('each start has a token of its own, long enough', () => {
   assert.notEqual(createAuth('local', () => 1).token, token)
 })
 
-test('the token opens, anything else does not', () => {
-  auth.check(request({ authorization: `Bearer ${token}` }))
-  auth.check(request({ authorization: `bearer  ${token}` }))
+test('the token opens, anything else does not', async () => {
+  assert.equal(await auth.check(request({ authorization: `Bearer ${token}` })), localPrincipal)
+  assert.equal(await auth.check(request({ authorization: `bearer  ${token}` })), localPrincipal)
   const wrong = [
     '',
     'Bearer',
@@ -37,11 +38,11 @@ test('the token opens, anything else does not', () => {
     `Bearer ${token.slice(1)}`,
     'Bearer null',
   ]
-  for (const authorization of wrong) isUnauthenticated(() => auth.check(request({ authorization })))
-  isUnauthenticated(() => auth.check(request({})))
+  for (const authorization of wrong) await isUnauthenticated(() => auth.check(request({ authorization })))
+  await isUnauthenticated(() => auth.check(request({})))
 })
 
-test('a page with the token is sent on without it and gets a cookie that opens', () => {
+test('a page with the token is sent on without it and gets a cookie that opens', async () => {
   const response = auth.exchange(new URL(`${base}/conversations/x?a=1&token=${token}&b=2`))
   assert.equal(response?.status, 303)
   assert.equal(response?.headers.get('location'), '/conversations/x?a=1&b=2')
@@ -49,11 +50,11 @@ test('a page with the token is sent on without it and gets a cookie that opens',
   assert.match(cookie, /^witan_4747=[\w-]+; Path=\/; HttpOnly; SameSite=Strict$/)
   assert.equal(cookie.includes(token), false, 'other servers of this machine see the cookie')
   const [pair = ''] = cookie.split(';')
-  auth.check(request({ cookie: `other=1; ${pair}; more=2` }))
-  isUnauthenticated(() => auth.check(request({ cookie: `${pair}x` })))
-  isUnauthenticated(() => auth.check(request({ cookie: pair.replace('4747', '4748') })))
-  isUnauthenticated(() => auth.check(request({ cookie: pair, authorization: 'Bearer wrong' })))
-  isUnauthenticated(() => createAuth('local', () => 4747).check(request({ cookie: pair })))
+  assert.equal(await auth.check(request({ cookie: `other=1; ${pair}; more=2` })), localPrincipal)
+  await isUnauthenticated(() => auth.check(request({ cookie: `${pair}x` })))
+  await isUnauthenticated(() => auth.check(request({ cookie: pair.replace('4747', '4748') })))
+  await isUnauthenticated(() => auth.check(request({ cookie: pair, authorization: 'Bearer wrong' })))
+  await isUnauthenticated(() => createAuth('local', () => 4747).check(request({ cookie: pair })))
 })
 
 test('a redirect never leaves the server', () => {
@@ -65,14 +66,14 @@ test('a redirect never leaves the server', () => {
   }
 })
 
-test('a wrong token in a page address is refused; none is no matter', () => {
-  isUnauthenticated(() => auth.exchange(new URL(`${base}/?token=wrong`)))
+test('a wrong token in a page address is refused; none is no matter', async () => {
+  await isUnauthenticated(() => auth.exchange(new URL(`${base}/?token=wrong`)))
   assert.equal(auth.exchange(new URL(`${base}/?a=1`)), null)
 })
 
-test('mode none asks for nothing', () => {
+test('mode none asks for nothing', async () => {
   const open = createAuth('none', () => 4747)
-  open.check(request({}))
+  assert.equal(await open.check(request({})), localPrincipal)
   assert.equal(open.token, null)
   assert.equal(open.exchange(new URL(`${base}/?token=x`)), null)
 })

@@ -1,5 +1,6 @@
 /** Authentication of a local server: its token, or, in mode `none`, every process of this machine. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { localPrincipal, type Principal } from '@witan/core'
 import { WitanError } from '@witan/protocol'
 import { type Asking, isLoopback } from './host.ts'
 
@@ -11,8 +12,11 @@ export type AuthMode = (typeof authModes)[number]
 export interface Auth {
   readonly mode: AuthMode
   readonly token: string | null
-  /** Throws `UNAUTHENTICATED` without the token (header) or the cookie it was exchanged for. The cookie is for our own pages: pages of a listed origin need the token. */
-  check(request: Request, asking?: Asking): void
+  /**
+   * Gives the principal of a request. Rejects with `UNAUTHENTICATED` without the token (header) or the cookie it was exchanged for.
+   * The cookie is for our own pages: pages of a listed origin need the token.
+   */
+  check(request: Request, asking?: Asking): Promise<Principal>
   /** For a page asked for with `?token=…`: the redirect that sets the cookie; null without one. Throws `UNAUTHENTICATED` for a wrong one. */
   exchange(url: URL): Response | null
 }
@@ -22,17 +26,17 @@ export interface Auth {
  * browsers share cookies between ports.
  */
 export function createAuth(mode: AuthMode, port: () => number, token = newToken()): Auth {
-  if (mode === 'none') return { mode, token: null, check: () => undefined, exchange: () => null }
+  if (mode === 'none') return { mode, token: null, check: async () => localPrincipal, exchange: () => null }
   const session = createHash('sha256').update(`cookie ${token}`).digest('base64url')
   const cookieName = (): string => `witan_${port()}`
   return {
     mode,
     token,
-    check(request, asking = 'own') {
+    async check(request, asking = 'own') {
       const given = /^Bearer +([\w.~+/-]+=*) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
-      if (given !== undefined && isSame(given, token)) return
+      if (given !== undefined && isSame(given, token)) return localPrincipal
       const cookie = asking === 'own' ? readCookie(request.headers.get('cookie') ?? '', cookieName()) : null
-      if (given === undefined && cookie !== null && isSame(cookie, session)) return
+      if (given === undefined && cookie !== null && isSame(cookie, session)) return localPrincipal
       throw unauthenticated()
     },
     exchange(url) {

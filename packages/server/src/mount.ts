@@ -1,4 +1,5 @@
 /** Mounts routes on the application: validates requests, runs the handlers, writes responses. */
+import type { Principal, Witan } from '@witan/core'
 import { WitanError } from '@witan/protocol'
 import type { Context } from 'hono'
 import { wantsStream } from './accept.ts'
@@ -24,11 +25,12 @@ export interface Mount {
 /** A mount that remembers which methods each path has. */
 export function createMount(options: AppOptions): Mount {
   const methods = new Map<string, string[]>()
+  const witanOf = createWitanOf(options)
   return {
     add(app, route) {
       const path = honoPath(route.path)
       methods.set(path, [...(methods.get(path) ?? []), route.method])
-      app.on(route.method, path, (c) => answer(c, route, options))
+      app.on(route.method, path, (c) => answer(c, route, { options, witanOf }))
     },
     refuseOtherMethods(app) {
       for (const [path, known] of methods) {
@@ -42,22 +44,38 @@ export function createMount(options: AppOptions): Mount {
   }
 }
 
-async function answer(c: RouteContext, route: Route, options: AppOptions): Promise<Response> {
-  const request = c.req.raw
-  if (route.open !== true) {
-    options.auth.check(request, checkOrigin(request, options.hosts))
+/** The methods of a principal, made once as long as the authentication gives the same object. Every open route works as the runtime's own. */
+function createWitanOf({ runtime }: AppOptions): (principal: Principal) => Witan {
+  const made = new WeakMap<Principal, Witan>()
+  made.set(runtime.principal, runtime)
+  return (principal) => {
+    const known = made.get(principal)
+    if (known !== undefined) return known
+    const witan = runtime.as(principal)
+    made.set(principal, witan)
+    return witan
   }
+}
+
+async function answer(
+  c: RouteContext,
+  route: Route,
+  { options, witanOf }: { options: AppOptions; witanOf: (principal: Principal) => Witan },
+): Promise<Response> {
+  const request = c.req.raw
+  const { runtime, log } = options
+  if (route.open !== true) c.set('principal', await options.auth.check(request, checkOrigin(request, options.hosts)))
+  const witan = witanOf(c.get('principal') ?? runtime.principal)
   const most = route.takesFiles === true ? MAX_BODY_BYTES_WITH_FILES : MAX_BODY_BYTES
   const body = takesBody(route) ? await readJsonBody(request, most) : null
   const act = async (keyed: Keyed): Promise<SentReply> =>
-    sent(await route.handle(callOf(c, { route, body, options, keyed })))
-  const { runtime, log } = options
+    sent(await route.handle(callOf(c, { witan, route, body, options, keyed })))
   const requestId = c.get('requestId')
   const scope =
     body === null || route.method !== 'POST'
       ? null
       : keyScope(request.headers, {
-          principal: runtime.principal,
+          principal: witan.principal,
           method: 'POST',
           path: fullPath(c, route),
           body: body.bytes,
@@ -75,12 +93,12 @@ async function answer(c: RouteContext, route: Route, options: AppOptions): Promi
 
 function callOf(
   c: RouteContext,
-  at: { route: Route; body: JsonBody | null; options: AppOptions; keyed: Keyed },
+  at: { witan: Witan; route: Route; body: JsonBody | null; options: AppOptions; keyed: Keyed },
 ): Call<unknown, unknown> {
-  const { route, body, options, keyed } = at
+  const { witan, route, body, options, keyed } = at
   const { searchParams } = new URL(c.req.url)
   return {
-    witan: options.runtime,
+    witan,
     params: c.req.param(),
     query: route.query === undefined ? undefined : readQuery(route.query, searchParams),
     body: route.body === undefined || body === null ? undefined : checkBody(route, body),

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { localPrincipal, type Principal } from '@witan/core'
-import type { DatabaseId } from '@witan/protocol'
-import { createApp, createAuth, createLog, loadConfig, openRuntime } from '@witan/server'
+import { type DatabaseId, WitanError } from '@witan/protocol'
+import { type Auth, createApp, createAuth, createLog, loadConfig, openRuntime } from '@witan/server'
 
 /** The database that needs no bearer. */
 export const defaultDatabase = 'default'
@@ -18,20 +18,23 @@ export async function serveDatabases(file: string, others: readonly string[]): P
   let port = 0
   const hosts = { port: () => port, allowed: [] }
   const stop = { streams: new AbortController().signal, waits: new AbortController().signal }
-  const apps = new Map(
-    [defaultDatabase, ...others].map((name) => {
-      const principal: Principal = { ...localPrincipal, database: name as DatabaseId }
-      const own = { ...runtime, ...runtime.as(principal) }
-      const auth = createAuth('none', () => port)
-      const studio = new URL('file:///nowhere/')
-      return [name, createApp({ runtime: own, auth, hosts, log, stop, studio })] as const
-    }),
+  const names = [defaultDatabase, ...others]
+  const principals = new Map<string, Principal>(
+    names.map((name) => [name, { ...localPrincipal, database: name as DatabaseId }]),
   )
+  const auth: Auth = {
+    ...createAuth('none', () => port),
+    async check({ headers }) {
+      const principal = principals.get(headers.get('authorization')?.replace('Bearer ', '') ?? defaultDatabase)
+      if (principal === undefined) throw new WitanError('UNAUTHENTICATED', 'No such database.')
+      return principal
+    },
+  }
+  const app = createApp({ runtime, auth, hosts, log, stop, studio: new URL('file:///nowhere/') })
   const server = createServer(async (incoming, outgoing) => {
     const gone = new AbortController()
     outgoing.on('close', () => gone.abort())
     const { method = 'GET', headers, url = '/' } = incoming
-    const name = headers.authorization?.replace('Bearer ', '') ?? defaultDatabase
     const body = method === 'GET' ? {} : { body: Readable.toWeb(incoming) as never, duplex: 'half' as const }
     const sent = Object.entries(headers).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : []))
     const request = new Request(`http://${headers.host}${url}`, {
@@ -40,7 +43,7 @@ export async function serveDatabases(file: string, others: readonly string[]): P
       signal: gone.signal,
       ...body,
     })
-    const response = (await apps.get(name)?.fetch(request)) ?? new Response(null, { status: 401 })
+    const response = await app.fetch(request)
     outgoing.writeHead(response.status, Object.fromEntries(response.headers))
     if (response.body === null) outgoing.end()
     else

@@ -127,7 +127,7 @@ const attacks: readonly Attack[] = [
     allowed: [],
     async meanwhile({ runtime, waiting }) {
       const { database } = runtime.principal
-      const stranger = runtime.as({ database, id: 'user:eve', roles: ['run', 'read', 'buyer'] })
+      const stranger = runtime.as({ database, id: 'user:eve', roles: ['run', 'read', 'buyer'], address: null })
       const tried = waiting().map(({ id }) => stranger.answerInterruption(id, { answer: approve }))
       await Promise.allSettled(tried)
     },

@@ -12,6 +12,8 @@ export interface Principal {
   readonly database: DatabaseId
   readonly id: string
   readonly roles: readonly (Role | (string & {}))[]
+  /** Where the caller is reached, such as `@anna@example.com`, as the key or the token says; null without one. It grants nothing. */
+  readonly address: string | null
 }
 
 /** The one principal of local and unauthenticated use: it has every role on the database `default`. */
@@ -19,4 +21,5 @@ export const localPrincipal: Principal = Object.freeze({
   database: 'default' as DatabaseId,
   id: 'user:local',
   roles: Object.freeze(['admin', 'run', 'answer', 'read'] as const),
+  address: null,
 })
