@@ -1,7 +1,7 @@
 /** Folds events into a view of the conversation. It has no other input: the same events give the same view. */
 import type { AnyEvent, Event, EventOf } from '@witan/protocol'
 import type { FileReference } from '@witan/protocol/files'
-import type { Asked, CallNotice, CallView, ChatMessage, ConversationView } from './conversation-view.ts'
+import type { Asked, CallNotice, CallView, ChatMessage, ConversationView, PersonChange } from './conversation-view.ts'
 import { type Call, newCall, type Writable } from './folded-call.ts'
 import { type Asking, readInterruption, waitingTool } from './read-interruption.ts'
 import { isRecord, number, records, text, texts } from './read-value.ts'
@@ -27,6 +27,7 @@ export function createConversationFold(): ConversationFold {
     calls: new Map(),
     runs: [],
     messages: [],
+    changes: [],
     open: new Map(),
     cancelling: new Set(),
     asked: new Map(),
@@ -39,6 +40,7 @@ interface Draft extends ConversationView {
   readonly calls: Map<string, Call>
   readonly runs: string[]
   readonly messages: ChatMessage[]
+  readonly changes: PersonChange[]
   readonly open: Map<string, Asked['interruption']>
   readonly cancelling: Set<string>
   /** All interruptions so far, by id. */
@@ -85,6 +87,8 @@ function dispatch(view: Draft, event: Event): Call | null {
       return view.calls.get(event.callId) ?? null
     case 'transfer':
       return onTransfer(view, event)
+    case 'participant':
+      return onParticipant(view, event)
     case 'summary':
     case 'checkpoint':
       return null
@@ -113,6 +117,20 @@ function onMessage(view: Draft, event: EventOf<'message'>): Call | null {
   const message = { ...words, rootCallId: event.rootCallId, author }
   view.messages.push(files.length === 0 ? message : { ...message, files })
   return call
+}
+
+function onParticipant(view: Draft, { seq, at, content }: EventOf<'participant'>): null {
+  const { user, name, change, by } = content
+  const isLeft = change === 'left'
+  view.changes.push({
+    seq: seq ?? view.lastSeq,
+    at: text(at),
+    user: text(user),
+    name: typeof name === 'string' ? name : null,
+    change: isLeft ? 'left' : 'joined',
+    by: text(by),
+  })
+  return null
 }
 
 function filesOf(given: unknown): FileReference[] {

@@ -36,6 +36,17 @@ export interface Asked {
   readonly answer: unknown
 }
 
+/** A person joined the conversation or left it. */
+export interface PersonChange {
+  readonly seq: number
+  readonly at: string
+  readonly user: string
+  readonly name: string | null
+  readonly change: 'joined' | 'left'
+  /** The principal that asked for it. */
+  readonly by: string
+}
+
 /** What a call's model has reasoned, if its agent shows it. It is seen live only; later its document has it, in full detail. */
 export interface Reasoned {
   /** Of all its model calls so far, with an empty line between them. */
@@ -125,6 +136,8 @@ export interface ConversationView {
   /** Root calls, oldest first; their ids are the ids of the runs. A call whose parent is unknown is also here. */
   readonly runs: readonly string[]
   readonly messages: readonly ChatMessage[]
+  /** Who joined or left, in order; those of its start are not among them. */
+  readonly changes: readonly PersonChange[]
   readonly open: ReadonlyMap<string, Interruption>
   /** Runs and tasks with a requested cancel that have not ended yet. */
   readonly cancelling: ReadonlySet<string>

@@ -4,7 +4,7 @@ import { toolModes } from './agent.ts'
 import { finishReasons } from './entry.ts'
 import { authorKinds } from './event.ts'
 import { filePartSchema, fileReferenceSchema } from './file-schema.ts'
-import { toolNamePattern } from './id.ts'
+import { toolNamePattern, userIdPattern } from './id.ts'
 import { interruptionSchema } from './interruption.ts'
 import { problemSchema } from './problem.ts'
 import { taskSchema } from './task.ts'
@@ -61,13 +61,49 @@ function fileProblem(issue: z.core.$ZodIssue): string {
 
 const cap = z.number().int().min(1).max(100_000)
 
+/** A name on one line. Models read it in descriptions of tools and before a person's words. */
+const oneLine = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { error: 'must stand on one line, without control characters' })
+
+/** A person who joins a conversation. A name or roles that are left out are those of the first agent that names this person. */
+export const participantRequestSchema = z.strictObject({
+  id: z
+    .string()
+    .regex(userIdPattern, { error: 'must be 1 to 100 characters without blanks, `:` and `/`' })
+    .refine((id) => id.isWellFormed() && !/\p{Cc}/u.test(id), { error: 'must have no control characters' }),
+  name: oneLine(200).optional(),
+  roles: z.array(oneLine(100)).max(50).optional(),
+})
+export type ParticipantRequest = z.infer<typeof participantRequestSchema>
+
+/** The people of a new conversation. */
+const startingUsersSchema = z
+  .array(z.union([z.string(), participantRequestSchema]))
+  .max(200)
+  .nullable()
+  .default(null)
+
+/** A person of a conversation; `leftAt` is null while this person takes part. */
+export const participantSchema = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  roles: z.array(z.string()),
+  joinedAt: z.string(),
+  leftAt: z.string().nullable(),
+})
+export type ConversationParticipant = z.infer<typeof participantSchema>
+
 /** The body that starts or continues a conversation. */
 export const conversationRequestSchema = z.strictObject({
   agent: z.string(),
   id: z.string().default('chats/'),
   parameters: z.record(z.string(), z.unknown()).default({}),
-  /** The participants: ids of people that the agents below name. Null: all of them. */
-  users: z.array(z.string()).max(200).nullable().default(null),
+  /** Who takes part: ids of people that the agents below name, or people with their names. Null: everybody whom these agents name. */
+  users: startingUsersSchema,
   /** Counted from creation; at expiry the complete document tree is deleted [Rb35]. */
   expiresInSeconds: z.number().int().min(1).max(315_360_000).nullable().default(null),
   maxModelIterationsPerCall: cap.nullable().default(null),
@@ -109,7 +145,7 @@ export type RunRequest = z.infer<typeof runRequestSchema>
 export const directRunRequestSchema = runRequestSchema.extend({
   conversationId: z.string().nullable().default(null),
   parameters: z.record(z.string(), z.unknown()).default({}),
-  users: z.array(z.string()).max(200).nullable().default(null),
+  users: startingUsersSchema,
 })
 
 /**

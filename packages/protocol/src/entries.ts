@@ -23,6 +23,7 @@ export type {
   ModelEndBody,
   NoticeBody,
   NoticeCode,
+  ParticipantBody,
   RequiredBody,
   ResolvedBody,
   SummaryBody,

@@ -24,6 +24,7 @@ export const entryTypes = [
   'cancel',
   'checkpoint',
   'transfer',
+  'participant',
 ] as const
 export type EntryType = (typeof entryTypes)[number]
 /** What a `start`, `end` or `error` is about. */
@@ -94,6 +95,8 @@ export interface AnsweredCall extends LoggedToolCall {
 /** A message from a person, a parent or the runtime to a document, and the calls that follow it. */
 export interface MessageBody {
   readonly author: string
+  /** Set for a message that a person wrote under an own name: no agent has that name. */
+  readonly authorKind?: 'user'
   readonly text: string
   readonly artificialActions?: readonly AnsweredCall[]
   /** The files that came with it; their content is in the store, by digest [Rb53]. */
@@ -302,6 +305,16 @@ export interface ResolvedBody {
   readonly state: InterruptionState
   readonly by: string | null
   readonly answer: unknown
+  /** Set if it was cancelled because the person whom it was for has left the conversation. */
+  readonly left?: true
+}
+/** A person joins a conversation or leaves it. `by` is the principal that asked for it. */
+export interface ParticipantBody {
+  readonly user: string
+  readonly name: string | null
+  readonly roles: readonly string[]
+  readonly change: 'joined' | 'left'
+  readonly by: string
 }
 /** Information for a person. */
 export interface NoticeBody {
@@ -349,6 +362,7 @@ export type EntryContent =
   | { readonly type: 'summary'; readonly kind: null; readonly body: SummaryBody }
   | { readonly type: 'checkpoint'; readonly kind: null; readonly body: CheckpointBody }
   | { readonly type: 'transfer'; readonly kind: null; readonly body: TransferBody }
+  | { readonly type: 'participant'; readonly kind: null; readonly body: ParticipantBody }
   | { readonly type: 'cancel'; readonly kind: null; readonly body: CancelBody }
 
 /** One line of the log. `seq` is 0 until it is stored; `(job, appendNo)` is unique. */

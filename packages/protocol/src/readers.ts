@@ -26,8 +26,8 @@ interface ReaderRow<Body> {
   readonly derived?: (body: Body) => object
   /** What it does to the run beyond its call, for readers of the `actions` of an event [K25]. */
   readonly actions?: (body: Body) => object
-  /** True if a terse reader gets it from every call, not only from the root's own [F34]. */
-  readonly terse: boolean
+  /** True if a terse reader gets it from every call, not only from the root's own; `never` if from none [F34]. */
+  readonly terse: boolean | 'never'
 }
 
 /** One row per kind of entry. A row may name only fields of its body; anything else does not compile. */
@@ -52,9 +52,9 @@ function shownAnswer({ kind, answer }: ResolvedBody): { readonly answer?: unknow
   return inWords.includes(kind) && isGiven ? { answer: answer.value } : {}
 }
 
-/** What a message between peers says of its exchange [Tb27]. */
+/** What a message says of a person who wrote it, or a message between peers of its exchange [Tb27]. */
 interface ShownExchange {
-  readonly authorKind?: 'agent'
+  readonly authorKind?: 'agent' | 'user'
   readonly to?: string
   readonly protocol?: string
   readonly name?: string
@@ -63,8 +63,8 @@ interface ShownExchange {
   readonly body?: unknown
 }
 
-function shownExchange({ author, exchange }: MessageBody): ShownExchange {
-  if (exchange === undefined) return {}
+function shownExchange({ author, authorKind, exchange }: MessageBody): ShownExchange {
+  if (exchange === undefined) return authorKind === undefined ? {} : { authorKind }
   const { id, protocol, initiator, responder, name, isReply, body } = exchange
   const to = author === initiator ? responder : initiator
   return { authorKind: 'agent', to, protocol, name, exchange: id, isReply, body }
@@ -107,6 +107,7 @@ export const readers = {
     actions: ({ to, returned }) => (returned ? {} : { transferToAgent: to }),
     terse: false,
   },
+  participant: { event: ['user', 'name', 'roles', 'change', 'by'], terse: 'never' },
   cancel: { event: ['by', 'tasks'], terse: false },
   checkpoint: { event: [], terse: false },
 } as const satisfies ReaderTable
@@ -140,7 +141,7 @@ interface AnyRow {
   readonly also?: readonly string[]
   derived?(body: EntryContent['body']): object
   actions?(body: EntryContent['body']): object
-  readonly terse: boolean
+  readonly terse: boolean | 'never'
 }
 const rows: Readonly<Record<string, AnyRow>> = readers
 

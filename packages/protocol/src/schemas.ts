@@ -33,6 +33,7 @@ export { givenParameterSchema, parameterSchema } from './parameter.ts'
 export { fitsType, reservedParameterNames, typeToJsonSchema } from './parameter-type.ts'
 
 // conversations, runs, documents
+export type { ConversationParticipant, ParticipantRequest } from './conversation.ts'
 export {
   callNodeSchema,
   conversationLineSchema,
@@ -43,6 +44,8 @@ export {
   directRunRequestSchema,
   documentSchema,
   forkRequestSchema,
+  participantRequestSchema,
+  participantSchema,
   runRequestSchema,
   runResultSchema,
   runLineSchema,

@@ -8,6 +8,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { eventRoutes } from './routes/events.ts'
 import { interruptionRoutes } from './routes/interruptions.ts'
+import { participantRoutes } from './routes/participants.ts'
 import { protocolRoutes } from './routes/protocols.ts'
 import { runRoutes } from './routes/runs.ts'
 import { subAgentRoutes } from './routes/sub-agents.ts'
@@ -21,6 +22,7 @@ export const apiRoutes: readonly Route[] = [
   ...toolRoutes,
   ...protocolRoutes,
   ...conversationRoutes,
+  ...participantRoutes,
   ...runRoutes,
   ...eventRoutes,
   ...interruptionRoutes,

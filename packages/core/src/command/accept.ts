@@ -4,6 +4,7 @@ import type { CallPlace, Entry, MessageBody, ToolMode } from '@witan/protocol/en
 import type { FileReference } from '@witan/protocol/files'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
+import { startingRows } from '../conversation/people.ts'
 import type { WarmConversations } from '../conversation/warm.ts'
 import type { Append, AppendResult, ConversationRow, JobRow, Reservation, Store } from '../store/store.ts'
 import type { RunTracker } from '../task/tracker.ts'
@@ -53,7 +54,7 @@ export async function acceptFirst(
   const log = context.warm.fresh(row)
   const pinned = pinRoot(context, row)
   const run = newRun(context, log, { pinned, message })
-  const result = await log.propose({ ...run, create: row })
+  const result = await log.propose({ ...run, create: row, ...startingRows(row) })
   if (!result.ok && result.reason === 'exists') return null
   if (!result.ok) throw refusalError(result.reason, row.id)
   context.warm.keep(log)

@@ -14,6 +14,7 @@ export interface Delivery {
   readonly settle?: readonly Settlement[]
   readonly messageAt?: number
   readonly contents?: NonNullable<Append['contents']>
+  readonly participants?: NonNullable<Append['participants']>
   readonly ifLastSeq?: number | null
   /** The idempotent reply of the request, and the job id to store with it. */
   readonly note?: Append['note'] | undefined
@@ -65,7 +66,7 @@ export interface Settled {
 export function settlement(
   context: CommandContext,
   slot: Slot,
-  to: Pick<Settlement, 'state' | 'answer' | 'by'>,
+  { left, ...to }: Pick<Settlement, 'state' | 'answer' | 'by'> & { readonly left?: true },
 ): Settled {
   const { id, kind } = slot.interruption ?? { id: '', kind: undefined }
   const place = slot.place as CallPlace
@@ -73,7 +74,7 @@ export function settlement(
     entry: foreign(
       context,
       { place, job: slot.owner.job },
-      { type: 'resolved', kind: null, body: { id, ...(kind && { kind }), ...to } },
+      { type: 'resolved', kind: null, body: { id, ...(kind && { kind }), ...to, ...(left && { left }) } },
     ),
     settle: { id, ...to, at: context.env.clock.now() },
   }

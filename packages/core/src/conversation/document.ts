@@ -145,8 +145,9 @@ function takeOwn(document: DocumentFold, entry: Entry): void {
     // What peers say to each other stands in the start and the reply of the call that answers.
     if (entry.body.exchange !== undefined) return
     document.createdAt ??= entry.at
-    const { author, text, files } = entry.body
-    say(document, entry, { role: 'user', author, to: null, text, parts: partsOf(text, files) })
+    const { author, authorKind, text, files } = entry.body
+    const kind = authorKind === undefined ? {} : { authorKind }
+    say(document, entry, { role: 'user', author, ...kind, to: null, text, parts: partsOf(text, files) })
     takeArtificial(document, entry)
   } else if (entry.type === 'end' && entry.kind === 'model') takeReply(document, entry)
   else if (entry.type === 'end' && entry.kind === 'agent') takeAnswer(document, entry)
@@ -220,16 +221,19 @@ function shownCall(document: DocumentFold, { id, name, arguments: written }: Log
 function say(
   document: DocumentFold,
   { seq, at }: Entry,
-  what: Pick<Message, 'role' | 'author' | 'to' | 'text' | 'parts'>,
+  what: Pick<Message, 'role' | 'author' | 'to' | 'text' | 'parts'> & Partial<Pick<Message, 'authorKind'>>,
 ): void {
   add(document, { seq, ...what, toolCalls: [], usage: null, at })
 }
 
-function add({ messages }: DocumentFold, message: Omit<KeptMessage, 'part' | 'authorKind'>): void {
+function add(
+  { messages }: DocumentFold,
+  message: Omit<KeptMessage, 'part' | 'authorKind'> & Partial<Pick<KeptMessage, 'authorKind'>>,
+): void {
   const last = messages.at(-1)
   messages.push({
     ...message,
-    authorKind: authorKindOf(message.author),
+    authorKind: message.authorKind ?? authorKindOf(message.author),
     part: last?.seq === message.seq ? last.part + 1 : 0,
   })
 }

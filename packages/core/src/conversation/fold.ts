@@ -13,6 +13,7 @@ import { addModelCall, roundCost } from '@witan/protocol/entries'
 import { channelOf } from '../identity/channel.ts'
 import { countersOf, mergeUsage } from './usage.ts'
 import { outputIn } from '../model/output.ts'
+import { changed, startingPeople } from '../parameter/participants.ts'
 import { Scrubbers } from '../parameter/scrubbers.ts'
 import { dropApart } from './address.ts'
 import { agentAnswer, callersView, handleOf } from './callers-view.ts'
@@ -54,6 +55,7 @@ export function emptyState(
     ...about,
     channel: channelOf(about.database, about.id),
     given,
+    people: startingPeople(given),
     scrubbers: new Scrubbers(),
     documents: new Map(),
     ordinals: new Map(),
@@ -112,6 +114,11 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
       return foldTransfer(run, entry)
     case 'checkpoint':
       return foldCheckpoint(run, entry)
+    case 'participant': {
+      const { user: id, name, roles, change } = entry.body
+      state.people = changed(state.people, { id, name, roles }, change === 'joined' ? 'there' : 'left')
+      return
+    }
     case 'summary': {
       const document = run?.calls.get(entry.place.call)?.document
       if (document !== undefined) dropHistory(document, entry.body)
@@ -146,7 +153,13 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   if (parent === null) {
     if (!body.hidden) state.spent = nothingSpent()
     const { agent } = call
-    state.run = newRun(call, { tree: agent, revisions: body.revisions, grant: null, account: state.spent })
+    state.run = newRun(call, {
+      tree: agent,
+      revisions: body.revisions,
+      people: state.people,
+      grant: null,
+      account: state.spent,
+    })
   } else {
     const from = caller as LiveJob
     from.invocations.set(invocation, 1 + (from.invocations.get(invocation) ?? 0))

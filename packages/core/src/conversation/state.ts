@@ -14,6 +14,7 @@ import type { Step, StepPlace } from '../agent/workflow/steps.ts'
 import type { Spending } from '../budget/budget.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
+import type { People } from '../parameter/participants.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import type { Scrubbers } from '../parameter/scrubbers.ts'
 import type { Answer, CallAnswer } from '../tool/tool.ts'
@@ -322,6 +323,8 @@ export interface LiveJob {
   readonly heard: Set<string>
   /** The tasks it started, ended ones included. */
   readonly tasks: StartedTask[]
+  /** The people with whom its run began: who can be asked changes with the next run [E60]. */
+  readonly people: People
   /** The exchanges between its agents. */
   readonly exchanges: Exchanges
   /** The revisions that the run pins [C8]. */
@@ -364,6 +367,8 @@ export interface ConversationState {
   /** The values that the live or latest run binds. */
   given: ConversationValues
   readonly maxModelIterationsPerCall: number | null
+  /** Who takes part now. */
+  people: People
   /** One scrubber per set of hidden values. */
   readonly scrubbers: Scrubbers
   /** Documents by path and bound values [C7]. */

@@ -7,6 +7,7 @@ import type { Delta } from './live.ts'
 export function toEvent(entry: Entry, conversationId: string): Event {
   const { seq, type, kind, place } = entry
   const event = { seq, ...eventAt(place, conversationId), type, kind, at: isoDate(entry.at), content: contentOf(entry) }
+  if (type === 'message' && entry.body.authorKind !== undefined) event.authorKind = entry.body.authorKind
   const { actions } = readersOf(type, kind)
   if (actions !== undefined) event.actions = actions(entry.body) as Record<string, unknown>
   // The table that fills the content is the one that its type is derived from.
@@ -98,6 +99,8 @@ export function entryFilter(filter: EntryFilter): (entry: Entry) => boolean {
       if (parentCall === null || !inside.has(parentCall)) return false
       inside.add(call)
     }
-    return filter.verbose || call === run || hasControl(entry) || readersOf(entry.type, entry.kind).terse
+    if (filter.verbose) return true
+    const { terse } = readersOf(entry.type, entry.kind)
+    return terse !== 'never' && (call === run || hasControl(entry) || terse)
   }
 }

@@ -47,6 +47,7 @@ function callerOf(call: AgentCall, job: Job): Caller {
     parameters: call.parameters,
     given,
     revisions: job.run.revisions,
+    people: job.run.people,
     exchanges: job.run.exchanges,
     loop: loopOf(call),
     lineage,

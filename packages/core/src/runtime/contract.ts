@@ -22,6 +22,7 @@ import type {
   TaskProgress,
   TaskReply,
 } from '@witan/protocol'
+import type { ConversationParticipant } from '@witan/protocol/schemas'
 import type { Diagram, Exchange, StoredProtocol } from '@witan/protocol/protocols'
 import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/admin/assign.ts'
 import type { Principal } from '../identity/principal.ts'
@@ -248,6 +249,15 @@ export interface Witan {
    */
   listConversations(options?: PageOptions & { agent?: string; search?: string }): Promise<Page<ConversationLine>>
   deleteConversation(id: string): Promise<void>
+  /** Everybody who takes part in a conversation or did, in the order of joining. Throws `NOT_FOUND`. */
+  listParticipants(conversationId: string, options?: PageOptions): Promise<Page<ConversationParticipant>>
+  /**
+   * Adds a person: `{ id, name?, roles? }`. Tools that ask people change with the next run. A repeat is no change; one with another
+   * name or other roles throws `NAME_TAKEN`, as an agent's id does. Only the creator and an `admin` may; others get `NOT_FOUND`.
+   */
+  addParticipant(conversationId: string, request: unknown): Promise<AddedParticipant>
+  /** Removes a person; what waits for that person is cancelled. The creator, an `admin` and the person may. Throws `NOT_FOUND`. */
+  removeParticipant(conversationId: string, user: string): Promise<void>
   /**
    * Creates a conversation with the same log up to `seq`, over all documents, and the same values and expiry. Both then
    * continue independently [Rb55]. `id` is complete or a prefix; default: the original's prefix. Throws `FORK_OPEN_CALLS`,
@@ -292,6 +302,12 @@ export interface Witan {
    * may not answer it, `ANSWER_INVALID`, `ALREADY_ANSWERED`, `QUESTION_EXPIRED`, `RUN_FINISHED`.
    */
   answerInterruption(id: string, answer: unknown, options?: { kind?: InterruptionKind }): Promise<Interruption>
+}
+
+/** Somebody who takes part; `created` is false for a repeat. */
+export interface AddedParticipant {
+  readonly participant: ConversationParticipant
+  readonly created: boolean
 }
 
 /** A runtime: the `Witan` of its own principal, those of others by `as`, and its lifetime. */

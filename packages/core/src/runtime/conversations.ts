@@ -9,6 +9,7 @@ import { filesIn, storeFiles, textOf } from './prompt.ts'
 import { interrupt, isOver, presented, say, sayDefaults } from './runs.ts'
 import type { Scope } from './scope.ts'
 import { newConversation } from './start.ts'
+import { startingRows } from '../conversation/people.ts'
 import { taskControls } from './tasks.ts'
 import { getConversation } from './views.ts'
 
@@ -21,7 +22,7 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
   const { id, agent } = row
   const prompt = request.prompt
   if (exists) {
-    holdUsers(row, request.users)
+    await holdUsers(scope, row, request.users)
     await holdValues(scope, row, request.parameters)
     if (prompt === undefined) return { id, agent, created: false, run: null }
     const said = { ...sayDefaults, ...noting, ...filesIn(prompt), text: textOf(prompt) }
@@ -33,6 +34,7 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
       database,
       conversation: id,
       create: row,
+      ...startingRows(row),
       entries: [],
       ...(noting.note === undefined ? {} : { note: { ...noting.note, text: null } }),
     })

@@ -1,5 +1,5 @@
 /** Direct runs: a sub-agent as the root of a conversation of its own, below a parent that lists it [F40–F43]. */
-import { type AgentData, type RunRequest, WitanError } from '@witan/protocol'
+import { type AgentData, type ConversationRequest, type RunRequest, WitanError } from '@witan/protocol'
 import {
   conversationRequestSchema,
   directRunRequestSchema,
@@ -44,7 +44,7 @@ export async function openDirectRun(scope: Scope, direct: DirectRun): Promise<Op
   const known = conversationId === null ? null : await findConversation(scope, conversationId)
   if (conversationId !== null && known !== null) {
     refuseForeign(scope, known, { agent: id, isNew: body.prompt !== undefined })
-    holdUsers(known, users)
+    await holdUsers(scope, known, users)
     await holdValues(scope, known, parameters)
     return { conversationId, body }
   }
@@ -66,7 +66,7 @@ function findConversation({ parts, database }: Scope, id: string): Promise<Conve
  */
 async function startDirect(
   scope: Scope,
-  start: { agent: string; parameters: Record<string, unknown>; users: string[] | null; id?: string },
+  start: { agent: string; parameters: Record<string, unknown>; users: ConversationRequest['users']; id?: string },
 ): Promise<string | null> {
   const { parts, database } = scope
   const { row } = await newConversation(scope, conversationRequestSchema.parse(start), { direct: true })

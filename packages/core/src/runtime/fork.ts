@@ -2,6 +2,7 @@
 import { type Conversation, WitanError } from '@witan/protocol'
 import { forkRequestSchema } from '@witan/protocol/schemas'
 import { copyLog, movedEntry } from '../conversation/fork.ts'
+import { rowsAfter } from '../conversation/people.ts'
 import { parametersUpTo } from '../conversation/stored-values.ts'
 import { entriesOf } from '../conversation/warm.ts'
 import { refusalError } from '../command/accept.ts'
@@ -38,7 +39,10 @@ export async function forkConversation(
   const held = note === undefined ? {} : { note: { ...note, text: null } }
   const files = entries.flatMap((entry) => (entry.type === 'message' ? (entry.body.files ?? []) : []))
   const contents = files.length === 0 ? {} : { contents: files }
-  const stored = await parts.store.append({ database, conversation: id, create, entries: copies, ...held, ...contents })
+  const people = rowsAfter(original, entries)
+  const participants = people.length === 0 ? {} : { participants: people }
+  const more = { ...held, ...contents, ...participants }
+  const stored = await parts.store.append({ database, conversation: id, create, entries: copies, ...more })
   if (!stored.ok) throw stored.reason === 'exists' ? takenError(id) : refusalError(stored.reason, id)
   parts.warm.drop(database, id) // an expired one may have had this id
   return getConversation(scope, id)

@@ -1,13 +1,13 @@
 /** Parameters that are passed again when a conversation continues. */
-import { WitanError } from '@witan/protocol'
+import { type ConversationRequest, WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { reachable } from '../agent/check/graph.ts'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
-import { storedOf } from '../conversation/stored-values.ts'
-import { participantsOf } from '../parameter/participants.ts'
+import { type Person, present, storedPeople } from '../parameter/participants.ts'
 import { type ConversationValues, readConversationValues, refuseLongHidden } from '../parameter/parameter.ts'
 import { pinRoot, refusalError } from '../command/accept.ts'
+import { isRepeat } from './people.ts'
 import { checkConversationValues } from './start.ts'
 import type { Scope } from './scope.ts'
 import type { Parts } from './wiring.ts'
@@ -71,16 +71,27 @@ function refuseNew({ parts, database }: Scope, row: ConversationRow, again: Conv
   throw fixedError(first, 'was not passed at')
 }
 
-/** The participants are fixed at the start too; null changes nothing. Throws `PARAM_FIXED`. */
-export function holdUsers(row: ConversationRow, users: readonly string[] | null): void {
+/**
+ * The people of a start, named again: they must be those of the start, or those who take part now. Null changes nothing. Throws
+ * `PARAM_FIXED`.
+ */
+export async function holdUsers(
+  { parts, database }: Scope,
+  row: ConversationRow,
+  users: ConversationRequest['users'],
+): Promise<void> {
   if (users === null) return
-  const known = participantsOf(storedOf(row.parameters).given)
-  const same = known !== null && known.size === new Set(users).size && users.every((id) => known.has(id))
-  if (same) return
-  const who = known === null ? 'everybody that its agents name' : [...known].join(', ')
-  throw new WitanError('PARAM_FIXED', `The participants of a conversation are fixed at its start: ${who}.`, {
+  const { people } = (await parts.warm.latest(database, row.id)).state
+  const wanted = users.map((user) => (typeof user === 'string' ? { id: user } : user))
+  const isSame = (known: readonly Person[]) =>
+    new Set(wanted.map(({ id }) => id)).size === known.length &&
+    wanted.every((one) => known.some((other) => other.id === one.id && isRepeat(one, other)))
+  const [atStart, now] = [storedPeople(row.parameters), present(people)]
+  if ((people.isListed && isSame(atStart)) || (now.length > 0 && isSame(now))) return
+  const who = now.length === 0 ? 'nobody in particular' : now.map(({ id }) => id).join(', ')
+  throw new WitanError('PARAM_FIXED', `\`users\` differs from who takes part in this conversation: ${who}.`, {
     path: 'users',
-    hint: 'Leave `users` out, or start a new conversation.',
+    hint: `Leave \`users\` out. POST /api/v1/conversations/${row.id}/participants adds a person.`,
   })
 }
 

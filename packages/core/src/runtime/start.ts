@@ -7,13 +7,12 @@ import {
   type Parameter,
   WitanError,
 } from '@witan/protocol'
-import { peopleOf } from '../parameter/people.ts'
 import { takersOf } from '../agent/check/takers.ts'
 import { reachable } from '../agent/check/graph.ts'
 import { edgesOf, mappedName } from '../agent/edges.ts'
 import { nearest } from '../agent/nearest.ts'
 import { idOfNamed } from '../agent/registry.ts'
-import { storedParticipants } from '../parameter/participants.ts'
+import { type Person, storedParticipants } from '../parameter/participants.ts'
 import {
   checkValueType,
   type Given,
@@ -22,6 +21,7 @@ import {
   refuseLongHidden,
 } from '../parameter/parameter.ts'
 import { pinRoot } from '../command/accept.ts'
+import { isRepeat, peopleNamedBy, personOf, refuseTakenName } from './people.ts'
 import { refuseStranger } from './root-access.ts'
 import type { Scope } from './scope.ts'
 import type { Parts } from './wiring.ts'
@@ -50,7 +50,7 @@ export async function newConversation(
   }
   const given = readConversationValues(request.parameters)
   if (given.size > 0) checkConversationValues(given, pinned.data, agentsBelow(parts, database, pinned.data))
-  if (request.users !== null) checkUsers(request.users, agentsBelow(parts, database, pinned.data))
+  const people = request.users === null ? null : startingPeople(scope, request.users, pinned.data)
   requireValues(
     pinned.data,
     pinned.data.parameters.filter(
@@ -60,7 +60,7 @@ export async function newConversation(
   )
   const parameters = {
     ...Object.fromEntries([...given].map(([name, { value, hidden }]) => [name, [value, hidden] as const])),
-    ...storedParticipants(request.users),
+    ...storedParticipants(people),
   }
   const { maxModelIterationsPerCall, expiresInSeconds } = request
   const row = {
@@ -123,17 +123,41 @@ export function checkConversationValues(
   refuseLongHidden([...given].filter(isHidden).map(([name, { value }]) => [name, value]))
 }
 
-/** Refuses people that no agent below the root names. Throws `USER_UNKNOWN`. */
-function checkUsers(users: readonly string[], agents: readonly AgentData[]): void {
-  const known = [...new Set(agents.flatMap((agent) => peopleOf(agent).map(({ id }) => id)))]
-  const index = users.findIndex((id) => !known.includes(id))
-  const stranger = users[index]
-  if (stranger === undefined) return
-  const near = nearest(stranger, known)
+/** The people of a start. An id alone must be that of somebody whom an agent below the root names. Throws `USER_UNKNOWN`, `NAME_TAKEN`. */
+function startingPeople(
+  scope: Scope,
+  users: NonNullable<ConversationRequest['users']>,
+  root: AgentData,
+): readonly Person[] {
+  const named = peopleNamedBy(agentsBelow(scope.parts, scope.database, root))
+  const people = new Map<string, Person>()
+  for (const [index, user] of users.entries()) {
+    const request = typeof user === 'string' ? { id: user } : user
+    if (typeof user === 'string' && !named.some(({ id }) => id === user)) throw strangerError(user, index, named)
+    refuseTakenName(scope, request.id, `users.${index}`)
+    const person = personOf(request, named)
+    const same = people.get(person.id)
+    if (same !== undefined && !isRepeat(request, same)) throw twiceError(person.id, index)
+    people.set(person.id, same ?? person)
+  }
+  return [...people.values()]
+}
+
+function strangerError(id: string, index: number, named: readonly Person[]): WitanError {
+  const known = named.map((one) => one.id)
+  const near = nearest(id, known)
   const list = known.length === 0 ? 'No agent names anybody.' : `Known: ${known.join(', ')}.`
-  throw new WitanError('USER_UNKNOWN', `No agent here names \`${stranger.slice(0, 100)}\`. ${list}`, {
+  return new WitanError('USER_UNKNOWN', `No agent here names \`${id.slice(0, 100)}\`. ${list}`, {
     path: `users.${index}`,
-    hint: near === null ? 'Leave `users` out for all of them.' : `Did you mean \`${near}\`?`,
+    hint:
+      near === null ? 'Send `{ "id": …, "name": … }` for somebody whom no agent names.' : `Did you mean \`${near}\`?`,
+  })
+}
+
+function twiceError(id: string, index: number): WitanError {
+  return new WitanError('NAME_TAKEN', `\`${id}\` is listed twice, with different names or roles.`, {
+    path: `users.${index}`,
+    hint: 'List each person once.',
   })
 }
 

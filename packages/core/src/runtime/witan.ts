@@ -9,6 +9,7 @@ import { deleteConversation, startConversation } from './conversations.ts'
 import { getDocument } from './documents.ts'
 import { forkConversation } from './fork.ts'
 import { answer, listInterruptions } from './interruptions.ts'
+import { addParticipant, listParticipants, removeParticipant } from './participants.ts'
 import { followRun, liveRun, run } from './runs.ts'
 import { protocolAdmin } from './protocols.ts'
 import type { Scope } from './scope.ts'
@@ -44,6 +45,9 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     listRuns: (id, options = {}) => ready().then(() => listRuns(scope, id, options)),
     listConversations: (options = {}) => ready().then(() => listConversations(scope, options)),
     deleteConversation: (id) => ready().then(() => deleteConversation(scope, id)),
+    listParticipants: (id, options = {}) => ready().then(() => listParticipants(scope, id, options)),
+    addParticipant: (id, request) => ready().then(() => addParticipant(scope, id, request)),
+    removeParticipant: (id, user) => ready().then(() => removeParticipant(scope, id, user)),
     forkConversation: (id, request, options = {}) =>
       ready().then(() => forkConversation(scope, id, { ...options, request })),
     getDocument: (path, options = {}) => ready().then(() => getDocument(scope, path, options)),

@@ -5,7 +5,7 @@ import { digestPattern, mediaTypePattern } from '@witan/protocol/files'
 import { agentSchema, findingSchema, interruptionSchema, protocolSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { decodeBase64, encodeBase64 } from '../identity/base64.ts'
-import type { ConversationRow, InterruptionRow, JobRow, StoredContent } from './store.ts'
+import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow, StoredContent } from './store.ts'
 
 /** The format version that this code writes; it reads no other. */
 export const movingVersion = 1
@@ -101,6 +101,14 @@ const contentSchema = z.strictObject({
   bytes: text,
 })
 
+const participantSchema = z.strictObject({
+  user: text,
+  name: text.nullable(),
+  roles: z.array(text),
+  joinedAt: number,
+  leftAt: maybe,
+})
+
 const lineSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('witan-store'), version: z.literal(movingVersion), databases: z.array(text) }),
   z.strictObject({
@@ -116,17 +124,19 @@ const lineSchema = z.discriminatedUnion('kind', [
     row: conversationSchema,
     jobs: whole,
     interruptions: whole,
-    /** Absent for none, so that an earlier version reads every conversation without files. */
+    /** Absent for none, so that an earlier version reads every conversation without files or people. */
     contents: whole.min(1).optional(),
+    participants: whole.min(1).optional(),
   }),
   z.strictObject({ kind: z.literal('entry'), entry: entrySchema }),
   z.strictObject({ kind: z.literal('job'), job: jobSchema }),
   z.strictObject({ kind: z.literal('interruption'), interruption: openSchema }),
   z.strictObject({ kind: z.literal('content'), content: contentSchema }),
+  z.strictObject({ kind: z.literal('participant'), participant: participantSchema }),
   z.strictObject({ kind: z.literal('end'), agents: whole, conversations: whole }),
 ])
 
-/** One line. A conversation's line is followed by its entries, jobs, interruptions and content, in the numbers that it states. */
+/** One line. A conversation's line is followed by its entries, jobs, interruptions, content and people, in the numbers that it states. */
 export type MovingLine = z.infer<typeof lineSchema>
 
 /** Converts stored rows to the rows of an export. */
@@ -145,6 +155,8 @@ export const movingRows = {
     ordered(openSchema, { ...row, view: { ...row.view }, bound: { ...row.bound } }),
   content: (row: StoredContent): MovingOf<'content'>['content'] =>
     ordered(contentSchema, { ...row, bytes: encodeBase64(row.bytes) }),
+  participant: (row: ParticipantRow): MovingOf<'participant'>['participant'] =>
+    ordered(participantSchema, { ...row, roles: [...row.roles] }),
   revision: (row: z.infer<typeof revisionSchema>): z.infer<typeof revisionSchema> => ordered(revisionSchema, row),
 } as const
 

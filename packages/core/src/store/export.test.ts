@@ -78,8 +78,13 @@ async function fill(store: Store): Promise<void> {
     await witan.protocols.save({ ...stock, purpose: nasty })
     if (database === 'default') await (await witan.start({ agent: 'panel', id: 'y/1', prompt: nasty })).run?.result
     for (const id of ['chats/1', 'chats/2', 'x/0']) {
-      const { run } = await witan.start({ agent: 'porter', id, parameters, prompt: nasty })
+      const users = id === 'chats/2' ? { users: [{ id: 'anna', name: 'Anna ☔' }, { id: 'bob' }] } : {}
+      const { run } = await witan.start({ agent: 'porter', id, parameters, prompt: nasty, ...users })
       const { interruptions } = await (run?.result ?? assert.fail())
+      if (id === 'chats/2') {
+        await witan.removeParticipant(id, 'anna')
+        await witan.addParticipant(id, { id: 'carl', roles: ['é'] })
+      }
       if (id !== 'chats/1') continue
       const actionResponses = interruptions.map((open) => ({ id: open.id, response: { answer: [nasty, 1.5, -1e21] } }))
       assert.equal((await (await witan.run(id, { actionResponses })).result).status, 'completed')
@@ -109,7 +114,14 @@ for (const from of Object.keys(kinds)) {
     await fill(first)
     const text = await textOf(first)
     assert.ok(text.split('\n').length > 60)
-    for (const word of ['"branches":["panel.0"]', '"type":"transfer"', '"handedFrom"', '"step"'])
+    for (const word of [
+      '"kind":"participant"',
+      '"type":"participant"',
+      '"branches":["panel.0"]',
+      '"type":"transfer"',
+      '"handedFrom"',
+      '"step"',
+    ])
       assert.ok(text.includes(word))
     for (const to of [...Object.keys(kinds), from]) {
       const store = (await kinds[to]?.(context)) ?? assert.fail()
@@ -223,5 +235,25 @@ test('[Rb53] files move with their conversation; content that is wrong, missing 
       return true
     })
     assert.equal(await store.getConversation('default', 'chats/1'), null)
+  }
+})
+
+test('the people of an older export, which names them among the parameters only, take part after the import', async (context) => {
+  const first = (await kinds['memory']?.(context)) ?? assert.fail()
+  await start(first, 'chats/1', { parameters: { $users: [['bob', 'anna'], false] } })
+  const old = await textOf(first)
+  assert.ok(!old.includes('participant'))
+  for (const kind of ['sqlite', 'postgres']) {
+    const store = (await kinds[kind]?.(context)) ?? assert.fail()
+    assert.equal(await put(store, old), 1)
+    const people = await store.listParticipants('default', 'chats/1', { limit: 9, after: null })
+    assert.deepEqual(
+      people.map(({ user, leftAt }) => [user, leftAt]),
+      [
+        ['bob', null],
+        ['anna', null],
+      ],
+    )
+    assert.equal(await put(store, old), 0, 'a second import changes nothing')
   }
 })

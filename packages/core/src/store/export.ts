@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isWitanError, WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow } from '../agent/records.ts'
+import { storedPeople } from '../parameter/participants.ts'
 import { arrivedJob, isLive } from './job-change.ts'
 import {
   contentRow,
@@ -13,7 +14,7 @@ import {
   movingVersion,
   readMovingLine,
 } from './export-lines.ts'
-import type { ConversationRow, InterruptionRow, JobRow, Store, WholeConversation } from './store.ts'
+import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow, Store, WholeConversation } from './store.ts'
 import { arriving } from './snapshot.ts'
 
 /** One agent with all its revisions, or one complete conversation. */
@@ -93,7 +94,7 @@ async function conversationIds(store: Store, database: string): Promise<readonly
 }
 
 function* wholeLines(database: string, whole: WholeConversation): Generator<MovingLine> {
-  const { row, entries, jobs, interruptions, contents = [] } = whole
+  const { row, entries, jobs, interruptions, contents = [], participants = [] } = whole
   yield {
     kind: 'conversation',
     database,
@@ -101,11 +102,13 @@ function* wholeLines(database: string, whole: WholeConversation): Generator<Movi
     jobs: jobs.length,
     interruptions: interruptions.length,
     ...(contents.length === 0 ? {} : { contents: contents.length }),
+    ...(participants.length === 0 ? {} : { participants: participants.length }),
   }
   for (const entry of entries) yield { kind: 'entry', entry: movingRows.entry(entry) }
   for (const job of jobs) yield { kind: 'job', job: movingRows.job(settled(job)) }
   for (const one of interruptions) yield { kind: 'interruption', interruption: movingRows.interruption(one) }
   for (const one of contents) yield { kind: 'content', content: movingRows.content(one) }
+  for (const one of participants) yield { kind: 'participant', participant: movingRows.participant(one) }
 }
 
 /** A job as it is after the import, without its owner. */
@@ -173,9 +176,10 @@ class Reader {
     if (done !== true) throw invalid(`line ${this.#number + 1}`, 'comes after the last line of an export')
   }
 
-  async whole({ database, row, jobs, interruptions, contents }: MovingOf<'conversation'>): Promise<WholeConversation> {
+  async whole(line: MovingOf<'conversation'>): Promise<WholeConversation> {
+    const { database, row, jobs, interruptions, contents, participants = 0 } = line
     const at = { database, conversation: row.id }
-    return {
+    const read = {
       row: { ...row, database } satisfies ConversationRow,
       entries: await this.#take(row.lastSeq, 'entry', ({ entry }) => entry as unknown as Entry),
       jobs: await this.#take(jobs, 'job', ({ job }) => ({ ...job, ...at, owner: null, leaseUntil: 0 })),
@@ -186,6 +190,9 @@ class Reader {
         ? {}
         : { contents: await this.#take(contents, 'content', ({ content }) => contentRow(content, this.place)) }),
     }
+    const people = await this.#take(participants, 'participant', ({ participant }) => participant)
+    const all = participants === 0 ? startedWith(row) : people
+    return all.length === 0 ? read : { ...read, participants: all }
   }
 
   async #take<Kind extends MovingLine['kind'], Row>(
@@ -202,6 +209,12 @@ class Reader {
     }
     return rows
   }
+}
+
+/** The people of a conversation whose export names none: an earlier version kept those of its start among its parameters only. */
+function startedWith({ parameters, createdAt }: Pick<ConversationRow, 'parameters' | 'createdAt'>): ParticipantRow[] {
+  const given = storedPeople(parameters)
+  return given.map(({ id, name, roles }) => ({ user: id, name, roles, joinedAt: createdAt, leftAt: null }))
 }
 
 /** What a store holds under an item's name: nothing, a part (an interrupted agent import), the same, or something else. */

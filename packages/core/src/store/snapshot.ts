@@ -6,7 +6,7 @@ import type { ConversationRow, JobRow, StoredContent, WholeConversation } from '
 
 /** The rows as the importing store keeps them, in its `database`. Throws `BODY_INVALID` if they do not belong together. */
 export function arriving(database: string, whole: WholeConversation): WholeConversation {
-  const { row, entries, jobs, interruptions, contents = [] } = whole
+  const { row, entries, jobs, interruptions, contents = [], participants = [] } = whole
   const conversation = row.id
   if (entries.length !== row.lastSeq || entries.some(({ seq }, index) => seq !== index + 1)) {
     throw brokenError(conversation, `its entries are not those from 1 to ${row.lastSeq}, in order`)
@@ -18,6 +18,7 @@ export function arriving(database: string, whole: WholeConversation): WholeConve
   if (jobs.filter((job) => job.kind === 'run' && isLive(job)).length > 1) {
     throw brokenError(conversation, 'two of its runs are live')
   }
+  if (hasRepeats(participants.map(({ user }) => user))) throw brokenError(conversation, 'it has a person twice')
   assertContents(whole, contents)
   return {
     row: { ...row, database },
@@ -25,6 +26,7 @@ export function arriving(database: string, whole: WholeConversation): WholeConve
     jobs: jobs.map((job) => ({ ...arrivedJob(job), database, conversation })),
     interruptions: interruptions.map((one) => ({ ...one, database, conversation })),
     ...(contents.length === 0 ? {} : { contents }),
+    ...(participants.length === 0 ? {} : { participants }),
   }
 }
 

@@ -82,6 +82,17 @@ export interface InterruptionRow {
   readonly settledAt: number | null
 }
 
+/** A person who takes part in a conversation, or did. */
+export interface ParticipantRow {
+  readonly user: string
+  readonly name: string | null
+  readonly roles: readonly string[]
+  /** When this person joined last. */
+  readonly joinedAt: number
+  /** Null while this person takes part. */
+  readonly leftAt: number | null
+}
+
 /** A change of one job inside an append. */
 export type JobChange =
   /**
@@ -154,6 +165,8 @@ export interface Append {
   readonly hide?: readonly string[]
   /** Set if a person's message is among the entries. */
   readonly messageAt?: number
+  /** The new rows of these people. A person's first row gives the position in lists, which stays. */
+  readonly participants?: readonly ParticipantRow[]
   /** Content that the conversation refers to from now on. Refused with `contentless` if the store does not have it. */
   readonly contents?: readonly ContentUse[]
   /**
@@ -190,6 +203,14 @@ export interface RowPage {
   readonly after: string | null
 }
 
+/** Which conversations a list wants; null for all. */
+export interface ConversationFilter {
+  readonly agent: string | null
+  readonly createdBy: string | null
+  /** The id of a person. */
+  readonly participant?: string | null
+}
+
 /** One use of an idempotency key. `at` identifies it: when its reply was begun, in ms of the store's clock. */
 export interface Reservation {
   readonly key: string
@@ -221,6 +242,8 @@ export interface WholeConversation {
   readonly interruptions: readonly InterruptionRow[]
   /** The content that it refers to, sorted by digest; absent if there is none. */
   readonly contents?: readonly StoredContent[]
+  /** Its people, in the order of their first joining; absent if there are none. */
+  readonly participants?: readonly ParticipantRow[]
 }
 
 /** A conversation that is read in this process. */
@@ -269,11 +292,16 @@ export interface Store extends AgentRecords {
   append(append: Append): Promise<AppendResult>
 
   getConversation(database: string, id: string): Promise<ConversationRow | null>
-  listConversations(
-    database: string,
-    page: RowPage & { readonly agent: string | null; readonly createdBy: string | null },
-  ): Promise<readonly ListedConversation[]>
-  /** Deletes the conversation with its entries, jobs, interruptions, and content that no other one refers to. False if there was none. */
+  /**
+   * Newest first. With `participant` those in which this person takes part; with `createdBy` too, those that satisfy one of both. The
+   * cost of a page with `participant` does not grow with the conversations of others.
+   */
+  listConversations(database: string, page: RowPage & ConversationFilter): Promise<readonly ListedConversation[]>
+  /** The people of a conversation, those who left included, in the order of their first joining; `after` is a person's id. */
+  listParticipants(database: string, conversation: string, page: RowPage): Promise<readonly ParticipantRow[]>
+  /** One person of a conversation; null if this person never took part. */
+  getParticipant(database: string, conversation: string, user: string): Promise<ParticipantRow | null>
+  /** Deletes the conversation with its entries, jobs, interruptions, participants, and content that no other one refers to. False if there was none. */
   deleteConversation(database: string, id: string): Promise<boolean>
   /**
    * Deletes expired conversations of any database, each atomically; one with a live job or an open interruption stays [E79].

@@ -4,6 +4,7 @@ import type { ExchangeEnds, ExchangeStanding, NoticeCode, ToolMode } from '@wita
 import type { Exchanges } from './exchange.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
+import type { People } from '../parameter/participants.ts'
 import type { Outcome } from './outcome.ts'
 import type { InterruptionDraft } from './waiting.ts'
 
@@ -37,6 +38,8 @@ export interface Caller {
   readonly parameters: Bound
   /** The values that the conversation's caller passed; edges bind from them. */
   readonly given: ConversationValues
+  /** The people of the conversation as they were when the run began. */
+  readonly people: People
   /** The revisions that the run keeps; edges look up their targets in them. */
   readonly revisions: Readonly<Record<string, number>>
   /** The loop that the call works in as a step, directly or through other workflows: who may leave it (null: every agent). */

@@ -64,7 +64,8 @@ function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
 }
 
 /** Names that no person may have: `user` and `witan` are authors; `all`, `me` and `none` have a meaning in requests. */
-const reservedPeople: ReadonlySet<string> = new Set(['user', 'witan', 'all', 'me', 'none'])
+/** Names that no person can have, beside those of agents. */
+export const reservedPeople: ReadonlySet<string> = new Set(['user', 'witan', 'all', 'me', 'none'])
 
 /** A person whose words would stand under the name of an agent, or the other way round [C28]. */
 function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {

@@ -17,6 +17,7 @@ import {
   type MemoryAccess,
   type MemoryTables,
   removeConversation,
+  setPeople,
   tablesOf,
   useContents,
   type Writable,
@@ -116,6 +117,7 @@ function apply({ memory, tables, kept: found, over }: Place, append: Append, job
   if (append.open !== undefined) for (const row of append.open) addInterruption(tables, kept, row)
   if (append.settle !== undefined) for (const one of append.settle) settle(tables, kept, one)
   if (append.contents !== undefined) useContents(tables, kept, append.contents)
+  if (append.participants !== undefined) setPeople(kept, append.participants)
   if (append.note !== undefined && append.note.text !== null) {
     const reply = tables.replies.get(append.note.key)
     if (reply !== undefined) reply.note = append.note.text

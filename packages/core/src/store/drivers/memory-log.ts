@@ -1,15 +1,24 @@
 /** Conversations, entries and interruptions of the store in memory. */
 import { startOf } from '../cursor.ts'
 import { firstWords } from '../entry-text.ts'
-import type { LastRun, ListedConversation, Store } from '../store.ts'
+import type { ConversationFilter, LastRun, ListedConversation, Store } from '../store.ts'
 import { applyAppend } from './memory-append.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { restedTooLong } from './memory-rest.ts'
-import { copyOf, isGone, type Kept, type MemoryAccess, removeConversation, tablesOf } from './memory-tables.ts'
+import {
+  copyOf,
+  isGone,
+  type Kept,
+  type Memory,
+  type MemoryAccess,
+  removeConversation,
+  tablesOf,
+} from './memory-tables.ts'
 
 type LogMethods = Pick<
   Store,
-  'append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'sweepConversations' | 'readEntries'
+  | ('append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'sweepConversations' | 'readEntries')
+  | ('listParticipants' | 'getParticipant')
 >
 
 /** The methods of a store that are about the log. */
@@ -22,16 +31,20 @@ export function logMethods(access: MemoryAccess): LogMethods {
       return kept === undefined || isGone(memory, kept) ? null : copyOf(kept.row)
     },
     async listConversations(database, page) {
-      const { agent, createdBy } = page
+      const { agent } = page
       const kept = [...tablesOf(memory, database).conversations.values()].reverse()
       const isWanted = (one: Kept) =>
-        (agent === null || one.row.agent === agent) &&
-        (createdBy === null || one.row.createdBy === createdBy) &&
-        !isGone(memory, one)
+        (agent === null || one.row.agent === agent) && isOf(one, page) && !isGone(memory, one)
       const start = startOf(kept, page.after, ({ row }) => row.id)
       const wanted = kept.slice(start).filter(isWanted)
       return wanted.slice(0, page.limit).map(listed)
     },
+    async listParticipants(database, conversation, { after, limit }) {
+      const people = [...(peopleOf(memory, database, conversation)?.values() ?? [])]
+      const start = startOf(people, after, ({ user }) => user)
+      return people.slice(start, start + limit).map((one) => ({ ...one, roles: [...one.roles] }))
+    },
+    getParticipant: async (database, conversation, user) => copyOf(peopleOf(memory, database, conversation)?.get(user)),
     async deleteConversation(database, id) {
       const kept = tablesOf(memory, database).conversations.get(id)
       if (kept !== undefined) remove(access, kept)
@@ -43,6 +56,18 @@ export function logMethods(access: MemoryAccess): LogMethods {
         .conversations.get(conversation)
         ?.entries.slice(after, after + limit) ?? [],
   }
+}
+
+function peopleOf(memory: Memory, database: string, conversation: string): Kept['people'] {
+  const kept = tablesOf(memory, database).conversations.get(conversation)
+  return kept === undefined || isGone(memory, kept) ? null : kept.people
+}
+
+/** Whether somebody created it or takes part in it; without a wish, any. */
+function isOf({ row, people }: Kept, { createdBy, participant = null }: ConversationFilter): boolean {
+  if (createdBy === null && participant === null) return true
+  if (createdBy !== null && row.createdBy === createdBy) return true
+  return participant !== null && people?.get(participant)?.leftAt === null
 }
 
 function listed({ row, entries: [first], jobs }: Kept): ListedConversation {

@@ -12,6 +12,7 @@ import {
   type MemoryAccess,
   type MemoryTables,
   removeConversation,
+  setPeople,
   tablesOf,
   useContents,
 } from './memory-tables.ts'
@@ -31,7 +32,7 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
       const tables = tablesOf(memory, database)
       const kept = tables.conversations.get(id)
       if (kept === undefined || isGone(memory, kept)) return null
-      const { row, entries, jobs, interruptions } = kept
+      const { row, entries, jobs, interruptions, people } = kept
       const contents = contentsOf(tables, kept)
       return {
         row: { ...row },
@@ -39,10 +40,11 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
         jobs: jobs.map((job) => ({ ...job })),
         interruptions: interruptions.map((one) => ({ ...one })),
         ...(contents.length === 0 ? {} : { contents }),
+        ...(people === null ? {} : { participants: [...people.values()].map((one) => ({ ...one })) }),
       }
     },
     async putWhole(database, whole) {
-      const { row, entries, jobs, interruptions, contents = [] } = arriving(database, whole)
+      const { row, entries, jobs, interruptions, contents = [], participants } = arriving(database, whole)
       const tables = tablesOf(memory, database)
       const found = tables.conversations.get(row.id)
       const over = found !== undefined && isGone(memory, found) ? found : null
@@ -58,6 +60,7 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
       for (const one of interruptions) addInterruption(tables, kept, one)
       for (const { digest, bytes } of contents) putContent(memory, database, { digest, bytes })
       if (contents.length > 0) useContents(tables, kept, contents)
+      if (participants !== undefined) setPeople(kept, participants)
       noteRest(memory, kept)
       const at = { database, conversation: row.id }
       if (over !== null) notifyOthers(access, (listener) => listener.gone(at))

@@ -1,7 +1,15 @@
 /** The tables of the store in memory, one set for each database. */
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
-import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ReplyRow, StoreListener } from '../store.ts'
+import type {
+  ContentUse,
+  ConversationRow,
+  InterruptionRow,
+  JobRow,
+  ParticipantRow,
+  ReplyRow,
+  StoreListener,
+} from '../store.ts'
 
 /** A row that its table may change. */
 export type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] }
@@ -23,6 +31,8 @@ export interface Kept {
   rest: Resting | null
   /** The content that it refers to, by digest; null before the first. */
   contents: Map<string, ContentUse> | null
+  /** Its people by id, in the order of their first joining; null before the first. */
+  people: Map<string, ParticipantRow> | null
 }
 
 /** A position in the queue of inactive conversations, in the order of their last writes. */
@@ -105,7 +115,7 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
 /** Creates an empty conversation. */
 export function addConversation(tables: MemoryTables, row: ConversationRow): Kept {
   const rows = { entries: [], jobs: [], runs: [], live: [], run: null, interruptions: [], open: null }
-  const kept: Kept = { row: { ...row }, ...rows, rest: null, contents: null }
+  const kept: Kept = { row: { ...row }, ...rows, rest: null, contents: null, people: null }
   tables.conversations.set(row.id, kept)
   return kept
 }
@@ -164,6 +174,12 @@ export function removeConversation(memory: Memory, kept: Kept, again?: readonly 
     memory.live.delete(job)
   }
   for (const { view } of interruptions) tables.interruptions.delete(view.id)
+}
+
+/** Notes who takes part. A person who is known keeps the position. */
+export function setPeople(kept: Kept, rows: readonly ParticipantRow[]): void {
+  if (rows.length > 0) kept.people ??= new Map()
+  for (const row of rows) kept.people?.set(row.user, { ...row, roles: [...row.roles] })
 }
 
 /** Lets a conversation refer to content that the database has. */

@@ -16,6 +16,7 @@ import { jobMethods } from './postgres/jobs.ts'
 import { logMethods } from './postgres/log.ts'
 import { migrate, readNoticeKey, unreachable } from './postgres/migrate.ts'
 import { createNotices } from './postgres/notify.ts'
+import { participantMethods } from './postgres/participants.ts'
 import { PostgresSession } from './postgres/session.ts'
 import type { ConnectionSettings, Timeouts } from './postgres/settings.ts'
 import { readAddress } from './postgres/url.ts'
@@ -112,6 +113,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     ...replyMethods(session),
     ...wholeMethods(session, notices),
     ...contentMethods(session),
+    ...participantMethods(session),
     listen: notices.listen,
     say: notices.say,
   }

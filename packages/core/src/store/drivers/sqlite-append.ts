@@ -11,6 +11,7 @@ import { replySql } from '../sql/replies.ts'
 import type { Append, AppendResult, ConversationRow, InterruptionRow, JobRow } from '../store.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { useContents } from './sqlite-content-rows.ts'
+import { setParticipants } from './sqlite-participant-rows.ts'
 import { firstRunKey, nextKey, startJob, takeJob } from './sqlite-job-rows.ts'
 import { jobOf, jsonText, optionalText, type StoredJob, storedJob } from './sqlite-rows.ts'
 
@@ -121,6 +122,7 @@ function write(
   if (append.settle !== undefined) settle(connection, append)
   const { database, note } = append
   if (append.contents !== undefined) useContents(connection, append.contents, { database, number })
+  if (append.participants !== undefined) setParticipants(connection, append.participants, { database, number })
   if (note !== undefined && note.text !== null) connection.run(replySql.noteReply, database, note.key, note.text)
   const jobs = planned.map((one) => changeJob(connection, one, { ...member, number }))
   return { ok: true, before, lastSeq, jobs }

@@ -38,11 +38,15 @@ export function logMethods(session: SqliteSession): LogMethods {
         const row = get(logSql.getConversation, database, id, session.now())
         return row === null ? null : conversationRow(row)
       }),
-    listConversations: (database, { limit, after, agent, createdBy }) =>
+    listConversations: (database, { limit, after, agent, createdBy, participant = null }) =>
       session.read(({ get, all }) => {
         const last = after === null ? null : placeOf(get(logSql.findConversation, database, after))
         const below = (last?.number as number | undefined) ?? Number.MAX_SAFE_INTEGER
-        const rows = all(logSql.listConversations, database, below, agent, createdBy, limit, session.now())
+        const values = [database, below, agent, createdBy, limit, session.now()] as const
+        const rows =
+          participant === null
+            ? all(logSql.listConversations, ...values)
+            : all(logSql.listConversationsOf, ...values, participant)
         return rows.map(listedConversation)
       }),
     async deleteConversation(database, id) {

@@ -21,6 +21,7 @@ import { entryText } from '../entry-text.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
+import { participantSql } from '../sql/participants.ts'
 import { replySql } from '../sql/replies.ts'
 import { migrations } from '../sql/schema.ts'
 import type { Store } from '../store.ts'
@@ -46,7 +47,7 @@ function makeOldFile(file: string, version: number): void {
   db.exec(`pragma application_id = ${0x5749544e}; pragma user_version = ${version}`)
   const conversation = db.prepare(`
 insert into conversations (number, database, id, agent, created_by, created_at, last_message_at, parameters)
-values (?, 'default', ?, 'clerk', 'user:anna', 1, 1, '{}')`)
+values (?, 'default', ?, 'clerk', 'user:anna', 1, 1, ?)`)
   const [names, values] = version < 3 ? ['', ''] : ['kind, created_at, ', `'run', 5, `]
   const insert = db.prepare(`
 insert into jobs (key, database, id, ${names}status, owner, epoch, lease_until, wake, attempts, started_at, ended_at, first_seq, result)
@@ -54,7 +55,8 @@ values (?, 'default', ?, ${values}?, ?, 3, 9000000000000000, 0, 2, 5, ?, 1, ?)`)
   const text = db.prepare('insert into entries (key, text) values (?, ?)')
   for (const number of [1, 2]) {
     const key = number * 1_048_576
-    conversation.run(number, `chats/${number}`)
+    const parameters = number === 1 ? '{}' : '{"x":["\\ud800",true],"$users":[["bob","anna é"],false]}'
+    conversation.run(number, `chats/${number}`, parameters)
     text.run(key + 1, entryText(entry(`hello ${number}`)))
     insert.run(key + 1, `ended ${number}`, 'completed', null, 8, '{"text":"done"}')
   }
@@ -89,6 +91,13 @@ for (let version = 1; version < migrations.length; version += 1) {
     const task = await addJob(store, { id: 't1', kind: 'task', owner: null, in: 'chats/1' })
     assert.deepEqual(idsOf(await store.listTasks(database, { ...wholePage, live: null })), ['t1'])
     assert.equal(task.firstSeq, 2)
+    const people = await store.listParticipants(database, 'chats/2', wholePage)
+    const joined = { name: null, roles: [], joinedAt: 1, leftAt: null }
+    assert.deepEqual(
+      people,
+      ['bob', 'anna é'].map((user) => ({ user, ...joined })),
+    )
+    assert.deepEqual(await store.listParticipants(database, 'chats/1', wholePage), [])
     const [parked] = await store.listJobs(database, 'chats/1', { live: true })
     assert.equal(parked?.id, 'parked')
     await store.append(change(parked ?? assert.fail(), rest('parked', 'cancelled')))
@@ -124,7 +133,7 @@ test('every statement that runs again and again finds its rows by an index', (co
   const db = new DatabaseSync(':memory:')
   context.after(() => db.close())
   for (const migration of migrations) db.exec(migration)
-  const all = Object.entries({ ...jobSql, ...logSql, ...interruptionSql, ...replySql })
+  const all = Object.entries({ ...jobSql, ...logSql, ...interruptionSql, ...replySql, ...participantSql })
   const scans: string[] = []
   for (const [name, sql] of all) {
     if (mayScan.has(name)) continue

@@ -10,6 +10,7 @@ import { createConversation, insertInterruption } from './sqlite-append.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { insertJob, nextKey } from './sqlite-job-rows.ts'
 import { conversationRow, interruptionRow, jobOfTuple } from './sqlite-rows.ts'
+import { participantsOf, setParticipants } from './sqlite-participant-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
 type WholeMethods = Pick<Store, 'listDatabases' | 'readWhole' | 'putWhole' | 'checkWritable'>
@@ -25,6 +26,7 @@ export function wholeMethods(session: SqliteSession): WholeMethods {
         if (row === null) return null
         const number = row.number as number
         const contents = contentsOf(connection, number)
+        const participants = participantsOf(connection, number)
         const entries = all(logSql.readEntries, database, id, 0, Number.MAX_SAFE_INTEGER)
         return {
           row: conversationRow(row),
@@ -32,6 +34,7 @@ export function wholeMethods(session: SqliteSession): WholeMethods {
           jobs: tuples(jobSql.listJobs, number).map(jobOfTuple),
           interruptions: all(interruptionSql.readInterruptions, number).map(interruptionRow),
           ...(contents.length === 0 ? {} : { contents }),
+          ...(participants.length === 0 ? {} : { participants }),
         }
       }),
     async putWhole(database, whole) {
@@ -56,7 +59,7 @@ function tryToWrite(connection: SqliteConnection, now: number): void {
 
 function put(
   connection: SqliteConnection,
-  { row, jobs, interruptions, contents = [] }: WholeConversation,
+  { row, jobs, interruptions, contents = [], participants = [] }: WholeConversation,
   { texts, now }: { readonly texts: readonly string[]; readonly now: number },
 ): boolean {
   const { get, tuple, run } = connection
@@ -74,5 +77,6 @@ function put(
   for (const job of jobs) insertJob(connection, job, nextKey(connection, number, job.kind))
   for (const one of interruptions) insertInterruption(connection, one, number)
   importContents(connection, contents, { database, number })
+  setParticipants(connection, participants, { database, number })
   return true
 }

@@ -8,6 +8,7 @@ import { contentMethods } from './sqlite-contents.ts'
 import { interruptionMethods } from './sqlite-interruptions.ts'
 import { jobMethods } from './sqlite-jobs.ts'
 import { logMethods } from './sqlite-log.ts'
+import { participantMethods } from './sqlite-participants.ts'
 import { SqliteSession } from './sqlite-session.ts'
 import { wholeMethods } from './sqlite-snapshot.ts'
 
@@ -38,6 +39,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     open: () => session.open(),
     close: () => session.close(),
     ...logMethods(session),
+    ...participantMethods(session),
     ...jobMethods(session),
     ...interruptionMethods(session),
     ...agentMethods(session),

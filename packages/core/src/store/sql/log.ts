@@ -28,6 +28,11 @@ where number in (select content from content_uses where conversation = ?1)
   'delete from content_uses where conversation = ?1',
 ]
 
+/** The first words and the latest run of conversation `c`. */
+const latest = `
+  (select substr(e.text, 1, ${beginningCharacters}) from entries e where e.key = c.number * 1048576 + 1) as beginning,
+  j.id as run_id, j.status as run_status, j.created_at as run_created_at, j.ended_at as run_ended_at, j.about as run_about`
+
 /** Statements on conversations and entries. Parameters are numbered, `?1` being the first. */
 export const logSql = {
   /** What an append must know of its conversation, with its latest run. */
@@ -53,12 +58,21 @@ limit ?4`,
   getConversation: `${columns}
 from conversations c where c.database = ?1 and c.id = ?2 and not ${isGone('?3')}`,
   /** By their numbers, the newest first, until a page is full: the `+` keeps the index by id from being read whole and sorted. */
-  listConversations: `${columns},
-  (select substr(e.text, 1, ${beginningCharacters}) from entries e where e.key = c.number * 1048576 + 1) as beginning,
-  j.id as run_id, j.status as run_status, j.created_at as run_created_at, j.ended_at as run_ended_at, j.about as run_about
+  listConversations: `${columns}, ${latest}
 from conversations c left join jobs j on j.key = ${latestRun('c.number')}
 where +c.database = ?1 and c.number < ?2 and (?3 is null or c.agent = ?3) and (?4 is null or c.created_by = ?4)
   and not ${isGone('?6')}
+order by c.number desc
+limit ?5`,
+  /** The same for those in which the person `?7` takes part, found by that person; or that `?4` created. */
+  listConversationsOf: `${columns}, ${latest}
+from conversations c left join jobs j on j.key = ${latestRun('c.number')}
+where c.number in (
+  select p.conversation from participants p
+  where p.database = ?1 and p.user = ?7 and p.left_at is null and p.conversation < ?2
+  union all
+  select m.number from conversations m where m.database = ?1 and m.created_by = ?4 and m.number < ?2
+) and (?3 is null or c.agent = ?3) and not ${isGone('?6')}
 order by c.number desc
 limit ?5`,
   isGone: `select ${isGone('?2')} as gone from conversations c where c.number = ?1`,
@@ -75,6 +89,7 @@ select c.number, c.database, c.id from conversations c where ${isGone('?1')} ord
     'delete from entries where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',
     'delete from jobs where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',
     'delete from interruptions where conversation = ?1',
+    'delete from participants where conversation = ?1',
     'delete from conversations where number = ?1',
   ],
 } as const

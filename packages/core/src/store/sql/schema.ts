@@ -173,5 +173,37 @@ const handOvers = 'select 1'
 /** Protocols among the agents. Earlier versions would take one for an agent. */
 const protocols = 'select 1'
 
+/**
+ * Who takes part in conversations, and messages of several people. Earlier versions misread such a log. They kept the people of a
+ * start among its parameters only.
+ */
+const participants = `
+create table participants (
+  conversation integer not null,
+  user text not null,
+  database text not null,
+  position integer not null,
+  name text,
+  roles text not null,
+  joined_at integer not null,
+  left_at integer,
+  primary key (conversation, user)
+) without rowid;
+create index participants_by_user on participants (database, user, conversation) where left_at is null;
+insert into participants (conversation, user, database, position, roles, joined_at)
+select c.number, u.value, c.database, u.key, '[]', c.created_at
+from conversations c, json_each(c.parameters, '$."$users"[0]') u
+where c.parameters like '%"$users"%';
+`
+
 /** Every migration in order; the schema's version is how many have run. */
-export const migrations: readonly string[] = [first, expiry, tasks, checkpoints, contents, handOvers, protocols]
+export const migrations: readonly string[] = [
+  first,
+  expiry,
+  tasks,
+  checkpoints,
+  contents,
+  handOvers,
+  protocols,
+  participants,
+]

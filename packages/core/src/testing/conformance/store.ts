@@ -7,6 +7,7 @@ import { checkAppends } from './store-append.ts'
 import { checkAgentRecords } from './store-agents.ts'
 import { checkExpiry } from './store-expiry.ts'
 import { checkContents, checkSharedContents } from './store-contents.ts'
+import { checkParticipants, checkSharedParticipants } from './store-participants.ts'
 import type { Check, CheckTwo, StoreHarness } from './store-fixtures.ts'
 import { begin, by, conversation, database, entry, interruption, reply, rest } from './store-fixtures.ts'
 import { checkHiding } from './store-hide.ts'
@@ -44,6 +45,7 @@ export function testStore(harness: StoreHarness): void {
   checkExpiry(check)
   checkWhole(check)
   checkContents(check)
+  checkParticipants(check)
   check('values come back as they were', async (store) => {
     const id = await storeOddities(store)
     await assertOddities(store, id)
@@ -52,6 +54,7 @@ export function testStore(harness: StoreHarness): void {
   checkShared(checkTwo)
   checkListening(checkTwo)
   checkSharedContents(checkTwo)
+  checkSharedParticipants(checkTwo)
   if (typeof harness.second === 'string') checkAlone(check)
   checkReopening(harness)
 }

@@ -1,4 +1,5 @@
 /** Fixtures of the conformance kits of tools and edges: callers with secrets, hostile arguments, and a call run to its end. */
+import { nobody } from '../../parameter/participants.ts'
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { AgentData, AgentInput, Interruption } from '@witan/protocol'
@@ -53,6 +54,7 @@ export function callerOf(agent: AgentData, more: Partial<Caller> = {}): Caller {
     maxDepth: 8,
     parameters,
     given: new Map(),
+    people: nobody,
     revisions: {},
     exchanges: new Map(),
     loop: null,

@@ -1,7 +1,7 @@
 /** The user tool of an agent: it writes to a person by name and waits for the reply [T22, T25]. */
 import type { AgentData } from '@witan/protocol'
 import { isRole, type KnownPerson, knownPeople } from '../../parameter/people.ts'
-import { participantsOf } from '../../parameter/participants.ts'
+import { isThere } from '../../parameter/participants.ts'
 import { asking, failed, type ResultOutcome, result } from '../outcome.ts'
 import { type JsonSchema, perBinding } from '../schema.ts'
 import type { ArgumentCheck, Caller, ImmediateTool, ToolSource } from '../tool.ts'
@@ -12,8 +12,7 @@ const longest = 100_000
 /** `ask_user`, for agents that name people. The caller says who takes part in the conversation. */
 export const userTools: ToolSource = (caller: Caller) => {
   if (caller.agent.users.length === 0) return []
-  const there = participantsOf(caller.given)
-  const here = knownPeople(caller.agent).filter((one) => there === null || isRole(one) || there.has(one.id))
+  const here = knownPeople(caller.agent).filter((one) => isRole(one) || isThere(caller.people, one.id))
   return [
     toolOf(
       caller.agent,

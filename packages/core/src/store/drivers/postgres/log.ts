@@ -53,11 +53,11 @@ export function logMethods({ session, group, notices }: LogParts): LogMethods {
 }
 
 async function list(session: PostgresSession, database: string, page: Parameters<Store['listConversations']>[1]) {
-  const { limit, after, agent, createdBy } = page
+  const { limit, after, agent, createdBy, participant = null } = page
   const at = stored(database)
   const last = after === null ? null : await session.read(database, [logSql.conversationPlace, at, stored(after)])
   const below = last === null ? Number.MAX_SAFE_INTEGER : placeOf(last[0]?.[0]).number
-  const wanted = [agent, createdBy].filter((value) => value !== null).map(stored)
+  const wanted = [agent, createdBy, participant].filter((value) => value !== null).map(stored)
   const [rows = []] = await session.read(database, [listConversations(page), at, below as number, limit, ...wanted])
   return rows.map(listedConversation)
 }

@@ -4,7 +4,15 @@ import { execFileSync } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
 import { asAdmin, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
-import { begin, by, database, entry, textsOf } from '../../../testing/conformance/store-fixtures.ts'
+import {
+  begin,
+  by,
+  conversation,
+  database,
+  entry,
+  textsOf,
+  wholePage,
+} from '../../../testing/conformance/store-fixtures.ts'
 import { migrations } from '../../sql/postgres/schema.ts'
 import type { LaterSchema } from '../../../testing/later-schema.ts'
 import { type PostgresStoreOptions, postgresStore } from '../postgres.ts'
@@ -217,4 +225,28 @@ const loaded = Object.keys(createRequire(import.meta.url).cache)
 console.log(loaded.filter((file) => /node_modules.pg/.test(file)).length)`
   const flags = ['--conditions=witan-source', '--input-type=module', '-e', script]
   assert.equal(execFileSync(process.execPath, flags, { encoding: 'utf8', cwd: import.meta.dirname }).trim(), '0')
+})
+
+test('a schema without participants gets those whom conversations name among their parameters', async (context) => {
+  const place = await freshSchema(context)
+  const { url, schema } = place
+  await works(place, 'a')
+  const first = postgresStore(place)
+  await first.open()
+  const people = { $users: [['bob', 'anna é'], false] } as const
+  const odd = { x: ['\ud800', true], ...people } as const
+  for (const [index, parameters] of [people, odd, {}].entries()) {
+    const id = `people/${index}`
+    await first.append({ database, conversation: id, create: conversation(id, { parameters }), entries: [] })
+  }
+  await first.close()
+  await asAdmin(url, (client) => client.query(`drop table "${schema}".participants`))
+  await setVersion(place, 7, 7)
+  const store = postgresStore(place)
+  await store.open()
+  context.after(() => store.close())
+  const found = async (index: number) =>
+    (await store.listParticipants(database, `people/${index}`, wholePage)).map(({ user }) => user)
+  assert.deepEqual(await found(0), ['bob', 'anna é'])
+  assert.deepEqual([await found(1), await found(2)], [[], []])
 })

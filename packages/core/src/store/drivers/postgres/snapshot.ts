@@ -5,6 +5,7 @@ import { contentSql } from '../../sql/postgres/contents.ts'
 import { interruptionSql } from '../../sql/postgres/interruptions.ts'
 import { jobSql } from '../../sql/postgres/jobs.ts'
 import { logSql } from '../../sql/postgres/log.ts'
+import { participantSql } from '../../sql/postgres/participants.ts'
 import type { Store, WholeConversation } from '../../store.ts'
 import { arriving, trialConversation } from '../../snapshot.ts'
 import type { Transaction } from './connection.ts'
@@ -12,6 +13,7 @@ import { contentOf, putContent, useContents } from './contents.ts'
 import type { Query } from './statements.ts'
 import { newMark } from './ids.ts'
 import type { Notices } from './notify.ts'
+import { participantRow, setParticipants } from './participants.ts'
 import { conversationRow, interruptionRow, jobRow } from './rows.ts'
 import { conclude, type PostgresSession } from './session.ts'
 import { jsonText, restored, stored } from './text.ts'
@@ -69,10 +71,11 @@ async function readWhole(session: PostgresSession, database: string, id: string)
     [jobSql.listJobs, ...at],
     [interruptionSql.ofConversation, ...at],
     [contentSql.readContents, ...at],
+    [participantSql.listParticipants, ...at, -1, null],
   ]
   const options = { snapshot: true, replyMs: wholeMs }
   const place = { database: at[0] }
-  const [rows = [], entries = [], jobs = [], interruptions = [], contents = []] = await session.work(() =>
+  const [rows = [], entries = [], jobs = [], interruptions = [], contents = [], people = []] = await session.work(() =>
     session.connection.run(place, queries, options),
   )
   if (rows[0] === undefined) return null
@@ -82,6 +85,7 @@ async function readWhole(session: PostgresSession, database: string, id: string)
     jobs: jobs.map(jobRow),
     interruptions: interruptions.map(interruptionRow),
     ...(contents.length === 0 ? {} : { contents: contents.map(contentOf) }),
+    ...(people.length === 0 ? {} : { participants: people.map(participantRow) }),
   }
 }
 
@@ -130,7 +134,7 @@ async function look({ send }: Transaction, at: string, { row, jobs, interruption
 }
 
 function* parts(database: string, whole: WholeConversation): Generator<Query[]> {
-  const { row, entries, jobs, interruptions, contents = [] } = whole
+  const { row, entries, jobs, interruptions, contents = [], participants = [] } = whole
   const batch = createBatch(database, 0)
   arrive(batch, row)
   yield writesOf(batch)
@@ -150,4 +154,10 @@ function* parts(database: string, whole: WholeConversation): Generator<Query[]> 
   for (const content of contents) yield [putContent(at, content)]
   const uses = contents.map((content) => ({ ...content, conversation: row.id }))
   if (uses.length > 0) yield useContents(at, uses)
+  if (participants.length > 0) {
+    yield setParticipants(
+      at,
+      participants.map((one) => ({ ...one, conversation: row.id })),
+    )
+  }
 }

@@ -24,6 +24,8 @@ async function filled(context: TestContext): Promise<Place> {
   const use = { digest: 'sha256:0', mediaType: 'image/png', name: null }
   await store.putContent('default', use.digest, new Uint8Array(3))
   await store.append({ database: 'default', conversation: job.conversation, entries: [], contents: [use] })
+  const anna = { user: 'anna', name: null, roles: [], joinedAt: 1, leftAt: null }
+  await store.append({ database: 'default', conversation: job.conversation, entries: [], participants: [anna] })
   const data = { id: 'a' } as never
   const row = { database: 'default', id: 'a', revision: 1, source: 'data', data, warnings: [] } as const
   await store.changeAgents('default', [{ id: 'a', ifRevision: 0, row }])

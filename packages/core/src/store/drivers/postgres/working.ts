@@ -1,7 +1,15 @@
 /** The batch of a group of appends: rows read under lock, changed in memory member by member, then written back together. */
 import { hide } from '../../hide.ts'
 import { decide, type Planned, type Standing } from '../../refusal.ts'
-import type { Append, AppendResult, ContentUse, ConversationRow, InterruptionRow, Settlement } from '../../store.ts'
+import type {
+  Append,
+  AppendResult,
+  ContentUse,
+  ConversationRow,
+  InterruptionRow,
+  ParticipantRow,
+  Settlement,
+} from '../../store.ts'
 import { jobOf, type StoredJob, storedJob } from './rows.ts'
 import type { Row } from './statements.ts'
 import { jsonText, restored } from './text.ts'
@@ -63,6 +71,7 @@ export interface Batch {
   /** The content that the database has, of what members refer to; and the references to write. */
   readonly contents: Set<string>
   readonly uses: (ContentUse & { readonly conversation: string })[]
+  readonly people: (ParticipantRow & { readonly conversation: string })[]
 }
 
 /** An empty batch. */
@@ -75,7 +84,7 @@ export function createBatch(database: string, now: number): Batch {
     held: new Map(),
     notes: new Map(),
   }
-  return { database, now, ...maps, purged: new Set(), contents: new Set(), uses: [] }
+  return { database, now, ...maps, purged: new Set(), contents: new Set(), uses: [], people: [] }
 }
 
 /** What was read under lock. */
@@ -215,6 +224,7 @@ function store(batch: Batch, { at, member: { append, texts }, jobs }: Storing): 
   for (const one of append.settle ?? []) settle(batch, at, one)
   if (append.note !== undefined) note(batch, append.note)
   for (const use of append.contents ?? []) batch.uses.push({ ...use, conversation: at.id })
+  for (const one of append.participants ?? []) batch.people.push({ ...one, conversation: at.id })
   const changed = jobs.map((planned) => jobOf(batch.database, changeJob(batch, at, planned)))
   return { ok: true, before, lastSeq: at.lastSeq, jobs: changed }
 }

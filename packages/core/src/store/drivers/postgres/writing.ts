@@ -2,8 +2,10 @@
 import { logSql } from '../../sql/postgres/log.ts'
 import { writeSql } from '../../sql/postgres/append.ts'
 import { releaseSql } from '../../sql/postgres/contents.ts'
+import { participantSql } from '../../sql/postgres/participants.ts'
 import type { InterruptionRow } from '../../store.ts'
 import { useContents } from './contents.ts'
+import { setParticipants } from './participants.ts'
 import type { Query, Value } from './statements.ts'
 import type { StoredJob } from './rows.ts'
 import { jsonText, stored } from './text.ts'
@@ -35,6 +37,7 @@ export function writesOf(batch: Batch): Query[] {
     ...jobWrites(batch, database),
     ...interruptionWrites(batch, database),
     ...useContents(database, batch.uses),
+    ...setParticipants(database, batch.people),
   ]
   if (batch.notes.size > 0) {
     const keys = [...batch.notes.keys()]
@@ -61,7 +64,8 @@ export function evidenceOf(batch: Batch, markId: string): { readonly evidence: E
 /** Deletes conversations with all their rows, and content that nobody else refers to, except what is used `again`. */
 export function deletesOf(database: string, ids: readonly string[], again: readonly string[] = []): Query[] {
   const { deleteEntries, deleteJobs, deleteInterruptions, deleteConversations } = logSql
-  const all = [deleteEntries, deleteJobs, deleteInterruptions, deleteConversations]
+  const { deleteParticipants } = participantSql
+  const all = [deleteEntries, deleteJobs, deleteInterruptions, deleteParticipants, deleteConversations]
   const { lockUsed, markUnused, deleteUses, deleteUnused } = releaseSql
   const at = [stored(database), texts(ids)] as const
   return [

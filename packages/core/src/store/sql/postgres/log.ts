@@ -1,5 +1,6 @@
 /** Statements on conversations, their entries and their end. The database comes first: `$1` is it unless a line says otherwise. */
 import { beginningCharacters } from '../../entry-text.ts'
+import type { ConversationFilter } from '../../store.ts'
 import { isOver } from './clock.ts'
 
 const columns = `c.database, c.id, c.agent, c.created_by, c.created_at, c.last_message_at, c.last_seq, c.parameters,
@@ -44,16 +45,17 @@ select c.database, c.id from {s}.conversations c where ${isOver} order by c.expi
     .join('\nunion'),
 } as const
 
-/** Which conversations a list wants; each combination has its own statement, so that each uses its own index. */
-export interface ConversationFilter {
-  readonly agent: string | null
-  readonly createdBy: string | null
-}
-
-/** A page of conversations older than the number `$2`, newest first; then come the values of the filter. */
-export function listConversations({ agent, createdBy }: ConversationFilter): string {
+/**
+ * A page of conversations older than the number `$2`, newest first; then come the values of the filter. Each combination has its own
+ * statement, so that each uses its own index.
+ */
+export function listConversations({ agent, createdBy, participant = null }: ConversationFilter): string {
   const byAgent = agent === null ? '' : 'and c.agent = $4'
-  const byMaker = createdBy === null ? '' : `and c.created_by = $${agent === null ? 4 : 5}`
+  const next = agent === null ? 4 : 5
+  const isMade = `c.created_by = $${next}`
+  const own = { byAgent, isMade: createdBy === null ? null : isMade, person: createdBy === null ? next : next + 1 }
+  const byMaker =
+    participant !== null ? `and c.number in (${numbersOf(own)})` : createdBy === null ? '' : `and ${isMade}`
   return `select ${columns}, left(e.text, ${beginningCharacters}) as beginning,
   r.id as run_id, r.status as run_status, r.created_at as run_created_at, r.ended_at as run_ended_at, r.about as run_about
 from {s}.conversations c
@@ -63,4 +65,14 @@ left join lateral (
   where j.database = c.database and j.conversation = c.id and j.kind = 'run' order by j.number desc limit 1
 ) r on true
 where c.database = $1 and c.number < $2 ${byAgent} ${byMaker} and not ${isOver} order by c.number desc limit $3`
+}
+
+/** The numbers of a page of conversations in which a person takes part, or that a principal created. */
+function numbersOf(of: { readonly byAgent: string; readonly isMade: string | null; readonly person: number }): string {
+  const page = `and c.database = $1 ${of.byAgent} and not ${isOver} order by c.number desc limit $3`
+  const joined = `(select p.number from {s}.participants p
+  join {s}.conversations c on c.database = p.database and c.id = p.conversation and c.number = p.number
+  where p.database = $1 and p.person = $${of.person} and p.left_at is null and p.number < $2 ${page.replace('order by c.number', 'order by p.number')})`
+  if (of.isMade === null) return joined
+  return `${joined} union (select c.number from {s}.conversations c where c.number < $2 and ${of.isMade} ${page})`
 }

@@ -174,6 +174,32 @@ const handOvers = 'select 1'
 /** Protocols among the agents. Earlier versions would take one for an agent. */
 const protocols = 'select 1'
 
+/**
+ * Who takes part in conversations, and messages of several people; `number` is that of the conversation. Earlier versions misread
+ * such a log. They kept the people of a start among its parameters only. A text with an escape is not JSON for this server.
+ */
+const participants = `
+create table {s}.participants (
+  database text collate "C" not null check (database <> ''),
+  conversation text collate "C" not null,
+  person text collate "C" not null,
+  position bigint not null,
+  number bigint not null,
+  name text,
+  roles text not null,
+  joined_at bigint not null,
+  left_at bigint,
+  primary key (database, conversation, person)
+);
+create index participants_by_person on {s}.participants (database, person, number) where left_at is null;
+insert into {s}.participants (database, conversation, person, position, number, roles, joined_at)
+select c.database, c.id, u.person, min(u.position) - 1, c.number, '[]', c.created_at
+from {s}.conversations c
+cross join lateral json_array_elements_text(c.parameters::json -> '$users' -> 0) with ordinality as u (person, position)
+where strpos(c.parameters, '"$users"') > 0 and strpos(c.parameters, '\\u') = 0
+group by c.database, c.id, u.person, c.number, c.created_at;
+`
+
 /** One step of the schema. */
 export interface Migration {
   readonly sql: string
@@ -190,6 +216,7 @@ export const migrations: readonly Migration[] = [
   { sql: contents, worksFrom: 5 },
   { sql: handOvers, worksFrom: 6 },
   { sql: protocols, worksFrom: 7 },
+  { sql: participants, worksFrom: 8 },
 ]
 
 /** Statements on the key of the notices. */
@@ -203,7 +230,7 @@ export const keySql = {
 export const tenantTables = [
   ...['conversations', 'entries', 'jobs', 'interruptions'],
   ...['agents', 'agent_revisions', 'replies', 'marks'],
-  ...['contents', 'content_uses'],
+  ...['contents', 'content_uses', 'participants'],
 ] as const
 
 /** The table of the schema version, created with the schema. */

@@ -1,0 +1,39 @@
+/** People as a caller names them: whom agents know, what is left out, and ids that no person can have. */
+import { type AgentData, WitanError } from '@witan/protocol'
+import type { ParticipantRequest } from '@witan/protocol/schemas'
+import { reservedPeople } from '../agent/check/names.ts'
+import type { Person } from '../parameter/participants.ts'
+import { peopleOf } from '../parameter/people.ts'
+import type { Scope } from './scope.ts'
+
+/** Refuses an id of a person that an agent of the database has, or that means somebody else. Throws `NAME_TAKEN`. */
+export function refuseTakenName({ parts, database }: Scope, id: string, path: string): void {
+  const isAgent = parts.registry.current(database).agents.has(id)
+  if (!isAgent && !reservedPeople.has(id)) return
+  const why = isAgent ? 'is the id of an agent' : 'has a meaning of its own'
+  throw new WitanError('NAME_TAKEN', `\`${id}\` ${why}, so no person can have it.`, {
+    path,
+    hint: 'Choose another id for the person.',
+  })
+}
+
+/** The people whom agents name; the first agent that names a person gives name and roles. */
+export function peopleNamedBy(agents: readonly AgentData[]): readonly Person[] {
+  const named = new Map<string, Person>()
+  for (const { id, name = null, roles } of agents.flatMap(peopleOf)) {
+    if (!named.has(id)) named.set(id, { id, name, roles })
+  }
+  return [...named.values()]
+}
+
+/** A person as requested; what is left out comes from the agents. */
+export function personOf({ id, name, roles }: ParticipantRequest, named: readonly Person[]): Person {
+  const known = named.find((one) => one.id === id)
+  return { id, name: name ?? known?.name ?? null, roles: roles ?? known?.roles ?? [] }
+}
+
+/** Whether a request says nothing else of a person than is known. */
+export function isRepeat({ name, roles }: ParticipantRequest, known: Person): boolean {
+  const sameRoles = roles === undefined || JSON.stringify(roles) === JSON.stringify(known.roles)
+  return sameRoles && (name === undefined || name === known.name)
+}

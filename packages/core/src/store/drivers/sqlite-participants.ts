@@ -1,0 +1,25 @@
+/** Who takes part in conversations of the embedded store. */
+import { placeOf } from '../cursor.ts'
+import { participantSql } from '../sql/participants.ts'
+import type { Store } from '../store.ts'
+import { participantRow } from './sqlite-participant-rows.ts'
+import type { SqliteSession } from './sqlite-session.ts'
+
+/** The methods of a store that are about participants. */
+export function participantMethods(session: SqliteSession): Pick<Store, 'listParticipants' | 'getParticipant'> {
+  const { getParticipant, listParticipants } = participantSql
+  return {
+    listParticipants: (database, conversation, { after, limit }) =>
+      session.read(({ get, all }) => {
+        const at = [database, conversation] as const
+        const last = after === null ? null : placeOf(get(getParticipant, ...at, after, session.now()))
+        const position = (last?.position as number | undefined) ?? -1
+        return all(listParticipants, ...at, position, limit, session.now()).map(participantRow)
+      }),
+    getParticipant: (database, conversation, user) =>
+      session.read(({ get }) => {
+        const row = get(getParticipant, database, conversation, user, session.now())
+        return row === null ? null : participantRow(row)
+      }),
+  }
+}
