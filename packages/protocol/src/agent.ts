@@ -258,8 +258,8 @@ export const agentSchema = z.strictObject({
   /** Set for an agent without a model: it runs these agents in an order. */
   workflow: workflowSchema.nullable().default(null),
   tools: z.array(toolName).max(200).default([]),
-  /** The people that its model may ask [T22, T25]. */
-  users: z.array(userEntrySchema).max(200).default([]),
+  /** The people that its model may ask; `participants`: those who take part in the conversation [T22, T25]. */
+  users: z.union([z.array(userEntrySchema).max(200), z.literal('participants')]).default([]),
   /** Set if its model knows people by other names: the beginning of these, such as `process owner` for `process-owner-0` [C36]. */
   anonymizeUsers: z.string().trim().min(1).max(60).nullable().default(null),
   /** Its tools that need a person's approval, call by call [Fb06]. */

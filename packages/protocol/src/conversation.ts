@@ -131,6 +131,8 @@ export const runRequestSchema = z.strictObject({
   cancelPendingActions: z.boolean().default(false),
   /** The tool mode of the root's call in this run; null: the agent's own. Allowed only with a prompt [T12]. */
   toolMode: z.enum(toolModes).nullable().default(null),
+  /** Who speaks: a person who takes part. Null: the principal itself. Another needs the role `admin`. Allowed only with a prompt. */
+  author: z.string().max(200).nullable().default(null),
   onActive: z.enum(['enqueue', 'reject', 'interrupt']).default('enqueue'),
   onDisconnect: z.enum(['continue', 'cancel']).default('continue'),
   wait: z.boolean().default(true),

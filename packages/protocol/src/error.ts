@@ -91,6 +91,7 @@ const table = {
   TRANSFER_REFUSED: { status: 409, title: 'The hand-over was refused' },
   UNKNOWN_KEY: { status: 422, title: 'Unknown key' },
   USER_UNAVAILABLE: { status: 409, title: 'The person cannot be asked now' },
+  USER_LEFT: { status: 409, title: 'The person has left' },
   USER_UNKNOWN: { status: 422, title: 'No such person' },
 } as const satisfies Record<string, ErrorMeaning>
 

@@ -60,8 +60,10 @@ export function assertEvents(events: WitanEvent[]): void {
       )
     }
   }
-  for (const rootCallId of new Set(events.map((event) => event.rootCallId)))
-    assertRun(events.filter((event) => event.rootCallId === rootCallId))
+  // Who joins or leaves belongs to no run.
+  const ofRuns = events.filter(({ type }) => type !== 'participant')
+  for (const rootCallId of new Set(ofRuns.map((event) => event.rootCallId)))
+    assertRun(ofRuns.filter((event) => event.rootCallId === rootCallId))
 }
 
 function assertRun(events: WitanEvent[]): void {

@@ -37,13 +37,15 @@ export interface Message {
   /** The files that come with it; the store has their content [Rb53]. */
   readonly files?: readonly FileReference[]
   readonly ifLastSeq: number | null
+  /** The person who speaks; absent for a principal that is no person. */
+  readonly author?: string
   /** The tool mode of the root's call in the run that it starts; absent or null: the agent's own [T12]. */
   readonly toolMode?: ToolMode | null
   /** The idempotent reply to this request. */
   readonly note?: Reservation
 }
 
-type Words = Pick<Message, 'text' | 'artificialActions' | 'files'>
+type Words = Pick<Message, 'text' | 'artificialActions' | 'files' | 'author'>
 
 /** Starts a conversation with its first run. Null if the id was taken meanwhile. Throws `IN_PROGRESS`. */
 export async function acceptFirst(
@@ -179,18 +181,18 @@ export function messageEntry(
   at: { place: CallPlace; at: number; job: string },
 ): Entry {
   const body = messageBody(env, message)
-  const place = { ...at.place, author: 'user' }
+  const place = { ...at.place, author: body.author }
   return makeEntry({ type: 'message', kind: null, body }, { ...at, place, epoch: 0, appendNo: env.ids.append() })
 }
 
-function messageBody(env: Environment, { text, artificialActions, files }: Words): MessageBody {
+function messageBody(env: Environment, { text, artificialActions, files, author }: Words): MessageBody {
   const calls = artificialActions.map(({ name, response }) => ({
     id: env.ids.call(),
     name,
     arguments: '{}',
     response: response ?? null,
   }))
-  const body: MessageBody =
-    calls.length === 0 ? { author: 'user', text } : { author: 'user', text, artificialActions: calls }
+  const by = author === undefined ? { author: 'user' } : { author, authorKind: 'user' as const }
+  const body: MessageBody = calls.length === 0 ? { ...by, text } : { ...by, text, artificialActions: calls }
   return files === undefined ? body : { ...body, files }
 }

@@ -52,7 +52,7 @@ export async function answerAll(
     if (answer === null) continue
     const slot = slotOf(log, row)
     if (slot === undefined) throw refusalError('conflict', id)
-    fresh.push(settlement(context, slot, { state: 'answered', answer, by: by.id }))
+    fresh.push(settlement(context, { slot, id: row.view.id }, { state: 'answered', answer, by: by.id }))
   }
   if (fresh.length === 0) return repeated(context, log, (rows[0] as InterruptionRow).job)
   // The run comes first: its result is what the caller waits for.
@@ -102,7 +102,7 @@ function isFor(
 /** The waiting call in this process's fold. */
 function slotOf({ state }: ConversationLog, { call, job, view }: InterruptionRow): Slot | undefined {
   const slot = liveJob(state, job)?.slots.get(call)
-  return slot?.interruption?.id === view.id ? slot : undefined
+  return slot?.interruptions.some(({ id }) => id === view.id) ? slot : undefined
 }
 
 /** The answer to store; null if it is stored already. */
@@ -215,6 +215,6 @@ async function expire(context: CommandContext, row: InterruptionRow): Promise<vo
   await log.catchUp()
   const slot = slotOf(log, row)
   if (slot === undefined) return
-  const { entry, settle } = settlement(context, slot, { state: 'expired', answer: null, by: null })
+  const { entry, settle } = settlement(context, { slot, id: row.view.id }, { state: 'expired', answer: null, by: null })
   await deliver(context, log, { jobs: [row.job], entries: [entry], settle: [settle] })
 }

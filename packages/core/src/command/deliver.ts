@@ -62,13 +62,13 @@ export interface Settled {
   readonly settle: Settlement
 }
 
-/** Settles the open interruption of a slot. */
+/** Settles an open interruption of a slot. */
 export function settlement(
   context: CommandContext,
-  slot: Slot,
+  { slot, id }: { readonly slot: Slot; readonly id: string },
   { left, ...to }: Pick<Settlement, 'state' | 'answer' | 'by'> & { readonly left?: true },
 ): Settled {
-  const { id, kind } = slot.interruption ?? { id: '', kind: undefined }
+  const kind = slot.interruptions.find((one) => one.id === id)?.kind
   const place = slot.place as CallPlace
   return {
     entry: foreign(

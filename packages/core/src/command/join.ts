@@ -15,18 +15,20 @@ export async function joinRun(
   const { run } = log.state
   if (run === null) return null
   if (message.toolMode !== null && message.toolMode !== run.root.toolMode) throw otherMode(run.root.toolMode)
-  const waiting = [...run.slots.values()].filter((slot) => slot.interruption?.kind === 'action')
+  const waiting = [...run.slots.values()].flatMap((slot) =>
+    slot.interruptions.flatMap(({ kind, id, path }) => (kind === 'action' ? [{ slot, id, path }] : [])),
+  )
   if (waiting.length > 0 && !message.cancelPendingActions) {
     throw new WitanError(
       'ACTIONS_PENDING',
-      `${waiting.length === 1 ? 'An action waits' : `${waiting.length} actions wait`} for an answer: ${waiting.map((slot) => `\`${slot.interruption?.path}\``).join(', ')}.`,
+      `${waiting.length === 1 ? 'An action waits' : `${waiting.length} actions wait`} for an answer: ${waiting.map(({ path }) => `\`${path}\``).join(', ')}.`,
       {
         hint: 'Send actionResponses, or cancelPendingActions: true to close them.',
       },
     )
   }
   const at = context.env.clock.now()
-  const closed = waiting.map((slot) => settlement(context, slot, { state: 'cancelled', answer: null, by: null }))
+  const closed = waiting.map((one) => settlement(context, one, { state: 'cancelled', answer: null, by: null }))
   const entries = [
     ...closed.map((one) => one.entry),
     messageEntry(context.env, message, { place: run.root.place, at, job: run.root.place.call }),

@@ -29,14 +29,14 @@ export async function participate(
 ): Promise<ParticipantRow | null> {
   const at = context.env.clock.now()
   const entry = participantEntry(context, log, { person, change, by, at })
-  const slots = change === 'left' ? waitingFor(log.state, person.id) : []
-  const closed = slots.map((slot) =>
-    settlement(context, slot, { state: 'cancelled', answer: null, by: null, left: true }),
+  const waiting = change === 'left' ? waitingFor(log.state, person.id) : []
+  const closed = waiting.map((one) =>
+    settlement(context, one, { state: 'cancelled', answer: null, by: null, left: true }),
   )
   const times = change === 'joined' ? { joinedAt: at, leftAt: null } : { joinedAt: joinedAt ?? at, leftAt: at }
   const row: ParticipantRow = { user: person.id, name: person.name, roles: person.roles, ...times }
   const stored = await deliver(context, log, {
-    jobs: [...new Set(slots.map(({ owner }) => owner.job))],
+    jobs: [...new Set(waiting.map(({ slot }) => slot.owner.job))],
     entries: [entry, ...closed.map((one) => one.entry)],
     settle: closed.map((one) => one.settle),
     participants: [row],
@@ -64,7 +64,10 @@ function participantEntry(
 }
 
 /** The calls that wait for this person by name, in the run and in tasks. */
-function waitingFor({ run, tasks }: ConversationState, user: string): readonly Slot[] {
+function waitingFor({ run, tasks }: ConversationState, user: string): readonly { slot: Slot; id: string }[] {
   const jobs = [...(run === null ? [] : [run]), ...tasks.values()]
-  return jobs.flatMap(({ slots }) => [...slots.values()]).filter((slot) => slot.interruption?.addressee === user)
+  const slots = jobs.flatMap((job) => [...job.slots.values()])
+  return slots.flatMap((slot) =>
+    slot.interruptions.flatMap(({ id, addressee }) => (addressee === user ? [{ slot, id }] : [])),
+  )
 }

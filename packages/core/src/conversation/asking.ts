@@ -24,21 +24,21 @@ export function foldRequired(run: LiveJob | null, place: CallPlace, body: Requir
   const slot =
     held === undefined ? run?.slots.get(place.call) : owner?.slots.find((one) => one.asked.id === held.toolCallId)
   if (slot === undefined) return
-  slot.interruption = body
+  slot.interruptions = [...slot.interruptions, body]
   slot.state = 'waiting'
   slot.place = place
   run?.slots.set(place.call, slot)
 }
 
-/** Folds a settled interruption: the call continues. A held call is admitted again, now with the answer of its gate. */
+/** Folds a settled interruption: the call continues once none of its interruptions is open. A held call is admitted again, now with the answer of its gate. */
 export function foldResolved(run: LiveJob | null, place: CallPlace, body: ResolvedBody): void {
   const slot = run?.slots.get(place.call)
-  const asked = slot?.interruption ?? null
-  if (slot === undefined || asked === null || asked.id !== body.id) return
+  const asked = slot?.interruptions.find(({ id }) => id === body.id)
+  if (slot === undefined || asked === undefined) return
   const answer = answerOf(body, asked)
-  slot.interruption = null
+  slot.interruptions = slot.interruptions.filter((one) => one !== asked)
   if (asked.held === undefined) {
-    slot.state = 'answered'
+    if (slot.interruptions.length === 0) slot.state = 'answered'
     slot.answers = [...slot.answers, { kind: 'interruption', asked: askedView(asked), answer }]
     return
   }
@@ -49,6 +49,7 @@ export function foldResolved(run: LiveJob | null, place: CallPlace, body: Resolv
 }
 
 function answerOf(body: ResolvedBody, { kind }: Pick<RequiredBody, 'kind'>): Answer {
+  if (body.left === true) return { error: 'the person has left the conversation', lapsed: 'left' }
   if (body.state === 'cancelled') return { error: 'cancelled by the user', lapsed: 'cancelled' }
   if (body.state === 'expired') return { error: 'nobody answered in time', lapsed: 'expired' }
   const answer = body.answer as Answer

@@ -156,7 +156,6 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     state.run = newRun(call, {
       tree: agent,
       revisions: body.revisions,
-      people: state.people,
       grant: null,
       account: state.spent,
     })
@@ -191,7 +190,7 @@ function beginWith(call: AgentCall): void {
 function readInbox(call: AgentCall, count: number): void {
   const { said, inbox } = call.document
   for (const waiting of inbox.splice(0, count)) {
-    said.push(...readWords(waiting, call))
+    said.push(...readWords(waiting, call, said.at(-1)))
     if (waiting.author !== 'witan' || waiting.told !== undefined) somethingSaid(call)
   }
 }

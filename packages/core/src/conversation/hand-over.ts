@@ -1,6 +1,5 @@
 /** Folds hand-overs: which call has control of a position, and what its answer may say [C33]. */
 import type { Entry } from '@witan/protocol/entries'
-import type { Scrubber } from '../parameter/scrub.ts'
 import type { AgentCall, LiveJob, SharedHistory } from './state.ts'
 
 /** Gives a call the control of the one that hands over to it: it works in the same document, before its turn ends [C33]. */
@@ -29,8 +28,8 @@ export function foldTransfer(run: LiveJob | null, { place, body }: Entry & { typ
 }
 
 /** What the target of a hand-over reads of the document that its position shares. */
-export function heardOf({ shared }: AgentCall, scrub: Scrubber): SharedHistory | null {
-  return shared === null ? null : { ...shared, scrub }
+export function heardOf({ shared }: AgentCall, reader: Pick<SharedHistory, 'scrub' | 'naming'>): SharedHistory | null {
+  return shared === null ? null : { ...shared, ...reader }
 }
 
 /** A hand-over as the document notes it. */

@@ -1,6 +1,8 @@
 /** Messages for a document: they wait in its inbox until a model reads them, then become part of the document. */
 import type { AnsweredCall, Entry, KeptParts, MessageBody } from '@witan/protocol/entries'
 import { fileMention, type FileReference } from '@witan/protocol/files'
+import { changed, companyOf } from '../parameter/participants.ts'
+import { asksPeople } from '../parameter/people.ts'
 import { documentAt } from './address.ts'
 import { contentOf, type Reply, type Said, type Words } from './said.ts'
 import {
@@ -21,13 +23,14 @@ export function foldMessage(
   run: LiveJob | null,
   { place, body }: Entry & { body: MessageBody },
 ): void {
-  const { author, artificialActions, id, tasks, files } = body
+  const { author, authorKind, artificialActions, id, tasks, files } = body
   if (id !== undefined) run?.heard.add(id)
   const reader = run?.calls.get(place.call)
   if (reader === undefined && place.parentCall !== null) return
   const document = reader?.document ?? documentAt(state, place.document, place.document)
   // A person's message to the root is stored raw; every other message was attributed and escaped when it was written.
   const isAttributed = place.parentCall !== null || author === 'witan'
+  const spoken = authorKind === undefined || place.parentCall !== null ? null : speaks(state, author)
   document.inbox.push({
     author,
     text: files === undefined ? body.text : withMentions(body.text, files),
@@ -37,8 +40,16 @@ export function foldMessage(
     ...(artificialActions === undefined ? {} : { calls: artificialActions }),
     ...(files === undefined ? {} : { files }),
     ...(id === undefined ? {} : { id }),
+    ...spoken,
     ...(tasks === undefined ? {} : { told: takeUntold(state, tasks) }),
   })
+}
+
+/** A person speaks to the root. The words name their speaker if at least two people take part or have spoken [C6]. */
+function speaks(state: ConversationState, id: string): Pick<WaitingMessage, 'people' | 'isNamed'> {
+  state.people = changed(state.people, { id, name: null, roles: [] }, 'spoke')
+  const { people } = state
+  return companyOf(people, id) > 1 ? { people, isNamed: true } : { people }
 }
 
 /** A text that mentions the files behind it, one per line. */
@@ -63,13 +74,29 @@ export function delegatedMessage({ message, parent, step, exchange }: AgentCall)
   return { author: parent?.agent.id ?? 'user', text, isAttributed, isScrubbed: true }
 }
 
-/** A waiting message as it is in the document once `reader` has read it: its text, and its artificial actions [Rb52]. */
-export function readWords(waiting: WaitingMessage, reader: AgentCall): readonly Said[] {
+/**
+ * A waiting message as it is in the document once `reader` has read it: its text, and its artificial actions [Rb52]. `before` is what
+ * stands in front of it.
+ */
+export function readWords(waiting: WaitingMessage, reader: AgentCall, before: Said | undefined): readonly Said[] {
   const { agent, scrub } = reader
-  const { author, text, isAttributed, isScrubbed, calls, files } = waiting
+  const { author, text, isAttributed, isScrubbed, calls, files, people } = waiting
   const plain: Words = { kind: 'words', author, to: agent.id, text, isAttributed, isScrubbed, scrub }
-  const words = files === undefined ? plain : { ...plain, files }
+  const named = namesSpeaker(waiting, before) ? { namedTo: rootOf(reader) } : undefined
+  const words: Words = { ...plain, ...(files && { files }), ...(people && { people }), ...named }
   return calls === undefined ? [words] : [words, ...broughtAlong(calls, reader)]
+}
+
+/** Words that join those of another person in one message would else seem to be that person's. */
+function namesSpeaker({ isNamed, author, isAttributed }: WaitingMessage, before: Said | undefined): boolean {
+  if (isNamed === true) return true
+  if (isAttributed || before?.kind !== 'words') return false
+  return before.namedTo !== undefined && before.author !== author
+}
+
+/** The root of the conversation, whom people speak to. */
+function rootOf({ place }: AgentCall): string {
+  return place.agentPath.split('/', 1)[0] as string
 }
 
 function broughtAlong(calls: readonly AnsweredCall[], reader: AgentCall): Said[] {
@@ -86,7 +113,8 @@ export function replyOf(
   call: AgentCall,
   { text, calls, kept }: Pick<Reply, 'text' | 'calls'> & { readonly kept?: KeptParts | undefined },
 ): Reply {
-  const { agent, scrub, unseen } = call
-  const reply: Reply = { kind: 'reply', agent: agent.id, to: askerOf(call), text, calls, scrub }
+  const { agent, scrub, unseen, people } = call
+  const plain: Reply = { kind: 'reply', agent: agent.id, to: askerOf(call), text, calls, scrub }
+  const reply = asksPeople(agent) ? { ...plain, asker: { naming: agent, people } } : plain
   return kept === undefined ? reply : { ...reply, kept: { parts: kept, unseen } }
 }

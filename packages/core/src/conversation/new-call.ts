@@ -3,7 +3,6 @@ import type { AgentData } from '@witan/protocol'
 import type { AgentStartBody, Entry } from '@witan/protocol/entries'
 import { edgesOf } from '../agent/edges.ts'
 import { bind, withGenerated } from '../parameter/bind.ts'
-import type { Scrubber } from '../parameter/scrub.ts'
 import { hiddenNames } from '../parameter/visibility.ts'
 import { childAddress, documentAt } from './address.ts'
 import { answering } from './exchange.ts'
@@ -53,6 +52,7 @@ export function newCall(
     workflow: agent.workflow === null ? null : { input: '', steps: [] },
     depth: parent === null ? 0 : parent.depth + (source === null ? 1 : 0),
     parameters,
+    people: parent?.people ?? state.people,
     document: source?.document ?? documentAt(state, address?.key ?? place.document, place.document),
     startedAt: entry.at,
     start: entry,
@@ -60,7 +60,10 @@ export function newCall(
     scrub: sight.scrub,
     overhears: sight.overhears,
     unseen: sight.unseen,
-    shared: source === null ? sharedHistory(parent, body, sight.overhears) : heardOf(source, sight.overhears),
+    shared:
+      source === null
+        ? sharedHistory(parent, body, { scrub: sight.overhears, naming: agent })
+        : heardOf(source, { scrub: sight.overhears, naming: agent }),
     gathered: source === null ? gather(body.answer) : source.gathered,
     firstSaid: source?.firstSaid ?? (body.history === 'isolated' ? -1 : 0),
     active: false,
@@ -96,11 +99,11 @@ const allSeen = { unseen: '', scrub: null, overhears: null } as const
 function sharedHistory(
   parent: AgentCall | null,
   { history }: Pick<AgentStartBody, 'history'>,
-  scrub: Scrubber,
+  reader: Pick<SharedHistory, 'scrub' | 'naming'>,
 ): SharedHistory | null {
   if (parent === null || history !== 'shared') return null
   const { agent, document, firstSaid } = parent
   const { said } = document
   const others = new Set([...edgesOf(agent).flatMap((edge) => edge.tool ?? []), ...document.peerTools])
-  return { said, from: Math.max(firstSaid, 0), upTo: said.length, others, scrub }
+  return { said, from: Math.max(firstSaid, 0), upTo: said.length, others, ...reader }
 }

@@ -22,10 +22,7 @@ export function nothingSpent(): Spending {
 const noWarnings: readonly string[] = []
 
 /** The state of a job when it begins. */
-export function newRun(
-  root: AgentCall,
-  of: Pick<LiveJob, 'tree' | 'revisions' | 'people' | 'grant' | 'account'>,
-): LiveJob {
+export function newRun(root: AgentCall, of: Pick<LiveJob, 'tree' | 'revisions' | 'grant' | 'account'>): LiveJob {
   return {
     root,
     ...of,

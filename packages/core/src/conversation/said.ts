@@ -1,6 +1,8 @@
 /** What stands in a document, as it was said: nothing is rendered or left out here. A view does both, for each of its readers. */
 import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts, LoggedToolCall } from '@witan/protocol/entries'
+import type { People } from '../parameter/participants.ts'
+import type { Naming } from '../parameter/people.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 
 /** Words that somebody wrote into a document. */
@@ -16,6 +18,10 @@ export interface Words {
   readonly isScrubbed: boolean
   /** The scrubber of the call that reads it first. */
   readonly scrub: Scrubber
+  /** Set for the words of a person: who was in the conversation then. */
+  readonly people?: People
+  /** Set for words that name their speaker, one of several people: the agent that they are addressed to [C6]. */
+  readonly namedTo?: string
   /** Files that came with them. The text mentions each, for readers that do not get them [Rb53]. */
   readonly files?: readonly FileReference[]
 }
@@ -30,6 +36,8 @@ export interface Reply {
   readonly calls: readonly LoggedToolCall[]
   /** The scrubber of the call whose model replied. */
   readonly scrub: Scrubber
+  /** Set if the agent may ask people: how it names them. */
+  readonly asker?: { readonly naming: Naming; readonly people: People }
   /** What that model gets back with it, as long as nothing more is hidden from it than was then. */
   readonly kept?: { readonly parts: KeptParts; readonly unseen: string }
 }
@@ -41,6 +49,8 @@ export interface SaidResult {
   readonly content: string
   /** The scrubber of the agent that gave it; null for a tool. */
   readonly scrub: Scrubber
+  /** The people whose words it holds, by id; absent if there are none. */
+  readonly by?: readonly string[]
 }
 
 /** What the tool calls of a reply came to, in call order. It stands right behind the reply. */

@@ -15,6 +15,7 @@ import type { Spending } from '../budget/budget.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { People } from '../parameter/participants.ts'
+import type { Naming } from '../parameter/people.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import type { Scrubbers } from '../parameter/scrubbers.ts'
 import type { Answer, CallAnswer } from '../tool/tool.ts'
@@ -54,8 +55,8 @@ export interface Slot {
   /** The place of the tool call or child, once it has one. */
   place: CallPlace | null
   name: string
-  /** Its open interruption. */
-  interruption: RequiredBody | null
+  /** Its open interruptions, oldest first. */
+  interruptions: readonly RequiredBody[]
   /** The answers to what it has waited for since its start, oldest first. */
   answers: readonly CallAnswer[]
   /** The last checkpoint that the tool saved; undefined for none. */
@@ -83,6 +84,8 @@ export interface SharedHistory {
   readonly others: ReadonlySet<string>
   /** Removes every value that the child may not see. */
   readonly scrub: Scrubber
+  /** How the child knows people. */
+  readonly naming: Naming
 }
 
 /** The present pass of a workflow through its agents. */
@@ -130,6 +133,8 @@ export interface AgentCall {
   readonly toolMode: ToolMode
   readonly depth: number
   readonly parameters: Bound
+  /** The people of the conversation when its run began: who can be asked changes with the next run [E60]. */
+  readonly people: People
   readonly document: DocumentState
   readonly startedAt: number
   /** Its start entry; the seq is known once that is stored. */
@@ -229,7 +234,10 @@ export function endsWith(call: AgentCall): AgentCall {
 }
 
 /** A message that no model has read yet. */
-export interface WaitingMessage extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed' | 'files'> {
+export interface WaitingMessage
+  extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed' | 'files' | 'people'> {
+  /** Set if it names its speaker, one of several people. */
+  readonly isNamed?: true
   /** Set if its sender may wait for the reply. */
   readonly id?: string
   /** Artificial actions sent with the message: the model sees them after it, as calls that the model itself made [Rb52]. */
@@ -252,6 +260,8 @@ export interface DocumentView {
   readonly agent: string
   readonly scrub: Scrubber
   readonly overhears: Scrubber
+  /** How it knows people. */
+  readonly naming: Naming
   /** What it reads of other agents. */
   readonly history: HandOver['history']
   readonly unseen: string
@@ -323,8 +333,6 @@ export interface LiveJob {
   readonly heard: Set<string>
   /** The tasks it started, ended ones included. */
   readonly tasks: StartedTask[]
-  /** The people with whom its run began: who can be asked changes with the next run [E60]. */
-  readonly people: People
   /** The exchanges between its agents. */
   readonly exchanges: Exchanges
   /** The revisions that the run pins [C8]. */

@@ -24,7 +24,7 @@ function newSlot(asked: Slot['asked'], owner: AgentCall): Slot {
     state: 'asked',
     place: null,
     name: asked.name,
-    interruption: null,
+    interruptions: noAnswers,
     answers: noAnswers,
     note: undefined,
     passed: null,
@@ -115,7 +115,9 @@ export function foldToolModeEnd(run: LiveJob | null, place: CallPlace): void {
 export function settle(slot: Slot, content: string, scrub: Scrubber = null): void {
   slot.state = 'settled'
   const { asked, owner: call } = slot
-  slot.result = { toolCallId: asked.id, name: asked.name, content, scrub }
+  const by = writersOf(slot)
+  const plain = { toolCallId: asked.id, name: asked.name, content, scrub }
+  slot.result = by.length === 0 ? plain : { ...plain, by }
   if (call.reply === null || call.slots.some((one) => one.state !== 'settled')) return
   const results = call.slots.map(({ result }) => result as SaidResult)
   const all = call.refused.length === 0 ? results : [...results, ...refusals(call)]
@@ -123,6 +125,15 @@ export function settle(slot: Slot, content: string, scrub: Scrubber = null): voi
   call.slots = []
   call.reply = null
   call.refused = []
+}
+
+/** The people whose answers a call got. */
+function writersOf({ answers }: Slot): readonly string[] {
+  if (answers.length === 0) return noAnswers
+  return answers.flatMap((one) => {
+    const by = one.kind === 'interruption' && 'value' in one.answer ? one.answer.by : undefined
+    return by?.startsWith('user:') === true ? [by.slice('user:'.length)] : []
+  })
 }
 
 /** The results of the calls beyond what one reply may make. */

@@ -14,7 +14,7 @@ export function startTask(
   from: LiveJob,
   call: AgentCall,
   grant: TaskGrant,
-): Pick<LiveJob, 'tree' | 'revisions' | 'people' | 'grant' | 'account'> {
+): Pick<LiveJob, 'tree' | 'revisions' | 'grant' | 'account'> {
   add(from.lent, granted(grant), 1)
   from.tasks.push({ place: call.place, toolCallId: call.toolCallId ?? '', startedAt: call.startedAt })
   const { limits, onExhausted } = from.tree
@@ -28,7 +28,6 @@ export function startTask(
   return {
     tree: { limits: own, onExhausted },
     revisions: from.revisions,
-    people: from.people,
     grant: { ...grant, from: from.root.place.call },
     account: from.lent,
   }

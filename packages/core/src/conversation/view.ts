@@ -7,16 +7,16 @@ import type { KeptParts } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { edgesOf } from '../agent/edges.ts'
 import type { ModelMessage } from '../model/message.ts'
-import type { Scrubber } from '../parameter/scrub.ts'
 import { scrubbedBy } from '../parameter/scrubbers.ts'
 import { parameterLines } from '../parameter/visibility.ts'
 import { attributed, markForeign } from '../model/attribution.ts'
+import { aliasKey, handleOf, type Naming, peopleTools, translated } from '../parameter/people.ts'
 import { readWords } from './inbox.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
 import type { AgentCall, DocumentView, SharedHistory } from './state.ts'
 
 /** Who reads a document. The same scrubber means: the same hidden values; `unseen` names them and those that no scrubber knows. */
-type Reader = Pick<DocumentView, 'agent' | 'scrub' | 'overhears' | 'history' | 'unseen'>
+type Reader = Pick<DocumentView, 'agent' | 'scrub' | 'overhears' | 'naming' | 'history' | 'unseen'>
 
 /** What the model of `call` reads now, after its `system` message, and how many waiting messages are in it. Roles alternate strictly [T11, E48]. */
 export function modelView(
@@ -26,7 +26,13 @@ export function modelView(
   const { inbox } = call.document
   const document = documentView(call)
   const view: ModelMessage[] = [system, ...document.messages]
-  for (const waiting of inbox) for (const said of readWords(waiting, call)) render(said, document, view)
+  let before = call.document.said.at(-1)
+  for (const waiting of inbox) {
+    for (const said of readWords(waiting, call, before)) {
+      render(said, document, view)
+      before = said
+    }
+  }
   if (call.shared !== null) addShared(view, call, call.shared)
   return { messages: view, taken: inbox.length }
 }
@@ -72,7 +78,8 @@ function documentView(call: AgentCall): DocumentView {
 function isFor(view: DocumentView, call: AgentCall): boolean {
   const { agent, scrub, overhears, unseen, firstSaid } = call
   const isSame = view.agent === agent.id && view.unseen === unseen && view.from === firstSaid
-  return isSame && view.scrub === scrub && view.overhears === overhears && view.history === historyFor(call)
+  const isNamed = aliasKey(view.naming) === aliasKey(agent)
+  return isSame && isNamed && view.scrub === scrub && view.overhears === overhears && view.history === historyFor(call)
 }
 
 function historyFor({ handOver }: AgentCall): DocumentView['history'] {
@@ -85,6 +92,7 @@ function newView(call: AgentCall): DocumentView {
     agent: agent.id,
     scrub,
     overhears,
+    naming: agent,
     history: historyFor(call),
     unseen,
     from: firstSaid,
@@ -102,25 +110,55 @@ function render(said: Said, reader: Reader, into: ModelMessage[]): void {
   const reply = said.kind === 'reply' ? said : said.of
   if (reply.agent !== reader.agent) return addWords(into, othersText(said, reader))
   if (said.kind === 'reply') into.push(ownReply(said, reader))
-  else for (const result of said.results) into.push(ownResult(result, reply, reader.scrub))
+  else for (const result of said.results) into.push(ownResult(result, reply, reader))
 }
 
 /** What another agent said, did and read; or, for a reader of words only, what it said when it had finished. */
-function othersText(said: Exclude<Said, Words>, { history, overhears }: Reader): string {
+function othersText(said: Exclude<Said, Words>, { history, overhears, naming }: Reader): string {
   const isRead = history === 'all' || (said.kind === 'reply' && said.calls.length === 0)
-  return isRead ? blocksOf(said, overhears).join('\n\n') : ''
+  return isRead ? blocksOf(said, { scrub: overhears, naming }).join('\n\n') : ''
 }
 
-function textFor({ text, to, isAttributed, isScrubbed, scrub }: Words, reader: Reader): string {
+function textFor(words: Words, reader: Reader): string {
+  const { text, to, namedTo, isAttributed, isScrubbed, scrub } = words
   const own = to === reader.agent ? reader.scrub : reader.overhears
   const clean = isScrubbed ? scrubbedBy(text, scrub, own) : text
+  if (namedTo !== undefined) return attributed(speakerOf(words, reader.naming), namedTo, clean)
   return isAttributed ? clean : markForeign(clean)
+}
+
+/** Who says words, as models of an agent know a person [C36]. */
+function speakerOf({ author, people }: Words, naming: Naming): string {
+  return people === undefined ? author : (handleOf(naming, people, author) ?? author)
+}
+
+/** What an agent wrote to people and read of them, with people named as a reader knows them [C36]. */
+function inNames(
+  text: string,
+  { asker }: Reply,
+  of: Pick<SaidResult, 'name' | 'by'> & { readonly naming: Naming; readonly called: boolean },
+): string {
+  if (asker === undefined || !peopleTools.has(of.name)) return text
+  return translated(text, {
+    from: asker.naming,
+    to: of.naming,
+    people: asker.people,
+    called: of.called,
+    more: of.by ?? [],
+  })
 }
 
 /** Also an agent's own words pass its scrubber: a value may be hidden that it was shown before [E19]. */
 function ownReply(reply: Reply, reader: Reader): ModelMessage {
-  const { text, calls } = reply
-  const { scrub } = reader
+  const { text } = reply
+  const { scrub, naming } = reader
+  const calls =
+    reply.asker === undefined
+      ? reply.calls
+      : reply.calls.map((call) => {
+          const written = inNames(call.arguments, reply, { name: call.name, naming, called: false })
+          return written === call.arguments ? call : { ...call, arguments: written }
+        })
   const content = scrubbedBy(text, scrub)
   const kept = keptFor(reply, reader)
   const rest = kept === null ? undefined : { kept }
@@ -142,8 +180,10 @@ function keptFor({ kept, scrub }: Reply, reader: Reader): KeptParts | null {
   return read.ok ? { by: parts.by, parts: read.value } : null
 }
 
-function ownResult({ toolCallId, name, content, scrub }: SaidResult, reply: Reply, reader: Scrubber): ModelMessage {
-  return { role: 'tool', toolCallId, name, content: markForeign(scrubbedBy(content, scrub, reply.scrub, reader)) }
+function ownResult(result: SaidResult, reply: Reply, reader: Reader): ModelMessage {
+  const { toolCallId, name, content, scrub, by = [] } = result
+  const known = inNames(content, reply, { name, by, naming: reader.naming, called: name === 'ask_user' })
+  return { role: 'tool', toolCallId, name, content: markForeign(scrubbedBy(known, scrub, reply.scrub, reader.scrub)) }
 }
 
 /** A summary in front of a document is a user message too: words that follow it at once join it. */
@@ -161,20 +201,26 @@ function addWords(into: ModelMessage[], text: string, files?: readonly FileRefer
 /** A reply or its results as another agent reads them, each with speaker and addressee [C6]. */
 function blocksOf(
   said: Exclude<Said, Words>,
-  reader: Scrubber,
+  { scrub: reader, naming }: Pick<Reader, 'scrub' | 'naming'>,
   isLeftOut: (tool: string) => boolean = () => false,
 ): string[] {
   if (said.kind === 'results') {
     const { results, of } = said
-    const blocks = results.map(({ name, content, scrub }) =>
-      isLeftOut(name) ? '' : attributed(name, of.agent, scrubbedBy(content, scrub, of.scrub, reader)),
-    )
+    const blocks = results.map(({ name, content, scrub, by = [] }) => {
+      if (isLeftOut(name)) return ''
+      const known = inNames(content, of, { name, by, naming, called: name === 'ask_user' })
+      return attributed(name, of.agent, scrubbedBy(known, scrub, of.scrub, reader))
+    })
     return blocks.filter((block) => block !== '')
   }
   const { agent, to, text, calls, scrub } = said
   const words = text === '' ? [] : [attributed(agent, to, scrubbedBy(text, scrub, reader))]
   const asked = calls.filter(({ name }) => !isLeftOut(name))
-  return [...words, ...asked.map((call) => attributed(agent, call.name, scrubbedBy(call.arguments, scrub, reader)))]
+  const written = asked.map((call) => {
+    const known = inNames(call.arguments, said, { name: call.name, naming, called: false })
+    return attributed(agent, call.name, scrubbedBy(known, scrub, reader))
+  })
+  return [...words, ...written]
 }
 
 /** What a call reads of its caller's document, in front of what opens it: made once. */
@@ -200,7 +246,7 @@ function addShared(view: ModelMessage[], call: AgentCall, history: SharedHistory
  * What was said in the caller's document so far, everybody's words attributed. Exchanges with other agents are theirs and are left
  * out, and so are the calls of the step under way: the child's own task is among them [C5].
  */
-function sharedText({ said, from, upTo, others, scrub }: SharedHistory): string {
+function sharedText({ said, from, upTo, others, scrub, naming }: SharedHistory): string {
   const blocks: string[] = []
   const isLeftOut = (tool: string) => others.has(tool)
   let before: Words | null = null
@@ -208,13 +254,13 @@ function sharedText({ said, from, upTo, others, scrub }: SharedHistory): string 
     const one = said[at] as Said
     if (one.kind !== 'words') {
       const isUnderWay = one.kind === 'reply' && at === upTo - 1
-      blocks.push(...blocksOf(isUnderWay ? { ...one, calls: [] } : one, scrub, isLeftOut))
+      blocks.push(...blocksOf(isUnderWay ? { ...one, calls: [] } : one, { scrub, naming }, isLeftOut))
     } else {
       const text = one.isScrubbed ? scrubbedBy(one.text, one.scrub, scrub) : scrubbedBy(one.text, scrub)
       const goesOn = before !== null && !before.isAttributed && !one.isAttributed && before.author === one.author
       if (one.isAttributed) blocks.push(text)
       else if (goesOn) blocks.push(markForeign(text))
-      else blocks.push(attributed(one.author, one.to, text))
+      else blocks.push(attributed(speakerOf(one, naming), one.namedTo ?? one.to, text))
     }
     before = one.kind === 'words' ? one : null
   }

@@ -80,3 +80,9 @@ export function isThere({ all, isListed }: People, id: string): boolean {
   const presence = all.find((one) => one.id === id)?.presence
   return presence === 'there' || (!isListed && presence !== 'left')
 }
+
+/** How many different people take part or have spoken, with `speaker`; nobody who has left counts. */
+export function companyOf({ all }: People, speaker: string): number {
+  const others = all.filter(({ id, presence }) => id !== speaker && presence !== 'left')
+  return others.length + 1
+}

@@ -1,5 +1,6 @@
 /** The people that an agent may ask, as its model knows them: by id, by role, or by another name [C36, Tb06]. */
 import type { AgentData, User } from '@witan/protocol'
+import { isThere, nobody, type People } from './participants.ts'
 
 /** What a model may know of a person. */
 export interface KnownPerson {
@@ -10,33 +11,47 @@ export interface KnownPerson {
   readonly roles: readonly string[]
   /** Who it is. No model reads it where the handle is an alias. */
   readonly id: string
+  /** Whether the person can be asked: nobody can be who does not take part. */
+  readonly isThere: boolean
 }
 
-type Naming = Pick<AgentData, 'users' | 'anonymizeUsers'>
+/** What an agent says of the people that it knows. */
+export type Naming = Pick<AgentData, 'users' | 'anonymizeUsers'>
 
-/** The people of an agent as its model knows them, in the order of its definition. */
-export function knownPeople({ users, anonymizeUsers }: Naming): readonly KnownPerson[] {
-  return users.map((user, index) =>
-    anonymizeUsers === null ? openly(user) : hidden(user, `${slug(anonymizeUsers)}-${index}`),
-  )
+/** Whether an agent may ask people. */
+export function asksPeople({ users }: Pick<AgentData, 'users'>): boolean {
+  return users === 'participants' || users.length > 0
 }
 
-type Entry = AgentData['users'][number]
+/** The built-in tools of an agent that asks people. What they say of people the runtime has written. */
+export const peopleTools: ReadonlySet<string> = new Set(['ask_user', 'ask_all_users'])
 
-function openly(entry: Entry): KnownPerson {
-  const id = addresseeOf(entry)
-  return 'role' in entry
-    ? { handle: id, called: id, roles: [], id }
-    : { handle: id, called: entry.name ?? id, roles: entry.roles, id }
+/** The people of an agent as its model knows them: in the order of its definition, or of their appearance in the conversation. */
+export function knownPeople(of: Naming, people: People = nobody): readonly KnownPerson[] {
+  const { users, anonymizeUsers } = of
+  const entries: readonly Listed[] = users === 'participants' ? people.all.map(participant) : users.map(listed(people))
+  if (anonymizeUsers === null) return entries
+  return entries.map(({ id, isThere: there }, index) => {
+    const alias = aliasAt(anonymizeUsers, index)
+    return { handle: alias, called: alias, roles: [], id, isThere: there }
+  })
 }
 
-function hidden(entry: Entry, alias: string): KnownPerson {
-  return { handle: alias, called: alias, roles: [], id: addresseeOf(entry) }
+type Listed = KnownPerson
+
+function participant({ id, name, roles, presence }: People['all'][number]): Listed {
+  return { handle: id, called: name ?? id, roles, id, isThere: presence === 'there' }
 }
 
-/** Whom an entry stands for, as an interruption is addressed: a person's id, or `role:<name>`. */
-function addresseeOf(entry: Entry): string {
-  return 'role' in entry ? `${roleMark}${entry.role}` : entry.id
+function listed(people: People): (entry: Exclude<AgentData['users'], string>[number]) => Listed {
+  return (entry) => {
+    if ('role' in entry) {
+      const id = `${roleMark}${entry.role}`
+      return { handle: id, called: id, roles: [], id, isThere: true }
+    }
+    const { id, name = people.all.find((one) => one.id === id)?.name ?? id, roles } = entry
+    return { handle: id, called: name, roles, id, isThere: isThere(people, id) }
+  }
 }
 
 const roleMark = 'role:'
@@ -48,9 +63,83 @@ export function isRole({ id }: Pick<KnownPerson, 'id'>): boolean {
 
 /** The people of an agent that are listed by id. */
 export function peopleOf({ users }: Pick<AgentData, 'users'>): readonly User[] {
-  return users.flatMap((entry) => ('role' in entry ? [] : [entry]))
+  return users === 'participants' ? [] : users.flatMap((entry) => ('role' in entry ? [] : [entry]))
+}
+
+/**
+ * The name by which models of an agent know a person of the conversation: the id, or an alias. An alias counts the people of the
+ * agent's list first, then everybody else in the order of their appearance, so it never changes and nobody else ever gets it. Null
+ * for a stranger who must stay unnamed.
+ */
+export function handleOf({ users, anonymizeUsers }: Naming, people: People, id: string): string | null {
+  if (anonymizeUsers === null) return id
+  const listedIds = users === 'participants' ? [] : users.map((entry) => ('role' in entry ? null : entry.id))
+  const index = listedIds.indexOf(id)
+  if (index >= 0) return aliasAt(anonymizeUsers, index)
+  const others = people.all.filter((one) => !listedIds.includes(one.id))
+  const place = others.findIndex((one) => one.id === id)
+  return place < 0 ? null : aliasAt(anonymizeUsers, listedIds.length + place)
+}
+
+function aliasAt(prefix: string, index: number): string {
+  return `${slug(prefix)}-${index}`
+}
+
+/** Whether a name could be an alias of an agent's people. */
+export function isAlias({ anonymizeUsers }: Naming, name: string): boolean {
+  if (anonymizeUsers === null) return false
+  const start = `${slug(anonymizeUsers)}-`
+  return name.startsWith(start) && /^\d+$/.test(name.slice(start.length))
 }
 
 function slug(prefix: string): string {
   return prefix.toLowerCase().replace(/\s+/g, '-')
+}
+
+const keys = new WeakMap<Naming, string>()
+
+/** What distinguishes the aliases of an agent from those of another; null if its models read names. */
+export function aliasKey(of: Naming): string | null {
+  if (of.anonymizeUsers === null) return null
+  const known = keys.get(of)
+  if (known !== undefined) return known
+  const key = JSON.stringify([slug(of.anonymizeUsers), of.users])
+  keys.set(of, key)
+  return key
+}
+
+/** The names of people in a text that one agent reads. */
+export interface Translation {
+  readonly from: Naming
+  readonly to: Naming
+  readonly people: People
+  /** Whether people stand by the names before their words; else by the names that a model writes to ask them. */
+  readonly called: boolean
+  /** Further people whom the text may name, by id. */
+  readonly more: readonly string[]
+}
+
+/** A text that the runtime wrote for one agent, with people named as another agent knows them [C36]. */
+export function translated(text: string, { from, to, people, called: isCalled, more }: Translation): string {
+  if (aliasKey(from) === aliasKey(to)) return text
+  const names = new Map<string, string>()
+  const known = knownPeople(from, people)
+  const theirs = knownPeople(to, people)
+  for (const id of [...known.map((one) => one.id), ...people.all.map((one) => one.id), ...more]) {
+    const one = known.find((other) => other.id === id)
+    const other = theirs.find((person) => person.id === id)
+    const handle = other?.handle ?? handleOf(to, people, id) ?? 'somebody'
+    const open = to.anonymizeUsers === null ? (people.all.find((person) => person.id === id)?.name ?? handle) : handle
+    const called = other?.called ?? open
+    for (const name of [one?.handle, one?.called, from.anonymizeUsers === null ? id : handleOf(from, people, id)])
+      if (name != null) names.set(name, isCalled ? called : handle)
+  }
+  if (names.size === 0) return text
+  const all = [...names.keys()].sort((a, b) => b.length - a.length).map(escaped)
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${all.join('|')})(?![\\p{L}\\p{N}_-])`, 'gu')
+  return text.replace(pattern, (name) => names.get(name) ?? name)
+}
+
+function escaped(name: string): string {
+  return name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 }

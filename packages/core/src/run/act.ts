@@ -89,7 +89,7 @@ async function withinBudget(
 
 /** Records what the tool waits for. Nothing of the call stays in memory. */
 function pause(slot: Slot, outcome: PendingOutcome, job: Job): void {
-  if ('interruption' in outcome) interrupt(slot, outcome.interruption, job)
+  if ('interruptions' in outcome) for (const one of outcome.interruptions) interrupt(slot, one, job)
   else spawn({ slot, child: outcome.child, callId: job.env.ids.call(), grant: null }, job)
 }
 
@@ -130,7 +130,7 @@ function resumed(slot: Slot, tool: ImmediateTool | undefined): ResultOutcome {
   if (tool?.resume === undefined || last?.kind !== 'interruption') {
     return failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`)
   }
-  const outcome = tool.resume(last.answer, last.asked)
+  const outcome = tool.resume(last.answer, last.asked, slot.answers)
   return outcome.kind === 'result' ? outcome : noResult(slot)
 }
 

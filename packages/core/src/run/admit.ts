@@ -93,7 +93,7 @@ function carryOut(slot: Slot, job: Job, { outcome, start }: { readonly outcome: 
   }
   recordStart(slot, job, start)
   if (outcome.kind === 'result') recordOutcome(slot, job, outcome)
-  else interrupt(slot, outcome.interruption, job)
+  else for (const one of outcome.interruptions) interrupt(slot, one, job)
 }
 
 function unknownTool(name: string, { toolset }: CallTools): { code: 'TOOL_UNKNOWN'; detail: string } {

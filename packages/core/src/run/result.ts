@@ -29,7 +29,7 @@ export function treeUsage(run: LiveJob): Usage {
 /** The open interruptions, oldest first. */
 export function openInterruptions(run: LiveJob): Interruption[] {
   const open: Interruption[] = []
-  for (const slot of run.slots.values()) if (slot.interruption !== null) open.push(askedView(slot.interruption))
+  for (const slot of run.slots.values()) open.push(...slot.interruptions.map(askedView))
   return open
 }
 

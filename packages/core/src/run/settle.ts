@@ -257,15 +257,14 @@ function closeAll(job: Job): void {
 function closeSlot(slot: Slot, job: Job, detail: string): void {
   if (slot.state === 'settled' || slot.state === 'child' || slot.place === null) return
   const place = slot.place
-  const isHeld = slot.interruption?.held !== undefined
-  if (slot.interruption !== null) closeInterruption(slot, job)
+  const isHeld = slot.interruptions.some(({ held }) => held !== undefined)
+  for (const { id } of slot.interruptions) closeInterruption(slot, job, id)
   // A held call has no start, so it gets no end.
   if (isHeld) return
   record(job, place, { type: 'error', kind: 'tool', body: { code: 'RUN_CANCELLED', detail } })
 }
 
-function closeInterruption(slot: Slot, job: Job): void {
-  const { id } = slot.interruption as { id: string }
+function closeInterruption(slot: Slot, job: Job, id: string): void {
   record(job, slot.place as CallPlace, {
     type: 'resolved',
     kind: null,

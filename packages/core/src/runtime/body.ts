@@ -41,13 +41,19 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
 /** Refuses a run that has both a prompt and responses, or neither, and artificial actions without a prompt [Rb52]. */
 export function refuseMixedInput(
   request: Pick<RunRequest, 'prompt' | 'actionResponses' | 'answers' | 'artificialActions'> &
-    Partial<Pick<RunRequest, 'toolMode'>>,
+    Partial<Pick<RunRequest, 'toolMode' | 'author'>>,
 ): void {
-  const { prompt, actionResponses, answers, artificialActions, toolMode = null } = request
+  const { prompt, actionResponses, answers, artificialActions, toolMode = null, author = null } = request
   if (prompt === undefined && artificialActions.length > 0) {
     throw new WitanError('RUN_INPUT_INVALID', '`artificialActions` require a prompt, and there is none.', {
       path: 'artificialActions',
       hint: 'Send a prompt with them: a model answers prompts, not calls.',
+    })
+  }
+  if (prompt === undefined && author !== null) {
+    throw new WitanError('RUN_INPUT_INVALID', '`author` requires a prompt: an answer is the principal’s own.', {
+      path: 'author',
+      hint: 'Leave it out where you answer.',
     })
   }
   if (prompt === undefined && toolMode !== null) {

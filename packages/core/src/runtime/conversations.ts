@@ -2,6 +2,7 @@
 import { conversationRequestSchema } from '@witan/protocol/schemas'
 import { acceptFirst, refusalError } from '../command/accept.ts'
 import { channelOf } from '../identity/channel.ts'
+import { selfOf } from './author.ts'
 import { parseBody } from './body.ts'
 import type { NoteOption, OpenedConversation } from './contract.ts'
 import { holdValues, holdUsers } from './repeated-values.ts'
@@ -25,7 +26,7 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
     await holdUsers(scope, row, request.users)
     await holdValues(scope, row, request.parameters)
     if (prompt === undefined) return { id, agent, created: false, run: null }
-    const said = { ...sayDefaults, ...noting, ...filesIn(prompt), text: textOf(prompt) }
+    const said = { ...sayDefaults, ...selfOf(scope), ...noting, ...filesIn(prompt), text: textOf(prompt) }
     const run = await say(scope, id, said)
     return { id, agent, created: false, run }
   }
@@ -45,7 +46,10 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
   }
   const { sent } = filesIn(prompt)
   const files = sent === undefined ? {} : { files: await storeFiles(scope, agent, sent) }
-  const accepted = await acceptFirst(parts, row, { ...sayDefaults, ...noting, ...files, text: textOf(prompt) })
+  const accepted = await acceptFirst(parts, row, {
+    ...{ ...sayDefaults, ...selfOf(scope), ...noting, ...files },
+    text: textOf(prompt),
+  })
   if (accepted === null) return startConversation(scope, body, noting)
   return { id, agent, created: true, run: presented(scope, accepted) }
 }

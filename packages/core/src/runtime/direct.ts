@@ -8,6 +8,7 @@ import {
 } from '@witan/protocol/schemas'
 import { listedEdge } from '../agent/admin/assign.ts'
 import { pinRoot, refusalError } from '../command/accept.ts'
+import { startingRows } from '../conversation/people.ts'
 import { parseBody, refuseMixedInput } from './body.ts'
 import { filesIn, readFiles } from './prompt.ts'
 import { refuseStranger } from './root-access.ts'
@@ -70,7 +71,13 @@ async function startDirect(
 ): Promise<string | null> {
   const { parts, database } = scope
   const { row } = await newConversation(scope, conversationRequestSchema.parse(start), { direct: true })
-  const stored = await parts.store.append({ database, conversation: row.id, create: row, entries: [] })
+  const stored = await parts.store.append({
+    database,
+    conversation: row.id,
+    create: row,
+    entries: [],
+    ...startingRows(row),
+  })
   if (!stored.ok && stored.reason === 'exists') return null
   if (!stored.ok) throw refusalError(stored.reason, row.id)
   parts.warm.drop(database, row.id) // an expired one may have had this id

@@ -12,6 +12,7 @@ import type { Answer } from '../tool/tool.ts'
 import { refuseStranger } from './root-access.ts'
 import { parseBody, refuseMixedInput } from './body.ts'
 import type { AcceptedRun, NoteOption } from './contract.ts'
+import { authorOf } from './author.ts'
 import { present } from './interruptions.ts'
 import { filesIn, type SentFile, storeFiles, textOf } from './prompt.ts'
 import type { Scope } from './scope.ts'
@@ -34,7 +35,9 @@ export async function run(
   refuseMixedInput(request)
   await scope.parts.registry.ensure(scope.database)
   if (request.prompt !== undefined) {
-    return say(scope, id, { ...request, ...noting, ...filesIn(request.prompt), text: textOf(request.prompt) })
+    const { author, ...rest } = request
+    const by = await authorOf(scope, id, author)
+    return say(scope, id, { ...rest, ...by, ...noting, ...filesIn(request.prompt), text: textOf(request.prompt) })
   }
   const log = await scope.parts.warm.get(scope.database, id)
   return presented(

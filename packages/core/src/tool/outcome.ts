@@ -29,7 +29,11 @@ export type ModelSpending = Pick<ModelEndBody, 'model' | 'usage' | 'finishReason
 
 /** The call waits for somebody outside, or for a child to start. */
 export type PendingOutcome =
-  | { readonly kind: 'pending'; readonly interruption: InterruptionDraft }
+  | {
+      readonly kind: 'pending'
+      /** At least one; the call goes on once all are settled. */
+      readonly interruptions: readonly InterruptionDraft[]
+    }
   | {
       readonly kind: 'pending'
       readonly child: Spawn
@@ -88,9 +92,9 @@ export function refusedTransfer(why: string): ResultOutcome {
   return failed('TRANSFER_REFUSED', `${why}; transfer not performed`)
 }
 
-/** The call waits for an answer from outside. */
-export function asking(interruption: InterruptionDraft): PendingOutcome {
-  return { kind: 'pending', interruption }
+/** The call waits for answers from outside. */
+export function asking(...interruptions: readonly InterruptionDraft[]): PendingOutcome {
+  return { kind: 'pending', interruptions }
 }
 
 /** There is no answer with a value: the model reads why. */

@@ -40,6 +40,8 @@ export interface Caller {
   readonly given: ConversationValues
   /** The people of the conversation as they were when the run began. */
   readonly people: People
+  /** Whether a person has left the conversation by now. */
+  hasLeft(user: string): boolean
   /** The revisions that the run keeps; edges look up their targets in them. */
   readonly revisions: Readonly<Record<string, number>>
   /** The loop that the call works in as a step, directly or through other workflows: who may leave it (null: every agent). */
@@ -82,7 +84,7 @@ export type Answer =
       /** Who wrote it, of a message. */
       readonly by?: string
     }
-  | { readonly error: string; readonly lapsed?: Exclude<InterruptionState, 'open' | 'answered'> }
+  | { readonly error: string; readonly lapsed?: Exclude<InterruptionState, 'open' | 'answered'> | 'left' }
 
 /** A call before it starts. `arguments` are the model's, without bound or unlisted names; they fit the tool. */
 export interface GatedCall {
@@ -156,8 +158,11 @@ export interface ImmediateTool extends ToolBase {
   /** Set for a tool that decides only once all other calls of the reply are settled, in call order among its like. */
   readonly isLast?: true
   invoke(request: ToolRequest, caller: Caller): Outcome
-  /** Turns the answer to the interruption that `invoke` returned into the outcome. Required if `invoke` can return one. */
-  resume?(answer: Answer, asked: Interruption): Outcome
+  /**
+   * Turns the answer to the interruption that `invoke` returned into the outcome, or with several the last of the answers: `all` has
+   * each. Required if `invoke` can return one.
+   */
+  resume?(answer: Answer, asked: Interruption, all: readonly CallAnswer[]): Outcome
 }
 
 /**

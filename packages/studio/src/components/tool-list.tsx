@@ -117,6 +117,11 @@ function callable(agent: StoredAgent): readonly Listed[] {
 }
 
 function askUser({ users }: StoredAgent): Listed {
-  const people = users.map((one) => ('role' in one ? `any ${one.role}` : (one.name ?? one.id))).join(', ')
+  const named = users === 'participants' ? ['the people who take part'] : users.map(nameOf)
+  const people = named.join(', ')
   return { name: 'ask_user', kind: 'message', about: `Reaches ${people}.` }
+}
+
+function nameOf(one: Exclude<StoredAgent['users'], string>[number]): string {
+  return 'role' in one ? `any ${one.role}` : (one.name ?? one.id)
 }

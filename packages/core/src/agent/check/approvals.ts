@@ -1,4 +1,5 @@
 /** Checks approvals: the agent has each tool, and each condition can be read and can be met. */
+import { asksPeople, peopleTools } from '../../parameter/people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
 import { type JsonSchema, propertyNames } from '../../tool/schema.ts'
 import { edgesOf, transferTool } from '../edges.ts'
@@ -50,7 +51,7 @@ function builtInsOf(agent: AgentData): readonly string[] {
   return [
     'exit_loop',
     ...(questions ? ['ask_question'] : []),
-    ...(users.length > 0 ? ['ask_user'] : []),
+    ...(asksPeople({ users }) ? peopleTools : []),
     ...(endToolMode ? ['end_tool_mode'] : []),
     ...(transferReach === 'tree' ? [transferTool] : []),
     ...(edgesOf(agent).some(({ mayRunInBackground }) => mayRunInBackground) ? taskTools : []),

@@ -2,7 +2,7 @@
 import type { AgentData, Finding } from '@witan/protocol'
 import type { Protocol } from '@witan/protocol/protocols'
 import type { FunctionTool } from '../../tool/define.ts'
-import { knownPeople } from '../../parameter/people.ts'
+import { isAlias, knownPeople } from '../../parameter/people.ts'
 import { builtIns, namesake } from '../naming.ts'
 import { nearest } from '../nearest.ts'
 import { edgesOf, transferTool } from '../edges.ts'
@@ -64,26 +64,24 @@ function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
 }
 
 /** Names that no person may have: `user` and `witan` are authors; `all`, `me` and `none` have a meaning in requests. */
-/** Names that no person can have, beside those of agents. */
 export const reservedPeople: ReadonlySet<string> = new Set(['user', 'witan', 'all', 'me', 'none'])
 
 /** A person whose words would stand under the name of an agent, or the other way round [C28]. */
 function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {
-  const own = knownPeople(agent).flatMap(({ id, handle }, index): Finding[] => {
-    const taken = [id, handle].find((one) => agents.has(one) || reservedPeople.has(one))
-    if (taken === undefined) return []
-    const path = taken === id ? `users.${index}.id` : 'anonymizeUsers'
-    const detail = `Agent \`${agent.id}\` would know a person as \`${taken}\`, which is ${agents.has(taken) ? 'an agent' : 'a word with a meaning of its own'}.`
-    return [errorAt(agent, path, { code: 'NAME_TAKEN', detail, hint: 'Choose another name for the person.' })]
+  const alias = [...agents.keys()].find((id) => isAlias(agent, id))
+  const clash = alias === undefined ? [] : [takenName(agent, 'anonymizeUsers', { taken: alias, isAgent: true })]
+  const own = knownPeople(agent).flatMap(({ id }, index): Finding[] => {
+    const isAgent = agents.has(id)
+    if (!isAgent && !reservedPeople.has(id)) return []
+    return [takenName(agent, `users.${index}.id`, { taken: id, isAgent })]
   })
   const others = [...agents.values()].filter(
     (other) =>
-      other.users.length > 0 &&
-      other.id !== agent.id &&
-      knownPeople(other).some(({ id, handle }) => id === agent.id || handle === agent.id),
+      other.id !== agent.id && (isAlias(other, agent.id) || knownPeople(other).some(({ id }) => id === agent.id)),
   )
   return [
     ...own,
+    ...clash,
     ...others.map(({ id }) =>
       errorAt(agent, 'id', {
         code: 'NAME_TAKEN',
@@ -92,6 +90,12 @@ function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {
       }),
     ),
   ]
+}
+
+function takenName(agent: AgentData, path: string, of: { readonly taken: string; readonly isAgent: boolean }): Finding {
+  const what = of.isAgent ? 'an agent' : 'a word with a meaning of its own'
+  const detail = `Agent \`${agent.id}\` would know a person as \`${of.taken}\`, which is ${what}.`
+  return errorAt(agent, path, { code: 'NAME_TAKEN', detail, hint: 'Choose another name for the person.' })
 }
 
 /** Names that two things of an agent share. */

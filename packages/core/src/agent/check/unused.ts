@@ -1,4 +1,5 @@
 /** Warns about declarations without an effect: unused values, dangling names, and delegates and levels that no run reaches. */
+import { asksPeople, peopleTools } from '../../parameter/people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
 import { edgesOf, mappedName, transferTool } from '../edges.ts'
 import { nearest } from '../nearest.ts'
@@ -137,7 +138,7 @@ function offersOf(agent: AgentData, messages: readonly PeerMessage[]): readonly 
     ...[...queries.filter(({ allowModelQueries }) => allowModelQueries), ...actions].map(({ name }) => name),
     ...tools,
     ...(questions ? ['ask_question'] : []),
-    ...(users.length > 0 ? ['ask_user'] : []),
+    ...(asksPeople({ users }) ? peopleTools : []),
     ...messages.map(({ tool }) => tool),
   ]
 }

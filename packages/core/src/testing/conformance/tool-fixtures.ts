@@ -55,6 +55,7 @@ export function callerOf(agent: AgentData, more: Partial<Caller> = {}): Caller {
     parameters,
     given: new Map(),
     people: nobody,
+    hasLeft: () => false,
     revisions: {},
     exchanges: new Map(),
     loop: null,
@@ -113,9 +114,12 @@ export function assertOutcome(outcome: Outcome, caller: Caller): void {
     if (outcome.background !== undefined) assert.equal(outcome.background.noBudget.kind, 'result')
   } else {
     assert.equal(outcome.kind, 'pending', 'an outcome is a result, a wait or a transfer')
-    assertJson(outcome.interruption, 'an interruption')
-    const asked = interruptionSchema.safeParse(interruptionOf(outcome.interruption, caller))
-    assert.ok(asked.success, `what is asked is no interruption: ${asked.error?.message}`)
+    assert.ok(outcome.interruptions.length > 0, 'who waits for answers asks something')
+    for (const interruption of outcome.interruptions) {
+      assertJson(interruption, 'an interruption')
+      const asked = interruptionSchema.safeParse(interruptionOf(interruption, caller))
+      assert.ok(asked.success, `what is asked is no interruption: ${asked.error?.message}`)
+    }
   }
 }
 
@@ -125,7 +129,7 @@ export type Answering = (pending: PendingOutcome) => Answer | AgentAnswer
 /** The default answer to what a call waits for. */
 export const obviousAnswer: Answering = (pending) => {
   if ('child' in pending) return { text: `${pending.child.agent} is done.`, output: null }
-  const { interruption: asked } = pending
+  const [asked = assert.fail('nothing is asked')] = pending.interruptions
   if (asked.kind === 'approval') return { value: { decision: 'approved' } }
   if (asked.kind !== 'question') return { value: 'Fine.' }
   const answers = asked.questions.map(({ id, options: [first] }) =>
@@ -155,7 +159,10 @@ export async function play(tool: Tool, args: Arguments, playing: Playing): Promi
     const outcome = tool.invoke(request, caller)
     if (outcome.kind !== 'pending' || 'child' in outcome) return [outcome]
     assert.ok(tool.resume !== undefined, 'an immediate tool that asks has a `resume`')
-    return [outcome, tool.resume(answering(outcome) as Answer, interruptionOf(outcome.interruption, caller))]
+    const all = answered(outcome, answering, caller)
+    const last = all.at(-1)
+    assert.ok(last?.kind === 'interruption')
+    return [outcome, tool.resume(last.answer, last.asked, all)]
   }
   const outcomes: Outcome[] = []
   const answers: CallAnswer[] = []
@@ -163,7 +170,7 @@ export async function play(tool: Tool, args: Arguments, playing: Playing): Promi
     const outcome = await tool.invoke(request, contextOf(playing, answers))
     outcomes.push(outcome)
     if (outcome.kind !== 'pending') return outcomes
-    answers.push(answered(outcome, answering(outcome), caller))
+    answers.push(...answered(outcome, answering, caller))
   }
   assert.fail(`the call waits more than ${mostWaits} times: does it find its answers again?`)
 }
@@ -180,12 +187,16 @@ function contextOf(playing: Playing, answers: readonly CallAnswer[]): ToolContex
   }
 }
 
-function answered(pending: PendingOutcome, answer: Answer | AgentAnswer, caller: Caller): CallAnswer {
-  if ('interruption' in pending) {
-    return { kind: 'interruption', asked: interruptionOf(pending.interruption, caller), answer: answer as Answer }
+function answered(pending: PendingOutcome, answering: Answering, caller: Caller): readonly CallAnswer[] {
+  if ('interruptions' in pending) {
+    return pending.interruptions.map((one) => ({
+      kind: 'interruption',
+      asked: interruptionOf(one, caller),
+      answer: answering({ kind: 'pending', interruptions: [one] }) as Answer,
+    }))
   }
   const { agent, message } = pending.child
-  return { kind: 'agent', agent, message, answer: answer as AgentAnswer }
+  return [{ kind: 'agent', agent, message, answer: answering(pending) as AgentAnswer }]
 }
 
 /** The interruption as the store returns it. */

@@ -1,48 +1,66 @@
-/** The user tool of an agent: it writes to a person by name and waits for the reply [T22, T25]. */
+/** The user tools of an agent: it writes to a person by name, or to all at once, and waits for the replies [T22, T25, Tb08]. */
 import type { AgentData } from '@witan/protocol'
-import { isRole, type KnownPerson, knownPeople } from '../../parameter/people.ts'
-import { isThere } from '../../parameter/participants.ts'
-import { asking, failed, type ResultOutcome, result } from '../outcome.ts'
-import { type JsonSchema, perBinding } from '../schema.ts'
-import type { ArgumentCheck, Caller, ImmediateTool, ToolSource } from '../tool.ts'
+import type { People } from '../../parameter/participants.ts'
+import { asksPeople, handleOf, isRole, type KnownPerson, knownPeople } from '../../parameter/people.ts'
+import { asking, failed, type Outcome, type ResultOutcome, result } from '../outcome.ts'
+import type { JsonSchema } from '../schema.ts'
+import type { Answer, ArgumentCheck, CallAnswer, Caller, ImmediateTool, Tool, ToolSource } from '../tool.ts'
 
-const name = 'ask_user'
 const longest = 100_000
 
-/** `ask_user`, for agents that name people. The caller says who takes part in the conversation. */
+/** `ask_user`, for agents that ask people; with several of them also `ask_all_users`. The caller says who takes part. */
 export const userTools: ToolSource = (caller: Caller) => {
-  if (caller.agent.users.length === 0) return []
-  const here = knownPeople(caller.agent).filter((one) => isRole(one) || isThere(caller.people, one.id))
-  return [
-    toolOf(
-      caller.agent,
-      here.map(({ id }) => id),
-    ),
-  ]
+  const { agent, people } = caller
+  if (!asksPeople(agent)) return []
+  const known = made.get(agent) ?? new WeakMap<People, readonly Tool[]>()
+  made.set(agent, known)
+  const tools = known.get(people) ?? toolsOf(agent, people)
+  known.set(people, tools)
+  return tools
 }
 
-const toolOf = perBinding((agent: AgentData, there): ImmediateTool => {
-  const all = knownPeople(agent)
-  const people = all.filter(({ id }) => there.has(id))
+const made = new WeakMap<AgentData, WeakMap<People, readonly Tool[]>>()
+
+/** The people of a tool. */
+interface Company {
+  readonly agent: AgentData
+  readonly people: People
+  /** Everybody whom the agent knows, and those of them who can be asked. */
+  readonly all: readonly KnownPerson[]
+  readonly there: readonly KnownPerson[]
+}
+
+function toolsOf(agent: AgentData, people: People): readonly Tool[] {
+  const all = knownPeople(agent, people)
+  const company = { agent, people, all, there: all.filter(({ isThere }) => isThere) }
+  return [oneTool(company), allTool(company)]
+}
+
+const absent = 'Not offered: none of the people whom it may ask takes part in the conversation.'
+const common = { effect: 'once', bound: [], immediate: true } as const
+
+function oneTool(company: Company): ImmediateTool {
+  const { there, all } = company
+  const name = 'ask_user'
+  const description = `Writes to a person and waits for the reply. ${listOf(there)}`
   return {
+    ...common,
     name,
-    offer: people.length === 0 ? null : { name, description: describe(people), parameters: schemaOf(people) },
-    notice:
-      people.length === 0 ? 'Not offered: none of the people whom it may ask takes part in the conversation.' : null,
-    effect: 'once',
-    bound: [],
+    offer: there.length === 0 ? null : { name, description, parameters: schemaOf(there) },
+    notice: there.length === 0 ? absent : null,
     unlisted: ['user', 'message'],
-    immediate: true,
     check: checkWords,
-    invoke(request) {
-      const found = find(request.arguments['user'], { people, all, isOpen: agent.anonymizeUsers === null })
+    invoke(request, caller) {
+      const found = find(request.arguments['user'], company)
       if ('kind' in found) return found
+      if (caller.hasLeft(found.id)) return hasLeft(found.called, company, caller)
       return asking({ kind: 'message', prompt: String(request.arguments['message']), addressee: found.id })
     },
     resume(answer, { addressee }) {
       const asked = all.find(({ id }) => id === addressee)
       const who = asked?.called ?? 'somebody'
-      if (!('error' in answer)) return result(`${writerOf(answer.by, { asked, all }) ?? who}: ${String(answer.value)}`)
+      if (!('error' in answer)) return result(`${writerOf(answer.by, asked, company) ?? who}: ${String(answer.value)}`)
+      if (answer.lapsed === 'left') return hasLeft(who, company)
       if (answer.lapsed !== 'expired') return failed('TOOL_FAILED', answer.error)
       return failed(
         'USER_UNAVAILABLE',
@@ -50,37 +68,81 @@ const toolOf = perBinding((agent: AgentData, there): ImmediateTool => {
       )
     },
   }
-})
+}
+
+/** Asks everybody at once. A person who does not answer is one error among the replies. */
+function allTool(company: Company): ImmediateTool {
+  const { there } = company
+  const name = 'ask_all_users'
+  const description = `Writes the same to all people at once and waits for all replies. ${listOf(there)}`
+  const parameters = objectOf({ message: messageSchema })
+  return {
+    ...common,
+    name,
+    offer: there.length < 2 ? null : { name, description, parameters },
+    notice: null,
+    unlisted: ['message'],
+    check: checkWords,
+    invoke(request, caller): Outcome {
+      if (there.length === 0) return failed('USER_UNKNOWN', 'Nobody can be asked.')
+      const prompt = String(request.arguments['message'])
+      const asked = there.filter(({ id }) => !caller.hasLeft(id))
+      if (asked.length === 0) return result(repliesOf(company, []))
+      return asking(...asked.map(({ id }) => ({ kind: 'message', prompt, addressee: id }) as const))
+    },
+    resume: (_answer, _asked, all) => result(repliesOf(company, all)),
+  }
+}
+
+interface Reply {
+  readonly user: string
+  readonly reply?: string
+  readonly error?: string
+}
+
+/** The replies in the order of the list. Who was not asked has left since the run began. */
+function repliesOf({ there }: Company, all: readonly CallAnswer[]): readonly Reply[] {
+  const answers = new Map<string | null, Answer>()
+  for (const one of all) if (one.kind === 'interruption') answers.set(one.asked.addressee, one.answer)
+  return there.map(({ id, handle: user }) => {
+    const answer = answers.get(id)
+    if (answer !== undefined && !('error' in answer)) return { user, reply: String(answer.value) }
+    return { user, error: lapses[answer?.lapsed ?? (answer === undefined ? 'left' : 'cancelled')] ?? 'did not answer' }
+  })
+}
+
+const lapses: Readonly<Record<string, string>> = {
+  expired: 'did not answer in time',
+  left: 'has left the conversation',
+  cancelled: 'the question was cancelled',
+}
 
 /** Who of a role has answered, as far as the model may know; null for a person who was asked by name. */
-function writerOf(
-  by: string | undefined,
-  { asked, all }: { readonly asked: KnownPerson | undefined; readonly all: readonly KnownPerson[] },
-): string | null {
+function writerOf(by: string | undefined, asked: KnownPerson | undefined, company: Company): string | null {
   if (asked === undefined || !isRole(asked) || by?.startsWith('user:') !== true) return null
   const id = by.slice('user:'.length)
-  return all.find((one) => one.id === id)?.called ?? (asked.handle === asked.id ? id : null)
+  const { agent, people, all } = company
+  return all.find((one) => one.id === id)?.called ?? handleOf(agent, people, id)
+}
+
+const messageSchema = { type: 'string', description: 'The question or message, complete in itself.' }
+
+function objectOf(properties: Readonly<Record<string, unknown>>): JsonSchema {
+  return Object.freeze({ type: 'object', properties, required: Object.keys(properties), additionalProperties: false })
 }
 
 /** With one person there is no choice, so the schema has no name to choose [T24]. */
 function schemaOf(people: readonly KnownPerson[]): JsonSchema {
-  const message = { type: 'string', description: 'The question or message, complete in itself.' }
   const user = { type: 'string', enum: people.map(({ handle }) => handle), description: 'The id of the person.' }
-  const several = people.length > 1
-  return Object.freeze({
-    type: 'object',
-    properties: several ? { user, message } : { message },
-    required: several ? ['user', 'message'] : ['message'],
-    additionalProperties: false,
-  })
+  return objectOf(people.length > 1 ? { user, message: messageSchema } : { message: messageSchema })
 }
 
-function describe(people: readonly KnownPerson[]): string {
+function listOf(people: readonly KnownPerson[]): string {
   const list = people.map(({ handle, called, roles }) => {
     const more = [...(called === handle ? [] : [called]), ...roles]
     return more.length === 0 ? handle : `${handle} (${more.join(', ')})`
   })
-  return `Writes to a person and waits for the reply. ${people.length === 1 ? 'The person is' : 'The people are'} ${list.join('; ')}.`
+  return `${people.length === 1 ? 'The person is' : 'The people are'} ${list.join('; ')}.`
 }
 
 function checkWords(args: Readonly<Record<string, unknown>>): ArgumentCheck {
@@ -92,32 +154,35 @@ function checkWords(args: Readonly<Record<string, unknown>>): ArgumentCheck {
   return issues.length === 0 ? { ok: true, arguments: args } : { ok: false, issues }
 }
 
-interface People {
-  readonly people: readonly KnownPerson[]
-  readonly all: readonly KnownPerson[]
-  /** False if they have aliases: then a name that a model wrote may be a real one, and is not repeated. */
-  readonly isOpen: boolean
+/** Who can be asked, in words; without those who have left since the run began. */
+function optionsOf({ there }: Company, caller?: Pick<Caller, 'hasLeft'>): string {
+  const left = there.filter(({ id }) => caller?.hasLeft(id) !== true)
+  return left.length === 0 ? 'Nobody can be asked.' : `You can ask: ${left.map(({ handle }) => handle).join(', ')}.`
+}
+
+function hasLeft(who: string, company: Company, caller?: Pick<Caller, 'hasLeft'>): ResultOutcome {
+  const more = caller === undefined ? 'Ask somebody else, or go on without.' : optionsOf(company, caller)
+  return failed('USER_LEFT', `${who} has left the conversation. ${more}`)
 }
 
 /**
- * The person that a name refers to. Unknown and unavailable people get different errors; both list the people who can be
- * asked [T23, Tb05, E59].
+ * The person that a name refers to. Unknown people and people who do not take part get different errors; both list the people who
+ * can be asked [T23, Tb05, E59].
  */
-function find(wanted: unknown, { people, all, isOpen }: People): KnownPerson | ResultOutcome {
-  const [only, second] = people
-  const handles = people.map(({ handle }) => handle).join(', ')
-  const list = people.length === 0 ? 'Nobody can be asked.' : `You can ask: ${handles}.`
+function find(wanted: unknown, company: Company): KnownPerson | ResultOutcome {
+  const { there, all, agent } = company
+  const [only, second] = there
+  const list = optionsOf(company)
   if (wanted === undefined) {
     if (only !== undefined && second === undefined) return only
     return failed('USER_UNKNOWN', `\`user\` is missing. ${list}`)
   }
-  const known = people.find(({ handle }) => handle === wanted)
+  const known = there.find(({ handle }) => handle === wanted)
   if (known !== undefined) return known
   const called = String(wanted).slice(0, 100)
   if (all.some(({ handle }) => handle === wanted))
     return failed('USER_UNAVAILABLE', `\`${called}\` does not take part in this conversation. ${list}`)
-  return failed(
-    'USER_UNKNOWN',
-    `There is no person ${isOpen ? `\`${called}\`` : 'of that name'}; nobody was asked. ${list}`,
-  )
+  // With aliases a name that a model wrote may be a real one, and is not repeated.
+  const who = agent.anonymizeUsers === null ? `\`${called}\`` : 'of that name'
+  return failed('USER_UNKNOWN', `There is no person ${who}; nobody was asked. ${list}`)
 }
