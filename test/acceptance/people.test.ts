@@ -44,7 +44,7 @@ const usersOf = (index: number, tool = 'ask_user') => {
 }
 
 describe('who speaks', () => {
-  test('[C6] words of one of several people name their speaker, to every model, also after a restart; the author stands outside the text', async () => {
+  test('[T02] [T21] [C6] words of one of several people name their speaker, to every model, also after a restart; the author stands outside the text', async () => {
     await stage.save(agent('root', { users: [anna, bob, carl] }))
     stage.model.script('root', { text: 'One.' }, { text: 'Two.' }, { text: 'Three.' })
     await stage.begin('root', { id: 'chats/1', users: ['anna', 'bob'] })
@@ -203,13 +203,18 @@ describe('whom an agent can ask', () => {
     assert.equal(last, '{"error":"`bob` does not take part in this conversation. You can ask: anna."}')
   })
 
-  test('[Tb08] all are asked at once; the replies stand in the order of the list, the silent and the gone among them, after a restart too', async () => {
+  test('[Tb07] [Tb08] all are asked at once; the replies stand in the order of the list, the silent and the gone among them, after a restart too', async () => {
     const role = { role: 'clerk' }
     await stage.save(agent('root', { users: [anna, bob, role, carl], interruptionExpiresInSeconds: 6 }))
     await stage.begin('root', { id: 'chats/1', users: ['anna', 'bob', 'carl'] })
     stage.model.script('root', { calls: [askAll('Which day?')] }, { text: 'Done.' })
     const run = await stage.run('chats/1', { prompt: 'go' })
     assert.deepEqual(offeredNames(stage.model.of('root')[0]), ['ask_all_users', 'ask_user'])
+    for (const { function: offer } of stage.model.of('root')[0]?.body.tools ?? [])
+      assert.match(
+        offer.description ?? '',
+        /The people are anna \(Anna, buyer\); bob \(Bob\); role:clerk; carl \(Carl\)\.$/,
+      )
     const open = run.interruptions
     assert.deepEqual(
       open.map(({ kind, addressee, callId }) => [kind, addressee, callId]),
