@@ -1,5 +1,6 @@
 /** The conversation object of the client. */
 import type { GivenParameter, Interruption, Prompt, RunRequest, RunResult } from '@witan/protocol'
+import type { ParticipantRequest } from '@witan/protocol/schemas'
 import type { ActionHandler, ActionReceiver, HandlerErrors } from './handlers.ts'
 import type { RunStream } from './stream.ts'
 
@@ -8,8 +9,8 @@ export interface ChatOptions {
   /** A full id (`chats/7`) continues that conversation or starts it; for a prefix (`chats/`, the default) the server generates the rest. */
   readonly id?: string
   readonly parameters?: Readonly<Record<string, GivenParameter>>
-  /** The people who take part: ids from its agents' `users`; all of them if omitted. */
-  readonly users?: readonly string[]
+  /** The people who take part: ids from its agents' `users`, or people with their names; everybody whom the agents name if omitted. */
+  readonly users?: readonly (string | ParticipantRequest)[]
   readonly maxModelIterationsPerCall?: number
   /** Counted from its creation [Rb35]; an existing conversation keeps its own expiry. */
   readonly expiresInSeconds?: number
@@ -22,7 +23,14 @@ export interface ChatRunOptions
   extends Partial<
     Pick<
       RunRequest,
-      'artificialActions' | 'cancelPendingActions' | 'ifLastSeq' | 'onActive' | 'onDisconnect' | 'toolMode' | 'verbose'
+      | 'artificialActions'
+      | 'author'
+      | 'cancelPendingActions'
+      | 'ifLastSeq'
+      | 'onActive'
+      | 'onDisconnect'
+      | 'toolMode'
+      | 'verbose'
     >
   > {
   /** Stops waiting; the run itself goes on unless `onDisconnect` is `cancel`. */

@@ -15,6 +15,7 @@ import type {
 } from '@witan/protocol'
 import type { Exchange } from '@witan/protocol/protocols'
 import { eachItem, type Page, type PageQuery } from './page.ts'
+import { type Participants, participantCalls } from './participants.ts'
 import { conversationSegment, keyHeader, segment, type Transport } from './transport.ts'
 
 /** Which conversations: of one agent, or those that a search finds. A page of a search may be short and still have a cursor. */
@@ -54,6 +55,8 @@ export interface Conversations {
   file(id: string, digest: string): Promise<Blob>
   /** Starts one; with a `prompt` it waits for the run. A repeat under the same `idempotencyKey` starts no second one. */
   start(request: StartRequest, options?: StartOptions): Promise<StartedConversation>
+  /** Who takes part. */
+  readonly participants: Participants
   /** One page of stored events, without waiting for new ones. */
   events(id: string, query?: EventQuery & { readonly limit?: number }): Promise<EventPage>
 }
@@ -137,6 +140,7 @@ export function conversationCalls(transport: Transport): Conversations {
     fork: (id, request) => transport.json('POST', `${at(id)}/fork`, { body: request }),
     start: (request, { signal, idempotencyKey } = {}) =>
       transport.json('POST', '/api/v1/conversations', { body: request, signal, headers: keyHeader(idempotencyKey) }),
+    participants: participantCalls(transport),
     events: (id, query = {}) => transport.json('GET', `${at(id)}/events`, { query: { ...query } }),
   }
 }

@@ -42,6 +42,8 @@ interface Call {
 
 interface Fold {
   readonly run: string
+  /** Who spoke last to the run's root, and so reads its answer. */
+  author: string
   readonly people: Map<string, boolean>
   readonly arrows: Arrow[]
   readonly calls: Map<string, Call>
@@ -50,7 +52,7 @@ interface Fold {
 
 /** An empty diagram of a run. */
 export function createDiagram(run: string): DiagramFold {
-  const fold: Fold = { run, people: new Map(), arrows: [], calls: new Map(), asked: new Map() }
+  const fold: Fold = { run, author: nobody, people: new Map(), arrows: [], calls: new Map(), asked: new Map() }
   return {
     get participants() {
       return [...fold.people].map(([id, isPerson]) => ({ id, isPerson }))
@@ -85,6 +87,7 @@ function takeMessage(fold: Fold, event: EventOf<'message'>): void {
   if (to === undefined) {
     const agent = event.agentPath.split('/').at(-1) ?? ''
     const isPerson = event.authorKind === 'user'
+    if (isPerson) fold.author = author
     if (author !== 'witan') add(fold, event, { from: author, to: agent, kind: 'message', text, isPerson })
     return
   }
@@ -98,7 +101,7 @@ function takeStart(fold: Fold, event: EventOf<'start'> & { kind: 'agent' }): voi
   const { handedFrom } = content
   const source = handedFrom === null ? undefined : fold.calls.get(handedFrom)
   const position = source === undefined ? null : (source.position ?? source)
-  const asker = parentCallId === null ? nobody : (agentPath.split('/').at(-2) ?? nobody)
+  const asker = parentCallId === null ? fold.author : (agentPath.split('/').at(-2) ?? nobody)
   const isPeer = document.split('/').at(-1)?.startsWith('@') === true
   fold.calls.set(callId, { agent, asker, isPeer, position, speaker: agent })
   if (position !== null) position.speaker = agent

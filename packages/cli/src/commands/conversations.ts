@@ -7,6 +7,7 @@ import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
 import { connected } from '../connect.ts'
 import { diagramCommand } from './diagram.ts'
+import { peopleCommand } from './people.ts'
 import { printJson, printList } from '../listing.ts'
 import { printSpoken } from '../speaking.ts'
 import type { Terminal } from '../terminal.ts'
@@ -38,6 +39,7 @@ export const conversationCommands: readonly Command[] = [
     run: (given, terminal) => connected(given, terminal, show),
   },
   diagramCommand,
+  peopleCommand,
   {
     name: 'conversations export',
     summary: 'Print the complete log, one event on each line.',
@@ -139,7 +141,9 @@ function parameterLines(document: Document): string[] {
 function printRuns(terminal: Terminal, view: ConversationView): void {
   const paint = painter(terminal)
   const columns = columnsOf(terminal.output, 101) - 1
-  const said = new Map(view.messages.map(({ rootCallId, text }) => [rootCallId, text]))
+  const said = new Map(
+    view.messages.map(({ rootCallId, text, author }) => [rootCallId, author === 'user' ? text : `${author}: ${text}`]),
+  )
   for (const runId of view.runs) {
     const root = view.calls.get(runId)
     if (root === undefined) continue

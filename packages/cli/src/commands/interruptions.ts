@@ -28,6 +28,7 @@ export const interruptionCommands: readonly Command[] = [
         value: 'WHO',
         help: 'Only those for this person, role:NAME, me, or none (for nobody in particular).',
       },
+      mine: { help: 'Only those for whoever asks: --addressee me.' },
       limit: { value: 'N', help: 'At most N; default 50.' },
       ...jsonOption,
       ...connectionOptions,
@@ -70,7 +71,10 @@ export const interruptionCommands: readonly Command[] = [
 
 async function list({ client }: Connection, given: Given, terminal: Terminal): Promise<ExitCode> {
   const limit = readCount(given, 'limit', 200) ?? 50
-  const addressee = given.text('addressee')
+  const named = given.text('addressee')
+  if (named !== undefined && given.has('mine'))
+    throw new UsageError('--mine is --addressee me.', 'Write one of the two.')
+  const addressee = given.has('mine') ? 'me' : named
   const state = stateOf(given)
   const page = await client.interruptions.list({ limit, state, ...(addressee === undefined ? {} : { addressee }) })
   printList(terminal, given, {
@@ -83,7 +87,8 @@ async function list({ client }: Connection, given: Given, terminal: Terminal): P
       { title: 'WHAT' },
     ],
     cells: (one) => [one.id, one.kind, one.addressee ?? 'anybody', one.path, askedPhrase(one)],
-    none: state === 'open' ? 'Nothing waits for anybody.' : `There is nothing ${state}.`,
+    none:
+      state === 'open' ? `Nothing waits for ${addressee === 'me' ? 'you' : 'anybody'}.` : `There is nothing ${state}.`,
   })
   return exitCodes.done
 }
