@@ -46,15 +46,22 @@ test('people are listed page after page, added and removed', async () => {
 
 test('a fold tells who joined and left, and who wrote each message', () => {
   const fold = createConversationFold()
-  const event = (seq: number, type: string, content: object, author = 'user') =>
+  const event = (seq: number, type: string, content: Record<string, unknown>) =>
     fold.take({
       ...{ seq, type, kind: null, callId: 'c', parentCallId: null, rootCallId: 'c', conversationId: 'chats/1' },
-      ...{ document: 'chats/1', author, authorKind: 'user', agentPath: 'root', invocationId: 'c', branch: null },
+      ...{
+        document: 'chats/1',
+        author: content['author'] ?? 'user',
+        authorKind: 'user',
+        agentPath: 'root',
+        invocationId: 'c',
+        branch: null,
+      },
       ...{ branchPath: [], at: '2026-01-01T00:00:00.000Z', content, actions: {} },
     } as never)
   const bob = { user: 'bob', name: 'Bob', roles: [] }
   event(1, 'participant', { ...bob, change: 'joined', by: 'user:anna' })
-  event(2, 'message', { author: 'bob', authorKind: 'user', text: 'hello' }, 'bob')
+  event(2, 'message', { author: 'bob', authorKind: 'user', text: 'hello' })
   event(3, 'participant', { ...bob, name: 7, change: 'left', by: 'user:bob' })
   assert.deepEqual(
     fold.view.changes.map(({ seq, user, name, change, by }) => [seq, user, name, change, by]),

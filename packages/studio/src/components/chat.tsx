@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { chatItems } from '../state/chat-items.ts'
 import { decisionsIn } from '../state/decisions.ts'
 import { count, formatTimes, formatTokens } from '../state/format.ts'
-import { useAgentName } from '../state/queries.ts'
+import { useAgentName, useParticipants } from '../state/queries.ts'
 import { type CallView, type ConversationView, speakersOf } from '@witan/client'
 import { timesOf } from '../state/spans.ts'
 import { callPath, countCalls, runSummary } from '../state/tree.ts'
@@ -31,6 +31,9 @@ interface ChatProps {
 /** Keeps its end in sight while it grows, unless the reader has scrolled up. */
 export function Chat({ conversationId, view, open, onItsWay, onShowRun }: ChatProps) {
   const end = useRef<HTMLDivElement>(null)
+  const people = useParticipants(conversationId).data ?? []
+  const personName = (author: string) =>
+    author === 'user' ? 'You' : (people.find(({ id }) => id === author)?.name ?? author)
   useFollowEnd(end, view, onItsWay)
   return (
     <div
@@ -41,11 +44,15 @@ export function Chat({ conversationId, view, open, onItsWay, onShowRun }: ChatPr
     >
       {chatItems(view).map((item) =>
         item.kind === 'message' ? (
-          <PersonSays key={item.key} text={item.message.text} author={item.message.author}>
+          <PersonSays key={item.key} text={item.message.text} author={personName(item.message.author)}>
             {item.message.files !== undefined && (
               <MessageFiles conversationId={conversationId} files={item.message.files} />
             )}
           </PersonSays>
+        ) : item.kind === 'change' ? (
+          <p key={item.key} data-testid="change" className="self-center text-xs text-muted">
+            {item.change.name ?? item.change.user} {item.change.change === 'joined' ? 'joined' : 'left'}
+          </p>
         ) : (
           <RunAnswer
             key={item.key}
@@ -92,7 +99,7 @@ interface PersonProps {
 function PersonSays({ text, author, children }: PersonProps) {
   return (
     <div className="max-w-[85%] self-end rounded-lg bg-accent-soft px-3.5 py-2">
-      <p className="text-xs text-muted">{author === 'user' ? 'You' : author}</p>
+      <p className="text-xs text-muted">{author}</p>
       {text !== '' && <p className="whitespace-pre-wrap break-words text-base">{text}</p>}
       {children}
     </div>

@@ -1,8 +1,9 @@
 /** Where a person writes the next message. */
-import type { FilePart } from '@witan/client'
-import type { KeyboardEvent } from 'react'
+import type { ConversationParticipant } from '@witan/protocol/schemas'
+import { type KeyboardEvent, useState } from 'react'
 import { takeFiles, useAttachments } from '../state/attachments.ts'
 import { useDraft } from '../state/drafts.ts'
+import type { SentPrompt } from '../state/prompt.ts'
 import { AttachButton, AttachedFiles, takesFiles } from './attach-field.tsx'
 import { Button } from './button.tsx'
 
@@ -10,17 +11,21 @@ interface ComposerProps {
   /** What is typed is kept under the conversation's id until it is sent. */
   readonly conversationId: string
   readonly busy: 'sending' | 'running' | 'waiting' | 'gone' | null
-  readonly onSend: (text: string, files: readonly FilePart[]) => void
+  /** The people in whose name one may write. */
+  readonly people: readonly ConversationParticipant[]
+  readonly onSend: (said: Pick<SentPrompt, 'text' | 'files' | 'author'>) => void
 }
 
 /** Enter sends, Shift and Enter begin a new line. Shut while a run is active, and says why. */
-export function Composer({ conversationId, busy, onSend }: ComposerProps) {
+export function Composer({ conversationId, busy, people, onSend }: ComposerProps) {
+  const [chosen, setAuthor] = useState('')
+  const author = people.some(({ id }) => id === chosen) ? chosen : ''
   const [text, setText] = useDraft(conversationId)
   const { files } = useAttachments(conversationId)
   const ready = busy === null && (text.trim() !== '' || files.length > 0)
   const send = () => {
     if (!ready) return
-    onSend(text, takeFiles(conversationId))
+    onSend({ text, files: takeFiles(conversationId), author: author === '' ? null : author })
     setText('')
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -46,6 +51,23 @@ export function Composer({ conversationId, busy, onSend }: ComposerProps) {
       }}
     >
       <AttachedFiles draft={conversationId} disabled={shut} />
+      {people.length > 0 && (
+        <label className="flex items-center gap-2 text-xs text-muted">
+          Write as
+          <select
+            className="rounded-md border border-line-strong bg-panel px-2 py-1 text-ink"
+            value={author}
+            onChange={(event) => setAuthor(event.target.value)}
+          >
+            <option value="">myself</option>
+            {people.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name ?? id}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <div className="flex items-end gap-2">
         <AttachButton draft={conversationId} disabled={shut} />
         <textarea

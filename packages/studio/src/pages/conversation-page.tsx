@@ -7,14 +7,15 @@ import { AgentName, AgentSign } from '../components/agent-sign.tsx'
 import { Chat } from '../components/chat.tsx'
 import { Composer } from '../components/composer.tsx'
 import { LoadingNote, ProblemNote, UnreadNote } from '../components/note.tsx'
+import { PeoplePanel } from '../components/people-panel.tsx'
 import { RecentList } from '../components/recent-list.tsx'
 import { RunPanel } from '../components/run-panel.tsx'
 import { TaskList } from '../components/task-list.tsx'
 import { putFiles, takeFiles } from '../state/attachments.ts'
 import { draftOf, putDraft } from '../state/drafts.ts'
 import { releasePrompt, sendPrompt, useSentPrompt, wordsOf } from '../state/prompt.ts'
-import { refreshConversation, useConversation } from '../state/queries.ts'
-import type { ConversationView, FilePart } from '@witan/client'
+import { refreshConversation, refreshParticipants, useConversation, useParticipants } from '../state/queries.ts'
+import type { ConversationView } from '@witan/client'
 import { runSummary } from '../state/tree.ts'
 import { useEvents } from '../state/use-events.ts'
 
@@ -57,9 +58,10 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
   useRefreshOnChange(id, view)
   const busy = onItsWay !== null ? 'sending' : activeState(view)
   const open = [...view.open.values()].map((one) => interruptions.find((known) => known.id === one.id) ?? one)
-  const send = (text: string, files: readonly FilePart[]) => {
+  const people = (useParticipants(id).data ?? []).filter(({ leftAt }) => leftAt === null)
+  const send = (said: Parameters<typeof sendPrompt>[1]) => {
     setChosenRun(null)
-    sendPrompt({ id, agent, afterSeq: view.lastSeq }, { text, files })
+    sendPrompt({ id, agent, afterSeq: view.lastSeq }, said)
   }
   return (
     <div className="grid h-full grid-cols-[minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_minmax(20rem,26rem)] md:grid-rows-1 xl:grid-cols-[16rem_minmax(0,1fr)_minmax(24rem,32rem)]">
@@ -72,6 +74,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
       <Parts part={part} onPart={setPart} busy={busy} />
       <section aria-label="Chat" className={`min-h-0 flex-col ${part === 'chat' ? 'flex' : 'hidden'} md:flex`}>
         <ChatHead id={id} agent={agent} />
+        <PeoplePanel conversationId={id} />
         <div className="min-h-0 flex-1 overflow-y-auto">
           {view.lastSeq < firstSeq && error === null ? (
             <LoadingNote what="what was said" />
@@ -102,7 +105,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
           }}
         />
         <div className="shrink-0 border-t border-line bg-panel">
-          <Composer conversationId={id} busy={isGone ? 'gone' : busy} onSend={send} />
+          <Composer conversationId={id} busy={isGone ? 'gone' : busy} people={people} onSend={send} />
         </div>
       </section>
       <section
@@ -205,4 +208,7 @@ function useRefreshOnChange(id: string, view: ConversationView): void {
   const key = `${[...view.open.keys()].join()} ${view.messages.length} ${activeState(view)}`
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key is what asks for it.
   useEffect(() => refreshConversation(id), [id, key])
+  const joined = view.changes.length
+  // biome-ignore lint/correctness/useExhaustiveDependencies: who joins or leaves asks for it.
+  useEffect(() => refreshParticipants(id), [id, joined])
 }

@@ -117,7 +117,7 @@ function StartForm({ agentId }: { readonly agentId: string }) {
         witan.conversations.start({ agent: agentId, parameters: read.given }, { idempotencyKey }),
       )
       const place = { id: started.id, agent: agentId, afterSeq: 0 }
-      sendPrompt(place, { text: prompt, files: takeFiles('new conversation') })
+      sendPrompt(place, { text: prompt, files: takeFiles('new conversation'), author: null })
       setPrompt('')
       refreshConversation(started.id)
       await navigate({ to: '/conversations/$conversation', params: { conversation: toSegment(started.id) } })

@@ -1,32 +1,36 @@
 /** The open interruptions of all conversations, answered here or in their conversation. */
 import type { Interruption } from '@witan/protocol'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../components/button.tsx'
 import { AgentName, AgentSign } from '../components/agent-sign.tsx'
 import { InterruptionCard } from '../components/interruption-card.tsx'
 import { EmptyNote, UnreadNote } from '../components/note.tsx'
 import { toSegment } from '../state/address.ts'
 import { formatAgo } from '../state/format.ts'
-import { useWaiting } from '../state/queries.ts'
+import { useWaiting, type WaitsFor } from '../state/queries.ts'
 import { useNow } from '../state/use-now.ts'
 
 /** The oldest first. */
 export function WaitingPage() {
-  const waiting = useWaiting()
+  const [whom, setWhom] = useState<WaitsFor>('all')
+  const waiting = useWaiting(whom)
   const now = useNow(true, 30_000)
   if (waiting.data === undefined) return <UnreadNote query={waiting} what="what waits" />
   const { items, isMore } = waiting.data
-  if (items.length === 0) {
-    return (
-      <EmptyNote title="Nothing waits for you">
-        Questions, calls to approve, messages and actions appear here as soon as a run needs an answer. Until you give
-        it, the run waits; nothing else does.
-      </EmptyNote>
-    )
-  }
   return (
     <div className="h-full overflow-y-auto">
       <div className="mx-auto max-w-3xl space-y-6 p-4 md:p-6">
-        <h1 className="text-lg font-semibold">Waits for you</h1>
+        <div className="flex flex-wrap items-center justify-between gap-3">
+          <h1 className="text-lg font-semibold">Waits for you</h1>
+          <Whom whom={whom} onWhom={setWhom} />
+        </div>
+        {items.length === 0 && (
+          <EmptyNote title={empty[whom]}>
+            Questions, calls to approve, messages and actions appear here as soon as a run needs an answer. Until
+            somebody gives it, the run waits; nothing else does.
+          </EmptyNote>
+        )}
         <ul className="space-y-6" data-testid="waiting">
           {items.map((open) => (
             <li key={open.id} className="space-y-2">
@@ -40,6 +44,35 @@ export function WaitingPage() {
         )}
       </div>
     </div>
+  )
+}
+
+const empty: Readonly<Record<WaitsFor, string>> = {
+  all: 'Nothing waits for you',
+  me: 'Nothing waits for you in particular',
+  none: 'Nothing waits for anybody who may answer',
+}
+
+const choices: readonly (readonly [WaitsFor, string])[] = [
+  ['all', 'Everything'],
+  ['me', 'For me'],
+  ['none', 'For nobody in particular'],
+]
+
+function Whom({ whom, onWhom }: { readonly whom: WaitsFor; readonly onWhom: (whom: WaitsFor) => void }) {
+  return (
+    <fieldset aria-label="For whom" className="flex flex-wrap gap-1">
+      {choices.map(([value, words]) => (
+        <Button
+          key={value}
+          look={value === whom ? 'plain' : 'quiet'}
+          aria-pressed={value === whom}
+          onClick={() => onWhom(value)}
+        >
+          {words}
+        </Button>
+      ))}
+    </fieldset>
   )
 }
 

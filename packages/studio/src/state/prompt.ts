@@ -12,6 +12,8 @@ import { witan } from './witan.ts'
 export interface SentPrompt {
   readonly text: string
   readonly files: readonly FilePart[]
+  /** The person in whose name it is said; null for whoever uses this page. */
+  readonly author: string | null
   /** The conversation's last seq when it was sent: a later message of the log replaces it. */
   readonly afterSeq: number
   readonly error: unknown
@@ -28,7 +30,7 @@ const sent = new Map<string, SentPrompt>()
 const listeners = new Set<() => void>()
 
 /** Sends a prompt and returns at once. While the server is away the prompt waits, and is sent when it is back. */
-export function sendPrompt(place: Place, said: Pick<SentPrompt, 'text' | 'files'>): void {
+export function sendPrompt(place: Place, said: Pick<SentPrompt, 'text' | 'files' | 'author'>): void {
   const prompt: SentPrompt = { ...said, afterSeq: place.afterSeq, error: null, stopWaiting: new AbortController() }
   put(place.id, prompt)
   deliver(place, prompt)
@@ -45,7 +47,10 @@ export function sendPrompt(place: Place, said: Pick<SentPrompt, 'text' | 'files'
  * Streams the run until the page's own reader has it: a model whose first reply nobody reads is called without a stream. What is
  * read here is dropped; the page shows the events of the conversation.
  */
-async function deliver({ id, agent }: Place, { text, files, stopWaiting: { signal } }: SentPrompt): Promise<void> {
+async function deliver(
+  { id, agent }: Place,
+  { text, files, author, stopWaiting: { signal } }: SentPrompt,
+): Promise<void> {
   const words = text.trim() === '' ? [] : [{ type: 'text' as const, text }]
   const prompt = files.length === 0 ? text : [...words, ...files]
   const idempotencyKey = newKey()
@@ -53,7 +58,7 @@ async function deliver({ id, agent }: Place, { text, files, stopWaiting: { signa
     const chat = witan.conversation(agent, { id })
     // Actions are answered by hand, on the page.
     chat.onUnhandledAction(() => {})
-    await chat.stream(prompt, { signal, idempotencyKey }).result()
+    await chat.stream(prompt, { signal, idempotencyKey, ...(author === null ? {} : { author }) }).result()
   }, signal)
 }
 

@@ -1,6 +1,7 @@
 /** What the pages read from the server, and for how long it counts as fresh. */
 import { keepPreviousData, QueryClient, queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { isWitanError } from '@witan/client'
+import type { ConversationParticipant } from '@witan/protocol/schemas'
 import { type AgentLook, arrangeAgents, inOrder, type KnownAgent, lookOf, looksOf } from './agents.ts'
 import { comesBack, onReopened } from './connection.ts'
 import { witan } from './witan.ts'
@@ -90,16 +91,38 @@ export function useConversations(search: string) {
   })
 }
 
+/** For whom something waits: anybody, whoever asks, or nobody in particular. */
+export type WaitsFor = 'all' | 'me' | 'none'
+
 /** The open interruptions of all conversations, at most 200. `isMore` if there are more. */
-export function useWaiting() {
+export function useWaiting(whom: WaitsFor = 'all') {
   return useQuery({
-    queryKey: ['waiting'],
+    queryKey: ['waiting', whom],
     queryFn: async () => {
-      const { items, nextCursor } = await witan.interruptions.list({ limit: mostWaiting })
+      const addressee = whom === 'all' ? {} : { addressee: whom }
+      const { items, nextCursor } = await witan.interruptions.list({ limit: mostWaiting, ...addressee })
       return { items, isMore: nextCursor !== null }
     },
+    placeholderData: keepPreviousData,
     refetchInterval: lookAgainMs,
   })
+}
+
+/** Everybody who takes part in a conversation or did. */
+export function useParticipants(id: string) {
+  return useQuery({
+    queryKey: ['participants', id],
+    queryFn: async () => {
+      const people: ConversationParticipant[] = []
+      for await (const person of witan.conversations.participants.all(id, { limit: 200 })) people.push(person)
+      return people
+    },
+  })
+}
+
+/** Asks again who takes part in a conversation. */
+export function refreshParticipants(id: string): void {
+  void queries.invalidateQueries({ queryKey: ['participants', id] })
 }
 
 /** One conversation's row with what is open in it. */

@@ -154,7 +154,9 @@ test('the chat has each message before the run it belongs to, and only what was 
     content: { author: 'anna', text: 'And hurry' },
   })
   assert.deepEqual(
-    chatItems(view).map((item) => (item.kind === 'message' ? item.message.text : item.runId)),
+    chatItems(view).map((item) =>
+      item.kind === 'message' ? item.message.text : item.kind === 'run' ? item.runId : item.change.user,
+    ),
     ['Rename me', 'And hurry', 'c_1'],
   )
 })
