@@ -279,7 +279,9 @@ function onResolved(view: Draft, { content, at }: EventOf<'resolved'>): Call | n
   const state = content.state === 'answered' || content.state === 'expired' ? content.state : 'cancelled'
   Object.assign(asked, { state, settledAt: text(at), by: text(content.by) || null, answer: content.answer ?? null })
   if (call.interruptionId !== id) return call
-  call.interruptionId = null
+  // A call may ask several people at once.
+  call.interruptionId = call.asked.findLast((one) => one.state === 'open')?.interruption.id ?? null
+  if (call.interruptionId !== null) return call
   if (call.state === 'waiting') call.state = state === 'answered' ? 'running' : 'cancelled'
   return call
 }

@@ -56,6 +56,7 @@ export function emptyState(
     channel: channelOf(about.database, about.id),
     given,
     people: startingPeople(given),
+    hasNamed: false,
     scrubbers: new Scrubbers(),
     documents: new Map(),
     ordinals: new Map(),

@@ -23,14 +23,14 @@ export function foldMessage(
   run: LiveJob | null,
   { place, body }: Entry & { body: MessageBody },
 ): void {
-  const { author, authorKind, artificialActions, id, tasks, files } = body
+  const { author, artificialActions, id, tasks, files } = body
   if (id !== undefined) run?.heard.add(id)
   const reader = run?.calls.get(place.call)
   if (reader === undefined && place.parentCall !== null) return
   const document = reader?.document ?? documentAt(state, place.document, place.document)
   // A person's message to the root is stored raw; every other message was attributed and escaped when it was written.
   const isAttributed = place.parentCall !== null || author === 'witan'
-  const spoken = authorKind === undefined || place.parentCall !== null ? null : speaks(state, author)
+  const spoken = place.parentCall === null ? spokenBy(state, body) : null
   document.inbox.push({
     author,
     text: files === undefined ? body.text : withMentions(body.text, files),
@@ -45,11 +45,23 @@ export function foldMessage(
   })
 }
 
-/** A person speaks to the root. The words name their speaker if at least two people take part or have spoken [C6]. */
-function speaks(state: ConversationState, id: string): Pick<WaitingMessage, 'people' | 'isNamed'> {
-  state.people = changed(state.people, { id, name: null, roles: [] }, 'spoke')
+/**
+ * Somebody speaks to the root. A person's words name their speaker if at least two people take part or have spoken; those of nobody
+ * in particular do from the first such words on [C6].
+ */
+function spokenBy(
+  state: ConversationState,
+  { author, authorKind }: MessageBody,
+): Pick<WaitingMessage, 'people' | 'isNamed'> | null {
+  if (authorKind === undefined) {
+    const isNamed = state.hasNamed && author === 'user' && companyOf(state.people) > 1
+    return isNamed ? { isNamed } : null
+  }
+  state.people = changed(state.people, { id: author, name: null, roles: [] }, 'spoke')
   const { people } = state
-  return companyOf(people, id) > 1 ? { people, isNamed: true } : { people }
+  if (companyOf(people, author) < 2) return { people }
+  state.hasNamed = true
+  return { people, isNamed: true }
 }
 
 /** A text that mentions the files behind it, one per line. */

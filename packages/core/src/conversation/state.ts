@@ -377,6 +377,8 @@ export interface ConversationState {
   readonly maxModelIterationsPerCall: number | null
   /** Who takes part now. */
   people: People
+  /** Whether words have named their speaker: then those of nobody in particular do too, while several people take part. */
+  hasNamed: boolean
   /** One scrubber per set of hidden values. */
   readonly scrubbers: Scrubbers
   /** Documents by path and bound values [C7]. */

@@ -15,10 +15,11 @@ export interface RunTree {
 /** Builds the tree of the run whose root call is `run`. Null if its start is not among the entries. */
 export async function callTree(entries: AsyncIterable<Entry>, run: string): Promise<RunTree | null> {
   const nodes = new Map<string, Node>()
+  const open = new Map<string, number>()
   let toolRounds = 0
   for await (const entry of entries) {
     if (entry.place.run !== run) continue
-    take(nodes, entry)
+    take(nodes, entry, open)
     if (isToolRound(entry)) toolRounds += 1
   }
   const root = nodes.get(run)
@@ -29,7 +30,8 @@ function isToolRound(entry: Entry): boolean {
   return entry.type === 'end' && entry.kind === 'model' && entry.body.offered && entry.body.toolCalls.length > 0
 }
 
-function take(nodes: Map<string, Node>, entry: Entry): void {
+/** `open` counts what each call waits for. */
+function take(nodes: Map<string, Node>, entry: Entry, open: Map<string, number>): void {
   const { place } = entry
   const node = nodes.get(place.call)
   const at = new Date(entry.at).toISOString()
@@ -38,7 +40,10 @@ function take(nodes: Map<string, Node>, entry: Entry): void {
     else Object.assign(node, newNode(entry, at))
     if (entry.kind === 'tool') countTool(nodes.get(place.parentCall ?? ''))
   } else if (node === undefined) {
-    if (isRequired(entry)) add(nodes, entry, heldNode(entry, at))
+    if (isRequired(entry)) {
+      add(nodes, entry, heldNode(entry, at))
+      open.set(place.call, 1)
+    }
   } else if (entry.type === 'end' && entry.kind === 'model') {
     addModelCall(node.usage, entry.body.usage)
   } else if (entry.type === 'notice') {
@@ -50,8 +55,11 @@ function take(nodes: Map<string, Node>, entry: Entry): void {
         : entry.body.code === 'RUN_CANCELLED'
     node.status = cancelled ? 'cancelled' : entry.type === 'end' ? 'completed' : 'failed'
     node.endedAt = at
-  } else if (isRequired(entry)) node.status = 'waiting'
-  else if (entry.type === 'resolved') node.status = 'running'
+  } else if (isRequired(entry) || entry.type === 'resolved') {
+    const count = (open.get(place.call) ?? 0) + (entry.type === 'resolved' ? -1 : 1)
+    open.set(place.call, count)
+    node.status = count > 0 ? 'waiting' : 'running'
+  }
 }
 
 function add(nodes: Map<string, Node>, { place }: Entry, node: Node): void {

@@ -81,8 +81,8 @@ export function isThere({ all, isListed }: People, id: string): boolean {
   return presence === 'there' || (!isListed && presence !== 'left')
 }
 
-/** How many different people take part or have spoken, with `speaker`; nobody who has left counts. */
-export function companyOf({ all }: People, speaker: string): number {
+/** How many different people take part or have spoken, with `speaker` if there is one; nobody else who has left counts. */
+export function companyOf({ all }: People, speaker: string | null = null): number {
   const others = all.filter(({ id, presence }) => id !== speaker && presence !== 'left')
-  return others.length + 1
+  return others.length + (speaker === null ? 0 : 1)
 }
