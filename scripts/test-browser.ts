@@ -7,6 +7,9 @@ import { existsSync, globSync } from 'node:fs'
 
 const known = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/snap/bin/chromium']
 
+/** Each file has a browser and a server of its own, and waits for them more than it works. */
+const filesAtOnce = 2
+
 function findChromium(): string | undefined {
   return [process.env.WITAN_CHROMIUM ?? '', ...known].find((path) => path !== '' && existsSync(path))
 }
@@ -27,9 +30,8 @@ function main(): number {
   const chromium = findChromium()
   if (chromium === undefined) return couldNotRun('no Chromium; install one or set WITAN_CHROMIUM to its path')
   const env = { ...process.env, WITAN_CHROMIUM: chromium }
-  return (
-    spawnSync(process.execPath, ['--test', '--test-timeout=300000', ...files], { stdio: 'inherit', env }).status ?? 1
-  )
+  const words = ['--test', `--test-concurrency=${filesAtOnce}`, '--test-timeout=300000', ...files]
+  return spawnSync(process.execPath, words, { stdio: 'inherit', env }).status ?? 1
 }
 
 function couldNotRun(reason: string): number {

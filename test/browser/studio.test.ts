@@ -150,18 +150,18 @@ describe('the Studio', { skip, timeout: 300_000 }, () => {
 
   test('the text of an answer arrives in pieces', () =>
     inPage(async (page) => {
+      // Looks at each change of the page, so that no piece is missed on a busy machine.
+      await page.addInitScript(`
+        window.seenLengths = new Set()
+        const look = () => {
+          const text = document.querySelector('[data-testid=answer] [data-testid=answer-text]')
+          if (text) window.seenLengths.add((text.textContent ?? '').length)
+        }
+        new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true })
+      `)
       await start(page, target.shortPrompt)
-      await page.getByTestId('chat').waitFor()
-      const lengths = await page.evaluate(`new Promise((resolve) => {
-        const seen = new Set()
-        const timer = setInterval(() => {
-          const answer = document.querySelector('[data-testid=answer]')
-          if (answer) seen.add((answer.querySelector('[data-testid=answer-text]')?.textContent ?? '').length)
-          if (answer?.dataset.state !== 'completed') return
-          clearInterval(timer)
-          resolve(seen.size)
-        }, 15)
-      })`)
+      await answer(page, 'completed').waitFor()
+      const lengths = await page.evaluate('window.seenLengths.size')
       assert.ok(Number(lengths) > 2, `saw ${lengths} lengths of the text`)
     }))
 
