@@ -18,7 +18,7 @@ const schema = {
 
 let stage: Stage
 beforeEach(async () => {
-  stage = await createStage({ store: 'file' })
+  stage = await createStage({ store: 'file', hosted: true })
 })
 afterEach(() => stage?.close())
 

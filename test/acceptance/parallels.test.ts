@@ -10,7 +10,7 @@ import type { WitanEvent } from './support/wire.ts'
 
 let stage: Stage
 beforeEach(async () => {
-  stage = await createStage({ store: 'file' })
+  stage = await createStage({ store: 'file', hosted: true })
 })
 afterEach(() => stage?.close())
 

@@ -8,7 +8,7 @@ import { spoken, toolContents, transcript } from './support/transcript.ts'
 
 let stage: Stage
 beforeEach(async () => {
-  stage = await createStage({ store: 'file' })
+  stage = await createStage({ store: 'file', hosted: true })
 })
 afterEach(() => stage?.close())
 

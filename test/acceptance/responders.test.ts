@@ -7,7 +7,7 @@ import { offeredNames, spoken, toolContents } from './support/transcript.ts'
 
 let stage: Stage
 beforeEach(async () => {
-  stage = await createStage({ store: 'file' })
+  stage = await createStage({ store: 'file', hosted: true })
 })
 afterEach(() => stage?.close())
 

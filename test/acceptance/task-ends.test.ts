@@ -12,7 +12,7 @@ import type { Conversation, RunResult, WitanEvent } from './support/wire.ts'
 let stage: Stage
 let tasks: TaskDoors
 beforeEach(async () => {
-  stage = await createStage({ store: 'file' })
+  stage = await createStage({ store: 'file', hosted: true })
   tasks = taskDoors(stage)
 })
 afterEach(() => stage?.close())

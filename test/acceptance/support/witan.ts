@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createParser } from 'eventsource-parser'
+import { startHosted } from './host.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 /** A hang is found all the same; a busy machine has its time. */
@@ -35,6 +36,8 @@ export interface Frame {
 export interface WitanOptions {
   modelUrl: string
   store?: 'memory' | 'file'
+  /** Begins in a process that the tests of a file share. After `stop` or `kill` it goes on in one of its own, as any server does. */
+  hosted?: true
   /** Puts files (a SQLite source, say) into the folder of the configuration and returns further configuration. */
   prepare?: (folder: string) => Record<string, unknown>
 }
@@ -63,6 +66,8 @@ interface Running {
   child: ChildProcess
   output: string[]
   url: string
+  /** Ends a server that shares its process, and does nothing once it has ended; absent for any other. */
+  stop?: () => Promise<void>
 }
 
 /** Writes a configuration into a temporary folder and starts the server on it. */
@@ -76,9 +81,13 @@ export async function createWitan(options: WitanOptions): Promise<Witan> {
     ...options.prepare?.(folder),
   }
   await writeFile(join(folder, 'witan.config.json'), JSON.stringify(config, null, 2))
-  let running = await launch(folder)
+  let running = options.hosted === true ? await host(folder) : await launch(folder)
   const end = async (signal: NodeJS.Signals) => {
-    await finish(running.child, signal)
+    const { child, stop } = running
+    const isGone = child.exitCode !== null || child.signalCode !== null
+    if (signal !== 'SIGTERM' || stop === undefined || isGone) return finish(child, signal)
+    running = { ...running, stop: async () => {} }
+    await stop()
   }
   return {
     get url() {
@@ -103,16 +112,28 @@ export async function createWitan(options: WitanOptions): Promise<Witan> {
   }
 }
 
-function spawnServer(folder: string): Omit<Running, 'url'> {
+/** What a server reads of the environment: nothing that this machine has set for another. */
+function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(WITAN_|MAX_SUB_AGENT|NODE_(?!COMPILE_CACHE$)|OPENAI_|ANTHROPIC_|GOOGLE_)/.test(name),
   )
+  return { ...Object.fromEntries(kept), WITAN_PORT: '0', PLAY_KEY: 'key-of-the-play' }
+}
+
+async function host(folder: string): Promise<Running> {
+  const output: string[] = []
+  const file = join(folder, 'witan.config.json')
+  const { process: child, url, stop } = await startHosted(file, environment(), (text) => output.push(text))
+  return { child, output, url, stop }
+}
+
+function spawnServer(folder: string): Omit<Running, 'url'> {
   const child = spawn(
     process.execPath,
     ['--conditions=witan-source', 'packages/cli/bin/witan.js', 'serve', '--config', join(folder, 'witan.config.json')],
     {
       cwd: root,
-      env: { ...Object.fromEntries(kept), WITAN_PORT: '0', PLAY_KEY: 'key-of-the-play' },
+      env: environment(),
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )

@@ -1,0 +1,57 @@
+/** The process that hosts the servers of a test file, so that an empty server costs no process of its own. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Asked, Replied } from './host-process.ts'
+
+const script = fileURLToPath(new URL('host-process.ts', import.meta.url))
+
+let host: ChildProcess | null = null
+
+/** A server of the host. `process` ends with SIGKILL as that of any server; the next one then gets another. */
+export interface Hosted {
+  readonly process: ChildProcess
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** Starts a server on this configuration. The one before it must have ended. `told` takes what the process prints. */
+export async function startHosted(file: string, env: NodeJS.ProcessEnv, told: (text: string) => void): Promise<Hosted> {
+  if (host === null || host.exitCode !== null || host.signalCode !== null) host = forked(env)
+  const { stdout, stderr } = host
+  const child = host
+  const take = (data: unknown) => told(String(data))
+  for (const stream of [stdout, stderr]) stream?.on('data', take)
+  const { url } = (await ask(child, { start: file })) as { url: string }
+  return {
+    process: child,
+    url,
+    stop: async () => {
+      await ask(child, { stop: true })
+      for (const stream of [stdout, stderr]) stream?.off('data', take)
+    },
+  }
+}
+
+function forked(env: NodeJS.ProcessEnv): ChildProcess {
+  const child = fork(script, [], {
+    execArgv: ['--no-warnings', '--conditions=witan-source'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env,
+  })
+  // With no listener a pipe that is full would stop the process.
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', () => {})
+  return child
+}
+
+async function ask(child: ChildProcess, asked: Asked): Promise<Replied> {
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  child.once('exit', leave)
+  const replied = once(child, 'message', { signal: gone.signal })
+  child.send(asked)
+  const [reply] = (await replied) as [Replied]
+  child.off('exit', leave)
+  if ('error' in reply) throw new Error(reply.error)
+  return reply
+}
