@@ -11,12 +11,13 @@ const from = (database: string): Principal => ({ ...localPrincipal, database: da
 /** A conversation with a document below it, a finished run, and a run that waits. */
 async function lived() {
   const stage = createStage({
-    agents: [
-      { id: 'root', subAgents: [{ agent: 'leaf' }] },
-      { id: 'leaf', actions: [{ name: 'Ask' }] },
-    ],
+    agents: [],
     plays: { root: [call('leaf', { message: 'go' }), 'done'], leaf: [call('Ask'), 'leaf done'] },
   })
+  await stage.runtime.agents.saveAll([
+    agent('root', { subAgents: [{ agent: 'leaf' }] }),
+    agent('leaf', { actions: [{ name: 'Ask' }] }),
+  ])
   const result = await stage.ask('root', 'hello', { id: 'chats/1' })
   const interruption = result.interruptions[0]?.id ?? ''
   return { stage, run: result.runId, interruption, other: stage.runtime.as(from('other')) }

@@ -1,11 +1,12 @@
 /** `createRuntime`: the one place that assembles a runtime from its parts. */
 import { WitanError } from '@witan/protocol'
 import { localPrincipal, type Principal } from './identity/principal.ts'
-import { seedDefinitions } from './agent/admin/save.ts'
 import type { Runtime } from './runtime/contract.ts'
+import { seed } from './runtime/databases.ts'
 import { createHealth } from './runtime/health.ts'
 import { rememberedReplies } from './runtime/idempotency.ts'
 import { startListening } from './runtime/listening.ts'
+import { keyLookup } from './runtime/keys.ts'
 import { createWitan } from './runtime/witan.ts'
 import type { RuntimeOptions } from './runtime/options.ts'
 import { type Parts, wire } from './runtime/wiring.ts'
@@ -20,13 +21,16 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
   ready.catch(() => {})
   let isClosed = false
   const opened = () => (isClosed ? Promise.reject<void>(closed()) : ready)
-  const as = (principal: Principal) => createWitan(parts, principal, opened)
+  const openedFor = (database: string) =>
+    database === localPrincipal.database ? opened : () => opened().then(() => parts.prepare(database))
+  const as = (principal: Principal) => createWitan(parts, principal, openedFor(principal.database))
   let closing: Promise<void> | null = null
   return {
     ...as(localPrincipal),
     as,
     ready,
     idempotency: rememberedReplies(parts, opened),
+    keyLookup: keyLookup(parts, opened),
     health: createHealth(parts, opened),
     close: () => {
       closing ??= stop(parts, ready, () => {
@@ -37,14 +41,12 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
   }
 }
 
-/** Stores the agents and protocols of the code, as `source: code`, before any work is claimed [F10]. */
+/** Stores the agents and protocols of the code in the database `default`, as `source: code`, before any work is claimed [F10]. */
 async function start(parts: Parts): Promise<void> {
   await parts.store.open()
-  const admin = parts.adminOf(localPrincipal.database)
-  const agents = parts.agents.map((agent) => ('data' in agent ? agent.data : agent))
-  const { protocols } = parts
-  if (agents.length + protocols.length > 0) await seedDefinitions(admin, { agents, protocols }, parts.env.report)
-  else await parts.registry.ensure(admin.database)
+  const { database } = localPrincipal
+  await seed({ ...parts, report: parts.env.report }, database)
+  await parts.registry.ensure(database)
   parts.listening.current = startListening(parts)
   await parts.worker.open()
 }

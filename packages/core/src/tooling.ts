@@ -10,5 +10,10 @@ export { withWrapped } from './agent/define.ts'
 // the likely word for a misspelt one
 export { nearest } from './agent/nearest.ts'
 
+// API keys: how a server looks them up, and keys on a store without a runtime
+export type { KeyAdmin, KeyLookup, KnownKey } from './runtime/key-contract.ts'
+export { digestOfKey, digestOfSession, keyPattern, sessionOfKey } from './identity/key.ts'
+export { createKey, shownKey } from './store/key-rows.ts'
+
 // stores that are not open
 export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'

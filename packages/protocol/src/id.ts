@@ -12,6 +12,8 @@ export type CallId = Branded<'CallId'>
 /** One durable question to somebody outside the run. */
 export type InterruptionId = Branded<'InterruptionId'>
 
+/** Names of databases. */
+export const databaseNamePattern = /^[a-z0-9-]{1,64}$/
 /** Agent ids: lower-case letters, digits and `-`, 1 to 64 characters [Rb43]. */
 export const agentIdPattern = /^[a-z0-9-]{1,64}$/
 /** Names of queries, actions and function tools: what providers accept as a tool name. */

@@ -32,6 +32,9 @@ export {
 export { givenParameterSchema, parameterSchema } from './parameter.ts'
 export { fitsType, reservedParameterNames, typeToJsonSchema } from './parameter-type.ts'
 
+// who asks
+export { apiKeySchema, createdKeySchema, keyRequestSchema, principalSchema } from './key.ts'
+
 // conversations, runs, documents
 export type { ConversationParticipant, ParticipantRequest } from './conversation.ts'
 export {

@@ -54,7 +54,7 @@ async function exportAll(given: Given, terminal: Terminal): Promise<ExitCode> {
     const databases = await databasesOf(store, given.texts('database'))
     const sink = await openSink(given.operands[0], terminal)
     const progress = createProgress(terminal)
-    const tally = { agents: 0, conversations: 0, live: 0 }
+    const tally = { agents: 0, conversations: 0, keys: 0, live: 0 }
     try {
       for await (const line of exportStore(store, databases)) {
         count(tally, line)
@@ -68,7 +68,7 @@ async function exportAll(given: Given, terminal: Terminal): Promise<ExitCode> {
     } finally {
       progress.end()
     }
-    print(terminal.errors, `exported ${plural(tally.agents, 'agent')}, ${plural(tally.conversations, 'conversation')}`)
+    print(terminal.errors, `exported ${sum(tally)}`)
     if (tally.live > 0) {
       const [what, it] = tally.live === 1 ? ['1 run or task has', 'it'] : [`${tally.live} runs and tasks have`, 'them']
       const next = `the store that imports this file continues ${it}. Do not use this store any more.`
@@ -78,8 +78,9 @@ async function exportAll(given: Given, terminal: Terminal): Promise<ExitCode> {
   })
 }
 
-function count(tally: { agents: number; conversations: number; live: number }, line: MovingLine): void {
+function count(tally: { agents: number; conversations: number; keys: number; live: number }, line: MovingLine): void {
   if (line.kind === 'agent') tally.agents += 1
+  else if (line.kind === 'key') tally.keys += 1
   else if (line.kind === 'conversation') tally.conversations += 1
   else if (line.kind === 'job' && line.job.endedAt === null) tally.live += 1
 }
@@ -119,6 +120,7 @@ interface Imported {
   same: number
   agents: number
   conversations: number
+  keys: number
 }
 
 async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
@@ -127,7 +129,7 @@ async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
   const lines = await fileLines(given.operands[0] as string, terminal)
   return withStore(config, 'import', async (store) => {
     const progress = createProgress(terminal)
-    const done: Imported = { stored: 0, same: 0, agents: 0, conversations: 0 }
+    const done: Imported = { stored: 0, same: 0, agents: 0, conversations: 0, keys: 0 }
     try {
       const total = await lookThrough(store, lines(), (seen) => progress.show(`looking through: ${seen} …`))
       for await (const item of readExport(lines())) {
@@ -163,11 +165,13 @@ async function take(store: Store, item: ExportItem, done: Imported): Promise<voi
   }
   done.stored += 1
   if (item.kind === 'agent') done.agents += 1
+  else if (item.kind === 'key') done.keys += 1
   else done.conversations += 1
 }
 
-function sum({ agents, conversations }: Imported): string {
-  return `${plural(agents, 'agent')}, ${plural(conversations, 'conversation')}`
+function sum({ agents, conversations, keys }: Pick<Imported, 'agents' | 'conversations' | 'keys'>): string {
+  const withKeys = keys === 0 ? '' : `, ${plural(keys, 'API key')}`
+  return `${plural(agents, 'agent')}, ${plural(conversations, 'conversation')}${withKeys}`
 }
 
 function broken(done: Imported): string {

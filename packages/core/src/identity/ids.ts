@@ -31,6 +31,22 @@ export function randomIds(): Ids {
   }
 }
 
+const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** A new API key of 256 random bits, and its id. Never counted: a key must not be guessed, not even in a test. */
+export function randomKey(): { readonly id: string; readonly key: string } {
+  const id = BigInt(`0x${randomBytes(10).toString('hex')}`)
+    .toString(36)
+    .padStart(16, '0')
+  let rest = BigInt(`0x${randomBytes(32).toString('hex')}`)
+  let text = ''
+  for (let index = 0; index < 43; index += 1) {
+    text = (letters[Number(rest % 62n)] ?? '') + text
+    rest /= 62n
+  }
+  return { id, key: `wtn_${text}` }
+}
+
 /** Counted ids for tests: `c_1`, `c_2`, … */
 export function countedIds(): Ids {
   let count = 0

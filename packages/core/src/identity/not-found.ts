@@ -8,6 +8,7 @@ const hints = {
   document: 'It may have been deleted, or belong to somebody else.',
   file: 'A document shows the files of its messages, with their digests.',
   interruption: 'GET /api/v1/interruptions lists the open ones.',
+  key: 'GET /api/v1/keys lists the keys.',
   participant: 'GET the participants of the conversation for those who take part.',
   protocol: 'GET /api/v1/protocols lists the protocols.',
   run: 'GET the conversation for its runs.',

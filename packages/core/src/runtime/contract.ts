@@ -26,20 +26,10 @@ import type { ConversationParticipant } from '@witan/protocol/schemas'
 import type { Diagram, Exchange, StoredProtocol } from '@witan/protocol/protocols'
 import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/admin/assign.ts'
 import type { Principal } from '../identity/principal.ts'
+import type { Page, PageOptions } from './page.ts'
+import type { KeyAdmin, KeyLookup } from './key-contract.ts'
 import type { Reservation } from '../store/store.ts'
 import type { AgentGraph } from '../agent/admin/graph.ts'
-
-/** One page of a list; `nextCursor` is null on the last one. */
-export interface Page<Item> {
-  readonly items: readonly Item[]
-  readonly nextCursor: string | null
-}
-
-/** Selects a page: `limit` 1 to 200, default 50; `cursor` from the previous page. */
-export interface PageOptions {
-  readonly limit?: number
-  readonly cursor?: string | null
-}
 
 /** Options of a document read: the start, by at most one of the first three; how many messages, and in how much detail. */
 export interface DocumentOptions {
@@ -228,6 +218,8 @@ export interface Witan {
   readonly principal: Principal
   readonly agents: AgentAdmin
   readonly protocols: ProtocolAdmin
+  /** The API keys of the database. For everybody but an `admin` every method throws `NOT_FOUND`. */
+  readonly keys: KeyAdmin
   /** The names that agents may use as `model` and `tools` entries. */
   readonly models: readonly string[]
   conversation(agent: string, options?: Partial<Omit<ConversationRequest, 'agent' | 'prompt'>>): Chat
@@ -318,6 +310,8 @@ export interface Runtime extends Witan {
   readonly ready: Promise<void>
   /** Releases its jobs and closes the store. Active runs stop where they are and resume at the next start. */
   close(): Promise<void>
+  /** Finds keys by their digests, in all databases: what a server checks requests with. */
+  readonly keyLookup: KeyLookup
   /** Remembers a reply under an idempotency key, or returns the remembered reply. */
   readonly idempotency: RememberedReplies
   /**
@@ -373,3 +367,4 @@ export interface IdempotencyScope {
 }
 
 export type { AgentData, AgentInput, AssignedSubAgent, Interruption, RevisionOption, RunRequest, SubAgentLine }
+export type { Page, PageOptions } from './page.ts'

@@ -31,6 +31,7 @@ import type { QuerySource } from '../tool/source.ts'
 import { keepWarm } from './warm.ts'
 import { TimeLimit } from '../model/time-limit.ts'
 import { modelDirectory } from './models.ts'
+import { createPreparing } from './databases.ts'
 import { type RuntimeOptions, refuseUnknown } from './options.ts'
 import { collectTools, sourcesOf, toolsetOf, toolSourcesOf } from './toolset.ts'
 
@@ -48,6 +49,8 @@ export interface Parts extends CommandContext {
   readonly listening: { current: Listening | null }
   readonly expiry: Expiry
   readonly documents: WarmDocuments
+  /** Loads a database, with the agents and protocols of the code in it; once. */
+  prepare(database: string): Promise<void>
 }
 
 /** Creates and connects the parts; nothing is opened yet. Wrapped agents are registered like any other. */
@@ -105,7 +108,7 @@ export function wire(given: RuntimeOptions): Parts {
     store,
     warm,
     tracker,
-    prepare: (database) => registry.ensure(database),
+    prepare: (database) => prepare(database),
     note: options.working ?? (() => {}),
     async sweep() {
       await expiry.look()
@@ -115,14 +118,13 @@ export function wire(given: RuntimeOptions): Parts {
   })
   const listening: Parts['listening'] = { current: null }
   const commands: CommandContext = { env, store, warm, tracker }
-  const expiry = createExpiry({ clock, now: () => store.now(), report: env.report }, () =>
-    expireDue(commands, (database) => registry.ensure(database)),
-  )
+  const expiry = createExpiry({ clock, now: () => store.now(), report: env.report }, () => expireDue(commands, prepare))
   const sweepConversations = sweeper({ store, warm, hub })
   const admin = { registry, records: tellingRecords(store), check, modelKind: models.kindOf }
   const adminOf = (database: DatabaseId): AdminContext => ({ database, ...admin })
   const { protocols = [] } = options
-  const rest = { agents, protocols, adminOf, expiry, listening, documents }
+  const prepare = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
+  const rest = { agents, protocols, adminOf, expiry, listening, documents, prepare }
   return { ...commands, worker, registry, hub, check, sources, ...rest }
 }
 

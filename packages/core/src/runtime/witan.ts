@@ -9,6 +9,7 @@ import { deleteConversation, startConversation } from './conversations.ts'
 import { getDocument } from './documents.ts'
 import { forkConversation } from './fork.ts'
 import { answer, listInterruptions } from './interruptions.ts'
+import { keyAdmin } from './keys.ts'
 import { addParticipant, listParticipants, removeParticipant } from './participants.ts'
 import { followRun, liveRun, run } from './runs.ts'
 import { protocolAdmin } from './protocols.ts'
@@ -35,6 +36,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     principal,
     agents: agentAdmin(scope, (id, request) => run(scope, id, { body: request })),
     protocols: protocolAdmin(scope),
+    keys: keyAdmin(scope),
     models: parts.check.modelNames,
     conversation: (agent, options = {}) => createChat(witan, agent, options),
     start: (request, options = {}) => ready().then(() => startConversation(scope, request, options)),

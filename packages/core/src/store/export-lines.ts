@@ -5,6 +5,7 @@ import { digestPattern, mediaTypePattern } from '@witan/protocol/files'
 import { agentSchema, findingSchema, interruptionSchema, protocolSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { decodeBase64, encodeBase64 } from '../identity/base64.ts'
+import type { KeyRow } from './keys.ts'
 import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow, StoredContent } from './store.ts'
 
 /** The format version that this code writes; it reads no other. */
@@ -109,6 +110,19 @@ const participantSchema = z.strictObject({
   leftAt: maybe,
 })
 
+const keySchema = z.strictObject({
+  id: text,
+  digest: text.regex(/^sha256:[\w-]{43}$/),
+  holder: text.nullable(),
+  roles: z.array(text),
+  name: text.nullable(),
+  address: text.nullable(),
+  createdBy: text,
+  createdAt: number,
+  expiresAt: maybe,
+  lastUsedAt: maybe,
+})
+
 const lineSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('witan-store'), version: z.literal(movingVersion), databases: z.array(text) }),
   z.strictObject({
@@ -118,6 +132,7 @@ const lineSchema = z.discriminatedUnion('kind', [
     current: whole.nullable(),
     revisions: z.array(revisionSchema).min(1),
   }),
+  z.strictObject({ kind: z.literal('key'), database: text, key: keySchema }),
   z.strictObject({
     kind: z.literal('conversation'),
     database: text,
@@ -133,7 +148,7 @@ const lineSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('interruption'), interruption: openSchema }),
   z.strictObject({ kind: z.literal('content'), content: contentSchema }),
   z.strictObject({ kind: z.literal('participant'), participant: participantSchema }),
-  z.strictObject({ kind: z.literal('end'), agents: whole, conversations: whole }),
+  z.strictObject({ kind: z.literal('end'), agents: whole, conversations: whole, keys: whole.min(1).optional() }),
 ])
 
 /** One line. A conversation's line is followed by its entries, jobs, interruptions, content and people, in the numbers that it states. */
@@ -157,6 +172,8 @@ export const movingRows = {
     ordered(contentSchema, { ...row, bytes: encodeBase64(row.bytes) }),
   participant: (row: ParticipantRow): MovingOf<'participant'>['participant'] =>
     ordered(participantSchema, { ...row, roles: [...row.roles] }),
+  key: ({ database: _, ...row }: KeyRow): MovingOf<'key'>['key'] =>
+    ordered(keySchema, { ...row, roles: [...row.roles] }),
   revision: (row: z.infer<typeof revisionSchema>): z.infer<typeof revisionSchema> => ordered(revisionSchema, row),
 } as const
 

@@ -14,12 +14,14 @@ import {
   movingVersion,
   readMovingLine,
 } from './export-lines.ts'
+import type { KeyRow } from './keys.ts'
 import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow, Store, WholeConversation } from './store.ts'
 import { arriving } from './snapshot.ts'
 
-/** One agent with all its revisions, or one complete conversation. */
+/** One agent with all its revisions, one API key without the key itself, or one complete conversation. */
 export type ExportItem =
   | MovingOf<'agent'>
+  | MovingOf<'key'>
   | { readonly kind: 'whole'; readonly database: string; readonly whole: WholeConversation }
 
 const pageSize = 200
@@ -30,13 +32,17 @@ const pageSize = 200
  */
 export async function* exportStore(store: Store, databases: readonly string[]): AsyncGenerator<MovingLine> {
   yield { kind: 'witan-store', version: movingVersion, databases: [...databases] }
-  const counts = { agents: 0, conversations: 0 }
+  const counts = { agents: 0, conversations: 0, keys: 0 }
   const seen = new Map<string, string>()
   for (const database of databases) {
     seen.set(database, await agentsMark(store, database))
     for (const id of await store.listAgentIds(database)) {
       yield await agentLine(store, database, id)
       counts.agents += 1
+    }
+    for (const key of await keysOf(store, database)) {
+      yield { kind: 'key', database, key: movingRows.key(key) }
+      counts.keys += 1
     }
   }
   for (const database of databases) {
@@ -48,7 +54,8 @@ export async function* exportStore(store: Store, databases: readonly string[]): 
     }
   }
   for (const [database, mark] of seen) if (mark !== (await agentsMark(store, database))) throw changedError(database)
-  yield { kind: 'end', ...counts }
+  const { keys, ...others } = counts
+  yield { kind: 'end', ...others, ...(keys === 0 ? {} : { keys }) }
 }
 
 function changedError(database: string): WitanError {
@@ -74,6 +81,16 @@ async function agentLine(store: Store, database: string, id: string): Promise<Mo
     revisions.push(movingRows.revision({ revision, source, data: { ...data }, warnings: [...warnings] }))
   }
   return { kind: 'agent', database, id, current, revisions }
+}
+
+/** Oldest first, as an import stores them. */
+async function keysOf(store: Store, database: string): Promise<readonly KeyRow[]> {
+  const keys: KeyRow[] = []
+  for (;;) {
+    const rows = await store.listKeys(database, { limit: pageSize, after: keys.at(-1)?.id ?? null })
+    keys.push(...rows)
+    if (rows.length < pageSize) return keys.reverse()
+  }
 }
 
 /** Oldest first, so that an import in this order keeps the order of lists. */
@@ -122,17 +139,24 @@ export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<
   const reader = new Reader(lines)
   const first = await reader.next()
   if (first.kind !== 'witan-store') throw invalid('line 1', 'is not the first line of an export')
-  const counts = { agents: 0, conversations: 0 }
+  const counts = { agents: 0, conversations: 0, keys: 0 }
   for (;;) {
     const line = await reader.next()
     if (line.kind === 'end') {
-      if (line.agents !== counts.agents || line.conversations !== counts.conversations)
-        throw invalid(reader.place, `says that there are ${line.agents} agents and ${line.conversations} conversations`)
+      const { agents, conversations, keys = 0 } = line
+      if (agents !== counts.agents || conversations !== counts.conversations || keys !== counts.keys)
+        throw invalid(
+          reader.place,
+          `says that there are ${agents} agents, ${keys} keys and ${conversations} conversations`,
+        )
       return await reader.finish()
     }
     if (line.kind === 'agent') {
       refuseOddRevisions(line, reader.place)
       counts.agents += 1
+      yield line
+    } else if (line.kind === 'key') {
+      counts.keys += 1
       yield line
     } else if (line.kind === 'conversation') {
       const { database } = line
@@ -228,6 +252,12 @@ export async function standingOf(store: Store, item: ExportItem): Promise<Standi
     if (there === null) return 'new'
     return isDeepStrictEqual(plain(database, there), plain(database, item.whole)) ? 'same' : 'other'
   }
+  if (item.kind === 'key') {
+    const there = (await keysOf(store, database)).find(({ id }) => id === item.key.id)
+    if (there === undefined) return (await store.findKeys([item.key.digest])).length === 0 ? 'new' : 'other'
+    const used = { lastUsedAt: null } // a key that was used since is still the same
+    return isDeepStrictEqual({ ...movingRows.key(there), ...used }, { ...item.key, ...used }) ? 'same' : 'other'
+  }
   if ((await store.lastAgentRevision(database, item.id)) === 0) return 'new'
   const there = await agentLine(store, database, item.id)
   if (isDeepStrictEqual(json(there), json(item))) return 'same'
@@ -250,7 +280,9 @@ export async function importItem(store: Store, item: ExportItem): Promise<boolea
   if (standing === 'same') return false
   if (standing === 'other') throw takenError(item)
   if (item.kind === 'agent') await importAgent(store, item)
-  else if (!(await store.putWhole(item.database, item.whole))) throw takenError(item)
+  else if (item.kind === 'key') {
+    if (!(await store.putKey({ ...item.key, database: item.database }))) throw takenError(item)
+  } else if (!(await store.putWhole(item.database, item.whole))) throw takenError(item)
   return true
 }
 
@@ -268,9 +300,14 @@ async function importAgent(store: Store, { database, id, current, revisions }: M
   if (current === null) await change(null)
 }
 
+function whatIs(item: ExportItem): string {
+  if (item.kind === 'agent') return `Agent \`${item.id}\``
+  return item.kind === 'key' ? `Key \`${item.key.id}\`` : `Conversation \`${item.whole.row.id}\``
+}
+
 /** The error for an item whose name is taken. */
 export function takenError(item: ExportItem): WitanError {
-  const what = item.kind === 'agent' ? `Agent \`${item.id}\`` : `Conversation \`${item.whole.row.id}\``
+  const what = whatIs(item)
   return new WitanError(
     'NAME_TAKEN',
     `${what} of database \`${item.database}\` is there already, with other content.`,

@@ -2,6 +2,10 @@
 import type { Interruption, InterruptionState, WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRecords } from '../agent/records.ts'
+import type { KeyRecords } from './keys.ts'
+import type { RowPage } from './page.ts'
+
+export type { RowPage } from './page.ts'
 
 /** A conversation's row. `parameters` are JSON values that the runtime made. */
 export interface ConversationRow {
@@ -196,13 +200,6 @@ export type AppendResult =
   /** `job` is the live run for `active`, else the refused job of this conversation, or null. */
   | { readonly ok: false; readonly reason: Refusal; readonly job: JobRow | null }
 
-/** A page of rows. */
-export interface RowPage {
-  readonly limit: number
-  /** The id of the last row of the previous page, exclusive. If that row was deleted, the list throws `BODY_INVALID`. */
-  readonly after: string | null
-}
-
 /** Which conversations a list wants; null for all. */
 export interface ConversationFilter {
   readonly agent: string | null
@@ -281,7 +278,7 @@ export interface StoreListener {
  * (`STORE_UNAVAILABLE`). If an append throws, so does every later append of its conversation that was made before the rejection.
  * Whether an append that threw was stored is unknown; the caller must read the log again.
  */
-export interface Store extends AgentRecords {
+export interface Store extends AgentRecords, KeyRecords {
   /** The time of the store's clock in ms: an estimate of the database server's clock on PostgreSQL, the injected one on memory and SQLite. */
   now(): number
   /** Opens files and connections, and migrates the schema. Throws `STORE_LOCKED`, `SCHEMA_TOO_NEW`, `STORE_UNREACHABLE`. */

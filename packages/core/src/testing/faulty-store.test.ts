@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
 import { memoryStore } from '../store/drivers/memory.ts'
 import type { Store } from '../store/store.ts'
-import { database, entry, idleListener, reply, start, textsOf, wholePage } from './conformance/store-fixtures.ts'
+import { database, entry, idleListener, key, reply, start, textsOf, wholePage } from './conformance/store-fixtures.ts'
 import { type FaultyMethod, faultyStore } from './faulty-store.ts'
 
 /** A call of each method that can fail. A method that is missing here does not compile. */
@@ -44,6 +44,11 @@ const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unkn
   getAgentRevision: (store) => store.getAgentRevision(database, 'a', 1),
   lastAgentRevision: (store) => store.lastAgentRevision(database, 'a'),
   changeAgents: (store) => store.changeAgents(database, []),
+  findKeys: (store) => store.findKeys(['sha256:0']),
+  listKeys: (store) => store.listKeys(database, wholePage),
+  putKey: (store) => store.putKey(key('k1')),
+  deleteKey: (store) => store.deleteKey(database, 'k1'),
+  useKeys: (store) => store.useKeys([{ database, id: 'k1', at: 1 }]),
   checkWritable: (store) => store.checkWritable(),
 }
 

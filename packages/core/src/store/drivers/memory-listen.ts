@@ -53,6 +53,7 @@ export function leave(memory: Memory, handle: Handle): void {
   memory.handles.delete(handle)
   if (memory.handles.size > 0) return
   memory.databases.clear()
+  memory.keys.clear()
   memory.live.clear()
   Object.assign(memory.resting, emptyLine())
 }

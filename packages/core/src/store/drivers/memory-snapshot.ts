@@ -72,6 +72,6 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
   }
 }
 
-function holdsAnything({ conversations, revisions, replies }: MemoryTables): boolean {
-  return conversations.size + revisions.size + replies.size > 0
+function holdsAnything({ conversations, revisions, replies, keys }: MemoryTables): boolean {
+  return conversations.size + revisions.size + replies.size + keys.size > 0
 }

@@ -1,6 +1,7 @@
 /** The tables of the store in memory, one set for each database. */
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
+import type { KeyRow } from '../keys.ts'
 import type {
   ContentUse,
   ConversationRow,
@@ -64,6 +65,8 @@ export interface MemoryTables {
   readonly agents: Map<string, AgentRow | ProtocolRow>
   /** All revisions of an agent by its id, even if it is deleted. */
   readonly revisions: Map<string, Map<number, AgentRow | ProtocolRow>>
+  /** API keys by id, in the order of their creation. */
+  readonly keys: Map<string, Writable<KeyRow>>
   /** By digest: how many conversations refer to it, and when it was stored last. */
   readonly contents: Map<string, { readonly bytes: Uint8Array; uses: number; at: number }>
 }
@@ -77,6 +80,8 @@ export interface Handle {
 export interface Memory {
   readonly now: () => number
   readonly databases: Map<string, MemoryTables>
+  /** API keys of all databases, by digest. */
+  readonly keys: Map<string, Writable<KeyRow>>
   readonly live: Set<Writable<JobRow>>
   readonly handles: Set<Handle>
   readonly limits: RestLimits
@@ -106,6 +111,7 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
     replies: new Map(),
     agents: new Map(),
     revisions: new Map(),
+    keys: new Map(),
     contents: new Map(),
   }
   memory.databases.set(database, fresh)

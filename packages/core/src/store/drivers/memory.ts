@@ -5,6 +5,7 @@ import type { Store } from '../store.ts'
 import { agentMethods, replyMethods } from './memory-agents.ts'
 import { contentMethods } from './memory-contents.ts'
 import { interruptionMethods } from './memory-interruptions.ts'
+import { keyMethods } from './memory-keys.ts'
 import { jobMethods } from './memory-jobs.ts'
 import { leave, listenMethods } from './memory-listen.ts'
 import { logMethods } from './memory-log.ts'
@@ -49,6 +50,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     ...jobMethods(access),
     ...interruptionMethods(access),
     ...agentMethods(access),
+    ...keyMethods(access),
     ...replyMethods(access),
     ...wholeMethods(access),
     ...contentMethods(access),
@@ -59,7 +61,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 }
 
 function newMemory(now: () => number, limits: RestLimits): Memory {
-  return { now, databases: new Map(), live: new Set(), handles: new Set(), limits, resting: emptyLine() }
+  return {
+    now,
+    databases: new Map(),
+    keys: new Map(),
+    live: new Set(),
+    handles: new Set(),
+    limits,
+    resting: emptyLine(),
+  }
 }
 
 function memoryOf(store: Store): Memory {

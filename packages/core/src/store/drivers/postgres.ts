@@ -13,6 +13,7 @@ import { GroupCommit } from './postgres/group.ts'
 import { newMark, newSender } from './postgres/ids.ts'
 import { interruptionMethods } from './postgres/interruptions.ts'
 import { jobMethods } from './postgres/jobs.ts'
+import { keyMethods } from './postgres/keys.ts'
 import { logMethods } from './postgres/log.ts'
 import { migrate, readNoticeKey, unreachable } from './postgres/migrate.ts'
 import { createNotices } from './postgres/notify.ts'
@@ -110,6 +111,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     ...jobMethods(session, notices),
     ...interruptionMethods(session),
     ...agentMethods(session),
+    ...keyMethods(session),
     ...replyMethods(session),
     ...wholeMethods(session, notices),
     ...contentMethods(session),

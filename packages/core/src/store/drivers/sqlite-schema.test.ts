@@ -20,6 +20,7 @@ import {
 import { entryText } from '../entry-text.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
+import { keySql } from '../sql/keys.ts'
 import { logSql } from '../sql/log.ts'
 import { participantSql } from '../sql/participants.ts'
 import { replySql } from '../sql/replies.ts'
@@ -60,6 +61,10 @@ values (?, 'default', ?, ${values}?, ?, 3, 9000000000000000, 0, 2, 5, ?, 1, ?)`)
     text.run(key + 1, entryText(entry(`hello ${number}`)))
     insert.run(key + 1, `ended ${number}`, 'completed', null, 8, '{"text":"done"}')
   }
+  if (version > beforeParticipants)
+    db.exec(`
+insert into participants (conversation, user, database, position, roles, joined_at)
+values (2, 'bob', 'default', 0, '[]', 1), (2, 'anna é', 'default', 1, '[]', 1)`)
   insert.run(1_048_576 + 2, 'parked', 'waiting', null, null, '{"status":"waiting"}')
   insert.run(2 * 1_048_576 + 2, 'at work', 'running', 'w0', null, null)
   db.exec(`
@@ -68,6 +73,9 @@ values ('default', 'i1', 1, 'parked', 'c1', 'open', '{"id":"i1","state":"open"}'
 insert into replies (database, key, digest, status, body, at) values ('default', 'done', 'd', 200, 'ok', 100), ('default', 'lost', 'd', null, null, 100)`)
   db.close()
 }
+
+/** The last schema that kept the people of a conversation among its parameters only. */
+const beforeParticipants = 7
 
 for (let version = 1; version < migrations.length; version += 1) {
   test(`a file of schema ${version} is brought to this one with all that is in it`, async (context) => {
@@ -133,7 +141,7 @@ test('every statement that runs again and again finds its rows by an index', (co
   const db = new DatabaseSync(':memory:')
   context.after(() => db.close())
   for (const migration of migrations) db.exec(migration)
-  const all = Object.entries({ ...jobSql, ...logSql, ...interruptionSql, ...replySql, ...participantSql })
+  const all = Object.entries({ ...jobSql, ...logSql, ...interruptionSql, ...replySql, ...participantSql, ...keySql })
   const scans: string[] = []
   for (const [name, sql] of all) {
     if (mayScan.has(name)) continue

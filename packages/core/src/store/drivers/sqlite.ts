@@ -7,6 +7,7 @@ import { agentMethods, replyMethods } from './sqlite-agents.ts'
 import { contentMethods } from './sqlite-contents.ts'
 import { interruptionMethods } from './sqlite-interruptions.ts'
 import { jobMethods } from './sqlite-jobs.ts'
+import { keyMethods } from './sqlite-keys.ts'
 import { logMethods } from './sqlite-log.ts'
 import { participantMethods } from './sqlite-participants.ts'
 import { SqliteSession } from './sqlite-session.ts'
@@ -43,6 +44,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ...jobMethods(session),
     ...interruptionMethods(session),
     ...agentMethods(session),
+    ...keyMethods(session),
     ...replyMethods(session),
     ...wholeMethods(session),
     ...contentMethods(session),

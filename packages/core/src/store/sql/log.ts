@@ -78,6 +78,7 @@ limit ?5`,
   isGone: `select ${isGone('?2')} as gone from conversations c where c.number = ?1`,
   listDatabases: `
 select database from conversations union select database from agent_revisions union select database from replies
+  union select database from keys
 order by 1`,
   findConversation: 'select number from conversations where database = ?1 and id = ?2',
   /** Expired conversations, the longest expired first. */

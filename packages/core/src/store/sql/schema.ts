@@ -196,6 +196,26 @@ from conversations c, json_each(c.parameters, '$."$users"[0]') u
 where c.parameters like '%"$users"%';
 `
 
+/** API keys, by their digests. */
+const keys = `
+create table keys (
+  number integer primary key,
+  database text not null,
+  id text not null,
+  digest text not null unique,
+  holder text,
+  roles text not null,
+  name text,
+  address text,
+  created_by text not null,
+  created_at integer not null,
+  expires_at integer,
+  last_used_at integer,
+  unique (database, id)
+);
+create index keys_by_number on keys (database, number);
+`
+
 /** Every migration in order; the schema's version is how many have run. */
 export const migrations: readonly string[] = [
   first,
@@ -206,4 +226,5 @@ export const migrations: readonly string[] = [
   handOvers,
   protocols,
   participants,
+  keys,
 ]

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Interruption } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
+import type { KeyRow } from '../../store/keys.ts'
 import type {
   AppendResult,
   ConversationRow,
@@ -157,6 +158,13 @@ export function reply(key: string, over: Partial<NewReply> = {}): NewReply {
 }
 
 type NewReply = Parameters<Store['beginReply']>[1]
+
+/** A key to store. */
+export function key(id: string, over: Partial<KeyRow> = {}): KeyRow {
+  const about = { holder: `user:${id}`, roles: ['run', 'buyer ☔'], name: null, address: null, createdBy: 'user:local' }
+  const times = { createdAt: 100, expiresAt: null, lastUsedAt: null }
+  return { database, id, digest: `sha256:${id}`, ...about, ...times, ...over }
+}
 
 /** A page that is large enough for everything. */
 export const wholePage = { limit: 100, after: null }

@@ -13,6 +13,7 @@ import { begin, by, conversation, database, entry, interruption, reply, rest } f
 import { checkHiding } from './store-hide.ts'
 import { checkInterruptions } from './store-interruptions.ts'
 import { checkJobs } from './store-jobs.ts'
+import { checkKeys, checkSharedKeys } from './store-keys.ts'
 import { checkLists } from './store-lists.ts'
 import { checkAlone, checkListening } from './store-listen.ts'
 import { checkRefusals } from './store-refusal.ts'
@@ -41,6 +42,7 @@ export function testStore(harness: StoreHarness): void {
   checkInterruptions(check)
   checkLists(check)
   checkReplies(check)
+  checkKeys(check)
   checkAgentRecords(check)
   checkExpiry(check)
   checkWhole(check)
@@ -52,6 +54,7 @@ export function testStore(harness: StoreHarness): void {
   })
   const checkTwo = twoStores(harness)
   checkShared(checkTwo)
+  checkSharedKeys(checkTwo)
   checkListening(checkTwo)
   checkSharedContents(checkTwo)
   checkSharedParticipants(checkTwo)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type pg from 'pg'
 import { asAdmin, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
-import { begin, by, entry, interruption, reply, rest } from '../../../testing/conformance/store-fixtures.ts'
+import { begin, by, entry, interruption, key, reply, rest } from '../../../testing/conformance/store-fixtures.ts'
 import { tenantTables } from '../../sql/postgres/schema.ts'
 import { postgresStore } from '../postgres.ts'
 
@@ -26,6 +26,7 @@ async function filled(context: TestContext): Promise<Place> {
   await store.append({ database: 'default', conversation: job.conversation, entries: [], contents: [use] })
   const anna = { user: 'anna', name: null, roles: [], joinedAt: 1, leftAt: null }
   await store.append({ database: 'default', conversation: job.conversation, entries: [], participants: [anna] })
+  await store.putKey(key('k1'))
   const data = { id: 'a' } as never
   const row = { database: 'default', id: 'a', revision: 1, source: 'data', data, warnings: [] } as const
   await store.changeAgents('default', [{ id: 'a', ifRevision: 0, row }])
@@ -87,7 +88,22 @@ test('every table with a database is behind the wall, forced and for writing too
       )
       const rule = "(database = current_setting('witan.database'::text, true))"
       const roles = [`${place.schema}_app`]
-      assert.deepEqual(policies, [{ policyname: 'tenant', roles, cmd: 'ALL', qual: rule, with_check: rule }], table)
+      const wall = { policyname: 'tenant', roles, cmd: 'ALL', qual: rule, with_check: rule }
+      const [named, ...others] = policies.filter(({ policyname }) => policyname !== 'tenant')
+      assert.deepEqual(
+        policies.filter((one) => one !== named),
+        [wall],
+        table,
+      )
+      // Keys are also found by their digests, and by nothing else.
+      assert.deepEqual([table === 'keys', others], [named !== undefined, []], table)
+      if (named !== undefined) {
+        assert.deepEqual([named.policyname, named.cmd, named.with_check], ['named', 'SELECT', null])
+        assert.match(
+          named.qual,
+          /^\(digest = ANY \(string_to_array\(current_setting\('witan\.digests'::text, true\), ','::text\)\)\)$/,
+        )
+      }
     }
   })
 })
@@ -139,6 +155,29 @@ test('nobody touches a row of another database, in any table [D17] [I14]', async
   }
 })
 
+test('a transaction that names a digest reads that key, and nothing else of its database [D17]', async (context) => {
+  const place = await filled(context)
+  const store = postgresStore(place)
+  await store.open()
+  await store.putKey(key('k2'))
+  await store.putKey(key('k1', { database: 'other', digest: 'sha256:k3' }))
+  await store.close()
+  const reading = (digests: string, sql: string, database: string | null = null) =>
+    acting(place, { role: 'app', database }, async (client) => {
+      await client.query("select set_config('witan.digests', $1, true)", [digests])
+      return client.query(sql)
+    })
+  const seen = async (digests: string) => (await reading(digests, 'select digest from keys order by 1')).rows
+  assert.deepEqual(await seen('sha256:k1'), [{ digest: 'sha256:k1' }])
+  assert.deepEqual(await seen('sha256:k1,sha256:k3'), [{ digest: 'sha256:k1' }, { digest: 'sha256:k3' }])
+  for (const nothing of ['', 'sha256:', 'sha256:k', '*', '%', "' or true --"]) assert.deepEqual(await seen(nothing), [])
+  for (const sql of ["update keys set roles = '[]'", 'delete from keys'])
+    assert.equal((await reading('sha256:k1', sql)).rowCount, 0, sql)
+  for (const table of (await tablesOf(place)).filter((one) => one !== 'keys'))
+    assert.deepEqual((await reading('sha256:k1', `select * from ${table}`)).rows, [], table)
+  assert.equal((await reading('sha256:k1', 'select * from keys', 'other')).rowCount, 2, 'beside its own keys')
+})
+
 /** A copy of the first row, made while acting for another database. */
 async function inserted(place: Place, table: string): Promise<unknown> {
   const row = await asAdmin(place.url, async (client) => {
@@ -168,6 +207,10 @@ const deniedToWorker = [
   "insert into entries values ('default', 'x', 1, '')",
   'select * from agents',
   'select * from marks',
+  'select digest from keys',
+  'select * from keys',
+  'update keys set roles = roles',
+  'delete from keys',
 ]
 
 test('the key of the notices is read by the worker, and changed by no role of the run time', async (context) => {

@@ -32,7 +32,7 @@ select c.database, c.id from {s}.conversations c where ${isOver} order by c.expi
   deleteInterruptions: 'delete from {s}.interruptions where database = $1 and conversation = any($2)',
   deleteConversations: 'delete from {s}.conversations where database = $1 and id = any($2)',
   /** Table-wide, for the worker: reads only the first row of each database. */
-  listDatabases: ['conversations', 'agent_revisions', 'replies']
+  listDatabases: ['conversations', 'agent_revisions', 'replies', 'keys']
     .map(
       (table) => `
 (with recursive found (database) as (

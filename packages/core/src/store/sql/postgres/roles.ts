@@ -46,7 +46,16 @@ create policy worker_looks on {s}.agent_revisions for select to {worker} using (
 grant select (database) on {s}.agent_revisions to {worker};
 drop policy if exists worker_looks on {s}.replies;
 create policy worker_looks on {s}.replies for select to {worker} using (true);
-grant select (database) on {s}.replies to {worker};`
+grant select (database) on {s}.replies to {worker};
+drop policy if exists worker_looks on {s}.keys;
+create policy worker_looks on {s}.keys for select to {worker} using (true);
+grant select (database) on {s}.keys to {worker};`
+
+/** Who asks is known by the digest of a key, before there is a database. A transaction that names digests reads their rows, no others. */
+const keys = `
+drop policy if exists named on {s}.keys;
+create policy named on {s}.keys for select to {app}
+using (digest = any (string_to_array(current_setting('witan.digests', true), ',')));`
 
 /** A role that may read all tables, such as one for reports, still does not see the key. */
 const noticeKey = `
@@ -61,4 +70,5 @@ grant usage on schema {s} to {app}, {worker};
 grant select on {s}.schema_version to {app}, {worker};
 ${walls.join('\n')}
 ${worker}
+${keys}
 ${noticeKey}`

@@ -200,6 +200,26 @@ where strpos(c.parameters, '"$users"') > 0 and strpos(c.parameters, '\\u') = 0
 group by c.database, c.id, u.person, c.number, c.created_at;
 `
 
+/** API keys, by their digests. Earlier versions keep working beside it: they do not know of keys. */
+const keys = `
+create table {s}.keys (
+  database text collate "C" not null check (database <> ''),
+  id text collate "C" not null,
+  number bigint generated always as identity,
+  digest text collate "C" not null unique,
+  holder text collate "C",
+  roles text not null,
+  name text,
+  address text,
+  created_by text collate "C" not null,
+  created_at bigint not null,
+  expires_at bigint,
+  last_used_at bigint,
+  primary key (database, id)
+) with (fillfactor = 80);
+create index keys_by_number on {s}.keys (database, number);
+`
+
 /** One step of the schema. */
 export interface Migration {
   readonly sql: string
@@ -217,6 +237,7 @@ export const migrations: readonly Migration[] = [
   { sql: handOvers, worksFrom: 6 },
   { sql: protocols, worksFrom: 7 },
   { sql: participants, worksFrom: 8 },
+  { sql: keys, worksFrom: 8 },
 ]
 
 /** Statements on the key of the notices. */
@@ -230,7 +251,7 @@ export const keySql = {
 export const tenantTables = [
   ...['conversations', 'entries', 'jobs', 'interruptions'],
   ...['agents', 'agent_revisions', 'replies', 'marks'],
-  ...['contents', 'content_uses', 'participants'],
+  ...['contents', 'content_uses', 'participants', 'keys'],
 ] as const
 
 /** The table of the schema version, created with the schema. */

@@ -1,0 +1,51 @@
+/** Brings the agents and protocols of the code into a database when this process first uses it. */
+import { type DatabaseId, isWitanError } from '@witan/protocol'
+import { seedDefinitions } from '../agent/admin/save.ts'
+import type { AdminContext } from '../agent/admin/admin.ts'
+import type { Registry } from '../agent/registry.ts'
+
+/** What a database begins with. */
+export interface Definitions {
+  readonly agents: readonly object[]
+  readonly protocols: readonly object[]
+  readonly registry: Registry
+  adminOf(database: DatabaseId): AdminContext
+  report(error: unknown): void
+}
+
+/**
+ * Loads a database once, after storing the agents and protocols of the code in it [F10] [D17]. If a database holds something that
+ * the code's definitions do not fit, that is reported once, and the database works with what it holds. Rejects if the store fails;
+ * the next call tries again.
+ */
+export function createPreparing(of: Definitions): (database: string) => Promise<void> {
+  const prepared = new Map<string, Promise<void>>()
+  return (database) => {
+    const known = prepared.get(database)
+    if (known !== undefined) return known
+    const preparing = prepare(of, database).catch((error: unknown) => {
+      prepared.delete(database)
+      throw error
+    })
+    prepared.set(database, preparing)
+    return preparing
+  }
+}
+
+async function prepare(of: Definitions, database: string): Promise<void> {
+  const { registry, report } = of
+  try {
+    await seed(of, database)
+  } catch (error) {
+    if (!isWitanError(error) || error.code.startsWith('STORE_')) throw error
+    report(error)
+  }
+  await registry.ensure(database)
+}
+
+/** Stores the definitions of the code in one database. Throws what refuses them. */
+export async function seed({ agents, protocols, adminOf, report }: Definitions, database: string): Promise<void> {
+  if (agents.length + protocols.length === 0) return
+  const plain = agents.map((agent) => ('data' in agent ? (agent.data as object) : agent))
+  await seedDefinitions(adminOf(database as DatabaseId), { agents: plain, protocols }, report)
+}

@@ -1,0 +1,62 @@
+/** The API keys of one principal's database, and the look-up of keys that a server gets. */
+import { WitanError } from '@witan/protocol'
+import { keyRequestSchema } from '@witan/protocol/schemas'
+import { notFound } from '../identity/not-found.ts'
+import { createKey, principalOfKey, shownKey } from '../store/key-rows.ts'
+import { parseBody } from './body.ts'
+import type { KeyAdmin, KeyLookup } from './key-contract.ts'
+import type { Scope } from './scope.ts'
+import { limitOf } from './views.ts'
+import type { Parts } from './wiring.ts'
+
+/** The keys of one principal's database. For everybody but an admin there are none. */
+export function keyAdmin({ parts, principal, database, ready }: Scope): KeyAdmin {
+  const { store } = parts
+  const admitted = async () => {
+    await ready()
+    if (!principal.roles.includes('admin'))
+      throw new WitanError('NOT_FOUND', 'There are no keys here.', { hint: 'Keys are for the role `admin`.' })
+  }
+  return {
+    async create(request) {
+      await admitted()
+      return createKey(store, parseBody(keyRequestSchema, request), { database, by: principal.id })
+    },
+    async list(options = {}) {
+      await admitted()
+      const limit = limitOf(options)
+      const rows = await store.listKeys(database, { limit: limit + 1, after: options.cursor ?? null })
+      const page = rows.slice(0, limit)
+      return { items: page.map(shownKey), nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null }
+    },
+    async revoke(keyId) {
+      await admitted()
+      if (!(await store.deleteKey(database, keyId))) throw notFound('key', keyId)
+    },
+  }
+}
+
+/** Finds keys by digest in all databases. */
+export function keyLookup({ store }: Parts, ready: () => Promise<void>): KeyLookup {
+  return {
+    now: () => store.now(),
+    async find(digests) {
+      await ready()
+      const rows = await store.findKeys(digests)
+      return rows.map((row) => {
+        const { id: keyId, digest, expiresAt, lastUsedAt } = row
+        return { keyId, digest, expiresAt, lastUsedAt, principal: principalOfKey(row) }
+      })
+    },
+    async noteUses(uses) {
+      await ready()
+      await store.useKeys(uses.map(({ keyId, database, at }) => ({ id: keyId, database, at })))
+    },
+    async isEmpty() {
+      await ready()
+      for (const database of await store.listDatabases())
+        if ((await store.listKeys(database, { limit: 1, after: null })).length > 0) return false
+      return true
+    },
+  }
+}

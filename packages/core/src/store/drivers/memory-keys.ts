@@ -1,0 +1,42 @@
+/** API keys of the store in memory. */
+import { startOf } from '../cursor.ts'
+import type { KeyRecords } from '../keys.ts'
+import { type MemoryAccess, tablesOf } from './memory-tables.ts'
+
+/** The methods of a store that are about keys. */
+export function keyMethods({ memory }: MemoryAccess): KeyRecords {
+  const { keys: byDigest } = memory
+  return {
+    findKeys: async (digests) =>
+      [...new Set(digests)].flatMap((digest) => {
+        const row = byDigest.get(digest)
+        return row === undefined ? [] : [{ ...row }]
+      }),
+    async listKeys(database, { limit, after }) {
+      const rows = [...tablesOf(memory, database).keys.values()].reverse()
+      const from = startOf(rows, after, ({ id }) => id)
+      return rows.slice(from, from + limit).map((row) => ({ ...row }))
+    },
+    async putKey(row) {
+      const { keys } = tablesOf(memory, row.database)
+      if (keys.has(row.id) || byDigest.has(row.digest)) return false
+      const own = { ...row, roles: [...row.roles] }
+      keys.set(row.id, own)
+      byDigest.set(row.digest, own)
+      return true
+    },
+    async deleteKey(database, id) {
+      const { keys } = tablesOf(memory, database)
+      const row = keys.get(id)
+      if (row === undefined) return false
+      byDigest.delete(row.digest)
+      return keys.delete(id)
+    },
+    async useKeys(uses) {
+      for (const { database, id, at } of uses) {
+        const row = tablesOf(memory, database).keys.get(id)
+        if (row !== undefined) row.lastUsedAt = Math.max(at, row.lastUsedAt ?? at)
+      }
+    },
+  }
+}

@@ -1,0 +1,61 @@
+/** Creates and reads API keys, whether a runtime asks or a command on the store. */
+import { type DatabaseId, WitanError } from '@witan/protocol'
+import { type ApiKey, type CreatedKey, databaseNamePattern, type KeyRequestData } from '@witan/protocol/keys'
+import { digestOfKey } from '../identity/key.ts'
+import { randomKey } from '../identity/ids.ts'
+import type { Principal } from '../identity/principal.ts'
+import type { KeyRecords, KeyRow } from './keys.ts'
+
+/** The part of a store that creating a key uses. */
+export type KeyStore = Pick<KeyRecords, 'putKey'> & { now(): number }
+
+/** Creates a key in a database, and stores its digest. Nothing else ever shows the key. Throws `ID_INVALID` for a name that no database can have. */
+export async function createKey(
+  store: KeyStore,
+  request: KeyRequestData,
+  { database, by }: { readonly database: string; readonly by: string },
+): Promise<CreatedKey> {
+  refuseBadName(database)
+  const { id: holder, roles, name, address, expiresInSeconds } = request
+  const createdAt = Math.trunc(store.now())
+  const expiresAt = expiresInSeconds === null ? null : createdAt + expiresInSeconds * 1000
+  const { id, key } = randomKey()
+  const about = { database, id, digest: digestOfKey(key), holder, roles: [...new Set(roles)], name, address }
+  const row: KeyRow = { ...about, createdBy: by, createdAt, expiresAt, lastUsedAt: null }
+  if (!(await store.putKey(row))) throw new Error('two keys have the same random bits')
+  const { keyId, ...shown } = withoutUse(row)
+  return { keyId, key, ...shown }
+}
+
+/** Throws `ID_INVALID` for a name that no database can have. */
+export function refuseBadName(database: string): void {
+  if (databaseNamePattern.test(database)) return
+  const detail = `\`${database.slice(0, 80)}\` cannot be the name of a database.`
+  throw new WitanError('ID_INVALID', detail, { path: 'database', hint: 'Use 1 to 64 of a-z, 0-9 and `-`.' })
+}
+
+/** The principal that a key speaks for. */
+export function principalOfKey({ database, id, holder, roles, address }: KeyRow): Principal {
+  return Object.freeze({
+    database: database as DatabaseId,
+    id: holder ?? `key:${id}`,
+    roles: Object.freeze([...roles]),
+    address,
+  })
+}
+
+/** A key as a list shows it. */
+export function shownKey(row: KeyRow): ApiKey {
+  return { ...withoutUse(row), lastUsedAt: isoOrNull(row.lastUsedAt) }
+}
+
+function withoutUse(row: KeyRow): Omit<ApiKey, 'lastUsedAt'> {
+  const { id: keyId, name, address, createdAt, expiresAt } = row
+  const { id, roles } = principalOfKey(row)
+  const times = { createdAt: new Date(createdAt).toISOString(), expiresAt: isoOrNull(expiresAt) }
+  return { keyId, id, roles: [...roles], name, address, ...times }
+}
+
+function isoOrNull(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}
