@@ -196,12 +196,28 @@ export type ReasoningEffort = (typeof reasoningEfforts)[number]
 
 const principalName = z.string().regex(/^(?:(?:user|key|role):[^\s]{1,200}|@[^\s@]{1,100}@[^\s@]{1,255})$/)
 
+const accessEntries = z
+  .array(
+    z.union([principalName, z.array(principalName).min(1).max(100)], {
+      error:
+        'expected `user:anna`, `role:staff`, `key:ab12` or `@a@b.example`, or a list of at least one of these, which must all hold',
+    }),
+  )
+  .max(1000)
+
 /**
- * The principals that may start a conversation, a run or a direct run with the agent as its root: ids and `role:<name>`. Null:
- * every principal of the database (tenant). Others get the error for an unknown agent, but can still list it. Delegation is
- * not affected: only edges decide about it [E10].
+ * Who may use the agent. One entry that holds is enough; an entry that is a list holds if all of its names do.
+ *
+ * `call`: the principals that may start a conversation, a run or a direct run with the agent as its root. Null: every principal of
+ * the database (tenant). Others get the error for an unknown agent. Delegation does not ask it: edges decide about that [E10].
+ * `tools`: by the name of one of its tools, the principals in whose runs the agent may use the tool [C31].
  */
-export const accessSchema = z.strictObject({ call: z.array(principalName).max(1000).nullable().default(null) })
+export const accessSchema = z.strictObject({
+  call: accessEntries.nullable().default(null),
+  tools: z.record(toolName, accessEntries).optional(),
+})
+/** Entries of an access list: each is a principal's id or `role:<name>`, or a list of these that must all hold. */
+export type AccessEntries = z.infer<typeof accessEntries>
 
 /**
  * A person whom an agent may ask by name [T22]; the principal `user:<id>` answers. Models and people see `name`, by default

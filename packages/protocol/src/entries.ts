@@ -26,6 +26,7 @@ export type {
   ParticipantBody,
   RequiredBody,
   ResolvedBody,
+  RunPrincipal,
   SummaryBody,
   TaskBody,
   TaskGrant,

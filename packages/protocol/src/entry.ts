@@ -157,6 +157,13 @@ export interface TaskGrant {
   readonly tokens: number | null
   readonly costUsd: number | null
 }
+/** Whom a run works for. Its database is that of the log. */
+export interface RunPrincipal {
+  readonly id: string
+  readonly roles: readonly string[]
+  /** Absent for none. */
+  readonly address?: string
+}
 /** An agent call begins. `parameters` holds only what its model may see; `generated` holds what the parent's model supplied. */
 export interface AgentStartBody {
   readonly agent: string
@@ -179,6 +186,8 @@ export interface AgentStartBody {
   readonly initial: readonly LoggedToolCall[]
   readonly hidden: boolean
   readonly originRunId: string | null
+  /** On a root: whom the run works for, to its end. Absent for the local principal. No event shows it [C31]. */
+  readonly principal?: RunPrincipal
   /** Set if its parent does not wait for it: the call has a job of its own, and this grant. */
   readonly background?: TaskGrant
   /** Set for a hand-over: the call that handed over. The call works in that call's document and at its depth [C33]. */

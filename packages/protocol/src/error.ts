@@ -50,6 +50,7 @@ const table = {
   MODEL_REPLY_INVALID: { status: 502, title: 'The model gave no usable reply' },
   MODEL_UNKNOWN: { status: 422, title: 'No such model' },
   NAME_TAKEN: { status: 422, title: 'Two things share a name' },
+  NOT_ALLOWED: { status: 409, title: 'The tool is denied to the principal of the run' },
   NOT_FOUND: { status: 404, title: 'Not found' },
   OUTCOME_UNKNOWN: { status: 500, title: 'It is unknown whether the effect happened' },
   PARAM_FIXED: { status: 422, title: 'The parameters of a conversation are fixed at its start' },

@@ -1,5 +1,6 @@
 /** The description of a delegate for a calling model: the edge's description, and what the delegate itself can call [Rb04]. */
 import type { AgentData, SubAgentEdge } from '@witan/protocol'
+import { mayUseTool } from '../identity/agent-access.ts'
 import type { FindAgent } from '../tool/delegation.ts'
 import type { Caller } from '../tool/tool.ts'
 import { edgesOf } from './edges.ts'
@@ -24,23 +25,34 @@ export function describeDelegate(find: FindAgent): (edge: SubAgentEdge, child: A
     // A delegate at the maximum depth cannot delegate.
     const deeper = caller.depth + 1 < caller.maxDepth
     const others = edgesOf(child).map(({ agent }) => (deeper ? find(caller, agent) : null))
-    const found = known.get(edge)
+    const isSecret = hidesTools(child, caller)
+    const found = isSecret ? undefined : known.get(edge)
     if (found?.child === child && others.every((one, index) => one === found.others[index])) return found.text
-    const text = [edge.description || child.description, listOf(child, others)]
+    const isShown = (name: string) => mayUseTool(child.access, name, caller.principal)
+    const text = [edge.description || child.description, listOf(child, { others, isShown })]
       .filter((part) => part !== '')
       .join('\n\n')
-    known.set(edge, { child, others, text })
+    if (!isSecret) known.set(edge, { child, others, text })
     return text
   }
 }
 
-function listOf(child: AgentData, others: Described['others']): string {
+/** Whether a delegate has tools that it may not use in this run. They are left out of its description. */
+function hidesTools({ access }: AgentData, { principal }: Caller): boolean {
+  return Object.keys(access.tools ?? {}).some((name) => !mayUseTool(access, name, principal))
+}
+
+function listOf(
+  child: AgentData,
+  { others, isShown }: Pick<Described, 'others'> & { readonly isShown: (tool: string) => boolean },
+): string {
   const lines = [
-    ...child.queries.filter((query) => query.allowModelQueries).map(({ name, description }) => line(name, description)),
-    ...child.actions.map(({ name, description }) => line(name, description)),
+    ...[...child.queries.filter((query) => query.allowModelQueries), ...child.actions]
+      .filter(({ name }) => isShown(name))
+      .map(({ name, description }) => line(name, description)),
     ...edgesOf(child).flatMap(({ at, tool, description, addsDepth }, index, edges) => {
       const other = others[index] ?? null
-      return other === null || !addsDepth || tool === null || edges[index - 1]?.at === at
+      return other === null || !addsDepth || tool === null || !isShown(tool) || edges[index - 1]?.at === at
         ? []
         : [line(tool, description || other.description)]
     }),

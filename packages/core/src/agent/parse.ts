@@ -69,7 +69,7 @@ function tooDeep(input: unknown): WitanError[] {
   return [new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })]
 }
 
-/** Reserved words: as names of parameters, and as the id or name of an agent. */
+/** Reserved words: as names of parameters, as the id or name of an agent, and as a tool whose access a schema would drop. */
 function reserved(input: unknown): WitanError[] {
   const { id, name, parameters } = (input ?? {}) as { id?: unknown; name?: unknown; parameters?: unknown }
   const found: WitanError[] = []
@@ -92,6 +92,13 @@ function reserved(input: unknown): WitanError[] {
       }),
     )
   }
+  if (Object.hasOwn(Object(valueAt(['access', 'tools'], input)), '__proto__'))
+    found.push(
+      new WitanError('AGENT_INVALID', `${whoIs(input)}: no tool can be named \`__proto__\`.`, {
+        path: 'access.tools.__proto__',
+        hint: 'Remove it.',
+      }),
+    )
   return found
 }
 

@@ -11,6 +11,7 @@ import type { RunTracker } from '../task/tracker.ts'
 import type { Environment, PinnedAgent } from '../job/environment.ts'
 import { runEntries } from '../job/start.ts'
 import { unreportedMessage } from '../job/report.ts'
+import type { Principal } from '../identity/principal.ts'
 import { notFound } from '../identity/not-found.ts'
 
 /** What commands need. */
@@ -39,6 +40,8 @@ export interface Message {
   readonly ifLastSeq: number | null
   /** The person who speaks; absent for a principal that is no person. */
   readonly author?: string
+  /** Who says it: the run that it starts works for this principal. */
+  readonly by: Principal
   /** The tool mode of the root's call in the run that it starts; absent or null: the agent's own [T12]. */
   readonly toolMode?: ToolMode | null
   /** The idempotent reply to this request. */
@@ -150,11 +153,11 @@ function newRun(
 ): Append {
   const { env } = context
   const { state } = log
-  const { text, files, ifLastSeq, note, toolMode = null } = about.message
+  const { text, files, ifLastSeq, by: principal, note, toolMode = null } = about.message
   const waiting = unreportedMessage(state)
   const said = messageBody(env, about.message)
   const messages = waiting === null ? [said] : [waiting, said]
-  const begin = { pinned: about.pinned, message: text, hidden: false, originRunId: null, messages, toolMode }
+  const begin = { pinned: about.pinned, message: text, hidden: false, originRunId: null, messages, principal, toolMode }
   const { entries, place } = runEntries({ env, state }, begin)
   const at = env.clock.now()
   const fresh = { hidden: false, originRunId: null }

@@ -11,6 +11,7 @@ import type {
 } from '@witan/protocol/entries'
 import { addModelCall, roundCost } from '@witan/protocol/entries'
 import { channelOf } from '../identity/channel.ts'
+import { principalOf } from '../identity/principal.ts'
 import { countersOf, mergeUsage } from './usage.ts'
 import { outputIn } from '../model/output.ts'
 import { changed, startingPeople } from '../parameter/participants.ts'
@@ -156,6 +157,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     const { agent } = call
     state.run = newRun(call, {
       tree: agent,
+      principal: principalOf(state.database, body.principal),
       revisions: body.revisions,
       grant: null,
       account: state.spent,

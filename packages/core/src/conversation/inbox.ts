@@ -5,14 +5,8 @@ import { changed, companyOf } from '../parameter/participants.ts'
 import { asksPeople } from '../parameter/people.ts'
 import { documentAt } from './address.ts'
 import { contentOf, type Reply, type Said, type Words } from './said.ts'
-import {
-  type AgentCall,
-  askerOf,
-  type ConversationState,
-  type EndedTask,
-  type LiveJob,
-  type WaitingMessage,
-} from './state.ts'
+import { type AgentCall, askerOf, type ConversationState, type LiveJob, type WaitingMessage } from './state.ts'
+import type { EndedTask } from './task-state.ts'
 
 /**
  * Puts a message into the inbox of its reader. A message for the root may come before its run. A message for an ended call below

@@ -22,7 +22,10 @@ export function nothingSpent(): Spending {
 const noWarnings: readonly string[] = []
 
 /** The state of a job when it begins. */
-export function newRun(root: AgentCall, of: Pick<LiveJob, 'tree' | 'revisions' | 'grant' | 'account'>): LiveJob {
+export function newRun(
+  root: AgentCall,
+  of: Pick<LiveJob, 'tree' | 'principal' | 'revisions' | 'grant' | 'account'>,
+): LiveJob {
   return {
     root,
     ...of,

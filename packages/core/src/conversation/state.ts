@@ -12,6 +12,7 @@ import type {
 import type { Exchanges } from '../tool/exchange.ts'
 import type { Step, StepPlace } from '../agent/workflow/steps.ts'
 import type { Spending } from '../budget/budget.ts'
+import type { Principal } from '../identity/principal.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { People } from '../parameter/participants.ts'
@@ -21,6 +22,7 @@ import type { Scrubbers } from '../parameter/scrubbers.ts'
 import type { Answer, CallAnswer } from '../tool/tool.ts'
 import type { Stored } from './stored-values.ts'
 import type { SparseMap } from './sparse-map.ts'
+import type { EndedTask, StartedTask } from './task-state.ts'
 import type { Gathered } from './callers-view.ts'
 import { asksOutput } from '../model/output.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
@@ -298,23 +300,6 @@ export interface DocumentState {
 /** The limits of a job: the root agent's, or those of a task's grant. */
 export type TreeCaps = Pick<AgentData, 'limits' | 'onExhausted'>
 
-/** A task as the run that started it knows it. */
-export interface StartedTask {
-  readonly place: CallPlace
-  readonly toolCallId: string
-  readonly startedAt: number
-}
-
-/** An ended task that is not reported yet. */
-export interface EndedTask {
-  readonly place: CallPlace
-  /** The call that started it, and the job of that call. */
-  readonly caller: { readonly place: CallPlace; readonly job: string }
-  readonly status: 'completed' | 'failed'
-  /** What its caller reads, in the form that the edge sets; the error text of a failure. */
-  readonly answer: unknown
-}
-
 /** A live job of a conversation: its run, or a task. */
 export interface LiveJob {
   /** Its top call: the root call of a run, or a task's own call. */
@@ -324,10 +309,7 @@ export interface LiveJob {
   readonly grant: (TaskGrant & { readonly from: string }) | null
   /** What its ended tasks have spent, and the grants of its live tasks [D13]. */
   readonly lent: Spending
-  /**
-   * The account that its spending is charged to. For a task it is the `lent` of the job that funds it now. For a run it holds what
-   * earlier runs spent on the same message of a person.
-   */
+  /** Where its spending is charged: a task's to the `lent` of the job that funds it now, a run's to what its message has cost so far. */
   account: Spending
   /** The ids of the messages sent to this job, read or not. A repeat is not stored again. */
   readonly heard: Set<string>
@@ -335,6 +317,8 @@ export interface LiveJob {
   readonly tasks: StartedTask[]
   /** The exchanges between its agents. */
   readonly exchanges: Exchanges
+  /** Whom it works for: the principal with which its run began, whoever speaks in it later [C31]. */
+  readonly principal: Principal
   /** The revisions that the run pins [C8]. */
   readonly revisions: Readonly<Record<string, number>>
   /** Live agent calls, parents before children. */

@@ -6,7 +6,8 @@ import { callersView, type Gathered, isTextAndError } from './callers-view.ts'
 import { answerText } from './hand-over.ts'
 import { contentOf } from './said.ts'
 import { nothingSpent } from './run.ts'
-import { type AgentCall, type ConversationState, type EndedTask, liveJob, type LiveJob } from './state.ts'
+import { type AgentCall, type ConversationState, liveJob, type LiveJob } from './state.ts'
+import type { EndedTask } from './task-state.ts'
 import { mergeUsage } from './usage.ts'
 
 /** Starts a task. Its grant counts as spent by its tree until it ends [D13]. */
@@ -14,7 +15,7 @@ export function startTask(
   from: LiveJob,
   call: AgentCall,
   grant: TaskGrant,
-): Pick<LiveJob, 'tree' | 'revisions' | 'grant' | 'account'> {
+): Pick<LiveJob, 'tree' | 'principal' | 'revisions' | 'grant' | 'account'> {
   add(from.lent, granted(grant), 1)
   from.tasks.push({ place: call.place, toolCallId: call.toolCallId ?? '', startedAt: call.startedAt })
   const { limits, onExhausted } = from.tree
@@ -27,6 +28,7 @@ export function startTask(
   }
   return {
     tree: { limits: own, onExhausted },
+    principal: from.principal,
     revisions: from.revisions,
     grant: { ...grant, from: from.root.place.call },
     account: from.lent,
@@ -66,13 +68,14 @@ export function settleAccount(state: ConversationState, job: LiveJob, { lost = 0
 }
 
 /** The report of a task with this end. */
-export function endedTask({ root }: LiveJob, body: AgentEndBody | ErrorBody): EndedTask {
+export function endedTask({ root, principal }: LiveJob, body: AgentEndBody | ErrorBody): EndedTask {
   const { place, gathered } = root
   const caller = root.parent as AgentCall
   return {
     place,
     caller: { place: caller.place, job: caller.job },
     status: 'code' in body ? 'failed' : 'completed',
+    principal,
     // Values bound to the task but not declared by its caller are scrubbed [C17].
     answer: scrubbedAnswer(answerFor(body, gathered), root),
   }

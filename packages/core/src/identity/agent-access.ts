@@ -1,10 +1,37 @@
-/** Who may call an agent directly, as a root. */
+/** Who may call an agent directly, as a root, and in whose runs it may use which of its tools. */
 import type { Principal } from './principal.ts'
 
-/**
- * True if `access.call` of an agent admits a principal: by its id, or by `role:<name>` for one of its roles. Null admits
- * everybody.
- */
-export function mayCall(call: readonly string[] | null, { id, roles }: Pick<Principal, 'id' | 'roles'>): boolean {
-  return call === null || call.includes(id) || roles.some((role) => call.includes(`role:${role}`))
+/** Whom a list admits: `user:<id>`, `key:<id>`, an address, `role:<name>`; or a list of these that must all hold. */
+type Entry = string | readonly string[]
+type Asking = Pick<Principal, 'id' | 'roles'>
+
+/** The access lists of an agent. */
+export interface AgentAccess {
+  readonly call: readonly Entry[] | null
+  readonly tools?: Readonly<Record<string, readonly Entry[]>> | undefined
+}
+
+/** True if `access.call` of an agent admits a principal. Null admits everybody. */
+export function mayCall({ call }: Pick<AgentAccess, 'call'>, principal: Asking): boolean {
+  return call === null || admits(call, principal)
+}
+
+/** True if an agent may use the tool of that name in a run of this principal. Without a list everybody may. */
+export function mayUseTool({ tools }: AgentAccess, name: string, principal: Asking): boolean {
+  const entries = tools !== undefined && Object.hasOwn(tools, name) ? tools[name] : undefined
+  return entries === undefined || admits(entries, principal)
+}
+
+function admits(entries: readonly Entry[], principal: Asking): boolean {
+  return entries.some((entry) =>
+    typeof entry === 'string'
+      ? holds(entry, principal)
+      : entry.length > 0 && entry.every((one) => holds(one, principal)),
+  )
+}
+
+const roleMark = 'role:'
+
+function holds(name: string, { id, roles }: Asking): boolean {
+  return name.startsWith(roleMark) ? roles.includes(name.slice(roleMark.length)) : name === id
 }

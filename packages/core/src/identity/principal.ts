@@ -1,12 +1,13 @@
-/** The caller of a request. */
+/** The caller of a request, and whom a run works for. */
 import type { DatabaseId } from '@witan/protocol'
+import type { RunPrincipal } from '@witan/protocol/entries'
 
 /** What a principal may do: change agents, run, answer, or only read. */
 export type Role = 'admin' | 'run' | 'answer' | 'read'
 
 /**
  * A caller within one database. `id` is for example `user:anna` or `key:ab12`. Role names other than `Role` matter only for
- * access lists.
+ * access lists and for whom a question is addressed to.
  */
 export interface Principal {
   readonly database: DatabaseId
@@ -23,3 +24,27 @@ export const localPrincipal: Principal = Object.freeze({
   roles: Object.freeze(['admin', 'run', 'answer', 'read'] as const),
   address: null,
 })
+
+/** A principal as the log of its run keeps it; null for the local one, of which a log keeps nothing. */
+export function storedPrincipal({ id, roles, address }: Principal): RunPrincipal | null {
+  const isLocal =
+    id === localPrincipal.id && address === null && localPrincipal.roles.every((role) => roles.includes(role))
+  if (isLocal && roles.length === localPrincipal.roles.length) return null
+  return { id, roles: [...roles], ...(address === null ? {} : { address }) }
+}
+
+/** The principal that the log of a run keeps, frozen. */
+export function principalOf(database: string, stored: RunPrincipal | undefined): Principal {
+  if (stored === undefined && database === localPrincipal.database) return localPrincipal
+  const { id, roles } = stored ?? localPrincipal
+  const address = stored?.address ?? null
+  return Object.freeze({ database: database as DatabaseId, id, roles: Object.freeze([...roles]), address })
+}
+
+/** True if two runs work for the same principal, with the same roles. */
+export function isSamePrincipal(one: Principal, other: Principal): boolean {
+  if (one === other) return true
+  const { id, roles, address } = one
+  const isEqual = id === other.id && address === other.address && roles.length === other.roles.length
+  return isEqual && roles.every((role, index) => role === other.roles[index])
+}

@@ -1,9 +1,11 @@
 /** Reports ended tasks: to the call that started them while it is live, else to the root in a hidden run [F22, C29, E55]. */
 import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
 import { attributed } from '../model/attribution.ts'
+import { isSamePrincipal } from '../identity/principal.ts'
 import { makeEntry } from '../conversation/entry.ts'
 import { contentOf } from '../conversation/said.ts'
-import { type ConversationState, type EndedTask, liveJob } from '../conversation/state.ts'
+import { type ConversationState, liveJob } from '../conversation/state.ts'
+import type { EndedTask } from '../conversation/task-state.ts'
 import type { JobChange } from '../store/store.ts'
 import type { PinnedAgent } from './environment.ts'
 import type { Job } from './job.ts'
@@ -43,13 +45,18 @@ function wakeRun(job: Job, id: string): JobChange {
   return { kind: 'wake', id, owner: job.env.owner, leaseMs: job.env.leaseMs }
 }
 
-/** A hidden run of the root that reports these tasks to its model. Empty if there are none, or the root agent is deleted or disabled. */
+/**
+ * A hidden run of the root that reports these tasks to its model. It works for the principal of the first, so it reports only the
+ * tasks of that principal; the end of the run begins the next. Empty if there are none, or the root agent is deleted or
+ * disabled.
+ */
 export function followUp(job: Job, tasks: readonly EndedTask[]): EndReport {
   const [first] = tasks
   const { state } = job.log
   const pinned = first === undefined ? null : job.env.pin(state.database, state.rootAgent)
   if (first === undefined || pinned === null || pinned.data.disabled) return nothing
-  const begin = beginning(job, { pinned, tasks, originRunId: first.place.run })
+  const own = tasks.filter(({ principal }) => isSamePrincipal(principal, first.principal))
+  const begin = beginning(job, { pinned, tasks: own, first })
   const { entries, place } = runEntries({ env: job.env, state }, begin)
   const { env } = job
   const about = { hidden: true, originRunId: first.place.run }
@@ -68,14 +75,15 @@ export function followUp(job: Job, tasks: readonly EndedTask[]): EndReport {
 
 function beginning(
   job: Job,
-  of: { readonly pinned: PinnedAgent; readonly tasks: readonly EndedTask[]; readonly originRunId: string },
+  of: { readonly pinned: PinnedAgent; readonly tasks: readonly EndedTask[]; readonly first: EndedTask },
 ): Begin {
   const text = textOf(job.log.state, of.tasks)
   return {
     pinned: of.pinned,
     message: text,
     hidden: true,
-    originRunId: of.originRunId,
+    originRunId: of.first.place.run,
+    principal: of.first.principal,
     toolMode: null,
     messages: [{ author: 'witan', text, tasks: of.tasks.map(({ place }) => place.call) }],
   }

@@ -3,6 +3,8 @@ import type { AgentData } from '@witan/protocol'
 import type { CallPlace, Entry, EntryContent, LoggedToolCall, MessageBody, ToolMode } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationState } from '../conversation/state.ts'
+import { mayUseTool } from '../identity/agent-access.ts'
+import { type Principal, storedPrincipal } from '../identity/principal.ts'
 import { bind } from '../parameter/bind.ts'
 import { startParameters } from '../parameter/visibility.ts'
 import type { Environment, PinnedAgent } from './environment.ts'
@@ -17,6 +19,8 @@ export interface Begin {
   /** The runtime began it, to report ended tasks to the root's model [F22]. */
   readonly hidden: boolean
   readonly originRunId: string | null
+  /** Whom it works for. */
+  readonly principal: Principal
   /** The tool mode of the root's call; null for its agent's own. */
   readonly toolMode: ToolMode | null
 }
@@ -32,7 +36,8 @@ export function runEntries(
   const root = { call, parentCall: null, run: call, document: id }
   const place: CallPlace = { ...root, author: agent.id, agentPath: agent.id, invocation: call }
   const { bound } = bind(agent.parameters, { parent: null, given: state.stored.given, map: {} })
-  const { messages, message, hidden, originRunId, toolMode } = begin
+  const { messages, message, hidden, originRunId, principal, toolMode } = begin
+  const worksFor = storedPrincipal(principal)
   const start: EntryContent = {
     type: 'start',
     kind: 'agent',
@@ -47,9 +52,10 @@ export function runEntries(
       history: 'agent',
       ...(toolMode === null ? {} : { overrides: { toolMode } }),
       revisions: env.revisionsBelow(database, agent.id),
-      initial: initialCalls(agent, state.documents.size === 0),
+      initial: initialCalls(agent, { isFresh: state.documents.size === 0, principal }),
       hidden,
       originRunId,
+      ...(worksFor === null ? {} : { principal: worksFor }),
     },
   }
   const at = env.clock.now()
@@ -64,9 +70,17 @@ export function runEntries(
   return { entries: [...entries, first], place }
 }
 
-/** The queries that run before the first model call of a new document; none if the agent continues a document [Rb40]. */
-export function initialCalls(agent: AgentData, isFresh: boolean): readonly LoggedToolCall[] {
+/**
+ * The queries that run before the first model call of a new document, as far as the run's principal may use them; none if the agent
+ * continues a document [Rb40].
+ */
+export function initialCalls(
+  { queries: all, access }: AgentData,
+  { isFresh, principal }: { readonly isFresh: boolean; readonly principal: Principal },
+): readonly LoggedToolCall[] {
   if (!isFresh) return []
-  const queries = agent.queries.filter((query) => query.addToInitialContext)
+  const queries = all.filter(
+    ({ addToInitialContext, name }) => addToInitialContext && mayUseTool(access, name, principal),
+  )
   return queries.map(({ name }, index) => ({ id: `initial_${index + 1}`, name, arguments: '{}' }))
 }

@@ -37,6 +37,7 @@ function callerOf(call: AgentCall, job: Job): Caller {
   return {
     callId: call.place.call,
     database,
+    principal: job.run.principal,
     agent: call.agent,
     toolMode: call.toolMode,
     agentPath: call.place.agentPath,

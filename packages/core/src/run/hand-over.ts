@@ -68,7 +68,7 @@ function startOf(
     map: to.map,
     history: 'agent',
     revisions: {},
-    initial: initialCalls(data, isNewHere(source, data.id)),
+    initial: initialCalls(data, { isFresh: isNewHere(source, data.id), principal: job.run.principal }),
     hidden: false,
     originRunId: null,
     handedFrom: source.place.call,

@@ -62,7 +62,10 @@ export function startChild(of: ChildStart, job: Job): void {
     revision: pinned.revision,
     ...startParameters(declared, parameters),
     revisions: {},
-    initial: initialCalls(pinned.data, isFresh || child.history === 'isolated'),
+    initial: initialCalls(pinned.data, {
+      isFresh: isFresh || child.history === 'isolated',
+      principal: job.run.principal,
+    }),
     hidden: false,
     originRunId: null,
     ...more,

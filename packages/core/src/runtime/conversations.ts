@@ -26,7 +26,8 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
     await holdUsers(scope, row, request.users)
     await holdValues(scope, row, request.parameters)
     if (prompt === undefined) return { id, agent, created: false, run: null }
-    const said = { ...sayDefaults, ...selfOf(scope), ...noting, ...filesIn(prompt), text: textOf(prompt) }
+    const self = { ...selfOf(scope), by: scope.principal }
+    const said = { ...sayDefaults, ...self, ...noting, ...filesIn(prompt), text: textOf(prompt) }
     const run = await say(scope, id, said)
     return { id, agent, created: false, run }
   }
@@ -48,6 +49,7 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
   const files = sent === undefined ? {} : { files: await storeFiles(scope, agent, sent) }
   const accepted = await acceptFirst(parts, row, {
     ...{ ...sayDefaults, ...selfOf(scope), ...noting, ...files },
+    by: scope.principal,
     text: textOf(prompt),
   })
   if (accepted === null) return startConversation(scope, body, noting)

@@ -9,5 +9,5 @@ import type { Scope } from './scope.ts'
  */
 export function refuseStranger({ parts, principal, database }: Scope, agent: string): void {
   const data = parts.registry.current(database).agents.get(agent)?.data
-  if (data !== undefined && !mayCall(data.access.call, principal)) throw notFound('agent', agent, { path: 'agent' })
+  if (data !== undefined && !mayCall(data.access, principal)) throw notFound('agent', agent, { path: 'agent' })
 }

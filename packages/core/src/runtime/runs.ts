@@ -36,8 +36,8 @@ export async function run(
   await scope.parts.registry.ensure(scope.database)
   if (request.prompt !== undefined) {
     const { author, ...rest } = request
-    const by = await authorOf(scope, id, author)
-    return say(scope, id, { ...rest, ...by, ...noting, ...filesIn(request.prompt), text: textOf(request.prompt) })
+    const self = { ...(await authorOf(scope, id, author)), by: scope.principal }
+    return say(scope, id, { ...rest, ...self, ...noting, ...filesIn(request.prompt), text: textOf(request.prompt) })
   }
   const log = await scope.parts.warm.get(scope.database, id)
   return presented(

@@ -10,6 +10,7 @@ import type { TaskControl } from '../task/control.ts'
 import type { FunctionTool } from '../tool/define.ts'
 import type { FindAgent } from '../tool/delegation.ts'
 import { actionTools } from '../tool/kinds/action.ts'
+import { allowed } from '../tool/kinds/access.ts'
 import { approved } from '../tool/kinds/approval.ts'
 import { exitLoopTools } from '../tool/kinds/exit-loop.ts'
 import { functionTools } from '../tool/kinds/function.ts'
@@ -24,7 +25,7 @@ import type { Caller, Tool, Toolset, ToolSource } from '../tool/tool.ts'
 import { approvalsOf } from './approvals.ts'
 import type { RuntimeOptions, Source } from './options.ts'
 
-/** The sources of tools. Tools that an agent may want approved go through a gate. */
+/** The sources of tools. Tools that an agent may want approved go through a gate; access to tools goes before it. */
 export function toolSourcesOf(from: {
   readonly tools: ReadonlyMap<string, FunctionTool>
   readonly sources: ReadonlyMap<string, QuerySource>
@@ -53,7 +54,7 @@ export function toolSourcesOf(from: {
     toolModeTools,
     exitLoopTools,
   ]
-  return own.map((source) => approved(source, approvals))
+  return own.map((source) => allowed(approved(source, approvals)))
 }
 
 /** The tools of a call by name; if two share a name, the later one wins. */

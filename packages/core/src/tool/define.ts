@@ -3,6 +3,7 @@ import { WitanError, toolNamePattern } from '@witan/protocol'
 import { z } from 'zod'
 import type { QuestionInput } from './questions.ts'
 import { refused } from './schema.ts'
+import type { Principal } from '../identity/principal.ts'
 import type { ArgumentCheck, Effect } from './tool.ts'
 
 /** Any Standard Schema: zod, valibot, arktype and others. */
@@ -30,6 +31,8 @@ export interface FunctionContext {
   readonly conversationId: string
   readonly agent: string
   readonly agentPath: string
+  /** Whom the run works for: the principal with which it began. Frozen [C31]. */
+  readonly principal: Principal
   /**
    * The bound values of the parameters that the agent declares, including hidden ones. Lists are frozen: copy a list to
    * change it.

@@ -1,6 +1,7 @@
 /** The contract of a tool. Everything that an agent can do is a tool, edges included. */
 import type { AgentData, ErrorCode, Interruption, InterruptionState } from '@witan/protocol'
 import type { ExchangeEnds, ExchangeStanding, NoticeCode, ToolMode } from '@witan/protocol/entries'
+import type { Principal } from '../identity/principal.ts'
 import type { Exchanges } from './exchange.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
@@ -25,6 +26,8 @@ export interface ToolRequest {
 export interface Caller {
   readonly callId: string
   readonly database: string
+  /** Whom the run works for. It is for executors, never for a model. */
+  readonly principal: Principal
   readonly agent: AgentData
   /** The tool mode with which the call began: its agent's own, or that of its run. */
   readonly toolMode: ToolMode

@@ -20,8 +20,8 @@ export function* checkApprovals(agent: AgentData, agents: AgentSet, around: Surr
     const isPlain = typeof approval === 'string'
     const name = isPlain ? approval : approval.tool
     const path = `approvals.${index}`
-    const own = [...toolNames(agent), ...messages.map(({ tool }) => tool)]
-    if (!own.includes(name) && !builtInsOf(agent).includes(name))
+    const own = ownTools(agent, messages)
+    if (!hasTool(agent, own, name))
       findings.push(errorAt(agent, isPlain ? path : `${path}.tool`, noOwnTool(agent, name, own)))
     else if (!isPlain && approval.when !== 'code')
       findings.push(
@@ -33,6 +33,16 @@ export function* checkApprovals(agent: AgentData, agents: AgentSet, around: Surr
       )
   }
   return findings
+}
+
+/** The tools that an agent can call, peers' messages included, except most built-in ones. */
+export function ownTools(agent: AgentData, messages: readonly PeerMessage[]): readonly string[] {
+  return [...toolNames(agent), ...messages.map(({ tool }) => tool)]
+}
+
+/** Whether an agent has a tool of that name: one of `own`, or a built-in one. */
+export function hasTool(agent: AgentData, own: readonly string[], name: string): boolean {
+  return own.includes(name) || builtInsOf(agent).includes(name)
 }
 
 /** The tools that an agent can call, except built-in ones other than the one that hands over. */

@@ -1,6 +1,7 @@
 /** The check: everything that can be known about a set of agents before anything runs. */
 import type { AgentData, CheckReport, Finding, MatrixRow } from '@witan/protocol'
 import type { QuerySource } from '../../tool/source.ts'
+import { checkAccess } from './access.ts'
 import { checkApprovals } from './approvals.ts'
 import { type AgentSet, cyclesThrough, listersOf, mostPaths, pathsFrom, reachable, reachableFrom } from './graph.ts'
 import { addHandlers } from './handlers.ts'
@@ -59,6 +60,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   const { agents, context } = survey
   findings.add(await inTurns(checkNames(agent, survey)))
   findings.add(await inTurns(checkApprovals(agent, agents, context)))
+  findings.add(checkAccess(agent, { agents, ...context }))
   findings.add(await checkQueries(agent, context.querySources))
   for (const one of reached) findings.add(await inTurns(found.of(one)))
   findings.add(await inTurns(findFrom(agent, survey, found)))

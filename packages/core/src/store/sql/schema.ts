@@ -216,6 +216,14 @@ create table keys (
 create index keys_by_number on keys (database, number);
 `
 
+/**
+ * Whom a run works for, and access to single tools. Earlier versions would let it use any. Conversations are found by who created
+ * them; those of the local principal are not in the index, because it sees all.
+ */
+const principals = `
+create index conversations_by_maker on conversations (database, created_by, number) where created_by <> 'user:local';
+`
+
 /** Every migration in order; the schema's version is how many have run. */
 export const migrations: readonly string[] = [
   first,
@@ -227,4 +235,5 @@ export const migrations: readonly string[] = [
   protocols,
   participants,
   keys,
+  principals,
 ]

@@ -6,6 +6,7 @@ import type { AgentData, AgentInput, Interruption } from '@witan/protocol'
 import { errorTable } from '@witan/protocol'
 import { interruptionSchema, isTooDeep } from '@witan/protocol/schemas'
 import { parseAgent } from '../../agent/parse.ts'
+import { localPrincipal } from '../../identity/principal.ts'
 import { Boxed } from '../../parameter/hidden.ts'
 import type { Bound, BoundValue } from '../../parameter/parameter.ts'
 import type { Outcome, PendingOutcome } from '../../tool/outcome.ts'
@@ -45,6 +46,7 @@ export function callerOf(agent: AgentData, more: Partial<Caller> = {}): Caller {
   return {
     callId: 'agent-call-1',
     database: 'default',
+    principal: localPrincipal,
     agent,
     toolMode: agent.toolMode,
     agentPath: agent.id,

@@ -49,6 +49,7 @@ export function functionRun(
     conversationId: caller.conversationId,
     agent: caller.agent.id,
     agentPath: caller.agentPath,
+    principal: caller.principal,
     parameters,
     signal,
     ask: async (questions, { to } = {}) => (await asked({ ...questionDraft(questions), ...addressee(to) })) as Answers,

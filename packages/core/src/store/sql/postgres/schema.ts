@@ -220,6 +220,9 @@ create table {s}.keys (
 create index keys_by_number on {s}.keys (database, number);
 `
 
+/** Whom a run works for, and access to single tools. Earlier versions would let it use any. */
+const principals = 'select 1'
+
 /** One step of the schema. */
 export interface Migration {
   readonly sql: string
@@ -238,6 +241,7 @@ export const migrations: readonly Migration[] = [
   { sql: protocols, worksFrom: 7 },
   { sql: participants, worksFrom: 8 },
   { sql: keys, worksFrom: 8 },
+  { sql: principals, worksFrom: 10 },
 ]
 
 /** Statements on the key of the notices. */
