@@ -13,6 +13,7 @@ import { playForbidden } from './families/forbid.ts'
 import { playHandOvers } from './families/hand-over.ts'
 import { playHttpErrors } from './families/http-errors.ts'
 import { playPeers } from './families/peers.ts'
+import { playPeople } from './families/people.ts'
 import { playOverrides } from './families/override.ts'
 import { playPrivileges } from './families/privilege.ts'
 import { playReasoning } from './families/reasoning.ts'
@@ -64,6 +65,8 @@ describe('the injection and leak corpus', () => {
 
   test('[C16] [C17] [C35] [D15] P: a message between peers shows, makes and reaches nothing that it may not', () =>
     family('P', 60, playPeers))
+
+  test('[C36] [Tb06] N: with aliases nobody’s id, name or role reaches a model', () => family('N', 10, playPeople))
 
   test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))
 

@@ -134,8 +134,10 @@ export function translated(text: string, { from, to, people, called: isCalled, m
     for (const name of [one?.handle, one?.called, from.anonymizeUsers === null ? id : handleOf(from, people, id)])
       if (name != null) names.set(name, isCalled ? called : handle)
   }
-  if (names.size === 0) return text
-  const all = [...names.keys()].sort((a, b) => b.length - a.length).map(escaped)
+  // Only names that occur: an alternative of a thousand names would be tried at every place of a long text.
+  const found = [...names.keys()].filter((name) => text.includes(name))
+  if (found.length === 0) return text
+  const all = found.sort((a, b) => b.length - a.length).map(escaped)
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${all.join('|')})(?![\\p{L}\\p{N}_-])`, 'gu')
   return text.replace(pattern, (name) => names.get(name) ?? name)
 }
