@@ -1,8 +1,18 @@
 /** A PostgreSQL server for tests: the one that `WITAN_TEST_POSTGRES` names, else one of our own that ends with this process. */
 import { execFileSync, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -32,6 +42,8 @@ const startsWithinMs = 60_000
 
 const initFlags = ['--auth=trust', '--username=postgres', '--encoding=UTF8', '--locale=C', '--no-sync']
 
+const shelf = fileURLToPath(new URL('../../../node_modules/.cache/witan-postgres/', import.meta.url))
+
 let shared: Promise<string> | null = null
 
 /** The address of the server that the tests of this process share. */
@@ -45,17 +57,11 @@ export function testServer(): Promise<string> {
 /** Starts a server in a folder of its own. It ends with this process, however that ends. */
 export async function startServer({ fsync = false, standbyOf }: ServerOptions = {}): Promise<TestServer> {
   const { initdb, postgres } = await binaries()
-  const folder = mkdtempSync(join(tmpdir(), 'witan-postgres-'))
   const user = unprivileged()
-  if (user !== null) chownSync(folder, user.uid, user.gid)
+  const folder = folderOf(user)
   const data = join(folder, 'data')
-  const run = (program: string, args: readonly string[]) =>
-    execFileSync(program, args, { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
-  if (standbyOf === undefined) run(initdb, [`--pgdata=${data}`, ...initFlags])
-  else {
-    run('cp', ['-a', standbyOf.data, data])
-    run('touch', [join(data, 'standby.signal')])
-  }
+  execFileSync('cp', ['-a', standbyOf?.data ?? emptyData(initdb, user), data])
+  if (standbyOf !== undefined) execFileSync('touch', [join(data, 'standby.signal')], { ...user })
   let port = await freePort()
   const settings = [`fsync=${fsync ? 'on' : 'off'}`, 'unix_socket_directories=', 'listen_addresses=127.0.0.1']
   const more = ['max_connections=200', 'log_min_messages=fatal', 'shared_buffers=64MB']
@@ -100,6 +106,43 @@ export async function startServer({ fsync = false, standbyOf }: ServerOptions = 
       tellGuard(null)
     },
   }
+}
+
+type User = ReturnType<typeof unprivileged>
+
+function folderOf(user: User): string {
+  const folder = mkdtempSync(join(tmpdir(), 'witan-postgres-'))
+  if (user !== null) chownSync(folder, user.uid, user.gid)
+  return folder
+}
+
+/**
+ * The data of a server that was never started, which each server begins with a copy of. It is made once for these programs and
+ * this user: making it takes longer than most tests. It lies beside the dependencies, and `npm ci` takes it away.
+ */
+function emptyData(initdb: string, user: User): string {
+  const made = createHash('sha256').update(JSON.stringify([initdb, statSync(initdb).size, initFlags, user]))
+  const empty = join(shelf, made.digest('hex').slice(0, 16))
+  if (existsSync(empty)) return empty
+  const folder = folderOf(user)
+  const data = join(folder, 'data')
+  execFileSync(initdb, [`--pgdata=${data}`, ...initFlags], {
+    ...user,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  mkdirSync(shelf, { recursive: true })
+  const fresh = mkdtempSync(join(shelf, 'fresh-'))
+  execFileSync('cp', ['-a', data, join(fresh, 'data')])
+  rmSync(folder, { recursive: true })
+  try {
+    renameSync(join(fresh, 'data'), empty)
+  } catch (error) {
+    // Another process was at the same, and was sooner.
+    if (!existsSync(empty)) throw error
+  }
+  rmSync(fresh, { recursive: true })
+  return empty
 }
 
 /**
