@@ -91,6 +91,7 @@ function dispatch(view: Draft, event: Event): Call | null {
       return onParticipant(view, event)
     case 'summary':
     case 'checkpoint':
+    case 'artifact':
       return null
     default:
       event satisfies never // A newer server may send other types.

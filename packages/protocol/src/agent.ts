@@ -282,6 +282,8 @@ export const agentSchema = z.strictObject({
   approvals: z.array(approvalSchema).max(1000).default([]),
   /** True if its model may ask questions with choices [F29]. */
   questions: z.boolean().default(false),
+  /** True if its model may save and read artifacts [T31]. */
+  artifacts: z.boolean().default(false),
   /** How long its interruptions wait for an answer; null: for ever. */
   interruptionExpiresInSeconds: z.number().int().min(1).max(315_360_000).nullable().default(null),
   toolMode: z.enum(toolModes).default('auto'),

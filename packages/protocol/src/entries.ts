@@ -33,6 +33,8 @@ export type {
   ToolStartBody,
   TransferBody,
 } from './entry.ts'
+export type { Artifact, ArtifactBody, ShownPlace } from './artifact.ts'
+export { artifactIdPattern, artifactLimits, artifactOf, artifactProblem } from './artifact.ts'
 export type { Speaks, ToolMode, TransferEdge, Workflow } from './agent.ts'
 export { authorKindOf } from './event.ts'
 export { readersOf } from './readers.ts'

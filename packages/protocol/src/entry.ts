@@ -1,5 +1,6 @@
 /** The entries of the log: their types, and the body of each. */
 import type { ToolMode } from './agent.ts'
+import type { ArtifactBody } from './artifact.ts'
 import type { FileReference } from './files.ts'
 import type { Interruption, InterruptionKind, InterruptionState } from './interruption.ts'
 import type { ModelUsage } from './counters.ts'
@@ -25,6 +26,7 @@ export const entryTypes = [
   'checkpoint',
   'transfer',
   'participant',
+  'artifact',
 ] as const
 export type EntryType = (typeof entryTypes)[number]
 /** What a `start`, `end` or `error` is about. */
@@ -333,13 +335,15 @@ export interface NoticeBody {
   readonly hidden?: readonly string[]
 }
 /**
- * A tool call saves a note for itself, or resumes after an answer. Only the tool reads the note; no event shows it. Absent:
- * the last note remains.
+ * A tool call saves a note for itself, resumes after an answer, or has read an artifact. Only the tool reads the note; no event
+ * shows it. Absent: the last note remains.
  */
 export interface CheckpointBody {
   readonly note?: unknown
   /** The call runs again from here, in the epoch of this entry. */
   readonly resumed?: true
+  /** The id of an artifact that the call has read. */
+  readonly read?: string
 }
 /** Control goes from one agent to another: at the call that hands over, or that control comes back to. */
 export interface TransferBody {
@@ -372,6 +376,7 @@ export type EntryContent =
   | { readonly type: 'checkpoint'; readonly kind: null; readonly body: CheckpointBody }
   | { readonly type: 'transfer'; readonly kind: null; readonly body: TransferBody }
   | { readonly type: 'participant'; readonly kind: null; readonly body: ParticipantBody }
+  | { readonly type: 'artifact'; readonly kind: null; readonly body: ArtifactBody }
   | { readonly type: 'cancel'; readonly kind: null; readonly body: CancelBody }
 
 /** One line of the log. `seq` is 0 until it is stored; `(job, appendNo)` is unique. */

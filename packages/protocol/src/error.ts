@@ -19,6 +19,7 @@ const table = {
   ALREADY_ANSWERED: { status: 409, title: 'Answered already' },
   ANSWER_INVALID: { status: 422, title: 'The answer does not fit the question' },
   APPROVAL_DENIED: { status: 409, title: 'A person denied the call' },
+  ARTIFACT_TOO_LARGE: { status: 413, title: 'The artifact is too large' },
   ATTACHMENT_TOO_LARGE: { status: 413, title: 'A file is too large' },
   BODY_INVALID: { status: 422, title: 'The body does not fit its schema' },
   BODY_TOO_LARGE: { status: 413, title: 'The body is too large' },

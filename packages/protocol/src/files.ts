@@ -15,6 +15,11 @@ export const fileLimits = {
 /** `type/subtype` in lower case, without parameters. */
 export const mediaTypePattern = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,62}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}$/
 
+/** Whether files of this type are read as text, which every model takes. */
+export function isTextType(mediaType: string): boolean {
+  return /^text\/|^application\/(json|xml|yaml|x-yaml|x-ndjson|toml|sql|javascript)$|\+(json|xml|yaml)$/.test(mediaType)
+}
+
 /** Control characters, and invisible ones that make a name look like another: bidi marks, tags, lone surrogates. */
 const hiddenCharacters = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
 

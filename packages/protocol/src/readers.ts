@@ -1,4 +1,5 @@
 /** The one table of which reader sees what of an entry. The types of events are derived from it. */
+import { artifactOf, type ShownPlace } from './artifact.ts'
 import type { EntryContent, EntryKind, EntryType, MessageBody, ResolvedBody } from './entry.ts'
 import type { InterruptionKind } from './interruption.ts'
 
@@ -24,6 +25,8 @@ interface ReaderRow<Body> {
   readonly also?: readonly (keyof Body)[]
   /** Fields that an event shows and that are computed from the body. */
   readonly derived?: (body: Body) => object
+  /** Fields that an event shows and that are computed from the body and its place. */
+  readonly placed?: (body: Body, at: ShownPlace) => object
   /** What it does to the run beyond its call, for readers of the `actions` of an event [K25]. */
   readonly actions?: (body: Body) => object
   /** True if a terse reader gets it from every call, not only from the root's own; `never` if from none [F34]. */
@@ -109,13 +112,15 @@ export const readers = {
   },
   participant: { event: ['user', 'name', 'roles', 'change', 'by'], terse: 'never' },
   cancel: { event: ['by', 'tasks'], terse: false },
-  checkpoint: { event: [], terse: false },
+  checkpoint: { event: [], also: ['read'], terse: false },
+  artifact: { event: [], placed: artifactOf, terse: false },
 } as const satisfies ReaderTable
 
 type Readers = typeof readers
 type Name = keyof Readers
 type Shown<Field> = undefined extends Field ? Exclude<Field, undefined> | null : Field
 type Derived<One> = One extends { readonly derived: (body: never) => infer Fields } ? Fields : unknown
+type Placed<One> = One extends { readonly placed: (body: never, at: never) => infer Fields } ? Fields : unknown
 type Also<One> = One extends { readonly also: readonly (infer Field)[] } ? Field : never
 
 type Flat<Fields> = { readonly [Field in keyof Fields]: Fields[Field] }
@@ -123,7 +128,8 @@ type Flat<Fields> = { readonly [Field in keyof Fields]: Fields[Field] }
 type ContentOf<One extends { readonly event: readonly PropertyKey[] }, Body> = Flat<
   { [Field in keyof Body as Field extends One['event'][number] ? Field : never]-?: Shown<Body[Field]> } & {
     [Field in keyof Body as Field extends Also<One> ? Field : never]?: Body[Field]
-  } & Derived<One>
+  } & Derived<One> &
+    Placed<One>
 >
 
 /** Type, kind and content of an event together, as the table shows them to readers. */
@@ -140,6 +146,7 @@ interface AnyRow {
   readonly event: readonly string[]
   readonly also?: readonly string[]
   derived?(body: EntryContent['body']): object
+  placed?(body: EntryContent['body'], at: ShownPlace): object
   actions?(body: EntryContent['body']): object
   readonly terse: boolean | 'never'
 }

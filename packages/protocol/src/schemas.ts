@@ -55,6 +55,7 @@ export {
   runStateSchema,
   startedConversationSchema,
 } from './conversation.ts'
+export { artifactSchema } from './artifact.ts'
 export { filePartSchema, fileReferenceSchema } from './file-schema.ts'
 export { interruptionSchema, interruptionStates, questionSchema } from './interruption.ts'
 export { problemSchema } from './problem.ts'

@@ -2,21 +2,30 @@
 import type { FileContent } from '@witan/core'
 import type { JsonReply } from './route.ts'
 
-/** The file as a reply; 304 if the request has it already. */
+/** Whether the request has the content of that digest already. */
+export function isKnown(headers: Headers, digest: string): boolean {
+  const known =
+    headers
+      .get('if-none-match')
+      ?.split(',')
+      .map((one) => one.trim().replace(/^W\//, '')) ?? []
+  return known.includes(`"${digest}"`) || known.includes('*')
+}
+
+/** The file as a reply; 304 if the request has it already. `policy` is what a browser that shows it all the same may do. */
 export function fileReply(
   { name, mediaType, bytes }: FileContent,
-  { digest, headers }: { readonly digest: string; readonly headers: Headers },
+  at: { readonly digest: string; readonly headers: Headers; readonly policy?: string },
 ): JsonReply {
-  const etag = `"${digest}"`
+  const { digest, headers, policy = "sandbox; default-src 'none'" } = at
   const always = {
-    etag,
+    etag: `"${digest}"`,
     'cache-control': 'private, no-cache',
     'content-disposition': disposition(name),
-    'content-security-policy': "sandbox; default-src 'none'",
+    'content-security-policy': policy,
     'cross-origin-resource-policy': 'same-origin',
   }
-  const known = headers.get('if-none-match')?.split(',') ?? []
-  if (known.some((one) => one.trim().replace(/^W\//, '') === etag)) return { status: 304, headers: always }
+  if (isKnown(headers, digest)) return { status: 304, headers: always }
   return { status: 200, bytes: new Uint8Array(bytes), headers: { ...always, 'content-type': mediaType } }
 }
 

@@ -5,6 +5,7 @@ import type { AppOptions } from './app-options.ts'
 import { type OpenApiDocument, openApiDocument } from './openapi.ts'
 import { defineRoute, type Route } from './route.ts'
 import { agentRoutes } from './routes/agents.ts'
+import { artifactRoutes } from './routes/artifacts.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { eventRoutes } from './routes/events.ts'
 import { interruptionRoutes } from './routes/interruptions.ts'
@@ -23,6 +24,7 @@ export const apiRoutes: readonly Route[] = [
   ...protocolRoutes,
   ...conversationRoutes,
   ...participantRoutes,
+  ...artifactRoutes,
   ...runRoutes,
   ...eventRoutes,
   ...interruptionRoutes,

@@ -22,6 +22,8 @@ export const builtIns: ReadonlySet<string> = new Set([
   'exit_loop',
   'set_output',
   'end_tool_mode',
+  'save_artifact',
+  'read_artifact',
 ])
 
 /**

@@ -18,6 +18,7 @@ import { changed, startingPeople } from '../parameter/participants.ts'
 import { Scrubbers } from '../parameter/scrubbers.ts'
 import { dropApart } from './address.ts'
 import { agentAnswer, callersView, handleOf } from './callers-view.ts'
+import { foldArtifact, foldArtifactRead } from './artifacts.ts'
 import { foldRequired, foldResolved } from './asking.ts'
 import { foldExchange, noteUnsent } from './exchange.ts'
 import { delegatedMessage, foldMessage, readWords, replyOf } from './inbox.ts'
@@ -67,6 +68,7 @@ export function emptyState(
     unreported: new SparseMap(),
     answers: new SparseMap(),
     badEnds: new SparseMap(),
+    artifacts: { made: new SparseMap(), reads: new SparseMap() },
     seq: 0,
   }
 }
@@ -115,12 +117,15 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
     case 'transfer':
       return foldTransfer(run, entry)
     case 'checkpoint':
+      if (entry.body.read !== undefined) foldArtifactRead(state.artifacts, entry.place, entry.body.read)
       return foldCheckpoint(run, entry)
     case 'participant': {
       const { user: id, name, roles, change } = entry.body
       state.people = changed(state.people, { id, name, roles }, change === 'joined' ? 'there' : 'left')
       return
     }
+    case 'artifact':
+      return foldArtifact(state.artifacts, entry)
     case 'summary': {
       const document = run?.calls.get(entry.place.call)?.document
       if (document !== undefined) dropHistory(document, entry.body)

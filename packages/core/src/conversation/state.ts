@@ -20,6 +20,7 @@ import type { Naming } from '../parameter/people.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import type { Scrubbers } from '../parameter/scrubbers.ts'
 import type { Answer, CallAnswer } from '../tool/tool.ts'
+import type { Artifacts } from './artifacts.ts'
 import type { Stored } from './stored-values.ts'
 import type { SparseMap } from './sparse-map.ts'
 import type { EndedTask, StartedTask } from './task-state.ts'
@@ -380,6 +381,7 @@ export interface ConversationState {
   readonly answers: SparseMap<string, unknown>
   /** How runs failed or were cancelled whose tasks continue, by run id [E52]. */
   readonly badEnds: SparseMap<string, string>
+  readonly artifacts: Artifacts
   /** The last seq that is folded and stored. */
   seq: number
 }

@@ -37,6 +37,13 @@ export function modelView(
   return { messages: view, taken: inbox.length }
 }
 
+/** Whether the model of `call` has read `words`, which anybody but itself wrote: in its `system` message, or in its history. */
+export function hasRead(call: AgentCall, system: ModelMessage, words: string): boolean {
+  if (system.content.includes(words)) return true
+  if (call.shared !== null && textOfShared(call.shared).includes(words)) return true
+  return documentView(call).messages.some(({ role, content }) => role !== 'assistant' && content.includes(words))
+}
+
 /** The part of a document that `call` reads, without what waits for it. */
 export interface HistoryView {
   readonly messages: readonly ModelMessage[]
@@ -228,10 +235,15 @@ const shared = new WeakMap<SharedHistory, string>()
 /** The opening with that in front, by the opening as it was then: adapters keep what they made of a message by its identity. */
 const openings = new WeakMap<ModelMessage, ModelMessage>()
 
-/** Puts the caller's history before what opens the call, if no summary has taken that up. */
-function addShared(view: ModelMessage[], call: AgentCall, history: SharedHistory): void {
+function textOfShared(history: SharedHistory): string {
   const text = shared.get(history) ?? sharedText(history)
   shared.set(history, text)
+  return text
+}
+
+/** Puts the caller's history before what opens the call, if no summary has taken that up. */
+function addShared(view: ModelMessage[], call: AgentCall, history: SharedHistory): void {
+  const text = textOfShared(history)
   if (text === '') return
   const at = 1 + historyOf(call).indexOf(call.document.turns.at(-1)?.from ?? 0)
   const index = view[at]?.role === 'user' ? at : at - 1

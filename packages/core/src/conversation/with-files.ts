@@ -1,6 +1,6 @@
 /** Loads the files of a request that its model takes, and refuses others before anything is sent [Rb53]. */
-import { fileLimits, type FileReference } from '@witan/protocol/files'
-import { isTextType, takenText, takesType } from '../model/files.ts'
+import { fileLimits, type FileReference, isTextType } from '@witan/protocol/files'
+import { takenText, takesType } from '../model/files.ts'
 import type { ModelFile, ModelMessage, UserTextMessage } from '../model/message.ts'
 import { type Model, ModelCallError, type ModelCallOptions, type ModelPart, type ModelRequest } from '../model/model.ts'
 import { markForeign } from '../model/attribution.ts'

@@ -1,12 +1,20 @@
 /** Converts an entry to the event that readers see, by the reader table alone. */
 import type { AnyEvent, Event } from '@witan/protocol'
-import { authorKindOf, type CallPlace, type Entry, readersOf } from '@witan/protocol/entries'
+import { authorKindOf, type CallPlace, type Entry, readersOf, type ShownPlace } from '@witan/protocol/entries'
+import { traceIdOf } from '../identity/trace.ts'
 import type { Delta } from './live.ts'
 
+/** The log that an entry stands in. */
+export interface LogPlace {
+  readonly database: string
+  readonly conversation: string
+}
+
 /** The event of a stored entry. */
-export function toEvent(entry: Entry, conversationId: string): Event {
+export function toEvent(entry: Entry, of: LogPlace): Event {
   const { seq, type, kind, place } = entry
-  const event = { seq, ...eventAt(place, conversationId), type, kind, at: isoDate(entry.at), content: contentOf(entry) }
+  const content = contentOf(entry, of)
+  const event = { seq, ...eventAt(place, of.conversation), type, kind, at: isoDate(entry.at), content }
   if (type === 'message' && entry.body.authorKind !== undefined) event.authorKind = entry.body.authorKind
   const { actions } = readersOf(type, kind)
   if (actions !== undefined) event.actions = actions(entry.body) as Record<string, unknown>
@@ -60,18 +68,25 @@ export function isoDate(at: number): string {
   return written.text
 }
 
-function contentOf(entry: Entry): Record<string, unknown> {
+/** An entry's place, as rows of the table read it. */
+export function shownPlace({ place, at }: Pick<Entry, 'place' | 'at'>, of: LogPlace): ShownPlace {
+  const { database, conversation: conversationId } = of
+  return { place, conversationId, at: isoDate(at), traceId: () => traceIdOf(database, place.run) }
+}
+
+function contentOf(entry: Entry, of: LogPlace): Record<string, unknown> {
   const content: Record<string, unknown> = {}
   const body = entry.body as unknown as Record<string, unknown>
-  const { event, also, derived } = readersOf(entry.type, entry.kind)
+  const { event, also, derived, placed } = readersOf(entry.type, entry.kind)
   for (const field of event) content[field] = body[field] ?? null
   if (also !== undefined) for (const field of also) if (body[field] !== undefined) content[field] = body[field]
-  return derived === undefined ? content : Object.assign(content, derived(body))
+  if (placed !== undefined) Object.assign(content, placed(entry.body, shownPlace(entry, of)))
+  return derived === undefined ? content : Object.assign(content, derived(entry.body))
 }
 
 /** Whether an entry is of an agent's call that has control of the run: the root's, or one that control was handed to from there [K07]. */
 export function hasControl({ place, kind, type }: Pick<Entry, 'place' | 'kind' | 'type'>): boolean {
-  return place.invocation === place.run && kind !== 'tool' && type !== 'checkpoint'
+  return place.invocation === place.run && kind !== 'tool' && type !== 'checkpoint' && type !== 'artifact'
 }
 
 /** Whether these segments stand in the branches of a place, one after the other. */

@@ -27,6 +27,7 @@ async function follow(count: number, characters: number) {
   const limits: number[] = []
   const stop = new AbortController()
   const source = {
+    database: 'default',
     conversation: 'chats/1',
     channel: 'chats/1',
     hub: new LiveHub(),
@@ -68,6 +69,7 @@ test('[I15] what a tail keeps for a reader that stands still is bounded, where l
   })
   const stop = new AbortController()
   const source = {
+    database: 'default',
     conversation: 'chats/1',
     channel: 'chats/1',
     hub: new LiveHub(),
@@ -103,7 +105,7 @@ async function readLive(
   }: { readonly conversation: string; readonly verbose: boolean; readonly count: number },
 ): Promise<Event[]> {
   const stop = new AbortController()
-  const source = { conversation, channel: 'c', hub, open: async () => {}, read: async () => [] }
+  const source = { database: 'default', conversation, channel: 'c', hub, open: async () => {}, read: async () => [] }
   const events: Event[] = []
   for await (const event of tail(source, { from: 0, verbose, call: null, signal: stop.signal })) {
     events.push(event)
@@ -151,7 +153,14 @@ test('live readers share one frozen event, see no more than they may, and a fork
 test('what waits for a slow reader is joined, but never reasoning with text, nor with what begins anew', async () => {
   const hub = new LiveHub()
   const stop = new AbortController()
-  const source = { conversation: 'chats/1', channel: 'c', hub, open: async () => {}, read: async () => [] }
+  const source = {
+    database: 'default',
+    conversation: 'chats/1',
+    channel: 'c',
+    hub,
+    open: async () => {},
+    read: async () => [],
+  }
   const events = tail(source, { from: 0, verbose: true, call: null, signal: stop.signal })
   const first = events.next()
   await new Promise((resolve) => setImmediate(resolve))

@@ -3,12 +3,11 @@ import { channel } from 'node:diagnostics_channel'
 import type { Event } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { Delta, LiveHub } from './live.ts'
-import { type EntryFilter, entryFilter, toDeltaEvent, toEvent } from './project.ts'
+import { type EntryFilter, entryFilter, type LogPlace, toDeltaEvent, toEvent } from './project.ts'
 import { liveEvent } from './shared.ts'
 
 /** Where a tail reads from. */
-export interface TailSource {
-  readonly conversation: string
+export interface TailSource extends LogPlace {
   readonly channel: string
   readonly hub: LiveHub
   /** Resolves when the conversation can be read; throws if it does not exist. */
@@ -42,7 +41,7 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
   try {
     for await (const entry of history(source, options, inbox)) {
       seen = entry.seq
-      if (wanted(entry) && entry.seq > options.from) yield toEvent(entry, source.conversation)
+      if (wanted(entry) && entry.seq > options.from) yield toEvent(entry, source)
     }
     seat.reached(seen)
     const texts = source.hub.texts(source.channel)
@@ -50,13 +49,13 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
     for (const delta of texts) if (shows(delta)) yield toDeltaEvent(delta, source.conversation, true)
     for (let item = inbox.take() ?? (await inbox.next()); item !== null; item = inbox.take() ?? (await inbox.next())) {
       if ('attempt' in item) {
-        if (shows(item)) yield liveEvent(item, source.conversation)
+        if (shows(item)) yield liveEvent(item, source)
       } else if (item.seq > seen) {
         // Another process stored the entries in between: read them in order.
         for await (const entry of between(source, inbox, { after: seen, upTo: item.seq - 1 }))
-          if (wanted(entry)) yield toEvent(entry, source.conversation)
+          if (wanted(entry)) yield toEvent(entry, source)
         seen = item.seq
-        if (wanted(item)) yield liveEvent(item, source.conversation)
+        if (wanted(item)) yield liveEvent(item, source)
       }
     }
   } finally {

@@ -4,6 +4,7 @@ import { WitanError } from '@witan/protocol'
 /** Hints for finding the right id. */
 const hints = {
   agent: 'GET /api/v1/agents lists the agents.',
+  artifact: 'GET /api/v1/conversations/{id}/artifacts lists those of a conversation.',
   conversation: 'GET /api/v1/conversations lists them.',
   document: 'It may have been deleted, or belong to somebody else.',
   file: 'A document shows the files of its messages, with their digests.',

@@ -36,6 +36,14 @@ export interface Environment {
     readonly conversation: string
     readonly digest: string
   }): Promise<string | null>
+  /** Stores content under its digest, before an entry refers to it. */
+  storeContent(database: string, digest: string, bytes: Uint8Array): Promise<void>
+  /** Content that a conversation refers to; null if it is gone. */
+  readContent(of: {
+    readonly database: string
+    readonly conversation: string
+    readonly digest: string
+  }): Promise<Uint8Array | null>
   /** All tools of an agent call, edges included. */
   toolset(caller: Caller): Toolset
   /** Lines of an agent's system message that come from no tool. */

@@ -5,12 +5,11 @@ import type { ConversationLog, LogWatcher } from '../conversation/log.ts'
 import { type AgentCall, liveJob, type LiveJob, type Slot } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
-import type { InterruptionRow, JobChange, Settlement } from '../store/store.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
 import type { Caller, Toolset } from '../tool/tool.ts'
 import type { Environment } from './environment.ts'
 import { Pulse } from './pulse.ts'
-import { Writer } from './writer.ts'
+import { type OwnRows, Writer } from './writer.ts'
 
 /** A job and the epoch in which it was claimed. */
 export interface JobIdentity {
@@ -152,8 +151,8 @@ function isStep({ type, kind, body }: EntryContent): boolean {
   return kind !== 'model' && (type === 'end' || (type === 'error' && body.code !== 'OUTCOME_UNKNOWN'))
 }
 
-/** Opens or settles an interruption, or changes a job, in the same append as the entry just recorded. */
-export function recordRows(job: Job, rows: { open?: InterruptionRow; settle?: Settlement; job?: JobChange }): void {
+/** Opens or settles an interruption, changes a job, or refers to content, in the same append as the entry just recorded. */
+export function recordRows(job: Job, rows: OwnRows): void {
   job.writer.outbox.addRows(rows)
 }
 

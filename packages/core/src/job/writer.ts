@@ -2,7 +2,15 @@
 import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
-import type { Append, AppendResult, InterruptionRow, JobChange, JobRow, Settlement } from '../store/store.ts'
+import type {
+  Append,
+  AppendResult,
+  ContentUse,
+  InterruptionRow,
+  JobChange,
+  JobRow,
+  Settlement,
+} from '../store/store.ts'
 
 /** The entries and job changes with which a job parks or ends. */
 export type Last = Required<Pick<Append, 'entries' | 'jobs'>> & Pick<Append, 'ifLastSeq'>
@@ -83,15 +91,26 @@ export class Writer {
     if (others.length > 0) this.#events.made(others)
   }
 
-  #member({ entries, open, settle, jobs }: Recorded) {
+  #member({ entries, open, settle, jobs, contents }: Recorded) {
     const { database, id } = this.#log.state
     const fence = { job: this.#job.id, epoch: this.#job.epoch }
-    return { database, conversation: id, fence, entries, open, settle, jobs }
+    const member = { database, conversation: id, fence, entries, open, settle, jobs }
+    return contents === null ? member : { ...member, contents }
   }
 }
 
-/** The recorded part of an append. */
-export type Recorded = Required<Pick<Append, 'entries' | 'open' | 'settle' | 'jobs'>>
+/** The recorded part of an append. `contents` is null without any. */
+export type Recorded = Required<Pick<Append, 'entries' | 'open' | 'settle' | 'jobs'>> & {
+  readonly contents: readonly ContentUse[] | null
+}
+
+/** What is stored beside an entry, in the same append. */
+export interface OwnRows {
+  readonly open?: InterruptionRow
+  readonly settle?: Settlement
+  readonly job?: JobChange
+  readonly contents?: readonly ContentUse[]
+}
 
 /** Append numbers kept for the entries that begin a job: messages and its start. */
 const acceptedEntries = 8
@@ -124,11 +143,12 @@ export class Outbox {
     this.#recorded.entries.push(entry)
   }
 
-  addRows(rows: { open?: InterruptionRow; settle?: Settlement; job?: JobChange }): void {
-    const { open, settle, jobs } = this.#recorded
+  addRows(rows: OwnRows): void {
+    const { open, settle, jobs, contents } = this.#recorded
     if (rows.open !== undefined) open.push(rows.open)
     if (rows.settle !== undefined) settle.push(rows.settle)
     if (rows.job !== undefined) jobs.push(rows.job)
+    if (rows.contents !== undefined) this.#recorded.contents = [...(contents ?? []), ...rows.contents]
   }
 
   /** Returns what was collected and empties the outbox. */
@@ -139,13 +159,14 @@ export class Outbox {
   }
 
   /** Puts what could not be stored back in front. */
-  putBack({ entries, open, settle, jobs }: Recorded): void {
+  putBack({ entries, open, settle, jobs, contents }: Recorded): void {
     const later = this.#recorded
     this.#recorded = {
       entries: [...entries, ...later.entries],
       open: [...open, ...later.open],
       settle: [...settle, ...later.settle],
       jobs: [...jobs, ...later.jobs],
+      contents: contents === null ? later.contents : [...contents, ...(later.contents ?? [])],
     }
   }
 }
@@ -155,8 +176,9 @@ interface Collected {
   readonly open: InterruptionRow[]
   readonly settle: Settlement[]
   readonly jobs: JobChange[]
+  contents: readonly ContentUse[] | null
 }
 
 function nothing(): Collected {
-  return { entries: [], open: [], settle: [], jobs: [] }
+  return { entries: [], open: [], settle: [], jobs: [], contents: null }
 }

@@ -1,10 +1,6 @@
 /** Which files a model takes [Rb53]. */
+import { isTextType } from '@witan/protocol/files'
 import type { Model } from './model.ts'
-
-/** Whether files of this type are read as text, which every model takes. */
-export function isTextType(mediaType: string): boolean {
-  return /^text\/|^application\/(json|xml|yaml|x-yaml|x-ndjson|toml|sql|javascript)$|\+(json|xml|yaml)$/.test(mediaType)
-}
 
 /** Whether the model takes files of this type; true if it does not say. */
 export function takesType({ takes }: Pick<Model, 'takes'>, mediaType: string): boolean {

@@ -3,6 +3,7 @@ import type { CallPlace } from '@witan/protocol/entries'
 import { isTooDeep } from '@witan/protocol/schemas'
 import { spend } from '../budget/budget.ts'
 import type { Slot } from '../conversation/state.ts'
+import { hasRead } from '../conversation/view.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import type { CallState } from '../model/model.ts'
 import { failed, type Outcome, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
@@ -12,6 +13,7 @@ import { toolsOf } from './caller.ts'
 import { handOver, refuseOthers } from './hand-over.ts'
 import { interrupt, passGate } from './interrupt.ts'
 import { spawn } from './spawn.ts'
+import { callArtifacts } from '../job/artifacts.ts'
 import { type Job, record } from '../job/job.ts'
 import { endAsking } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
@@ -154,7 +156,7 @@ async function invoke(
   args: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<ResultOutcome | PendingOutcome> {
-  const { caller } = toolsOf(slot.owner, job)
+  const { caller, system } = toolsOf(slot.owner, job)
   const request = { callId: slot.place?.call ?? '', toolCallId: slot.asked.id, arguments: args }
   const limit = new Limit(signal, tool.timeoutMs)
   const took = new Set<string>()
@@ -166,6 +168,9 @@ async function invoke(
     answers,
     note,
     saveNote,
+    artifacts: callArtifacts({ slot, job, signal: limit.signal }),
+    hasRead: (words: string) => hasRead(slot.owner, system, words),
+    commit: () => job.writer.commit(),
     took: (name: string) => void took.add(name),
     ...(state === undefined ? {} : { state }),
   }

@@ -23,6 +23,7 @@ import type {
   TaskReply,
 } from '@witan/protocol'
 import type { ConversationParticipant } from '@witan/protocol/schemas'
+import type { Artifact } from '@witan/protocol/entries'
 import type { Diagram, Exchange, StoredProtocol } from '@witan/protocol/protocols'
 import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/admin/assign.ts'
 import type { Principal } from '../identity/principal.ts'
@@ -195,6 +196,21 @@ export interface FileContent {
   readonly bytes: Uint8Array
 }
 
+/** Which artifacts of a conversation a list has: of one run, of one agent, or all. */
+export interface ArtifactFilter {
+  readonly run?: string
+  readonly agent?: string
+}
+
+/** The artifacts of conversations. All methods throw `NOT_FOUND`. */
+export interface ArtifactReader {
+  /** In the order in which they were made. */
+  list(conversationId: string, options?: PageOptions & ArtifactFilter): Promise<Page<Artifact>>
+  /** An artifact where it was made; if that conversation is gone, in a fork of it. */
+  get(id: string): Promise<Artifact>
+  read(id: string): Promise<{ readonly artifact: Artifact; readonly bytes: Uint8Array }>
+}
+
 /** A conversation driven by library code. */
 export interface Chat {
   /** The id: from the options if it is complete there, otherwise assigned at the first run; throws before that [Rb34]. */
@@ -269,6 +285,7 @@ export interface Witan {
   getDocument(path: string, options?: DocumentOptions): Promise<Document>
   /** The content of a file that a message of the conversation has. Throws `NOT_FOUND`. */
   readFile(conversationId: string, digest: string): Promise<FileContent>
+  readonly artifacts: ArtifactReader
   getRun(runId: string): Promise<RunState>
   /** What the peers of a run said to each other by their protocols, and what broke one. Throws `NOT_FOUND`. */
   getExchanges(runId: string): Promise<Exchange[]>

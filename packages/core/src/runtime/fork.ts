@@ -1,5 +1,6 @@
 /** Forks: a new conversation copies another one's log up to some seq, and continues independently [Rb55]. */
 import { type Conversation, WitanError } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
 import { forkRequestSchema } from '@witan/protocol/schemas'
 import { copyLog, movedEntry } from '../conversation/fork.ts'
 import { rowsAfter } from '../conversation/people.ts'
@@ -11,7 +12,7 @@ import type { NoteOption } from './contract.ts'
 import { wholeId } from './start.ts'
 import { conversationRow, getConversation } from './views.ts'
 import type { Scope } from './scope.ts'
-import type { ConversationRow } from '../store/store.ts'
+import type { ContentUse, ConversationRow } from '../store/store.ts'
 
 /**
  * Copies the log of `from` over all documents. The copied runs are history: the fork has no rows for them, so they cannot
@@ -37,7 +38,7 @@ export async function forkConversation(
   const create: ConversationRow = { ...row, createdAt: at, lastMessageAt, lastSeq: 0 }
   const copies = entries.map((entry) => movedEntry(entry, from, id))
   const held = note === undefined ? {} : { note: { ...note, text: null } }
-  const files = entries.flatMap((entry) => (entry.type === 'message' ? (entry.body.files ?? []) : []))
+  const files = entries.flatMap(contentsIn)
   const contents = files.length === 0 ? {} : { contents: files }
   const people = rowsAfter(original, entries)
   const participants = people.length === 0 ? {} : { participants: people }
@@ -46,6 +47,12 @@ export async function forkConversation(
   if (!stored.ok) throw stored.reason === 'exists' ? takenError(id) : refusalError(stored.reason, id)
   parts.warm.drop(database, id) // an expired one may have had this id
   return getConversation(scope, id)
+}
+
+/** The content that an entry refers to. */
+function contentsIn({ type, body }: Entry): readonly ContentUse[] {
+  if (type === 'message') return body.files ?? []
+  return type === 'artifact' ? [body] : []
 }
 
 function aheadError(seq: number, lastSeq: number): WitanError {

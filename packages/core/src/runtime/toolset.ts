@@ -12,6 +12,7 @@ import type { FindAgent } from '../tool/delegation.ts'
 import { actionTools } from '../tool/kinds/action.ts'
 import { allowed } from '../tool/kinds/access.ts'
 import { approved } from '../tool/kinds/approval.ts'
+import { artifactTools } from '../tool/kinds/artifact.ts'
 import { exitLoopTools } from '../tool/kinds/exit-loop.ts'
 import { functionTools } from '../tool/kinds/function.ts'
 import { createPostgresSource } from '../tool/kinds/postgres-source.ts'
@@ -53,6 +54,7 @@ export function toolSourcesOf(from: {
     userTools,
     toolModeTools,
     exitLoopTools,
+    artifactTools,
   ]
   return own.map((source) => allowed(approved(source, approvals)))
 }

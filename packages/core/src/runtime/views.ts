@@ -140,7 +140,7 @@ export async function getExchanges(scope: Scope, id: string): Promise<Exchange[]
 export async function getDiagram(scope: Scope, id: string): Promise<Diagram> {
   const { job, entries } = await runEntriesOf(scope, id)
   const diagram = createDiagram(id)
-  for await (const entry of entries) diagram.take(toEvent(entry, job.conversation))
+  for await (const entry of entries) diagram.take(toEvent(entry, job))
   return diagram
 }
 
@@ -190,7 +190,7 @@ export async function readEvents(
       more = true
       break
     }
-    if (shown) events.push(toEvent(entry, id))
+    if (shown) events.push(toEvent(entry, { database, conversation: id }))
     lastSeq = Math.max(lastSeq, entry.seq)
   }
   return { events, lastSeq: more ? lastSeq : Math.max(lastSeq, row.lastSeq), more }
@@ -214,6 +214,7 @@ export function followEvents(
   const { parts, database, ready } = scope
   const from = filter.from ?? 0
   const source = {
+    database,
     conversation: id,
     channel: channelOf(database, id),
     hub: parts.hub,

@@ -22,7 +22,7 @@ import { createExpiry, type Expiry } from '../command/expiry.ts'
 import { Worker } from '../worker/worker.ts'
 import { taskControl } from './task-control.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
-import { contentLoader } from '../store/loaded.ts'
+import { contentAccess, contentLoader } from '../store/loaded.ts'
 import type { Store } from '../store/store.ts'
 import { RunTracker } from '../task/tracker.ts'
 import type { FindAgent } from '../tool/delegation.ts'
@@ -86,6 +86,7 @@ export function wire(given: RuntimeOptions): Parts {
     model: models.find,
     timeLimit: new TimeLimit(clock, options.retry?.totalMs),
     content: contentLoader(store),
+    ...contentAccess(store),
     toolset: toolsetOf(
       toolSourcesOf({ tools, sources, find, protocol, exists, control, agents, report: (error) => env.report(error) }),
     ),

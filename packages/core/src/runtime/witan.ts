@@ -2,6 +2,7 @@
 import type { Principal } from '../identity/principal.ts'
 import { cancelJob } from '../command/cancel.ts'
 import { agentAdmin } from './agents.ts'
+import { artifactReader } from './artifacts.ts'
 import { createChat } from './chat.ts'
 import type { Witan } from './contract.ts'
 import { listConversations } from './conversation-list.ts'
@@ -54,6 +55,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
       ready().then(() => forkConversation(scope, id, { ...options, request })),
     getDocument: (path, options = {}) => ready().then(() => getDocument(scope, path, options)),
     readFile: (id, digest) => ready().then(() => readFile(scope, id, digest)),
+    artifacts: artifactReader(scope),
     tasks: taskControls(scope),
     getRun: (id) => ready().then(() => getRun(scope, id)),
     getExchanges: (id) => ready().then(() => getExchanges(scope, id)),

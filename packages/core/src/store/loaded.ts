@@ -44,3 +44,15 @@ export function contentLoader(store: Pick<Store, 'readContent'>): (of: ContentPl
     return text
   }
 }
+
+/** Stores content, and reads it as bytes that nothing keeps. */
+export function contentAccess(store: Pick<Store, 'putContent' | 'readContent'>): {
+  storeContent(database: string, digest: string, bytes: Uint8Array): Promise<void>
+  readContent(of: ContentPlace): Promise<Uint8Array | null>
+} {
+  return {
+    storeContent: (database, digest, bytes) => store.putContent(database, digest, bytes),
+    readContent: async ({ database, conversation, digest }) =>
+      (await store.readContent(database, conversation, digest))?.bytes ?? null,
+  }
+}

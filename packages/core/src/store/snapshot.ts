@@ -1,5 +1,6 @@
 /** Moves a conversation from one store to another, the same for every driver. */
 import { WitanError } from '@witan/protocol'
+import { artifactRows } from './artifact-records.ts'
 import { arrivedJob, isLive } from './job-change.ts'
 import { digestOf } from './contents.ts'
 import type { ConversationRow, JobRow, StoredContent, WholeConversation } from './store.ts'
@@ -36,9 +37,14 @@ function assertContents({ row, entries }: WholeConversation, contents: readonly 
   if (digests.size < contents.length) throw brokenError(row.id, 'it has the same content twice')
   if (contents.some(({ digest, bytes }) => digestOf(bytes) !== digest))
     throw brokenError(row.id, 'its content does not have the digest that is stated')
-  for (const { type, body } of entries)
+  for (const { type, body } of entries) {
     if (type === 'message' && body.files?.some(({ digest }) => !digests.has(digest)))
       throw brokenError(row.id, 'the content of a file is missing')
+    if (type === 'artifact' && !digests.has(body.digest))
+      throw brokenError(row.id, 'the content of an artifact is missing')
+  }
+  if (hasRepeats(artifactRows(entries, 0).map(({ id }) => id)))
+    throw brokenError(row.id, 'two of its artifacts have one id')
 }
 
 function hasRepeats(ids: readonly string[]): boolean {

@@ -6,6 +6,7 @@ import type { KeyRecords } from './keys.ts'
 import type { RowPage } from './page.ts'
 
 export type { RowPage } from './page.ts'
+import type { ArtifactRecords } from './artifact-records.ts'
 
 /** A conversation's row. `parameters` are JSON values that the runtime made. */
 export interface ConversationRow {
@@ -278,7 +279,7 @@ export interface StoreListener {
  * (`STORE_UNAVAILABLE`). If an append throws, so does every later append of its conversation that was made before the rejection.
  * Whether an append that threw was stored is unknown; the caller must read the log again.
  */
-export interface Store extends AgentRecords, KeyRecords {
+export interface Store extends AgentRecords, ArtifactRecords, KeyRecords {
   /** The time of the store's clock in ms: an estimate of the database server's clock on PostgreSQL, the injected one on memory and SQLite. */
   now(): number
   /** Opens files and connections, and migrates the schema. Throws `STORE_LOCKED`, `SCHEMA_TOO_NEW`, `STORE_UNREACHABLE`. */

@@ -1,6 +1,8 @@
 /** Function tools as code: a name, a schema, and a function. */
 import { WitanError, toolNamePattern } from '@witan/protocol'
+import type { Artifact } from '@witan/protocol/entries'
 import { z } from 'zod'
+import type { ArtifactContent, ArtifactDraft } from './artifact.ts'
 import type { QuestionInput } from './questions.ts'
 import { refused } from './schema.ts'
 import type { Principal } from '../identity/principal.ts'
@@ -56,6 +58,17 @@ export interface FunctionContext {
      * name. Throws if it does not exist, needs a value that nobody supplies, would go too deep, or fails.
      */
     run(id: string, message: string): Promise<AgentReply>
+  }
+  /** The artifacts of the conversation: files that agents make, with what each was made from. */
+  readonly artifacts: {
+    /**
+     * Saves a file of at most 16 MiB, and resolves once it is stored. The same file in the same call is saved once, also if the
+     * call runs again. Values that are scrubbed for the calling agent are taken out of text. Throws `ARTIFACT_TOO_LARGE`, and
+     * `BODY_INVALID` for a name or media type that is not valid.
+     */
+    save(draft: ArtifactDraft): Promise<Artifact>
+    /** Reads any artifact of the conversation. Later artifacts of the agent name it as an input. Throws `NOT_FOUND`. */
+    read(id: string): Promise<ArtifactContent>
   }
   readonly checkpoint: {
     /** The last value that this call saved; undefined if none. */

@@ -6,6 +6,7 @@ import type { Exchanges } from './exchange.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { People } from '../parameter/participants.ts'
+import type { CallArtifacts } from './artifact.ts'
 import type { Outcome } from './outcome.ts'
 import type { InterruptionDraft } from './waiting.ts'
 
@@ -66,6 +67,12 @@ export interface ToolContext {
   readonly note: unknown
   /** Saves a note, which the call reads when it runs again: after an answer or a crash. Resolves once it is stored. */
   saveNote(note: unknown): Promise<void>
+  /** The artifacts of the conversation. What is saved is stored with the call's outcome, or by an earlier commit. */
+  readonly artifacts: CallArtifacts
+  /** Whether the model of the calling agent has read these words, which anybody but itself wrote. */
+  hasRead(words: string): boolean
+  /** Stores what the call has recorded so far. */
+  commit(): Promise<void>
   /** Records that the tool used the bound value of that name, which its start did not list. People read this in the log. */
   took(name: string): void
   /** Set for a tool that calls a model itself (`modelCalls`); it passes this on with each call. */

@@ -57,12 +57,13 @@ function toolNames(agent: AgentData): readonly string[] {
 
 /** The built-in tools of an agent. Whether it is in a loop depends on who lists it. */
 function builtInsOf(agent: AgentData): readonly string[] {
-  const { questions, users, endToolMode, transferReach } = agent
+  const { questions, users, endToolMode, artifacts, transferReach } = agent
   return [
     'exit_loop',
     ...(questions ? ['ask_question'] : []),
     ...(asksPeople({ users }) ? peopleTools : []),
     ...(endToolMode ? ['end_tool_mode'] : []),
+    ...(artifacts ? ['save_artifact', 'read_artifact'] : []),
     ...(transferReach === 'tree' ? [transferTool] : []),
     ...(edgesOf(agent).some(({ mayRunInBackground }) => mayRunInBackground) ? taskTools : []),
   ]

@@ -3,6 +3,7 @@ import { hide } from '../hide.ts'
 import { decide, type Planned, type Standing } from '../refusal.ts'
 import { isHeld } from '../reply.ts'
 import type { Append, AppendResult, JobRow, Reservation, Settlement } from '../store.ts'
+import { indexArtifact } from './memory-artifacts.ts'
 import { hasListeners, notifyOthers } from './memory-listen.ts'
 import { noteRest } from './memory-rest.ts'
 import {
@@ -111,6 +112,7 @@ function apply({ memory, tables, kept: found, over }: Place, append: Append, job
   for (const entry of append.entries) {
     entry.seq = ++kept.row.lastSeq
     kept.entries.push(entry)
+    indexArtifact(kept, entry)
   }
   if (append.messageAt !== undefined) kept.row.lastMessageAt = append.messageAt
   if (append.hide !== undefined) kept.row.parameters = hide(kept.row.parameters, append.hide, before)

@@ -1,6 +1,7 @@
 /** Export and import of conversations, and the list of databases, of the store in memory. */
 import type { Store } from '../store.ts'
 import { arriving } from '../snapshot.ts'
+import { indexArtifact } from './memory-artifacts.ts'
 import { contentsOf, putContent } from './memory-contents.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { noteRest } from './memory-rest.ts'
@@ -56,6 +57,7 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
       if (over !== null) removeConversation(memory, over)
       const kept = addConversation(tables, row)
       kept.entries.push(...entries)
+      for (const entry of entries) indexArtifact(kept, entry)
       for (const job of jobs) addJob(memory, kept, { ...job })
       for (const one of interruptions) addInterruption(tables, kept, one)
       for (const { digest, bytes } of contents) putContent(memory, database, { digest, bytes })

@@ -2,6 +2,7 @@
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
 import type { KeyRow } from '../keys.ts'
+import type { ArtifactEntry } from '../artifact-records.ts'
 import type {
   ContentUse,
   ConversationRow,
@@ -34,6 +35,8 @@ export interface Kept {
   contents: Map<string, ContentUse> | null
   /** Its people by id, in the order of their first joining; null before the first. */
   people: Map<string, ParticipantRow> | null
+  /** Its artifacts by id, in the order of the log; null before the first. */
+  artifacts: Map<string, ArtifactEntry> | null
 }
 
 /** A position in the queue of inactive conversations, in the order of their last writes. */
@@ -121,7 +124,7 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
 /** Creates an empty conversation. */
 export function addConversation(tables: MemoryTables, row: ConversationRow): Kept {
   const rows = { entries: [], jobs: [], runs: [], live: [], run: null, interruptions: [], open: null }
-  const kept: Kept = { row: { ...row }, ...rows, rest: null, contents: null, people: null }
+  const kept: Kept = { row: { ...row }, ...rows, rest: null, contents: null, people: null, artifacts: null }
   tables.conversations.set(row.id, kept)
   return kept
 }

@@ -3,6 +3,7 @@ import { WitanError } from '@witan/protocol'
 import { systemClock } from '../../identity/clock.ts'
 import type { Store } from '../store.ts'
 import { agentMethods, replyMethods } from './memory-agents.ts'
+import { artifactMethods } from './memory-artifacts.ts'
 import { contentMethods } from './memory-contents.ts'
 import { interruptionMethods } from './memory-interruptions.ts'
 import { keyMethods } from './memory-keys.ts'
@@ -54,6 +55,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     ...replyMethods(access),
     ...wholeMethods(access),
     ...contentMethods(access),
+    ...artifactMethods(access),
     ...listenMethods(access),
   }
   memories.set(store, memory)

@@ -6,6 +6,7 @@ import type { Store } from '../store.ts'
 import { storeGroup } from './postgres/append.ts'
 import { steady } from './postgres/clock.ts'
 import { PostgresConnection, poolConfig, useParsers } from './postgres/connection.ts'
+import { artifactMethods } from './postgres/artifacts.ts'
 import { contentMethods } from './postgres/contents.ts'
 import { agentMethods, replyMethods } from './postgres/agents.ts'
 import { listeningConfig } from './postgres/listener.ts'
@@ -116,6 +117,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     ...wholeMethods(session, notices),
     ...contentMethods(session),
     ...participantMethods(session),
+    ...artifactMethods(session),
     listen: notices.listen,
     say: notices.say,
   }

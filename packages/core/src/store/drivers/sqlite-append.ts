@@ -9,6 +9,7 @@ import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
 import { replySql } from '../sql/replies.ts'
 import type { Append, AppendResult, ConversationRow, InterruptionRow, JobRow } from '../store.ts'
+import { insertArtifacts } from './sqlite-artifact-rows.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { useContents } from './sqlite-content-rows.ts'
 import { setParticipants } from './sqlite-participant-rows.ts'
@@ -123,6 +124,7 @@ function write(
   const { database, note } = append
   if (append.contents !== undefined) useContents(connection, append.contents, { database, number })
   if (append.participants !== undefined) setParticipants(connection, append.participants, { database, number })
+  insertArtifacts(connection, append.entries, { database, number, before })
   if (note !== undefined && note.text !== null) connection.run(replySql.noteReply, database, note.key, note.text)
   const jobs = planned.map((one) => changeJob(connection, one, { ...member, number }))
   return { ok: true, before, lastSeq, jobs }

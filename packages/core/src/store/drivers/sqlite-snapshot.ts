@@ -6,6 +6,7 @@ import { logSql } from '../sql/log.ts'
 import type { Store, WholeConversation } from '../store.ts'
 import { arriving, trialConversation } from '../snapshot.ts'
 import { contentsOf, importContents } from './sqlite-content-rows.ts'
+import { insertArtifacts } from './sqlite-artifact-rows.ts'
 import { createConversation, insertInterruption } from './sqlite-append.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { insertJob, nextKey } from './sqlite-job-rows.ts'
@@ -59,7 +60,7 @@ function tryToWrite(connection: SqliteConnection, now: number): void {
 
 function put(
   connection: SqliteConnection,
-  { row, jobs, interruptions, contents = [], participants = [] }: WholeConversation,
+  { row, entries, jobs, interruptions, contents = [], participants = [] }: WholeConversation,
   { texts, now }: { readonly texts: readonly string[]; readonly now: number },
 ): boolean {
   const { get, tuple, run } = connection
@@ -78,5 +79,6 @@ function put(
   for (const one of interruptions) insertInterruption(connection, one, number)
   importContents(connection, contents, { database, number })
   setParticipants(connection, participants, { database, number })
+  insertArtifacts(connection, entries, { database, number, before: 0 })
   return true
 }

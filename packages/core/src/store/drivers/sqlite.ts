@@ -4,6 +4,7 @@ import { WitanError } from '@witan/protocol'
 import { systemClock } from '../../identity/clock.ts'
 import type { Store } from '../store.ts'
 import { agentMethods, replyMethods } from './sqlite-agents.ts'
+import { artifactMethods } from './sqlite-artifacts.ts'
 import { contentMethods } from './sqlite-contents.ts'
 import { interruptionMethods } from './sqlite-interruptions.ts'
 import { jobMethods } from './sqlite-jobs.ts'
@@ -48,6 +49,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ...replyMethods(session),
     ...wholeMethods(session),
     ...contentMethods(session),
+    ...artifactMethods(session),
     // Only this process has the file, so there are no notifications.
     listen: () => () => {},
     say: () => {},

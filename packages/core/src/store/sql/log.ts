@@ -87,6 +87,7 @@ select c.number, c.database, c.id from conversations c where ${isGone('?1')} ord
   /** All rows of one conversation, by its number. */
   deleteConversation: [
     ...releaseContents,
+    'delete from artifacts where conversation = ?1',
     'delete from entries where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',
     'delete from jobs where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',
     'delete from interruptions where conversation = ?1',

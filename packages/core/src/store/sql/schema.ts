@@ -224,6 +224,23 @@ const principals = `
 create index conversations_by_maker on conversations (database, created_by, number) where created_by <> 'user:local';
 `
 
+/**
+ * Entries of type `artifact`, and an index of them: `seq` is that of the entry. Earlier versions misread such a log, and would leave
+ * the index behind.
+ */
+const artifacts = `
+create table artifacts (
+  conversation integer not null,
+  seq integer not null,
+  database text not null,
+  id text not null,
+  run text not null,
+  agent text not null,
+  primary key (conversation, seq)
+) without rowid;
+create unique index artifacts_by_id on artifacts (database, id, conversation);
+`
+
 /** Every migration in order; the schema's version is how many have run. */
 export const migrations: readonly string[] = [
   first,
@@ -236,4 +253,5 @@ export const migrations: readonly string[] = [
   participants,
   keys,
   principals,
+  artifacts,
 ]

@@ -5,6 +5,7 @@ import type { Entry } from '@witan/protocol/entries'
 import type { Store } from '../../store/store.ts'
 import { checkAppends } from './store-append.ts'
 import { checkAgentRecords } from './store-agents.ts'
+import { checkArtifacts, checkSharedArtifacts } from './store-artifacts.ts'
 import { checkExpiry } from './store-expiry.ts'
 import { checkContents, checkSharedContents } from './store-contents.ts'
 import { checkParticipants, checkSharedParticipants } from './store-participants.ts'
@@ -48,6 +49,7 @@ export function testStore(harness: StoreHarness): void {
   checkWhole(check)
   checkContents(check)
   checkParticipants(check)
+  checkArtifacts(check)
   check('values come back as they were', async (store) => {
     const id = await storeOddities(store)
     await assertOddities(store, id)
@@ -58,6 +60,7 @@ export function testStore(harness: StoreHarness): void {
   checkListening(checkTwo)
   checkSharedContents(checkTwo)
   checkSharedParticipants(checkTwo)
+  checkSharedArtifacts(checkTwo)
   if (typeof harness.second === 'string') checkAlone(check)
   checkReopening(harness)
 }

@@ -3,12 +3,14 @@ import { nobody } from '../../parameter/participants.ts'
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { AgentData, AgentInput, Interruption } from '@witan/protocol'
-import { errorTable } from '@witan/protocol'
+import { errorTable, WitanError } from '@witan/protocol'
 import { interruptionSchema, isTooDeep } from '@witan/protocol/schemas'
 import { parseAgent } from '../../agent/parse.ts'
 import { localPrincipal } from '../../identity/principal.ts'
 import { Boxed } from '../../parameter/hidden.ts'
 import type { Bound, BoundValue } from '../../parameter/parameter.ts'
+import { digestOf } from '../../store/contents.ts'
+import type { ArtifactContent, CallArtifacts } from '../../tool/artifact.ts'
 import type { Outcome, PendingOutcome } from '../../tool/outcome.ts'
 import type { AgentAnswer, Answer, CallAnswer, Caller, Tool, ToolContext } from '../../tool/tool.ts'
 import type { InterruptionDraft } from '../../tool/waiting.ts'
@@ -185,7 +187,40 @@ function contextOf(playing: Playing, answers: readonly CallAnswer[]): ToolContex
     answers: structuredClone(answers),
     note,
     saveNote: playing.saveNote ?? (async (left) => assertJson(left, 'a note')),
+    artifacts: artifactsOf(playing),
+    hasRead: () => true,
+    commit: async () => {},
     took: () => {},
+  }
+}
+
+const saved = new WeakMap<Caller, Map<string, ArtifactContent>>()
+
+/** The artifacts of a caller, kept in memory. The same file of one call is one artifact. */
+function artifactsOf({ caller, callId = 'call-1' }: Playing): CallArtifacts {
+  const all = saved.get(caller) ?? new Map<string, ArtifactContent>()
+  saved.set(caller, all)
+  return {
+    async save({ name, mediaType, text, bytes: given }) {
+      const bytes = given ?? Buffer.from(text ?? '')
+      const digest = digestOf(bytes)
+      const id = `art_${digest.slice(-26).replace(/[w-z]/g, 'a')}`
+      const place = { conversationId: caller.conversationId, runId: 'run-1', callId, agentPath: caller.agentPath }
+      const from = {
+        agent: caller.agent.id,
+        inputs: [],
+        traceId: '0'.repeat(32),
+        createdAt: '2026-01-01T00:00:00.000Z',
+      }
+      const artifact = { id, name, mediaType, bytes: bytes.byteLength, digest, ...place, ...from }
+      all.set(id, { artifact, text: text ?? null, bytes })
+      return artifact
+    },
+    async read(id) {
+      const found = all.get(id)
+      if (found === undefined) throw new WitanError('NOT_FOUND', 'unknown artifact')
+      return found
+    },
   }
 }
 

@@ -32,7 +32,7 @@ export function functionRun(
   request: ToolRequest,
   on: ToolContext & { readonly parameters: Readonly<Record<string, unknown>> },
 ): FunctionRun {
-  const { caller, signal, answers, note, saveNote, parameters } = on
+  const { caller, signal, answers, note, saveNote, artifacts, commit, parameters } = on
   let pending: PendingOutcome | null = null
   const wait = (outcome: PendingOutcome): never => {
     pending ??= outcome
@@ -64,6 +64,14 @@ export function functionRun(
         if (known?.kind === 'agent') return replyOf(known.answer)
         return wait({ kind: 'pending', child: childFor(caller, find, { id, message }) })
       },
+    },
+    artifacts: {
+      async save(draft) {
+        const saved = await artifacts.save(draft)
+        await commit()
+        return saved
+      },
+      read: artifacts.read,
     },
     checkpoint: { value: note, save: saveNote },
   }

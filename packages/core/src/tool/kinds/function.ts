@@ -1,4 +1,5 @@
 /** Function tools: code in this process, named by agents. */
+import { isWitanError } from '@witan/protocol'
 import { validatorOf } from '../../model/json-schema.ts'
 import type { FunctionTool } from '../define.ts'
 import type { FindAgent } from '../delegation.ts'
@@ -75,8 +76,9 @@ function asTool(
         return run.waitsFor() ?? given(tool.name, value)
       } catch (error) {
         const pending = run.waitsFor()
-        if (pending === null) throw error
-        return pending
+        if (pending !== null) return pending
+        if (isWitanError(error) && error.code === 'ARTIFACT_TOO_LARGE') return failed(error.code, error.message)
+        throw error
       }
     },
   }

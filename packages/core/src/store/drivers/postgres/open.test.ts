@@ -240,7 +240,9 @@ test('a schema without participants gets those whom conversations name among the
     await first.append({ database, conversation: id, create: conversation(id, { parameters }), entries: [] })
   }
   await first.close()
-  await asAdmin(url, (client) => client.query(`drop table "${schema}".participants, "${schema}".keys`))
+  await asAdmin(url, (client) =>
+    client.query(`drop table "${schema}".participants, "${schema}".keys, "${schema}".artifacts`),
+  )
   await setVersion(place, 7, 7)
   const store = postgresStore(place)
   await store.open()

@@ -7,8 +7,10 @@ import { jobSql } from '../../sql/postgres/jobs.ts'
 import { logSql } from '../../sql/postgres/log.ts'
 import { participantSql } from '../../sql/postgres/participants.ts'
 import type { Store, WholeConversation } from '../../store.ts'
+import { artifactRows } from '../../artifact-records.ts'
 import { arriving, trialConversation } from '../../snapshot.ts'
 import type { Transaction } from './connection.ts'
+import { insertArtifacts } from './artifacts.ts'
 import { contentOf, putContent, useContents } from './contents.ts'
 import type { Query } from './statements.ts'
 import { newMark } from './ids.ts'
@@ -148,6 +150,8 @@ function* parts(database: string, whole: WholeConversation): Generator<Query[]> 
       ),
     ]
   }
+  const artifacts = artifactRows(entries, 0).map((one) => ({ ...one, conversation: row.id }))
+  if (artifacts.length > 0) yield insertArtifacts(at, artifacts)
   const texts = jobs.map((job) => ({ ...job, about: jsonText(job.about), result: jsonText(job.result) }))
   if (texts.length > 0) yield [insertJobs(at, texts)]
   if (interruptions.length > 0) yield [insertInterruptions(at, interruptions)]

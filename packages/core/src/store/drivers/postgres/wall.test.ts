@@ -24,6 +24,9 @@ async function filled(context: TestContext): Promise<Place> {
   const use = { digest: 'sha256:0', mediaType: 'image/png', name: null }
   await store.putContent('default', use.digest, new Uint8Array(3))
   await store.append({ database: 'default', conversation: job.conversation, entries: [], contents: [use] })
+  const file = { id: 'art_1', name: 'a', mediaType: 'image/png', bytes: 3, digest: use.digest, inputs: [] }
+  const made = { ...entry('made'), type: 'artifact', kind: null, body: file } as const
+  await store.append({ database: 'default', conversation: job.conversation, entries: [made], contents: [use] })
   const anna = { user: 'anna', name: null, roles: [], joinedAt: 1, leftAt: null }
   await store.append({ database: 'default', conversation: job.conversation, entries: [], participants: [anna] })
   await store.putKey(key('k1'))

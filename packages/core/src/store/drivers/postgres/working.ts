@@ -1,4 +1,5 @@
 /** The batch of a group of appends: rows read under lock, changed in memory member by member, then written back together. */
+import { type ArtifactRow, artifactRows } from '../../artifact-records.ts'
 import { hide } from '../../hide.ts'
 import { decide, type Planned, type Standing } from '../../refusal.ts'
 import type {
@@ -43,6 +44,8 @@ export interface BatchConversation {
   parameters: ConversationRow['parameters'] | null
   areParametersChanged: boolean
   readonly entries: { readonly seq: number; readonly text: string }[]
+  /** The artifacts among them. */
+  artifacts: readonly ArtifactRow[]
   /** What keeps it although it has expired; known only then. */
   live: number
   readonly open: Set<string>
@@ -112,9 +115,11 @@ export function layOut(batch: Batch, { conversations, jobs, interruptions, repli
   for (const { key, at } of replies) batch.held.set(restored(key as string), at as number)
 }
 
+const noArtifacts: readonly ArtifactRow[] = []
+
 function untouched() {
   const flags = { isChanged: false, areParametersChanged: false }
-  return { ...flags, parameters: null, entries: [], live: 0, open: new Set<string>() }
+  return { ...flags, parameters: null, entries: [], artifacts: noArtifacts, live: 0, open: new Set<string>() }
 }
 
 /** Adds a conversation imported from another store. */
@@ -213,6 +218,8 @@ interface Storing {
 
 function store(batch: Batch, { at, member: { append, texts }, jobs }: Storing): AppendResult {
   const before = at.lastSeq
+  const artifacts = artifactRows(append.entries, before)
+  if (artifacts.length > 0) at.artifacts = [...at.artifacts, ...artifacts]
   for (const text of texts) at.entries.push({ seq: ++at.lastSeq, text })
   if (texts.length > 0 || append.messageAt !== undefined) at.isChanged = true
   if (append.messageAt !== undefined) at.lastMessageAt = append.messageAt

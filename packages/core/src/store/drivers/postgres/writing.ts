@@ -1,9 +1,11 @@
 /** Builds the statements that write the batch of a group, one for all rows of a kind. */
 import { logSql } from '../../sql/postgres/log.ts'
 import { writeSql } from '../../sql/postgres/append.ts'
+import { artifactSql } from '../../sql/postgres/artifacts.ts'
 import { releaseSql } from '../../sql/postgres/contents.ts'
 import { participantSql } from '../../sql/postgres/participants.ts'
 import type { InterruptionRow } from '../../store.ts'
+import { insertArtifacts } from './artifacts.ts'
 import { useContents } from './contents.ts'
 import { setParticipants } from './participants.ts'
 import type { Query, Value } from './statements.ts'
@@ -38,6 +40,7 @@ export function writesOf(batch: Batch): Query[] {
     ...interruptionWrites(batch, database),
     ...useContents(database, batch.uses),
     ...setParticipants(database, batch.people),
+    ...artifactWrites(batch, database),
   ]
   if (batch.notes.size > 0) {
     const keys = [...batch.notes.keys()]
@@ -65,7 +68,14 @@ export function evidenceOf(batch: Batch, markId: string): { readonly evidence: E
 export function deletesOf(database: string, ids: readonly string[], again: readonly string[] = []): Query[] {
   const { deleteEntries, deleteJobs, deleteInterruptions, deleteConversations } = logSql
   const { deleteParticipants } = participantSql
-  const all = [deleteEntries, deleteJobs, deleteInterruptions, deleteParticipants, deleteConversations]
+  const all = [
+    artifactSql.deleteArtifacts,
+    deleteEntries,
+    deleteJobs,
+    deleteInterruptions,
+    deleteParticipants,
+    deleteConversations,
+  ]
   const { lockUsed, markUnused, deleteUses, deleteUnused } = releaseSql
   const at = [stored(database), texts(ids)] as const
   return [
@@ -126,6 +136,12 @@ function entryWrites(batch: Batch, database: string): Query[] {
     entries.map((entry) => ({ id, ...entry })),
   )
   return rows.length === 0 ? [] : [insertEntries(database, rows)]
+}
+
+function artifactWrites(batch: Batch, database: string): Query[] {
+  const all = [...batch.conversations.values()].filter(({ artifacts }) => artifacts.length > 0)
+  const rows = all.flatMap(({ id, artifacts }) => artifacts.map((row) => ({ ...row, conversation: id })))
+  return insertArtifacts(database, rows)
 }
 
 /** Stores lines of the log. */

@@ -223,6 +223,23 @@ create index keys_by_number on {s}.keys (database, number);
 /** Whom a run works for, and access to single tools. Earlier versions would let it use any. */
 const principals = 'select 1'
 
+/**
+ * Entries of type `artifact`, and an index of them: `seq` is that of the entry. Earlier versions misread such a log, and would leave
+ * the index behind.
+ */
+const artifacts = `
+create table {s}.artifacts (
+  database text collate "C" not null check (database <> ''),
+  conversation text collate "C" not null,
+  seq bigint not null,
+  id text collate "C" not null,
+  run text collate "C" not null,
+  agent text collate "C" not null,
+  primary key (database, conversation, seq)
+);
+create unique index artifacts_by_id on {s}.artifacts (database, id, conversation);
+`
+
 /** One step of the schema. */
 export interface Migration {
   readonly sql: string
@@ -242,6 +259,7 @@ export const migrations: readonly Migration[] = [
   { sql: participants, worksFrom: 8 },
   { sql: keys, worksFrom: 8 },
   { sql: principals, worksFrom: 10 },
+  { sql: artifacts, worksFrom: 11 },
 ]
 
 /** Statements on the key of the notices. */
@@ -255,7 +273,7 @@ export const keySql = {
 export const tenantTables = [
   ...['conversations', 'entries', 'jobs', 'interruptions'],
   ...['agents', 'agent_revisions', 'replies', 'marks'],
-  ...['contents', 'content_uses', 'participants', 'keys'],
+  ...['contents', 'content_uses', 'participants', 'keys', 'artifacts'],
 ] as const
 
 /** The table of the schema version, created with the schema. */

@@ -1,0 +1,157 @@
+/** The artifacts of a tool call: content goes to the store, and then one entry of the log makes it an artifact [T31]. */
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { WitanError } from '@witan/protocol'
+import { type Artifact, artifactLimits, artifactOf, artifactProblem, type CallPlace } from '@witan/protocol/entries'
+import { isTextType, sizeText } from '@witan/protocol/files'
+import { inputsOf } from '../conversation/artifacts.ts'
+import type { Slot } from '../conversation/state.ts'
+import { shownPlace } from '../event/project.ts'
+import type { Scrubber } from '../parameter/scrub.ts'
+import type { ArtifactEntry } from '../store/artifact-records.ts'
+import { digestInParts } from '../store/contents.ts'
+import type { ArtifactContent, ArtifactDraft, CallArtifacts } from '../tool/artifact.ts'
+import { type Job, record, recordRows } from './job.ts'
+
+interface SavingCall {
+  readonly slot: Slot
+  readonly job: Job
+  /** Aborts when the call is over. */
+  readonly signal: AbortSignal
+}
+
+/** The artifacts of one running tool call. Saved ones are stored with the next commit. */
+export function callArtifacts(call: SavingCall): CallArtifacts {
+  return { save: (draft) => save(call, draft), read: (id) => read(call, id) }
+}
+
+async function save(call: SavingCall, draft: ArtifactDraft): Promise<Artifact> {
+  const { slot, job } = call
+  const { scrub } = slot.owner
+  const given = contentOf(draft)
+  const name = cleanName(draft, scrub)
+  const bytes = await cleanBytes(given, scrub)
+  if (bytes.byteLength > artifactLimits.bytes) throw tooLarge(bytes.byteLength)
+  const digest = await digestInParts(bytes)
+  const {
+    database,
+    id: conversation,
+    artifacts: { made },
+  } = job.log.state
+  const { mediaType } = draft
+  const id = artifactId([database, conversation, (slot.place as CallPlace).call, name, mediaType, digest])
+  const known = made.get(id)
+  if (known !== undefined) return shown(call, known)
+  await job.env.storeContent(database, digest, bytes)
+  assertLive(call)
+  // The same file may have been saved meanwhile.
+  if (made.get(id) === undefined) {
+    const body = {
+      id,
+      name,
+      mediaType,
+      bytes: bytes.byteLength,
+      digest,
+      inputs: inputsOf(job.log.state.artifacts, slot),
+    }
+    record(job, slot.place as CallPlace, { type: 'artifact', kind: null, body })
+    recordRows(job, { contents: [{ digest, mediaType, name }] })
+  }
+  return shown(call, made.get(id) as ArtifactEntry)
+}
+
+async function read(call: SavingCall, id: string): Promise<ArtifactContent> {
+  const { slot, job } = call
+  const {
+    database,
+    id: conversation,
+    artifacts: { made },
+  } = job.log.state
+  const entry = made.get(id)
+  if (entry === undefined) throw unknown()
+  const { digest, mediaType } = entry.body
+  const bytes = await job.env.readContent({ database, conversation, digest })
+  if (bytes === null) throw unknown()
+  assertLive(call)
+  if (!inputsOf(job.log.state.artifacts, slot).includes(id))
+    record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { read: id } })
+  const text = isTextType(mediaType) ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : null
+  return { artifact: shown(call, entry), text, bytes }
+}
+
+/** What is recorded after the end of its call, or by a process that lost its job, would never be stored. */
+function assertLive({ slot, signal }: SavingCall): void {
+  if (signal.aborted || slot.state !== 'started') throw new Error('The call is over: it can use no artifact.')
+}
+
+function shown({ job }: SavingCall, entry: ArtifactEntry): Artifact {
+  const { database, id: conversation } = job.log.state
+  return artifactOf(entry.body, shownPlace(entry, { database, conversation }))
+}
+
+/** Computed from the call and the file, so that a call that runs again gets the same artifact. Nobody can guess the id of a call. */
+function artifactId(parts: readonly string[]): string {
+  const hash = createHash('sha256').update(parts.join('\n')).digest()
+  let bits = 0n
+  for (const byte of hash.subarray(0, 17)) bits = (bits << 8n) | BigInt(byte)
+  return `art_${(bits >> 6n).toString(32).padStart(26, '0')}`
+}
+
+function contentOf({ text, bytes }: ArtifactDraft): string | Uint8Array {
+  if ((text === undefined) === (bytes === undefined)) throw invalid('give either `text` or `bytes`')
+  if (text !== undefined && typeof text !== 'string') throw invalid('`text` must be a string')
+  if (bytes !== undefined && !(bytes instanceof Uint8Array)) throw invalid('`bytes` must be a Uint8Array')
+  const size = text === undefined ? (bytes?.byteLength ?? 0) : Buffer.byteLength(text)
+  if (size > artifactLimits.bytes) throw tooLarge(size)
+  // A copy: the tool may go on with its own bytes.
+  return text ?? new Uint8Array(bytes ?? [])
+}
+
+/** The name without hidden values. A media type that holds one is refused. */
+function cleanName({ name, mediaType }: ArtifactDraft, scrub: Scrubber): string {
+  if (typeof name !== 'string' || typeof mediaType !== 'string') throw invalid('`name` and `mediaType` must be text')
+  const clean = scrub === null ? { name, mediaType } : { name: scrub(name), mediaType: scrub(mediaType) }
+  const problem = artifactProblem(clean)
+  if (problem !== null) throw invalid(problem)
+  return clean.name
+}
+
+/** How much is scrubbed at once, in characters. */
+const pieceLength = 65_536
+
+/** The content without hidden values. Bytes that are text are treated as text, whatever their media type [C17, D15]. */
+async function cleanBytes(given: string | Uint8Array, scrub: Scrubber): Promise<Uint8Array> {
+  if (scrub === null) return typeof given === 'string' ? Buffer.from(given) : given
+  const text = typeof given === 'string' ? given : textIn(given)
+  if (text === null) return given as Uint8Array
+  const pieces = scrub.inPieces()
+  let clean = ''
+  for (let from = 0; from < text.length; from += pieceLength) {
+    if (from > 0) await nextTurn()
+    clean += pieces.take(text.slice(from, from + pieceLength))
+  }
+  clean += pieces.rest()
+  return clean === text && typeof given !== 'string' ? given : Buffer.from(clean)
+}
+
+function textIn(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+function tooLarge(size: number): WitanError {
+  const limit = artifactLimits.bytes
+  const detail = `The artifact has ${size} bytes; the limit is ${limit} bytes (${sizeText(limit)}).`
+  return new WitanError('ARTIFACT_TOO_LARGE', detail, { hint: 'Save less, or several artifacts.' })
+}
+
+function invalid(problem: string): WitanError {
+  return new WitanError('BODY_INVALID', `This artifact cannot be saved: ${problem}.`)
+}
+
+function unknown(): WitanError {
+  return new WitanError('NOT_FOUND', 'unknown artifact')
+}

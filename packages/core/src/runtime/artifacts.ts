@@ -1,0 +1,68 @@
+/** What readers get of artifacts: whoever may read a conversation may read its artifacts [T31]. */
+import { isWitanError } from '@witan/protocol'
+import { type Artifact, artifactIdPattern, artifactOf } from '@witan/protocol/entries'
+import { shownPlace } from '../event/project.ts'
+import { notFound } from '../identity/not-found.ts'
+import type { ArtifactEntry } from '../store/artifact-records.ts'
+import type { ArtifactFilter, ArtifactReader, Page, PageOptions } from './contract.ts'
+import type { Scope } from './scope.ts'
+import { conversationRow, rowPage } from './views.ts'
+
+/** The artifacts that one principal may read. */
+export function artifactReader(scope: Scope): ArtifactReader {
+  const { ready } = scope
+  return {
+    list: (conversation, options = {}) => ready().then(() => list(scope, conversation, options)),
+    get: (id) => ready().then(async () => shown(scope, await find(scope, id))),
+    read: (id) => ready().then(() => read(scope, id)),
+  }
+}
+
+interface Found {
+  readonly conversation: string
+  readonly entry: ArtifactEntry
+}
+
+async function list(
+  scope: Scope,
+  conversation: string,
+  options: PageOptions & ArtifactFilter,
+): Promise<Page<Artifact>> {
+  await conversationRow(scope, conversation)
+  const { run = null, agent = null, cursor: after = null } = options
+  const page = (limit: number) =>
+    scope.parts.store.listArtifacts(scope.database, conversation, { limit, after, run, agent })
+  return rowPage(options, page, {
+    item: (entry) => shown(scope, { conversation, entry }),
+    id: ({ body }) => body.id,
+  })
+}
+
+/** The artifact where it was made; once that conversation is gone, or if the principal may not read it, in a fork. */
+async function find(scope: Scope, id: string): Promise<Found> {
+  const places = artifactIdPattern.test(id) ? await scope.parts.store.findArtifact(scope.database, id) : []
+  for (const place of places) if (await mayRead(scope, place.conversation)) return place
+  throw notFound('artifact', id)
+}
+
+async function mayRead(scope: Scope, conversation: string): Promise<boolean> {
+  try {
+    await conversationRow(scope, conversation)
+    return true
+  } catch (error) {
+    if (isWitanError(error) && error.code === 'NOT_FOUND') return false
+    throw error
+  }
+}
+
+async function read(scope: Scope, id: string) {
+  const { parts, database } = scope
+  const found = await find(scope, id)
+  const content = await parts.store.readContent(database, found.conversation, found.entry.body.digest)
+  if (content === null) throw notFound('artifact', id)
+  return { artifact: shown(scope, found), bytes: content.bytes }
+}
+
+function shown({ database }: Scope, { conversation, entry }: Found): Artifact {
+  return artifactOf(entry.body, shownPlace(entry, { database, conversation }))
+}
