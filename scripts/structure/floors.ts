@@ -70,9 +70,10 @@ function placeOf(tree: Tree, name: string): Place | undefined {
 
 /**
  * `store/drivers/sqlite.ts`, everything in `store/drivers/sqlite/`, and `store/drivers/sqlite-rows.ts` beside it are one
- * leaf: the head's name says whose parts the others are.
+ * leaf: the head's name says whose parts the others are. Telemetry is one leaf.
  */
 function leafUnit(tree: Tree, leaf: string, name: string): string {
+  if (leaf === 'telemetry') return leaf
   const first = (name.slice(leaf.length + 1).split('/')[0] ?? '').replace(/\.tsx?$/, '')
   const words = first.split('-')
   const prefixes = words.map((_, index) => words.slice(0, index + 1).join('-'))

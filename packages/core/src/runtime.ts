@@ -64,6 +64,7 @@ async function stop(parts: Parts, ready: Promise<void>, over: () => void): Promi
   over()
   const hint = 'Its result is in the store: getRun reads it.'
   parts.tracker.close(new WitanError('RUNTIME_CLOSED', 'The runtime was closed; the run goes on elsewhere.', { hint }))
+  await parts.telemetry?.close()
   for (const source of parts.sources.values()) await source.close()
   await parts.store.close()
 }

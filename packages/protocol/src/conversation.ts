@@ -177,6 +177,8 @@ export const runResultSchema = z.object({
   /** Wall-clock time from the message to this result, including waits for people; `maxSeconds` counts only the work. */
   elapsedMs: z.number(),
   error: problemSchema.nullable(),
+  /** The id of the run's trace, 32 hexadecimal digits; set whether traces are exported or not. */
+  traceId: z.string(),
 })
 export type RunResult = z.infer<typeof runResultSchema>
 
@@ -277,6 +279,7 @@ export const callNodeSchema: z.ZodType<CallNode> = z.lazy(() =>
 export const runStateSchema = z.object({
   runId: z.string(),
   conversationId: z.string(),
+  traceId: z.string(),
   status: z.enum([...runStatuses, 'running']),
   startedAt: z.string(),
   endedAt: z.string().nullable(),

@@ -109,6 +109,8 @@ export interface MessageBody {
   readonly tasks?: readonly string[]
   /** Set for a message between peers, and for the reply to one: it stands at the call of the peer that answers. */
   readonly exchange?: ExchangeMessage
+  /** The W3C header of the request that brought it, if traces are exported: its span is linked to the run's. */
+  readonly traceparent?: string
 }
 /** The two agents of an exchange, and the protocol that they keep [T20]. */
 export interface ExchangeEnds {

@@ -29,6 +29,8 @@ interface ReaderRow<Body> {
   readonly placed?: (body: Body, at: ShownPlace) => object
   /** What it does to the run beyond its call, for readers of the `actions` of an event [K25]. */
   readonly actions?: (body: Body) => object
+  /** Fields that a span of a trace with full content holds besides those of an event [C32]. */
+  readonly span?: readonly (keyof Body)[]
   /** True if a terse reader gets it from every call, not only from the root's own; `never` if from none [F34]. */
   readonly terse: boolean | 'never'
 }
@@ -95,7 +97,7 @@ export const readers = {
     terse: false,
   },
   'error tool': { event: ['code', 'detail'], also: ['bound'], terse: false },
-  'end model': { event: ['model', 'usage', 'finishReason'], terse: false },
+  'end model': { event: ['model', 'usage', 'finishReason'], span: ['text', 'toolCalls'], terse: false },
   action_required: asked('name', 'arguments'),
   question_required: asked('questions'),
   approval_required: asked('tool', 'arguments', 'digest'),
@@ -145,6 +147,7 @@ export type EventContent = {
 interface AnyRow {
   readonly event: readonly string[]
   readonly also?: readonly string[]
+  readonly span?: readonly string[]
   derived?(body: EntryContent['body']): object
   placed?(body: EntryContent['body'], at: ShownPlace): object
   actions?(body: EntryContent['body']): object

@@ -5,6 +5,7 @@ import type { ProtocolInput } from '@witan/protocol/protocols'
 import { maxOutputTokensSchema, providerOptionsSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { authModes } from './auth.ts'
+import { telemetrySchema } from './telemetry-config.ts'
 import { validate } from './validate.ts'
 
 const name = z.string().regex(/^[a-z0-9-]{1,64}$/)
@@ -125,11 +126,13 @@ export const configSchema = z.strictObject({
     .union([z.literal(false), z.record(name, z.strictObject({ date: z.iso.date(), models: pricesSchema }))])
     .optional(),
   tools: z.array(tool).max(1000).default([]),
+  telemetry: telemetrySchema,
 })
 
 /** Values of features that are not built yet, by path; they are refused by name. */
 const unbuiltKeys: Readonly<Record<string, string>> = {
-  telemetry: 'telemetry',
+  'telemetry.metrics': 'the endpoint of metrics',
+  'telemetry.mlflow': 'the export to MLflow',
   'server.domain': 'federation between servers',
 }
 

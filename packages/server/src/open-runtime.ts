@@ -10,6 +10,7 @@ import {
   sqliteStore,
 } from '@witan/core'
 import { apiKeyOf, type Config, isPostgres, sourceUrlOf, storeFile } from './config.ts'
+import { telemetryOptions } from './telemetry-config.ts'
 import type { Log } from './log.ts'
 
 /** Opens the store, creates the runtime and waits until it is ready. If the store or an agent fails, throws that error and leaves nothing open. */
@@ -54,6 +55,7 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     agents: config.agents,
     protocols: config.protocols,
     limits: Object.fromEntries(Object.entries(config.limits).filter(([, limit]) => limit !== undefined)),
+    telemetry: telemetryOptions(config.telemetry, config.env),
     ...(config.leaseMs === null ? {} : { leaseMs: config.leaseMs }),
     report: (error) => log('error', 'something broke inside', { error }),
   }

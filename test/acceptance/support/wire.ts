@@ -53,6 +53,7 @@ export interface RunState {
 }
 
 export interface RunResult {
+  traceId: string
   runId: string
   conversationId: string
   status: 'completed' | 'waiting' | 'failed' | 'cancelled'

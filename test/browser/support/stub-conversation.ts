@@ -212,6 +212,7 @@ function result(on: StubConversation, run: Run): RunResult {
   return {
     runId: run.runId,
     conversationId: on.id,
+    traceId: '0'.repeat(32),
     agent: 'root',
     status: run.status === 'running' ? 'waiting' : run.status,
     text: '',

@@ -14,7 +14,11 @@ const config = await loadConfig({ cwd: below, env: { WITAN_PORT: '5000', MAX_SUB
 console.log(config.server, config.limits)
 console.log(relative(folder, storeFile(config) ?? ''))
 
-for (const wrong of [{ servr: {} }, { telemetry: {} }, { store: { url: 'mysql://me:secret@localhost/app' } }]) {
+for (const wrong of [
+  { servr: {} },
+  { server: { domain: 'witan.example' } },
+  { store: { url: 'mysql://me:secret@localhost/app' } },
+]) {
   write(wrong)
   await loadConfig({ cwd: folder, env: {} }).catch((error) =>
     console.log(error.code, error.path, '–', error.message.replace(`${config.file}: `, ''), error.hint),

@@ -117,6 +117,7 @@ function waitingResult(run: Run): RunResult {
   return {
     runId,
     conversationId,
+    traceId: '0'.repeat(32),
     agent: 'root',
     status: 'waiting',
     text: '',

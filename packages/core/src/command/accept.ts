@@ -1,5 +1,5 @@
 /** Accepts a message: the message, its run and the leased job are stored before the caller gets a reply [D4, D24]. */
-import { type ArtificialAction, type RunResult, WitanError } from '@witan/protocol'
+import { type ArtificialAction, WitanError } from '@witan/protocol'
 import type { CallPlace, Entry, MessageBody, ToolMode } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
 import { makeEntry } from '../conversation/entry.ts'
@@ -7,11 +7,12 @@ import type { ConversationLog } from '../conversation/log.ts'
 import { startingRows } from '../conversation/people.ts'
 import type { WarmConversations } from '../conversation/warm.ts'
 import type { Append, AppendResult, ConversationRow, JobRow, Reservation, Store } from '../store/store.ts'
-import type { RunTracker } from '../task/tracker.ts'
+import type { RunTracker, StoredResult } from '../task/tracker.ts'
 import type { Environment, PinnedAgent } from '../job/environment.ts'
 import { runEntries } from '../job/start.ts'
 import { unreportedMessage } from '../job/report.ts'
 import type { Principal } from '../identity/principal.ts'
+import { readTraceparent, traceparentOf } from '../identity/traceparent.ts'
 import { notFound } from '../identity/not-found.ts'
 
 /** What commands need. */
@@ -27,7 +28,7 @@ export interface Accepted {
   readonly runId: string
   readonly conversationId: string
   readonly fromSeq: number
-  readonly result: Promise<RunResult>
+  readonly result: Promise<StoredResult>
 }
 
 /** A person's message, with its conditions. */
@@ -44,11 +45,13 @@ export interface Message {
   readonly by: Principal
   /** The tool mode of the root's call in the run that it starts; absent or null: the agent's own [T12]. */
   readonly toolMode?: ToolMode | null
+  /** The W3C header of the request; stored only if traces are exported. */
+  readonly traceparent?: string
   /** The idempotent reply to this request. */
   readonly note?: Reservation
 }
 
-type Words = Pick<Message, 'text' | 'artificialActions' | 'files' | 'author'>
+type Words = Pick<Message, 'traceparent' | 'text' | 'artificialActions' | 'files' | 'author'>
 
 /** Starts a conversation with its first run. Null if the id was taken meanwhile. Throws `IN_PROGRESS`. */
 export async function acceptFirst(
@@ -188,7 +191,7 @@ export function messageEntry(
   return makeEntry({ type: 'message', kind: null, body }, { ...at, place, epoch: 0, appendNo: env.ids.append() })
 }
 
-function messageBody(env: Environment, { text, artificialActions, files, author }: Words): MessageBody {
+function messageBody(env: Environment, { text, artificialActions, files, author, traceparent }: Words): MessageBody {
   const calls = artificialActions.map(({ name, response }) => ({
     id: env.ids.call(),
     name,
@@ -197,5 +200,7 @@ function messageBody(env: Environment, { text, artificialActions, files, author 
   }))
   const by = author === undefined ? { author: 'user' } : { author, authorKind: 'user' as const }
   const body: MessageBody = calls.length === 0 ? { ...by, text } : { ...by, text, artificialActions: calls }
-  return files === undefined ? body : { ...body, files }
+  const whole = files === undefined ? body : { ...body, files }
+  const from = env.traceparent === null ? null : readTraceparent(traceparent ?? '')
+  return from === null ? whole : { ...whole, traceparent: traceparentOf(from) }
 }

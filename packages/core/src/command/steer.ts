@@ -8,6 +8,7 @@ import { type AgentCall, holderOf, liveJob, type LiveJob } from '../conversation
 import { transcriptOf } from '../conversation/trim.ts'
 import { modelView, systemMessage } from '../conversation/view.ts'
 import { entriesOf } from '../conversation/warm.ts'
+import { traced } from '../job/environment.ts'
 import { channelOf } from '../identity/channel.ts'
 import { type CallState, ModelCallError, type ModelRequest } from '../model/model.ts'
 import { readReply } from '../model/read-reply.ts'
@@ -193,7 +194,8 @@ export async function progressOf(
   const asOfSeq = log.state.seq
   const startedAt = context.env.clock.now()
   const reply = await withinLimit(context.env.timeLimit, of.signal, (signal) => {
-    const options = { signal, deltas: false, ...(of.state === undefined ? {} : { state: of.state }) }
+    const state = of.state === undefined ? {} : { state: of.state }
+    const options = { signal, deltas: false, ...state, ...traced(context.env, database, call.place) }
     return orAborted(readReply(model, requestOf(task, call, of.question), options), signal)
   })
   const spent = { model: reply.model ?? model.id, usage: reply.usage, finishReason: reply.finishReason, startedAt }

@@ -84,6 +84,14 @@ function contentOf(entry: Entry, of: LogPlace): Record<string, unknown> {
   return derived === undefined ? content : Object.assign(content, derived(entry.body))
 }
 
+/** What a span of a trace with full content may hold of an entry: what an event shows, and the fields that the table adds. */
+export function spanContent(entry: Entry): Readonly<Record<string, unknown>> {
+  const content = contentOf(entry)
+  const body = entry.body as unknown as Record<string, unknown>
+  for (const field of readersOf(entry.type, entry.kind).span ?? []) content[field] = body[field]
+  return content
+}
+
 /** Whether an entry is of an agent's call that has control of the run: the root's, or one that control was handed to from there [K07]. */
 export function hasControl({ place, kind, type }: Pick<Entry, 'place' | 'kind' | 'type'>): boolean {
   return place.invocation === place.run && kind !== 'tool' && type !== 'checkpoint' && type !== 'artifact'

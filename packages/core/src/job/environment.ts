@@ -1,5 +1,6 @@
 /** What the runtime provides to the engine: time, ids, models, tools and agents. The engine names no provider, edge or database. */
 import type { AgentData } from '@witan/protocol'
+import type { CallPlace } from '@witan/protocol/entries'
 import type { Ceilings } from '../budget/ceilings.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { Clock } from '../identity/clock.ts'
@@ -62,6 +63,19 @@ export interface Environment {
   hasCapacity(): boolean
   /** Starts work on jobs that were just created for this process. */
   launch(jobs: readonly JobRow[], log: ConversationLog): void
+  /** The header `traceparent` for requests that a call makes; null if no traces are exported. */
+  readonly traceparent: ((database: string, place: CallPlace) => string) | null
   /** Reports internal errors that no caller gets. */
   report(error: unknown): void
 }
+
+/** What a request to a model says of the call that makes it; nothing if no traces are exported. */
+export function traced(
+  { traceparent }: Pick<Environment, 'traceparent'>,
+  database: string,
+  place: CallPlace,
+): { readonly traceparent?: string } {
+  return traceparent === null ? untraced : { traceparent: traceparent(database, place) }
+}
+
+const untraced = {}

@@ -69,6 +69,8 @@ export interface ModelCallOptions {
   readonly tell?: (note: ModelNote) => void
   /** Kept by the runtime's retries; an adapter leaves it alone. */
   readonly state?: CallState
+  /** The W3C header `traceparent` to send, if traces are exported: it names the span of the agent's call. */
+  readonly traceparent?: string
 }
 
 /** What is known of a call while it lasts. */

@@ -1,5 +1,5 @@
 /** The one loop: moves a job forward until it must wait or is over. */
-import type { RunResult } from '@witan/protocol'
+import type { StoredResult } from '../task/tracker.ts'
 import { decide } from './decide.ts'
 import { isOurs, type Job, stopJob } from '../job/job.ts'
 import { perform } from './perform.ts'
@@ -7,7 +7,7 @@ import { finish, park } from './settle.ts'
 
 /** How `advance` ended: with a stored result, or stopped so that another worker continues the job. */
 export type Rest =
-  | { readonly kind: 'told'; readonly result: RunResult }
+  | { readonly kind: 'told'; readonly result: StoredResult }
   | { readonly kind: 'stopped'; readonly reason: unknown }
 
 /** Moves one job forward. Never throws because of a model, a tool or a person. Every pass records, spends budget or waits. */

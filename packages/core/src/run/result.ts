@@ -6,6 +6,7 @@ import { type AgentCall, holderOf, type LiveJob } from '../conversation/state.ts
 import type { StartedTask } from '../conversation/task-state.ts'
 import { mergeUsage } from '../conversation/usage.ts'
 import { isoDate } from '../event/project.ts'
+import type { StoredResult } from '../task/tracker.ts'
 import type { Job } from '../job/job.ts'
 
 /** The total usage, and the usage of each agent path. */
@@ -64,7 +65,7 @@ export function earlierAnswersOf(call: AgentCall): readonly string[] {
 export function resultOf(
   job: Job,
   outcome: Pick<RunResult, 'status' | 'text' | 'output' | 'finishReason' | 'error'>,
-): RunResult {
+): StoredResult {
   const { run } = job
   const earlierAnswers = earlierAnswersOf(run.root)
   return {

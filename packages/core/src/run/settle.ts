@@ -12,6 +12,7 @@ import { type AgentCall, endsWith, holderOf, isTop, type Slot } from '../convers
 import { endedTask } from '../conversation/task.ts'
 import { mergeUsage } from '../conversation/usage.ts'
 import { asksOutput, readOutput } from '../model/output.ts'
+import type { StoredResult } from '../task/tracker.ts'
 import { failRun, type Job, record, recordRows } from '../job/job.ts'
 import type { JobChange } from '../store/store.ts'
 import { recordReply, replyProblem, unfinishedExchanges } from './exchange.ts'
@@ -125,7 +126,7 @@ export function failCall(
 }
 
 /** Parks a job that waits for others; nothing of it stays in memory. Null if something arrived meanwhile. */
-export async function park(job: Job): Promise<RunResult | null> {
+export async function park(job: Job): Promise<StoredResult | null> {
   const { root, grant } = job.run
   const result = resultOf(job, { status: 'waiting', text: '', output: null, finishReason: 'waiting', error: null })
   const entries = grant === null ? [] : [taskEntry(job, 'waiting')]
@@ -133,7 +134,7 @@ export async function park(job: Job): Promise<RunResult | null> {
 }
 
 /** Ends the job as completed, failed or cancelled. Null if something arrived meanwhile that it must read first. */
-export async function finish(job: Job): Promise<RunResult | null> {
+export async function finish(job: Job): Promise<StoredResult | null> {
   const { run } = job
   const { failure } = job.lifecycle
   if (failure !== null || run.cancelled) await closeRest(job)
@@ -175,17 +176,17 @@ interface Ending {
   readonly ends: readonly Entry[]
   readonly entry: Entry
   readonly change: JobChange
-  readonly result: RunResult
+  readonly result: StoredResult
 }
 
 /** Ends a run. A follow-up run, created in the same append, reports tasks that have ended unreported. */
-function finishRun(job: Job, { ends, entry, change, result }: Ending): Promise<RunResult | null> {
+function finishRun(job: Job, { ends, entry, change, result }: Ending): Promise<StoredResult | null> {
   const telling = followUp(job, [...job.log.state.unreported.values()])
   return rest(job, { entries: [...ends, entry, ...telling.entries], jobs: [change, ...telling.jobs] }, result)
 }
 
 /** Ends a task and reports it in the same append. The report depends on which calls are live, so the fold must be up to date. */
-async function finishTask(job: Job, { ends, entry, change, result }: Ending): Promise<RunResult | null> {
+async function finishTask(job: Job, { ends, entry, change, result }: Ending): Promise<StoredResult | null> {
   const { run } = job
   const body = entry.body as AgentEndBody | ErrorBody
   await job.writer.commit()
@@ -195,14 +196,14 @@ async function finishTask(job: Job, { ends, entry, change, result }: Ending): Pr
 }
 
 /** Stores the last append; null if the store refused it and the job must decide again. */
-async function rest(job: Job, last: Last, result: RunResult): Promise<RunResult | null> {
+async function rest(job: Job, last: Last, result: StoredResult): Promise<StoredResult | null> {
   const stored = await job.writer.propose(last)
   if (stored.ok) return result
   await job.log.catchUp()
   return null
 }
 
-function restOf(job: Job, root: AgentCall, result: RunResult): JobChange {
+function restOf(job: Job, root: AgentCall, result: StoredResult): JobChange {
   return { kind: 'rest', id: root.place.call, status: result.status, result, at: job.env.clock.now() }
 }
 

@@ -6,6 +6,7 @@ import { ModelCallError, type ModelCallOptions, type ModelReply } from '../model
 import { isTimeOver } from '../model/time-limit.ts'
 import { type CallTrouble, hintOf } from '../model/trouble.ts'
 import { orAborted } from '../job/abort.ts'
+import { traced } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
 import { endAsking } from '../job/lost-calls.ts'
 import { type Asking, askingOf } from './asking.ts'
@@ -121,7 +122,7 @@ async function streamed(asking: Asking, job: Job, signal: AbortSignal): Promise<
   const deltas = !isClosing && hub.isRead(channel)
   const shows = !isClosing && call.agent.showReasoning === true
   const reasoning = shows ? createReasoning(call, job, attempt) : null
-  const shared = { signal, deltas, tell, state: asking }
+  const shared = { signal, deltas, tell, state: asking, ...traced(job.env, job.log.state.database, call.place) }
   const options = reasoning === null ? shared : { ...shared, reasoning: true as const }
   for await (const part of model.stream(request, options)) {
     if (part.type === 'reply') {

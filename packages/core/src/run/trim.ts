@@ -12,6 +12,7 @@ import {
 } from '../model/model.ts'
 import { readReply } from '../model/read-reply.ts'
 import { orAborted } from '../job/abort.ts'
+import { traced } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
 import { endAsking } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
@@ -66,7 +67,7 @@ async function summaryOf(
   job.lifecycle.modelCalls.add(state)
   let reply: ModelReply
   try {
-    const options = { signal, deltas: false, state }
+    const options = { signal, deltas: false, state, ...traced(job.env, job.log.state.database, call.place) }
     reply = await orAborted(condensed(model, trim, { transcript: scrub(transcriptOf(cut.dropped)), options }), signal)
     state.isAsking = signal.aborted
   } catch (error) {

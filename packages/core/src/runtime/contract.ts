@@ -346,6 +346,8 @@ export interface Runtime extends Witan {
  */
 export interface NoteOption {
   readonly note?: Reservation
+  /** The W3C header `traceparent` of the request: if traces are exported, the run's is linked to the span that it names. */
+  readonly traceparent?: string
 }
 
 /**

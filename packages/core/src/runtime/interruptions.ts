@@ -17,6 +17,8 @@ import { refuseTooDeep } from './body.ts'
 import type { Page, PageOptions } from './contract.ts'
 import { taskOf } from './jobs.ts'
 import type { Scope } from './scope.ts'
+import type { StoredResult } from '../task/tracker.ts'
+import { traceIdOf } from '../telemetry/ids.ts'
 import type { InterruptionRow } from '../store/store.ts'
 import type { Answer } from '../tool/tool.ts'
 
@@ -40,18 +42,19 @@ function freshTasks({ parts, database }: Scope, { tasks }: RunResult): Promise<T
   return Promise.all(rows)
 }
 
-/** A result as an earlier version may have stored it: without the agent that spoke. */
-type StoredResult = Omit<RunResult, 'agent'> & Partial<Pick<RunResult, 'agent'>>
+/** A result as it is stored, or as an earlier version stored it: without the agent that spoke. */
+type OldResult = Omit<StoredResult, 'agent'> & Partial<Pick<StoredResult, 'agent'>>
 
 /** Without hand-overs the root spoke. */
-async function rootOf({ parts, database }: Scope, { conversationId }: StoredResult): Promise<string> {
+async function rootOf({ parts, database }: Scope, { conversationId }: OldResult): Promise<string> {
   return (await parts.store.getConversation(database, conversationId))?.agent ?? ''
 }
 
 /** A result as its caller sees it. */
-export async function present(scope: Scope, stored: StoredResult): Promise<RunResult> {
+export async function present(scope: Scope, stored: OldResult): Promise<RunResult> {
   const { parts, principal, database } = scope
-  const known: RunResult = { ...stored, agent: stored.agent ?? (await rootOf(scope, stored)) }
+  const traceId = traceIdOf(database, stored.runId)
+  const known: RunResult = { ...stored, agent: stored.agent ?? (await rootOf(scope, stored)), traceId }
   const result = known.tasks.length === 0 ? known : { ...known, tasks: await freshTasks(scope, known) }
   if (result.interruptions.length === 0) return result
   const createdBy = await creatorOf(scope, result.conversationId)

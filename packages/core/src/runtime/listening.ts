@@ -2,11 +2,11 @@
  * Receives what other processes on the same store do: for this process's jobs, its readers, and its callers that wait for a
  * run.
  */
-import type { RunResult, WitanError } from '@witan/protocol'
+import type { WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { createRelay, type Listening } from '../event/relay.ts'
 import { channelOf, placeOf } from '../identity/channel.ts'
-import type { TrackedJob } from '../task/tracker.ts'
+import type { StoredResult, TrackedJob } from '../task/tracker.ts'
 import type { Parts } from './wiring.ts'
 import { notFound } from '../identity/not-found.ts'
 
@@ -80,7 +80,7 @@ async function resolveStoppedRuns({ store, tracker }: ListeningParts, jobs: read
     const row = await store.getJob(database, id)
     if (row === null) tracker.fail(id, Number.POSITIVE_INFINITY, notFound('run', id))
     const rests = row === null || row.endedAt !== null || (row.status === 'waiting' && !row.wake)
-    if (row !== null && rests && row.epoch >= epoch) tracker.report(id, row.epoch, row.result as RunResult)
+    if (row !== null && rests && row.epoch >= epoch) tracker.report(id, row.epoch, row.result as StoredResult)
   }
 }
 

@@ -9,6 +9,7 @@ import type { Ids } from '../identity/ids.ts'
 import { isModel, type Model, type ModelPrice } from '../model/model.ts'
 import type { PriceTable } from '../model/price-table.ts'
 import type { Store } from '../store/store.ts'
+import type { TelemetryOptions } from '../telemetry/options.ts'
 import type { FunctionTool } from '../tool/define.ts'
 import type { QuerySource } from '../tool/source.ts'
 import type { WorkNote } from '../worker/worker.ts'
@@ -68,6 +69,8 @@ export interface RuntimeOptions {
   readonly maxJobs?: number
   /** False if this process works on no jobs: it leaves the runs that it accepts to others. Default true. */
   readonly takesWork?: boolean
+  /** Where the traces of runs are exported; nowhere by default. */
+  readonly telemetry?: TelemetryOptions
   readonly clock?: Clock
   readonly ids?: Ids
   /** A number from 0 to 1, for jitter. */
@@ -92,6 +95,7 @@ const optionNames: readonly string[] = [
   'leaseMs',
   'maxJobs',
   'takesWork',
+  'telemetry',
   'clock',
   'ids',
   'random',

@@ -1,5 +1,5 @@
 /** Runs: accepts a message or responses, reports the run that they started or resumed, and follows active runs. */
-import { type RunResult, WitanError } from '@witan/protocol'
+import { WitanError } from '@witan/protocol'
 import type { ToolMode } from '@witan/protocol/entries'
 import { runRequestSchema } from '@witan/protocol/schemas'
 import { idOfNamed } from '../agent/registry.ts'
@@ -13,6 +13,7 @@ import { refuseStranger } from './root-access.ts'
 import { parseBody, refuseMixedInput } from './body.ts'
 import type { AcceptedRun, NoteOption } from './contract.ts'
 import { authorOf } from './author.ts'
+import type { StoredResult } from '../task/tracker.ts'
 import { present } from './interruptions.ts'
 import { filesIn, type SentFile, storeFiles, textOf } from './prompt.ts'
 import type { Scope } from './scope.ts'
@@ -52,7 +53,7 @@ export async function followRun(scope: Scope, id: string): Promise<AcceptedRun> 
   const job = await parts.store.getJob(database, id)
   if (job === null) throw notFound('run', id)
   const rests = job.endedAt !== null || (job.status === 'waiting' && !job.wake)
-  const result = rests ? Promise.resolve(job.result as RunResult) : parts.tracker.next(job)
+  const result = rests ? Promise.resolve(job.result as StoredResult) : parts.tracker.next(job)
   return presented(scope, { runId: id, conversationId: job.conversation, fromSeq: job.firstSeq - 1, result })
 }
 
@@ -64,13 +65,13 @@ export async function liveRun(scope: Scope, id: string): Promise<AcceptedRun | n
   const job = live.find(({ kind }) => kind === 'run')
   if (job === undefined) return null
   const running = job.status === 'running'
-  const result = running ? parts.tracker.next(job) : Promise.resolve(job.result as RunResult)
+  const result = running ? parts.tracker.next(job) : Promise.resolve(job.result as StoredResult)
   return presented(scope, { runId: job.id, conversationId: id, fromSeq: seq, result })
 }
 
 /** A run as its caller sees it. */
 export function presented(scope: Scope, accepted: Accepted): AcceptedRun {
-  const result = accepted.result.then((stored: RunResult) => present(scope, stored))
+  const result = accepted.result.then((stored: StoredResult) => present(scope, stored))
   result.catch(() => {})
   return { ...accepted, result }
 }

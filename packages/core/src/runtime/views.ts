@@ -1,5 +1,5 @@
 /** What readers see: conversations, documents, runs, events and interruptions. All are views of the log and its small tables. */
-import type { Conversation, Event, EventPage, RunLine, RunResult, RunState } from '@witan/protocol'
+import type { Conversation, Event, EventPage, RunLine, RunState } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { digestPattern } from '@witan/protocol/files'
@@ -16,6 +16,8 @@ import type { Scope } from './scope.ts'
 import { runLine, runStatus, taskOf } from './jobs.ts'
 import { startOf } from '../store/cursor.ts'
 import type { ConversationRow, JobRow } from '../store/store.ts'
+import type { StoredResult } from '../task/tracker.ts'
+import { traceIdOf } from '../telemetry/ids.ts'
 import { notFound } from '../identity/not-found.ts'
 
 const iso = (at: number): string => new Date(at).toISOString()
@@ -149,10 +151,11 @@ export async function getRun(scope: Scope, id: string): Promise<RunState> {
   const { job, entries } = await runEntriesOf(scope, id)
   const tree = await callTree(entries, id)
   if (tree === null) throw notFound('run', id)
-  const result = job.status === 'running' ? null : await present(scope, job.result as RunResult)
+  const result = job.status === 'running' ? null : await present(scope, job.result as StoredResult)
   return {
     runId: id,
     conversationId: job.conversation,
+    traceId: traceIdOf(scope.database, id),
     status: runStatus(job),
     startedAt: iso(job.createdAt),
     endedAt: isoOrNull(job.endedAt),

@@ -26,6 +26,7 @@ import { contentAccess, contentLoader } from '../store/loaded.ts'
 import type { Store } from '../store/store.ts'
 import { RunTracker } from '../task/tracker.ts'
 import type { FindAgent } from '../tool/delegation.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Caller } from '../tool/tool.ts'
 import type { QuerySource } from '../tool/source.ts'
 import { keepWarm } from './warm.ts'
@@ -33,6 +34,7 @@ import { TimeLimit } from '../model/time-limit.ts'
 import { modelDirectory } from './models.ts'
 import { createPreparing } from './databases.ts'
 import { type RuntimeOptions, refuseUnknown } from './options.ts'
+import { telemetryOf } from './telemetry.ts'
 import { collectTools, sourcesOf, toolsetOf, toolSourcesOf } from './toolset.ts'
 
 /** The connected parts. */
@@ -51,6 +53,8 @@ export interface Parts extends CommandContext {
   readonly documents: WarmDocuments
   /** Loads a database, with the agents and protocols of the code in it; once. */
   prepare(database: string): Promise<void>
+  /** Null if no traces are exported. */
+  readonly telemetry: Telemetry | null
 }
 
 /** Creates and connects the parts; nothing is opened yet. Wrapped agents are registered like any other. */
@@ -71,6 +75,8 @@ export function wire(given: RuntimeOptions): Parts {
   const protocol: PeerContext['protocol'] = ({ database, revisions }, name) =>
     pinnedProtocol(registry, { database, name, revisions })
   const exists = ({ database }: Caller, id: string) => registry.current(database).agents.has(id)
+  const report = options.report ?? ((error: unknown) => console.error(error))
+  const telemetry = telemetryOf(options, { clock, report, store, registry, warm: () => warm })
   const control = taskControl(() => ({ env, store, warm, tracker }))
   const env: Environment = {
     hasCapacity: () => worker.capacity.left() > 0,
@@ -96,11 +102,12 @@ export function wire(given: RuntimeOptions): Parts {
     pinned: (database, id, revisions) => pinnedAgent(registry, { database, id, revisions }),
     storeNow: () => store.now(),
     expireAt: (at) => expiry.at(at),
-    report: options.report ?? ((error) => console.error(error)),
+    traceparent: telemetry?.traceparent ?? null,
+    report,
   }
   const about = { tools, querySources: sources, sources: new Set(sources.keys()), maxDepth: env.ceilings.maxDepth }
   const check: CheckContext = { ...about, ...modelChecks(models), protocols: new Map() }
-  const { warm, documents } = keepWarm({ store, hub, registry })
+  const { warm, documents } = keepWarm({ store, hub, registry, stored: telemetry?.stored ?? null })
   const tracker = new RunTracker(createAwake())
   const worker = new Worker({
     env,
@@ -125,7 +132,7 @@ export function wire(given: RuntimeOptions): Parts {
   const adminOf = (database: DatabaseId): AdminContext => ({ database, ...admin })
   const { protocols = [] } = options
   const prepare = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
-  const rest = { agents, protocols, adminOf, expiry, listening, documents, prepare }
+  const rest = { agents, protocols, adminOf, expiry, listening, documents, prepare, telemetry }
   return { ...commands, worker, registry, hub, check, sources, ...rest }
 }
 

@@ -9,8 +9,11 @@ export interface TrackedJob {
   readonly epoch: number
 }
 
+/** A result as it is stored. Its readers get the id of the trace with it, which its ids tell. */
+export type StoredResult = Omit<RunResult, 'traceId'>
+
 interface Waiter extends TrackedJob {
-  readonly resolve: (result: RunResult) => void
+  readonly resolve: (result: StoredResult) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -27,9 +30,9 @@ export class RunTracker {
   }
 
   /** The next result of the job in this epoch or a later one. */
-  next({ id, database, conversation, epoch }: TrackedJob): Promise<RunResult> {
+  next({ id, database, conversation, epoch }: TrackedJob): Promise<StoredResult> {
     if (this.#closed !== null) return rejected(this.#closed.error)
-    const promise = new Promise<RunResult>((resolve, reject) => {
+    const promise = new Promise<StoredResult>((resolve, reject) => {
       const waiters = this.#waiters.get(id) ?? []
       waiters.push({ id, database, conversation, epoch, resolve, reject })
       this.#waiters.set(id, waiters)
@@ -46,7 +49,7 @@ export class RunTracker {
     return first.filter((one) => one.database === at.database && one.conversation === at.conversation)
   }
 
-  report(job: string, epoch: number, result: RunResult): void {
+  report(job: string, epoch: number, result: StoredResult): void {
     for (const waiter of this.#take(job, epoch)) waiter.resolve(result)
   }
 

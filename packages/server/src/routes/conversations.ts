@@ -13,6 +13,7 @@ import { z } from 'zod'
 import { fileReply } from '../file-reply.ts'
 import { conversationId, defineRoute, documentPath, param, type Route } from '../route.ts'
 import { waitFor } from '../wait.ts'
+import { traceparentIn } from './runs.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
 
 const tag = 'conversations'
@@ -49,8 +50,9 @@ export const conversationRoutes: readonly Route[] = [
         description: 'The server stops; the run is stored and goes on at its next start.',
       },
     },
-    handle: async ({ witan, body, halt, keyed }) => {
-      const { noted, ...noting } = keyed
+    handle: async ({ witan, body, halt, keyed, headers }) => {
+      const { noted, ...note } = keyed
+      const noting = { ...note, ...traceparentIn(headers) }
       const opened = noted === undefined ? await witan.start(body, noting) : await startedBefore(witan, noted)
       const { id, agent } = opened
       const status = opened.created ? 201 : 200

@@ -160,11 +160,18 @@ async function stream(call: RunCall, place: RunPlace): Promise<Reply> {
   }
 }
 
-async function accept({ witan, body, keyed }: RunCall, id: string): Promise<AcceptedRun> {
-  const { noted, ...noting } = keyed
+async function accept({ witan, body, keyed, headers }: RunCall, id: string): Promise<AcceptedRun> {
+  const { noted, ...note } = keyed
+  const noting = { ...note, ...traceparentIn(headers) }
   const accepted = noted === undefined ? await witan.run(id, body, noting) : await witan.followRun(noted)
   accepted.result.catch(() => undefined) // callers that wait for the result get the error
   return accepted
+}
+
+/** The W3C header of a request, which a trace may be linked to. */
+export function traceparentIn(headers: Headers): { readonly traceparent?: string } {
+  const traceparent = headers.get('traceparent')
+  return traceparent === null ? {} : { traceparent }
 }
 
 /** A reader that disconnects does not affect the run, unless its request asked for a cancel [D9]. */

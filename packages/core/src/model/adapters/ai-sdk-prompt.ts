@@ -25,8 +25,13 @@ const withKept = new WeakMap<ModelMessage, AiSdkMessage>()
 const longHistory = 32
 
 /** The call for a request. A model of an earlier specification than V4 cannot be told how much to think. */
-export function toCall(request: ModelRequest, { signal }: ModelCallOptions, model: AiSdkLanguageModel): AiSdkCall {
+export function toCall(
+  request: ModelRequest,
+  { signal, traceparent }: ModelCallOptions,
+  model: AiSdkLanguageModel,
+): AiSdkCall {
   const call: AiSdkCall = { prompt: toPrompt(request.messages, model), abortSignal: signal }
+  if (traceparent !== undefined) call.headers = { traceparent }
   if (request.tools.length > 0) {
     call.tools = toTools(request.tools)
     call.toolChoice = { type: request.toolChoice }

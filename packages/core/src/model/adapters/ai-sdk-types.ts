@@ -13,6 +13,7 @@ export interface AiSdkLanguageModel {
 export interface AiSdkCall {
   prompt: AiSdkMessage[]
   abortSignal: AbortSignal
+  headers?: Record<string, string>
   tools?: AiSdkTool[]
   toolChoice?: { type: 'auto' } | { type: 'required' } | { type: 'none' }
   temperature?: number

@@ -137,6 +137,12 @@ function requestHeaders(given: Readonly<Record<string, string>>, apiKey: string)
   return headers
 }
 
+function withHeader(headers: Headers, traceparent: string): Headers {
+  const all = new Headers(headers)
+  all.set('traceparent', traceparent)
+  return all
+}
+
 async function* converse(
   connection: Connection,
   request: ModelRequest,
@@ -186,9 +192,10 @@ async function open(connection: Connection, request: ModelRequest, call: ModelCa
 async function send(
   connection: Connection,
   request: ModelRequest,
-  { signal, reasoning }: ModelCallOptions,
+  { signal, reasoning, traceparent }: ModelCallOptions,
 ): Promise<ReplyReader> {
-  const { called, headers, url } = connection
+  const { called, url } = connection
+  const headers = traceparent === undefined ? connection.headers : withHeader(connection.headers, traceparent)
   const watch = watchCall(signal, connection.limits)
   const body = requestBody(connection.model, request, connection)
   try {

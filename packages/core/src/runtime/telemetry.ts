@@ -1,0 +1,74 @@
+/** Connects telemetry to the parts of a runtime: the log, the definitions and the conversations. */
+import type { Entry } from '@witan/protocol/entries'
+import type { Registry } from '../agent/registry.ts'
+import { storedOf } from '../conversation/stored-values.ts'
+import { entriesOf, type WarmConversations } from '../conversation/warm.ts'
+import type { Clock } from '../identity/clock.ts'
+import { randomNumber } from '../identity/ids.ts'
+import type { ConversationValues } from '../parameter/parameter.ts'
+import type { Store } from '../store/store.ts'
+import type { EndedJob, SeenEntries } from '../telemetry/collector.ts'
+import { exportersOf } from '../telemetry/options.ts'
+import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
+import type { RuntimeOptions } from './options.ts'
+
+interface TelemetryParts {
+  readonly clock: Clock
+  readonly store: Store
+  readonly registry: Registry
+  warm(): WarmConversations
+  report(error: unknown): void
+}
+
+/** The telemetry of a runtime; null if nothing is exported. Throws `CONFIG_INVALID`. */
+export function telemetryOf(
+  { telemetry = {}, random = randomNumber }: RuntimeOptions,
+  parts: TelemetryParts,
+): Telemetry | null {
+  const { clock, report, store, registry } = parts
+  const exporters = exportersOf(telemetry, { clock, random, report })
+  if (exporters.length === 0) return null
+  return createTelemetry({
+    clock,
+    exporters,
+    report,
+    values: (database, id) => valuesOf(parts, database, id),
+    read: (job) => readJob(store, job),
+    async agents(database, starts) {
+      for (const { type, kind, body } of starts)
+        if (type === 'start' && kind === 'agent') await registry.ensureRevision(database, body.agent, body.revision)
+      return (id, revision) => registry.revision(database, id, revision)
+    },
+  })
+}
+
+/** The values of a conversation with their flags of now: of a warm one they are known, another one is read. Null if it is gone. */
+async function valuesOf(
+  { warm, store }: TelemetryParts,
+  database: string,
+  id: string,
+): Promise<ConversationValues | null> {
+  const log = warm().peek(database, id)
+  if (log !== null) return log.state.stored.given
+  const row = await store.getConversation(database, id)
+  return row === null ? null : storedOf(row.parameters).given
+}
+
+/** A job that this process has not seen whole, from the beginning of its run. */
+async function readJob(
+  store: Store,
+  { database, conversation, job, run, upTo }: EndedJob,
+): Promise<SeenEntries | null> {
+  const row = await store.getJob(database, run)
+  if (row === null) return null
+  const entries: Entry[] = []
+  const starts: Entry[] = []
+  for await (const entry of entriesOf(store, { database, conversation, after: row.firstSeq - 1 })) {
+    if (entry.seq > upTo) break
+    if (entry.place.run !== run) continue
+    const isOwnStart = entry.type === 'start' && entry.place.call === job
+    if (entry.job === job || isOwnStart) entries.push(entry)
+    if (entry.type === 'start') starts.push(entry)
+  }
+  return { entries, starts }
+}

@@ -1,0 +1,134 @@
+/** Brings spans to a server that may be slow, away or refusing: it retries, and what has no room is dropped and counted [E80]. */
+import type { Clock } from '../identity/clock.ts'
+import { mostInRequest, type Parcel, ParcelQueue } from './parcel-queue.ts'
+
+/** What became of a request. `refused`: the same request will never be taken. */
+export type Sent =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number | null }
+
+/** What a delivery needs. `send` never rejects, and stops at the signal. */
+export interface DeliveryContext {
+  /** Names the server in reports. */
+  readonly name: string
+  readonly maxQueue: number
+  readonly clock: Clock
+  readonly random: () => number
+  send(parcels: readonly Parcel[], signal: AbortSignal): Promise<Sent>
+  report(error: unknown): void
+}
+
+/** How long spans are collected before they are sent, in ms. */
+const collectMs = 500
+const backOff = { first: 1_000, longest: 60_000, longestWish: 300_000 }
+/** A problem that lasts is reported at most this often, in ms. */
+const reportEveryMs = 60_000
+
+interface State {
+  dropped: number
+  failures: number
+  reportedAt: number
+  /** Ends the wait for the next request. */
+  cancel: (() => void) | null
+  sending: Promise<void> | null
+}
+
+/** Sends what it is given, one request after the other, until it is closed. */
+export class Delivery {
+  readonly #of: DeliveryContext
+  readonly #queue: ParcelQueue
+  readonly #stop = new AbortController()
+  readonly #state: State = {
+    dropped: 0,
+    failures: 0,
+    reportedAt: Number.NEGATIVE_INFINITY,
+    cancel: null,
+    sending: null,
+  }
+
+  constructor(context: DeliveryContext) {
+    this.#of = context
+    this.#queue = new ParcelQueue(context.maxQueue)
+  }
+
+  /** The spans that wait, those under way included, those dropped so far, and how many more fit. */
+  counts(): { readonly queued: number; readonly dropped: number; readonly room: number } {
+    return { queued: this.#queue.spans, dropped: this.#state.dropped, room: this.#queue.room }
+  }
+
+  /** Counts spans as dropped. */
+  drop(spans: number, reason = 'the queue is full'): void {
+    if (spans === 0) return
+    this.#state.dropped += spans
+    complain(this.#of, this.#state, `${reason}; ${this.#state.dropped} spans were dropped so far`)
+  }
+
+  /** Takes the spans of one job; those that have no room are dropped, the last ones first. */
+  offer(spans: readonly (Uint8Array | string)[], group: string): void {
+    this.drop(this.#queue.add(spans, group))
+    if (this.#queue.spans > 0) this.#schedule(this.#queue.spans >= mostInRequest.spans ? 0 : collectMs)
+  }
+
+  /** Sends what waits, without another try and for at most so long. The rest is dropped and reported. */
+  async close(withinMs: number): Promise<void> {
+    this.#state.cancel?.()
+    this.#state.cancel = () => {}
+    const end = this.#of.clock.after(withinMs, () => this.#stop.abort(), { background: true })
+    await this.#state.sending
+    while (this.#queue.spans > 0 && !this.#stop.signal.aborted) if ((await this.#sendOne()) !== null) break
+    end()
+    this.#stop.abort()
+    this.#state.reportedAt = Number.NEGATIVE_INFINITY
+    this.drop(this.#queue.clear(), 'the process ends')
+  }
+
+  #schedule(ms: number): void {
+    if (this.#state.cancel !== null || this.#state.sending !== null) return
+    const begin = () => {
+      this.#state.cancel = null
+      this.#state.sending = this.#drain()
+    }
+    this.#state.cancel = this.#of.clock.after(ms, begin, { background: true })
+  }
+
+  /** Sends until nothing waits or a request fails. */
+  async #drain(): Promise<void> {
+    let waitMs: number | null = null
+    while (this.#queue.spans > 0 && waitMs === null && !this.#stop.signal.aborted) waitMs = await this.#sendOne()
+    this.#state.sending = null
+    if (this.#queue.spans > 0 && !this.#stop.signal.aborted) this.#schedule(waitMs ?? 0)
+  }
+
+  /** Sends one request. Returns how long to wait before the next, or null if there is nothing to wait for. */
+  async #sendOne(): Promise<number | null> {
+    const parcels = this.#queue.next()
+    let sent = await this.#of.send(parcels, this.#stop.signal)
+    // One of several may be at fault: the first is sent by itself.
+    const count = sent.kind === 'refused' ? 1 : parcels.length
+    if (sent.kind === 'refused' && parcels.length > 1)
+      sent = await this.#of.send(parcels.slice(0, 1), this.#stop.signal)
+    if (sent.kind === 'failed') {
+      this.#state.failures += 1
+      complain(this.#of, this.#state, sent.reason)
+      return waitFor(this.#state.failures, sent.retryAfterMs, this.#of.random())
+    }
+    this.#state.failures = 0
+    const gone = this.#queue.remove(count)
+    if (sent.kind === 'refused') this.drop(gone, sent.reason)
+    return null
+  }
+}
+
+function complain({ name, clock, report }: DeliveryContext, state: State, reason: string): void {
+  const now = clock.now()
+  if (now - state.reportedAt < reportEveryMs) return
+  state.reportedAt = now
+  report(new Error(`Traces to ${name}: ${reason}.`))
+}
+
+/** The server's wish, or twice as long for every failure in a row: half fixed and half chance. */
+function waitFor(failures: number, wish: number | null, random: number): number {
+  const ceiling = Math.min(backOff.longest, backOff.first * 2 ** Math.min(failures - 1, 10))
+  return Math.max((ceiling / 2) * (1 + random), Math.min(wish ?? 0, backOff.longestWish))
+}

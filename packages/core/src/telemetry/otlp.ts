@@ -1,0 +1,79 @@
+/** Sends spans to an OTLP collector over HTTP. It follows no redirect, and no error repeats a header. */
+import { systemClock } from '../identity/clock.ts'
+import { readRetryAfter } from '../model/retry.ts'
+import type { Sent } from './delivery.ts'
+import { jsonRequest, jsonSpan } from './otlp-json.ts'
+import { protobufRequest, protobufSpan } from './otlp-protobuf.ts'
+import type { Parcel } from './parcel-queue.ts'
+import type { Attributes, Span } from './span.ts'
+
+/** How spans are encoded. */
+export type OtlpProtocol = 'http/protobuf' | 'http/json'
+
+/** Where spans go. */
+export interface OtlpTarget {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly protocol: OtlpProtocol
+  /** How long one request may take, in ms. */
+  readonly timeoutMs: number
+  readonly resource: Attributes
+}
+
+/** The instrumentation that made the spans. */
+const scope = { name: 'witan', version: '0.1.0' }
+
+/** The encoded form of a span. */
+export function encodeSpan(protocol: OtlpProtocol, span: Span): Uint8Array | string {
+  return protocol === 'http/json' ? jsonSpan(span) : protobufSpan(span)
+}
+
+/** The body of a request. */
+export function encodeRequest(
+  protocol: OtlpProtocol,
+  parcels: readonly Parcel[],
+  resource: Attributes,
+): Uint8Array | string {
+  const spans = parcels.flatMap((parcel) => parcel.spans)
+  if (protocol === 'http/json') return jsonRequest(spans as readonly string[], { resource, scope })
+  return protobufRequest(spans as readonly Uint8Array[], { resource, scope })
+}
+
+/** Refused for good: the request itself is at fault. Everything else may pass, such as a wrong key that is put right. */
+const faulty: readonly number[] = [400, 413, 415, 422]
+
+/** Sends one request. Never rejects. */
+export async function sendOtlp(
+  { url, headers, protocol, timeoutMs, resource }: OtlpTarget,
+  parcels: readonly Parcel[],
+  signal: AbortSignal,
+): Promise<Sent> {
+  const late = new AbortController()
+  const cancel = systemClock.after(timeoutMs, () => late.abort(), { background: true })
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { ...headers, 'content-type': protocol === 'http/json' ? 'application/json' : 'application/x-protobuf' },
+      body: encodeRequest(protocol, parcels, resource) as string | Buffer<ArrayBuffer>,
+      signal: AbortSignal.any([signal, late.signal]),
+    })
+    // What it says is not read: some servers answer protobuf to JSON, and it may be endless.
+    await response.body?.cancel()
+    if (response.ok) return { kind: 'taken' }
+    const reason = `the server answered ${response.status}`
+    if (faulty.includes(response.status)) return { kind: 'refused', reason }
+    return { kind: 'failed', reason, retryAfterMs: readRetryAfter((name) => response.headers.get(name)) }
+  } catch (error) {
+    const reason = late.signal.aborted ? `no answer within ${timeoutMs} ms` : `it cannot be reached (${codeOf(error)})`
+    return { kind: 'failed', reason, retryAfterMs: null }
+  } finally {
+    cancel()
+  }
+}
+
+/** The code of a network error, which names no header. */
+function codeOf(error: unknown): string {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } }
+  return typeof cause?.code === 'string' && /^[A-Z0-9_]{1,40}$/.test(cause.code) ? cause.code : 'network error'
+}

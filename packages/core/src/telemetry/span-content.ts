@@ -1,0 +1,160 @@
+/** What was said, as attributes of spans. Only traces with full content have it. */
+import type { AgentData } from '@witan/protocol'
+import type {
+  AgentEndBody,
+  AgentStartBody,
+  CallPlace,
+  Entry,
+  LoggedToolCall,
+  MessageBody,
+  ModelEndBody,
+} from '@witan/protocol/entries'
+import { readJson } from '@witan/protocol/schemas'
+import { spanContent } from '../event/project.ts'
+import type { Bound } from '../parameter/parameter.ts'
+import type { Scrubber } from '../parameter/scrub.ts'
+import { parameterLines } from '../parameter/visibility.ts'
+import { ContentWriter } from './content.ts'
+import type { AttributeValue } from './span.ts'
+
+type Texts = Record<string, AttributeValue>
+
+/** The messages of one document in this job, as JSON: read by a model, and still waiting. */
+interface Said {
+  readonly read: string[]
+  readonly waiting: string[]
+}
+
+/** How a call reads its document. */
+interface Reader {
+  readonly system: string
+  readonly from: number
+}
+
+const noValues: Bound = new Map()
+
+/**
+ * Follows what each document holds, in the order of the log. A model's input is what its document holds since the beginning of the job:
+ * earlier runs have traces of their own.
+ */
+export class SpanContent {
+  readonly writer: ContentWriter
+  readonly #bound: ReadonlyMap<string, Bound>
+  readonly #documents = new Map<string, Said>()
+  readonly #readers = new Map<string, Reader>()
+
+  constructor(scrub: Scrubber, bound: ReadonlyMap<string, Bound>) {
+    this.writer = new ContentWriter(scrub)
+    this.#bound = bound
+  }
+
+  /** An agent's call begins: its instructions and its message. */
+  started(place: CallPlace, body: AgentStartBody, agent: AgentData): Texts {
+    const { read, waiting } = this.#said(place)
+    const isTaken = body.handOver !== undefined
+    const opening = message(this.writer, 'user', [text(body.message)])
+    if (place.parentCall !== null && !isTaken) waiting.push(opening)
+    const from = body.history === 'isolated' ? read.length : 0
+    if (body.initial.length > 0) {
+      read.push(...waiting.splice(0), message(this.writer, 'assistant', body.initial.map(called)))
+    }
+    const isModel = agent.workflow === null
+    const written = agent.instructions + parameterLines(agent.parameters, this.#bound.get(place.call) ?? noValues)
+    const system = isModel ? this.writer.value([text(written)]) : ''
+    this.#readers.set(place.call, { system, from })
+    return { ...instructions(system), 'gen_ai.input.messages': this.#list([opening]) }
+  }
+
+  /** A message comes to a document. Those between peers stand in the starts and answers of calls already. */
+  heard(place: CallPlace, body: MessageBody): void {
+    if (body.exchange !== undefined) return
+    const { waiting } = this.#said(place)
+    const { artificialActions: actions = [] } = body
+    const pieces = [message(this.writer, 'user', [text(body.text)])]
+    if (actions.length > 0) {
+      pieces.push(message(this.writer, 'assistant', actions.map(called)))
+      pieces.push(
+        message(
+          this.writer,
+          'tool',
+          actions.map(({ id, response }) => answered(id, response)),
+        ),
+      )
+    }
+    waiting.push(pieces.join(','))
+  }
+
+  /** A model replies: what it read, and what it said. */
+  replied({ place, body }: Entry & { readonly body: ModelEndBody }, shown: ModelEndBody): Texts {
+    const { read, waiting } = this.#said(place)
+    const { system, from } = this.#readers.get(place.call) ?? { system: '', from: 0 }
+    const parts = [...(shown.text === '' ? [] : [text(shown.text)]), ...shown.toolCalls.map(called)]
+    const reply = { role: 'assistant', parts, finish_reason: body.finishReason }
+    const own = body.purpose === undefined || body.purpose === 'output'
+    const fresh = waiting.slice(0, body.taken)
+    const texts = {
+      ...instructions(own ? system : ''),
+      ...(own ? { 'gen_ai.input.messages': this.#list([...read.slice(from), ...fresh]) } : {}),
+      'gen_ai.output.messages': this.#list([this.writer.piece(reply)]),
+    }
+    if (body.purpose !== undefined || (!body.accepted && body.text === '')) return texts
+    read.push(...waiting.splice(0, body.taken), message(this.writer, 'assistant', parts))
+    return texts
+  }
+
+  /** What a call of the agent at `place` came to. */
+  answered(place: CallPlace, toolCallId: string, response: unknown): void {
+    this.#said(place).read.push(message(this.writer, 'tool', [answered(toolCallId, response)]))
+  }
+
+  /** An agent's call ends: its answer. */
+  ended(
+    place: CallPlace,
+    { text: said, output, finishReason }: Pick<AgentEndBody, 'text' | 'output' | 'finishReason'>,
+  ): Texts {
+    if (place.parentCall !== null) this.#said(place).waiting.length = 0
+    const parts = said === '' && output !== null ? [text(JSON.stringify(output))] : [text(said)]
+    const reply = { role: 'assistant', parts, finish_reason: finishReason }
+    return { 'gen_ai.output.messages': this.#list([this.writer.piece(reply)]) }
+  }
+
+  #said({ document }: CallPlace): Said {
+    const known = this.#documents.get(document)
+    if (known !== undefined) return known
+    const made: Said = { read: [], waiting: [] }
+    this.#documents.set(document, made)
+    return made
+  }
+
+  #list(pieces: readonly string[]): string {
+    return this.writer.list(pieces, (count) =>
+      JSON.stringify({ role: 'user', parts: [text(`[cut: ${count} earlier messages]`)] }),
+    )
+  }
+}
+
+function instructions(system: string): Texts {
+  return system === '' ? {} : { 'gen_ai.system_instructions': system }
+}
+
+function text(content: string): object {
+  return { type: 'text', content }
+}
+
+function called({ id, name, arguments: written }: LoggedToolCall): object {
+  const read = readJson(written)
+  return { type: 'tool_call', id, name, arguments: read.ok ? read.value : written }
+}
+
+function answered(id: string, response: unknown): object {
+  return { type: 'tool_call_response', id, response }
+}
+
+/** The fields of an entry that a span may hold, by the table of readers. */
+export function shownIn<One extends Entry>(entry: One): One['body'] {
+  return spanContent(entry) as unknown as One['body']
+}
+
+function message(writer: ContentWriter, role: string, parts: readonly object[]): string {
+  return writer.piece({ role, parts })
+}

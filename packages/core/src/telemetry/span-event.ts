@@ -1,0 +1,107 @@
+/** What happens within a span: retries, notices, messages, questions and answers, hand-overs [Tb14, Tb15]. */
+import type { Entry } from '@witan/protocol/entries'
+import { isRequired } from '../conversation/asking.ts'
+import { shownIn, type SpanContent } from './span-content.ts'
+import type { Attributes, SpanEvent } from './span.ts'
+
+/** The event of an entry, or null if it is none. Without `content` no text stands in it. */
+export function eventOf(entry: Entry, content: SpanContent | null): SpanEvent | null {
+  if (isRequired(entry)) return askedEvent(entry, content)
+  const { at } = entry
+  switch (entry.type) {
+    case 'notice':
+      return { name: 'notice', at, attributes: { 'witan.notice.code': entry.body.code, ...detailOf(entry, content) } }
+    case 'message':
+      return messageEvent(entry, content)
+    case 'transfer': {
+      const { from, to, returned } = entry.body
+      const attributes = { 'witan.transfer.from': from, 'witan.transfer.to': to, 'witan.transfer.returned': returned }
+      return { name: 'transfer', at, attributes }
+    }
+    case 'task':
+      return { name: 'task', at, attributes: { 'witan.task.status': entry.body.status } }
+    case 'cancel':
+      return { name: 'cancel', at, attributes: { 'witan.cancel.by': entry.body.by } }
+    case 'summary':
+      return { name: 'summary', at, attributes: { 'witan.summary.up_to_seq': entry.body.upToSeq } }
+    default:
+      return null
+  }
+}
+
+function detailOf(entry: Entry & { type: 'notice' }, content: SpanContent | null): Attributes {
+  return content === null ? {} : { 'witan.notice.detail': content.writer.text(shownIn(entry).detail) }
+}
+
+function messageEvent(entry: Entry & { type: 'message' }, content: SpanContent | null): SpanEvent {
+  const { author, exchange, text } = entry.body
+  const peer =
+    exchange === undefined
+      ? {}
+      : {
+          'witan.exchange.id': exchange.id,
+          'witan.exchange.protocol': exchange.protocol,
+          'witan.exchange.message': exchange.name,
+          'witan.exchange.is_reply': exchange.isReply,
+          'witan.message.to': author === exchange.initiator ? exchange.responder : exchange.initiator,
+        }
+  const said = content === null ? {} : { 'witan.message.text': content.writer.text(text) }
+  return { name: 'message', at: entry.at, attributes: { 'witan.message.author': author, ...peer, ...said } }
+}
+
+const retried = /^Try (\d+) of (\d+) of .* failed; the next follows in (\d+) ms/
+
+/** The event of a model request that is made again, or made to another model; null for any other entry. */
+export function retryOf(entry: Entry, content: SpanContent | null): SpanEvent | null {
+  if (entry.type !== 'notice') return null
+  const { code, detail } = entry.body
+  if (code === 'MODEL_FALLBACK') return { name: 'fallback', at: entry.at, attributes: detailOf(entry, content) }
+  if (code !== 'MODEL_RETRIED') return null
+  const [, attempt, tries, delay] = retried.exec(detail) ?? []
+  const known =
+    attempt === undefined
+      ? {}
+      : {
+          'witan.retry.attempt': Number(attempt),
+          'witan.retry.tries': Number(tries),
+          'witan.retry.delay_ms': Number(delay),
+        }
+  return { name: 'retry', at: entry.at, attributes: { ...known, ...detailOf(entry, content) } }
+}
+
+/** What a person or a client is asked. */
+function askedEvent(entry: Entry & { type: `${string}_required` }, content: SpanContent | null): SpanEvent {
+  const { id, kind, addressee } = entry.body
+  const shown = shownIn(entry) as { questions?: unknown; prompt?: unknown; arguments?: unknown }
+  const prompt =
+    content === null ? undefined : content.writer.value(shown.questions ?? shown.prompt ?? shown.arguments ?? null)
+  const attributes = {
+    'witan.interruption.id': id,
+    'witan.interruption.kind': kind,
+    'witan.interruption.addressee': addressee ?? undefined,
+    'witan.interruption.prompt': prompt,
+  }
+  return { name: 'interruption', at: entry.at, attributes }
+}
+
+/** How long somebody was waited for, and what came of it. */
+export function resolvedEvent(
+  entry: Entry & { type: 'resolved' },
+  { askedAt, content }: { readonly askedAt: number | undefined; readonly content: SpanContent | null },
+): SpanEvent {
+  const { id, state, by } = entry.body
+  const { answer } = shownIn(entry) as { answer?: unknown }
+  const attributes = {
+    'witan.interruption.id': id,
+    'witan.interruption.state': state,
+    'witan.interruption.by': by ?? undefined,
+    'witan.interruption.waited_ms': askedAt === undefined ? undefined : entry.at - askedAt,
+    'witan.interruption.answer': content === null || answer === undefined ? undefined : content.writer.value(answer),
+  }
+  return { name: 'resolved', at: entry.at, attributes }
+}
+
+/** Why a call failed. The text is content. */
+export function exceptionEvent(at: number, code: string, message: string | undefined): SpanEvent {
+  return { name: 'exception', at, attributes: { 'exception.type': code, 'exception.message': message } }
+}

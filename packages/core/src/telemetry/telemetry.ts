@@ -1,0 +1,156 @@
+/** Telemetry: exports the spans of every job that ends in this process. Nothing that happens here changes a run [E80]. */
+import type { CallPlace, Entry } from '@witan/protocol/entries'
+import type { AgentLookup } from '../conversation/fold.ts'
+import type { Clock } from '../identity/clock.ts'
+import type { ConversationValues } from '../parameter/parameter.ts'
+import { Collector, type EndedJob, type SeenEntries } from './collector.ts'
+import type { Delivery } from './delivery.ts'
+import { spanIdOf, traceIdOf } from './ids.ts'
+import { createProjection } from './projection.ts'
+import { sightOf, TraceScrubbers } from './sight.ts'
+import type { Span } from './span.ts'
+import { SpanContent } from './span-content.ts'
+import { traceparentOf } from '../identity/traceparent.ts'
+
+/** One way out for spans. */
+export interface Exporter {
+  /** Whether texts of the conversation may leave. */
+  readonly content: 'none' | 'full'
+  readonly isForMlflow: boolean
+  readonly delivery: Delivery
+  encode(span: Span): Uint8Array | string
+  /** Which parcels may share a request. */
+  groupOf(job: Pick<EndedJob, 'database' | 'conversation'>): string
+}
+
+/** What telemetry needs from the runtime. */
+export interface TelemetryContext {
+  readonly clock: Clock
+  readonly exporters: readonly Exporter[]
+  /** The values of a conversation: one that was hidden later is hidden in every later export. Null if the conversation is gone. */
+  values(database: string, id: string): Promise<ConversationValues | null>
+  /** All entries of a job and the starts of its trace, from the store. Null if they are gone. */
+  read(job: EndedJob): Promise<SeenEntries | null>
+  /** The pinned definitions that these entries name. */
+  agents(database: string, starts: readonly Entry[]): Promise<AgentLookup>
+  report(error: unknown): void
+}
+
+/** The telemetry of a runtime. */
+export interface Telemetry {
+  /** Takes entries that this process has stored. */
+  stored(channel: string, entries: readonly Entry[]): void
+  /** The header that names the span of a call. */
+  traceparent(database: string, place: Pick<CallPlace, 'run' | 'call'>): string
+  /** The spans that wait, and those dropped so far. */
+  counts(): { readonly queued: number; readonly dropped: number }
+  /** Sends what waits, within a bound. */
+  close(): Promise<void>
+}
+
+/** How long an end may take, in ms. */
+const closeWithinMs = 2_000
+/** How long spans are made before other work gets its turn, in ms. */
+const turnMs = 8
+/** The most ended jobs that wait for their spans to be made. */
+const mostWaiting = 2_000
+
+/** Creates telemetry; it works until it is closed. */
+export function createTelemetry(context: TelemetryContext): Telemetry {
+  const { exporters } = context
+  const waiting: EndedJob[] = []
+  const scrubbers = new TraceScrubbers()
+  let working: Promise<void> | null = null
+  const work = async () => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift())
+      await exportJob(job, context, scrubbers).catch((error: unknown) => context.report(error))
+  }
+  const collector = new Collector((job) => {
+    if (waiting.length >= mostWaiting) return dropAll(exporters, job.seen)
+    waiting.push(job)
+    working ??= nextTurn()
+      .then(work)
+      .finally(() => {
+        working = null
+      })
+  })
+  return {
+    stored: (channel, entries) => collector.take(channel, entries),
+    traceparent: (database, { run, call }) =>
+      traceparentOf({ traceId: traceIdOf(database, run), spanId: spanIdOf(database, call) }),
+    counts() {
+      const all = exporters.map(({ delivery }) => delivery.counts())
+      const sum = (key: 'queued' | 'dropped') => all.reduce((total, one) => total + one[key], 0)
+      return { queued: sum('queued'), dropped: sum('dropped') }
+    },
+    async close() {
+      const until = context.clock.now() + closeWithinMs
+      while (working !== null && context.clock.now() < until) await working
+      await Promise.all(exporters.map(({ delivery }) => delivery.close(closeWithinMs)))
+    },
+  }
+}
+
+async function exportJob(job: EndedJob, context: TelemetryContext, scrubbers: TraceScrubbers): Promise<void> {
+  const ready = context.exporters.filter(({ delivery }) => delivery.counts().room > 0)
+  dropAll(
+    context.exporters.filter((one) => !ready.includes(one)),
+    job.seen,
+  )
+  if (ready.length === 0) return
+  const given = await context.values(job.database, job.conversation)
+  const seen = job.seen ?? (await context.read(job))
+  if (seen === null || given === null) return
+  const agents = await context.agents(job.database, seen.starts)
+  const source = { database: job.database, conversation: job.conversation, agents }
+  const turn = createTurn(context.clock)
+  for (const exporter of ready) {
+    const content = exporter.content === 'none' ? null : contentFor(seen, { given, agents }, scrubbers)
+    const projection = createProjection(job.job, source, { content, isForMlflow: exporter.isForMlflow })
+    for (const entry of seen.entries) {
+      projection.take(entry)
+      if (turn.isOver()) await turn.next()
+    }
+    const spans: (Uint8Array | string)[] = []
+    for (const span of projection.spans()) {
+      spans.push(exporter.encode(span))
+      if (turn.isOver()) await turn.next()
+    }
+    exporter.delivery.offer(spans, exporter.groupOf(job))
+  }
+}
+
+/** The content of a trace with full content, without what is hidden from anybody in it. */
+export function contentFor(
+  { starts }: SeenEntries,
+  of: { readonly given: ConversationValues; readonly agents: AgentLookup },
+  scrubbers: TraceScrubbers,
+): SpanContent {
+  const { bound, hidden } = sightOf(starts, of)
+  return new SpanContent(scrubbers.of(hidden), bound)
+}
+
+/** Counts the spans of a job that are not even made. */
+function dropAll(exporters: readonly Exporter[], seen: SeenEntries | null): void {
+  if (exporters.length === 0) return
+  const isSpan = ({ type, kind }: Entry) => type === 'start' || (type === 'end' && kind === 'model')
+  const count = seen === null ? 1 : seen.entries.filter(isSpan).length
+  for (const { delivery } of exporters) delivery.drop(count)
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Measures how long the event loop was held. */
+function createTurn(clock: Clock) {
+  let from = clock.now()
+  let count = 0
+  return {
+    isOver: () => (++count & 15) === 0 && clock.now() - from > turnMs,
+    async next() {
+      await nextTurn()
+      from = clock.now()
+    },
+  }
+}
