@@ -172,3 +172,29 @@ test('[E60] a task keeps the people with which its run began, also in another pr
   for (const offer of offers) assert.deepEqual(offer, [['ask_user', ['message']]])
   await until(async () => (await second.runtime.getConversation('chats/1')).status === 'idle')
 })
+
+test('[E60] an agent that a run calls after somebody joined knows the people with which the run began', async () => {
+  const stage = createStage({
+    agents: [
+      { id: 'root', users: 'participants', subAgents: [{ agent: 'leaf' }] },
+      { id: 'leaf', users: 'participants' },
+    ],
+    plays: {
+      root: ({ messages }) => {
+        const done = messages.filter(({ role }) => role === 'tool').length
+        if (done === 0) return call('ask_user', { message: 'first?' })
+        return done === 1 ? call('leaf', { message: 'ask' }) : 'done'
+      },
+      leaf: ['well'],
+    },
+  })
+  const { runtime } = stage
+  await runtime.start({ agent: 'root', id: 'chats/1', users: [{ id: 'anna' }] })
+  const run = await runtime.run('chats/1', { prompt: 'go' })
+  const { interruptions } = await run.result
+  await runtime.addParticipant('chats/1', { id: 'bob' })
+  await runtime.answerInterruption(interruptions[0]?.id ?? '', { answer: 'yes' })
+  await until(async () => (await runtime.getConversation('chats/1')).status === 'idle')
+  const required = stage.seenBy('leaf').flatMap(({ tools }) => tools.map(({ parameters }) => parameters['required']))
+  assert.deepEqual(required, [['message']])
+})
