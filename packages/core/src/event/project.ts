@@ -74,19 +74,20 @@ export function shownPlace({ place, at }: Pick<Entry, 'place' | 'at'>, of: LogPl
   return { place, conversationId, at: isoDate(at), traceId: () => traceIdOf(database, place.run) }
 }
 
-function contentOf(entry: Entry, of: LogPlace): Record<string, unknown> {
+/** Without its log, only what the entry says by itself. */
+function contentOf(entry: Entry, of: LogPlace | null): Record<string, unknown> {
   const content: Record<string, unknown> = {}
   const body = entry.body as unknown as Record<string, unknown>
   const { event, also, derived, placed } = readersOf(entry.type, entry.kind)
   for (const field of event) content[field] = body[field] ?? null
   if (also !== undefined) for (const field of also) if (body[field] !== undefined) content[field] = body[field]
-  if (placed !== undefined) Object.assign(content, placed(entry.body, shownPlace(entry, of)))
+  if (placed !== undefined && of !== null) Object.assign(content, placed(entry.body, shownPlace(entry, of)))
   return derived === undefined ? content : Object.assign(content, derived(entry.body))
 }
 
 /** What a span of a trace with full content may hold of an entry: what an event shows, and the fields that the table adds. */
 export function spanContent(entry: Entry): Readonly<Record<string, unknown>> {
-  const content = contentOf(entry)
+  const content = contentOf(entry, null)
   const body = entry.body as unknown as Record<string, unknown>
   for (const field of readersOf(entry.type, entry.kind).span ?? []) content[field] = body[field]
   return content
