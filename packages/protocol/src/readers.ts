@@ -115,7 +115,7 @@ export const readers = {
   participant: { event: ['user', 'name', 'roles', 'change', 'by'], terse: 'never' },
   cancel: { event: ['by', 'tasks'], terse: false },
   checkpoint: { event: [], also: ['read'], terse: false },
-  artifact: { event: [], placed: artifactOf, terse: false },
+  artifact: { event: [], span: ['name', 'mediaType'], placed: artifactOf, terse: false },
 } as const satisfies ReaderTable
 
 type Readers = typeof readers

@@ -18,7 +18,7 @@ import type { Page, PageOptions } from './contract.ts'
 import { taskOf } from './jobs.ts'
 import type { Scope } from './scope.ts'
 import type { StoredResult } from '../task/tracker.ts'
-import { traceIdOf } from '../telemetry/ids.ts'
+import { traceIdOf } from '../identity/trace.ts'
 import type { InterruptionRow } from '../store/store.ts'
 import type { Answer } from '../tool/tool.ts'
 

@@ -17,7 +17,7 @@ import { runLine, runStatus, taskOf } from './jobs.ts'
 import { startOf } from '../store/cursor.ts'
 import type { ConversationRow, JobRow } from '../store/store.ts'
 import type { StoredResult } from '../task/tracker.ts'
-import { traceIdOf } from '../telemetry/ids.ts'
+import { traceIdOf } from '../identity/trace.ts'
 import { notFound } from '../identity/not-found.ts'
 
 const iso = (at: number): string => new Date(at).toISOString()

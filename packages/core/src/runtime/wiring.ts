@@ -60,8 +60,8 @@ export interface Parts extends CommandContext {
 /** Creates and connects the parts; nothing is opened yet. Wrapped agents are registered like any other. */
 export function wire(given: RuntimeOptions): Parts {
   refuseUnknown(given)
-  const agents = withWrapped(given.agents ?? [])
-  const options = { ...given, agents }
+  const options = { ...given, agents: withWrapped(given.agents ?? []) }
+  const { agents, protocols = [] } = options
   const clock = options.clock ?? systemClock
   const store = options.store ?? memoryStore({ now: clock.now })
   const ids = options.ids ?? randomIds()
@@ -130,7 +130,6 @@ export function wire(given: RuntimeOptions): Parts {
   const sweepConversations = sweeper({ store, warm, hub })
   const admin = { registry, records: tellingRecords(store), check, modelKind: models.kindOf }
   const adminOf = (database: DatabaseId): AdminContext => ({ database, ...admin })
-  const { protocols = [] } = options
   const prepare = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
   const rest = { agents, protocols, adminOf, expiry, listening, documents, prepare, telemetry }
   return { ...commands, worker, registry, hub, check, sources, ...rest }

@@ -1,6 +1,7 @@
 /** The spans of one trace while their log is read. */
 import type { CallPlace } from '@witan/protocol/entries'
-import { spanIdOf, traceIdOf } from './ids.ts'
+import { traceIdOf } from '../identity/trace.ts'
+import { spanIdOf } from './ids.ts'
 import type { AttributeValue, Span, SpanEvent, SpanLink } from './span.ts'
 
 /** A span that may still change. */

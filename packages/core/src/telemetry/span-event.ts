@@ -18,6 +18,8 @@ export function eventOf(entry: Entry, content: SpanContent | null): SpanEvent | 
       const attributes = { 'witan.transfer.from': from, 'witan.transfer.to': to, 'witan.transfer.returned': returned }
       return { name: 'transfer', at, attributes }
     }
+    case 'artifact':
+      return artifactEvent(entry, content)
     case 'task':
       return { name: 'task', at, attributes: { 'witan.task.status': entry.body.status } }
     case 'cancel':
@@ -47,6 +49,26 @@ function messageEvent(entry: Entry & { type: 'message' }, content: SpanContent |
         }
   const said = content === null ? {} : { 'witan.message.text': content.writer.text(text) }
   return { name: 'message', at: entry.at, attributes: { 'witan.message.author': author, ...peer, ...said } }
+}
+
+/** An artifact by its id and digest. Its name and media type are words of whoever made it. */
+function artifactEvent(entry: Entry & { type: 'artifact' }, content: SpanContent | null): SpanEvent {
+  const { id, digest, bytes } = entry.body
+  const shown = shownIn(entry)
+  const said =
+    content === null
+      ? {}
+      : {
+          'witan.artifact.name': content.writer.text(shown.name),
+          'witan.artifact.media_type': content.writer.text(shown.mediaType),
+        }
+  const attributes = {
+    'witan.artifact.id': id,
+    'witan.artifact.digest': digest,
+    'witan.artifact.bytes': bytes,
+    ...said,
+  }
+  return { name: 'artifact', at: entry.at, attributes }
 }
 
 const retried = /^Try (\d+) of (\d+) of .* failed; the next follows in (\d+) ms/
