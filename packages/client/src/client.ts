@@ -20,6 +20,7 @@ import {
 } from './conversations.ts'
 import { followEvents } from './events.ts'
 import { type Protocols, protocolCalls } from './protocols.ts'
+import { type Artifacts, artifactCalls } from './artifacts.ts'
 import { type Tasks, taskCalls } from './tasks.ts'
 import { realTiming, type Timing } from './timing.ts'
 import { createTransport } from './transport.ts'
@@ -45,6 +46,7 @@ export interface Client {
   readonly runs: Runs
   readonly interruptions: Interruptions
   readonly questions: Questions
+  readonly artifacts: Artifacts
   readonly tasks: Tasks
   /** Creates a conversation with an agent. Sends nothing yet. */
   conversation(agent: string, options?: ChatOptions): Chat
@@ -78,6 +80,7 @@ export function createClient(options: ClientOptions): Client {
     runs: runCalls(transport),
     interruptions: interruptionCalls(transport),
     questions: questionCalls(transport),
+    artifacts: artifactCalls(transport),
     tasks: taskCalls(transport),
     conversation: (agent, chat) => createChat(transport, agent, chat),
     events: (conversationId, query) => followEvents(transport, conversationId, query),
