@@ -86,7 +86,7 @@ test('[R05] nothing that a model can call makes or changes an agent', async () =
   )
   assert.equal(stage.seenBy('stranger').length, 0)
   // A tool of code gets values and a signal, and no door to the runtime.
-  const ways = ['agents', 'approve', 'ask', 'checkpoint']
+  const ways = ['agents', 'approve', 'artifacts', 'ask', 'checkpoint']
   const facts = ['agent', 'agentPath', 'callId', 'conversationId', 'parameters', 'principal', 'signal']
   assert.deepEqual(contexts, [[...facts, ...ways].sort(), ['run']])
   assert.deepEqual(await stage.runtime.agents.list(), before)

@@ -186,11 +186,13 @@ async function readAll(
 ): Promise<readonly Found[]> {
   const id = conversation(name)
   const [tasks, runs] = await Promise.all([list(`${url}/api/v1/tasks`, 'taskId'), runsOf(url, name)])
+  const artifacts = await list(`${url}${pathOf(name)}/artifacts`, 'id')
   const segments: Readonly<Record<string, readonly string[]>> = {
     conversations: [id.replace('/', ':')],
     documents: [id, `${id}/${child}`],
     runs,
     tasks,
+    artifacts,
     agents: ['root', child],
     protocols: ['stock'],
   }

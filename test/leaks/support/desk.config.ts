@@ -30,11 +30,16 @@ const model = scriptedModel(
 
 const broken = defineTool({
   name: 'break',
-  description: 'Breaks.',
+  description: 'Saves what it knows, and breaks.',
   parameters: schemaOf(),
   jsonSchema: { type: 'object', properties: {} },
   effect: 'none',
-  execute: (_args, { parameters }) => {
+  execute: async (_args, { parameters, artifacts }) => {
+    const values = `${String(parameters['byAuthor'])} and ${String(parameters['asSecret'])}`
+    const name = `${child} of ${values}.txt`
+    const text = `${child} tells ${values} and ${String(parameters['open'])}`
+    await artifacts.save({ name, mediaType: 'text/plain', text })
+    await artifacts.save({ name, mediaType: 'application/octet-stream', bytes: new TextEncoder().encode(text) })
     throw new Error(`no such user: ${String(parameters['byAuthor'])} of ${String(parameters['asSecret'])}`)
   },
 })
