@@ -23,7 +23,8 @@ async function converse(stage: Stage, id: string, said: readonly string[]): Prom
   for (const prompt of said) {
     const { lastSeq: seq } = await stage.runtime.getConversation(id)
     const before = stage.requests.length
-    const { runId: _, conversationId: __, ...told } = await toTheEnd(stage.runtime, await stage.run(id, { prompt }))
+    const result = await toTheEnd(stage.runtime, await stage.run(id, { prompt }))
+    const { runId: _, traceId: __, conversationId: ___, ...told } = result
     rounds.push({ seq, requests: stage.requests.slice(before).map(plain).sort(), told })
   }
   return rounds
