@@ -27,16 +27,38 @@ export const telemetrySchema = z
         maxQueue: maxQueue.optional(),
       })
       .optional(),
+    /** An MLflow server, from version 3.6 on. */
+    mlflow: z
+      .strictObject({
+        url,
+        headers,
+        experiment: z.string().min(1).max(200).optional(),
+        content: content.optional(),
+        runs: z.enum(['none', 'conversation']).optional(),
+        artifacts: z.literal(false, { error: 'is not built in this version; leave it out' }).optional(),
+        maxQueue: maxQueue.optional(),
+      })
+      .optional(),
   })
   .prefault({})
 export type TelemetryConfig = z.output<typeof telemetrySchema>
 
 /** The telemetry options of a configuration. Throws `CONFIG_INVALID` if the environment lacks the value of a header. */
 export function telemetryOptions(
-  { otlp }: TelemetryConfig,
+  { otlp, mlflow }: TelemetryConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): NonNullable<RuntimeOptions['telemetry']> {
-  return otlp === undefined ? {} : { otlp: { ...defined(otlp), headers: headersOf('otlp', otlp.headers ?? {}, env) } }
+  return {
+    ...(otlp === undefined ? {} : { otlp: { ...defined(otlp), headers: headersOf('otlp', otlp.headers ?? {}, env) } }),
+    ...(mlflow === undefined ? {} : { mlflow: mlflowOptions(mlflow, env) }),
+  }
+}
+
+function mlflowOptions(
+  { artifacts: _, ...given }: NonNullable<TelemetryConfig['mlflow']>,
+  env: Readonly<Record<string, string | undefined>>,
+) {
+  return { ...defined(given), headers: headersOf('mlflow', given.headers ?? {}, env) }
 }
 
 type Defined<Options> = { [Key in keyof Options]: Exclude<Options[Key], undefined> }

@@ -2,7 +2,9 @@
 import { WitanError } from '@witan/protocol'
 import type { Clock } from '../identity/clock.ts'
 import { Delivery } from './delivery.ts'
+import { Mlflow } from './mlflow.ts'
 import { encodeSpan, type OtlpProtocol, sendOtlp } from './otlp.ts'
+import type { Span } from './span.ts'
 import type { Exporter } from './telemetry.ts'
 
 /** An OTLP collector that gets the spans of every run. */
@@ -19,9 +21,25 @@ export interface OtlpOptions {
   readonly maxQueue?: number
 }
 
+/** An MLflow server that gets the traces of every run, from version 3.6 on. */
+export interface MlflowOptions {
+  /** Such as `http://127.0.0.1:5000`. */
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** The experiment's name; it is created if there is none. Default: `witan`. */
+  readonly experiment?: string
+  /** `full` exports what was said, without hidden values. Default: `none`. */
+  readonly content?: 'none' | 'full'
+  /** With `conversation`, each conversation is one MLflow run with its traces. Default: `none`. */
+  readonly runs?: 'none' | 'conversation'
+  /** How many spans wait at most; more are dropped and counted. Default 2,048. */
+  readonly maxQueue?: number
+}
+
 /** Where traces go. A part that is absent costs nothing. */
 export interface TelemetryOptions {
   readonly otlp?: OtlpOptions
+  readonly mlflow?: MlflowOptions
 }
 
 /** What exporters need from the runtime. */
@@ -37,8 +55,32 @@ const defaults = { maxQueue: 2_048, timeoutMs: 10_000 }
 const resource = { 'service.name': 'witan', 'service.version': '0.1.0' }
 
 /** The exporters of these options. Throws `CONFIG_INVALID`, and never repeats a header. */
-export function exportersOf({ otlp }: TelemetryOptions, context: ExporterContext): readonly Exporter[] {
-  return otlp === undefined ? [] : [otlpExporter(otlp, context)]
+export function exportersOf({ otlp, mlflow }: TelemetryOptions, context: ExporterContext): readonly Exporter[] {
+  const first = otlp === undefined ? [] : [otlpExporter(otlp, context)]
+  return mlflow === undefined ? first : [...first, mlflowExporter(mlflow, context)]
+}
+
+/** MLflow always gets protobuf: its reader of JSON takes the ids of links for base64. */
+function mlflowExporter(options: MlflowOptions, context: ExporterContext): Exporter {
+  const {
+    url,
+    headers = {},
+    experiment = 'witan',
+    content = 'none',
+    runs = 'none',
+    maxQueue = defaults.maxQueue,
+  } = options
+  const address = checkedUrl('mlflow', url).replace(/\/+$/, '')
+  const target = { url: address, headers: checkedHeaders('mlflow', headers), resource, timeoutMs: defaults.timeoutMs }
+  checkQueue('mlflow', maxQueue)
+  const mlflow = new Mlflow({ ...target, experiment, runs })
+  const delivery = new Delivery({
+    ...{ name: nameOf(address), maxQueue, clock: context.clock, random: context.random },
+    report: (error) => context.report(error),
+    send: (parcels, signal) => mlflow.send(parcels, signal),
+  })
+  const encode = (span: Span) => encodeSpan('http/protobuf', span)
+  return { content, isForMlflow: true, delivery, encode, groupOf: (job) => mlflow.groupOf(job) }
 }
 
 function otlpExporter(options: OtlpOptions, context: ExporterContext): Exporter {

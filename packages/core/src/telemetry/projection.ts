@@ -9,6 +9,7 @@ import type { AgentLookup } from '../conversation/fold.ts'
 import { localPrincipal } from '../identity/principal.ts'
 import { readTraceparent } from '../identity/traceparent.ts'
 import { traceIdOf } from '../identity/trace.ts'
+import { longestMetadata } from './mlflow.ts'
 import { spanIdOf } from './ids.ts'
 import type { Span, SpanEvent, SpanLink } from './span.ts'
 import { type SpanContent, shownIn } from './span-content.ts'
@@ -46,6 +47,7 @@ interface Reading {
   readonly job: string
   readonly source: TraceSource
   readonly content: SpanContent | null
+  readonly isForMlflow: boolean
   readonly drafts: Drafts
   readonly calls: Map<string, Call>
   /** Requests made again, by call, until the reply comes. */
@@ -60,7 +62,7 @@ interface Reading {
 export function createProjection(job: string, source: TraceSource, { content, isForMlflow }: SpanStyle): Projection {
   const drafts = new Drafts(source.database, isForMlflow)
   const maps = { calls: new Map(), retries: new Map(), asked: new Map() }
-  const reading: Reading = { job, source, content, drafts, ...maps, links: [] }
+  const reading: Reading = { job, source, content, isForMlflow, drafts, ...maps, links: [] }
   let endedAt = 0
   return {
     take(entry) {
@@ -123,9 +125,10 @@ function rootStarted(
   { place, body }: Entry & { body: AgentStartBody },
 ): void {
   const { database, conversation } = reading.source
-  attributes['session.id'] = conversation
+  attributes['session.id'] = reading.isForMlflow ? conversation.slice(0, longestMetadata) : conversation
   attributes['gen_ai.conversation.id'] = conversation
-  attributes['user.id'] = body.principal?.id ?? localPrincipal.id
+  const user = body.principal?.id ?? localPrincipal.id
+  attributes['user.id'] = reading.isForMlflow ? user.slice(0, longestMetadata).toWellFormed() : user
   attributes['witan.database'] = database
   attributes['witan.run.id'] = place.run
   const { originRunId } = body

@@ -15,6 +15,7 @@ import type { Bound } from '../parameter/parameter.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { parameterLines } from '../parameter/visibility.ts'
 import { ContentWriter } from './content.ts'
+import { type MessageForm, type MessagePart, MessageWriter } from './message-form.ts'
 import type { AttributeValue } from './span.ts'
 
 type Texts = Record<string, AttributeValue>
@@ -40,29 +41,31 @@ const noValues: Bound = new Map()
 export class SpanContent {
   readonly writer: ContentWriter
   readonly #bound: ReadonlyMap<string, Bound>
+  readonly #messages: MessageWriter
   readonly #documents = new Map<string, Said>()
   readonly #readers = new Map<string, Reader>()
 
-  constructor(scrub: Scrubber, bound: ReadonlyMap<string, Bound>) {
+  constructor(scrub: Scrubber, of: { readonly bound: ReadonlyMap<string, Bound>; readonly form: MessageForm }) {
     this.writer = new ContentWriter(scrub)
-    this.#bound = bound
+    this.#bound = of.bound
+    this.#messages = new MessageWriter(this.writer, of.form)
   }
 
   /** An agent's call begins: its instructions and its message. */
   started(place: CallPlace, body: AgentStartBody, agent: AgentData): Texts {
     const { read, waiting } = this.#said(place)
     const isTaken = body.handOver !== undefined
-    const opening = message(this.writer, 'user', [text(body.message)])
+    const opening = this.#messages.piece('user', [text(body.message)])
     if (place.parentCall !== null && !isTaken) waiting.push(opening)
     const from = body.history === 'isolated' ? read.length : 0
     if (body.initial.length > 0) {
-      read.push(...waiting.splice(0), message(this.writer, 'assistant', body.initial.map(called)))
+      read.push(...waiting.splice(0), this.#messages.piece('assistant', body.initial.map(called)))
     }
     const isModel = agent.workflow === null
     const written = agent.instructions + parameterLines(agent.parameters, this.#bound.get(place.call) ?? noValues)
     const system = isModel ? this.writer.value([text(written)]) : ''
     this.#readers.set(place.call, { system, from })
-    return { ...instructions(system), 'gen_ai.input.messages': this.#list([opening]) }
+    return { ...instructions(system), 'gen_ai.input.messages': this.#messages.list([opening]) }
   }
 
   /** A message comes to a document. Those between peers stand in the starts and answers of calls already. */
@@ -70,12 +73,11 @@ export class SpanContent {
     if (body.exchange !== undefined) return
     const { waiting } = this.#said(place)
     const { artificialActions: actions = [] } = body
-    const pieces = [message(this.writer, 'user', [text(body.text)])]
+    const pieces = [this.#messages.piece('user', [text(body.text)])]
     if (actions.length > 0) {
-      pieces.push(message(this.writer, 'assistant', actions.map(called)))
+      pieces.push(this.#messages.piece('assistant', actions.map(called)))
       pieces.push(
-        message(
-          this.writer,
+        this.#messages.piece(
           'tool',
           actions.map(({ id, response }) => answered(id, response)),
         ),
@@ -89,22 +91,22 @@ export class SpanContent {
     const { read, waiting } = this.#said(place)
     const { system, from } = this.#readers.get(place.call) ?? { system: '', from: 0 }
     const parts = [...(shown.text === '' ? [] : [text(shown.text)]), ...shown.toolCalls.map(called)]
-    const reply = { role: 'assistant', parts, finish_reason: body.finishReason }
+    const reply = { role: 'assistant', parts, finish_reason: body.finishReason } as const
     const own = body.purpose === undefined || body.purpose === 'output'
     const fresh = waiting.slice(0, body.taken)
     const texts = {
       ...instructions(own ? system : ''),
-      ...(own ? { 'gen_ai.input.messages': this.#list([...read.slice(from), ...fresh]) } : {}),
-      'gen_ai.output.messages': this.#list([this.writer.piece(reply)]),
+      ...(own ? { 'gen_ai.input.messages': this.#messages.list([...read.slice(from), ...fresh]) } : {}),
+      'gen_ai.output.messages': this.#messages.list([this.#messages.written(reply)]),
     }
     if (body.purpose !== undefined || (!body.accepted && body.text === '')) return texts
-    read.push(...waiting.splice(0, body.taken), message(this.writer, 'assistant', parts))
+    read.push(...waiting.splice(0, body.taken), this.#messages.piece('assistant', parts))
     return texts
   }
 
   /** What a call of the agent at `place` came to. */
   answered(place: CallPlace, toolCallId: string, response: unknown): void {
-    this.#said(place).read.push(message(this.writer, 'tool', [answered(toolCallId, response)]))
+    this.#said(place).read.push(this.#messages.piece('tool', [answered(toolCallId, response)]))
   }
 
   /** An agent's call ends: its answer. */
@@ -114,8 +116,8 @@ export class SpanContent {
   ): Texts {
     if (place.parentCall !== null) this.#said(place).waiting.length = 0
     const parts = said === '' && output !== null ? [text(JSON.stringify(output))] : [text(said)]
-    const reply = { role: 'assistant', parts, finish_reason: finishReason }
-    return { 'gen_ai.output.messages': this.#list([this.writer.piece(reply)]) }
+    const reply = { role: 'assistant', parts, finish_reason: finishReason } as const
+    return { 'gen_ai.output.messages': this.#messages.list([this.#messages.written(reply)]) }
   }
 
   #said({ document }: CallPlace): Said {
@@ -125,36 +127,26 @@ export class SpanContent {
     this.#documents.set(document, made)
     return made
   }
-
-  #list(pieces: readonly string[]): string {
-    return this.writer.list(pieces, (count) =>
-      JSON.stringify({ role: 'user', parts: [text(`[cut: ${count} earlier messages]`)] }),
-    )
-  }
 }
 
 function instructions(system: string): Texts {
   return system === '' ? {} : { 'gen_ai.system_instructions': system }
 }
 
-function text(content: string): object {
+function text(content: string): MessagePart {
   return { type: 'text', content }
 }
 
-function called({ id, name, arguments: written }: LoggedToolCall): object {
+function called({ id, name, arguments: written }: LoggedToolCall): MessagePart {
   const read = readJson(written)
   return { type: 'tool_call', id, name, arguments: read.ok ? read.value : written }
 }
 
-function answered(id: string, response: unknown): object {
+function answered(id: string, response: unknown): MessagePart {
   return { type: 'tool_call_response', id, response }
 }
 
 /** The fields of an entry that a span may hold, by the table of readers. */
 export function shownIn<One extends Entry>(entry: One): One['body'] {
   return spanContent(entry) as unknown as One['body']
-}
-
-function message(writer: ContentWriter, role: string, parts: readonly object[]): string {
-  return writer.piece({ role, parts })
 }

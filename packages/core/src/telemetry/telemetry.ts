@@ -7,6 +7,7 @@ import { Collector, type EndedJob, type SeenEntries } from './collector.ts'
 import type { Delivery } from './delivery.ts'
 import { traceIdOf } from '../identity/trace.ts'
 import { spanIdOf } from './ids.ts'
+import { chatty, conventional, type MessageForm } from './message-form.ts'
 import { createProjection } from './projection.ts'
 import { sightOf, TraceScrubbers } from './sight.ts'
 import type { Span } from './span.ts'
@@ -106,7 +107,10 @@ async function exportJob(job: EndedJob, context: TelemetryContext, scrubbers: Tr
   const source = { database: job.database, conversation: job.conversation, agents }
   const turn = createTurn(context.clock)
   for (const exporter of ready) {
-    const content = exporter.content === 'none' ? null : contentFor(seen, { given, agents }, scrubbers)
+    const content =
+      exporter.content === 'none'
+        ? null
+        : contentFor(seen, { given, agents, form: exporter.isForMlflow ? chatty : conventional }, scrubbers)
     const projection = createProjection(job.job, source, { content, isForMlflow: exporter.isForMlflow })
     for (const entry of seen.entries) {
       projection.take(entry)
@@ -124,11 +128,11 @@ async function exportJob(job: EndedJob, context: TelemetryContext, scrubbers: Tr
 /** The content of a trace with full content, without what is hidden from anybody in it. */
 export function contentFor(
   { starts }: SeenEntries,
-  of: { readonly given: ConversationValues; readonly agents: AgentLookup },
+  of: { readonly given: ConversationValues; readonly agents: AgentLookup; readonly form: MessageForm },
   scrubbers: TraceScrubbers,
 ): SpanContent {
   const { bound, hidden } = sightOf(starts, of)
-  return new SpanContent(scrubbers.of(hidden), bound)
+  return new SpanContent(scrubbers.of(hidden), { bound, form: of.form })
 }
 
 /** Counts the spans of a job that are not even made. */
