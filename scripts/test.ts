@@ -18,8 +18,6 @@ interface Group {
   readonly isolation: 'none' | 'process'
   readonly files: readonly string[]
   readonly except?: readonly string[]
-  /** Set if its tests hardly work: its lane then runs beside the others. */
-  readonly isPatient?: true
 }
 
 /** Groups of a lane run one after the other; lanes run beside each other. */
@@ -38,13 +36,6 @@ const severalProcesses = [
   'packages/core/src/store/drivers/postgres/away.test.ts',
 ]
 
-/** Tests that wait for real time to pass, before a database that is silent or away: they hardly work meanwhile. */
-const patient = [
-  'packages/core/src/store/drivers/postgres/away.test.ts',
-  'test/acceptance/orderly-end.test.ts',
-  'test/faults/what-a-standby-lacks-is-not-acknowledged.test.ts',
-]
-
 const quick: readonly Lane[] = [
   [{ isolation: 'none', files: ['test/{scenarios,properties,docs}/**/*.test.ts'] }],
   [{ isolation: 'process', files: ['test/acceptance/**/*.test.ts'], except: severalProcesses }],
@@ -55,14 +46,7 @@ const quick: readonly Lane[] = [
 ]
 const faults: readonly Lane[] = [
   [{ isolation: 'process', files: [matrix] }],
-  [
-    {
-      isolation: 'process',
-      files: ['test/faults/**/*.test.ts', ...severalProcesses],
-      except: [matrix, ...patient],
-    },
-  ],
-  [{ isolation: 'process', files: patient, isPatient: true }],
+  [{ isolation: 'process', files: ['test/faults/**/*.test.ts', ...severalProcesses], except: [matrix] }],
 ]
 const simulation: readonly Lane[] = [[{ isolation: 'process', files: ['test/simulation/**/*.test.ts'] }]]
 const leaks: readonly Lane[] = [[{ isolation: 'none', files: ['test/leaks/**/*.test.ts'] }]]
@@ -76,7 +60,7 @@ const suites: Readonly<Record<string, readonly Lane[]>> = {
   all: [...faults, ...quick, ...simulation, ...leaks],
 }
 
-/** So many lanes run at once, beside those that hardly work. More would make the times wrong that the matrix measures. */
+/** So many lanes run at once: some wait more than they work. More would make the times wrong that the matrix measures. */
 const width = 3
 
 const passedOn = process.argv.slice(2).filter((word) => word.startsWith('--'))
@@ -125,13 +109,10 @@ function claimTests(files: readonly string[], { reported, out }: { reported: str
 
 /** What a lane prints is shown once the lanes before it are done, so that no two are mixed. */
 const shown = lanes.map(() => new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER }))
-const isPatient = ([, lane]: readonly [number, Lane]) => lane.every((group) => group.isPatient === true)
-const all = [...lanes.entries()]
-const queue = all.filter((one) => !isPatient(one)).values()
+const queue = lanes.entries()
 const running = Array.from({ length: width }, async () => {
   for (const [at, lane] of queue) await run(lane, at)
 })
-running.push(...all.filter(isPatient).map(([at, lane]) => run(lane, at)))
 for (const out of shown) for await (const text of out) process.stdout.write(text as Buffer)
 await Promise.all(running)
 rmSync(folder, { recursive: true })
