@@ -98,6 +98,7 @@ const routes: readonly Route[] = [
     (state, [id = ''], body) =>
       withConversation(state, id, async (found) => ok(await startRun(found, String(body.prompt)))),
   ],
+  ['GET', /^\/conversations\/([^/]+)\/participants$/, (state, [id = '']) => withConversation(state, id, nobody)],
   ['POST', /^\/runs\/([^/]+)\/cancel$/, cancel],
   ['POST', /^\/interruptions\/([^/]+)\/answer$/, answer],
   ['GET', /^\/documents\/(.+)$/, document],
@@ -121,6 +122,9 @@ async function respond(state: State, request: IncomingMessage, response: ServerR
   }
   send(response, refuse('NOT_FOUND', `Nothing is at "${path}".`))
 }
+
+/** Nobody takes part in a conversation of the stub. */
+const nobody = (): Reply => ok({ items: [], nextCursor: null })
 
 function start(state: State, _match: readonly string[], body: Body): Reply {
   const agent = String(body.agent)
