@@ -315,7 +315,7 @@ describe('aliases', () => {
       [
         '[from @guest-0 to @root] Ask.',
         '[from @root to @ask_user] {"user":"guest-1","message":"Ten?"}',
-        '[from @ask_user to @root] guest-1: guest-1 says ten',
+        '[from @ask_user to @root] guest-1: Anna says ten',
         '[from @root to @transfer_to_agent] {"agent_name":"blind"}',
         '[from @transfer_to_agent to @root] {"status":"ok"}',
       ].join('\n\n'),

@@ -92,6 +92,24 @@ test('[D15] [C17] values that are scrubbed for an agent are in none of its texts
   assert.ok(!JSON.stringify(await stage.events('chats/1')).includes(secret))
 })
 
+test('[D15] [C17] text in another encoding is saved without them too, keeps its other bytes, and is no text for a model', async () => {
+  const secret = 'employees/3-Müller'
+  const latin1 = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
+  const stage = stageOf(
+    async ({ artifacts, parameters }) => {
+      const bytes = latin1(`Straße;${String(parameters['token'])};ÿ`)
+      const { id } = await artifacts.save({ name: 'a.csv', mediaType: 'text/csv', bytes })
+      assert.equal((await artifacts.read(id)).text, null)
+      return 'done'
+    },
+    { parameters: [{ name: 'token', type: 'string', secret: true, sendToModel: false }] },
+  )
+  await stage.ask('root', 'go', { id: 'chats/1', parameters: { token: secret } })
+  const [saved] = (await stage.runtime.artifacts.list('chats/1')).items
+  const { bytes } = await stage.runtime.artifacts.read(saved?.id ?? '')
+  assert.deepEqual(Uint8Array.from(bytes), latin1('Straße;[hidden];ÿ'))
+})
+
 test('[T31] more than 16 MiB is not saved; the model reads the limit', async () => {
   const stage = stageOf(({ artifacts }) =>
     artifacts.save({ name: 'a', mediaType: 'application/zip', bytes: new Uint8Array(16_777_217) }),

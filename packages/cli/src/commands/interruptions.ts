@@ -28,7 +28,7 @@ export const interruptionCommands: readonly Command[] = [
         value: 'WHO',
         help: 'Only those for this person, role:NAME, me, or none (for nobody in particular).',
       },
-      mine: { help: 'Only those for whoever asks: --addressee me.' },
+      mine: { help: 'Only those addressed to you, as --addressee me.' },
       limit: { value: 'N', help: 'At most N; default 50.' },
       ...jsonOption,
       ...connectionOptions,

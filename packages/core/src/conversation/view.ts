@@ -3,7 +3,7 @@
  * rendered messages are cached, so a step renders only what is new.
  */
 import type { FileReference } from '@witan/protocol/files'
-import type { KeptParts } from '@witan/protocol/entries'
+import type { KeptParts, LoggedToolCall } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { edgesOf } from '../agent/edges.ts'
 import type { ModelMessage } from '../model/message.ts'
@@ -136,23 +136,20 @@ function textFor(words: Words, reader: Reader): string {
 
 /** Who says words, as models of an agent know a person [C36]. */
 function speakerOf({ author, people }: Words, naming: Naming): string {
-  return people === undefined ? author : (handleOf(naming, people, author) ?? author)
+  return people === undefined ? author : (handleOf(naming, people, author) ?? 'somebody')
 }
 
-/** What an agent wrote to people and read of them, with people named as a reader knows them [C36]. */
-function inNames(
-  text: string,
-  { asker }: Reply,
-  of: Pick<SaidResult, 'name' | 'by'> & { readonly naming: Naming; readonly called: boolean },
-): string {
-  if (asker === undefined || !peopleTools.has(of.name)) return text
-  return translated(text, {
-    from: asker.naming,
-    to: of.naming,
-    people: asker.people,
-    called: of.called,
-    more: of.by ?? [],
-  })
+/** What an agent wrote to people, with people named as a reader knows them [C36]. */
+function argumentsFor({ name, arguments: written }: LoggedToolCall, { asker }: Reply, to: Naming): string {
+  if (asker === undefined || !peopleTools.has(name)) return written
+  return translated(written, 'fields', { from: asker.naming, to, people: asker.people, more: [] })
+}
+
+/** What an agent read of people, with people named as a reader knows them [C36]. */
+function contentFor({ name, content, by = [] }: SaidResult, { asker }: Reply, to: Naming): string {
+  if (asker === undefined || !peopleTools.has(name)) return content
+  const where = content.startsWith('{"error":') ? 'error' : name === 'ask_user' ? 'start' : 'fields'
+  return translated(content, where, { from: asker.naming, to, people: asker.people, more: by })
 }
 
 /** Also an agent's own words pass its scrubber: a value may be hidden that it was shown before [E19]. */
@@ -163,7 +160,7 @@ function ownReply(reply: Reply, reader: Reader): ModelMessage {
     reply.asker === undefined
       ? reply.calls
       : reply.calls.map((call) => {
-          const written = inNames(call.arguments, reply, { name: call.name, naming, called: false })
+          const written = argumentsFor(call, reply, naming)
           return written === call.arguments ? call : { ...call, arguments: written }
         })
   const content = scrubbedBy(text, scrub)
@@ -188,8 +185,8 @@ function keptFor({ kept, scrub }: Reply, reader: Reader): KeptParts | null {
 }
 
 function ownResult(result: SaidResult, reply: Reply, reader: Reader): ModelMessage {
-  const { toolCallId, name, content, scrub, by = [] } = result
-  const known = inNames(content, reply, { name, by, naming: reader.naming, called: name === 'ask_user' })
+  const { toolCallId, name, scrub } = result
+  const known = contentFor(result, reply, reader.naming)
   return { role: 'tool', toolCallId, name, content: markForeign(scrubbedBy(known, scrub, reply.scrub, reader.scrub)) }
 }
 
@@ -213,10 +210,10 @@ function blocksOf(
 ): string[] {
   if (said.kind === 'results') {
     const { results, of } = said
-    const blocks = results.map(({ name, content, scrub, by = [] }) => {
+    const blocks = results.map((result) => {
+      const { name, scrub } = result
       if (isLeftOut(name)) return ''
-      const known = inNames(content, of, { name, by, naming, called: name === 'ask_user' })
-      return attributed(name, of.agent, scrubbedBy(known, scrub, of.scrub, reader))
+      return attributed(name, of.agent, scrubbedBy(contentFor(result, of, naming), scrub, of.scrub, reader))
     })
     return blocks.filter((block) => block !== '')
   }
@@ -224,8 +221,7 @@ function blocksOf(
   const words = text === '' ? [] : [attributed(agent, to, scrubbedBy(text, scrub, reader))]
   const asked = calls.filter(({ name }) => !isLeftOut(name))
   const written = asked.map((call) => {
-    const known = inNames(call.arguments, said, { name: call.name, naming, called: false })
-    return attributed(agent, call.name, scrubbedBy(known, scrub, reader))
+    return attributed(agent, call.name, scrubbedBy(argumentsFor(call, said, naming), scrub, reader))
   })
   return [...words, ...written]
 }

@@ -30,7 +30,7 @@ async function save(call: SavingCall, draft: ArtifactDraft): Promise<Artifact> {
   const { scrub } = slot.owner
   const given = contentOf(draft)
   const name = cleanName(draft, scrub)
-  const bytes = await cleanBytes(given, scrub)
+  const bytes = await cleanBytes(given, draft.mediaType, scrub)
   if (bytes.byteLength > artifactLimits.bytes) throw tooLarge(bytes.byteLength)
   const digest = await digestInParts(bytes)
   const {
@@ -75,7 +75,7 @@ async function read(call: SavingCall, id: string): Promise<ArtifactContent> {
   assertLive(call)
   if (!inputsOf(job.log.state.artifacts, slot).includes(id))
     record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { read: id } })
-  const text = isTextType(mediaType) ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : null
+  const text = isTextType(mediaType) ? textIn(bytes) : null
   return { artifact: shown(call, entry), text, bytes }
 }
 
@@ -119,21 +119,31 @@ function cleanName({ name, mediaType }: ArtifactDraft, scrub: Scrubber): string 
 /** How much is scrubbed at once, in characters. */
 const pieceLength = 65_536
 
-/** The content without hidden values. Bytes that are text are treated as text, whatever their media type [C17, D15]. */
-async function cleanBytes(given: string | Uint8Array, scrub: Scrubber): Promise<Uint8Array> {
-  if (scrub === null) return typeof given === 'string' ? Buffer.from(given) : given
-  const text = typeof given === 'string' ? given : textIn(given)
-  if (text === null) return given as Uint8Array
+/**
+ * The content without hidden values. Bytes that are UTF-8 are treated as text, whatever their media type. Text in another encoding is
+ * read as Latin-1, which changes no other byte; models never read it [C17, D15].
+ */
+async function cleanBytes(given: string | Uint8Array, mediaType: string, scrub: Scrubber): Promise<Uint8Array> {
+  if (typeof given === 'string') return Buffer.from(scrub === null ? given : await scrubbedText(given, scrub))
+  if (scrub === null) return given
+  const utf8 = textIn(given)
+  if (utf8 === null && !isTextType(mediaType)) return given
+  const text = utf8 ?? Buffer.from(given).toString('latin1')
+  const clean = await scrubbedText(text, scrub)
+  return clean === text ? given : Buffer.from(clean, utf8 === null ? 'latin1' : 'utf8')
+}
+
+async function scrubbedText(text: string, scrub: NonNullable<Scrubber>): Promise<string> {
   const pieces = scrub.inPieces()
   let clean = ''
   for (let from = 0; from < text.length; from += pieceLength) {
     if (from > 0) await nextTurn()
     clean += pieces.take(text.slice(from, from + pieceLength))
   }
-  clean += pieces.rest()
-  return clean === text && typeof given !== 'string' ? given : Buffer.from(clean)
+  return clean + pieces.rest()
 }
 
+/** The text of bytes that are UTF-8, else null. */
 function textIn(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

@@ -42,23 +42,54 @@ test('a name could be an alias only with its own prefix and a number', () => {
   assert.equal(isAlias(open, 'the-guest-0'), false)
 })
 
-test('[C36] a text is translated from one agent to another and back, whole names only, whatever characters they have', () => {
-  const odd = ['a.b', 'a', 'x|y', '$&', 'ab', 'Ü(1)']
-  const people = here(...odd)
-  const [from, to] = [open, { ...open, anonymizeUsers: 'p' }]
-  const text = `{"user":"${odd[0]}"} a ab x|y $& Ü(1) abc a-b xa.b`
-  const out = translated(text, { from, to, people, called: false, more: ['zed'] })
-  assert.equal(out, '{"user":"p-0"} p-1 p-4 p-2 p-3 p-5 abc a-b xa.b')
-  assert.equal(translated(out, { from: to, to: from, people, called: false, more: [] }), text)
-  assert.equal(translated('by zed', { from, to, people, called: true, more: ['zed'] }), 'by somebody')
-  assert.equal(translated(text, { from, to: from, people, called: true, more: [] }), text)
+const odd = ['a.b', 'a', 'x|y', '$&', 'corp\\anna', 'a"b', 'reply', 'message', 'yes']
+const hiding = { ...open, anonymizeUsers: 'p' }
+
+test('[C36] names in JSON are translated in `user` fields only, and back, whatever characters they have', () => {
+  const between = { people: here(...odd), more: ['zed'] }
+  const replies = JSON.stringify([...odd, 'zed'].map((user) => ({ user, reply: `yes, {"user":"a"} ${user}` })))
+  const out = translated(replies, 'fields', { from: open, to: hiding, ...between })
+  assert.deepEqual(
+    JSON.parse(out),
+    [...odd.map((user, index) => [`p-${index}`, user]), ['somebody', 'zed']].map(([user, id]) => ({
+      user,
+      reply: `yes, {"user":"a"} ${id}`,
+    })),
+  )
+  assert.equal(
+    translated(out, 'fields', { from: hiding, to: open, ...between, more: [] }),
+    replies.replace('"user":"zed"', '"user":"somebody"'),
+  )
+  const written = '{ "message": "ask \\"user\\": \\"a\\", a", "user" : "corp\\\\anna" }'
+  assert.equal(
+    translated(written, 'fields', { from: open, to: hiding, ...between }),
+    written.replace('"corp\\\\anna"', '"p-4"'),
+  )
+  assert.equal(translated(replies, 'fields', { from: open, to: open, ...between }), replies)
+})
+
+test("[C36] before a reply the person's name is translated, and never the person's own words", () => {
+  const people = changed(changed(here('yes', 'c'), named('a1', 'Anna'), 'there'), named('a2', 'Anna'), 'there')
+  const seen = (text: string, ...more: string[]) => translated(text, 'start', { from: open, to: hiding, people, more })
+  assert.equal(seen('c: yes'), 'p-1: yes')
+  assert.equal(seen('yes: c: no'), 'p-0: c: no')
+  assert.deepEqual([seen('Anna: hi', 'a1'), seen('Anna: hi', 'a2')], ['p-2: hi', 'p-3: hi'])
+  assert.equal(seen('zed: hi', 'zed'), 'somebody: hi')
+  assert.equal(translated('p-2: hi', 'start', { from: hiding, to: open, people, more: [] }), 'Anna: hi')
+})
+
+test('[C36] in an error names are translated wherever they stand, whole names only', () => {
+  const people = here('corp\\anna', 'ann', 'bob')
+  const error = JSON.stringify({ error: 'corp\\anna has left the conversation. You can ask: ann, bob, annabel.' })
+  const out = translated(error, 'error', { from: open, to: hiding, people, more: [] })
+  assert.equal(out, '{"error":"p-0 has left the conversation. You can ask: p-1, p-2, annabel."}')
 })
 
 test('[C36] a thousand people and a long text cost little', () => {
   const people = here(...Array.from({ length: 1000 }, (_, index) => `person-${index}-x`))
   const text = 'person-1000-x and person-'.repeat(4000)
   const start = process.cpuUsage()
-  translated(text, { from: open, to: { ...open, anonymizeUsers: 'p' }, people, called: true, more: [] })
+  translated(text, 'error', { from: open, to: hiding, people, more: [] })
   const { user, system } = process.cpuUsage(start)
   assert.ok(user + system < 500_000, `${(user + system) / 1000} ms`)
 })

@@ -1,5 +1,6 @@
 /** The people that an agent may ask, as its model knows them: by id, by role, or by another name [C36, Tb06]. */
 import type { AgentData, User } from '@witan/protocol'
+import { readJson } from '@witan/protocol/schemas'
 import { isThere, nobody, type People } from './participants.ts'
 
 /** What a model may know of a person. */
@@ -108,32 +109,80 @@ export function aliasKey(of: Naming): string | null {
   return key
 }
 
-/** The names of people in a text that one agent reads. */
+/** Whose names stand in a text, and for whom it is read. */
 export interface Translation {
   readonly from: Naming
   readonly to: Naming
   readonly people: People
-  /** Whether people stand by the names before their words; else by the names that a model writes to ask them. */
-  readonly called: boolean
-  /** Further people whom the text may name, by id. */
+  /** People whom the text surely names, by id: of two with one name, these are meant. */
   readonly more: readonly string[]
 }
 
+/**
+ * Where a text names people: in the `user` fields of JSON, before the words of a reply, or anywhere in an error. What people and models
+ * say themselves stays as it is.
+ */
+export type NamesIn = 'fields' | 'start' | 'error'
+
 /** A text that the runtime wrote for one agent, with people named as another agent knows them [C36]. */
-export function translated(text: string, { from, to, people, called: isCalled, more }: Translation): string {
-  if (aliasKey(from) === aliasKey(to)) return text
+export function translated(text: string, where: NamesIn, translation: Translation): string {
+  if (aliasKey(translation.from) === aliasKey(translation.to)) return text
+  const names = renamed(translation, where)
+  if (where === 'fields') return inFields(text, names)
+  return where === 'start' ? atStart(text, names) : inError(text, names)
+}
+
+/**
+ * Every name by which an agent knows somebody, and a name for another agent: before a reply the one that stands before words, else the
+ * one that a model writes to ask the person.
+ */
+function renamed({ from, to, people, more }: Translation, where: NamesIn): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
-  const known = knownPeople(from, people)
-  const theirs = knownPeople(to, people)
-  for (const id of [...known.map((one) => one.id), ...people.all.map((one) => one.id), ...more]) {
-    const one = known.find((other) => other.id === id)
-    const other = theirs.find((person) => person.id === id)
-    const handle = other?.handle ?? handleOf(to, people, id) ?? 'somebody'
-    const open = to.anonymizeUsers === null ? (people.all.find((person) => person.id === id)?.name ?? handle) : handle
-    const called = other?.called ?? open
-    for (const name of [one?.handle, one?.called, from.anonymizeUsers === null ? id : handleOf(from, people, id)])
-      if (name != null) names.set(name, isCalled ? called : handle)
+  const put = (name: string | null | undefined, other: string): void => {
+    if (name != null && !names.has(name)) names.set(name, other)
   }
+  const known = byId(knownPeople(from, people))
+  const theirs = byId(knownPeople(to, people))
+  const all = byId(people.all)
+  for (const id of new Set([...more, ...known.keys(), ...all.keys()])) {
+    const handle = theirs.get(id)?.handle ?? handleOf(to, people, id) ?? 'somebody'
+    const called = theirs.get(id)?.called ?? (to.anonymizeUsers === null ? (all.get(id)?.name ?? handle) : handle)
+    const other = where === 'start' ? called : handle
+    put(known.get(id)?.called, other)
+    put(known.get(id)?.handle ?? handleOf(from, people, id), other)
+  }
+  return names
+}
+
+function byId<One extends { readonly id: string }>(people: readonly One[]): ReadonlyMap<string, One> {
+  return new Map(people.map((one) => [one.id, one]))
+}
+
+const userField = /("user"\s*:\s*)("(?:[^"\\]|\\.)*")/g
+
+/** Inside a string of JSON the quotes of a field are escaped, so words that look like one are none. */
+function inFields(text: string, names: ReadonlyMap<string, string>): string {
+  return text.replace(userField, (field: string, key: string, written: string) => {
+    const read = readJson(written)
+    const name = read.ok ? names.get(String(read.value)) : undefined
+    return name === undefined ? field : `${key}${JSON.stringify(name)}`
+  })
+}
+
+function atStart(text: string, names: ReadonlyMap<string, string>): string {
+  const [name, other] = [...names]
+    .filter(([name]) => text.startsWith(`${name}: `))
+    .reduce((longest, one) => (one[0].length > longest[0].length ? one : longest), ['', ''])
+  return name === '' ? text : `${other}${text.slice(name.length)}`
+}
+
+function inError(text: string, names: ReadonlyMap<string, string>): string {
+  const read = readJson(text)
+  const error = read.ok ? (read.value as { readonly error?: unknown } | null)?.error : undefined
+  return typeof error === 'string' ? JSON.stringify({ error: anywhere(error, names) }) : anywhere(text, names)
+}
+
+function anywhere(text: string, names: ReadonlyMap<string, string>): string {
   // Only names that occur: an alternative of a thousand names would be tried at every place of a long text.
   const found = [...names.keys()].filter((name) => text.includes(name))
   if (found.length === 0) return text

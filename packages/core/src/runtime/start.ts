@@ -133,8 +133,8 @@ function startingPeople(
   const people = new Map<string, Person>()
   for (const [index, user] of users.entries()) {
     const request = typeof user === 'string' ? { id: user } : user
-    if (typeof user === 'string' && !named.some(({ id }) => id === user)) throw strangerError(user, index, named)
     refuseTakenName(scope, request.id, `users.${index}`)
+    if (typeof user === 'string' && !named.some(({ id }) => id === user)) throw strangerError(user, index, named)
     const person = personOf(request, named)
     const same = people.get(person.id)
     if (same !== undefined && !isRepeat(request, same)) throw twiceError(person.id, index)

@@ -1,12 +1,11 @@
 /** The contract of a store: the log, and the small tables beside it for conversations, jobs, interruptions and replies. */
-import type { Interruption, InterruptionState, WitanError } from '@witan/protocol'
+import type { Interruption, InterruptionState } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRecords } from '../agent/records.ts'
-import type { KeyRecords } from './keys.ts'
-import type { RowPage } from './page.ts'
-
-export type { RowPage } from './page.ts'
 import type { ArtifactRecords } from './artifact-records.ts'
+import type { KeyRecords } from './keys.ts'
+import type { StoreListener } from './listener.ts'
+import type { RowPage } from './page.ts'
 
 /** A conversation's row. `parameters` are JSON values that the runtime made. */
 export interface ConversationRow {
@@ -242,36 +241,6 @@ export interface WholeConversation {
   readonly contents?: readonly StoredContent[]
   /** Its people, in the order of their first joining; absent if there are none. */
   readonly participants?: readonly ParticipantRow[]
-}
-
-/** A conversation that is read in this process. */
-export interface WatchedConversation {
-  readonly database: string
-  readonly conversation: string
-  /** The last seq that its readers have got; null if not known yet. */
-  readonly lastSeq: number | null
-}
-
-/**
- * The notifications from other processes on the same store. A notice may come twice, late or never; code that must not miss one
- * also polls. The exception are conversations in `watched`: an append or a deletion by another process is reported within two
- * seconds, as long as the store can be read.
- */
-export interface StoreListener {
-  /** The log has entries up to `lastSeq`. */
-  appended(at: { readonly database: string; readonly conversation: string; readonly lastSeq: number }): void
-  /** A job can be claimed. */
-  due(): void
-  /** The conversation was deleted. */
-  gone(at: { readonly database: string; readonly conversation: string }): void
-  /** A text that another process sent with `say`. Only a process that can read the store can send one; it may run another version. */
-  said(at: { readonly database: string; readonly conversation: string }, text: string): void
-  /** The conversations that are read in this process. The store calls this about once a second, if another process can open it. */
-  watched(): Iterable<WatchedConversation>
-  /** Called at each change: null if notices of other processes arrive, else why not. Conversations in `watched` are reported either way. */
-  listening(problem: WitanError | null): void
-  /** `count` notices were ignored: they were not sealed with the store's key, or were repeats. Called at most once a minute. */
-  ignored(count: number): void
 }
 
 /**

@@ -11,7 +11,7 @@ export interface ArtifactDraft {
   readonly bytes?: Uint8Array
 }
 
-/** An artifact with its content. `text` is null for media types that are not text. */
+/** An artifact with its content. `text` is null for media types that are not text, and for bytes that are not UTF-8. */
 export interface ArtifactContent {
   readonly artifact: Artifact
   readonly text: string | null

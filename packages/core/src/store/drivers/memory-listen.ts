@@ -1,5 +1,6 @@
 /** Notifications between stores on the same tables in memory, as between processes on one database. */
-import type { Store, StoreListener } from '../store.ts'
+import type { StoreListener } from '../listener.ts'
+import type { Store } from '../store.ts'
 import { emptyLine, type Handle, type Memory, type MemoryAccess } from './memory-tables.ts'
 
 /**

@@ -3,15 +3,8 @@ import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
 import type { KeyRow } from '../keys.ts'
 import type { ArtifactEntry } from '../artifact-records.ts'
-import type {
-  ContentUse,
-  ConversationRow,
-  InterruptionRow,
-  JobRow,
-  ParticipantRow,
-  ReplyRow,
-  StoreListener,
-} from '../store.ts'
+import type { StoreListener } from '../listener.ts'
+import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ParticipantRow, ReplyRow } from '../store.ts'
 
 /** A row that its table may change. */
 export type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
 import { begin, by, database, entry, idleListener, start } from '../../testing/conformance/store-fixtures.ts'
-import type { Store, StoreListener } from '../store.ts'
+import type { StoreListener } from '../listener.ts'
+import type { Store } from '../store.ts'
 import { memoryStore } from './memory.ts'
 
 function listener(heard: string[]): StoreListener {

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test'
 import type { Interruption } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { KeyRow } from '../../store/keys.ts'
+import type { StoreListener } from '../../store/listener.ts'
 import type {
   AppendResult,
   ConversationRow,
@@ -14,7 +15,6 @@ import type {
   JobStatus,
   Settlement,
   Store,
-  StoreListener,
 } from '../../store/store.ts'
 
 /** A store under test. Tests share no data and never wait for a clock: a lapsed lease is created with a negative length. */

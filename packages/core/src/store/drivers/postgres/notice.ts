@@ -1,6 +1,6 @@
 /** The notices between processes and their format: many notices in one text. */
 import { z } from 'zod'
-import type { StoreListener } from '../../store.ts'
+import type { StoreListener } from '../../listener.ts'
 
 /** A conversation by database and id. */
 export type Named = Parameters<StoreListener['gone']>[0]

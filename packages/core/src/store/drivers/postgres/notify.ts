@@ -4,7 +4,8 @@
  */
 import { WitanError } from '@witan/protocol'
 import type { Client } from 'pg'
-import type { Store, StoreListener } from '../../store.ts'
+import type { StoreListener } from '../../listener.ts'
+import type { Store } from '../../store.ts'
 import { textOf } from './error.ts'
 import { startListener } from './listener.ts'
 import { deliver, gatherNotices, type Named, type Notice, readText, textsOf } from './notice.ts'
