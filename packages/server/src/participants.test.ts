@@ -133,4 +133,43 @@ describe('participants over HTTP', () => {
       assert.deepEqual([refused.status, refused.body.code, refused.body.path], [422, 'PARAM_FIXED', 'users'])
     }
   })
+
+  test('[C28] nobody who takes part shares an id with an agent that is saved later', async () => {
+    await begin('chats/taken', [{ id: 'dora', name: 'Dora' }])
+    const put = (id: string) =>
+      stage.call('PUT', `/api/v1/agents/${id}`, { body: { model: 'play/model', instructions: 'x' } })
+    const refused = await put('dora')
+    assert.deepEqual([refused.status, refused.body['code'], refused.body['path']], [422, 'NAME_TAKEN', 'id'])
+    assert.equal((await stage.call('DELETE', at('chats/taken', '/dora'))).status, 204)
+    assert.equal((await put('dora')).status, 201)
+  })
+
+  test('the graph of an agent has the people whom it may ask', async () => {
+    const users = [{ id: 'anna', name: 'Anna' }, { role: 'buyer' }]
+    const body = (more: object) => ({ body: { model: 'play/model', instructions: 'x', ...more } })
+    await stage.call('PUT', '/api/v1/agents/helper', body({ users: 'participants' }))
+    await stage.call('PUT', '/api/v1/agents/boss', body({ users, subAgents: [{ agent: 'helper' }] }))
+    const graph = (await stage.call('GET', '/api/v1/agents/boss/graph')).body
+    const nodes = graph['nodes'] as { id: string; kind: string }[]
+    const edges = graph['edges'] as { from: string; to: string; kind: string }[]
+    assert.deepEqual(
+      nodes.map(({ id, kind }) => [id, kind]),
+      [
+        ['boss', 'agent'],
+        ['helper', 'agent'],
+        ['anna', 'user'],
+        ['role:buyer', 'user'],
+        ['participants', 'user'],
+      ],
+    )
+    assert.deepEqual(
+      edges.filter(({ kind }) => kind === 'users').map(({ from, to }) => [from, to]),
+      [
+        ['boss', 'anna'],
+        ['boss', 'role:buyer'],
+        ['helper', 'participants'],
+      ],
+    )
+    assert.ok((graph['hotSpots'] as { id: string }[]).some(({ id }) => id === 'anna'))
+  })
 })

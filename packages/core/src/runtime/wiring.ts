@@ -57,6 +57,14 @@ export interface Parts extends CommandContext {
   readonly telemetry: Telemetry | null
 }
 
+/** Whether a person takes part in any conversation of a database. */
+const takesPartIn =
+  (store: Store): AdminContext['takesPart'] =>
+  async (database, participant) =>
+    (await store.listConversations(database, { ...oneConversation, participant })).length > 0
+
+const oneConversation = { limit: 1, after: null, agent: null, createdBy: null }
+
 /** Creates and connects the parts; nothing is opened yet. Wrapped agents are registered like any other. */
 export function wire(given: RuntimeOptions): Parts {
   refuseUnknown(given)
@@ -128,7 +136,13 @@ export function wire(given: RuntimeOptions): Parts {
   const commands: CommandContext = { env, store, warm, tracker }
   const expiry = createExpiry({ clock, now: () => store.now(), report: env.report }, () => expireDue(commands, prepare))
   const sweepConversations = sweeper({ store, warm, hub })
-  const admin = { registry, records: tellingRecords(store), check, modelKind: models.kindOf }
+  const admin = {
+    registry,
+    records: tellingRecords(store),
+    check,
+    modelKind: models.kindOf,
+    takesPart: takesPartIn(store),
+  }
   const adminOf = (database: DatabaseId): AdminContext => ({ database, ...admin })
   const prepare = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
   const rest = { agents, protocols, adminOf, expiry, listening, documents, prepare, telemetry }

@@ -98,7 +98,7 @@ function AgentBox({ id, data }: NodeProps<AgentNode>) {
         <span className="truncate font-medium">{data.name}</span>
       </span>
       <span className="block truncate font-mono text-xs text-muted">
-        {known && data.kind === 'agent' ? id : `${data.kind} ${id}`}
+        {known && data.kind === 'agent' ? id : `${data.kind === 'user' ? 'person' : data.kind} ${id}`}
       </span>
     </>
   )

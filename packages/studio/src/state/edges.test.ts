@@ -23,7 +23,7 @@ test('an edge says what it does, and a pair of agents has one line for all its k
       ['desk', 'billing', 'asks, hands over', false],
       ['billing', 'desk', 'hands over', true],
       ['paper', 'writer', 'step', false],
-      ['desk', 'peer', 'speaks', false],
+      ['desk', 'peer', 'writes to', false],
     ],
   )
   assert.equal(edgeWords('constructor'), 'constructor')

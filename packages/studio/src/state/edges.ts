@@ -10,7 +10,13 @@ export interface DrawnEdge {
   readonly isDashed: boolean
 }
 
-const words: Readonly<Record<string, string>> = { subAgents: 'asks', transfers: 'hands over', workflow: 'step' }
+const words: Readonly<Record<string, string>> = {
+  subAgents: 'asks',
+  transfers: 'hands over',
+  workflow: 'step',
+  speaks: 'writes to',
+  users: 'may ask',
+}
 
 /** What an edge of that kind does; an unknown kind stays as it is. */
 export function edgeWords(kind: string): string {

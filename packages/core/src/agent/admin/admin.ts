@@ -26,6 +26,8 @@ export interface AdminContext {
   readonly check: CheckContext
   /** The kind of the model with that name; null if this process has no such model. */
   modelKind(name: string): StoredAgent['modelKind']
+  /** Whether a person with that id takes part in a conversation of the database. */
+  takesPart(database: string, person: string): Promise<boolean>
 }
 
 /** An agent in the form that readers get. */

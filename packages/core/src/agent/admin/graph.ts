@@ -8,13 +8,15 @@ import { type AdminContext, currentAgents, getAgent } from './admin.ts'
 export interface GraphNode {
   readonly id: string
   readonly name: string
-  readonly kind: 'agent' | 'workflow'
+  readonly kind: 'agent' | 'workflow' | 'user'
 }
 
-/** An edge of the graph. */
-export interface GraphEdge extends Pick<Edge, 'kind' | 'description'> {
+/** An edge of the graph. Those of kind `users` lead to the people whom an agent may ask. */
+export interface GraphEdge {
   readonly from: string
   readonly to: string
+  readonly kind: Edge['kind'] | 'users'
+  readonly description: string
 }
 
 /** How many edges lead to a node and away from it. */
@@ -24,7 +26,9 @@ export interface HotSpot {
   readonly out: number
 }
 
-/** What one agent reaches. `hotSpots` has the busiest nodes, at most 10. */
+/**
+ * What one agent reaches. The node of a person has the person's id; that of any person in a role is `role:<name>`; that of those who
+ * take part in the conversation is `participants`. `hotSpots` has the busiest nodes, at most 10. */
 export interface AgentGraph {
   readonly nodes: readonly GraphNode[]
   readonly edges: readonly GraphEdge[]
@@ -35,20 +39,35 @@ export interface AgentGraph {
 export async function graphOf(admin: AdminContext, id: string): Promise<AgentGraph> {
   const row = await getAgent(admin, id)
   const agents = reachable(row.data, currentAgents(admin))
-  const edges = agents.flatMap((agent) =>
-    edgesOf(agent).map(({ kind, agent: to, description }) => ({ from: agent.id, to, kind, description })),
-  )
-  return { nodes: agents.map(nodeOf), edges, hotSpots: hotSpotsOf(agents, edges) }
+  const people = new Map<string, GraphNode>()
+  const edges = agents.flatMap((agent): readonly GraphEdge[] => {
+    const asked = askedBy(agent)
+    for (const node of asked) if (!people.has(node.id)) people.set(node.id, node)
+    const links = edgesOf(agent).map(({ kind, agent: to, description }) => ({ from: agent.id, to, kind, description }))
+    return [...links, ...asked.map((to) => ({ from: agent.id, to: to.id, kind: 'users' as const, description: '' }))]
+  })
+  const nodes = [...agents.map(nodeOf), ...people.values()]
+  return { nodes, edges, hotSpots: hotSpotsOf(nodes, edges) }
 }
 
 function nodeOf({ id, name = id, workflow }: AgentData): GraphNode {
   return { id, name, kind: workflow === null ? 'agent' : 'workflow' }
 }
 
+/** The people whom an agent may ask, in the order of its definition. */
+function askedBy({ users }: AgentData): readonly GraphNode[] {
+  if (users === 'participants') return [{ id: 'participants', name: 'who takes part', kind: 'user' }]
+  return users.map((entry) =>
+    'role' in entry
+      ? { id: `role:${entry.role}`, name: `anybody in the role ${entry.role}`, kind: 'user' }
+      : { id: entry.id, name: entry.name ?? entry.id, kind: 'user' },
+  )
+}
+
 const mostSpots = 10
 
-function hotSpotsOf(agents: readonly AgentData[], edges: readonly GraphEdge[]): readonly HotSpot[] {
-  const spots = new Map(agents.map(({ id }) => [id, { id, in: 0, out: 0 }]))
+function hotSpotsOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): readonly HotSpot[] {
+  const spots = new Map(nodes.map(({ id }) => [id, { id, in: 0, out: 0 }]))
   for (const { from, to } of edges) {
     const [one, other] = [spots.get(from), spots.get(to)]
     if (one !== undefined) one.out += 1

@@ -109,10 +109,12 @@ async function save(admin: AdminContext, parsed: Parsed, options: SaveOptions): 
   const { agents, survey } = await surveyTogether(admin, parsed)
   const changes: Planned<AgentRow>[] = []
   for (const agent of parsed.agents) {
-    refuseStale({ ...agentNamed(agent.id), known: rows.get(agent.id) }, options.each?.get(agent.id) ?? options)
+    const current = rows.get(agent.id)
+    refuseStale({ ...agentNamed(agent.id), known: current }, options.each?.get(agent.id) ?? options)
+    if (current === undefined && options.source !== 'code') await refuseParticipant(admin, agent.id)
     const warnings = refuseErrors(await checkAgent(agent, survey))
     const row = { id: agent.id, data: agent, warnings }
-    changes.push(await planned(admin, { known: rows.get(agent.id), row }, options))
+    changes.push(await planned(admin, { known: current, row }, options))
   }
   const others: Planned<ProtocolRow>[] = []
   for (const data of parsed.protocols) {
@@ -131,6 +133,22 @@ async function save(admin: AdminContext, parsed: Parsed, options: SaveOptions): 
       created: ifRevision === 0,
     })),
   }
+}
+
+/**
+ * Refuses a new agent that would speak under the name of somebody who takes part in a conversation [C28]. Agents of the code are
+ * not asked: no participant may keep a program from starting.
+ */
+async function refuseParticipant(admin: AdminContext, id: string): Promise<void> {
+  if (!(await admin.takesPart(admin.database, id))) return
+  throw new WitanError(
+    'NAME_TAKEN',
+    `\`${id}\` takes part in a conversation as a person, so no agent can have that id.`,
+    {
+      path: 'id',
+      hint: 'Choose another id for the agent.',
+    },
+  )
 }
 
 /** The agents as they will be, and what their check reads. */
