@@ -57,14 +57,6 @@ export interface Parts extends CommandContext {
   readonly telemetry: Telemetry | null
 }
 
-/** Whether a person takes part in any conversation of a database. */
-const takesPartIn =
-  (store: Store): AdminContext['takesPart'] =>
-  async (database, participant) =>
-    (await store.listConversations(database, { ...oneConversation, participant })).length > 0
-
-const oneConversation = { limit: 1, after: null, agent: null, createdBy: null }
-
 /** Creates and connects the parts; nothing is opened yet. Wrapped agents are registered like any other. */
 export function wire(given: RuntimeOptions): Parts {
   refuseUnknown(given)
@@ -136,13 +128,7 @@ export function wire(given: RuntimeOptions): Parts {
   const commands: CommandContext = { env, store, warm, tracker }
   const expiry = createExpiry({ clock, now: () => store.now(), report: env.report }, () => expireDue(commands, prepare))
   const sweepConversations = sweeper({ store, warm, hub })
-  const admin = {
-    registry,
-    records: tellingRecords(store),
-    check,
-    modelKind: models.kindOf,
-    takesPart: takesPartIn(store),
-  }
+  const admin = { registry, check, modelKind: models.kindOf, ...kept(store) }
   const adminOf = (database: DatabaseId): AdminContext => ({ database, ...admin })
   const prepare = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
   const rest = { agents, protocols, adminOf, expiry, listening, documents, prepare, telemetry }
@@ -157,6 +143,16 @@ function modelChecks(
     hasModel: (name) => models.find(name) !== null,
     hasPrice: (name) => models.find(name)?.price !== undefined,
     modelNames: models.names,
+  }
+}
+
+/** What an admin asks of the store. */
+function kept(store: Store): Pick<AdminContext, 'records' | 'takesPart'> {
+  const one = { limit: 1, after: null, agent: null, createdBy: null }
+  return {
+    records: tellingRecords(store),
+    takesPart: async (database, participant) =>
+      (await store.listConversations(database, { ...one, participant })).length > 0,
   }
 }
 
