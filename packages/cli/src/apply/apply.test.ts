@@ -276,7 +276,7 @@ describe('agents in files', () => {
       await file('all/notes.txt', 'no agents')
       const { out } = await apply(['-f', 'all', '--dry-run'])
       assert.deepEqual(out.match(/^\+ \w/gm), ['+ b', '+ a', '+ c'])
-      for (const input of [JSON.stringify(one('d')), toYaml([one('d')]), `[${JSON.stringify(one('d'))}]`]) {
+      for (const input of [JSON.stringify(one('d')), toYaml({ agents: [one('d')] }), `[${JSON.stringify(one('d'))}]`]) {
         assert.match((await apply(['-f', '-', '--dry-run'], { input })).out, /^\+ d {2}new/)
       }
       await mkdir(join(folder, 'bare'))

@@ -57,7 +57,7 @@ describe('the differences of two agents', () => {
       fc.property(fc.array(plain, { minLength: 1, maxLength: 3 }), (drafts) => {
         const agents = drafts.map((draft, index) => parseAgent({ ...draft, id: `a${index}`, model: 'm' }))
         const stored = JSON.parse(JSON.stringify(agents)) as unknown[]
-        const back = agentsIn(toYaml(stored), 'x.yaml').map(({ value }) => value)
+        const back = agentsIn(toYaml({ agents: stored }), 'x.yaml').map(({ value }) => value)
         assert.deepEqual(changesBetween(stored, back), [])
         assert.equal(JSON.stringify(back), JSON.stringify(stored))
         const asJson = agentsIn(JSON.stringify({ agents: stored }, null, 2), 'x.json').map(({ value }) => value)

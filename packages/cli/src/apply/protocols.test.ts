@@ -81,4 +81,22 @@ describe('protocols in files', () => {
     assert.match((await run(['protocols', 'list'])).err, /There are no protocols yet/)
     assert.match((await run(['protocols', 'delete', 'none'])).err, /There is no protocol `none`/)
   })
+
+  test('[P23] an export of agents has the protocols that they speak, and changes nothing when it is applied', async () => {
+    const speaking = (role: string, peers: string) =>
+      `    speaks:\n      - protocol: stock-request\n        role: ${role}\n        peers: [${peers}]\n`
+    const other = both.replace('helper', 'asker').replace(/^protocols:[\s\S]*agents:\n/, '')
+    const text = `${both}${speaking('responder', 'asker')}${other}${speaking('initiator', 'helper')}`
+    const applied = await run(['agents', 'apply', ...(await file('spoken.yaml', text))])
+    assert.equal(applied.code, 0, applied.err)
+    for (const words of [[], ['asker'], ['--format', 'yaml']]) {
+      const { out } = await run(['agents', 'export', ...words])
+      assert.match(out, /stock-request[\s\S]*asker/)
+      const again = await witan(['agents', 'apply', '-f', '-', ...at], { folder, input: out })
+      assert.match(again.out, /= stock-request {2}protocol, unchanged[\s\S]*\n0 new, 0 changed, /)
+    }
+    assert.doesNotMatch((await run(['agents', 'export', 'clerk'])).out, /protocols/)
+    for (const id of ['asker', 'helper']) await run(['agents', 'delete', id, '--force'])
+    await run(['protocols', 'delete', 'stock-request'])
+  })
 })

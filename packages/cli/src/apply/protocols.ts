@@ -26,7 +26,7 @@ export async function planProtocols(client: Client, written: readonly Written[])
   const planned: PlannedProtocol[] = []
   const errors: Trouble[] = []
   for (const one of own) {
-    const value = withoutStoredParts(one.value)
+    const value = protocolData(one.value)
     const problems = protocolProblems(value)
     errors.push(...problems.map((problem) => troubleOf(problem, one)))
     if (problems.length > 0) continue
@@ -49,11 +49,12 @@ export async function storedProtocols(client: Client): Promise<ReadonlyMap<strin
 
 function plannedOf(data: Protocol, stored: StoredProtocol | null): PlannedProtocol {
   const silent = { name: data.name, purpose: '', processing: '', messages: [], order: null }
-  const before = stored === null ? silent : withoutStoredParts(stored)
+  const before = stored === null ? silent : protocolData(stored)
   return { name: data.name, data, stored, changes: changesBetween(before, data) }
 }
 
-function withoutStoredParts(value: unknown): unknown {
+/** A protocol as it is written: without what a read adds. */
+export function protocolData(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const { revision: _revision, source: _source, warnings: _warnings, ...data } = value as Record<string, unknown>
   return data

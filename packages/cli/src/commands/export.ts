@@ -1,7 +1,9 @@
-/** `witan agents export`: agents as text that apply takes and that changes nothing there. */
+/** `witan agents export`: agents and the protocols that they speak, as text that apply takes and that changes nothing there. */
 import type { Client } from '@witan/client'
 import { stringify } from 'yaml'
+import type { AgentData } from '@witan/protocol'
 import { storedAgents, withoutStoredFields } from '../apply/plan.ts'
+import { protocolData, storedProtocols } from '../apply/protocols.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions } from '../command.ts'
 import { connected } from '../connect.ts'
@@ -11,7 +13,7 @@ import type { Terminal } from '../terminal.ts'
 
 export const exportCommand: Command = {
   name: 'agents export',
-  summary: 'Print agents as YAML or JSON that apply takes: all, or these.',
+  summary: 'Print agents as YAML or JSON that apply takes, with their protocols: all, or these.',
   operands: [{ name: 'AGENT', optional: true, many: true }],
   options: { format: { value: 'FORMAT', help: 'yaml or json; json by default.' }, ...connectionOptions },
   run: (given, terminal) => {
@@ -36,15 +38,25 @@ async function exportAgents(
   const ids = [...new Set(given.operands)]
   const stored = ids.length === 0 ? [...(await storedAgents(client)).values()] : await eachOf(client, ids)
   const agents = stored.map(withoutStoredFields)
-  if (format === 'json') printJson(terminal, { agents })
-  else terminal.output.write(toYaml(agents))
+  const protocols = await protocolsOf(client, ids.length === 0 ? null : agents)
+  const exported = protocols.length === 0 ? { agents } : { protocols, agents }
+  if (format === 'json') printJson(terminal, exported)
+  else terminal.output.write(toYaml(exported))
+}
+
+/** The protocols that these agents speak, by name; null: all. */
+async function protocolsOf(client: Client, agents: readonly AgentData[] | null): Promise<readonly unknown[]> {
+  const wanted = agents && new Set(agents.flatMap(({ speaks }) => speaks.map(({ protocol }) => protocol)))
+  if (wanted?.size === 0) return []
+  const stored = [...(await storedProtocols(client)).values()]
+  return stored.filter(({ name }) => wanted?.has(name) ?? true).map(protocolData)
 }
 
 function eachOf(client: Client, ids: readonly string[]) {
   return Promise.all(ids.map((id) => client.agents.get(id)))
 }
 
-/** Agents as one YAML document; long lines are not folded, so that a diff of two exports is readable. */
-export function toYaml(agents: readonly unknown[]): string {
-  return stringify({ agents }, { lineWidth: 0, aliasDuplicateObjects: false })
+/** Definitions as one YAML document; long lines are not folded, so that a diff of two exports is readable. */
+export function toYaml(definitions: object): string {
+  return stringify(definitions, { lineWidth: 0, aliasDuplicateObjects: false })
 }
