@@ -3,6 +3,7 @@ import { nearest } from '@witan/core/tooling'
 import { readArguments } from './arguments.ts'
 import type { Command } from './command.ts'
 import { agentCommands } from './commands/agents.ts'
+import { artifactCommands } from './commands/artifacts.ts'
 import { protocolCommands } from './commands/protocols.ts'
 import { chatCommand } from './commands/chat.ts'
 import { checkCommand } from './commands/check.ts'
@@ -35,6 +36,7 @@ const commands: readonly Command[] = [
   ...conversationCommands,
   ...taskCommands,
   ...interruptionCommands,
+  ...artifactCommands,
   ...movingCommands,
   doctorCommand,
 ]

@@ -12,7 +12,10 @@ const spoken: readonly (readonly [RegExp, string])[] = [
   [/GET the task for what it came to/g, '`witan tasks show` tells what it came to'],
   [/POST \/api\/v1\/conversations\/(\S+)\/participants adds/g, '`witan conversations people $1 --add PERSON` adds'],
   [/GET the participants of the conversation for those/g, '`witan conversations people ID` lists those'],
-  [/GET \/api\/v1\/conversations\/\{id\}\/artifacts lists those of a conversation\./g, ''],
+  [
+    /GET \/api\/v1\/conversations\/\{id\}\/artifacts lists those of a conversation/g,
+    '`witan artifacts list CONVERSATION` lists those of a conversation',
+  ],
   [/GET \/api\/v1\/keys lists the keys\./g, ''],
   [/GET the conversation for its runs/g, '`witan conversations show` has its runs'],
   [/GET the conversation for its tasks/g, '`witan tasks list` lists them'],

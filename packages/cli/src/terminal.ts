@@ -5,7 +5,7 @@ import { wrapLine } from './tree/wrap.ts'
 
 /** What is written to. `columns` and `isTTY` are missing on a pipe. */
 export interface Output {
-  write(text: string): unknown
+  write(content: string | Uint8Array): unknown
   readonly isTTY?: boolean
   readonly columns?: number
   readonly rows?: number

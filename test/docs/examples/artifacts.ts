@@ -43,12 +43,8 @@ const runtime = createRuntime({ agents: [drawer, miner] })
 await runtime.conversation('drawer', { id: 'chats/1' }).run('Show me the process.')
 const { items } = await runtime.artifacts.list('chats/1')
 const nameOf = new Map(items.map(({ id, name }) => [id, name]))
-for (const { name, bytes, agentPath, inputs } of items)
-  console.log(
-    name,
-    `${bytes} bytes by`,
-    agentPath,
-    'from',
-    inputs.map((id) => nameOf.get(id)),
-  )
+for (const { name, bytes, agentPath, inputs } of items) {
+  const from = inputs.map((id) => nameOf.get(id))
+  console.log(name, `${bytes} bytes by`, agentPath, 'from', from)
+}
 await runtime.close()
