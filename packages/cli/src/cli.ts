@@ -11,6 +11,7 @@ import { conversationCommands } from './commands/conversations.ts'
 import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { interruptionCommands } from './commands/interruptions.ts'
+import { keyCommands } from './commands/keys.ts'
 import { movingCommands } from './commands/export-import.ts'
 import { runCommand } from './commands/run.ts'
 import { serveCommand } from './commands/serve.ts'
@@ -37,12 +38,10 @@ const commands: readonly Command[] = [
   ...taskCommands,
   ...interruptionCommands,
   ...artifactCommands,
+  ...keyCommands,
   ...movingCommands,
   doctorCommand,
 ]
-
-/** Commands of the contract that come with later work. */
-const notBuiltYet = ['keys']
 
 /** Runs one command line, without the program's name. Never throws: an error is printed and becomes the exit code. */
 export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -103,9 +102,6 @@ function find(words: readonly string[]): { readonly command: Command; readonly r
     const words = group.map((command) => command.name.slice(first.length + 1))
     const what = second === '' ? `witan ${first} needs one more word.` : `There is no witan ${first} ${second}.`
     throw new UsageError(what, `${meant(second, words)}One of: ${words.join(', ')}.`)
-  }
-  if (notBuiltYet.includes(first)) {
-    throw new UsageError(`witan ${first} is not built yet.`, `What there is: ${names()}.`)
   }
   const hint = `${meant(first, names().split(', '))}One of: ${names()}. witan --help tells more.`
   throw new UsageError(`There is no command "${first}".`, hint)

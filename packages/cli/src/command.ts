@@ -46,7 +46,7 @@ export const configOption: Readonly<Record<string, Option>> = {
 export const connectionOptions: Readonly<Record<string, Option>> = {
   ...configOption,
   url: { value: 'URL', help: 'Speak to the server there instead.' },
-  token: { value: 'TOKEN', help: 'Its token; WITAN_TOKEN does the same.' },
+  token: { value: 'TOKEN', help: 'Its token, an API key or a JWT; WITAN_TOKEN does the same.' },
 }
 
 /** What models reason. */

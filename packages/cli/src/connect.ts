@@ -36,25 +36,24 @@ export async function connect(
   terminal: Terminal,
   { works }: Purpose = { works: false },
 ): Promise<Connection> {
-  const url = given.text('url')
-  const token = given.text('token') ?? terminal.environment.WITAN_TOKEN
-  if (url !== undefined) return { ...toServer(url, token || null), options: ` --url ${url}` }
-  if (given.has('token')) throw new UsageError('--token is for a server, and none is named.', 'Add --url URL.')
-  const config = await readConfig(given, terminal)
-  const file = storeFile(config)
-  const running = file === null ? null : await findServer(file)
-  const connection = running === null ? await inProcess(config, terminal, works) : toServer(running.url, running.token)
+  const found = await serverOrConfig(given, terminal)
+  if ('client' in found && given.has('url')) return found
+  const connection = 'client' in found ? found : await inProcess(found, terminal, works)
   const named = given.text('config')
   return named === undefined ? connection : { ...connection, options: ` --config ${named}` }
 }
 
 /** The server that `--url` names, or that holds the configured store; else the configuration, for who needs no server. */
 export async function serverOrConfig(given: Given, terminal: Terminal): Promise<Connection | Config> {
-  if (given.has('url') || given.has('token')) return connect(given, terminal)
+  const url = given.text('url')
+  const own = terminal.environment.WITAN_TOKEN || null
+  if (url !== undefined) return { ...toServer(url, given.text('token') ?? own), options: ` --url ${url}` }
   const config = await readConfig(given, terminal)
   const file = storeFile(config)
   const running = file === null ? null : await findServer(file)
-  return running === null ? config : toServer(running.url, running.token)
+  if (running !== null) return toServer(running.url, given.text('token') ?? running.token ?? own)
+  if (given.has('token')) throw new UsageError('--token is for a server, and none is named.', 'Add --url URL.')
+  return config
 }
 
 /** Connects for a command that stays until what it asked for is done, does that, and closes whatever comes of it. */

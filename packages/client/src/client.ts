@@ -1,5 +1,6 @@
 /** The client of one Witan server. */
 import type { Event } from '@witan/protocol'
+import type { PrincipalView } from '@witan/protocol/keys'
 import { isWitanError } from '@witan/protocol'
 import { refuseUnknown } from './options.ts'
 import { type Agents, agentCalls } from './agents.ts'
@@ -19,16 +20,18 @@ import {
   runCalls,
 } from './conversations.ts'
 import { followEvents } from './events.ts'
+import { type Keys, keyCalls } from './keys.ts'
 import { type Protocols, protocolCalls } from './protocols.ts'
 import { type Artifacts, artifactCalls } from './artifacts.ts'
 import { type Tasks, taskCalls } from './tasks.ts'
 import { realTiming, type Timing } from './timing.ts'
 import { createTransport } from './transport.ts'
 
-/** The server's address, and the token of the requests. */
+/** The server's address, and what the requests show to it. */
 export interface ClientOptions {
   /** The server's address without `/api/v1`; a path in front of it is kept. */
   readonly url: string
+  /** The token that the server printed, an API key `wtn_…`, or a JWT. */
   readonly token?: string
   /** The platform's `fetch` by default. */
   readonly fetch?: typeof globalThis.fetch
@@ -48,6 +51,9 @@ export interface Client {
   readonly questions: Questions
   readonly artifacts: Artifacts
   readonly tasks: Tasks
+  readonly keys: Keys
+  /** Who the token makes this client. */
+  principal(): Promise<PrincipalView>
   /** Creates a conversation with an agent. Sends nothing yet. */
   conversation(agent: string, options?: ChatOptions): Chat
   /** The events of a conversation, stored and then live, without gap or repeat over lost connections. Ends on abort, and when the conversation is deleted. */
@@ -82,6 +88,8 @@ export function createClient(options: ClientOptions): Client {
     questions: questionCalls(transport),
     artifacts: artifactCalls(transport),
     tasks: taskCalls(transport),
+    keys: keyCalls(transport),
+    principal: () => transport.json('GET', '/api/v1/principal'),
     conversation: (agent, chat) => createChat(transport, agent, chat),
     events: (conversationId, query) => followEvents(transport, conversationId, query),
     health: async () => {

@@ -11,6 +11,8 @@ export type SentReply = SentText | Extract<Reply, { readonly frames: unknown }>
 export interface SentText {
   readonly status: number
   readonly text: string | null
+  /** Remembered in place of the text. */
+  readonly remembered?: string
   /** Sent in place of the text. */
   readonly bytes?: Uint8Array<ArrayBuffer>
   readonly headers: Readonly<Record<string, string>>
@@ -75,7 +77,7 @@ export async function actOnce(
     const reply = await act(begun.state === 'noted' ? { noted: begun.runId } : { note: reservation })
     if ('frames' in reply) {
       reply.outcome?.().then(({ status, body }) => finish({ status, body: JSON.stringify(body) }), ignore)
-    } else await finish({ status: reply.status, body: reply.text ?? '' })
+    } else await finish({ status: reply.status, body: reply.remembered ?? reply.text ?? '' })
     return reply
   } catch (error) {
     if (wasRefused(error)) {

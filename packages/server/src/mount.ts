@@ -126,7 +126,8 @@ function sent(reply: Reply): SentReply {
   if ('frames' in reply) return reply
   const text = reply.body === undefined ? null : JSON.stringify(reply.body)
   const { status, bytes, headers = {} } = reply
-  return { status, text, headers, ...(bytes === undefined ? {} : { bytes }) }
+  const remembered = reply.remembered === undefined ? {} : { remembered: JSON.stringify(reply.remembered) }
+  return { status, text, headers, ...remembered, ...(bytes === undefined ? {} : { bytes }) }
 }
 
 function respond(c: RouteContext, at: { reply: SentReply; route: Route; options: AppOptions }): Response {

@@ -2,6 +2,7 @@
 import {
   actionSchema,
   agentSchema,
+  apiKeySchema,
   callNodeSchema,
   checkReportSchema,
   conversationRequestSchema,
@@ -12,9 +13,11 @@ import {
   eventSchema,
   findingSchema,
   interruptionSchema,
+  keyRequestSchema,
   limitsSchema,
   matrixRowSchema,
   parameterSchema,
+  principalSchema,
   problemSchema,
   protocolSchema,
   querySchema,
@@ -60,6 +63,7 @@ const requestNames: Readonly<Record<string, z.ZodType>> = {
   DirectRunRequest: directRunBodySchema,
   TaskMessage: taskMessageSchema,
   TaskQuestion: taskQuestionSchema,
+  KeyRequest: keyRequestSchema,
 }
 const answerNames: Readonly<Record<string, z.ZodType>> = {
   StoredAgent: storedAgentSchema,
@@ -81,6 +85,8 @@ const answerNames: Readonly<Record<string, z.ZodType>> = {
   TaskProgress: taskProgressSchema,
   Usage: usageSchema,
   UsageCounters: usageCountersSchema,
+  ApiKey: apiKeySchema,
+  Principal: principalSchema,
   Problem: problemSchema,
 }
 

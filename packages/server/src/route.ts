@@ -31,10 +31,14 @@ export interface Keyed {
 /** An answer as JSON (`body` undefined: none), or as a stream of frames. */
 export type Reply = JsonReply | StreamReply
 
-/** `bytes` is sent in place of a JSON body; its headers name its type. */
+/**
+ * `bytes` is sent in place of a JSON body; its headers name its type. `remembered` is what an idempotency key remembers in place of
+ * a body that shows something once.
+ */
 export interface JsonReply {
   readonly status: number
   readonly body?: unknown
+  readonly remembered?: unknown
   readonly bytes?: Uint8Array<ArrayBuffer>
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -9,6 +9,7 @@ import { artifactRoutes } from './routes/artifacts.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { eventRoutes } from './routes/events.ts'
 import { interruptionRoutes } from './routes/interruptions.ts'
+import { keyRoutes } from './routes/keys.ts'
 import { participantRoutes } from './routes/participants.ts'
 import { protocolRoutes } from './routes/protocols.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -29,6 +30,7 @@ export const apiRoutes: readonly Route[] = [
   ...eventRoutes,
   ...interruptionRoutes,
   ...taskRoutes,
+  ...keyRoutes,
 ]
 
 const stateSchema = z.object({ status: z.string() })

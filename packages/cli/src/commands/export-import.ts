@@ -1,6 +1,5 @@
 /** `witan export` and `witan import`: a complete store as a file, from and to SQLite and PostgreSQL. */
 import type { Store } from '@witan/core'
-import { inspectStoreFile } from '@witan/core/tooling'
 import {
   exportStore,
   importItem,
@@ -11,14 +10,14 @@ import {
   standingOf,
   takenError,
 } from '@witan/core/export'
-import { isWitanError, WitanError } from '@witan/protocol'
-import { type Config, storeFile, storeOf } from '@witan/server'
+import { WitanError } from '@witan/protocol'
 import type { Command, Given } from '../command.ts'
 import { configOption } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
-import { exitCodes, StartError, UsageError } from '../exit.ts'
+import { exitCodes } from '../exit.ts'
 import { readConfig } from '../loading.ts'
 import { fileLines, openSink } from '../export-file.ts'
+import { refuseMemory, refuseMissing, withStore } from '../opened-store.ts'
 import { createProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { print } from '../terminal.ts'
@@ -49,7 +48,8 @@ export const movingCommands: readonly Command[] = [
 
 async function exportAll(given: Given, terminal: Terminal): Promise<ExitCode> {
   const config = await readConfig(given, terminal)
-  refuseMissing(config)
+  refuseMemory(config, 'export')
+  refuseMissing(config, 'is to be exported')
   return withStore(config, 'export', async (store) => {
     const databases = await databasesOf(store, given.texts('database'))
     const sink = await openSink(given.operands[0], terminal)
@@ -93,28 +93,6 @@ async function databasesOf(store: Store, wanted: readonly string[]): Promise<rea
   throw new WitanError('NOT_FOUND', `The store holds no database \`${unknown}\`.`, { hint: names })
 }
 
-/** Opening makes a file; exporting must not. */
-function refuseMissing(config: Config): void {
-  const file = storeFile(config)
-  if (file === null) {
-    if (config.store.url === 'memory:') throw nothingInMemory('export')
-  } else if (inspectStoreFile(file).state === 'missing') {
-    throw new StartError(
-      new WitanError('CONFIG_INVALID', `There is no store ${file}.`, {
-        path: 'store.url',
-        hint: 'Set store.url, WITAN_STORE_URL or --config to the store that is to be exported.',
-      }),
-    )
-  }
-}
-
-function nothingInMemory(what: string): UsageError {
-  return new UsageError(
-    `The store is in memory and ends with this command: there is nothing to ${what}.`,
-    'Set store.url or WITAN_STORE_URL to file:… or postgres://….',
-  )
-}
-
 interface Imported {
   stored: number
   same: number
@@ -125,7 +103,7 @@ interface Imported {
 
 async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
   const config = await readConfig(given, terminal)
-  if (config.store.url === 'memory:') throw nothingInMemory('import into')
+  refuseMemory(config, 'import into')
   const lines = await fileLines(given.operands[0] as string, terminal)
   return withStore(config, 'import', async (store) => {
     const progress = createProgress(terminal)
@@ -177,24 +155,4 @@ function sum({ agents, conversations, keys }: Pick<Imported, 'agents' | 'convers
 function broken(done: Imported): string {
   if (done.stored === 0) return 'Nothing was imported.'
   return `Imported completely before the error: ${sum(done)}. Run the same import again to continue after them.`
-}
-
-/** Opens the store of the configuration for this one command. */
-async function withStore(config: Config, what: string, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> {
-  const store = storeOf(config)
-  try {
-    await store.open().catch((error: unknown) => {
-      throw new StartError(locked(error, what))
-    })
-    return await work(store)
-  } finally {
-    await store.close()
-  }
-}
-
-/** A store file has one process: the command cannot do it beside a server. */
-function locked(error: unknown, what: string): unknown {
-  if (!isWitanError(error) || error.code !== 'STORE_LOCKED') return error
-  const hint = `Stop that process (a server releases its runs when it stops), ${what}, and start it again.`
-  return new WitanError('STORE_LOCKED', error.message, { hint, cause: error })
 }
