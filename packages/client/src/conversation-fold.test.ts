@@ -186,6 +186,22 @@ test('what a model used and its provider did not say is never counted as all', (
   assert.deepEqual(view.calls.get('a')?.tokens, { input: 10, output: 6, complete: false })
 })
 
+test('[T31] a file that a tool saved is in the view once, and at its call; what is no artifact changes nothing', () => {
+  const saved = { id: 'art_1', name: 'report.md', mediaType: 'text/markdown', bytes: 12, inputs: ['art_0', 7] }
+  const artifact = (content: object): Given => ['artifact', 'a.b.t', content]
+  const view = viewOf(
+    events(starts('a'), starts('a.b'), toolStarts, ...[saved, saved, {}, { id: 7 }].map(artifact), toolEnds),
+  )
+  assert.deepEqual([...view.artifacts.keys()], ['art_1'])
+  const [one, ...others] = view.calls.get('a.b.t')?.artifacts ?? []
+  assert.deepEqual(
+    [one?.name, one?.bytes, one?.inputs, one?.digest, others.length],
+    ['report.md', 12, ['art_0'], '', 0],
+  )
+  const alone = viewOf(events(artifact({ ...saved, bytes: -1, name: null })))
+  assert.deepEqual([alone.artifacts.get('art_1')?.bytes, alone.artifacts.get('art_1')?.name], [0, ''])
+})
+
 test('a conversation that is gone has nothing that goes on', () => {
   const fold = createConversationFold()
   for (const event of events(starts('a'), starts('a.b'), toolStarts, opens, starts('z'), ends('z'))) fold.take(event)
@@ -202,6 +218,7 @@ test('an event costs the same however long the history is', () => {
     (index) => ['resolved', 'a', { id: `i_${index}`, state: 'answered', by: 'anna' }],
     () => ['notice', 'a', { code: 'RUN_RECOVERED', detail: 'again' }],
     () => ['message', 'a', { author: 'anna', text: 'more' }],
+    (index) => ['artifact', 'a', { id: `art_${index}`, name: 'a.txt' }],
     () => says('a', 'word '),
     () => ['end', 'a.t1', { result: 1, truncated: false, bound: ['one'] }, 'tool'],
     () => ['error', 'a', { code: 'INTERNAL', detail: 'again' }, 'agent'],
@@ -220,7 +237,7 @@ test('whatever a server sends, the fold goes on, and no call stands below itself
   const odd = [null, undefined, 7, '', '__proto__', [], {}, [null], { id: 'i_1' }, JSON.parse('{"__proto__":{"x":1}}')]
   const kinds = ['agent', 'tool', 'model', null, '__proto__']
   const types = [...new Set(wholeRun.map(([type]) => type)), 'error', 'notice', 'task', 'cancel', 'question_required']
-  types.push('vote', '__proto__', 'toString', 'policy_required', 'summary', 'checkpoint', 'transfer')
+  types.push('vote', '__proto__', 'toString', 'policy_required', 'summary', 'checkpoint', 'transfer', 'artifact')
   const next = random(7)
   const pick = <Value>(list: readonly Value[]) => list[next(list.length)] as Value
   const fold = createConversationFold()

@@ -1,8 +1,10 @@
 /** Folds events into a view of the conversation. It has no other input: the same events give the same view. */
 import type { AnyEvent, Event, EventOf } from '@witan/protocol'
+import type { Artifact } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
 import type { Asked, CallNotice, CallView, ChatMessage, ConversationView, PersonChange } from './conversation-view.ts'
 import { type Call, newCall, type Writable } from './folded-call.ts'
+import { readArtifact } from './read-artifact.ts'
 import { type Asking, readInterruption, waitingTool } from './read-interruption.ts'
 import { isRecord, number, records, text, texts } from './read-value.ts'
 import { addReasoning, dropReasoning, settleReasoning, stopReasoning } from './reasoned.ts'
@@ -28,6 +30,7 @@ export function createConversationFold(): ConversationFold {
     runs: [],
     messages: [],
     changes: [],
+    artifacts: new Map(),
     open: new Map(),
     cancelling: new Set(),
     asked: new Map(),
@@ -41,6 +44,7 @@ interface Draft extends ConversationView {
   readonly runs: string[]
   readonly messages: ChatMessage[]
   readonly changes: PersonChange[]
+  readonly artifacts: Map<string, Artifact>
   readonly open: Map<string, Asked['interruption']>
   readonly cancelling: Set<string>
   /** All interruptions so far, by id. */
@@ -89,9 +93,10 @@ function dispatch(view: Draft, event: Event): Call | null {
       return onTransfer(view, event)
     case 'participant':
       return onParticipant(view, event)
+    case 'artifact':
+      return onArtifact(view, event)
     case 'summary':
     case 'checkpoint':
-    case 'artifact':
       return null
     default:
       event satisfies never // A newer server may send other types.
@@ -132,6 +137,15 @@ function onParticipant(view: Draft, { seq, at, content }: EventOf<'participant'>
     by: text(by),
   })
   return null
+}
+
+function onArtifact(view: Draft, { callId, content }: EventOf<'artifact'>): Call | null {
+  const artifact = readArtifact(content)
+  if (artifact === null || view.artifacts.has(artifact.id)) return null
+  view.artifacts.set(artifact.id, artifact)
+  const call = view.calls.get(callId) ?? null
+  call?.artifacts.push(artifact)
+  return call
 }
 
 function filesOf(given: unknown): FileReference[] {

@@ -1,5 +1,6 @@
 /** A conversation built from its events: the calls of its runs, the messages, and the open interruptions. */
 import type { Interruption, InterruptionState } from '@witan/protocol'
+import type { Artifact } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
 
 /** The state of a call. `waiting` means parked until an answer arrives; no process has it in memory. */
@@ -109,6 +110,8 @@ export interface CallView {
   readonly branch: string | null
   /** Messages to a running task, in order. */
   readonly told: readonly ToldWords[]
+  /** The files that this tool call has saved, in order [T31]. */
+  readonly artifacts: readonly Artifact[]
   readonly startedAt: string
   readonly endedAt: string | null
   readonly children: readonly string[]
@@ -138,6 +141,8 @@ export interface ConversationView {
   readonly messages: readonly ChatMessage[]
   /** Who joined or left, in order; those of its start are not among them. */
   readonly changes: readonly PersonChange[]
+  /** The files that its agents made, by id, in the order in which they were made [T31]. */
+  readonly artifacts: ReadonlyMap<string, Artifact>
   readonly open: ReadonlyMap<string, Interruption>
   /** Runs and tasks with a requested cancel that have not ended yet. */
   readonly cancelling: ReadonlySet<string>

@@ -1,5 +1,6 @@
 /** A call while a view is built: the same fields as readers see, but writable. */
 import type { Event } from '@witan/protocol'
+import type { Artifact } from '@witan/protocol/entries'
 import type { Asked, CallNotice, CallView, ToldWords } from './conversation-view.ts'
 import { text } from './read-value.ts'
 
@@ -11,6 +12,7 @@ export interface Call extends Writable<CallView> {
   bound: string[]
   readonly notices: CallNotice[]
   readonly told: ToldWords[]
+  readonly artifacts: Artifact[]
   readonly asked: Writable<Asked>[]
   readonly children: string[]
 }
@@ -52,6 +54,7 @@ export function newCall(event: Event, parentCallId: string | null): Call {
     step: null,
     branch: text(event.branch) || null,
     told: [],
+    artifacts: [],
     startedAt: text(event.at),
     endedAt: null,
     children: [],

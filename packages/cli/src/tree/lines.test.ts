@@ -96,6 +96,21 @@ describe('the tree of a run', () => {
     ])
   })
 
+  test('[T31] says what a tool has saved, whatever its name is', () => {
+    const saved = (name: string, bytes = 1200) => ({
+      type: 'artifact' as const,
+      callId: 'query',
+      content: { id: `art_${name}`, name, mediaType: 'text/plain', bytes },
+    })
+    const at = wholeRun.findIndex(({ callId, type }) => callId === 'query' && type === 'start') + 1
+    const told = (...names: string[]) => [...wholeRun.slice(0, at), ...names.map((name) => saved(name))]
+    const line = (...names: string[]) => draw(told(...names), 104).find((one) => one.includes('get-me')) ?? ''
+    assert.match(line('a\u001b[2J.md'), /full: true, \$userId {2}saved a\.md, 1\.2 kB/)
+    assert.match(line('a', 'b', 'c', 'd', 'e'), /saved a, 1\.2 kB; b, 1\.2 kB; c, 1\.2 kB; 2 more/)
+    const whole = log(tell(...told('a.md'), ...wholeRun.slice(at)))
+    assert.match(whole.join('\n'), /get-me .*saved a\.md, 1\.2 kB {2}→ \{ name/)
+  })
+
   test('marks what waits, fails and is cancelled, and what a person should know', () => {
     const waiting = draw(wholeRun.slice(0, 8))
     assert.match(waiting.join('\n'), /◆ front-desk .*◆ clerk .*◆ Stamp {2}as: "paid" +waits/s)

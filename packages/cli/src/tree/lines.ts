@@ -7,6 +7,7 @@ import {
   type Reasoned,
   speakersOf,
 } from '@witan/client'
+import { sizeText } from '@witan/protocol/files'
 import { nameOf, returnOf, stepOf } from './naming.ts'
 import { argumentsPhrase, compact, count, duration, resultPhrase } from './phrase.ts'
 import { cutStart, cutText, oneLine, textWidth } from './width.ts'
@@ -32,6 +33,7 @@ export interface DrawOptions {
 const widest = 104
 /** So that a result is seen beside long arguments. */
 const longestArguments = 46
+const mostNames = 3
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const marks: Readonly<Record<CallState, Span>> = {
   running: { text: '⠋', tone: 'busy' },
@@ -97,9 +99,19 @@ export function detailOf(view: ConversationView, call: CallView): Span[] {
   const task: Span = { text: call.handedFrom === null ? oneLine(call.task) : '', tone: 'quote' }
   if (call.kind === 'agent') return [...stepSpans(view, call), ...mannerOf(call), task]
   const given = argumentsPhrase(call.arguments, call.bound)
-  if (call.state !== 'completed') return [faint(given)]
+  const saved = savedSpans(call)
+  if (call.state !== 'completed' && saved.length === 0) return [faint(given)]
   const asked = given === '' ? [] : [faint(`${cutText(given, longestArguments)}  `)]
-  return [...asked, faint('→ '), plain(resultPhrase(call.result))]
+  if (call.state !== 'completed') return [...asked, ...saved]
+  return [...asked, ...saved, faint('→ '), plain(resultPhrase(call.result))]
+}
+
+/** The files that a tool call has saved. */
+function savedSpans({ artifacts }: CallView): Span[] {
+  if (artifacts.length === 0) return []
+  const names = artifacts.slice(0, mostNames).map(({ name, bytes }) => `${oneLine(name)}, ${sizeText(bytes)}`)
+  const more = artifacts.length - names.length
+  return [faint('saved '), plain(`${names.join('; ')}${more > 0 ? `; ${more} more` : ''}  `)]
 }
 
 /** Which step of a workflow a call is. */
