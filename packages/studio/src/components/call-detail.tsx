@@ -9,6 +9,7 @@ import { type CallView, type ConversationView, speakersOf } from '@witan/client'
 import { stepWords } from '../state/step.ts'
 import { useNow } from '../state/use-now.ts'
 import { AgentName, AgentSign } from './agent-sign.tsx'
+import { ArtifactChips } from './artifact-chips.tsx'
 import { Button } from './button.tsx'
 import { DecisionList } from './decision-list.tsx'
 import { DocumentView } from './document-view.tsx'
@@ -32,10 +33,11 @@ interface DetailProps {
   readonly showsDocument: boolean
   readonly onDocument: (shown: boolean) => void
   readonly onClose: () => void
+  readonly onArtifact: (id: string) => void
 }
 
 /** Shows the values of the events, which never contain hidden ones. */
-export function CallDetail({ view, row, open, stopping, showsDocument, onDocument, onClose }: DetailProps) {
+export function CallDetail({ view, row, open, stopping, showsDocument, onDocument, ...rest }: DetailProps) {
   const { call } = row
   return (
     <section aria-label={`Details of ${call.name}`} data-testid="detail" className="space-y-3 p-4">
@@ -48,7 +50,7 @@ export function CallDetail({ view, row, open, stopping, showsDocument, onDocumen
           </h3>
           <p className="break-all font-mono text-xs text-muted">{call.agentPath}</p>
         </div>
-        <Button look="quiet" aria-label="Close the details" onClick={onClose}>
+        <Button look="quiet" aria-label="Close the details" onClick={rest.onClose}>
           Close
         </Button>
       </header>
@@ -65,6 +67,7 @@ export function CallDetail({ view, row, open, stopping, showsDocument, onDocumen
       ))}
       {call.background && call.endedAt === null && <TaskControls taskId={call.callId} stopping={stopping} />}
       <DecisionList decisions={decisionsOf(call)} />
+      <ArtifactChips artifacts={call.artifacts} onShow={rest.onArtifact} />
       {open !== undefined && <InterruptionCard key={open.id} open={open} />}
       <Values call={call} open={open !== undefined} speaker={speakersOf(view, call.callId).at(-1) ?? call} />
       {call.kind === 'agent' && (

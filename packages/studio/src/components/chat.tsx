@@ -1,6 +1,7 @@
 /** The chat: people's messages and the answers of the agents that spoke, with open interruptions where they arose. */
 import type { Interruption } from '@witan/protocol'
 import { type ReactNode, useEffect, useRef } from 'react'
+import { savedIn } from '../state/artifacts.ts'
 import { chatItems } from '../state/chat-items.ts'
 import { decisionsIn } from '../state/decisions.ts'
 import { count, formatTimes, formatTokens } from '../state/format.ts'
@@ -10,6 +11,7 @@ import { timesOf } from '../state/spans.ts'
 import { callPath, countCalls, runSummary } from '../state/tree.ts'
 import { useNow } from '../state/use-now.ts'
 import { AgentName, AgentSign } from './agent-sign.tsx'
+import { ArtifactChips } from './artifact-chips.tsx'
 import { DecisionList } from './decision-list.tsx'
 import { InterruptionCard } from './interruption-card.tsx'
 import { Markdown } from './markdown.tsx'
@@ -26,10 +28,11 @@ interface ChatProps {
   /** A prompt on its way, not yet in the log. */
   readonly onItsWay: string | null
   readonly onShowRun: (runId: string) => void
+  readonly onShowArtifact: (id: string) => void
 }
 
 /** Keeps its end in sight while it grows, unless the reader has scrolled up. */
-export function Chat({ conversationId, view, open, onItsWay, onShowRun }: ChatProps) {
+export function Chat({ conversationId, view, open, onItsWay, onShowRun, onShowArtifact }: ChatProps) {
   const end = useRef<HTMLDivElement>(null)
   const people = useParticipants(conversationId).data ?? []
   const personName = (author: string) =>
@@ -60,6 +63,7 @@ export function Chat({ conversationId, view, open, onItsWay, onShowRun }: ChatPr
             runId={item.runId}
             open={open.filter((one) => view.calls.get(one.callId)?.rootCallId === item.runId)}
             onShow={() => onShowRun(item.runId)}
+            onShowArtifact={onShowArtifact}
           />
         ),
       )}
@@ -111,9 +115,10 @@ interface AnswerProps {
   readonly runId: string
   readonly open: readonly Interruption[]
   readonly onShow: () => void
+  readonly onShowArtifact: (id: string) => void
 }
 
-function RunAnswer({ view, runId, open, onShow }: AnswerProps) {
+function RunAnswer({ view, runId, open, onShow, onShowArtifact }: AnswerProps) {
   const root = view.calls.get(runId)
   const summary = runSummary(view, runId)
   const active = summary.state === 'running'
@@ -150,6 +155,7 @@ function RunAnswer({ view, runId, open, onShow }: AnswerProps) {
       {root.error !== null && summary.state !== 'cancelled' && (
         <ProblemNote error={Object.assign(new Error(root.error.detail), { code: root.error.code })} />
       )}
+      <ArtifactChips artifacts={savedIn(view, runId)} onShow={onShowArtifact} />
       {open.map((one) => (
         <InterruptionCard key={one.id} open={one} />
       ))}

@@ -5,6 +5,7 @@ import type { ConversationView } from '@witan/client'
 import type { Diagram } from '@witan/protocol/protocols'
 import { runSummary, treeRows } from '../state/tree.ts'
 import { witan } from '../state/witan.ts'
+import { ArtifactPanel } from './artifact-panel.tsx'
 import { Button } from './button.tsx'
 import { CallDetail } from './call-detail.tsx'
 import { ProblemNote } from './note.tsx'
@@ -24,12 +25,20 @@ interface PanelProps {
   /** The node that is shown in full. */
   readonly selected: string | null
   readonly onSelect: (callId: string | null) => void
+  readonly shows: PanelPart
+  readonly onShow: (shows: PanelPart) => void
+  /** The artifact that is shown in full. */
+  readonly artifact: string | null
+  readonly onArtifact: (id: string | null) => void
 }
 
+/** The tree of the calls of a run, who said what to whom in it, or the files of the whole conversation. */
+export type PanelPart = 'tree' | 'diagram' | 'artifacts'
+
 /** Shows one run at a time. */
-export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect }: PanelProps) {
+export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect, ...rest }: PanelProps) {
   const [documentOf, setDocumentOf] = useState<string | null>(null)
-  const [shows, setShows] = useState<'tree' | 'diagram'>('tree')
+  const { shows, onShow, artifact, onArtifact } = rest
   if (runId === undefined || !view.calls.has(runId)) {
     return (
       <p className="p-4 text-pretty text-muted">
@@ -42,8 +51,20 @@ export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect
   return (
     <div className="flex h-full min-h-0 flex-col">
       <RunHead key={runId} view={view} runId={runId} onRun={onRun} />
-      <Shown shows={shows} onShow={setShows} />
+      <Shown shows={shows} onShow={onShow} files={view.artifacts.size} />
       {shows === 'diagram' && diagram !== null && <RunDiagram {...diagram} />}
+      {shows === 'artifacts' && (
+        <ArtifactPanel
+          view={view}
+          selected={artifact}
+          onSelect={onArtifact}
+          onCall={({ callId }) => {
+            onRun(view.calls.get(callId)?.rootCallId ?? runId)
+            onSelect(callId)
+            onShow('tree')
+          }}
+        />
+      )}
       <div
         className={`min-h-24 overflow-y-auto py-1.5 ${shows === 'tree' ? '' : 'hidden'} ${shown === undefined ? 'flex-1' : 'max-h-[45%] shrink-0'}`}
       >
@@ -63,6 +84,10 @@ export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect
             showsDocument={documentOf === shown.callId}
             onDocument={(shows) => setDocumentOf(shows ? shown.callId : null)}
             onClose={() => onSelect(null)}
+            onArtifact={(id) => {
+              onArtifact(id)
+              onShow('artifacts')
+            }}
           />
         </div>
       )}
@@ -70,13 +95,18 @@ export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect
   )
 }
 
-/** Chooses how the run is shown: as the tree of its calls, or as who said what to whom. */
-function Shown(props: { readonly shows: 'tree' | 'diagram'; readonly onShow: (shows: 'tree' | 'diagram') => void }) {
+interface ShownProps extends Pick<PanelProps, 'shows' | 'onShow'> {
+  readonly files: number
+}
+
+/** Chooses what is shown. */
+function Shown(props: ShownProps) {
+  const words = { tree: 'Tree', diagram: 'Diagram', artifacts: props.files === 0 ? 'Files' : `Files (${props.files})` }
   const look =
     'min-h-8 border-b-2 px-1 text-xs aria-pressed:border-accent aria-pressed:text-ink border-transparent text-muted hover:text-ink'
   return (
     <div className="flex shrink-0 gap-4 border-b border-line px-4">
-      {(['tree', 'diagram'] as const).map((one) => (
+      {(['tree', 'diagram', 'artifacts'] as const).map((one) => (
         <button
           key={one}
           type="button"
@@ -84,7 +114,7 @@ function Shown(props: { readonly shows: 'tree' | 'diagram'; readonly onShow: (sh
           aria-pressed={props.shows === one}
           onClick={() => props.onShow(one)}
         >
-          {one === 'tree' ? 'Tree' : 'Diagram'}
+          {words[one]}
         </button>
       ))}
     </div>

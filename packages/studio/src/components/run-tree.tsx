@@ -178,10 +178,16 @@ function SecondLine({ row, view }: Pick<RowProps, 'row' | 'view'>) {
   }
   if (row.handedTo !== null)
     return <span className={`${look} text-muted`}>handed over to {nameOf(row.handedTo)}, which speaks now</span>
+  if (call.artifacts.length > 0) return <span className={`${look} text-muted`}>{savedWords(call)}</span>
   const source = view.calls.get(call.handedFrom ?? '')
   if (source !== undefined) return <span className={`${look} text-muted`}>took over from {nameOf(source.name)}</span>
   const said = call.kind === 'agent' ? call.task : oneLine(call.arguments)
   return said === '' ? null : <span className={`${look} text-muted`}>{said}</span>
+}
+
+function savedWords({ artifacts }: CallView): string {
+  const [first] = artifacts
+  return artifacts.length === 1 ? `saved ${first?.name}` : `saved ${artifacts.length} files: ${first?.name} …`
 }
 
 function oneLine(value: unknown): string {

@@ -9,7 +9,7 @@ import { Composer } from '../components/composer.tsx'
 import { LoadingNote, ProblemNote, UnreadNote } from '../components/note.tsx'
 import { PeoplePanel } from '../components/people-panel.tsx'
 import { RecentList } from '../components/recent-list.tsx'
-import { RunPanel } from '../components/run-panel.tsx'
+import { type PanelPart, RunPanel } from '../components/run-panel.tsx'
 import { TaskList } from '../components/task-list.tsx'
 import { putFiles, takeFiles } from '../state/attachments.ts'
 import { draftOf, putDraft } from '../state/drafts.ts'
@@ -52,6 +52,8 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
   const [part, setPart] = useState<'chat' | 'run'>('chat')
   const [chosenRun, setChosenRun] = useState<string | null>(null)
   const [selected, setSelected] = useState<string | null>(null)
+  const [shows, setShows] = useState<PanelPart>('tree')
+  const [artifact, setArtifact] = useState<string | null>(null)
   const { view, diagramOf, error, isGone, retry } = useEvents(id)
   const { prompt, onItsWay } = usePrompt(id, view)
   const runId = chosenRun ?? view.runs.at(-1)
@@ -86,6 +88,12 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
               onItsWay={onItsWay}
               onShowRun={(run) => {
                 setChosenRun(run)
+                if (shows === 'artifacts') setShows('tree')
+                setPart('run')
+              }}
+              onShowArtifact={(id) => {
+                setArtifact(id)
+                setShows('artifacts')
                 setPart('run')
               }}
             />
@@ -101,6 +109,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
           onShow={(task) => {
             setChosenRun(task.rootCallId)
             setSelected(task.callId)
+            setShows('tree')
             setPart('run')
           }}
         />
@@ -120,6 +129,10 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
           onRun={setChosenRun}
           selected={selected}
           onSelect={setSelected}
+          shows={shows}
+          onShow={setShows}
+          artifact={artifact}
+          onArtifact={setArtifact}
         />
       </section>
     </div>
