@@ -38,6 +38,7 @@ const table = {
   ID_INVALID: { status: 422, title: 'The id is not valid' },
   INTERNAL: { status: 500, title: 'Something broke inside' },
   IN_PROGRESS: { status: 409, retryable: true, title: 'The first request with this key is under way' },
+  ISSUER_UNAVAILABLE: { status: 503, retryable: true, title: 'The issuer of tokens cannot be reached' },
   JSON_INVALID: { status: 400, title: 'The body is not JSON' },
   JSON_TOO_DEEP: { status: 400, title: 'The JSON is nested too deeply' },
   LIMIT_INVALID: { status: 422, title: 'A limit is not valid' },

@@ -10,6 +10,7 @@ import type { Log } from './log.ts'
 import { createMount } from './mount.ts'
 import { problemReply } from './problem.ts'
 import { allRoutes } from './routes.ts'
+import { signIn, signOut } from './sign-in.ts'
 import { studioResponse } from './studio.ts'
 
 /** Creates the application. Pass requests to its `fetch`; it never opens a socket. */
@@ -40,6 +41,8 @@ export function createApp(options: AppOptions): App {
     c.set('principal', await auth.check(c.req.raw, checkOrigin(c.req.raw, hosts)))
     throw notFound(c.req.path)
   })
+  app.post('/sign-in', (c) => signIn(c.req.raw, options))
+  app.post('/sign-out', (c) => signOut(c.req.raw, options))
   app.on(['GET', 'HEAD'], '*', async (c) => {
     try {
       const redirect = auth.exchange(new URL(c.req.url))

@@ -4,7 +4,7 @@ import { WitanError } from '@witan/protocol'
 import type { ProtocolInput } from '@witan/protocol/protocols'
 import { maxOutputTokensSchema, providerOptionsSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
-import { authModes } from './auth.ts'
+import { authSchema } from './auth-config.ts'
 import { telemetrySchema } from './telemetry-config.ts'
 import { validate } from './validate.ts'
 
@@ -107,7 +107,7 @@ export const configSchema = z.strictObject({
       maxRestingMs: z.union([z.number().int().min(1), unlimited]).optional(),
     })
     .prefault({}),
-  auth: z.strictObject({ mode: z.enum(authModes).default('local') }).prefault({}),
+  auth: authSchema,
   connections: z.record(name, connectionSchema).default({}),
   sources: z.record(name, sourceSchema).default({}),
   limits: z

@@ -12,6 +12,7 @@ import { readQuery } from './query.ts'
 import { resultFrame } from './run-frames.ts'
 import type { Call, Keyed, Reply, Route, StreamReply } from './route.ts'
 import { streamResponse } from './sse.ts'
+import { whileAdmitted } from './still-admitted.ts'
 import { validate } from './validate.ts'
 
 type RouteContext = Context<AppEnv>
@@ -64,7 +65,11 @@ async function answer(
 ): Promise<Response> {
   const request = c.req.raw
   const { runtime, log } = options
-  if (route.open !== true) c.set('principal', await options.auth.check(request, checkOrigin(request, options.hosts)))
+  if (route.open !== true) {
+    const asking = checkOrigin(request, options.hosts)
+    c.set('asking', asking)
+    c.set('principal', await options.auth.check(request, asking))
+  }
   const witan = witanOf(c.get('principal') ?? runtime.principal)
   const most = route.takesFiles === true ? MAX_BODY_BYTES_WITH_FILES : MAX_BODY_BYTES
   const body = takesBody(route) ? await readJsonBody(request, most) : null
@@ -159,12 +164,14 @@ async function* once(frame: string): AsyncGenerator<string> {
 }
 
 function stream(c: RouteContext, reply: StreamReply, options: AppOptions): Response {
-  const { log } = options
+  const { log, auth } = options
   const requestId = c.get('requestId')
+  const admitted = whileAdmitted({ auth, request: c.req.raw, asking: c.get('asking') ?? 'own' }, options.stop.streams)
   return streamResponse(reply.frames, {
-    stop: options.stop.streams,
+    stop: admitted.signal,
     destroy: () => c.env?.outgoing?.destroy(),
     onEnd: (end, error) => {
+      admitted.end()
       if (end === 'failed') log('error', 'a stream failed', { requestId, error })
       if (end === 'slow') log('warn', 'a reader was too slow for its stream', { requestId })
       reply.onEnd?.(end)

@@ -38,7 +38,10 @@ export function problemReply(
   const hint = problem.hint ?? hints[problem.code] ?? `See ${problem.type}`
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' }
   if (retryable) headers['retry-after'] = '1'
-  if (problem.code === 'UNAUTHENTICATED') headers['www-authenticate'] = 'Bearer'
+  if (problem.code === 'UNAUTHENTICATED') {
+    const realm = isWitanError(error) ? error.details.realm : undefined
+    headers['www-authenticate'] = typeof realm === 'string' ? `Bearer realm="${realm}"` : 'Bearer'
+  }
   const allow = isWitanError(error) ? error.details.allow : undefined
   if (typeof allow === 'string') headers.allow = allow
   return { status, body: JSON.stringify({ ...problem, hint, requestId }), headers }

@@ -2,10 +2,11 @@
 import { setMaxListeners } from 'node:events'
 import { studioFolder } from '@witan/studio'
 import { createApp } from './app.ts'
-import { checkBinding, createAuth } from './auth.ts'
+import { checkBinding } from './auth.ts'
 import { type Config, storeFile } from './config.ts'
 import { listen } from './listen.ts'
 import { createLog } from './log.ts'
+import { openAuth } from './open-auth.ts'
 import { openRuntime } from './open-runtime.ts'
 import { announce } from './server-file.ts'
 import { isDoneWithin, stopsWithinMs } from './within.ts'
@@ -42,7 +43,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     let port = config.server.port
     const { allowedHosts, allowedOrigins } = config.server
     const hosts = { port: () => port, allowed: allowedHosts, origins: allowedOrigins }
-    const auth = createAuth(config.auth.mode, () => port, options.token)
+    const auth = await openAuth(config, { runtime, port: () => port, token: options.token, log })
     const stop = createStop()
     const app = createApp({ runtime, auth, hosts, log, stop, studio: studioFolder })
     const listening = await listen(app, { host, port, log })
@@ -57,6 +58,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       stop.begin()
       await listening.close(GRACE_MS)
       stop.end()
+      await auth.close()
       return isDoneWithin(runtime.close(), stopsWithinMs - (performance.now() - from))
     })
     return {

@@ -11,6 +11,10 @@ export function lookAtAccess({ server: { host }, auth: { mode } }: Config): Doct
   } catch (error) {
     return refused('access', error, 'Set server.host to "127.0.0.1".')
   }
+  if (mode === 'keys' || mode === 'jwt') {
+    const how = mode === 'keys' ? 'an API key of its database' : 'a token of the issuer'
+    return good('access', `mode ${mode}: every caller shows ${how}`)
+  }
   const how = mode === 'none' ? 'everybody on this machine, without a token' : 'a token that is printed at the start'
   return good('access', `mode ${mode}: ${how}; ${host} is reached from this machine only`)
 }

@@ -6,7 +6,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { z } from 'zod'
 import { createApp } from '../app.ts'
 import type { App } from '../app-options.ts'
-import { type AuthMode, createAuth } from '../auth.ts'
+import { type Auth, createAuth, type OwnMode } from '../auth.ts'
 import { createLog } from '../log.ts'
 
 export const base = 'http://127.0.0.1:4747'
@@ -71,7 +71,10 @@ const findEntry = defineTool({
   execute: () => 'found',
 })
 
-export async function createStage(mode: AuthMode = 'none', origins: readonly string[] = []): Promise<Stage> {
+export async function createStage(
+  mode: OwnMode | ((runtime: Runtime) => Auth) = 'none',
+  origins: readonly string[] = [],
+): Promise<Stage> {
   const model = scriptedModel(rule, { id: 'play/model' })
   const runtime = createRuntime({
     models: { 'play/model': model },
@@ -82,7 +85,7 @@ export async function createStage(mode: AuthMode = 'none', origins: readonly str
   await runtime.ready
   const [streams, waits] = [new AbortController(), new AbortController()]
   const log: string[] = []
-  const auth = createAuth(mode, () => 4747)
+  const auth = typeof mode === 'function' ? mode(runtime) : createAuth(mode, () => 4747)
   const app = createApp({
     runtime,
     auth,
