@@ -14,6 +14,7 @@ import {
   stock,
   warehouse,
 } from './support/peers.ts'
+import { hand, transfer } from './support/handing.ts'
 import { agent, createStage, type Stage } from './support/stage.ts'
 import { offeredNames, spoken, toolContents, transcript } from './support/transcript.ts'
 import type { WitanEvent } from './support/wire.ts'
@@ -340,5 +341,20 @@ test('[T20] a reply may be null, in the text or in a call of `set_output`', asyn
   assert.deepEqual(
     replies.map(({ body }) => body),
     [null, null],
+  )
+})
+
+test('[T20] the answer of a workflow to which a peer hands over is held against the schema of the reply, too', async () => {
+  const desk = { id: 'desk', workflow: { kind: 'sequence', agents: ['clerk'] } }
+  await saveAll(stage, [stock()], [buyer(), warehouse({ transfers: [transfer('desk')] }), desk, agent('clerk')])
+  stage.model.script('buyer', { calls: [send('warehouse', 'ask', { sku: 'A-1' })] }, { text: 'Well.' })
+  stage.model.script('warehouse', { calls: [hand('desk')] })
+  stage.model.script('clerk', { text: 'four' })
+  const { runId } = await stage.ask('buyer', 'How many?', { id: 'chats/handed' })
+  assert.match(toolContents(stage.model.of('buyer').at(-1))[0] ?? '', /^\{"error":"warehouse's reply does not fit /)
+  const [exchange] = await exchangesOf(runId)
+  assert.deepEqual(
+    exchange?.messages.map(({ isReply }) => isReply),
+    [false],
   )
 })

@@ -243,6 +243,9 @@ test('whatever a server sends, the fold goes on, and no call stands below itself
   const fold = createConversationFold()
   for (const strange of odd) assert.equal(fold.take(strange as AnyEvent), null)
   const samples = events(...wholeRun)
+  const own = { ...samples.find(({ type }) => type === 'start'), seq: 1, callId: 'own', parentCallId: 'own' }
+  fold.take(own as AnyEvent)
+  assert.equal(fold.view.calls.get('own')?.parentCallId, null)
   for (let round = 0; round < 30_000; round += 1) {
     const content: Record<string, unknown> = { ...pick(samples).content }
     for (const name of Object.keys(content)) if (next(3) === 0) content[name] = pick(odd)
