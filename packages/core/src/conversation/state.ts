@@ -26,6 +26,7 @@ import type { SparseMap } from './sparse-map.ts'
 import type { EndedTask, StartedTask } from './task-state.ts'
 import type { Gathered } from './callers-view.ts'
 import { asksOutput } from '../model/output.ts'
+import type { ReadIds } from './read-ids.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
 
 /** The state of a tool call in the current step. */
@@ -275,6 +276,8 @@ export interface DocumentView {
   readonly messages: ModelMessage[]
   /** For each thing said, from `from` on, how many messages stood before it. Null until somebody wants to know. */
   starts: number[] | null
+  /** The ids of artifacts in the messages. Null until somebody asks for one. */
+  read: ReadIds | null
 }
 
 /** The document of one path. */

@@ -12,6 +12,7 @@ import { parameterLines } from '../parameter/visibility.ts'
 import { attributed, markForeign } from '../model/attribution.ts'
 import { aliasKey, handleOf, type Naming, peopleTools, translated } from '../parameter/people.ts'
 import { readWords } from './inbox.ts'
+import { addIds, idsIn, noIds } from './read-ids.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
 import type { AgentCall, DocumentView, SharedHistory } from './state.ts'
 
@@ -37,11 +38,16 @@ export function modelView(
   return { messages: view, taken: inbox.length }
 }
 
-/** Whether the model of `call` has read `words`, which anybody but itself wrote: in its `system` message, or in its history. */
-export function hasRead(call: AgentCall, system: ModelMessage, words: string): boolean {
-  if (system.content.includes(words)) return true
-  if (call.shared !== null && textOfShared(call.shared).includes(words)) return true
-  return documentView(call).messages.some(({ role, content }) => role !== 'assistant' && content.includes(words))
+/**
+ * Whether the model of `call` has read that id of an artifact, which anybody but itself wrote: in its `system` message, or in its
+ * history. Its cost does not grow with the history, of which each part is searched once.
+ */
+export function hasRead(call: AgentCall, system: ModelMessage, id: string): boolean {
+  if (system.content.includes(id)) return true
+  if (call.shared !== null && idsOfShared(call.shared).has(id)) return true
+  const view = documentView(call)
+  view.read ??= noIds()
+  return idsIn(view.messages, view.read).has(id)
 }
 
 /** The part of a document that `call` reads, without what waits for it. */
@@ -106,6 +112,7 @@ function newView(call: AgentCall): DocumentView {
     upTo: firstSaid,
     messages: [],
     starts: null,
+    read: null,
   }
   document.views = [...document.views.slice(1 - mostViews), made]
   return made
@@ -235,6 +242,17 @@ function textOfShared(history: SharedHistory): string {
   const text = shared.get(history) ?? sharedText(history)
   shared.set(history, text)
   return text
+}
+
+const sharedIds = new WeakMap<SharedHistory, ReadonlySet<string>>()
+
+function idsOfShared(history: SharedHistory): ReadonlySet<string> {
+  const known = sharedIds.get(history)
+  if (known !== undefined) return known
+  const ids = new Set<string>()
+  addIds(ids, textOfShared(history))
+  sharedIds.set(history, ids)
+  return ids
 }
 
 /** Puts the caller's history before what opens the call, if no summary has taken that up. */

@@ -169,7 +169,7 @@ async function invoke(
     note,
     saveNote,
     artifacts: callArtifacts({ slot, job, signal: limit.signal }),
-    hasRead: (words: string) => hasRead(slot.owner, system, words),
+    hasRead: (id: string) => hasRead(slot.owner, system, id),
     commit: () => job.writer.commit(),
     took: (name: string) => void took.add(name),
     ...(state === undefined ? {} : { state }),

@@ -69,8 +69,8 @@ export interface ToolContext {
   saveNote(note: unknown): Promise<void>
   /** The artifacts of the conversation. What is saved is stored with the call's outcome, or by an earlier commit. */
   readonly artifacts: CallArtifacts
-  /** Whether the model of the calling agent has read these words, which anybody but itself wrote. */
-  hasRead(words: string): boolean
+  /** Whether the model of the calling agent has read that id of an artifact, which anybody but itself wrote. */
+  hasRead(id: string): boolean
   /** Stores what the call has recorded so far. */
   commit(): Promise<void>
   /** Records that the tool used the bound value of that name, which its start did not list. People read this in the log. */
