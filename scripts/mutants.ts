@@ -3,7 +3,7 @@
  * these turns it red. Works on copies, two at a time; names or parts of names as arguments choose among them. A mutant whose tests
  * are red without it proves nothing, and one whose text is not there any more is to be written anew.
  */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -55,10 +55,24 @@ function isGreen(copy: string, { tests, only }: Pick<Mutant, 'tests' | 'only'>):
     ...tests,
   ]
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: limitMs, killSignal: 'SIGKILL' })
+    const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', detached: true })
+    const timer = setTimeout(() => killAll(child), limitMs)
     child.once('error', reject)
-    child.once('exit', (code) => resolve(code === 0))
+    child.once('exit', (code) => {
+      clearTimeout(timer)
+      killAll(child)
+      resolve(code === 0)
+    })
   })
+}
+
+/** Kills a test runner and the files that it runs: a mutant may loop for ever in one of them. */
+function killAll({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // All of them have ended.
+  }
 }
 
 /** Makes the edits and gives what undoes them. Throws where one does not apply any more: a mutant that is not made kills nothing. */
