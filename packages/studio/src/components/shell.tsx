@@ -1,15 +1,22 @@
 /** The frame of every page: where one can go, and whether a real model answers. */
 import { Link, Outlet } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { usePrincipal } from '../state/account.ts'
+import { useConnection, wantedCredential } from '../state/connection.ts'
+import { Account } from './account.tsx'
 import { ConnectionNote } from './connection-note.tsx'
+import { SignInForm } from './sign-in-form.tsx'
 import { useAgents, useWaiting } from '../state/queries.ts'
 import { scriptedNotice } from '../state/scripted.ts'
 
 const linkLook =
   'flex h-12 items-center border-b-2 border-transparent px-1 text-sm font-medium text-muted hover:text-ink data-[status=active]:border-accent data-[status=active]:text-ink'
 
-/** Header, banner, page. */
+/** Header, banner, page. Somebody of whom the server knows nothing yet signs in first. */
 export function Shell() {
+  const principal = usePrincipal()
+  const isStranger = useConnection() === 'locked' && principal === undefined
+  if (isStranger && wantedCredential() !== 'token') return <SignInPage />
   return (
     <div className="flex h-full flex-col">
       <a href="#page" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-panel focus:p-2">
@@ -29,6 +36,7 @@ export function Shell() {
           </Link>
           <WaitingLink />
         </nav>
+        <Account />
       </header>
       <ConnectionNote />
       <ScriptedBanner />
@@ -36,6 +44,20 @@ export function Shell() {
         <Outlet />
       </main>
     </div>
+  )
+}
+
+function SignInPage() {
+  return (
+    <main className="flex h-full flex-col items-center justify-center gap-6 p-4">
+      <p className="flex items-center gap-2 text-lg font-semibold">
+        <Sign />
+        Witan
+      </p>
+      <div className="w-full max-w-md rounded-lg border border-line bg-panel p-5">
+        <SignInForm />
+      </div>
+    </main>
   )
 }
 

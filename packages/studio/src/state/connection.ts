@@ -1,14 +1,18 @@
 /** Whether the server answers this page, and what waits until it does again. */
 import { useSyncExternalStore } from 'react'
 
-/** `away`: no answer. `locked`: the server answers and asks for its token. */
+/** `away`: no answer. `locked`: the server answers and asks who this is. */
 export type Connection = 'open' | 'away' | 'locked'
+
+/** What the server lets in with: the token that it printed, an API key, or a token of its issuer. */
+export type Credential = 'token' | 'key' | 'jwt'
 
 const firstProbeMs = 300
 const longestProbeMs = 3_000
 const pauseMs = 250
 
 let connection: Connection = 'open'
+let wanted: Credential = 'token'
 let probing = false
 const listeners = new Set<() => void>()
 
@@ -16,7 +20,7 @@ const listeners = new Set<() => void>()
 export async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   try {
     const response = await fetch(input, init)
-    if (response.status === 401) put('locked')
+    if (response.status === 401) lock(response)
     else if (isOfServer(response)) put('open')
     else put('away')
     return response
@@ -24,6 +28,18 @@ export async function watchedFetch(input: RequestInfo | URL, init?: RequestInit)
     if (init?.signal?.aborted !== true) put('away')
     throw error
   }
+}
+
+/** The server says which credential it takes. */
+function lock({ headers }: Response): void {
+  const realm = /realm="(\w+)"/.exec(headers.get('www-authenticate') ?? '')?.[1]
+  wanted = realm === 'keys' ? 'key' : realm === 'jwt' ? 'jwt' : 'token'
+  put('locked')
+}
+
+/** What a locked server asks for. */
+export function wantedCredential(): Credential {
+  return wanted
 }
 
 /** A proxy answers in the place of a server that is away. */
@@ -74,12 +90,16 @@ export async function whenOpen(signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted()
 }
 
-/** Shows the server a token, or the address that holds it. False if it is not the server's. */
+/** Signs this browser in with a token, a key, or the address that holds a token. False if the server does not take it. */
 export async function unlock(text: string): Promise<boolean> {
-  const token = /[?&]token=([^&#\s]+)/.exec(text)?.[1] ?? text.trim()
-  const answer = await fetch(`/?token=${encodeURIComponent(token)}`, { cache: 'no-store' })
-  if (!answer.ok) return false
-  await watchedFetch('/api/v1/agents?limit=1', { cache: 'no-store' })
+  const given = /[?&]token=([^&#\s]+)/.exec(text)?.[1] ?? text.trim()
+  // Any other character stands in no credential, and a header cannot hold it.
+  if (!/^[\x21-\x7e]+$/.test(given)) return false
+  const headers = { authorization: `Bearer ${given}` }
+  const answer = await fetch('/sign-in', { method: 'POST', headers, cache: 'no-store' })
+  if (answer.status === 401) return false
+  if (!answer.ok) throw new Error(`The server answered ${answer.status}.`)
+  await watchedFetch('/api/v1/principal', { cache: 'no-store' })
   return connection === 'open'
 }
 
