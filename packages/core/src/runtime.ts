@@ -32,6 +32,7 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
     idempotency: rememberedReplies(parts, opened),
     keyLookup: keyLookup(parts, opened),
     health: createHealth(parts, opened),
+    flushTraces: async (withinMs = 30_000) => (await parts.telemetry?.flush(withinMs)) ?? true,
     close: () => {
       closing ??= stop(parts, ready, () => {
         isClosed = true

@@ -1,10 +1,10 @@
 /** Brings spans to a server that may be slow, away or refusing: it retries, and what has no room is dropped and counted [E80]. */
 import type { Clock } from '../identity/clock.ts'
-import { mostInRequest, type Parcel, ParcelQueue } from './parcel-queue.ts'
+import { mostInRequest, type Parcel, type ParcelOptions, ParcelQueue } from './parcel-queue.ts'
 
-/** What became of a request. `refused`: the same request will never be taken. */
+/** What became of a request. `refused`: the same request will never be taken. `complaint`: what was not taken with the spans. */
 export type Sent =
-  | { readonly kind: 'taken' }
+  | { readonly kind: 'taken'; readonly complaint?: string }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number | null }
 
@@ -65,8 +65,8 @@ export class Delivery {
   }
 
   /** Takes the spans of one job; those that have no room are dropped, the last ones first. */
-  offer(spans: readonly (Uint8Array | string)[], group: string): void {
-    this.drop(this.#queue.add(spans, group))
+  offer(spans: readonly (Uint8Array | string)[], options: ParcelOptions): void {
+    this.drop(this.#queue.add(spans, options))
     if (this.#queue.spans > 0) this.#schedule(this.#queue.spans >= mostInRequest.spans ? 0 : collectMs)
   }
 
@@ -114,6 +114,7 @@ export class Delivery {
       return waitFor(this.#state.failures, sent.retryAfterMs, this.#of.random())
     }
     this.#state.failures = 0
+    if (sent.kind === 'taken' && sent.complaint !== undefined) complain(this.#of, this.#state, sent.complaint)
     const gone = this.#queue.remove(count)
     if (sent.kind === 'refused') this.drop(gone, sent.reason)
     return null

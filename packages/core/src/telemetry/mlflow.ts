@@ -2,7 +2,10 @@
 import { systemClock } from '../identity/clock.ts'
 import { channelOf, placeOf } from '../identity/channel.ts'
 import type { Sent } from './delivery.ts'
-import { type OtlpTarget, sendOtlp } from './otlp.ts'
+import type { JobSummary } from './job-summary.ts'
+import { type Metrics, metricsAfter } from './mlflow-metrics.ts'
+import { type Answer, askMlflow, idIn, MlflowError } from './mlflow-rest.ts'
+import { faulty, type OtlpTarget, sendOtlp } from './otlp.ts'
 import type { Parcel } from './parcel-queue.ts'
 
 /** An MLflow server, and the experiment there. */
@@ -17,20 +20,13 @@ export const longestMetadata = 250
 
 /** The most runs whose ids are remembered. */
 const mostRuns = 1_000
-/** How much of an answer is read. */
-const longestAnswer = 1_000_000
-
-/** What MLflow answers; `null` stands for a body that is no JSON. */
-interface Answer {
-  readonly status: number
-  readonly body: Readonly<Record<string, unknown>> | null
-}
-
 /** An MLflow server as one exporter knows it. */
 export class Mlflow {
   readonly #target: MlflowTarget
   #experiment: string | null = null
   readonly #runs = new Map<string, string>()
+  /** The jobs whose metrics are there. */
+  readonly #logged = new WeakSet<JobSummary>()
 
   constructor(target: MlflowTarget) {
     this.#target = target
@@ -48,13 +44,15 @@ export class Mlflow {
     try {
       const experiment = await this.experimentId(signal)
       const group = parcels[0]?.group ?? ''
-      const run = group === '' ? {} : { 'x-mlflow-run-id': await this.runId(group, signal) }
-      const all = { ...headers, 'x-mlflow-experiment-id': experiment, ...run }
+      const run = group === '' ? null : await this.#runWith(group, parcels, signal)
+      const ofRun = run === null ? {} : { 'x-mlflow-run-id': run.id }
+      const all = { ...headers, 'x-mlflow-experiment-id': experiment, ...ofRun }
       sent = await sendOtlp(
         { ...this.#target, url: `${url}/v1/traces`, headers: all, protocol: 'http/protobuf' },
         parcels,
         signal,
       )
+      if (sent.kind === 'taken' && run?.complaint) sent = { ...sent, complaint: run.complaint }
     } catch (error) {
       const reason = error instanceof MlflowError ? error.message : 'it cannot be reached'
       sent = { kind: 'failed', reason, retryAfterMs: null }
@@ -70,14 +68,16 @@ export class Mlflow {
   async experimentId(signal: AbortSignal): Promise<string> {
     if (this.#experiment !== null) return this.#experiment
     const { experiment: name } = this.#target
-    const known = await this.#ask(`experiments/get-by-name?experiment_name=${encodeURIComponent(name)}`, signal)
+    const known = await askMlflow(this.#target, `experiments/get-by-name?experiment_name=${encodeURIComponent(name)}`, {
+      signal,
+    })
     const found = idIn(known.body?.['experiment'], 'experiment_id')
     if (found !== null) {
       this.#experiment = found
       return found
     }
     if (known.status !== 404) throw new MlflowError(`it answered ${known.status} for its experiment`)
-    const made = await this.#ask('experiments/create', signal, { name })
+    const made = await askMlflow(this.#target, 'experiments/create', { signal, body: { name } })
     const id = idIn(made.body, 'experiment_id')
     // Another process may have made it meanwhile: the next try finds it.
     if (id === null) throw new MlflowError(`it answered ${made.status} for a new experiment`)
@@ -86,7 +86,7 @@ export class Mlflow {
   }
 
   /** The id of a conversation's run, which is created if there is none. */
-  async runId(channel: string, signal: AbortSignal): Promise<string> {
+  async runId(channel: string, { startedAt, signal }: { startedAt: number; signal: AbortSignal }): Promise<string> {
     const known = this.#runs.get(channel)
     if (known !== undefined) return known
     const experiment = await this.experimentId(signal)
@@ -94,72 +94,86 @@ export class Mlflow {
     const tags = { 'witan.database': database, 'witan.conversation': conversation }
     const filter = Object.entries(tags).map(([key, value]) => `tags.\`${key}\` = '${value.replaceAll("'", "''")}'`)
     const search = { experiment_ids: [experiment], filter: filter.join(' and '), max_results: 1 }
-    const found = await this.#ask('runs/search', signal, search)
+    const found = await askMlflow(this.#target, 'runs/search', { signal, body: search })
     const { runs = [] } = (found.body ?? {}) as { readonly runs?: readonly { readonly info?: unknown }[] }
-    const id = idIn(runs[0]?.info, 'run_id') ?? (await this.#createRun({ experiment, conversation, tags }, signal))
+    const id =
+      idIn(runs[0]?.info, 'run_id') ?? (await this.#createRun({ experiment, conversation, tags, startedAt }, signal))
     this.#runs.set(channel, id)
     for (const oldest of this.#runs.keys()) if (this.#runs.size > mostRuns) this.#runs.delete(oldest)
     return id
   }
 
   async #createRun(
-    { experiment, conversation, tags }: { experiment: string; conversation: string; tags: Record<string, string> },
+    of: { experiment: string; conversation: string; tags: Record<string, string>; startedAt: number },
     signal: AbortSignal,
   ): Promise<string> {
-    const all = Object.entries(tags).map(([key, value]) => ({ key, value }))
-    const at = systemClock.now()
-    const run = { experiment_id: experiment, run_name: conversation, start_time: at, tags: all }
-    const made = await this.#ask('runs/create', signal, run)
+    const tags = Object.entries(of.tags).map(([key, value]) => ({ key, value }))
+    const run = { experiment_id: of.experiment, run_name: of.conversation, start_time: of.startedAt, tags }
+    const made = await askMlflow(this.#target, 'runs/create', { signal, body: run })
     const { run: created } = (made.body ?? {}) as { readonly run?: { readonly info?: unknown } }
     const id = idIn(created?.info, 'run_id')
     if (id === null) throw new MlflowError(`it answered ${made.status} for a new run`)
     // A conversation has no end; a run that never ends would be shown as one that hangs.
-    await this.#ask('runs/update', signal, { run_id: id, status: 'FINISHED', end_time: at })
+    await askMlflow(this.#target, 'runs/update', {
+      signal,
+      body: { run_id: id, status: 'FINISHED', end_time: of.startedAt },
+    })
     return id
   }
 
-  /** Reads, or with a body writes. */
-  async #ask(path: string, signal: AbortSignal, body?: object): Promise<Answer> {
-    const { url, headers, timeoutMs } = this.#target
-    const late = new AbortController()
-    const cancel = systemClock.after(timeoutMs, () => late.abort(), { background: true })
-    try {
-      const response = await fetch(`${url}/api/2.0/mlflow/${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
-        redirect: 'manual',
-        headers: { ...headers, 'content-type': 'application/json' },
-        signal: AbortSignal.any([signal, late.signal]),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      return { status: response.status, body: await read(response) }
-    } finally {
-      cancel()
+  /** The run of these parcels, with the metrics of the jobs that end in them, or why it has them not. */
+  async #runWith(
+    group: string,
+    parcels: readonly Parcel[],
+    signal: AbortSignal,
+  ): Promise<{ readonly id: string; readonly complaint: string | null }> {
+    const startedAt = parcels.find(({ summary }) => summary !== null)?.summary?.startedAt ?? systemClock.now()
+    const id = await this.runId(group, { startedAt, signal })
+    let complaint: string | null = null
+    for (const { summary } of parcels)
+      if (summary !== null) complaint = (await this.#log(id, summary, signal)) ?? complaint
+    return { id, complaint }
+  }
+
+  /** Adds a job to the metrics of a run, once, however often its spans are sent. Returns why the server never takes them, or null. */
+  async #log(run: string, summary: JobSummary, signal: AbortSignal): Promise<string | null> {
+    if (this.#logged.has(summary)) return null
+    const target = this.#target
+    const known = metricsIn((await askMlflow(target, `runs/get?run_id=${run}`, { signal })).body)
+    if (known === null) throw new MlflowError('it does not show the run of a conversation')
+    const { upTo, endedAt, isRun, isFailed } = summary
+    // An earlier try may have arrived without an answer.
+    if (known.step !== upTo) {
+      const at = { timestamp: endedAt, step: Math.max(known.step, upTo) }
+      const metrics = [...metricsAfter(known.values, summary)].map(([key, value]) => ({ key, value, ...at }))
+      const { status } = await askMlflow(target, 'runs/log-batch', { signal, body: { run_id: run, metrics } })
+      const complaint = `it answered ${status} for the metrics of a run`
+      if (faulty.includes(status)) {
+        this.#logged.add(summary)
+        return complaint
+      }
+      if (status !== 200) throw new MlflowError(complaint)
     }
-  }
-}
-
-/** An answer that is no success, in words for a report. */
-class MlflowError extends Error {}
-
-async function read(response: Response): Promise<Answer['body']> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of response.body ?? []) {
-    length += part.length
-    if (length > longestAnswer) return null
-    parts.push(part)
-  }
-  try {
-    const body: unknown = JSON.parse(Buffer.concat(parts).toString())
-    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : null
-  } catch {
+    this.#logged.add(summary)
+    const status = isFailed ? 'FAILED' : 'FINISHED'
+    if (isRun) await askMlflow(target, 'runs/update', { signal, body: { run_id: run, status, end_time: endedAt } })
     return null
   }
 }
 
-/** An id that MLflow gave; it goes into a header. */
-function idIn(holder: unknown, key: string): string | null {
-  if (typeof holder !== 'object' || holder === null) return null
-  const id: unknown = Reflect.get(holder, key)
-  return typeof id === 'string' && /^[\w-]{1,100}$/.test(id) ? id : null
+/** The latest metrics of a run and their highest step; null if the answer has no such run, or one that was deleted. */
+function metricsIn(body: Answer['body']): { readonly values: Metrics; readonly step: number } | null {
+  const { run } = (body ?? {}) as { readonly run?: { readonly info?: unknown; readonly data?: unknown } | null }
+  if (idIn(run?.info, 'run_id') === null || Reflect.get(run?.info as object, 'lifecycle_stage') === 'deleted')
+    return null
+  const { metrics } = (run?.data ?? {}) as { readonly metrics?: unknown }
+  const values = new Map<string, number>()
+  let step = 0
+  for (const one of Array.isArray(metrics) ? metrics : []) {
+    const { key, value, step: at } = (one ?? {}) as Readonly<Record<string, unknown>>
+    if (typeof key !== 'string' || typeof value !== 'number') continue
+    values.set(key, value)
+    if (key === 'model_calls') step = Number(at) || 0
+  }
+  return { values, step }
 }

@@ -98,7 +98,7 @@ function officialSpans(): Parameters<typeof ProtobufTraceSerializer.serializeReq
 }
 
 const parcelOf = (protocol: 'http/protobuf' | 'http/json') => [
-  { spans: spans.map((span) => encodeSpan(protocol, span)), bytes: 0, group: '' },
+  { spans: spans.map((span) => encodeSpan(protocol, span)), bytes: 0, group: '', summary: null },
 ]
 
 test('[C32] the JSON says what the official exporter says of the same spans', () => {

@@ -40,7 +40,7 @@ export function encodeRequest(
 }
 
 /** Refused for good: the request itself is at fault. Everything else may pass, such as a wrong key that is put right. */
-const faulty: readonly number[] = [400, 413, 415, 422]
+export const faulty: readonly number[] = [400, 413, 415, 422]
 
 /** Sends one request. Never rejects. */
 export async function sendOtlp(

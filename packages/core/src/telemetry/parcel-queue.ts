@@ -1,4 +1,5 @@
 /** Encoded spans that wait to be sent, bounded by their number and their bytes. */
+import type { JobSummary } from './job-summary.ts'
 
 /** Encoded spans of one job that fit in one request. */
 export interface Parcel {
@@ -6,7 +7,12 @@ export interface Parcel {
   readonly bytes: number
   /** Parcels of different groups are never sent in one request. */
   readonly group: string
+  /** The figures of the job, at the last of its parcels. */
+  readonly summary: JobSummary | null
 }
+
+/** What goes with the spans of a job. */
+export type ParcelOptions = Pick<Parcel, 'group' | 'summary'>
 
 /** The most bytes that wait, whatever the number of spans. */
 const mostBytes = 12 * 1024 * 1024
@@ -34,7 +40,7 @@ export class ParcelQueue {
   }
 
   /** Takes as many of the spans as fit, the first ones; returns how many do not. */
-  add(spans: readonly (Uint8Array | string)[], group: string): number {
+  add(spans: readonly (Uint8Array | string)[], { group, summary }: ParcelOptions): number {
     const { room } = this
     let kept = 0
     for (let bytes = this.#bytes; kept < Math.min(room, spans.length); kept += 1) {
@@ -43,9 +49,9 @@ export class ParcelQueue {
     }
     for (let from = 0; from < kept; ) {
       const part = firstOf(spans.slice(0, kept), from)
-      this.#parcels.push({ ...part, group })
-      this.#bytes += part.bytes
       from += part.spans.length
+      this.#parcels.push({ ...part, group, summary: from >= kept ? summary : null })
+      this.#bytes += part.bytes
     }
     this.#spans += kept
     return spans.length - kept

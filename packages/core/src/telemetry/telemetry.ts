@@ -8,6 +8,7 @@ import type { Delivery } from './delivery.ts'
 import { traceIdOf } from '../identity/trace.ts'
 import { spanIdOf } from './ids.ts'
 import { chatty, conventional, type MessageForm } from './message-form.ts'
+import { summaryOf } from './job-summary.ts'
 import { createProjection } from './projection.ts'
 import { sightOf, TraceScrubbers } from './sight.ts'
 import type { Span } from './span.ts'
@@ -46,6 +47,8 @@ export interface Telemetry {
   traceparent(database: string, place: Pick<CallPlace, 'run' | 'call'>): string
   /** The spans that wait, and those dropped so far. */
   counts(): { readonly queued: number; readonly dropped: number }
+  /** Resolves true once nothing waits, false if that takes longer. What fails is tried again as usual. */
+  flush(withinMs: number): Promise<boolean>
   /** Sends what waits, within a bound. */
   close(): Promise<void>
 }
@@ -85,6 +88,12 @@ export function createTelemetry(context: TelemetryContext): Telemetry {
       const sum = (key: 'queued' | 'dropped') => all.reduce((total, one) => total + one[key], 0)
       return { queued: sum('queued'), dropped: sum('dropped') }
     },
+    async flush(withinMs) {
+      const until = context.clock.now() + withinMs
+      const isQueued = () => working !== null || exporters.some(({ delivery }) => delivery.counts().queued > 0)
+      while (isQueued() && context.clock.now() < until) await pause(context.clock)
+      return !isQueued()
+    },
     async close() {
       const until = context.clock.now() + closeWithinMs
       while (working !== null && context.clock.now() < until) await working
@@ -121,7 +130,8 @@ async function exportJob(job: EndedJob, context: TelemetryContext, scrubbers: Tr
       spans.push(exporter.encode(span))
       if (turn.isOver()) await turn.next()
     }
-    exporter.delivery.offer(spans, exporter.groupOf(job))
+    const group = exporter.groupOf(job)
+    exporter.delivery.offer(spans, { group, summary: group === '' ? null : summaryOf(job, seen.entries) })
   }
 }
 
@@ -141,6 +151,15 @@ function dropAll(exporters: readonly Exporter[], seen: SeenEntries | null): void
   const isSpan = ({ type, kind }: Entry) => type === 'start' || (type === 'end' && kind === 'model')
   const count = seen === null ? 1 : seen.entries.filter(isSpan).length
   for (const { delivery } of exporters) delivery.drop(count)
+}
+
+/** How often a flush looks whether everything is sent, in ms. */
+const lookEveryMs = 20
+
+function pause(clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(lookEveryMs, resolve)
+  })
 }
 
 function nextTurn(): Promise<void> {
