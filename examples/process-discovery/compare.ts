@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createRuntime } from '@witan/core'
 import type { Measured } from './compare/measured.ts'
+import { completeRuns, telemetryOf } from './compare/mlflow.ts'
 import { run } from './compare/run.ts'
 import { saveModel } from './compare/save.ts'
 import { tableLines } from './compare/table.ts'
@@ -17,6 +18,8 @@ const help = `Compares set-ups of agents that discover the same process.
   --setup NAME     monolithic, duo, manager or team; repeatable. Default: all
   --model NAME     a model for all agents, such as openai/gpt-5-mini or local/qwen3:8b. Default: scripts
   --out FOLDER     saves the last model of each set-up there, as JSON and as a Mermaid flowchart
+  --mlflow URL     an MLflow server, such as http://127.0.0.1:5000: each set-up becomes a run there
+  --experiment N   the experiment there. Default: process-discovery
   --json           the figures as JSON
   --help           this text
 `
@@ -31,6 +34,8 @@ async function main(): Promise<number> {
       setup: { type: 'string', multiple: true },
       model: { type: 'string' },
       out: { type: 'string' },
+      mlflow: { type: 'string' },
+      experiment: { type: 'string', default: 'process-discovery' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -46,7 +51,10 @@ async function main(): Promise<number> {
   const unknown = wanted.find((name) => !names.includes(name))
   if (unknown !== undefined) throw new Error(`"${unknown}" is no set-up. There are ${names.join(', ')}.`)
   const setups = all.filter(({ name }) => wanted.includes(name))
-  const runtime = createRuntime({ agents: setups.flatMap(({ agents }) => agents), protocols, connections })
+  const mlflow = values.mlflow === undefined ? null : { url: values.mlflow, experiment: values.experiment }
+  const telemetry = mlflow === null ? {} : telemetryOf(mlflow)
+  const agents = setups.flatMap((setup) => setup.agents)
+  const runtime = createRuntime({ agents, protocols, connections, telemetry })
   const measured: Measured[] = []
   for (const setup of setups) {
     const line = progressLine(setup.name)
@@ -55,15 +63,20 @@ async function main(): Promise<number> {
   }
   if (values.out !== undefined)
     for (const one of measured) await saveModel(runtime, one, resolve(env['INIT_CWD'] ?? '.', values.out))
+  if (!(await runtime.flushTraces(60_000))) stderr.write('MLflow did not take all traces within a minute.\n')
   await runtime.close()
-  if (values.json) stdout.write(`${JSON.stringify({ model: values.model ?? 'script', setups: measured }, null, 2)}\n`)
-  else {
-    stdout.write(
-      `${values.model === undefined ? 'Every agent plays a script: no language model is called.' : `Model: ${values.model}`}\n\n`,
-    )
-    for (const line of tableLines(measured, { colours: isColourful(stdout) })) stdout.write(`${line}\n`)
-  }
+  stdout.write(values.json ? asJson(measured, values.model) : asTable(measured, values.model))
+  if (mlflow !== null) await completeRuns(mlflow, measured, values.model ?? 'script')
   return measured.every(({ status }) => status === 'completed') ? 0 : 1
+}
+
+function asJson(setups: readonly Measured[], model = 'script'): string {
+  return `${JSON.stringify({ model, setups }, null, 2)}\n`
+}
+
+function asTable(measured: readonly Measured[], model?: string): string {
+  const about = model === undefined ? 'Every agent plays a script: no language model is called.' : `Model: ${model}`
+  return [about, '', ...tableLines(measured, { colours: isColourful(stdout) }), ''].join('\n')
 }
 
 /** One line that is redrawn while a set-up runs; on a pipe only its end is said. */
