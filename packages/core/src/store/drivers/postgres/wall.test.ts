@@ -4,6 +4,8 @@ import { type TestContext, test } from 'node:test'
 import type pg from 'pg'
 import { asAdmin, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
 import { begin, by, entry, interruption, key, reply, rest } from '../../../testing/conformance/store-fixtures.ts'
+import { agentSql } from '../../sql/postgres/agents.ts'
+import { keySql } from '../../sql/postgres/keys.ts'
 import { tenantTables } from '../../sql/postgres/schema.ts'
 import { postgresStore } from '../postgres.ts'
 
@@ -179,6 +181,50 @@ test('a transaction that names a digest reads that key, and nothing else of its 
   for (const table of (await tablesOf(place)).filter((one) => one !== 'keys'))
     assert.deepEqual((await reading('sha256:k1', `select * from ${table}`)).rows, [], table)
   assert.equal((await reading('sha256:k1', 'select * from keys', 'other')).rowCount, 2, 'beside its own keys')
+})
+
+/** Statements that forget their database, for as long as `work` takes. */
+async function forgetting(work: () => Promise<void>): Promise<void> {
+  const tables: readonly Record<string, string>[] = [keySql, agentSql]
+  const whole = tables.map((table) => ({ ...table }))
+  let forgotten = 0
+  for (const table of tables)
+    for (const [name, sql] of Object.entries(table)) {
+      table[name] = sql.replace(/\bwhere (\w\.)?database = \$1\b/g, 'where $$1::text is not null')
+      if (table[name] !== sql) forgotten += 1
+    }
+  assert.ok(forgotten >= 6, `${forgotten} statements`)
+  try {
+    await work()
+  } finally {
+    for (const [index, table] of tables.entries()) Object.assign(table, whole[index])
+  }
+}
+
+test('through the pool of one store, statements that forget their database read and change nothing of another [D17]', async (context) => {
+  const place = await filled(context)
+  const store = postgresStore({ ...place, poolSize: 2 })
+  await store.open()
+  await store.putKey(key('k9', { database: 'other', digest: 'sha256:k9' }))
+  const page = { limit: 9, after: null }
+  const idsOf = async (database: string) => (await store.listKeys(database, page)).map(({ id }) => id)
+  await forgetting(async () => {
+    // Connections are used for one database after the other.
+    const rounds = Array.from({ length: 30 }, (_, at) => (['default', 'other', 'third'] as const)[at % 3] ?? 'third')
+    const own = { default: ['k1'], other: ['k9'], third: [] } as const
+    const seen = await Promise.all(rounds.map(idsOf))
+    assert.deepEqual(
+      seen,
+      rounds.map((database) => own[database]),
+    )
+    assert.deepEqual(await Promise.all(['other', 'third'].map((database) => store.listAgents(database))), [[], []])
+    await store.useKeys([{ database: 'other', id: 'k1', at: 5 }])
+    assert.deepEqual(await Promise.all(['other', 'third'].map((one) => store.deleteKey(one, 'k1'))), [false, false])
+    assert.equal((await store.listAgents('default')).length, 1)
+  })
+  const [kept] = await store.listKeys('default', page)
+  assert.deepEqual([kept?.id, kept?.lastUsedAt], ['k1', key('k1').lastUsedAt])
+  await store.close()
 })
 
 /** A copy of the first row, made while acting for another database. */
