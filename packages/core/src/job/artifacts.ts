@@ -70,7 +70,13 @@ async function read(call: SavingCall, id: string): Promise<ArtifactContent> {
   const entry = made.get(id)
   if (entry === undefined) throw unknown()
   const { digest, mediaType } = entry.body
-  const bytes = await job.env.readContent({ database, conversation, digest })
+  const content = { database, conversation, digest }
+  let bytes = await job.env.readContent(content)
+  if (bytes === null) {
+    // The conversation has the content from the commit on that stores its entry.
+    await job.writer.commit()
+    bytes = await job.env.readContent(content)
+  }
   if (bytes === null) throw unknown()
   assertLive(call)
   if (!inputsOf(job.log.state.artifacts, slot).includes(id))
