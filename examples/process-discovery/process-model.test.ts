@@ -6,6 +6,8 @@ import { check } from './model/check.ts'
 import { faultsOf } from './model/faults.ts'
 import { mermaidOf } from './model/mermaid.ts'
 import { parseProcessModel, type ProcessModel } from './model/process-model.ts'
+import { answerOf } from './world/answer.ts'
+import { people } from './world/people.ts'
 
 const source = readFileSync(new URL('./world/truth.json', import.meta.url), 'utf8')
 const truth = parseProcessModel(source) as ProcessModel
@@ -110,4 +112,34 @@ test('the largest model that is taken is checked without holding anybody up', ()
   faultsOf(model, truth)
   const took = performance.now() - began
   assert.ok(took < 2_000, `${took} ms`)
+})
+
+test('people answer a question of any length and form, and hold nobody up', () => {
+  const questions = [
+    'a'.repeat(100_000),
+    'After "x" comes "y" if '.repeat(4_000),
+    '"'.repeat(100_000),
+    ' if'.repeat(33_000),
+    '\n.'.repeat(50_000),
+  ]
+  const began = performance.now()
+  for (const worker of people) for (const question of questions) assert.ok(answerOf(worker, question).length > 0)
+  const took = performance.now() - began
+  assert.ok(took < 2_000, `${took} ms`)
+})
+
+test('people say what they know to a free question, look up what is in doubt, and say when they do not know', () => {
+  const [ines, tim, ruth] = people
+  assert.ok(ines && tim && ruth)
+  assert.match(
+    answerOf(ines, 'And what if the customer declines the offer?'),
+    /^After "Ask the customer for approval" comes "Hand the bike back/,
+  )
+  assert.match(answerOf(tim, 'What is your job?'), /After "Repair the bike" comes "Write the invoice"\.$/)
+  assert.match(
+    answerOf(tim, 'Really? After "Repair the bike" comes "Write the invoice".'),
+    /^I have looked it up\. It is wrong that /,
+  )
+  assert.equal(answerOf(tim, 'What comes after "Inspect the bike"?'), 'I do not know. Ask the others.')
+  assert.match(answerOf(ruth, 'Hello?'), /^I do none of the steps/)
 })

@@ -23,9 +23,13 @@ export interface Statement {
 const quoted = /"([^"]+)"/g
 const namesIn = (text: string) => [...text.matchAll(quoted)].map(([, name = '']) => name)
 
+/** The longest sentence that is read: nobody speaks so long, and patterns take their time on more. */
+const longest = 500
+
 /** The sentences of a text, each with its full stop. */
 export function sentencesOf(text: string): readonly string[] {
-  return [...text.matchAll(/[^.!?:\n]+[.!?]/g)].map(([sentence]) => sentence.trim())
+  const parts = text.split(/(?<=[.!?])|[:\n]/).map((part) => part.trim())
+  return parts.filter((part) => part.length <= longest && /[.!?]$/.test(part))
 }
 
 /** The fact that a sentence says; null for talk. */
