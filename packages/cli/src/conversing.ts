@@ -9,7 +9,7 @@ import { printSpoken } from './speaking.ts'
 import { comeBack, type Stage } from './stage.ts'
 import { columnsOf, painter, print, printProse } from './terminal.ts'
 import { answerCommand, askedLines } from './interruption-lines.ts'
-import { compact } from './tree/phrase.ts'
+import { compact, waitsPhrase } from './tree/phrase.ts'
 import { usageLines } from './tree/usage.ts'
 import { createRunView } from './tree/view.ts'
 
@@ -100,7 +100,7 @@ function printWaiting(stage: Stage, result: RunResult): void {
       paint([
         { text: '◆ ', tone: 'wait' },
         { text: open.path, tone: 'strong' },
-        { text: ' waits for an answer', tone: 'wait' },
+        { text: ` ${waitsPhrase(open.addressee)}`, tone: 'wait' },
       ]),
     )
     for (const line of asked) printProse(terminal, [{ text: '  ', tone: 'plain' }, ...line], { indent: 6 })

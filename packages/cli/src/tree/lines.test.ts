@@ -181,6 +181,25 @@ describe('the tree in a pipe', () => {
     ])
   })
 
+  test('says who is to answer, for each person whom one call asks', () => {
+    const asks = (addressee: string): Told => ({
+      type: 'message_required',
+      callId: 'ask',
+      parentCallId: 'root',
+      content: {
+        id: `i_${addressee}`,
+        kind: 'message',
+        prompt: 'Which day?',
+        addressee,
+        path: 'ask_all_users',
+        agent: 'front-desk',
+      },
+    })
+    const lines = log(tell(...wholeRun.slice(0, 2), asks('ines'), asks('role:buyer')))
+    assert.match(lines.at(-2) ?? '', /◆ .*waits for an answer from ines$/)
+    assert.match(lines.at(-1) ?? '', /◆ .*waits for an answer from role:buyer$/)
+  })
+
   test('says whose tool it is where several agents work at once', () => {
     const both = log(
       tell(

@@ -67,3 +67,8 @@ export function argumentsPhrase(given: unknown, bound: readonly string[]): strin
       : []
   return [...fields, ...bound.map((name) => `$${name}`)].join(', ')
 }
+
+/** That something waits, and for whom. */
+export function waitsPhrase(addressee: string | null): string {
+  return `waits for an answer${addressee === null ? '' : ` from ${oneLine(addressee)}`}`
+}

@@ -4,6 +4,7 @@ import type { AnyEvent } from '@witan/protocol'
 import type { Line, Span } from './lines.ts'
 import { cutLine, detailOf, figuresOf, markOf, noticeText, reasonedSpan } from './lines.ts'
 import { isAtRoot, nameOf, returnOf } from './naming.ts'
+import { waitsPhrase } from './phrase.ts'
 import { reasonedWords } from './reasoned.ts'
 import { oneLine } from './width.ts'
 
@@ -25,7 +26,8 @@ export function plainLines(fold: ConversationFold, event: AnyEvent, { reasoning 
   if (event.type === 'start' && call.kind === 'agent')
     return [[indent(view, call), { text: nameOf(view, call), tone: 'strong' }, ...gap, ...detail(view, call)]]
   if (event.type === 'transfer') return [returnLine(view, call)]
-  if (event.type.endsWith('_required')) return [[...head(view, call), ...gap, ...detail(view, call), ...gap, waits]]
+  if (event.type.endsWith('_required'))
+    return [[...head(view, call), ...gap, ...detail(view, call), ...gap, waits(call)]]
   if (event.type === 'task') return event.content.status === 'queued' ? [[indent(view, call, 1), goesOn]] : []
   if (event.type === 'notice') {
     const notice = call.notices.at(-1)
@@ -50,9 +52,13 @@ function reasonedPart(view: ConversationView, call: CallView, { settled, ...befo
 }
 
 const longestDetail = 120
-const waits: Span = { text: 'waits for an answer', tone: 'wait' }
 const goesOn: Span = { text: '⇢ works in the background', tone: 'busy' }
 const gap: readonly Span[] = [{ text: '  ', tone: 'plain' }]
+
+/** One call may ask several people: this is the latest. */
+function waits({ asked }: CallView): Span {
+  return { text: waitsPhrase(asked.at(-1)?.interruption.addressee ?? null), tone: 'wait' }
+}
 
 function endLine(view: ConversationView, call: CallView): Line {
   const isSaid = isAtRoot(view, call) || speakersOf(view, call.callId).at(-1) !== call
