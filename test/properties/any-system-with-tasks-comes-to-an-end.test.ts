@@ -2,89 +2,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ModelRequest } from '@witan/core'
-import type { Rule, ScriptedCall } from '@witan/core/testing'
 import type { AnyEvent } from '@witan/protocol'
 import fc from 'fast-check'
 import { assertAlternates, assertGapFree, assertTree } from '../support/claims.ts'
-import {
-  answerTo,
-  depthOf,
-  givenTo,
-  note,
-  randomPlay,
-  type RandomSystem,
-  randomSystem,
-} from '../support/random-system.ts'
+import { depthOf, givenTo, note, type RandomSystem } from '../support/random-system.ts'
+import { playWithTasks, quiet, systemWithTasks } from '../support/random-tasks.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage, settle, type Stage } from '../support/stage.ts'
 
-const system: fc.Arbitrary<RandomSystem> = fc
-  .tuple(randomSystem, fc.array(fc.constantFrom('always', 'never', 'model'), { minLength: 20, maxLength: 20 }))
-  .map(([{ agents, ...rest }, blocking]) => {
-    let next = 0
-    const blockingOf = () => {
-      next += 1
-      return blocking[next % blocking.length] ?? 'always'
-    }
-    return {
-      ...rest,
-      agents: agents.map((agent, index) => {
-        if (agent.workflow) return agent
-        const below = agents[index + 1]
-        const subAgents = (agent.subAgents ?? []).map((edge) => ({ ...edge, blocking: blockingOf() }))
-        const hasIt = below === undefined || subAgents.some((edge) => edge.agent === below.id)
-        return {
-          ...agent,
-          subAgents: hasIt ? subAgents : [...subAgents, { agent: below.id, blocking: 'never' as const }],
-        }
-      }),
-    }
-  })
-
-/** What a random model does, but it delegates more, names tasks that it has read of, and chooses what exists. */
-function playOf(seed: number): Rule {
-  const play = randomPlay(seed)
-  return async (request, turn) => {
-    const said = await play(request, turn)
-    if (typeof said !== 'object' || said instanceof Error || said.toolCalls === undefined) return said
-    return { ...said, toolCalls: said.toolCalls.map((call) => sensible(call, request)) }
-  }
-}
-
-function sensible(call: ScriptedCall, { messages, tools }: ModelRequest): ScriptedCall {
-  const known = [...JSON.stringify(messages).matchAll(/task_id\\":\\"(c_[^\\"]+)/g)].map(([, id = '']) => id)
-  const dice = messages.length + call.name.length
-  const takes = (tool: ModelRequest['tools'][number], name: string) =>
-    Object.hasOwn((tool.parameters['properties'] ?? {}) as object, name)
-  const delegates = tools.filter((tool) => takes(tool, 'message') && !takes(tool, 'task_id'))
-  const delegate = delegates[dice % Math.max(1, delegates.length)]
-  if (typeof call.arguments !== 'object' || call.arguments === null) return call
-  const isHelper = 'task_id' in call.arguments
-  if (delegate !== undefined && (isHelper ? known.length === 0 : call.name === 'note' || call.name.length > 8))
-    return { name: delegate.name, arguments: { message: `message ${dice}`, key: 'k', made: 'm', blocking: false } }
-  const args: Record<string, unknown> = { ...call.arguments }
-  if (isHelper) args['task_id'] = known[dice % known.length] ?? 'c_none'
-  if ('mode' in args) args['mode'] = dice % 2 === 0 ? 'send' : 'send_and_wait'
-  if ('blocking' in args) args['blocking'] = dice % 2 === 0
-  return { name: call.name, arguments: args }
-}
-
 function staged(random: RandomSystem): Stage {
-  const play = playOf(random.seed)
+  const play = playWithTasks(random.seed)
   const plays = Object.fromEntries(random.agents.map(({ id }) => [id, play]))
   return createStage({ agents: random.agents, plays, options: { tools: [note], protocols: random.protocols ?? [] } })
-}
-
-/** Answers whatever waits, in runs and tasks, until nothing is live. */
-async function quiet({ runtime }: Stage): Promise<void> {
-  for (let round = 0; round < 20_000; round += 1) {
-    const { status, tasks, interruptions } = await runtime.getConversation('chats/1')
-    if (status === 'idle' && tasks.length === 0) return
-    for (const { id, kind } of interruptions)
-      await runtime.answerInterruption(id, { answer: answerTo(kind, round) }).catch(() => {})
-    await settle(1)
-  }
-  throw new Error('I9: something does not come to its end')
 }
 
 /** Each start has one end, each run one that nothing but its tasks follows. */
@@ -106,7 +35,7 @@ function assertEnds(events: readonly AnyEvent[]): void {
 test('[P11] [P14] [P21] [I2] [I3] [I6] [I9] [I11] a random system with tasks ends, with one tree and whole histories', async (context) => {
   let tasks = 0
   let followUps = 0
-  const property = fc.asyncProperty(system, async (random) => {
+  const property = fc.asyncProperty(systemWithTasks, async (random) => {
     const stage = staged(random)
     await stage.ask('a', 'go', { id: 'chats/1', parameters: givenTo(random) })
     await quiet(stage)

@@ -55,6 +55,11 @@ export interface Conversations {
   file(id: string, digest: string): Promise<Blob>
   /** Starts one; with a `prompt` it waits for the run. A repeat under the same `idempotencyKey` starts no second one. */
   start(request: StartRequest, options?: StartOptions): Promise<StartedConversation>
+  /**
+   * Everything that a replay of it needs, as JSON lines, without hidden values: for admins. Its bytes can be read as they come: `body`,
+   * or `text()`.
+   */
+  export(id: string, options?: { readonly signal?: AbortSignal }): Promise<Response>
   /** Who takes part. */
   readonly participants: Participants
   /** One page of stored events, without waiting for new ones. */
@@ -140,6 +145,7 @@ export function conversationCalls(transport: Transport): Conversations {
     fork: (id, request) => transport.json('POST', `${at(id)}/fork`, { body: request }),
     start: (request, { signal, idempotencyKey } = {}) =>
       transport.json('POST', '/api/v1/conversations', { body: request, signal, headers: keyHeader(idempotencyKey) }),
+    export: (id, { signal } = {}) => transport.open('GET', `${at(id)}/export`, { ...any, signal }),
     participants: participantCalls(transport),
     events: (id, query = {}) => transport.json('GET', `${at(id)}/events`, { query: { ...query } }),
   }

@@ -90,6 +90,7 @@ test('the paths are those of the contract that this version has', () => {
     'GET /api/v1/conversations/{id}',
     'GET /api/v1/conversations/{id}/artifacts',
     'GET /api/v1/conversations/{id}/events',
+    'GET /api/v1/conversations/{id}/export',
     'GET /api/v1/conversations/{id}/files/{digest}',
     'GET /api/v1/conversations/{id}/participants',
     'GET /api/v1/conversations/{id}/runs',

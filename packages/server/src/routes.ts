@@ -8,6 +8,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { eventRoutes } from './routes/events.ts'
+import { exportRoutes } from './routes/export.ts'
 import { interruptionRoutes } from './routes/interruptions.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { participantRoutes } from './routes/participants.ts'
@@ -24,6 +25,7 @@ export const apiRoutes: readonly Route[] = [
   ...toolRoutes,
   ...protocolRoutes,
   ...conversationRoutes,
+  ...exportRoutes,
   ...participantRoutes,
   ...artifactRoutes,
   ...runRoutes,

@@ -1,19 +1,22 @@
 /** `witan conversations …`: what was said, and its log. */
 import type { Client, ConversationView } from '@witan/client'
 import { createConversationFold, speakersOf } from '@witan/client'
-import type { Document, Event, RunLine } from '@witan/protocol'
+import type { Document, RunLine } from '@witan/protocol'
 import { readCount } from '../arguments.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
 import { connected } from '../connect.ts'
+import { conversationExportCommand } from './conversation-export.ts'
 import { diagramCommand } from './diagram.ts'
 import { peopleCommand } from './people.ts'
+import { replayCommand } from './replay.ts'
 import { printJson, printList } from '../listing.ts'
 import { printSpoken } from '../speaking.ts'
 import type { Terminal } from '../terminal.ts'
 import { columnsOf, painter, print } from '../terminal.ts'
 import { drawTree } from '../tree/lines.ts'
 import { age } from '../tree/phrase.ts'
+import { storedEvents } from '../stored-events.ts'
 import { oneLine } from '../tree/width.ts'
 
 const one = [{ name: 'ID' }]
@@ -40,13 +43,8 @@ export const conversationCommands: readonly Command[] = [
   },
   diagramCommand,
   peopleCommand,
-  {
-    name: 'conversations export',
-    summary: 'Print the complete log, one event on each line.',
-    operands: one,
-    options: connectionOptions,
-    run: (given, terminal) => connected(given, terminal, exportLog),
-  },
+  conversationExportCommand,
+  replayCommand,
   {
     name: 'conversations delete',
     summary: 'Delete a conversation with all its documents.',
@@ -161,20 +159,6 @@ function printRuns(terminal: Terminal, view: ConversationView): void {
     if (speaker.text === '') continue
     print(terminal.output)
     printSpoken(terminal, { text: speaker.text, agent: speaker.name, root: root.name })
-  }
-}
-
-async function exportLog(client: Client, given: Given, terminal: Terminal): Promise<void> {
-  for await (const event of storedEvents(client, operand(given))) print(terminal.output, JSON.stringify(event))
-}
-
-async function* storedEvents(client: Client, id: string): AsyncGenerator<Event, void, undefined> {
-  let from = 0
-  for (;;) {
-    const page = await client.conversations.events(id, { from, verbose: true })
-    yield* page.events
-    from = page.events.at(-1)?.seq ?? from
-    if (!page.more || page.events.length === 0) return
   }
 }
 

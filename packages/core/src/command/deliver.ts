@@ -15,6 +15,7 @@ export interface Delivery {
   readonly messageAt?: number
   readonly contents?: NonNullable<Append['contents']>
   readonly participants?: NonNullable<Append['participants']>
+  readonly hide?: NonNullable<Append['hide']>
   readonly ifLastSeq?: number | null
   /** The idempotent reply of the request, and the job id to store with it. */
   readonly note?: Append['note'] | undefined

@@ -1,8 +1,9 @@
 /** What the runtime provides to the engine: time, ids, models, tools and agents. The engine names no provider, edge or database. */
 import type { AgentData } from '@witan/protocol'
-import type { CallPlace } from '@witan/protocol/entries'
+import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
 import type { Ceilings } from '../budget/ceilings.ts'
 import type { ConversationLog } from '../conversation/log.ts'
+import type { LiveJob } from '../conversation/state.ts'
 import type { Clock } from '../identity/clock.ts'
 import type { Ids } from '../identity/ids.ts'
 import type { LiveHub } from '../event/live.ts'
@@ -65,8 +66,31 @@ export interface Environment {
   launch(jobs: readonly JobRow[], log: ConversationLog): void
   /** The header `traceparent` for requests that a call makes; null if no traces are exported. */
   readonly traceparent: ((database: string, place: CallPlace) => string) | null
+  /** Set only in a replay, which follows a log that exists. */
+  readonly pace?: Pace
   /** Reports internal errors that no caller gets. */
   report(error: unknown): void
+}
+
+/** A job at work, as a replay sees it. */
+export interface PacedJob {
+  readonly identity: { readonly id: string; readonly epoch: number }
+  readonly log: ConversationLog
+  readonly run: LiveJob
+  readonly busy: ReadonlyMap<string, unknown>
+  readonly lifecycle: { readonly failure: unknown }
+  readonly writer: {
+    commit(): Promise<void>
+    readonly outbox: { make(at: number, place: CallPlace, content: EntryContent): Entry }
+  }
+}
+
+/** How a replay follows a log: it sees every entry as it is recorded, and lets a job go on when the log does. */
+export interface Pace {
+  /** Called before each decision of a job. The job waits for the promise and asks again; null lets it go on. */
+  turn(job: PacedJob): Promise<void> | null
+  /** Called with each entry that a job records, before it is stored. */
+  recorded(entry: Entry): void
 }
 
 /** What a request to a model says of the call that makes it; nothing if no traces are exported. */

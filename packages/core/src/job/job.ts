@@ -138,6 +138,7 @@ export function record(job: Job, place: CallPlace, content: EntryContent): void 
   const entry = outbox.make(job.env.clock.now(), place, content)
   job.log.take(entry)
   outbox.add(entry)
+  job.env.pace?.recorded(entry)
   if (!job.lifecycle.isStuck || !isStep(content)) return
   job.lifecycle.isStuck = false
   recordRows(job, { job: { kind: 'step', id: job.identity.id } })

@@ -44,6 +44,8 @@ export interface ModelReply {
   readonly kept?: KeptParts
   /** What it reasoned, as plain text for people. It goes to no model; `kept` does. */
   readonly reasoning?: string
+  /** When it was asked for, in ms, of a reply that is played again. Absent: now, by the clock of the runtime. */
+  readonly askedAt?: number
 }
 
 /** What a stream is made of: pieces of text as they come, then exactly one `reply`, always last, that holds the whole. */

@@ -60,7 +60,7 @@ export function takeClosing({ call, model, startedAt, attempt }: Closing, job: J
       text: reply.text,
       toolCalls: asked === undefined ? [] : [asked],
       taken: 0,
-      startedAt,
+      startedAt: reply.askedAt ?? startedAt,
       attempt,
       offered: false,
       toolless: true,

@@ -36,7 +36,7 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
     text: reply.text,
     toolCalls,
     taken,
-    startedAt,
+    startedAt: reply.askedAt ?? startedAt,
     attempt,
     // If its calls do not run, the reply counts as one without tools.
     offered: offered && !(isOff && calls),

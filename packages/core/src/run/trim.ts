@@ -81,7 +81,7 @@ async function summaryOf(
     model: reply.model ?? model.id,
     usage: reply.usage,
     finishReason: reply.finishReason,
-    startedAt,
+    startedAt: reply.askedAt ?? startedAt,
   })
   const summary = scrub(reply.text.trim()).slice(0, summaryTokens(trim) * 4)
   if (summary !== '') return trim.resultPrefix + summary

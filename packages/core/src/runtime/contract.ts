@@ -286,6 +286,12 @@ export interface Witan {
   /** The content of a file that a message of the conversation has. Throws `NOT_FOUND`. */
   readFile(conversationId: string, digest: string): Promise<FileContent>
   readonly artifacts: ArtifactReader
+  /**
+   * The export of a conversation, line by line, without line feeds: its log, the definitions in the revisions of its runs, and the
+   * content of its files. Hidden values are replaced by pseudonyms. Enough for `replay` of `@witan/core/export`. Throws `NOT_FOUND`, also
+   * for a principal without the role `admin`; `BODY_INVALID` if a file holds a hidden value.
+   */
+  exportConversation(id: string): AsyncIterable<string>
   getRun(runId: string): Promise<RunState>
   /** What the peers of a run said to each other by their protocols, and what broke one. Throws `NOT_FOUND`. */
   getExchanges(runId: string): Promise<Exchange[]>

@@ -25,6 +25,7 @@ import { memoryStore } from '../store/drivers/memory.ts'
 import { contentAccess, contentLoader } from '../store/loaded.ts'
 import type { Store } from '../store/store.ts'
 import { RunTracker } from '../task/tracker.ts'
+import type { FunctionTool } from '../tool/define.ts'
 import type { FindAgent } from '../tool/delegation.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Caller } from '../tool/tool.ts'
@@ -45,6 +46,7 @@ export interface Parts extends CommandContext {
   readonly check: CheckContext
   readonly sources: ReadonlyMap<string, QuerySource>
   readonly agents: readonly (Agent | object)[]
+  readonly tools: ReadonlyMap<string, FunctionTool>
   readonly protocols: readonly object[]
   adminOf(database: DatabaseId): AdminContext
   /** Set from the opening of the store to its close. */
@@ -57,8 +59,11 @@ export interface Parts extends CommandContext {
   readonly telemetry: Telemetry | null
 }
 
-/** Creates and connects the parts; nothing is opened yet. Wrapped agents are registered like any other. */
-export function wire(given: RuntimeOptions): Parts {
+/**
+ * Creates and connects the parts; nothing is opened yet. Wrapped agents are registered like any other. `change` may replace parts of
+ * the environment.
+ */
+export function wire(given: RuntimeOptions, change: (env: Environment) => Environment = (env) => env): Parts {
   refuseUnknown(given)
   const options = { ...given, agents: withWrapped(given.agents ?? []) }
   const { agents, protocols = [] } = options
@@ -78,7 +83,7 @@ export function wire(given: RuntimeOptions): Parts {
   const report = options.report ?? ((error: unknown) => console.error(error))
   const telemetry = telemetryOf(options, { clock, report, store, registry, warm: () => warm })
   const control = taskControl(() => ({ env, store, warm, tracker }))
-  const env: Environment = {
+  const env: Environment = change({
     hasCapacity: () => worker.capacity.left() > 0,
     launch: (jobs, log) => {
       for (const job of jobs) worker.run(job, log)
@@ -104,7 +109,7 @@ export function wire(given: RuntimeOptions): Parts {
     expireAt: (at) => expiry.at(at),
     traceparent: telemetry?.traceparent ?? null,
     report,
-  }
+  })
   const about = { tools, querySources: sources, sources: new Set(sources.keys()), maxDepth: env.ceilings.maxDepth }
   const check: CheckContext = { ...about, ...modelChecks(models), protocols: new Map() }
   const { warm, documents } = keepWarm({ store, hub, registry, stored: telemetry?.stored ?? null })
@@ -131,7 +136,7 @@ export function wire(given: RuntimeOptions): Parts {
   const admin = { registry, check, modelKind: models.kindOf, ...kept(store) }
   const adminOf = (database: DatabaseId): AdminContext => ({ database, ...admin })
   const prepare = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
-  const rest = { agents, protocols, adminOf, expiry, listening, documents, prepare, telemetry }
+  const rest = { agents, tools, protocols, adminOf, expiry, listening, documents, prepare, telemetry }
   return { ...commands, worker, registry, hub, check, sources, ...rest }
 }
 

@@ -1,5 +1,6 @@
 /** The methods of one principal. Each waits until the runtime is ready, and then calls the file that implements it. */
 import type { Principal } from '../identity/principal.ts'
+import { exportText } from '../store/export-lines.ts'
 import { cancelJob } from '../command/cancel.ts'
 import { agentAdmin } from './agents.ts'
 import { artifactReader } from './artifacts.ts'
@@ -14,6 +15,7 @@ import { keyAdmin } from './keys.ts'
 import { addParticipant, listParticipants, removeParticipant } from './participants.ts'
 import { followRun, liveRun, run } from './runs.ts'
 import { protocolAdmin } from './protocols.ts'
+import { exportConversation } from './replay/conversation-export.ts'
 import type { Scope } from './scope.ts'
 import { taskControls } from './tasks.ts'
 import {
@@ -56,6 +58,10 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     getDocument: (path, options = {}) => ready().then(() => getDocument(scope, path, options)),
     readFile: (id, digest) => ready().then(() => readFile(scope, id, digest)),
     artifacts: artifactReader(scope),
+    async *exportConversation(id) {
+      await ready()
+      for await (const line of exportConversation(scope, id)) yield exportText(line)
+    },
     tasks: taskControls(scope),
     getRun: (id) => ready().then(() => getRun(scope, id)),
     getExchanges: (id) => ready().then(() => getExchanges(scope, id)),

@@ -132,6 +132,19 @@ const lineSchema = z.discriminatedUnion('kind', [
     current: whole.nullable(),
     revisions: z.array(revisionSchema).min(1),
   }),
+  /** In the export of one conversation: what a replay must know of the runtime beside the definitions. */
+  z.strictObject({
+    kind: z.literal('runtime'),
+    database: text,
+    /** The ids of all agents: what refuses a hand-over says whether its target exists. */
+    agents: z.array(text),
+    limits: z.strictObject({ maxDepth: maybe, maxModelCalls: number, maxToolCallsPerReply: number }),
+    /** The ids of models that have another name for agents, by that name. */
+    models: z.record(text, text),
+    tools: z.array(
+      z.strictObject({ name: text, description: text, jsonSchema: names, effect: z.enum(['none', 'keyed', 'once']) }),
+    ),
+  }),
   z.strictObject({ kind: z.literal('key'), database: text, key: keySchema }),
   z.strictObject({
     kind: z.literal('conversation'),

@@ -18,10 +18,14 @@ import type { KeyRow } from './keys.ts'
 import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow, Store, WholeConversation } from './store.ts'
 import { arriving } from './snapshot.ts'
 
-/** One agent with all its revisions, one API key without the key itself, or one complete conversation. */
+/**
+ * One agent with all its revisions, one API key without the key itself, or one complete conversation. The export of one conversation
+ * also says what a replay must know of the runtime.
+ */
 export type ExportItem =
   | MovingOf<'agent'>
   | MovingOf<'key'>
+  | MovingOf<'runtime'>
   | { readonly kind: 'whole'; readonly database: string; readonly whole: WholeConversation }
 
 const pageSize = 200
@@ -70,7 +74,8 @@ async function agentsMark(store: Store, database: string): Promise<string> {
   return JSON.stringify([ids, last, current])
 }
 
-async function agentLine(store: Store, database: string, id: string): Promise<MovingOf<'agent'>> {
+/** An agent or a protocol with all its revisions, as a line. */
+export async function agentLine(store: Store, database: string, id: string): Promise<MovingOf<'agent'>> {
   const last = await store.lastAgentRevision(database, id)
   const current = (await store.listAgents(database)).find((row) => row.id === id)?.revision ?? null
   const revisions: MovingOf<'agent'>['revisions'] = []
@@ -110,7 +115,8 @@ async function conversationIds(store: Store, database: string): Promise<readonly
   }
 }
 
-function* wholeLines(database: string, whole: WholeConversation): Generator<MovingLine> {
+/** The lines of one conversation. */
+export function* wholeLines(database: string, whole: WholeConversation): Generator<MovingLine> {
   const { row, entries, jobs, interruptions, contents = [], participants = [] } = whole
   yield {
     kind: 'conversation',
@@ -157,6 +163,8 @@ export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<
       yield line
     } else if (line.kind === 'key') {
       counts.keys += 1
+      yield line
+    } else if (line.kind === 'runtime') {
       yield line
     } else if (line.kind === 'conversation') {
       const { database } = line
@@ -247,6 +255,7 @@ export type Standing = 'new' | 'part' | 'same' | 'other'
 /** Compares an item with what the store holds under its name. */
 export async function standingOf(store: Store, item: ExportItem): Promise<Standing> {
   const { database } = item
+  if (item.kind === 'runtime') throw forReplayError()
   if (item.kind === 'whole') {
     const there = await store.readWhole(database, item.whole.row.id)
     if (there === null) return 'new'
@@ -266,6 +275,16 @@ export async function standingOf(store: Store, item: ExportItem): Promise<Standi
   return isBegun && isDeepStrictEqual(json(there.revisions), json(first)) ? 'part' : 'other'
 }
 
+function forReplayError(): WitanError {
+  return new WitanError(
+    'BODY_INVALID',
+    'This is the export of one conversation, without the values that are hidden in it.',
+    {
+      hint: 'Play it again with `witan conversations replay`; `witan export` writes a file for import.',
+    },
+  )
+}
+
 function plain(database: string, whole: WholeConversation): unknown {
   return json([...wholeLines(database, whole)])
 }
@@ -280,6 +299,7 @@ export async function importItem(store: Store, item: ExportItem): Promise<boolea
   if (standing === 'same') return false
   if (standing === 'other') throw takenError(item)
   if (item.kind === 'agent') await importAgent(store, item)
+  else if (item.kind === 'runtime') throw forReplayError()
   else if (item.kind === 'key') {
     if (!(await store.putKey({ ...item.key, database: item.database }))) throw takenError(item)
   } else if (!(await store.putWhole(item.database, item.whole))) throw takenError(item)
@@ -301,6 +321,7 @@ async function importAgent(store: Store, { database, id, current, revisions }: M
 }
 
 function whatIs(item: ExportItem): string {
+  if (item.kind === 'runtime') return 'What is known of a runtime'
   if (item.kind === 'agent') return `Agent \`${item.id}\``
   return item.kind === 'key' ? `Key \`${item.key.id}\`` : `Conversation \`${item.whole.row.id}\``
 }

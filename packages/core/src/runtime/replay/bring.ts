@@ -1,0 +1,133 @@
+/** Brings what came from outside in the order of the log: messages that begin a run, and everything that reached a live job. */
+import { WitanError } from '@witan/protocol'
+import type { Entry, MessageBody } from '@witan/protocol/entries'
+import { acceptFirst, acceptNext, type Message } from '../../command/accept.ts'
+import { deliver } from '../../command/deliver.ts'
+import { principalOf } from '../../identity/principal.ts'
+import type { Append, ConversationRow, ParticipantRow, Settlement } from '../../store/store.ts'
+import type { Parts } from '../wiring.ts'
+import { epochOf, isBrought } from './lookahead.ts'
+import { ahead, nextIn, type Script, stopScript } from './script.ts'
+
+/** The conversation that is replayed: its row as it began, and its people as the export has them. */
+export interface Replayed {
+  readonly row: ConversationRow
+  readonly participants: readonly ParticipantRow[]
+}
+
+/** Brings the next entries of the log that came from outside together. */
+export async function bring(parts: Parts, script: Script, of: Replayed): Promise<void> {
+  const first = nextIn(script) as Entry
+  if (first.appendNo > 0 && first.type === 'message') return begin(parts, script, of.row)
+  const { database, id } = of.row
+  const log = await parts.warm.latest(database, id)
+  const together = await broughtTogether(parts, script, database)
+  const live = together.filter((entry) => entry.type !== 'participant' && !isLateNotice(entry))
+  const message = together.find(({ type }) => type === 'message')
+  const hide = together.flatMap(({ type, body }) => (type === 'notice' ? (body.hidden ?? []) : []))
+  const person = together.find(({ type }) => type === 'participant')
+  const delivered = await deliver(parts, log, {
+    jobs: [...new Set(live.map(({ job }) => job))],
+    entries: together.map((entry) => ({ ...entry, seq: 0 })),
+    settle: together.flatMap(settlementsOf),
+    ...(message?.type === 'message' ? messageRows(message.body, message.at) : {}),
+    ...(hide.length === 0 ? {} : { hide }),
+    ...(person?.type === 'participant' ? { participants: [participantRow(person, of)] } : {}),
+  })
+  if (!delivered.ok) stopScript(script)
+}
+
+/**
+ * The entries that one request brought. Their numbers follow each other, but so may those of the next request: a job that waits counts
+ * its requests in its epoch, since each of them wakes it.
+ */
+async function broughtTogether(parts: Parts, script: Script, database: string): Promise<readonly Entry[]> {
+  const together: Entry[] = []
+  for (const entry of ahead(script)) {
+    if (!isBrought(script, entry) || !follows(entry, together.at(-1))) break
+    together.push(entry)
+  }
+  const [first] = together
+  if (first === undefined || together.length === 1 || together.some(({ job }) => job !== first.job)) return together
+  const row = await parts.store.getJob(database, first.job)
+  if (row === null || row.owner !== null) return together
+  const wakes = epochOf(script, first.job) - row.epoch
+  return together.slice(0, Math.max(1, together.length - Math.max(0, wakes - 1)))
+}
+
+function follows({ type, appendNo }: Entry, before: Entry | undefined): boolean {
+  if (before === undefined) return true
+  if (type === 'participant' || before.type === 'message' || appendNo > 0) return false
+  return before.type === 'participant' ? type === 'resolved' : appendNo === before.appendNo - 1
+}
+
+/** A notice that changes the values of the conversation reaches no job. */
+function isLateNotice({ type, body }: Entry): boolean {
+  return type === 'notice' && body.hidden !== undefined
+}
+
+function settlementsOf(entry: Entry): readonly Settlement[] {
+  if (entry.type !== 'resolved') return []
+  const { id, state, answer, by } = entry.body
+  return state === 'open' ? [] : [{ id, state, answer, by, at: entry.at }]
+}
+
+function messageRows({ files }: MessageBody, at: number): Pick<Append, 'messageAt' | 'contents'> {
+  return { messageAt: at, ...(files === undefined ? {} : { contents: files }) }
+}
+
+function participantRow(
+  { at, body: { user, name, roles, change } }: Entry & { readonly type: 'participant' },
+  { participants }: Replayed,
+): ParticipantRow {
+  const joinedAt = participants.find((one) => one.user === user)?.joinedAt ?? at
+  return { user, name, roles, joinedAt, leftAt: change === 'left' ? at : null }
+}
+
+/** Accepts the message that begins a run, as the engine does for a person. */
+async function begin(parts: Parts, script: Script, row: ConversationRow): Promise<void> {
+  const { database, id } = row
+  const message = messageOf(script, database)
+  if (message === null) return stopScript(script)
+  const accepted =
+    script.at === 0 ? await acceptFirst(parts, row, message) : await next(parts, { database, id, message })
+  if (accepted === null || !('result' in accepted) || !('fromSeq' in accepted)) return stopScript(script)
+  accepted.result.catch(() => {}) // the log says how it ends
+}
+
+async function next(
+  parts: Parts,
+  { database, id, message }: { readonly database: string; readonly id: string; readonly message: Message },
+) {
+  return acceptNext(parts, await parts.warm.latest(database, id), message)
+}
+
+/** The person's message of the run that begins next; null if the log does not begin one there. */
+function messageOf(script: Script, database: string): Message | null {
+  let said: MessageBody | null = null
+  for (const entry of ahead(script)) {
+    if (entry.type === 'message') said = entry.body
+    else if (entry.type === 'start' && entry.kind === 'agent' && said !== null) {
+      const { principal, overrides } = entry.body
+      const { text, artificialActions = [], files, author, authorKind, traceparent } = said
+      return {
+        text,
+        artificialActions: artificialActions.map(({ name, response }) => ({ name, response })),
+        ifLastSeq: null,
+        by: principalOf(database, principal),
+        toolMode: overrides?.toolMode ?? null,
+        ...(files === undefined ? {} : { files }),
+        ...(authorKind === undefined ? {} : { author }),
+        ...(traceparent === undefined ? {} : { traceparent }),
+      }
+    } else return null
+  }
+  return null
+}
+
+/** The error for what a replay cannot play again. Nothing was played yet. */
+export function notReplayable(what: string): WitanError {
+  return new WitanError('BODY_INVALID', `This conversation cannot be replayed: ${what}.`, {
+    hint: 'Export it with `witan conversations export`; the page on replay lists what is not played again.',
+  })
+}

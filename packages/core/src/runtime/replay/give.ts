@@ -1,0 +1,186 @@
+/** Gives the models and tools under way what the log says they gave. */
+import type { Entry, ErrorBody, ModelEndBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
+import type { ModelNote } from '../../model/model.ts'
+import type { ModelSpending } from '../../tool/outcome.ts'
+import { askingOf, childOf, failureOf, failureWords, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
+import type { PendingReply, PendingTool } from './pending.ts'
+import { ahead, aheadOfCall, aheadOfJob, nextIn, stopScript } from './script.ts'
+import type { ReplayStage } from './stage.ts'
+import { isAnswer } from './turns.ts'
+
+/** Content by digest. */
+export type Contents = ReadonlyMap<string, Uint8Array>
+
+/** Gives what the next entry says. False if nobody waits for it. */
+export async function give(stage: ReplayStage, contents: Contents): Promise<boolean> {
+  const { script, pending, turns } = stage
+  const entry = nextIn(script)
+  if (entry === null) return false
+  const { type, kind, place, body } = entry
+  const asked = pending.replies.get(place.call)
+  if (type === 'end' && kind === 'model') return giveReply(stage, entry.body, asked)
+  if (!isAnswer(turns, entry)) return false
+  if (asked !== undefined && type === 'notice' && toldCodes.has(body.code)) {
+    asked.options.tell?.(body as ModelNote)
+    return true
+  }
+  if (asked !== undefined && (type === 'notice' || kind === 'agent')) return giveEnd(stage, asked)
+  const tool = pending.tools.get(place.call) ?? pending.tools.get(place.parentCall ?? '')
+  if (tool === undefined) return false
+  await giveOutcome(stage, { entry, tool, contents })
+  return true
+}
+
+/** The reply or the failure of a call of which the log first notes that a request was lost, or that it failed. */
+function giveEnd({ script }: ReplayStage, asked: PendingReply): boolean {
+  for (const { type, kind, body } of aheadOfCall(script, asked.call)) {
+    if (type === 'end' && kind === 'model' && body.purpose === undefined) {
+      asked.answer(replyOf(body))
+      return true
+    }
+    if (kind !== 'agent' || type === 'start') continue
+    const words = type === 'error' ? failureWords(body) : null
+    return words !== null && fail(asked, words, (body as ErrorBody).code)
+  }
+  return false
+}
+
+function giveReply(stage: ReplayStage, body: ModelEndBody, asked: PendingReply | undefined): boolean {
+  const { script, pending } = stage
+  if (body.purpose === 'progress') {
+    const tool = progressOf(stage)
+    if (tool === null) return false
+    pending.tools.delete(tool.tool.call)
+    tool.tool.finish(outcomeOf(tool.end, tool.spent))
+    return true
+  }
+  if (asked === undefined || (body.purpose === 'summary') !== (asked.summary !== null)) return false
+  pending.replies.delete(asked.call)
+  asked.answer(
+    asked.summary === null ? replyOf(body) : replyOf(body, summaryText(aheadOfCall(script, asked.call), asked)),
+  )
+  return true
+}
+
+/** The text of a summary, which the log keeps with its prefix in an entry of its own. */
+function summaryText(entries: Iterable<Entry>, { summary }: PendingReply): string {
+  for (const { type, body } of entries) {
+    if (type === 'summary') return body.text.slice(summary?.prefix.length ?? 0)
+    if (type === 'notice' && body.code === 'HISTORY_NOT_TRIMMED') return ''
+  }
+  return ''
+}
+
+/** The tool that called a model itself: its model calls stand before its end. */
+function progressOf({ script, pending }: ReplayStage): {
+  readonly tool: PendingTool
+  readonly end: ToolOver
+  readonly spent: readonly ModelSpending[]
+} | null {
+  const spent: ModelSpending[] = []
+  for (const entry of ahead(script)) {
+    if (entry.type === 'end' && entry.kind === 'model' && entry.body.purpose === 'progress') {
+      spent.push(spendingOf(entry.body))
+      continue
+    }
+    const tool = pending.tools.get(entry.place.call)
+    return tool === undefined || !isToolOver(entry) ? null : { tool, end: entry, spent }
+  }
+  return null
+}
+
+type ToolOver = Entry & { readonly kind: 'tool'; readonly type: 'end' | 'error' }
+
+function isToolOver(entry: Entry): entry is ToolOver {
+  return entry.kind === 'tool' && entry.type !== 'start'
+}
+
+interface Giving {
+  readonly entry: Entry
+  readonly tool: PendingTool
+  readonly contents: Contents
+}
+
+async function giveOutcome(stage: ReplayStage, { entry, tool, contents }: Giving): Promise<void> {
+  const { script, pending } = stage
+  const { artifacts, saveNote } = tool.context
+  if (entry.type === 'artifact') {
+    const { name, mediaType, digest } = entry.body
+    const bytes = contents.get(digest)
+    if (bytes === undefined) return stopScript(script)
+    await artifacts.save({ name, mediaType, bytes }).then(
+      () => tool.context.commit(),
+      () => stopScript(script),
+    )
+    return
+  }
+  if (entry.type === 'checkpoint') {
+    const { note, read } = entry.body
+    const done = read === undefined ? saveNote(note) : artifacts.read(read).then(() => {})
+    return done.catch(() => stopScript(script))
+  }
+  pending.tools.delete(tool.call)
+  if (entry.type === 'start' && entry.kind === 'agent') tool.finish(childOf(entry.body))
+  else if (entry.type.endsWith('_required')) tool.finish(askingOf(askedTogether(ahead(script), entry)))
+  else if (isToolOver(entry)) tool.finish(outcomeOf(entry, []))
+  else stopScript(script)
+}
+
+/** The interruptions that one tool call opened together. */
+function askedTogether(ahead: Iterable<Entry>, first: Entry): RequiredBody[] {
+  const bodies: RequiredBody[] = []
+  for (const { type, place, body } of ahead) {
+    if (!type.endsWith('_required') || place.call !== first.place.call) break
+    bodies.push(body as RequiredBody)
+  }
+  return bodies
+}
+
+/** Where the engine waits and the log goes on: a model failed, or a time was over. False if the log does not say so. */
+export function provoke(stage: ReplayStage): boolean {
+  const { script, pending, timers } = stage
+  const next = nextIn(script)
+  if (next === null) return false
+  const asked = [...pending.replies.values()].filter(({ job }) => job === next.job)
+  const own = pending.replies.get(next.place.call)
+  if (own !== undefined && isCut(next) && own.summary === null) return fail(own, '', 'MODEL_CONTEXT_EXCEEDED')
+  if (own?.summary != null && next.type === 'notice') return fail(own, untrimmedWords(next.body), '')
+  const found = failureAhead(stage, next)
+  const failed = found === null ? undefined : (pending.replies.get(found.call) ?? own ?? asked[0])
+  if (failed !== undefined && found !== null) return fail(failed, found.words, found.code)
+  if (found === null && asked.length > 0) {
+    timers.fire()
+    return true
+  }
+  return false
+}
+
+function fail(asked: PendingReply, words: string, code: string): true {
+  asked.fail(failureOf(words, code, asked.options.state?.isLost ?? false))
+  return true
+}
+
+function isCut({ type, kind, body }: Entry): boolean {
+  return type === 'summary' || (type === 'end' && kind === 'model' && body.purpose === 'summary')
+}
+
+function untrimmedWords({ detail }: NoticeBody): string {
+  return detail.replace(/^The history of `[^`]*` is too long and stays as it is: /, '').replace(/\.$/, '')
+}
+
+/** The failure of a model that the log tells next of the job of `from`. */
+function failureAhead(
+  { script }: ReplayStage,
+  from: Entry,
+): { readonly call: string; readonly words: string; readonly code: string } | null {
+  const { job } = from
+  for (const { type, kind, place, body } of aheadOfJob(script, job)) {
+    if (type === 'error' && kind === 'agent') {
+      const words = failureWords(body as ErrorBody)
+      if (words !== null) return { call: place.call, words, code: (body as ErrorBody).code }
+      if (place.call === job) return null
+    }
+    if (kind === 'agent' && type === 'end' && place.call === job) return null
+  }
+  return null
+}

@@ -1,0 +1,113 @@
+/** What the log says of the calls and jobs at work: what is to come of them tells when they go on, and with what. */
+import type { AgentStartBody, Entry } from '@witan/protocol/entries'
+import { readJson } from '@witan/protocol/schemas'
+import { firstDifference } from './difference.ts'
+import { ahead, aheadOfCall, aheadOfJob, type Script } from './script.ts'
+
+/** Append numbers up to this belong to the entries that begin a job. */
+const acceptedEntries = 8
+/** Append numbers per epoch. */
+const perEpoch = 2 ** 24
+
+/** The number before the first that a job gives an entry in an epoch. */
+export function numberBefore(epoch: number): number {
+  return acceptedEntries + (epoch - 1) * perEpoch
+}
+
+/**
+ * Whether somebody outside a job brought this entry: a message, an answer, a cancel, the start of a run, a person who comes or goes. The
+ * runtime itself reports ended tasks, and begins the runs that do.
+ */
+export function isBrought({ followUps }: Script, { type, appendNo, epoch, body, job }: Entry): boolean {
+  if (type === 'participant') return true
+  if (type === 'message' && body.tasks !== undefined && appendNo < 0) return false
+  return appendNo < 0 || (appendNo <= acceptedEntries && epoch <= 1 && !followUps.has(job))
+}
+
+/** The epoch in which a job records its next entry; without one, the epoch that its row has. */
+export function epochOf(script: Script, job: string): number {
+  for (const { epoch } of aheadOfJob(script, job)) return epoch
+  return script.epochs.get(job) ?? 0
+}
+
+/** The next entry that a job records; null if there is none. */
+export function nextOfJob(script: Script, job: string): Entry | null {
+  for (const entry of aheadOfJob(script, job)) return entry
+  return null
+}
+
+/** The next entry of a call; null if there is none. */
+export function nextOfCall(script: Script, call: string): Entry | null {
+  for (const entry of aheadOfCall(script, call)) return entry
+  return null
+}
+
+/** The code with which a job fails in the end; null if it does not. */
+export function endCodeOf(script: Script, job: string): string | null {
+  for (const { type, kind, body } of aheadOfCall(script, job))
+    if (type === 'error' && kind === 'agent') return body.code
+  return null
+}
+
+/** The next start of a run; null if there is none. */
+export function nextRunStart(script: Script): AgentStartBody | null {
+  for (const { type, kind, place, body } of ahead(script))
+    if (type === 'start' && kind === 'agent' && place.call === place.run) return body
+  return null
+}
+
+/** Whether the log notes a lost request of a call before the reply or the end of that call. */
+export function isLostAhead(script: Script, call: string): boolean {
+  for (const { type, kind, body } of aheadOfCall(script, call)) {
+    if (type === 'notice' && body.code === 'USAGE_INCOMPLETE') return true
+    if (type === 'end' && kind === 'model' && body.purpose !== 'progress') return false
+    if (kind === 'agent' && type !== 'start') return false
+  }
+  return false
+}
+
+/** How many waiting messages the next reply of a call had read. */
+export function takenAhead(script: Script, call: string): number {
+  for (const { type, kind, body } of aheadOfCall(script, call)) {
+    const isAnswer = type === 'end' && kind === 'model' && (body.purpose === undefined || body.purpose === 'output')
+    if (isAnswer) return body.taken
+    if (kind === 'agent' && type !== 'start') return 0
+  }
+  return 0
+}
+
+/** A tool call of an agent's call, before it starts. */
+export interface Attempted {
+  readonly caller: string
+  readonly tool: string
+  readonly args: Readonly<Record<string, unknown>>
+}
+
+/** The error with which a tool refused the arguments of a call, as the log says; null if it took them. */
+export function refusalAhead(script: Script, { caller, tool, args }: Attempted): string | null {
+  const refused = new Set<string>()
+  for (const { type, kind, place, body } of ahead(script)) {
+    if (type === 'start' && kind === 'tool' && place.parentCall === caller && body.name === tool) {
+      if (isPartOf(args, body.arguments)) refused.add(place.call)
+    } else if (refused.has(place.call)) {
+      return type === 'error' && kind === 'tool' && body.code === 'TOOL_ARGS_INVALID' ? body.detail : null
+    }
+    // The tool calls of the next reply are others.
+    if (place.call === caller && type === 'end' && (kind === 'model' || kind === 'agent')) return null
+  }
+  return null
+}
+
+function isPartOf(args: Readonly<Record<string, unknown>>, raw: unknown): boolean {
+  const all = typeof raw === 'string' ? parsed(raw) : raw
+  if (typeof all !== 'object' || all === null) return false
+  const known = all as Readonly<Record<string, unknown>>
+  return Object.keys(args).every((name) => firstDifference(args[name], known[name]) === null)
+}
+
+/** The log keeps refused arguments as the model wrote them. */
+function parsed(text: string): unknown {
+  if (text.trim() === '') return {}
+  const read = readJson(text)
+  return read.ok ? read.value : null
+}

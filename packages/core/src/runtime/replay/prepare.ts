@@ -1,0 +1,227 @@
+/** Prepares a replay: what the export must hold, the definitions in a fresh store, and the stage. */
+import { type AgentData, WitanError } from '@witan/protocol'
+import { agentSchema } from '@witan/protocol/schemas'
+import type { Entry } from '@witan/protocol/entries'
+import type { AgentRow } from '../../agent/records.ts'
+import { type ExportItem, readExport } from '../../store/export.ts'
+import type { MovingOf } from '../../store/export-lines.ts'
+import type { ConversationRow, Store, WholeConversation } from '../../store/store.ts'
+import { defineTool, type FunctionTool } from '../../tool/define.ts'
+import type { Effect } from '../../tool/tool.ts'
+import type { RuntimeOptions } from '../options.ts'
+import { failedModel } from './outcomes.ts'
+import { notReplayable, type Replayed } from './bring.ts'
+import { agentsIn, usedRevisions } from './definitions.ts'
+import type { Contents } from './give.ts'
+import { withPseudonyms } from './pseudonyms.ts'
+import { createReplayStage, type ReplayStage } from './stage.ts'
+import { createScript } from './script.ts'
+
+/** A function tool as an export declares it. */
+export interface DeclaredTool {
+  readonly name: string
+  readonly description: string
+  readonly jsonSchema: Readonly<Record<string, unknown>>
+  readonly effect: Effect
+}
+
+/** Everything that a replay needs of an export. */
+export interface ReplaySource {
+  readonly database: string
+  readonly whole: WholeConversation
+  /** The agents and protocols, with the revisions that the log names. */
+  readonly definitions: readonly Pick<MovingOf<'agent'>, 'id' | 'revisions'>[]
+  readonly tools: readonly DeclaredTool[]
+  /** The ids of further agents that exist, although the log names no revision of them. */
+  readonly others?: readonly string[]
+  /** The ceilings of the runtime. Default: those of a runtime. */
+  readonly limits?: NonNullable<RuntimeOptions['limits']>
+  /** The ids of models that have another name for agents, by that name. */
+  readonly models?: Readonly<Record<string, string>>
+}
+
+/** A stage that is ready, and what the replay brings to it. */
+export interface Prepared {
+  readonly stage: ReplayStage
+  readonly replayed: Replayed
+  readonly contents: Contents
+}
+
+/** Loads what an export holds into `store`. Throws `BODY_INVALID` for what a replay does not play again. */
+export async function prepared(source: ReplaySource, store: Store): Promise<Prepared> {
+  const { database, whole, definitions, limits = {} } = source
+  refuse(source)
+  const used = usedRevisions(whole.entries)
+  for (const one of definitions) await loadDefinition(store, database, { ...one, upTo: used.get(one.id) })
+  for (const id of source.others ?? []) {
+    if (definitions.some((one) => one.id === id)) continue
+    const data = agentSchema.parse({ id, name: id, instructions: '', model: 'none' })
+    await store.changeAgents(database, [
+      { id, ifRevision: 0, row: { database, id, revision: 1, source: 'data', data, warnings: [] } },
+    ])
+  }
+  const agents = definitions.flatMap(({ revisions }) => revisions.map(({ data }) => data as unknown as AgentData))
+  const script = createScript(whole.entries, { from: 0, jobs: whole.jobs })
+  const stage = createReplayStage({
+    store,
+    script,
+    limits,
+    tools: source.tools.map(toolOf),
+    sources: [...new Set(agents.flatMap(({ queries = [] }) => queries.map(({ source: name }) => name)))],
+    models: new Map([...modelIds(definitions, whole.entries), ...Object.entries(source.models ?? {})]),
+    isTraced: whole.entries.some(({ type, body }) => type === 'message' && body.traceparent !== undefined),
+  })
+  const { registry } = stage.parts
+  await registry.ensure(database)
+  for (const [id, revisions] of used) for (const one of revisions) await registry.ensureRevision(database, id, one)
+  const contents = new Map((whole.contents ?? []).map(({ digest, bytes }) => [digest, bytes]))
+  for (const [digest, bytes] of contents) await store.putContent(database, digest, bytes)
+  return { stage, contents, replayed: { row: asBegun(database, whole.row), participants: whole.participants ?? [] } }
+}
+
+/** Throws for what a replay does not play again. */
+function refuse({ whole: { entries, jobs }, definitions, tools }: ReplaySource): void {
+  const known = new Set(jobs.map(({ id }) => id))
+  for (const { seq, type, kind, job, body } of entries) {
+    if (type === 'start' && kind === 'agent' && !known.has(job))
+      throw notReplayable('it is a fork, whose log began in another one')
+    if (type === 'notice' && body.code === 'RUN_RECOVERED')
+      throw notReplayable(`at seq ${seq} a worker was lost, and another took its job over`)
+  }
+  const declared = new Set(tools.map(({ name }) => name))
+  const missed = entries.flatMap(({ type, body }) =>
+    type === 'notice' && body.code === 'TOOL_UNAVAILABLE' ? [body.detail] : [],
+  )
+  for (const { tools: named = [], id } of agentsIn(definitions)) {
+    const lacking = named.find(
+      (name) => !declared.has(name) && !missed.some((detail) => detail.includes(`\`${name}\``)),
+    )
+    if (lacking !== undefined)
+      throw notReplayable(`the export does not declare the function tool \`${lacking}\` of \`${id}\``)
+  }
+}
+
+/** The row of the conversation before its first entry. */
+function asBegun(database: string, row: ConversationRow): ConversationRow {
+  const parameters = Object.fromEntries(
+    Object.entries(row.parameters).map(([name, [value, hidden, after]]) => [
+      name,
+      [value, after === undefined ? hidden : false] as const,
+    ]),
+  )
+  return { ...row, database, parameters, lastSeq: 0, expiresAt: null }
+}
+
+/** Stores the revisions of a definition, up to the latest that the log names. */
+async function loadDefinition(
+  store: Store,
+  database: string,
+  { id, revisions, upTo }: ReplaySource['definitions'][number] & { readonly upTo: ReadonlySet<number> | undefined },
+): Promise<void> {
+  const last = upTo === undefined ? Number.POSITIVE_INFINITY : Math.max(...upTo)
+  for (const one of upTo ?? []) {
+    if (!revisions.some(({ revision }) => revision === one))
+      throw notReplayable(`the export lacks revision ${one} of \`${id}\``)
+  }
+  let before = 0
+  for (const { revision, ...rest } of revisions) {
+    if (revision > last) return
+    const row = { database, id, revision, ...rest } as unknown as AgentRow
+    if (!(await store.changeAgents(database, [{ id, ifRevision: before, row }])))
+      throw notReplayable(`\`${id}\` is there twice`)
+    before = revision
+  }
+}
+
+function toolOf({ name, description, jsonSchema, effect }: DeclaredTool): FunctionTool {
+  const parameters = {
+    '~standard': { version: 1 as const, vendor: 'witan', validate: (value: unknown) => ({ value }) },
+  }
+  return defineTool({ name, description, jsonSchema, effect, parameters, execute: () => null })
+}
+
+/**
+ * The ids of the models by name. A model of code may have another id than the name under which agents find it: then the error of a
+ * call that it failed has it.
+ */
+function modelIds(definitions: ReplaySource['definitions'], entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const agents = definitions.flatMap(({ revisions }) => revisions.map(({ data }) => data as unknown as AgentData))
+  const ids = new Map([...modelNames(agents, entries)].map((name) => [name, name]))
+  const asked = new Map<string, string | undefined>()
+  for (const { type, kind, place, body } of entries) {
+    if (type === 'start' && kind === 'agent') {
+      const found = definitions.find(({ id }) => id === body.agent)?.revisions
+      const data = found?.find(({ revision }) => revision === body.revision)?.data as unknown as AgentData | undefined
+      asked.set(place.call, body.overrides?.model ?? data?.model ?? undefined)
+    } else if (type === 'error' && kind === 'agent') {
+      const id = failedModel(body)
+      const name = asked.get(place.call)
+      if (id !== null && name !== undefined && !ids.has(id)) ids.set(name, id)
+    }
+  }
+  return ids
+}
+
+/** The models that agents, delegations and the log name, without those that the runtime did not have. */
+function modelNames(agents: readonly AgentData[], entries: readonly Entry[]): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const { model, fallbacks = [] } of agents) for (const name of [model, ...fallbacks]) if (name) names.add(name)
+  for (const { type, kind, body } of entries) {
+    if (type === 'start' && kind === 'agent' && body.overrides?.model !== undefined) names.add(body.overrides.model)
+  }
+  for (const { type, body } of entries) {
+    if (type !== 'error' || body.code !== 'MODEL_UNKNOWN') continue
+    names.delete(/ wants model `([^`]*)`/.exec(body.detail)?.[1] ?? '')
+  }
+  return names
+}
+
+/**
+ * Reads what a replay needs from the lines of an export: of the conversation of that id, or of the only one. Hidden values become
+ * pseudonyms. Throws `NOT_FOUND`, and what `readExport` throws.
+ */
+export async function readReplaySource(
+  lines: AsyncIterable<string>,
+  { conversation = null }: { readonly conversation?: string | null } = {},
+): Promise<ReplaySource> {
+  const found: (ExportItem & { readonly kind: 'whole' })[] = []
+  const definitions: MovingOf<'agent'>[] = []
+  let runtime: MovingOf<'runtime'> | null = null
+  for await (const item of readExport(lines)) {
+    if (item.kind === 'agent') definitions.push(item)
+    else if (item.kind === 'runtime') runtime = item
+    else if (item.kind === 'whole' && (conversation === null || item.whole.row.id === conversation)) found.push(item)
+  }
+  const [one, another] = found
+  if (one === undefined) throw noConversation(conversation)
+  if (another !== undefined) throw severalConversations(found.map(({ whole }) => whole.row.id))
+  const { database } = one
+  const own = definitions.filter((definition) => definition.database === database)
+  const { maxDepth = null, ...limits } = runtime?.limits ?? {}
+  return {
+    database,
+    whole: await withPseudonyms(one.whole, agentsIn(own)),
+    definitions: own,
+    tools: runtime?.tools ?? [],
+    limits: {
+      ...limits,
+      ...(maxDepth === null && runtime === null ? {} : { maxDepth: maxDepth ?? Number.POSITIVE_INFINITY }),
+    },
+    models: runtime?.models ?? {},
+    others: runtime?.agents ?? [],
+  }
+}
+
+function noConversation(conversation: string | null): WitanError {
+  const which = conversation === null ? 'no conversation' : `no conversation \`${conversation}\``
+  return new WitanError('NOT_FOUND', `The export holds ${which}.`, {
+    hint: 'Take a file of `witan conversations export`.',
+  })
+}
+
+function severalConversations(ids: readonly string[]): WitanError {
+  const listed = ids.slice(0, 5).map((id) => `\`${id}\``)
+  return new WitanError('BODY_INVALID', `The export holds ${ids.length} conversations: ${listed.join(', ')} ….`, {
+    hint: 'Name one of them.',
+  })
+}

@@ -1,0 +1,189 @@
+/** Replaces hidden values in an export by pseudonyms: each value by its own, everywhere, so that a replay meets the same texts. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type AgentData, WitanError } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
+import { edgesOf } from '../../agent/edges.ts'
+import { scrubbed, scrubberOfValues } from '../../parameter/scrub.ts'
+import type { StoredContent, WholeConversation } from '../../store/store.ts'
+import { callDigest } from '../../tool/digest.ts'
+
+/** How many entries are cleaned before others get their turn. */
+const entriesPerTurn = 64
+
+/** A hidden value, and what stands for it. */
+interface Replaced {
+  readonly value: unknown
+  readonly pseudonym: string
+  /** Takes the value out of a text, in every form that a scrubber knows; null if it is too short to be looked for. */
+  readonly replace: ((text: string) => string) | null
+}
+
+type Replacements = readonly Replaced[]
+
+/**
+ * The same conversation without the values that its start or an agent hides, or that are secret, and without the rows that a replay
+ * makes anew. A pseudonym is a text: of a value it shows only whether it is long enough to be looked for. Throws `BODY_INVALID` if a file
+ * holds such a value.
+ */
+export async function withPseudonyms(
+  whole: WholeConversation,
+  agents: readonly AgentData[],
+): Promise<WholeConversation> {
+  const hidden = hiddenNames(whole, agents)
+  const all = replacementsOf(whole, hidden)
+  const jobs = whole.jobs.map((job) => ({ ...job, result: null }))
+  const bare = { ...whole, jobs, interruptions: [] }
+  if (all.length === 0) return bare
+  for (const content of whole.contents ?? []) {
+    await nextTurn() // a file has up to 16 MiB
+    refuseHidden(content, all)
+  }
+  const parameters = Object.fromEntries(
+    Object.entries(whole.row.parameters).map(([name, [value, ...flags]]) => [
+      name,
+      [hidden.has(name) ? exactly(value, all) : clean(value, all), ...flags] as const,
+    ]),
+  ) as WholeConversation['row']['parameters']
+  const entries: Entry[] = []
+  for (const entry of whole.entries) {
+    entries.push({ ...entry, body: cleanBody(entry, all) } as Entry)
+    if (entry.seq % entriesPerTurn === 0) await nextTurn()
+  }
+  return { ...bare, row: { ...whole.row, parameters }, entries }
+}
+
+/** The values of the conversation that somebody must not see: by its start, or by the declaration of an agent. */
+function hiddenNames({ row }: WholeConversation, agents: readonly AgentData[]): ReadonlySet<string> {
+  const declared = new Set<string>()
+  for (const { parameters } of agents)
+    for (const { name, secret, sendToModel } of parameters) if (secret || !sendToModel) declared.add(name)
+  // A chain of edges may rename a value more than once.
+  for (let size = -1; size < declared.size; ) {
+    size = declared.size
+    for (const agent of agents)
+      for (const { map } of edgesOf(agent))
+        for (const [child, own] of Object.entries(map)) if (own !== null && declared.has(child)) declared.add(own)
+  }
+  const names = Object.entries(row.parameters).filter(([name, [, isHidden]]) => isHidden || declared.has(name))
+  return new Set(names.flatMap(([name]) => (name === '$users' ? [] : [name])))
+}
+
+function replacementsOf({ row }: WholeConversation, hidden: ReadonlySet<string>): Replacements {
+  const all = new Map<unknown, Replaced>()
+  for (const name of hidden) {
+    for (const value of [row.parameters[name]?.[0]].flat()) {
+      if (value === null || value === undefined || all.has(value)) continue
+      const scrub = scrubberOfValues([value])
+      const pseudonym = scrub === null ? `~${all.size + 1}` : `pseudonym-${all.size + 1}`
+      all.set(value, { value, pseudonym, replace: scrub && ((text) => substituted(text, scrub, pseudonym)) })
+    }
+  }
+  return [...all.values()]
+}
+
+/** A character of no language, in the place of marks that stand in the text already. */
+const standIn = '\ue000'
+
+function substituted(text: string, scrub: (text: string) => string, pseudonym: string): string {
+  const marked = text.replaceAll(scrubbed, standIn)
+  const without = scrub(marked)
+  return without === marked ? text : without.replaceAll(scrubbed, pseudonym).replaceAll(standIn, scrubbed)
+}
+
+function refuseHidden({ bytes, name }: StoredContent, all: Replacements): void {
+  const text = Buffer.from(bytes).toString('latin1')
+  const utf8 = Buffer.from(bytes).toString('utf8')
+  if (all.every(({ replace }) => replace === null || (replace(text) === text && replace(utf8) === utf8))) return
+  throw new WitanError('BODY_INVALID', `The file \`${name ?? 'without a name'}\` holds a value that is hidden.`, {
+    hint: 'A conversation with such a file cannot be exported for a replay; `witan export` moves it with its values.',
+  })
+}
+
+/** A hidden value, or a list of such values. */
+function exactly(value: unknown, all: Replacements): unknown {
+  if (Array.isArray(value)) return value.map((one) => exactly(one, all))
+  return all.find((one) => one.value === value)?.pseudonym ?? clean(value, all)
+}
+
+/** Fields of bodies that hold names and ids of the runtime. */
+const structural: ReadonlySet<string> = new Set([
+  ...['id', 'agent', 'author', 'authorKind', 'revision', 'revisions', 'toolCallId', 'callId', 'taskId', 'originRunId'],
+  ...[
+    'name',
+    'code',
+    'finishReason',
+    'model',
+    'status',
+    'kind',
+    'state',
+    'path',
+    'addressee',
+    'by',
+    'digest',
+    'mediaType',
+  ],
+  ...[
+    'document',
+    'reader',
+    'map',
+    'history',
+    'hiddenParameters',
+    'bound',
+    'principal',
+    'tool',
+    'user',
+    'roles',
+    'change',
+  ],
+  ...['handedFrom', 'heard', 'tasks', 'backgroundTasks', 'hidden', 'purpose', 'from', 'to', 'handsTo', 'held', 'read'],
+])
+
+/** The body of an entry. The names and ids in it stay; what anybody wrote is cleaned. */
+function cleanBody({ type, kind, body }: Entry, all: Replacements): unknown {
+  const fields = Object.entries(body).map(([name, value]): [string, unknown] => {
+    if (structural.has(name)) return [name, value]
+    if (name === 'parameters' && kind === 'agent') return [name, cleanFields(value, all)]
+    if (name === 'toolCalls' || name === 'initial' || name === 'artificialActions')
+      return [name, cleanCalls(value, all)]
+    if (name === 'exchange') return [name, cleanExchange(value, all)]
+    return [name, clean(value, all)]
+  })
+  const made = Object.fromEntries(fields)
+  // The digest is that of the arguments as they are now.
+  if (type === 'approval_required' && 'digest' in made)
+    return { ...made, digest: callDigest(String(made['tool']), made['arguments'] as Record<string, unknown>) }
+  return made
+}
+
+function cleanFields(value: unknown, all: Replacements): unknown {
+  const fields = Object.entries((value ?? {}) as object)
+  return Object.fromEntries(fields.map(([name, one]) => [name, exactly(one, all)]))
+}
+
+function cleanCalls(value: unknown, all: Replacements): unknown {
+  const calls = value as readonly { readonly id: string; readonly name: string }[]
+  return calls.map(({ id, name, ...rest }) => ({ id, name, ...(clean(rest, all) as object) }))
+}
+
+function cleanExchange(value: unknown, all: Replacements): unknown {
+  const { body, soFar, ...rest } = (value ?? {}) as { readonly body?: unknown; readonly soFar?: unknown }
+  return {
+    ...rest,
+    ...(body === undefined ? {} : { body: clean(body, all) }),
+    ...(soFar === undefined ? {} : { soFar: clean(soFar, all) }),
+  }
+}
+
+/** The same JSON with every text cleaned, names of fields included. */
+function clean(value: unknown, all: Replacements): unknown {
+  if (typeof value === 'string') return cleanText(value, all)
+  if (typeof value === 'number')
+    return all.find((one) => one.replace !== null && one.value === value)?.pseudonym ?? value
+  if (Array.isArray(value)) return value.map((one) => clean(one, all))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [cleanText(name, all), clean(one, all)]))
+}
+
+function cleanText(text: string, all: Replacements): string {
+  return all.reduce((one, { replace }) => (replace === null ? one : replace(one)), text)
+}
