@@ -16,6 +16,7 @@ import { movingCommands } from './commands/export-import.ts'
 import { runCommand } from './commands/run.ts'
 import { serveCommand } from './commands/serve.ts'
 import { taskCommands } from './commands/tasks.ts'
+import { usageCommand } from './commands/usage.ts'
 import { workCommand } from './commands/work.ts'
 import type { ExitCode } from './exit.ts'
 import { exitCodeOf, exitCodes, UsageError } from './exit.ts'
@@ -37,6 +38,7 @@ const commands: readonly Command[] = [
   ...conversationCommands,
   ...taskCommands,
   ...interruptionCommands,
+  usageCommand,
   ...artifactCommands,
   ...keyCommands,
   ...movingCommands,

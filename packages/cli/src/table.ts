@@ -7,6 +7,8 @@ import { cutText, oneLine, textWidth } from './tree/width.ts'
 export interface Column {
   readonly title: string
   readonly tone?: Tone
+  /** Whether its cells end below each other, as numbers do. */
+  readonly isNumber?: boolean
 }
 
 const gap = 2
@@ -32,7 +34,8 @@ export function tableLines(columns: readonly Column[], rows: readonly (readonly 
       tone: at === 0 ? 'faint' : (columns[index]?.tone ?? 'plain'),
     })
     const cells = beside.map((cell, index) => {
-      const span = spanOf(cutText(row[index] ?? '', cell), index)
+      const text = cutText(row[index] ?? '', cell)
+      const span = spanOf(columns[index]?.isNumber === true ? atEnd(text, cell) : text, index)
       return index === beside.length - 1 ? span : padded(span, cell + gap)
     })
     const text = row[last] ?? ''
@@ -55,6 +58,10 @@ function narrowed(widths: readonly number[], width: number): readonly number[] {
     less[widest] = (less[widest] ?? 0) - 1
   }
   return less
+}
+
+function atEnd(text: string, width: number): string {
+  return ' '.repeat(width - textWidth(text)) + text
 }
 
 function padded({ text, tone }: Span, width: number): Span {

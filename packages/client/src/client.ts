@@ -1,5 +1,6 @@
 /** The client of one Witan server. */
 import type { Event } from '@witan/protocol'
+import type { UsageItem } from '@witan/protocol/schemas'
 import type { PrincipalView } from '@witan/protocol/keys'
 import { isWitanError } from '@witan/protocol'
 import { refuseUnknown } from './options.ts'
@@ -24,8 +25,10 @@ import { type Keys, keyCalls } from './keys.ts'
 import { type Protocols, protocolCalls } from './protocols.ts'
 import { type Artifacts, artifactCalls } from './artifacts.ts'
 import { type Tasks, taskCalls } from './tasks.ts'
+import { eachItem, type Page } from './page.ts'
 import { realTiming, type Timing } from './timing.ts'
 import { createTransport } from './transport.ts'
+import { listUsage, type UsageQuery } from './usage.ts'
 
 /** The server's address, and what the requests show to it. */
 export interface ClientOptions {
@@ -51,6 +54,10 @@ export interface Client {
   readonly questions: Questions
   readonly artifacts: Artifacts
   readonly tasks: Tasks
+  /** What the database has used, by agent, conversation, user, model or day: a page, in the order of the keys, which may be short. */
+  usage(query: UsageQuery): Promise<Page<UsageItem>>
+  /** The same, item by item, over all pages. */
+  allUsage(query: UsageQuery): AsyncGenerator<UsageItem, void, undefined>
   readonly keys: Keys
   /** Who the token makes this client. */
   principal(): Promise<PrincipalView>
@@ -88,6 +95,8 @@ export function createClient(options: ClientOptions): Client {
     questions: questionCalls(transport),
     artifacts: artifactCalls(transport),
     tasks: taskCalls(transport),
+    usage: (query) => listUsage(transport, query),
+    allUsage: (query) => eachItem((page) => listUsage(transport, { ...query, ...page }), query),
     keys: keyCalls(transport),
     principal: () => transport.json('GET', '/api/v1/principal'),
     conversation: (agent, chat) => createChat(transport, agent, chat),

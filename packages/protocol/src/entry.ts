@@ -262,7 +262,10 @@ export interface KeptParts {
 }
 /** A model's complete reply. `taken` is the number of waiting messages of the document that it had read. */
 export interface ModelEndBody {
+  /** As the provider names it. */
   readonly model: string
+  /** The name that was asked for, if it is another one. Usage counts by it: a provider may name its models as it likes. */
+  readonly asked?: string
   readonly usage: ModelUsage | null
   readonly finishReason: string
   readonly text: string
@@ -333,6 +336,8 @@ export interface ParticipantBody {
 export interface NoticeBody {
   readonly code: NoticeCode
   readonly detail: string
+  /** Of `USAGE_INCOMPLETE`: the model that was asked; absent in logs of earlier versions. */
+  readonly model?: string
   /** The parameters that are hidden from this entry on [E19]. */
   readonly hidden?: readonly string[]
 }

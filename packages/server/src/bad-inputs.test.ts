@@ -244,7 +244,7 @@ const rows: Row[] = [
   ['another method', ['PATCH', '/api/v1/agents'], 405, 'METHOD_NOT_ALLOWED', 'PATCH', 'GET, POST'],
   ['another method on one thing', ['POST', '/api/v1/runs/x', { body: {} }], 405, 'METHOD_NOT_ALLOWED', 'POST'],
   ['a path that is none', ['GET', '/api/v1/nothing'], 404, 'NOT_FOUND', '/api/v1/nothing'],
-  ['a path of a feature to come', ['GET', '/api/v1/usage'], 404, 'NOT_FOUND', '/api/v1/usage'],
+  ['a path of a feature to come', ['GET', '/api/v1/memories'], 404, 'NOT_FOUND', '/api/v1/memories'],
   ['an unknown artifact', ['GET', '/api/v1/artifacts/x'], 404, 'NOT_FOUND', '`x`'],
   ['an unknown task', ['GET', '/api/v1/tasks/c_none'], 404, 'NOT_FOUND', 'c_none'],
   [

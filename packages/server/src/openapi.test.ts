@@ -105,6 +105,7 @@ test('the paths are those of the contract that this version has', () => {
     'GET /api/v1/runs/{id}/exchanges',
     'GET /api/v1/tasks',
     'GET /api/v1/tasks/{id}',
+    'GET /api/v1/usage',
     'POST /api/v1/agent/{parentId}/subagents/{id}/run',
     'POST /api/v1/agents',
     'POST /api/v1/agents/batch',

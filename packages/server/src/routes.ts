@@ -17,6 +17,7 @@ import { runRoutes } from './routes/runs.ts'
 import { subAgentRoutes } from './routes/sub-agents.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import { toolRoutes } from './routes/tools.ts'
+import { usageRoutes } from './routes/usage.ts'
 
 /** The routes that work through the runtime; also what the OpenAPI document lists. */
 export const apiRoutes: readonly Route[] = [
@@ -32,6 +33,7 @@ export const apiRoutes: readonly Route[] = [
   ...eventRoutes,
   ...interruptionRoutes,
   ...taskRoutes,
+  ...usageRoutes,
   ...keyRoutes,
 ]
 

@@ -10,7 +10,7 @@ import { modelView, systemMessage } from '../conversation/view.ts'
 import { entriesOf } from '../conversation/warm.ts'
 import { traced } from '../job/environment.ts'
 import { channelOf } from '../identity/channel.ts'
-import { type CallState, ModelCallError, type ModelRequest } from '../model/model.ts'
+import { type CallState, ModelCallError, type ModelRequest, namesOfModel } from '../model/model.ts'
 import { readReply } from '../model/read-reply.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
 import { withinLimit } from '../model/time-limit.ts'
@@ -198,7 +198,7 @@ export async function progressOf(
     const options = { signal, deltas: false, ...state, ...traced(context.env, database, call.place) }
     return orAborted(readReply(model, requestOf(task, call, of.question), options), signal)
   })
-  const spent = { model: reply.model ?? model.id, usage: reply.usage, finishReason: reply.finishReason, startedAt }
+  const spent = { ...namesOfModel(reply, model), usage: reply.usage, finishReason: reply.finishReason, startedAt }
   return { text: answerText(task.root, reply.text), asOfSeq, spent }
 }
 

@@ -85,13 +85,17 @@ export class Job {
       tries: attempts,
       isStuck,
     }
-    this.writer = new Writer(log, identity, {
-      refused: (reason) => stopJob(this, reason),
-      made: (jobs) => env.launch(jobs, log),
-      changed: (row) => {
-        this.lifecycle.tries = row.attempts
+    this.writer = new Writer(
+      log,
+      { ...identity, principal: this.run.principal.id },
+      {
+        refused: (reason) => stopJob(this, reason),
+        made: (jobs) => env.launch(jobs, log),
+        changed: (row) => {
+          this.lifecycle.tries = row.attempts
+        },
       },
-    })
+    )
     this.watcher = { changed: () => this.changes.beat(), broken: (reason) => stopJob(this, reason) }
     log.watchers.set(identity.id, this.watcher)
   }

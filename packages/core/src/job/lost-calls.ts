@@ -33,5 +33,5 @@ export function noteWaiting(job: Job): number {
 
 function noteLost(job: Job, { place, agent, model }: AgentCall): void {
   const detail = `A request of \`${agent.id}\` to the model \`${model}\` gave no reply and may be charged for; no sum has what it used.`
-  record(job, place, { type: 'notice', kind: null, body: { code: 'USAGE_INCOMPLETE', detail } })
+  record(job, place, { type: 'notice', kind: null, body: { code: 'USAGE_INCOMPLETE', detail, model } })
 }

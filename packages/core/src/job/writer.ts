@@ -33,17 +33,17 @@ export class Writer {
   /** The pending commit of a result that must not repeat. No model call begins before it is durable [D4]. */
   settling: Promise<void> | null = null
   readonly #log: ConversationLog
-  readonly #job: { readonly id: string; readonly epoch: number }
+  readonly #job: { readonly id: string; readonly epoch: number; readonly principal: string }
   readonly #events: WriterEvents
   #lastWrite: Promise<void> = Promise.resolve()
 
   constructor(
     log: ConversationLog,
-    job: { readonly id: string; readonly epoch: number; readonly again?: boolean },
+    job: { readonly id: string; readonly epoch: number; readonly again?: boolean; readonly principal: string },
     events: WriterEvents,
   ) {
     this.#log = log
-    this.#job = { id: job.id, epoch: job.epoch }
+    this.#job = { id: job.id, epoch: job.epoch, principal: job.principal }
     this.#events = events
     this.outbox = new Outbox(job)
   }
@@ -94,7 +94,8 @@ export class Writer {
   #member({ entries, open, settle, jobs, contents }: Recorded) {
     const { database, id } = this.#log.state
     const fence = { job: this.#job.id, epoch: this.#job.epoch }
-    const member = { database, conversation: id, fence, entries, open, settle, jobs }
+    const usedBy = this.#job.principal
+    const member = { database, conversation: id, fence, entries, open, settle, jobs, usedBy }
     return contents === null ? member : { ...member, contents }
   }
 }

@@ -1,6 +1,6 @@
 /** The contract of a model: one method. */
 import type { FinishReason, ReasoningEffort } from '@witan/protocol'
-import type { KeptParts, ModelUsage } from '@witan/protocol/entries'
+import type { KeptParts, ModelEndBody, ModelUsage } from '@witan/protocol/entries'
 import type { ModelMessage, ModelToolCall } from './message.ts'
 import type { ModelSettings } from './settings.ts'
 import { type CallTrouble, mayHaveCost } from './trouble.ts'
@@ -185,4 +185,10 @@ function changed({ message, status, retryAfterMs, trouble }: ModelCallError, ret
     trouble,
     mayHaveCost: true,
   })
+}
+
+/** The names of a reply's model, as its entry keeps them. */
+export function namesOfModel(reply: Pick<ModelReply, 'model'>, asked: Model): Pick<ModelEndBody, 'model' | 'asked'> {
+  const model = reply.model ?? asked.id
+  return model === asked.id ? { model } : { model, asked: asked.id }
 }

@@ -4,7 +4,7 @@ import { misfit } from '../conversation/exchange.ts'
 import { attributed } from '../model/attribution.ts'
 import type { AgentCall, FinalReply } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
-import type { Model, ModelReply, ModelRequest } from '../model/model.ts'
+import { type Model, type ModelReply, type ModelRequest, namesOfModel } from '../model/model.ts'
 import { outputIssue, outputToolName, outputToolsOf } from '../model/output.ts'
 import { type Job, record } from '../job/job.ts'
 import { askAgain } from './off-form.ts'
@@ -54,7 +54,7 @@ export function takeClosing({ call, model, startedAt, attempt }: Closing, job: J
     type: 'end',
     kind: 'model',
     body: {
-      model: reply.model ?? model.id,
+      ...namesOfModel(reply, model),
       usage: reply.usage,
       finishReason: reply.finishReason,
       text: reply.text,

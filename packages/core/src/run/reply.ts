@@ -44,6 +44,7 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
     accepted: off === null,
   }
   // Set one by one: every reply is kept, and an object that spreads what few replies have takes room for all of it.
+  if (body.model !== model.id) body.asked = model.id
   if (heard.length > 0) body.heard = heard
   if (isFlood) body.admitted = most
   if (kept !== null) body.kept = kept

@@ -9,6 +9,7 @@ import {
   type ModelCallOptions,
   type ModelReply,
   type ModelRequest,
+  namesOfModel,
 } from '../model/model.ts'
 import { readReply } from '../model/read-reply.ts'
 import { orAborted } from '../job/abort.ts'
@@ -78,7 +79,7 @@ async function summaryOf(
   }
   if (signal.aborted) return null
   recordReply(call, job, {
-    model: reply.model ?? model.id,
+    ...namesOfModel(reply, model),
     usage: reply.usage,
     finishReason: reply.finishReason,
     startedAt: reply.askedAt ?? startedAt,
@@ -127,7 +128,7 @@ function requestOf(trim: Summarize, transcript: string): ModelRequest {
 function recordReply(
   call: AgentCall,
   job: Job,
-  of: Pick<ModelEndBody, 'model' | 'usage' | 'finishReason' | 'startedAt'>,
+  of: Pick<ModelEndBody, 'model' | 'asked' | 'usage' | 'finishReason' | 'startedAt'>,
 ): void {
   const nothing = { text: '', toolCalls: [], taken: 0, attempt: 0, offered: false, accepted: true }
   record(job, call.place, { type: 'end', kind: 'model', body: { ...of, ...nothing, purpose: 'summary' } })

@@ -22,7 +22,7 @@ import type {
   TaskProgress,
   TaskReply,
 } from '@witan/protocol'
-import type { ConversationParticipant } from '@witan/protocol/schemas'
+import type { ConversationParticipant, UsageDimension, UsageItem } from '@witan/protocol/schemas'
 import type { Artifact } from '@witan/protocol/entries'
 import type { Diagram, Exchange, StoredProtocol } from '@witan/protocol/protocols'
 import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/admin/assign.ts'
@@ -211,6 +211,15 @@ export interface ArtifactReader {
   read(id: string): Promise<{ readonly artifact: Artifact; readonly bytes: Uint8Array }>
 }
 
+/** What is listed: by what, and of which days. */
+export interface UsageQuery extends PageOptions {
+  readonly by: UsageDimension
+  /** The first day, as `2026-11-25` (UTC); of a date with a time, the day that has it. */
+  readonly from?: string
+  /** The last day; of a date with a time, which is exclusive, the last day before it. */
+  readonly to?: string
+}
+
 /** A conversation driven by library code. */
 export interface Chat {
   /** The id: from the options if it is complete there, otherwise assigned at the first run; throws before that [Rb34]. */
@@ -302,6 +311,12 @@ export interface Witan {
    * set [E57].
    */
   cancelRun(runId: string, options?: { readonly tasks?: boolean }): Promise<void>
+  /**
+   * What the database has used, by agent, conversation, user, model or day (UTC), in the order of the keys. The cost of a page does
+   * not grow with the history: it reads sums, at most 5,000 rows of one key and day, and may so be short and still have a cursor. For
+   * the roles `admin` and `read`; others get `NOT_FOUND`. Throws `RUN_INPUT_INVALID` for another dimension or date [T27].
+   */
+  usage(query: UsageQuery): Promise<Page<UsageItem>>
   readonly tasks: TaskControls
   /** One page of stored events. Throws `EVENT_ID_AHEAD`. */
   readEvents(conversationId: string, filter?: EventFilter & { limit?: number }): Promise<EventPage>

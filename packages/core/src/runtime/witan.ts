@@ -18,6 +18,7 @@ import { protocolAdmin } from './protocols.ts'
 import { exportConversation } from './replay/conversation-export.ts'
 import type { Scope } from './scope.ts'
 import { taskControls } from './tasks.ts'
+import { listUsage } from './usage.ts'
 import {
   followEvents,
   getConversation,
@@ -62,6 +63,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
       await ready()
       for await (const line of exportConversation(scope, id)) yield exportText(line)
     },
+    usage: (query) => ready().then(() => listUsage(scope, query)),
     tasks: taskControls(scope),
     getRun: (id) => ready().then(() => getRun(scope, id)),
     getExchanges: (id) => ready().then(() => getExchanges(scope, id)),

@@ -1,6 +1,7 @@
 /** Converts rows of SQL tables to rows of the contract. Every driver uses the same column names. */
 import type { AgentRow } from '../agent/records.ts'
 import type { KeyRow } from './keys.ts'
+import type { UsageRow } from './usage-records.ts'
 import { firstWordsOf } from './entry-text.ts'
 import type { ConversationRow, InterruptionRow, JobStatus, ListedConversation, ReplyRow } from './store.ts'
 
@@ -96,5 +97,25 @@ export function rowReaders(text: (value: unknown) => string): RowReaders {
       expiresAt: row.expires_at as number | null,
       lastUsedAt: row.last_used_at as number | null,
     }),
+  }
+}
+
+/** Sums of usage. Its key is a text that needs no decoding, unless a reader is given. */
+export function usageRow(row: Row, text: (value: unknown) => string = (value) => value as string): UsageRow {
+  return {
+    by: row.dimension as UsageRow['by'],
+    key: text(row.key),
+    day: row.day as number,
+    modelCalls: row.model_calls as number,
+    toolCalls: row.tool_calls as number,
+    inputTokens: row.input_tokens as number,
+    outputTokens: row.output_tokens as number,
+    cachedInputTokens: row.cached_input_tokens as number,
+    reasoningTokens: row.reasoning_tokens as number,
+    cacheWriteTokens: row.cache_write_tokens as number,
+    costUsd: row.cost_usd as number,
+    unpriced: row.unpriced as number,
+    incomplete: row.incomplete as number,
+    priceDate: row.price_date as string | null,
   }
 }

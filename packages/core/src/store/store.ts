@@ -6,6 +6,7 @@ import type { ArtifactRecords } from './artifact-records.ts'
 import type { KeyRecords } from './keys.ts'
 import type { StoreListener } from './listener.ts'
 import type { RowPage } from './page.ts'
+import type { UsageRecords } from './usage-records.ts'
 
 /** A conversation's row. `parameters` are JSON values that the runtime made. */
 export interface ConversationRow {
@@ -179,6 +180,11 @@ export interface Append {
    * null nothing is stored, but the reply must be pending.
    */
   readonly note?: Reservation & { readonly text: string | null }
+  /**
+   * The principal for whom the usage in the entries counts, which is added in the same append [T27]. Absent: they are copies, and
+   * count nowhere.
+   */
+  readonly usedBy?: string
 }
 
 /** Why an append was refused. The first reason counts, in this order: reply, existence, fence, seq, interruptions, content, jobs. */
@@ -248,7 +254,7 @@ export interface WholeConversation {
  * (`STORE_UNAVAILABLE`). If an append throws, so does every later append of its conversation that was made before the rejection.
  * Whether an append that threw was stored is unknown; the caller must read the log again.
  */
-export interface Store extends AgentRecords, ArtifactRecords, KeyRecords {
+export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, UsageRecords {
   /** The time of the store's clock in ms: an estimate of the database server's clock on PostgreSQL, the injected one on memory and SQLite. */
   now(): number
   /** Opens files and connections, and migrates the schema. Throws `STORE_LOCKED`, `SCHEMA_TOO_NEW`, `STORE_UNREACHABLE`. */
@@ -268,7 +274,10 @@ export interface Store extends AgentRecords, ArtifactRecords, KeyRecords {
   listParticipants(database: string, conversation: string, page: RowPage): Promise<readonly ParticipantRow[]>
   /** One person of a conversation; null if this person never took part. */
   getParticipant(database: string, conversation: string, user: string): Promise<ParticipantRow | null>
-  /** Deletes the conversation with its entries, jobs, interruptions, participants, and content that no other one refers to. False if there was none. */
+  /**
+   * Deletes the conversation with its entries, jobs, interruptions, participants, its own usage, and content that no other one refers
+   * to. What it has used stays in all other sums. False if there was none.
+   */
   deleteConversation(database: string, id: string): Promise<boolean>
   /**
    * Deletes expired conversations of any database, each atomically; one with a live job or an open interruption stays [E79].

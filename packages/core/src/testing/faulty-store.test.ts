@@ -51,6 +51,7 @@ const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unkn
   putKey: (store) => store.putKey(key('k1')),
   deleteKey: (store) => store.deleteKey(database, 'k1'),
   useKeys: (store) => store.useKeys([{ database, id: 'k1', at: 1 }]),
+  listUsage: (store) => store.listUsage(database, { by: 'agent', after: null, limit: 1 }),
   checkWritable: (store) => store.checkWritable(),
 }
 

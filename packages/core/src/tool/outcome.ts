@@ -25,7 +25,7 @@ export interface ResultOutcome {
   readonly endsToolMode?: NoticeBody
 }
 /** A model call whose reply is not an agent's answer: only its usage counts. */
-export type ModelSpending = Pick<ModelEndBody, 'model' | 'usage' | 'finishReason' | 'startedAt'>
+export type ModelSpending = Pick<ModelEndBody, 'model' | 'asked' | 'usage' | 'finishReason' | 'startedAt'>
 
 /** The call waits for somebody outside, or for a child to start. */
 export type PendingOutcome =

@@ -6,6 +6,7 @@ import type { Append, AppendResult, JobRow, Reservation, Settlement } from '../s
 import { indexArtifact } from './memory-artifacts.ts'
 import { hasListeners, notifyOthers } from './memory-listen.ts'
 import { noteRest } from './memory-rest.ts'
+import { countUsage } from './memory-usage.ts'
 import {
   addConversation,
   addInterruption,
@@ -120,6 +121,8 @@ function apply({ memory, tables, kept: found, over }: Place, append: Append, job
   if (append.settle !== undefined) for (const one of append.settle) settle(tables, kept, one)
   if (append.contents !== undefined) useContents(tables, kept, append.contents)
   if (append.participants !== undefined) setPeople(kept, append.participants)
+  if (append.usedBy !== undefined)
+    countUsage(tables, append.entries, { conversation: kept.row.id, user: append.usedBy })
   if (append.note !== undefined && append.note.text !== null) {
     const reply = tables.replies.get(append.note.key)
     if (reply !== undefined) reply.note = append.note.text

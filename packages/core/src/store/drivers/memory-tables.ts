@@ -1,9 +1,11 @@
 /** The tables of the store in memory, one set for each database. */
+import type { UsageDimension } from '@witan/protocol/schemas'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
 import type { KeyRow } from '../keys.ts'
 import type { ArtifactEntry } from '../artifact-records.ts'
 import type { StoreListener } from '../listener.ts'
+import type { UsageRow } from '../usage-records.ts'
 import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ParticipantRow, ReplyRow } from '../store.ts'
 
 /** A row that its table may change. */
@@ -65,7 +67,13 @@ export interface MemoryTables {
   readonly keys: Map<string, Writable<KeyRow>>
   /** By digest: how many conversations refer to it, and when it was stored last. */
   readonly contents: Map<string, { readonly bytes: Uint8Array; uses: number; at: number }>
+  readonly usage: UsageTable
 }
+
+/** Sums of usage by dimension, key and day. */
+export type UsageTable = Map<UsageDimension, Map<string, UsageDays>>
+/** The sums of one key, by day. */
+export type UsageDays = Map<number, Writable<UsageRow>>
 
 /** One of the stores on the same tables. */
 export interface Handle {
@@ -109,6 +117,7 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
     revisions: new Map(),
     keys: new Map(),
     contents: new Map(),
+    usage: new Map(),
   }
   memory.databases.set(database, fresh)
   return fresh
@@ -176,6 +185,7 @@ export function removeConversation(memory: Memory, kept: Kept, again?: readonly 
     memory.live.delete(job)
   }
   for (const { view } of interruptions) tables.interruptions.delete(view.id)
+  tables.usage.get('conversation')?.delete(row.id)
 }
 
 /** Notes who takes part. A person who is known keeps the position. */

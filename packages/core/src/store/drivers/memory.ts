@@ -13,6 +13,7 @@ import { logMethods } from './memory-log.ts'
 import { restLimits } from './memory-rest.ts'
 import { emptyLine, type Handle, type Memory, type MemoryAccess, type RestLimits } from './memory-tables.ts'
 import { wholeMethods } from './memory-snapshot.ts'
+import { usageMethods } from './memory-usage.ts'
 
 /** Options of a store in memory. */
 export interface MemoryStoreOptions {
@@ -56,6 +57,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     ...wholeMethods(access),
     ...contentMethods(access),
     ...artifactMethods(access),
+    ...usageMethods(access),
     ...listenMethods(access),
   }
   memories.set(store, memory)

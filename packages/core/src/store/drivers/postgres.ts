@@ -23,6 +23,7 @@ import { PostgresSession } from './postgres/session.ts'
 import type { ConnectionSettings, Timeouts } from './postgres/settings.ts'
 import { readAddress } from './postgres/url.ts'
 import { wholeMethods } from './postgres/snapshot.ts'
+import { usageMethods } from './postgres/usage.ts'
 
 /** Where the store is kept, as whom, and how long it waits. */
 export interface PostgresStoreOptions {
@@ -118,6 +119,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     ...contentMethods(session),
     ...participantMethods(session),
     ...artifactMethods(session),
+    ...usageMethods(session),
     listen: notices.listen,
     say: notices.say,
   }

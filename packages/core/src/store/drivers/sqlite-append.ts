@@ -14,6 +14,7 @@ import type { SqliteConnection } from './sqlite-connection.ts'
 import { useContents } from './sqlite-content-rows.ts'
 import { setParticipants } from './sqlite-participant-rows.ts'
 import { firstRunKey, nextKey, startJob, takeJob } from './sqlite-job-rows.ts'
+import { countUsage, type UsageTally } from './sqlite-usage-rows.ts'
 import { jobOf, jsonText, optionalText, type StoredJob, storedJob } from './sqlite-rows.ts'
 
 /** The heads that earlier appends of the same transaction left, by channel. Nothing else was written since. */
@@ -27,16 +28,22 @@ interface Head {
   readonly latest: StoredJob | null
 }
 
-/** Where and when an append is stored. */
-export interface AppendPlace {
-  readonly connection: SqliteConnection
+/** What one transaction keeps between its writes. */
+export interface Turn {
   readonly heads: Heads
+  readonly tally: UsageTally
+}
+
+/** Where and when an append is stored. */
+export interface AppendPlace extends Turn {
+  readonly connection: SqliteConnection
   readonly now: number
 }
 
 /** An append under way. */
 interface Member {
   readonly connection: SqliteConnection
+  readonly tally: UsageTally
   readonly append: Append
   readonly head: Head | null
   /** The number of an expired conversation of this id, which is deleted when a new one is created. */
@@ -48,10 +55,15 @@ const keysOfConversation = 1_048_576
 
 /** Stores one append, or returns the refusal. Throws `STORE_UNAVAILABLE`, before anything is written, if the conversation is full. */
 export function storeAppend(at: AppendPlace, append: Append, texts: readonly string[]): AppendResult {
-  const { connection, heads } = at
+  const { connection, heads, tally } = at
   const channel = channelOf(append.database, append.conversation)
   const known = heads.get(channel)
-  const member = { connection, append, ...(known === undefined ? readHead(at, append) : { head: known, over: null }) }
+  const member = {
+    connection,
+    tally,
+    append,
+    ...(known === undefined ? readHead(at, append) : { head: known, over: null }),
+  }
   const decision = decide(standingOf(member), append, at.now)
   heads.delete(channel)
   if (decision.ok) {
@@ -125,6 +137,8 @@ function write(
   if (append.contents !== undefined) useContents(connection, append.contents, { database, number })
   if (append.participants !== undefined) setParticipants(connection, append.participants, { database, number })
   insertArtifacts(connection, append.entries, { database, number, before })
+  if (append.usedBy !== undefined)
+    countUsage(member, append.entries, { database, conversation: append.conversation, user: append.usedBy })
   if (note !== undefined && note.text !== null) connection.run(replySql.noteReply, database, note.key, note.text)
   const jobs = planned.map((one) => changeJob(connection, one, { ...member, number }))
   return { ok: true, before, lastSeq, jobs }

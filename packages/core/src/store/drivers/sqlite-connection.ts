@@ -7,10 +7,11 @@ import { isWitanError, WitanError } from '@witan/protocol'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
 import { replySql } from '../sql/replies.ts'
-import { migrations } from '../sql/schema.ts'
+import { migrations, usageVersion } from '../sql/schema.ts'
 import { isHeldElsewhere, unreachable } from './sqlite-error.ts'
 import { forgetHolder, nameHolder, readHolder } from './sqlite-lock.ts'
 import type { Row, Tuple } from './sqlite-rows.ts'
+import { countLogs } from './sqlite-count-logs.ts'
 
 /** How a file is opened. `synchronous: 'full'` survives a power cut, `'normal'` only the end of the process. */
 export interface SqliteSettings {
@@ -109,6 +110,7 @@ function migrate(db: DatabaseSync): void {
   db.exec('begin immediate')
   const version = numberOf(db, 'pragma user_version')
   for (const migration of migrations.slice(version)) db.exec(migration)
+  if (version < usageVersion) countLogs(db)
   if (version < migrations.length) {
     db.exec(`pragma application_id = ${applicationId}; pragma user_version = ${migrations.length}`)
   }

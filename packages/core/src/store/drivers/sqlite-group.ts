@@ -16,6 +16,8 @@ export interface GroupTerms {
   alone(): boolean
   /** Called when a transaction begins. */
   begin(): void
+  /** Called before its commit. */
+  end(): void
 }
 
 /** Runs the work of its members in order, each atomically. */
@@ -66,6 +68,7 @@ export class CommitGroup {
     try {
       run('begin immediate')
       const settle = members.map(attempt)
+      this.#terms.end()
       faultPoint('committing')
       run('commit')
       return settle

@@ -23,7 +23,7 @@ export function logMethods(session: SqliteSession): LogMethods {
     async append(append) {
       const texts = append.entries.map(entryText) // an entry that JSON cannot hold fails here, without the group
       const result = await session.write(
-        (connection, heads) => storeAppend({ connection, heads, now: session.now() }, append, texts),
+        (connection, turn) => storeAppend({ connection, ...turn, now: session.now() }, append, texts),
         true,
       )
       if (!result.ok) return result

@@ -17,6 +17,7 @@ import {
   start,
   wholePage,
 } from '../../testing/conformance/store-fixtures.ts'
+import { assertCounted, uncounted } from '../../testing/conformance/store-usage.ts'
 import { entryText } from '../entry-text.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
@@ -24,7 +25,7 @@ import { keySql } from '../sql/keys.ts'
 import { logSql } from '../sql/log.ts'
 import { participantSql } from '../sql/participants.ts'
 import { replySql } from '../sql/replies.ts'
-import { migrations } from '../sql/schema.ts'
+import { migrations, usageVersion } from '../sql/schema.ts'
 import type { Store } from '../store.ts'
 import { sqliteStore } from './sqlite.ts'
 
@@ -113,6 +114,23 @@ for (let version = 1; version < migrations.length; version += 1) {
     assert.deepEqual(idsOf(await store.listJobs(database, 'chats/1')), ['ended 1', 'parked', 't1', 'next'])
   })
 }
+
+test('the usage in the logs of an earlier version is counted once, when its file is opened [T27]', async (context) => {
+  const file = newFile(context)
+  const first = sqliteStore({ file, synchronous: 'normal' })
+  await first.open()
+  await uncounted(first)
+  await first.close()
+  const db = new DatabaseSync(file)
+  db.exec(`drop table usage; pragma user_version = ${usageVersion - 1}`)
+  db.close()
+  for (let time = 1; time <= 2; time += 1) {
+    const store = sqliteStore({ file, synchronous: 'normal' })
+    await store.open()
+    await assertCounted(store)
+    await store.close()
+  }
+})
 
 test('what an earlier owner began to answer is forgotten when the file is opened, unless it is noted or finished', async (context) => {
   const file = newFile(context)

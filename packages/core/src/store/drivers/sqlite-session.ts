@@ -2,13 +2,14 @@
 import { WitanError } from '@witan/protocol'
 import { openConnection, type SqliteConnection, type SqliteSettings } from './sqlite-connection.ts'
 import { unavailable } from './sqlite-error.ts'
-import type { Heads } from './sqlite-append.ts'
+import type { Turn } from './sqlite-append.ts'
 import { CommitGroup } from './sqlite-group.ts'
+import { writeTally } from './sqlite-usage-rows.ts'
 
 interface Opened {
   readonly connection: SqliteConnection
   readonly group: CommitGroup
-  readonly heads: Heads
+  readonly turn: Turn
 }
 
 /** A session from `open` to `close`. Before and after, everything is rejected with `STORE_UNAVAILABLE`. */
@@ -37,9 +38,16 @@ export class SqliteSession {
   async #open(): Promise<void> {
     const connection = await openConnection(this.#settings)
     this.atWork.clear()
-    const heads: Heads = new Map()
-    const group = new CommitGroup(connection, { alone: () => this.atWork.size < 2, begin: () => heads.clear() })
-    this.#opened = { connection, group, heads }
+    const turn: Turn = { heads: new Map(), tally: new Map() }
+    const group = new CommitGroup(connection, {
+      alone: () => this.atWork.size < 2,
+      begin() {
+        turn.heads.clear()
+        turn.tally.clear()
+      },
+      end: () => writeTally(connection, turn.tally),
+    })
+    this.#opened = { connection, group, turn }
   }
 
   #use(): Opened {
@@ -58,14 +66,14 @@ export class SqliteSession {
   }
 
   /**
-   * Runs `work` in one transaction with the other writes of this turn. Resolves when it is durable. An append may use `heads`, which
-   * earlier appends of the transaction left; any other write clears them.
+   * Runs `work` in one transaction with the other writes of this turn. Resolves when it is durable. An append may use the
+   * `heads` that earlier appends of the transaction left; any other write clears them.
    */
-  async write<Value>(work: (connection: SqliteConnection, heads: Heads) => Value, isAppend = false): Promise<Value> {
-    const { connection, group, heads } = this.#use()
+  async write<Value>(work: (connection: SqliteConnection, turn: Turn) => Value, isAppend = false): Promise<Value> {
+    const { connection, group, turn } = this.#use()
     return group.write(() => {
-      if (!isAppend) heads.clear()
-      return work(connection, heads)
+      if (!isAppend) turn.heads.clear()
+      return work(connection, turn)
     })
   }
 

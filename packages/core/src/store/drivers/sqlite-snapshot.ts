@@ -5,6 +5,7 @@ import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
 import type { Store, WholeConversation } from '../store.ts'
 import { arriving, trialConversation } from '../snapshot.ts'
+import { usageOfWhole } from '../usage-records.ts'
 import { contentsOf, importContents } from './sqlite-content-rows.ts'
 import { insertArtifacts } from './sqlite-artifact-rows.ts'
 import { createConversation, insertInterruption } from './sqlite-append.ts'
@@ -13,6 +14,7 @@ import { insertJob, nextKey } from './sqlite-job-rows.ts'
 import { conversationRow, interruptionRow, jobOfTuple } from './sqlite-rows.ts'
 import { participantsOf, setParticipants } from './sqlite-participant-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
+import { addUsage } from './sqlite-usage-rows.ts'
 
 type WholeMethods = Pick<Store, 'listDatabases' | 'readWhole' | 'putWhole' | 'checkWritable'>
 
@@ -80,5 +82,6 @@ function put(
   importContents(connection, contents, { database, number })
   setParticipants(connection, participants, { database, number })
   insertArtifacts(connection, entries, { database, number, before: 0 })
+  for (const one of usageOfWhole(id, { entries, jobs })) addUsage(connection, database, one)
   return true
 }

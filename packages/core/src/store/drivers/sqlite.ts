@@ -13,6 +13,7 @@ import { logMethods } from './sqlite-log.ts'
 import { participantMethods } from './sqlite-participants.ts'
 import { SqliteSession } from './sqlite-session.ts'
 import { wholeMethods } from './sqlite-snapshot.ts'
+import { usageMethods } from './sqlite-usage.ts'
 
 /** Where the store is kept and how safely. */
 export interface SqliteStoreOptions {
@@ -50,6 +51,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ...wholeMethods(session),
     ...contentMethods(session),
     ...artifactMethods(session),
+    ...usageMethods(session),
     // Only this process has the file, so there are no notifications.
     listen: () => () => {},
     say: () => {},

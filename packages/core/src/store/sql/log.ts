@@ -4,6 +4,7 @@
  */
 import { beginningCharacters } from '../entry-text.ts'
 import { jobColumns, latestRun, liveTasks } from './jobs.ts'
+import { usageSql } from './usage.ts'
 
 const lastSeq = `(select coalesce(max(e.key) & 1048575, 0) from entries e
     where e.key >= c.number * 1048576 and e.key < (c.number + 1) * 1048576)`
@@ -92,6 +93,7 @@ select c.number, c.database, c.id from conversations c where ${isGone('?1')} ord
     'delete from jobs where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',
     'delete from interruptions where conversation = ?1',
     'delete from participants where conversation = ?1',
+    usageSql.deleteUsage,
     'delete from conversations where number = ?1',
   ],
 } as const

@@ -241,6 +241,31 @@ create table artifacts (
 create unique index artifacts_by_id on artifacts (database, id, conversation);
 `
 
+/**
+ * Sums of usage, by agent, conversation, user, model and day. Earlier versions would not count. The logs that are there are counted
+ * by `countLogs`, once every step has run.
+ */
+const usage = `
+create table usage (
+  database text not null,
+  dimension text not null,
+  key text not null,
+  day integer not null,
+  model_calls integer not null,
+  tool_calls integer not null,
+  input_tokens integer not null,
+  output_tokens integer not null,
+  cached_input_tokens integer not null,
+  reasoning_tokens integer not null,
+  cache_write_tokens integer not null,
+  cost_usd real not null,
+  unpriced integer not null,
+  incomplete integer not null,
+  price_date text,
+  primary key (database, dimension, key, day)
+) without rowid;
+`
+
 /** Every migration in order; the schema's version is how many have run. */
 export const migrations: readonly string[] = [
   first,
@@ -254,4 +279,8 @@ export const migrations: readonly string[] = [
   keys,
   principals,
   artifacts,
+  usage,
 ]
+
+/** The first version with sums of usage. */
+export const usageVersion = migrations.indexOf(usage) + 1

@@ -22,6 +22,7 @@ import { checkReplies } from './store-replies.ts'
 import { checkRuns } from './store-runs.ts'
 import { checkShared } from './store-shared.ts'
 import { checkTasks } from './store-tasks.ts'
+import { checkSharedUsage, checkUsage } from './store-usage.ts'
 import { checkWhole } from './store-snapshot.ts'
 
 export type { StoreHarness } from './store-fixtures.ts'
@@ -50,6 +51,7 @@ export function testStore(harness: StoreHarness): void {
   checkContents(check)
   checkParticipants(check)
   checkArtifacts(check)
+  checkUsage(check)
   check('values come back as they were', async (store) => {
     const id = await storeOddities(store)
     await assertOddities(store, id)
@@ -61,6 +63,7 @@ export function testStore(harness: StoreHarness): void {
   checkSharedContents(checkTwo)
   checkSharedParticipants(checkTwo)
   checkSharedArtifacts(checkTwo)
+  checkSharedUsage(checkTwo)
   if (typeof harness.second === 'string') checkAlone(check)
   checkReopening(harness)
 }

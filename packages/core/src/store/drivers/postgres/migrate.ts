@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { createRole, rights } from '../../sql/postgres/roles.ts'
-import { keySql, migrations, versionTable } from '../../sql/postgres/schema.ts'
+import { keySql, migrations, usageVersion, versionTable } from '../../sql/postgres/schema.ts'
 import { steady } from './clock.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { inSchema, quoted } from './statements.ts'
 import { sqlState, textOf, troubleOf } from './error.ts'
+import { countLogs } from './count-logs.ts'
 
 /** The schema version of a server. */
 interface Version {
@@ -107,6 +108,7 @@ async function migrateOnce(client: Client, settings: ConnectionSettings): Promis
     const found = await readVersion(client, settings)
     assertNotTooNew(found, settings)
     for (const { sql } of migrations.slice(found.version)) await run(sql)
+    if (found.version < usageVersion) await countLogs(client, schema)
     await run(rights)
     const worksFrom = migrations.at(-1)?.worksFrom ?? 0
     await run(`

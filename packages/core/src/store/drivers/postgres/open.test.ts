@@ -241,7 +241,7 @@ test('a schema without participants gets those whom conversations name among the
   }
   await first.close()
   await asAdmin(url, (client) =>
-    client.query(`drop table "${schema}".participants, "${schema}".keys, "${schema}".artifacts`),
+    client.query(`drop table "${schema}".participants, "${schema}".keys, "${schema}".artifacts, "${schema}".usage`),
   )
   await setVersion(place, 7, 7)
   const store = postgresStore(place)

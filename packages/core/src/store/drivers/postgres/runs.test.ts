@@ -51,7 +51,7 @@ test('a schema of the version before, with what is in it, is brought up to date'
   await asAdmin(place.url, async (client) => {
     await client.query(`drop index "${place.schema}".jobs_runs`)
     await client.query(`drop table "${place.schema}".notice_key`) // which a later step makes
-    const later = ['contents', 'content_uses', 'participants', 'keys', 'artifacts'].map(
+    const later = ['contents', 'content_uses', 'participants', 'keys', 'artifacts', 'usage'].map(
       (table) => `"${place.schema}".${table}`,
     )
     await client.query(`drop table ${later.join(', ')}`) // likewise

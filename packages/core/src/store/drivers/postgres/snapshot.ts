@@ -9,6 +9,7 @@ import { participantSql } from '../../sql/postgres/participants.ts'
 import type { Store, WholeConversation } from '../../store.ts'
 import { artifactRows } from '../../artifact-records.ts'
 import { arriving, trialConversation } from '../../snapshot.ts'
+import { usageOfWhole } from '../../usage-records.ts'
 import type { Transaction } from './connection.ts'
 import { insertArtifacts } from './artifacts.ts'
 import { contentOf, putContent, useContents } from './contents.ts'
@@ -19,6 +20,7 @@ import { participantRow, setParticipants } from './participants.ts'
 import { conversationRow, interruptionRow, jobRow } from './rows.ts'
 import { conclude, type PostgresSession } from './session.ts'
 import { jsonText, restored, stored } from './text.ts'
+import { addUsage } from './usage.ts'
 import { deletesOf, insertEntries, insertInterruptions, insertJobs, writesOf } from './writing.ts'
 import { arrive, createBatch } from './working.ts'
 
@@ -152,6 +154,8 @@ function* parts(database: string, whole: WholeConversation): Generator<Query[]> 
   }
   const artifacts = artifactRows(entries, 0).map((one) => ({ ...one, conversation: row.id }))
   if (artifacts.length > 0) yield insertArtifacts(at, artifacts)
+  const usage = addUsage(at, usageOfWhole(row.id, { entries, jobs }))
+  if (usage.length > 0) yield usage
   const texts = jobs.map((job) => ({ ...job, about: jsonText(job.about), result: jsonText(job.result) }))
   if (texts.length > 0) yield [insertJobs(at, texts)]
   if (interruptions.length > 0) yield [insertInterruptions(at, interruptions)]

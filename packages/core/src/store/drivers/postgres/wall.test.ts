@@ -29,6 +29,9 @@ async function filled(context: TestContext): Promise<Place> {
   const file = { id: 'art_1', name: 'a', mediaType: 'image/png', bytes: 3, digest: use.digest, inputs: [] }
   const made = { ...entry('made'), type: 'artifact', kind: null, body: file } as const
   await store.append({ database: 'default', conversation: job.conversation, entries: [made], contents: [use] })
+  const tool = { name: 'look', toolCallId: 't1', arguments: {}, bound: [] }
+  const used = { ...entry('used'), type: 'start', kind: 'tool', body: tool } as const
+  await store.append({ database: 'default', conversation: job.conversation, entries: [used], usedBy: 'user:anna' })
   const anna = { user: 'anna', name: null, roles: [], joinedAt: 1, leftAt: null }
   await store.append({ database: 'default', conversation: job.conversation, entries: [], participants: [anna] })
   await store.putKey(key('k1'))

@@ -11,6 +11,7 @@ import type {
   ParticipantRow,
   Settlement,
 } from '../../store.ts'
+import { rowsOf, usageFacts, UsageTotals } from '../../usage-records.ts'
 import { jobOf, type StoredJob, storedJob } from './rows.ts'
 import type { Row } from './statements.ts'
 import { jsonText, restored } from './text.ts'
@@ -75,6 +76,7 @@ export interface Batch {
   readonly contents: Set<string>
   readonly uses: (ContentUse & { readonly conversation: string })[]
   readonly people: (ParticipantRow & { readonly conversation: string })[]
+  readonly usage: UsageTotals
 }
 
 /** An empty batch. */
@@ -87,7 +89,16 @@ export function createBatch(database: string, now: number): Batch {
     held: new Map(),
     notes: new Map(),
   }
-  return { database, now, ...maps, purged: new Set(), contents: new Set(), uses: [], people: [] }
+  return {
+    database,
+    now,
+    ...maps,
+    purged: new Set(),
+    contents: new Set(),
+    uses: [],
+    people: [],
+    usage: new UsageTotals(),
+  }
 }
 
 /** What was read under lock. */
@@ -232,6 +243,10 @@ function store(batch: Batch, { at, member: { append, texts }, jobs }: Storing): 
   if (append.note !== undefined) note(batch, append.note)
   for (const use of append.contents ?? []) batch.uses.push({ ...use, conversation: at.id })
   for (const one of append.participants ?? []) batch.people.push({ ...one, conversation: at.id })
+  if (append.usedBy !== undefined) {
+    const owner = { conversation: at.id, user: append.usedBy }
+    for (const fact of usageFacts(append.entries)) batch.usage.add(rowsOf(fact, owner))
+  }
   const changed = jobs.map((planned) => jobOf(batch.database, changeJob(batch, at, planned)))
   return { ok: true, before, lastSeq: at.lastSeq, jobs: changed }
 }

@@ -4,11 +4,13 @@ import { writeSql } from '../../sql/postgres/append.ts'
 import { artifactSql } from '../../sql/postgres/artifacts.ts'
 import { releaseSql } from '../../sql/postgres/contents.ts'
 import { participantSql } from '../../sql/postgres/participants.ts'
+import { usageSql } from '../../sql/postgres/usage.ts'
 import type { InterruptionRow } from '../../store.ts'
 import { insertArtifacts } from './artifacts.ts'
 import { useContents } from './contents.ts'
 import { setParticipants } from './participants.ts'
 import type { Query, Value } from './statements.ts'
+import { addUsage } from './usage.ts'
 import type { StoredJob } from './rows.ts'
 import { jsonText, stored } from './text.ts'
 import type { Batch, BatchConversation } from './working.ts'
@@ -46,6 +48,7 @@ export function writesOf(batch: Batch): Query[] {
     const keys = [...batch.notes.keys()]
     writes.push([writeSql.noteReplies, database, texts(keys), texts([...batch.notes.values()])])
   }
+  writes.push(...addUsage(database, batch.usage.rows)) // last: other transactions wait for these rows
   return writes
 }
 
@@ -74,6 +77,7 @@ export function deletesOf(database: string, ids: readonly string[], again: reado
     deleteJobs,
     deleteInterruptions,
     deleteParticipants,
+    usageSql.deleteUsage,
     deleteConversations,
   ]
   const { lockUsed, markUnused, deleteUses, deleteUnused } = releaseSql

@@ -240,6 +240,35 @@ create table {s}.artifacts (
 create unique index artifacts_by_id on {s}.artifacts (database, id, conversation);
 `
 
+/**
+ * Sums of usage, by agent, conversation, user, model and day. Earlier versions would not count. Transactions at work at once write
+ * rows of different `part`s, so that none waits for another. The logs that are there are counted by `countLogs`, which reads them as
+ * the owner of the tables; the rights that follow every migration keep owners out again.
+ */
+const usage = `
+create table {s}.usage (
+  database text collate "C" not null check (database <> ''),
+  dimension text collate "C" not null,
+  key text collate "C" not null,
+  day integer not null,
+  part smallint not null,
+  model_calls bigint not null,
+  tool_calls bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cached_input_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  cost_usd double precision not null,
+  unpriced bigint not null,
+  incomplete bigint not null,
+  price_date text collate "C",
+  primary key (database, dimension, key, day, part)
+) with (fillfactor = 80);
+alter table {s}.entries no force row level security;
+alter table {s}.jobs no force row level security;
+`
+
 /** One step of the schema. */
 export interface Migration {
   readonly sql: string
@@ -260,7 +289,11 @@ export const migrations: readonly Migration[] = [
   { sql: keys, worksFrom: 8 },
   { sql: principals, worksFrom: 10 },
   { sql: artifacts, worksFrom: 11 },
+  { sql: usage, worksFrom: 12 },
 ]
+
+/** The first version with sums of usage. */
+export const usageVersion = migrations.findIndex(({ sql }) => sql === usage) + 1
 
 /** Statements on the key of the notices. */
 export const keySql = {
@@ -273,7 +306,7 @@ export const keySql = {
 export const tenantTables = [
   ...['conversations', 'entries', 'jobs', 'interruptions'],
   ...['agents', 'agent_revisions', 'replies', 'marks'],
-  ...['contents', 'content_uses', 'participants', 'keys', 'artifacts'],
+  ...['contents', 'content_uses', 'participants', 'keys', 'artifacts', 'usage'],
 ] as const
 
 /** The table of the schema version, created with the schema. */

@@ -1,0 +1,44 @@
+/** Counts the usage in the logs of earlier versions, as a part of their migration. */
+import type { Client } from 'pg'
+import { entryOf } from '../../entry-text.ts'
+import { usageSql } from '../../sql/postgres/usage.ts'
+import { LogUsage, UsageTotals } from '../../usage-records.ts'
+import { inSchema } from './statements.ts'
+import { restored, stored } from './text.ts'
+import { addUsage } from './usage.ts'
+
+interface Line {
+  readonly database: string
+  readonly conversation: string
+  readonly text: string
+}
+
+/** Counts all logs. Reads them in pieces; the sums of a piece are written before the next is read. */
+export async function countLogs(client: Client, schema: string): Promise<void> {
+  const query = (sql: string, values: readonly unknown[] = []) => client.query(inSchema(sql, schema), [...values])
+  await client.query(inSchema(usageSql.openLogs, schema))
+  let [last, log] = ['', new LogUsage()]
+  for (;;) {
+    const lines = (await query(usageSql.nextLogs)).rows as Line[]
+    if (lines.length === 0) break
+    const entries = lines.map((line) => ({ ...line, entry: entryOf(line.text, 0) }))
+    const jobs = [entries.map(({ database }) => database), entries.map(({ entry }) => stored(entry.job))]
+    const own = new Set(
+      (await query(usageSql.jobsOfLogs, jobs)).rows.map((job) =>
+        JSON.stringify([job.database, job.conversation, job.id]),
+      ),
+    )
+    const totals = new Map<string, UsageTotals>()
+    for (const { database, conversation, entry } of entries) {
+      const name = JSON.stringify([database, conversation])
+      if (name !== last) [last, log] = [name, new LogUsage()]
+      const isOwn = own.has(JSON.stringify([database, conversation, stored(entry.job)]))
+      const total = totals.get(database) ?? new UsageTotals()
+      totals.set(database, total)
+      total.add(log.rowsOf(entry, { conversation: restored(conversation), isOwn }))
+    }
+    for (const [database, total] of totals)
+      for (const [sql, ...values] of addUsage(database, total.rows)) await query(sql, values)
+  }
+  await query(usageSql.closeLogs)
+}

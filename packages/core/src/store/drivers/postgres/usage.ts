@@ -1,0 +1,47 @@
+/** Sums of usage on PostgreSQL. */
+import { usageRow } from '../../rows.ts'
+import { usageSql } from '../../sql/postgres/usage.ts'
+import type { UsageRecords, UsageRow } from '../../usage-records.ts'
+import type { PostgresSession } from './session.ts'
+import type { Query } from './statements.ts'
+import { restored, stored } from './text.ts'
+
+/** In how many rows the sums of one key and day are kept, so that groups of several processes seldom write the same. */
+const parts = 16
+let group = 0
+
+/** The methods of a store that read usage. */
+export function usageMethods(session: PostgresSession): UsageRecords {
+  return {
+    async listUsage(database, { by, after, limit }) {
+      const from = [stored(after?.key ?? ''), after?.day ?? -2_147_483_648]
+      const [rows = []] = await session.read(database, [usageSql.listUsage, stored(database), by, ...from, limit])
+      return rows.map((row) => usageRow(row, (value) => restored(value as string)))
+    },
+  }
+}
+
+/** Adds to the sums. Rows come sorted; those of one conversation have one writer at a time. */
+export function addUsage(database: string, rows: readonly UsageRow[]): Query[] {
+  if (rows.length === 0) return []
+  group = (group + 1) % parts
+  const part = (process.pid + group) % parts
+  const values = [
+    rows.map(({ by }) => by),
+    rows.map(({ key }) => stored(key)),
+    rows.map(({ day }) => day),
+    rows.map(({ by }) => (by === 'conversation' ? 0 : part)),
+    rows.map((row) => row.modelCalls),
+    rows.map((row) => row.toolCalls),
+    rows.map((row) => row.inputTokens),
+    rows.map((row) => row.outputTokens),
+    rows.map((row) => row.cachedInputTokens),
+    rows.map((row) => row.reasoningTokens),
+    rows.map((row) => row.cacheWriteTokens),
+    rows.map((row) => row.costUsd),
+    rows.map((row) => row.unpriced),
+    rows.map((row) => row.incomplete),
+    rows.map((row) => row.priceDate),
+  ]
+  return [[usageSql.addUsage, database, ...values]]
+}

@@ -1,0 +1,17 @@
+/** Sums of usage of the embedded store. */
+import { usageRow } from '../rows.ts'
+import { usageSql } from '../sql/usage.ts'
+import type { UsageRecords } from '../usage-records.ts'
+import type { SqliteSession } from './sqlite-session.ts'
+
+/** The methods of a store that read usage. */
+export function usageMethods(session: SqliteSession): UsageRecords {
+  return {
+    listUsage: (database, { by, after, limit }) =>
+      session.read(({ all }) =>
+        all(usageSql.listUsage, database, by, after?.key ?? '', after?.day ?? Number.MIN_SAFE_INTEGER, limit).map(
+          (row) => usageRow(row),
+        ),
+      ),
+  }
+}

@@ -1,0 +1,29 @@
+/** What a database has used. */
+import { usageDimensions, usageItemSchema } from '@witan/protocol/schemas'
+import { z } from 'zod'
+import { defineRoute, type Route } from '../route.ts'
+import { given, pageOf, pageQuery } from './paging.ts'
+
+const date = z.string().optional()
+
+/** The sums of usage. */
+export const usageRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/usage',
+    name: 'listUsage',
+    tag: 'usage',
+    summary:
+      'What the database has used, by agent, conversation, user, model or day. A page may be short and still have a cursor.',
+    query: z.strictObject({
+      ...pageQuery,
+      by: z.enum(usageDimensions).meta({ description: 'By what it is listed. Days are those of UTC.' }),
+      from: date.meta({ description: 'The first day, as `2026-11-25`.' }),
+      to: date.meta({
+        description: 'The last day. Of a date with a time, which is exclusive, the last day before it.',
+      }),
+    }),
+    answers: { 200: { schema: pageOf(usageItemSchema), description: 'A page of sums, in the order of their keys.' } },
+    handle: async ({ witan, query }) => ({ status: 200, body: await witan.usage({ ...given(query), by: query.by }) }),
+  }),
+]
