@@ -14,6 +14,7 @@ import { exitCodes } from '../exit.ts'
 import { printFailure } from '../failure.ts'
 import { table } from '../help.ts'
 import { parameterOptions, readParameters } from '../parameters.ts'
+import { readUsers, userOption } from '../participants.ts'
 import type { Terminal } from '../terminal.ts'
 import { columnsOf, painter, print } from '../terminal.ts'
 import { scriptNotice } from '../welcome.ts'
@@ -24,6 +25,7 @@ export const chatCommand: Command = {
   operands: [{ name: 'AGENT' }],
   options: {
     ...parameterOptions,
+    ...userOption,
     id: { value: 'ID', help: 'The conversation to go on with; what it waits for is asked first.' },
     ...reasoningOption,
     ...connectionOptions,
@@ -34,7 +36,10 @@ export const chatCommand: Command = {
       const [agent = ''] = given.operands
       const parameters = await readParameters(given, agent, connection.client)
       const id = given.text('id')
-      const chat = connection.client.conversation(agent, { parameters, ...(id === undefined ? {} : { id }) })
+      const chat = connection.client.conversation(agent, {
+        ...{ parameters, ...readUsers(given) },
+        ...(id === undefined ? {} : { id }),
+      })
       const notice = await scriptNotice(connection.client, agent)
       const drawn = new Set<string>()
       const stage: Stage = { terminal, connection, chat, drawn, waits: true, reasoning: given.has('reasoning') }

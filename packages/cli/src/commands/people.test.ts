@@ -38,6 +38,18 @@ describe('people on the command line', () => {
     assert.equal(typeof leftAt, 'string')
   })
 
+  test('a conversation can begin with people, who are then asked by name', async () => {
+    const run = (...more: string[]) => witan(['run', 'asker', 'go', ...more, '--url', server.url])
+    const { code, out } = await run('--user', 'ines', '--id', 'chats/begun')
+    assert.equal(code, 3)
+    assert.match(out, /◆ ask_user waits for an answer from ines\n {4}Which day\?/)
+    const listed = await witan(['conversations', 'people', 'chats/begun', '--url', server.url])
+    assert.match(listed.out, /\nines +/)
+    const refused = await run('--user', 'bob', '--id', 'chats/begun')
+    assert.match(refused.err, /PARAM_FIXED.*ines[\s\S]*people chats\/begun --add PERSON/)
+    assert.match((await run('--user', 'asker')).err, /NAME_TAKEN {2}`asker` is the id of an agent/)
+  })
+
   test('what cannot be is refused in words', async () => {
     for (const [args, words] of [
       [['--add', 'a', '--remove', 'b'], /either added or removed/],

@@ -6,6 +6,7 @@ import { connectionOptions, reasoningOption } from '../command.ts'
 import { withConnection } from '../connect.ts'
 import { converse, converseAsJson } from '../conversing.ts'
 import { parameterOptions, readParameters } from '../parameters.ts'
+import { readUsers, userOption } from '../participants.ts'
 import { UsageError } from '../exit.ts'
 import { print } from '../terminal.ts'
 import { printWelcome } from '../welcome.ts'
@@ -16,6 +17,7 @@ export const runCommand: Command = {
   operands: [{ name: 'AGENT' }, { name: 'MESSAGE' }],
   options: {
     ...parameterOptions,
+    ...userOption,
     id: { value: 'ID', help: 'The conversation to start or go on with, such as chats/7; else a new one.' },
     attach: { value: 'FILE', multiple: true, help: 'A file to send with the message; may be given several times.' },
     wait: { help: 'Wait until its background tasks have ended, and show their follow-ups.' },
@@ -35,7 +37,10 @@ export const runCommand: Command = {
     return await withConnection(given, terminal, async (connection) => {
       const parameters = await readParameters(given, agent, connection.client)
       const id = given.text('id')
-      const chat = connection.client.conversation(agent, { parameters, ...(id === undefined ? {} : { id }) })
+      const chat = connection.client.conversation(agent, {
+        ...{ parameters, ...readUsers(given) },
+        ...(id === undefined ? {} : { id }),
+      })
       const drawn = new Set<string>()
       const stage = { terminal, connection, chat, drawn, waits: given.has('wait'), reasoning: given.has('reasoning') }
       const prompt = promptOf(message, files)
