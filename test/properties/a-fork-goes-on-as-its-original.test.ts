@@ -5,6 +5,7 @@ import type { ModelRequest } from '@witan/core'
 import type { WitanError } from '@witan/protocol'
 import fc from 'fast-check'
 import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import { artifactsOf, assertArtifacts, lineageOf, withoutIds } from '../support/made.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage, type Stage } from '../support/stage.ts'
 
@@ -30,7 +31,7 @@ async function converse(stage: Stage, id: string, said: readonly string[]): Prom
   return rounds
 }
 
-const plain = (request: ModelRequest) => JSON.stringify(request)
+const plain = (request: ModelRequest) => withoutIds(JSON.stringify(request))
 
 async function documentsOf(stage: Stage, id: string) {
   const events = await stage.events(id)
@@ -53,13 +54,18 @@ async function assertForks(system: RandomSystem): Promise<void> {
   await stage.runtime.start({ agent: 'a', id: 'chats/1', parameters: givenTo(system) })
   const rounds = await converse(stage, 'chats/1', prompts)
   const original = await documentsOf(stage, 'chats/1')
+  const files = await artifactsOf(stage.runtime, 'chats/1')
   for (const [index, { seq }] of rounds.entries()) {
     const fork = await stage.runtime.forkConversation('chats/1', { seq, id: `forks/${index}` })
     assert.deepEqual([fork.lastSeq, fork.runs, fork.activeRunId, fork.interruptions], [seq, [], null, []])
     const [events] = await documentsOf(stage, fork.id)
     assert.deepEqual(events, original[0].slice(0, seq))
+    const inFork = (await artifactsOf(stage.runtime, fork.id)).map((one) => ({ ...one, conversationId: 'chats/1' }))
+    assert.deepEqual(inFork, files.slice(0, inFork.length), 'the same artifacts under the same ids')
     const again = await converse(stage, fork.id, prompts.slice(index))
     assert.deepEqual(again, rounds.slice(index))
+    await assertArtifacts(stage.runtime, fork.id)
+    assert.deepEqual(lineageOf(await artifactsOf(stage.runtime, fork.id)), lineageOf(files))
   }
   assert.deepEqual(await documentsOf(stage, 'chats/1'), original, 'the original is as it was')
   await assertRefusals(stage, [...rounds.map(({ seq }) => seq), original[0].length])
@@ -77,6 +83,6 @@ async function assertRefusals(stage: Stage, legal: readonly number[]): Promise<v
   }
 }
 
-test('[Rb55] [P19] a fork of any random history goes on as its original does', async (context) => {
+test('[Rb55] [P19] [T31] a fork of any random history goes on as its original does', async (context) => {
   await holds(context, fc.asyncProperty(randomSystem, assertForks), 60)
 })

@@ -7,6 +7,7 @@ import type { Document, RunResult } from '@witan/protocol'
 import fc from 'fast-check'
 import { fakeClock } from '../support/clock.ts'
 import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import { artifactsOf, assertArtifacts, lineageOf, withoutIds } from '../support/made.ts'
 import { outliving } from '../support/reopen.ts'
 import { holds } from '../support/seeds.ts'
 import { allEvents, written } from '../support/stage.ts'
@@ -41,6 +42,9 @@ interface Told {
   readonly results: readonly Partial<RunResult>[]
   readonly requests: readonly (readonly ModelRequest[])[]
   readonly documents: readonly Document[]
+  /** What each artifact is, and came from. */
+  readonly files: readonly string[]
+  readonly inputs: number
 }
 
 /** Three prompts; `restart` decides whether a new runtime takes each step. */
@@ -66,17 +70,19 @@ async function converse(system: RandomSystem, restart: boolean): Promise<Told> {
   const documents: Document[] = []
   for (const path of [...paths].sort()) documents.push(await runtime.getDocument(path, { limit: 200 }))
   assert.deepEqual(reports, [])
-  return { results, requests: perPrompt, documents }
+  const { inputs } = await assertArtifacts(runtime, 'chats/1')
+  const files = lineageOf(await artifactsOf(runtime, 'chats/1'))
+  return { results, requests: perPrompt, documents, files, inputs }
 }
 
-const inOrder = (requests: readonly ModelRequest[]) => requests.map((request) => JSON.stringify(request)).sort()
-const plain = ({ messages, openCalls: _open, ...rest }: Document) => ({
-  ...rest,
-  messages: messages.map(({ seq: _seq, ...message }) => message),
-})
+const inOrder = (requests: readonly ModelRequest[]) =>
+  requests.map((request) => withoutIds(JSON.stringify(request))).sort()
+const plain = ({ messages, openCalls: _open, ...rest }: Document) =>
+  withoutIds(JSON.stringify({ ...rest, messages: messages.map(({ seq: _seq, ...message }) => message) }))
 
-test('[P19] [D3] a runtime that starts anew before every step tells and asks the same as one that never stops', async (context) => {
+test('[P19] [D3] [T31] a runtime that starts anew before every step tells and asks the same as one that never stops', async (context) => {
   let compared = 0
+  let [saved, derived] = [0, 0]
   const property = fc.asyncProperty(randomSystem, async (system) => {
     const one = await converse(system, false)
     const two = await converse(system, true)
@@ -84,8 +90,14 @@ test('[P19] [D3] a runtime that starts anew before every step tells and asks the
     for (const [index, requests] of one.requests.entries())
       assert.deepEqual(inOrder(two.requests[index] ?? []), inOrder(requests), `requests of prompt ${index + 1}`)
     assert.deepEqual(two.documents.map(plain), one.documents.map(plain))
+    assert.deepEqual(two.files, one.files)
+    saved += one.files.length
+    derived += one.inputs
     compared += one.requests.flat().length
   })
   await holds(context, property, 300)
   assert.ok(compared > 1000, `only ${compared} requests were compared`)
+  assert.ok(saved > 100, `only ${saved} artifacts were compared`)
+  assert.ok(derived > 3, `only ${derived} inputs were compared`)
+  context.diagnostic(`${saved} artifacts, ${derived} inputs`)
 })

@@ -81,7 +81,7 @@ test('[P15] [F34] what a terse reader gets is a filter of the full log, in its o
     const terse = await stage.events('chats/1', { verbose: false })
     const asked = (event: AnyEvent) => event.type.endsWith('_required') || event.type === 'resolved'
     const hasControl = ({ invocationId, rootCallId, kind, type }: AnyEvent) =>
-      invocationId === rootCallId && kind !== 'tool' && type !== 'checkpoint'
+      invocationId === rootCallId && kind !== 'tool' && type !== 'checkpoint' && type !== 'artifact'
     assert.deepEqual(
       terse,
       events.filter((event) => event.callId === event.rootCallId || hasControl(event) || asked(event)),

@@ -41,6 +41,16 @@ test('[T31] a tool that waits and runs again saves the same file once', async ()
   assert.deepEqual((await stage.runtime.artifacts.list('chats/1')).items, saved.items)
 })
 
+test('[T31] another content under the same name is another artifact', async () => {
+  const stage = stageOf(async ({ artifacts }) => {
+    const draft = { name: 'plan.md', mediaType: 'text/markdown' }
+    const [one, other] = [await artifacts.save({ ...draft, text: 'A' }), await artifacts.save({ ...draft, text: 'B' })]
+    assert.deepEqual([(await artifacts.read(one.id)).text, (await artifacts.read(other.id)).text], ['A', 'B'])
+    return 'done'
+  })
+  assert.equal((await stage.ask('root', 'go')).text, 'done')
+})
+
 test('[Tb30] what a tool reads is an input of what it saves later, and bytes come back as they were', async () => {
   const bytes = Uint8Array.from({ length: 3_000_000 }, (_, index) => ((index * 7) % 251) | 128)
   const stage = stageOf(async ({ artifacts }) => {

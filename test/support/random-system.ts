@@ -6,6 +6,7 @@ import type { Interruption, RunResult } from '@witan/protocol'
 import type { ProtocolInput } from '@witan/protocol/protocols'
 import fc from 'fast-check'
 import { z } from 'zod'
+import { withoutIds } from './made.ts'
 import { type AgentDraft, settle } from './stage.ts'
 
 export interface RandomSystem {
@@ -17,7 +18,7 @@ export interface RandomSystem {
 
 const ids = ['a', 'b', 'c', 'd', 'e']
 
-/** Up to five agents with any edges but to themselves, small limits, a tool, an action, and ways to ask people. */
+/** Up to five agents with any edges but to themselves, small limits, a tool, an action, files, and ways to ask people. */
 export const randomSystem: fc.Arbitrary<RandomSystem> = fc
   .record({
     seed: fc.nat(),
@@ -36,8 +37,9 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
       maxParallel: fc.integer({ min: 1, max: 4 }),
       maxModelIterationsPerCall: fc.option(fc.integer({ min: 1, max: 20 })),
     }),
+    saving: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
   })
-  .map(({ seed, size, edges, acting, asking, bound, flows, shaped, peering, limits }) => {
+  .map(({ seed, size, edges, acting, asking, bound, flows, shaped, peering, limits, saving }) => {
     const agents = ids.slice(0, size).map((id, index): AgentDraft => {
       const targets = new Map<string, number>()
       for (const [from, to, kind] of edges) {
@@ -58,6 +60,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
           asking[index] ?? 0,
           delegates.map(([agent]) => agent),
         ),
+        artifacts: saving[index] ?? false,
         actions: acting[index] ? [{ name: 'Ask' }] : [],
         parameters: bound[index] && index > 0 ? [{ name: 'key' }, { name: 'made' }] : [],
         outputSchema: shaped[index] ? { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } : null,
@@ -179,11 +182,11 @@ export const note: FunctionTool = defineTool({
   },
 })
 
-/** What a model does: a function of the seed and of what it reads. */
+/** What a model does: a function of the seed and of what it reads, but for the ids of artifacts, which no two runs share. */
 export function randomPlay(seed: number): Rule {
   return async (request) => {
     const dice = createHash('sha256')
-      .update(`${seed} ${JSON.stringify(request.messages)}`)
+      .update(`${seed} ${withoutIds(JSON.stringify(request.messages))}`)
       .digest()
     if ((dice[1] ?? 0) % 3 === 0) await settle((dice[2] ?? 0) % 3)
     return answerOf(request, dice)
@@ -203,15 +206,28 @@ function answerOf(request: ModelRequest, dice: Buffer): ScriptedAnswer {
 
 function callOf(request: ModelRequest, dice: Buffer): ScriptedCall {
   const [which = 0, what = 0, how = 0] = dice
-  const tool = request.tools[which % (request.tools.length + 1)]
+  const fileTools = what > 127 ? request.tools.filter(({ name }) => name.endsWith('_artifact')) : []
+  const tools = fileTools.length > 0 ? fileTools : request.tools
+  const tool = tools[which % (tools.length + 1)]
   if (tool === undefined) return { name: ids[what % ids.length] ?? 'a', arguments: { message: 'unasked' } }
   if (how % 12 === 0) return { name: tool.name, arguments: '{"message":' }
   const asked = Object.keys((tool.parameters['properties'] ?? {}) as object)
   if (tool.name === 'ask_question')
     return { name: tool.name, arguments: { questions: [{ id: 'q', text: `question ${what % 3}` }] } }
   if (tool.name === 'transfer_to_agent') return { name: tool.name, arguments: { agent_name: ids[what % ids.length] } }
+  if (tool.name === 'save_artifact') {
+    const file = { name: `file-${what % 3}.txt`, media_type: 'text/plain', text: `text ${how % 4}` }
+    return { name: tool.name, arguments: file }
+  }
+  if (tool.name === 'read_artifact') return { name: tool.name, arguments: { artifact_id: idIn(request, what) } }
   const made = Object.fromEntries(asked.map((name) => [name, `${name} ${what % 3}`]))
   return { name: tool.name, arguments: how % 12 === 1 ? { ...made, extra: 1 } : made }
+}
+
+/** One of the ids of artifacts that the model reads; one that there is nowhere, if it reads none. */
+function idIn(request: ModelRequest, which: number): string {
+  const known = [...new Set(JSON.stringify(request.messages).match(/art_[0-9a-v]{26}/g))]
+  return known[which % known.length] ?? 'art_00000000000000000000000000'
 }
 
 /** Answers whatever waits until the run is over; every third action gets an error, every seventh ends the run by a cancel. */

@@ -67,3 +67,12 @@ test('[T31] no text is read again but the last, which may have grown', () => {
   for (let count = 0; count < 100; count += 1) idsIn(messages as ModelMessage[], found)
   assert.ok(reads <= 100, `${reads} texts were read`)
 })
+
+test('[T31] an id is known whose end came after a search', () => {
+  const id = `art_${'0'.repeat(26)}`
+  for (let cut = 1; cut < id.length; cut += 1) {
+    const found = noIds()
+    idsIn([{ role: 'user', content: `see ${id.slice(0, cut)}` }], found)
+    assert.ok(idsIn([{ role: 'user', content: `see ${id}` }], found).has(id), `cut at ${cut}`)
+  }
+})
