@@ -67,7 +67,8 @@ test('[E10] [F42] a direct run asks the same, before its conversation is looked 
     witan.agents.subAgents.run('front', 'vault', { prompt: 'open', ...body })
   const first = await (await direct(runtime.as(anna))).result
   assert.equal(first.text, 'opened')
-  const missing = await refusal(runtime.as(stranger).start({ agent: 'missing', prompt: 'x' }), 'missing')
+  const nobody = runtime.as(stranger).agents.subAgents.run('front', 'missing', { prompt: 'x' })
+  const missing = await refusal(nobody, 'missing')
   const { conversationId } = first
   for (const body of [{}, { conversationId }, { conversationId: 'chats/none' }]) {
     assert.deepEqual(await refusal(direct(runtime.as(stranger), body), 'vault'), missing)

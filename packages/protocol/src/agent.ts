@@ -367,3 +367,7 @@ export const storedAgentSchema = agentSchema.extend({
   modelKind: z.enum(modelKinds).nullable(),
 })
 export type StoredAgent = z.infer<typeof storedAgentSchema>
+
+/** What somebody reads of an agent that they may call, but not change. */
+export const agentViewSchema = agentSchema.pick({ id: true, name: true, description: true, parameters: true })
+export type AgentView = z.infer<typeof agentViewSchema>

@@ -11,6 +11,7 @@ export { isChecked, markChecked } from './checked.ts'
 export {
   actionSchema,
   agentSchema,
+  agentViewSchema,
   maxOutputTokensSchema,
   providerOptionsSchema,
   checkReportSchema,

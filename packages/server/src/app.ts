@@ -1,6 +1,5 @@
 /** The HTTP application over a runtime: authenticates requests, mounts the routes, and answers every error as a problem. */
 import { randomUUID } from 'node:crypto'
-import { WitanError } from '@witan/protocol'
 import { Hono } from 'hono'
 import { wantsPage } from './accept.ts'
 import type { App, AppEnv, AppOptions } from './app-options.ts'
@@ -8,7 +7,7 @@ import { corsHeaders, preflightAnswer } from './cors.ts'
 import { checkHost, checkOrigin } from './host.ts'
 import type { Log } from './log.ts'
 import { createMount } from './mount.ts'
-import { problemReply } from './problem.ts'
+import { nothingAt, problemReply } from './problem.ts'
 import { allRoutes } from './routes.ts'
 import { signIn, signOut } from './sign-in.ts'
 import { studioResponse } from './studio.ts'
@@ -39,7 +38,7 @@ export function createApp(options: AppOptions): App {
   mount.refuseOtherMethods(app)
   app.all('/api/*', async (c) => {
     c.set('principal', await auth.check(c.req.raw, checkOrigin(c.req.raw, hosts)))
-    throw notFound(c.req.path)
+    throw nothingAt(c.req.path)
   })
   app.post('/sign-in', (c) => signIn(c.req.raw, options))
   app.post('/sign-out', (c) => signOut(c.req.raw, options))
@@ -53,9 +52,9 @@ export function createApp(options: AppOptions): App {
       // The Studio asks the person for the right token.
       return new Response(page.body, { status: 401, headers: page.headers })
     }
-    return (await studioResponse(options.studio, c.req.path)) ?? Promise.reject(notFound(c.req.path))
+    return (await studioResponse(options.studio, c.req.path)) ?? Promise.reject(nothingAt(c.req.path))
   })
-  app.notFound((c) => problem(notFound(c.req.path), c.get('requestId'), log))
+  app.notFound((c) => problem(nothingAt(c.req.path), c.get('requestId'), log))
   app.onError((error, c) => problem(error, c.get('requestId') ?? randomUUID(), log))
   return app
 }
@@ -65,10 +64,4 @@ export function problem(error: unknown, requestId: string, log: Log): Response {
   const { status, body, headers } = problemReply(error, requestId, log)
   const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': requestId }
   return new Response(body, { status, headers: { ...headers, ...always } })
-}
-
-function notFound(path: string): WitanError {
-  const shown = path.slice(0, 200).replace(/[^\w./:%~-]/g, '?')
-  const hint = 'GET /api/v1/openapi.json lists what there is.'
-  return new WitanError('NOT_FOUND', `There is nothing at \`${shown}\`.`, { hint })
 }

@@ -1,13 +1,14 @@
 /** Mounts routes on the application: validates requests, runs the handlers, writes responses. */
 import type { Principal, Witan } from '@witan/core'
 import { WitanError } from '@witan/protocol'
+import { accessOf, mayReach, type Reach } from '@witan/protocol/access'
 import type { Context } from 'hono'
 import { wantsStream } from './accept.ts'
 import type { App, AppEnv, AppOptions } from './app-options.ts'
 import { checkOrigin } from './host.ts'
 import { actOnce, keyScope, type SentReply, type SentText } from './idempotency.ts'
 import { type JsonBody, MAX_BODY_BYTES, MAX_BODY_BYTES_WITH_FILES, readJsonBody } from './json-body.ts'
-import { problemReply } from './problem.ts'
+import { nothingAt, problemReply } from './problem.ts'
 import { readQuery } from './query.ts'
 import { resultFrame } from './run-frames.ts'
 import type { Call, Keyed, Reply, Route, StreamReply } from './route.ts'
@@ -29,9 +30,10 @@ export function createMount(options: AppOptions): Mount {
   const witanOf = createWitanOf(options)
   return {
     add(app, route) {
+      const reach = reachOf(route)
       const path = honoPath(route.path)
       methods.set(path, [...(methods.get(path) ?? []), route.method])
-      app.on(route.method, path, (c) => answer(c, route, { options, witanOf }))
+      app.on(route.method, path, (c) => answer(c, route, { options, witanOf, reach }))
     },
     refuseOtherMethods(app) {
       for (const [path, known] of methods) {
@@ -43,6 +45,13 @@ export function createMount(options: AppOptions): Mount {
       }
     },
   }
+}
+
+/** Who reaches a route. A route without a row in the table is not served. */
+function reachOf({ method, path }: Route): Reach {
+  const reach = accessOf({ method, path: path.replace('+}', '}') })
+  if (reach === undefined) throw new Error(`${method} ${path} has no row in the table of route access`)
+  return reach
 }
 
 /** The methods of a principal, made once as long as the authentication gives the same object. Every open route works as the runtime's own. */
@@ -61,14 +70,16 @@ function createWitanOf({ runtime }: AppOptions): (principal: Principal) => Witan
 async function answer(
   c: RouteContext,
   route: Route,
-  { options, witanOf }: { options: AppOptions; witanOf: (principal: Principal) => Witan },
+  { options, witanOf, reach }: { options: AppOptions; witanOf: (principal: Principal) => Witan; reach: Reach },
 ): Promise<Response> {
   const request = c.req.raw
   const { runtime, log } = options
-  if (route.open !== true) {
+  if (reach !== 'open') {
     const asking = checkOrigin(request, options.hosts)
     c.set('asking', asking)
-    c.set('principal', await options.auth.check(request, asking))
+    const principal = await options.auth.check(request, asking)
+    c.set('principal', principal)
+    if (!mayReach(reach, principal)) throw nothingAt(c.req.path)
   }
   const witan = witanOf(c.get('principal') ?? runtime.principal)
   const most = route.takesFiles === true ? MAX_BODY_BYTES_WITH_FILES : MAX_BODY_BYTES

@@ -2,6 +2,7 @@
 import {
   actionSchema,
   agentSchema,
+  agentViewSchema,
   apiKeySchema,
   callNodeSchema,
   checkReportSchema,
@@ -36,6 +37,7 @@ import {
   usageCountersSchema,
   usageSchema,
 } from '@witan/protocol/schemas'
+import { accessOf } from '@witan/protocol/access'
 import { z } from 'zod'
 import type { Answer, Route } from './route.ts'
 
@@ -67,6 +69,7 @@ const requestNames: Readonly<Record<string, z.ZodType>> = {
 }
 const answerNames: Readonly<Record<string, z.ZodType>> = {
   StoredAgent: storedAgentSchema,
+  AgentView: agentViewSchema,
   StoredProtocol: storedProtocolSchema,
   Finding: findingSchema,
   MatrixRow: matrixRowSchema,
@@ -130,8 +133,15 @@ function operation(route: Route, requests: Shelf, answers: Shelf): Json {
     parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
     ...(body === undefined ? {} : { requestBody: requestBody(route, requests.ref(body, `${title}Request`)) }),
     responses,
-    ...(route.open === true ? { security: [] } : {}),
+    ...accessIn(route),
   }
+}
+
+/** Who reaches the route: the roles in `x-witan-roles`, and `person` for people who take part in conversations. */
+function accessIn({ method, path }: Route): Json {
+  const reach = accessOf({ method, path: path.replace('+}', '}') }) ?? []
+  if (reach === 'open') return { security: [] }
+  return { 'x-witan-roles': reach === 'anybody' ? ['anybody'] : ['admin', ...reach] }
 }
 
 function content(answer: Answer, name: string, answers: Shelf): Json {

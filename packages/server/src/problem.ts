@@ -1,5 +1,5 @@
 /** Errors as `application/problem+json` (RFC 9457): every one names its request and says what to do next. */
-import { type ErrorCode, errorTable, isWitanError, toProblem } from '@witan/protocol'
+import { type ErrorCode, errorTable, isWitanError, toProblem, WitanError } from '@witan/protocol'
 import type { Log } from './log.ts'
 
 const hints: Partial<Record<ErrorCode, string>> = {
@@ -24,6 +24,13 @@ const hints: Partial<Record<ErrorCode, string>> = {
   RUN_ACTIVE: 'Send `onActive` `enqueue` or `interrupt`, or wait.',
   RUN_FINISHED: 'Read the run; it cannot be changed any more.',
   STORE_UNAVAILABLE: 'Send the same request again a little later.',
+}
+
+/** The error for a path where there is nothing, or nothing that the caller reaches. */
+export function nothingAt(path: string): WitanError {
+  const shown = path.slice(0, 200).replace(/[^\w./:%~-]/g, '?')
+  const hint = 'GET /api/v1/openapi.json lists what there is.'
+  return new WitanError('NOT_FOUND', `There is nothing at \`${shown}\`.`, { hint })
 }
 
 /** What a failed request is answered with. Errors of ours keep their words; any other is `INTERNAL`, its text only in the log. */

@@ -80,8 +80,6 @@ export interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType> {
   readonly keyOf?: (body: unknown) => { readonly key: string; readonly name: string } | undefined
   /** Takes `If-Match` with an agent's revision. */
   readonly guarded?: boolean
-  /** Open to everybody who reaches the server. */
-  readonly open?: boolean
   readonly answers: Readonly<Record<number, Answer>>
   handle(call: Call<z.output<Query>, z.output<Body>>): Promise<Reply>
 }

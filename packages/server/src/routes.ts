@@ -51,7 +51,6 @@ const healthRoute = defineRoute({
   name: 'health',
   tag: 'operation',
   summary: 'Whether the process answers.',
-  open: true,
   answers: { 200: { schema: stateSchema, description: 'It does.' } },
   handle: async () => ({ status: 200, body: { status: 'ok' } }),
 })
@@ -71,7 +70,6 @@ function readinessRoute(options: AppOptions): Route {
     tag: 'operation',
     summary:
       'Whether the server takes work: it has started and is not stopping, its store can be written, and notices of other processes arrive.',
-    open: true,
     answers: { 200: { schema: stateSchema, description: 'It does.' } },
     handle: async () => {
       if (!ready || stop.streams.aborted)

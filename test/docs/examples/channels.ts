@@ -11,7 +11,7 @@ const asker = defineAgent({
   }),
 })
 const runtime = createRuntime({ agents: [asker] })
-const { run } = await runtime.start({ agent: 'asker', id: 'chats/1', prompt: 'Find a day.' })
+const { run } = await runtime.start({ agent: 'asker', id: 'chats/1', users: ['anna'], prompt: 'Find a day.' })
 await run?.result
 
 /** What a channel keeps: how far it has read. It moves only after a delivery, so a crash between repeats one. */

@@ -50,7 +50,11 @@ const mayHold = {
 } as const satisfies Record<string, 'always' | 'while it asks'>
 
 /** Sinks that speak of neither conversation nor child: what shows instead that something was read. */
-const provedBy: Readonly<Record<string, RegExp>> = { 'route listRuns': /"runId"/, notices: /\S{40}/ }
+const provedBy: Readonly<Record<string, RegExp>> = {
+  'route listRuns': /"runId"/,
+  'route getPrincipal': /"user:local"/,
+  notices: /\S{40}/,
+}
 
 const hidden = ['byAuthor', 'byCaller', 'asSecret'] as const
 

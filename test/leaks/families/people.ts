@@ -117,7 +117,7 @@ const cases: Readonly<Record<string, (people: readonly Person[], clock: ReturnTy
       const who = {
         ...(stage.runtime.principal as Principal),
         id: `user:${people[2]?.id}`,
-        roles: [...(people[0]?.roles ?? [])],
+        roles: ['answer', ...(people[0]?.roles ?? [])],
       }
       await stage.runtime.as(who).answerInterruption(open?.id ?? '', { answer: 'I' })
       await rests(stage)

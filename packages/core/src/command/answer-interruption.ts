@@ -3,9 +3,11 @@ import { type Interruption, type InterruptionKind, WitanError } from '@witan/pro
 import type { ConversationLog } from '../conversation/log.ts'
 import { liveJob, type Slot } from '../conversation/state.ts'
 import type { Principal } from '../identity/principal.ts'
+import type { Involvement } from '../identity/rights.ts'
 import { mayAnswer } from '../interruption/may-answer.ts'
 import { checkAnswer } from '../interruption/check-answer.ts'
 import { canonicalJson } from '../tool/digest.ts'
+import { involvementOf } from '../store/involvement.ts'
 import type { InterruptionRow, Reservation } from '../store/store.ts'
 import type { Answer } from '../tool/tool.ts'
 import { type Accepted, type CommandContext, refusalError, refusedError } from './accept.ts'
@@ -40,12 +42,18 @@ export async function answerAll(
 ): Promise<Accepted> {
   await log.catchUp()
   const { database, id } = log.state
-  const createdBy = (await context.store.getConversation(database, id))?.createdBy ?? ''
+  const conversation = await context.store.getConversation(database, id)
+  const involvement = conversation === null ? null : await involvementOf(context.store, by, conversation)
   const rows: InterruptionRow[] = []
   const fresh: Settled[] = []
   for (const answering of onceEach(answers)) {
     const row = await context.store.getInterruption(database, answering.id)
-    if (row === null || row.conversation !== id || !isFor(row, answering, { by, createdBy }))
+    if (
+      row === null ||
+      row.conversation !== id ||
+      involvement === null ||
+      !isFor(row, answering, { by, ...involvement })
+    )
       throw notOpen(answering.id)
     rows.push(row)
     const answer = await acceptable(context, row, { answer: answering.answer, by: by.id })
@@ -93,10 +101,10 @@ function onceEach(answers: readonly Answering[]): readonly Answering[] {
 function isFor(
   { view }: InterruptionRow,
   { kind }: Answering,
-  who: { readonly by: AnsweringAll['by']; readonly createdBy: string },
+  { by, ...involvement }: Involvement & Pick<AnsweringAll, 'by'>,
 ): boolean {
   const { addressee } = view
-  return (kind === undefined || kind === view.kind) && mayAnswer(who.by, { addressee, createdBy: who.createdBy })
+  return (kind === undefined || kind === view.kind) && mayAnswer(by, { addressee, ...involvement })
 }
 
 /** The waiting call in this process's fold. */
@@ -188,7 +196,8 @@ export async function answerOne(
   const { by, ...one } = answering
   const row = await context.store.getInterruption(database, one.id)
   const conversation = row === null ? null : await context.store.getConversation(database, row.conversation)
-  if (row === null || conversation === null || !isFor(row, one, { by, createdBy: conversation.createdBy }))
+  const involvement = conversation === null ? null : await involvementOf(context.store, by, conversation)
+  if (row === null || involvement === null || !isFor(row, one, { by, ...involvement }))
     throw notFound('interruption', one.id)
   const log = await context.warm.get(database, row.conversation)
   await answerAll(context, log, { answers: [one], by, ifLastSeq: null })

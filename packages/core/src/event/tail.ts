@@ -1,7 +1,7 @@
 /** The tail of a conversation: stored events after a cursor, then live events, without a gap or a repeat. */
 import { channel } from 'node:diagnostics_channel'
 import type { Event } from '@witan/protocol'
-import type { Entry } from '@witan/protocol/entries'
+import type { Entry, ParticipantBody } from '@witan/protocol/entries'
 import type { Delta, LiveHub } from './live.ts'
 import { type EntryFilter, entryFilter, type LogPlace, toDeltaEvent, toEvent } from './project.ts'
 import { liveEvent } from './shared.ts'
@@ -21,6 +21,8 @@ export interface TailOptions extends EntryFilter {
   /** Exclusive. */
   readonly from: number
   readonly signal: AbortSignal
+  /** Asked after somebody joined or left: whether the reader may still read. If not, the tail ends. */
+  mayGoOn?(change: ParticipantBody): Promise<boolean>
 }
 
 /** How far a tail reads ahead, in entries (`first` and `most`) and in characters. A stalled reader holds that much memory. */
@@ -37,11 +39,13 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
   const seat = source.hub.join(source.channel, inbox)
   const wanted = entryFilter(options)
   const shows = deltaFilter(options, wanted)
+  const { mayGoOn = async () => true } = options
   let seen = options.from
   try {
     for await (const entry of history(source, options, inbox)) {
       seen = entry.seq
       if (wanted(entry) && entry.seq > options.from) yield toEvent(entry, source)
+      if (entry.type === 'participant' && !(await mayGoOn(entry.body))) return
     }
     seat.reached(seen)
     const texts = source.hub.texts(source.channel)
@@ -52,10 +56,13 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
         if (shows(item)) yield liveEvent(item, source)
       } else if (item.seq > seen) {
         // Another process stored the entries in between: read them in order.
-        for await (const entry of between(source, inbox, { after: seen, upTo: item.seq - 1 }))
+        for await (const entry of between(source, inbox, { after: seen, upTo: item.seq - 1 })) {
           if (wanted(entry)) yield toEvent(entry, source)
+          if (entry.type === 'participant' && !(await mayGoOn(entry.body))) return
+        }
         seen = item.seq
         if (wanted(item)) yield liveEvent(item, source)
+        if (item.type === 'participant' && !(await mayGoOn(item.body))) return
       }
     }
   } finally {

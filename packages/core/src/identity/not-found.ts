@@ -16,6 +16,11 @@ const hints = {
   task: 'GET /api/v1/tasks lists them.',
 } as const
 
+/** The error for a method that the principal does not reach, where nothing is named by an id. */
+export function nothingHere(): WitanError {
+  return new WitanError('NOT_FOUND', 'There is nothing here.', { hint: 'It may need another role.' })
+}
+
 /** A `NOT_FOUND` error. `path`: the field with the id; `hint`: a better next step than the list. */
 export function notFound(
   kind: keyof typeof hints,

@@ -1,9 +1,10 @@
 /** The caller of a request, and whom a run works for. */
 import type { DatabaseId } from '@witan/protocol'
+import type { Role } from '@witan/protocol/access'
 import type { RunPrincipal } from '@witan/protocol/entries'
 
-/** What a principal may do: change agents, run, answer, or only read. */
-export type Role = 'admin' | 'run' | 'answer' | 'read'
+/** What a principal may do: everything, run, answer, or only read. */
+export type { Role }
 
 /**
  * A caller within one database. `id` is for example `user:anna` or `key:ab12`. Role names other than `Role` matter only for

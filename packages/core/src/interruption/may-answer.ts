@@ -1,24 +1,26 @@
 /** Who may answer an interruption, and who may see it. */
 import type { Principal } from '../identity/principal.ts'
+import { hasRole, type Involvement, isAddressed, mayDo, personOf } from '../identity/rights.ts'
 
-/** Its addressee, and the creator of its conversation. */
-export interface Waiting {
+/** Its addressee, and what connects the principal with its conversation. */
+export interface Waiting extends Involvement {
   readonly addressee: string | null
-  readonly createdBy: string
 }
+
+type Asking = Pick<Principal, 'id' | 'roles'>
 
 /**
- * The addressee, by id or by role. Without an addressee: the role `answer`, or `run` in the caller's own conversation. An
- * `admin` may answer all.
+ * Those to whom it is addressed, or everybody without an addressee: with the role `answer`, with `run` in a conversation of their own,
+ * or as a person who takes part and is addressed by id. An `admin` may answer all.
  */
-export function mayAnswer({ id, roles }: Pick<Principal, 'id' | 'roles'>, { addressee, createdBy }: Waiting): boolean {
-  if (roles.includes('admin')) return true
-  if (addressee === null) return roles.includes('answer') || (roles.includes('run') && createdBy === id)
-  if (addressee.startsWith('role:')) return roles.includes(addressee.slice('role:'.length))
-  return id === `user:${addressee}`
+export function mayAnswer(principal: Asking, { addressee, isCreator, takesPart }: Waiting): boolean {
+  if (hasRole(principal, 'admin')) return true
+  if (!isAddressed(principal, addressee)) return false
+  if (hasRole(principal, 'answer') || (isCreator && hasRole(principal, 'run'))) return true
+  return takesPart && addressee !== null && addressee === personOf(principal)
 }
 
-/** Anybody who may answer it, may read the database, or started the conversation. */
-export function mayKnow(principal: Pick<Principal, 'id' | 'roles'>, waiting: Waiting): boolean {
-  return principal.roles.includes('read') || principal.id === waiting.createdBy || mayAnswer(principal, waiting)
+/** Everybody who may answer it, or may read its conversation. */
+export function mayKnow(principal: Asking, waiting: Waiting): boolean {
+  return mayDo(principal, 'read', waiting) || mayAnswer(principal, waiting)
 }

@@ -1,5 +1,6 @@
 /** The agents of one principal's database: complete agents, their single sub-agents and tools, and direct runs. */
 import { type SubAgentEdge, WitanError } from '@witan/protocol'
+import type { AgentView } from '@witan/protocol/access'
 import { subAgentEdgeSchema } from '@witan/protocol/schemas'
 import {
   assignSubAgent,
@@ -13,11 +14,15 @@ import { graphOf } from '../agent/admin/graph.ts'
 import { checkTogether, deleteAgent, getAgent, toStored } from '../agent/admin/admin.ts'
 import { readAgent } from '../agent/admin/read.ts'
 import { saveAgents, saveTogether } from '../agent/admin/save.ts'
+import type { AgentRow } from '../agent/records.ts'
 import { idOfNamed } from '../agent/registry.ts'
+import { notFound, nothingHere } from '../identity/not-found.ts'
+import { hasRole, readsAll } from '../identity/rights.ts'
 import { parseBody } from './body.ts'
 import type { AcceptedRun, AgentAdmin, SubAgentAdmin, ToolAdmin } from './contract.ts'
 import { openDirectRun } from './direct.ts'
-import { pageOf } from './views.ts'
+import { isAdmitted } from './reach.ts'
+import { pageOf } from './page.ts'
 import type { Scope } from './scope.ts'
 
 /** Starts a run in a conversation, as `Witan.run` does. */
@@ -25,65 +30,106 @@ export type RunIn = (conversation: string, request: unknown) => Promise<Accepted
 
 /** The admin of one principal; every method waits until the runtime is ready. */
 export function agentAdmin(scope: Scope, run: RunIn): AgentAdmin {
-  const { parts, database, ready } = scope
+  const { parts, database } = scope
   const admin = parts.adminOf(database)
-  const named = namesOf(scope)
+  const admitted = admission(scope)
+  const [read, change] = [namesOf(scope, 'read'), namesOf(scope, 'admin')]
   return {
+    ...agentViews(scope),
     async list(options = {}) {
-      await ready()
+      await admitted('read')
       await parts.registry.ensure(admin.database)
-      const rows = [...parts.registry.current(admin.database).agents.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+      const rows = [...parts.registry.current(admin.database).agents.values()].sort(byId)
       return pageOf(
         rows.map((row) => toStored(admin, row)),
         options,
         (agent) => agent.id,
       )
     },
-    get: async (id) => toStored(admin, await getAgent(admin, await named(id))),
+    get: async (id) => toStored(admin, await getAgent(admin, await read(id))),
     async save(agent, options = {}) {
-      await ready()
+      await admitted('admin')
       const [saved] = await saveAgents(admin, [agent], options)
       return saved as NonNullable<typeof saved>
     },
-    saveAll: (agents) => ready().then(() => saveAgents(admin, agents)),
-    saveTogether: (definitions) => ready().then(() => saveTogether(admin, definitions)),
-    delete: async (id, options = {}) => deleteAgent(admin, await named(id), options),
-    check: (agents, protocols) => ready().then(() => checkTogether(admin, { agents, protocols })),
-    graph: async (id) => graphOf(admin, await named(id)),
+    saveAll: (agents) => admitted('admin').then(() => saveAgents(admin, agents)),
+    saveTogether: (definitions) => admitted('admin').then(() => saveTogether(admin, definitions)),
+    delete: async (id, options = {}) => deleteAgent(admin, await change(id), options),
+    check: (agents, protocols) => admitted('admin').then(() => checkTogether(admin, { agents, protocols })),
+    graph: async (id) => graphOf(admin, await read(id)),
     subAgents: subAgentAdmin(scope, run),
     tools: toolAdmin(scope),
   }
 }
 
-/** Resolves an agent's id or display name to its id [C28]. */
-function namesOf({ parts, database, ready }: Scope): (word: string) => Promise<string> {
+/** What a principal that may call agents, but not read them whole, sees of them. */
+function agentViews(scope: Scope): Pick<AgentAdmin, 'views' | 'view'> {
+  const { parts, principal, database, ready } = scope
+  const isSeen = (id: string) => readsAll(principal) || (hasRole(principal, 'run') && isAdmitted(scope, id))
+  return {
+    async views(options = {}) {
+      await ready()
+      await parts.registry.ensure(database)
+      const rows = [...parts.registry.current(database).agents.values()].filter(({ id }) => isSeen(id))
+      return pageOf(rows.map(viewOf).sort(byId), options, ({ id }) => id)
+    },
+    async view(word) {
+      await ready()
+      const id = await idOfNamed(parts.registry, database, word)
+      const row = parts.registry.current(database).agents.get(id)
+      if (row === undefined || !isSeen(id)) throw notFound('agent', word)
+      return viewOf(row)
+    },
+  }
+}
+
+function viewOf({ data: { id, name, description, parameters } }: AgentRow): AgentView {
+  return { id, ...(name === undefined ? {} : { name }), description, parameters }
+}
+
+const byId = (one: { readonly id: string }, other: { readonly id: string }) => (one.id < other.id ? -1 : 1)
+
+/** Waits until the runtime is ready. Throws `NOT_FOUND` for a principal without the role. */
+function admission({ principal, ready }: Scope): (role: 'read' | 'admin') => Promise<void> {
+  return async (role) => {
+    await ready()
+    if (!hasRole(principal, role, 'admin')) throw nothingHere()
+  }
+}
+
+/** Resolves an agent's id or display name to its id [C28]. To a principal without the role no agent exists. */
+function namesOf(
+  { parts, principal, database, ready }: Scope,
+  role: 'read' | 'admin',
+): (word: string) => Promise<string> {
   const { registry } = parts
   return async (word) => {
     await ready()
+    if (!hasRole(principal, role, 'admin')) throw notFound('agent', word)
     return idOfNamed(registry, database, word)
   }
 }
 
 function subAgentAdmin(scope: Scope, run: RunIn): SubAgentAdmin {
-  const { parts, database } = scope
+  const { parts, database, ready } = scope
   const admin = parts.adminOf(database)
-  const named = namesOf(scope)
+  const [read, change] = [namesOf(scope, 'read'), namesOf(scope, 'admin')]
   const open: SubAgentAdmin['open'] = async (parent, id, request) =>
-    openDirectRun(scope, { parent: await named(parent), id: await named(id), request })
+    ready().then(() => openDirectRun(scope, { parent, id, request }))
   return {
     list: async (parent, options = {}) =>
-      pageOf(await listSubAgents(admin, await named(parent)), options, ({ edge }) => edge.agent),
+      pageOf(await listSubAgents(admin, await read(parent)), options, ({ edge }) => edge.agent),
     async create(parent, { agent, edge, ifRevision = null }) {
-      const id = await named(parent)
+      const id = await change(parent)
       const child = readAgent(agent)
       return createSubAgent(admin, id, { child, edge: readEdge(edge, child.id), ifRevision })
     },
     async assign(parent, word, { edge, ifRevision = null } = {}) {
-      const id = await named(word)
-      return assignSubAgent(admin, await named(parent), { edge: readEdge(edge, id), ifRevision })
+      const id = await change(word)
+      return assignSubAgent(admin, await change(parent), { edge: readEdge(edge, id), ifRevision })
     },
     unassign: async (parent, id, options = {}) =>
-      unassignSubAgent(admin, await named(parent), { ...options, id: await named(id) }),
+      unassignSubAgent(admin, await change(parent), { ...options, id: await change(id) }),
     open,
     async run(parent, id, request) {
       const { conversationId, body } = await open(parent, id, request)
@@ -95,10 +141,10 @@ function subAgentAdmin(scope: Scope, run: RunIn): SubAgentAdmin {
 function toolAdmin(scope: Scope): ToolAdmin {
   const { parts, database } = scope
   const admin = parts.adminOf(database)
-  const named = namesOf(scope)
+  const change = namesOf(scope, 'admin')
   return {
-    assign: async (id, tool, options = {}) => assignTool(admin, await named(id), { ...options, tool }),
-    unassign: async (id, tool, options = {}) => unassignTool(admin, await named(id), { ...options, tool }),
+    assign: async (id, tool, options = {}) => assignTool(admin, await change(id), { ...options, tool }),
+    unassign: async (id, tool, options = {}) => unassignTool(admin, await change(id), { ...options, tool }),
   }
 }
 

@@ -1,12 +1,12 @@
 /** What readers get of artifacts: whoever may read a conversation may read its artifacts [T31]. */
-import { isWitanError } from '@witan/protocol'
 import { type Artifact, artifactIdPattern, artifactOf } from '@witan/protocol/entries'
 import { shownPlace } from '../event/project.ts'
 import { notFound } from '../identity/not-found.ts'
 import type { ArtifactEntry } from '../store/artifact-records.ts'
 import type { ArtifactFilter, ArtifactReader, Page, PageOptions } from './contract.ts'
 import type { Scope } from './scope.ts'
-import { conversationRow, rowPage } from './views.ts'
+import { conversationRow, reached } from './reach.ts'
+import { rowPage } from './page.ts'
 
 /** The artifacts that one principal may read. */
 export function artifactReader(scope: Scope): ArtifactReader {
@@ -41,18 +41,8 @@ async function list(
 /** The artifact where it was made; once that conversation is gone, or if the principal may not read it, in a fork. */
 async function find(scope: Scope, id: string): Promise<Found> {
   const places = artifactIdPattern.test(id) ? await scope.parts.store.findArtifact(scope.database, id) : []
-  for (const place of places) if (await mayRead(scope, place.conversation)) return place
+  for (const place of places) if ((await reached(scope, place.conversation, 'read')) !== null) return place
   throw notFound('artifact', id)
-}
-
-async function mayRead(scope: Scope, conversation: string): Promise<boolean> {
-  try {
-    await conversationRow(scope, conversation)
-    return true
-  } catch (error) {
-    if (isWitanError(error) && error.code === 'NOT_FOUND') return false
-    throw error
-  }
 }
 
 async function read(scope: Scope, id: string) {

@@ -22,6 +22,7 @@ import type {
   TaskProgress,
   TaskReply,
 } from '@witan/protocol'
+import type { AgentView } from '@witan/protocol/access'
 import type { ConversationParticipant, UsageDimension, UsageItem } from '@witan/protocol/schemas'
 import type { Artifact } from '@witan/protocol/entries'
 import type { Diagram, Exchange, StoredProtocol } from '@witan/protocol/protocols'
@@ -29,6 +30,7 @@ import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/ad
 import type { Principal } from '../identity/principal.ts'
 import type { Page, PageOptions } from './page.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
+import type { RememberedReplies } from './reply-contract.ts'
 import type { Reservation } from '../store/store.ts'
 import type { AgentGraph } from '../agent/admin/graph.ts'
 
@@ -108,6 +110,9 @@ export interface AgentAdmin {
   list(options?: PageOptions): Promise<Page<StoredAgent>>
   /** Throws `NOT_FOUND`. */
   get(id: string): Promise<StoredAgent>
+  /** What a principal with the role `run` reads: of the agents that it may call, what a caller needs. */
+  views(options?: PageOptions): Promise<Page<AgentView>>
+  view(id: string): Promise<AgentView>
   /**
    * Creates or replaces an agent. Throws `REVISION_MISMATCH` if `ifRevision` is not the stored revision, and `AGENT_EXISTS`
    * with `create: true` if the agent exists.
@@ -376,40 +381,6 @@ export interface NoteOption {
   readonly traceparent?: string
 }
 
-/**
- * `fresh`: the key is reserved. Pass the reservation as the `note` of the run, then call `finish`. `done`: replay the
- * reply. `noted`: the first request died before its reply, but its run is stored and no longer at work. Follow that run,
- * then call `finish`.
- */
-export type BegunReply =
-  | { readonly state: 'fresh'; readonly reservation: Reservation }
-  | { readonly state: 'noted'; readonly reservation: Reservation; readonly runId: string }
-  | { readonly state: 'done'; readonly status: number; readonly body: string }
-
-/** Replies remembered for 24 hours by (database, principal, method, path, key). */
-export interface RememberedReplies {
-  /** Throws `IN_PROGRESS` or `IDEMPOTENCY_KEY_REUSED`. */
-  begin(scope: IdempotencyScope): Promise<BegunReply>
-  /** Does nothing if another request holds the key by now; the same applies to `abandon`. */
-  finish(
-    scope: IdempotencyScope,
-    reservation: Reservation,
-    reply: { readonly status: number; readonly body: string },
-  ): Promise<void>
-  /** Forgets a `fresh` key whose request failed before anything was stored. */
-  abandon(scope: IdempotencyScope, reservation: Reservation): Promise<void>
-}
-
-/** What identifies a request; `digest` is a hash of the body. */
-export interface IdempotencyScope {
-  readonly principal: Principal
-  readonly method: string
-  readonly path: string
-  readonly key: string
-  /** Where the key was found: the header `Idempotency-Key`, or the field of a body. */
-  readonly name: string
-  readonly digest: string
-}
-
 export type { AgentData, AgentInput, AssignedSubAgent, Interruption, RevisionOption, RunRequest, SubAgentLine }
 export type { Page, PageOptions } from './page.ts'
+export type { BegunReply, IdempotencyScope, RememberedReplies } from './reply-contract.ts'

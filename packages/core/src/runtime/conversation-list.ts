@@ -1,11 +1,13 @@
 /** Lists conversations: all, those of one agent, or those that match a search. */
 import type { ConversationLine } from '@witan/protocol'
 import { idOf } from '../agent/naming.ts'
+import { readingOf } from '../identity/rights.ts'
 import type { ListedConversation } from '../store/store.ts'
 import type { Page, PageOptions } from './contract.ts'
 import { runLine } from './jobs.ts'
 import type { Scope } from './scope.ts'
-import { limitOf, rowPage, summary } from './views.ts'
+import { limitOf, rowPage } from './page.ts'
+import { summary } from './views.ts'
 
 /** Selects conversations, newest first. `search`: all its words occur in the first message, the agent's id or name, or the id. */
 export interface ConversationFilter extends PageOptions {
@@ -31,9 +33,12 @@ export async function listConversations(scope: Scope, options: ConversationFilte
 
 type Read = (limit: number, after: string | null) => Promise<readonly ListedConversation[]>
 
-function reader({ parts, database }: Scope, options: ConversationFilter): Read {
+function reader({ parts, principal, database }: Scope, options: ConversationFilter): Read {
   const agent = options.agent === undefined ? null : idOf(options.agent, parts.registry.current(database).agents)
-  return (limit, after) => parts.store.listConversations(database, { limit, after, agent, createdBy: null })
+  const reading = readingOf(principal)
+  if (reading !== null && reading.createdBy === null && reading.participant === null) return async () => []
+  const { createdBy, participant } = reading ?? { createdBy: null, participant: null }
+  return (limit, after) => parts.store.listConversations(database, { limit, after, agent, createdBy, participant })
 }
 
 interface Search {

@@ -12,7 +12,8 @@ import type { Scope } from './scope.ts'
 import { newConversation } from './start.ts'
 import { startingRows } from '../conversation/people.ts'
 import { taskControls } from './tasks.ts'
-import { getConversation } from './views.ts'
+import { conversationRow } from './reach.ts'
+import { showConversation } from './views.ts'
 
 /** Starts a conversation, or continues the one with that id. Throws if the body, the agent or the parameters are refused. */
 export async function startConversation(scope: Scope, body: unknown, noting: NoteOption): Promise<OpenedConversation> {
@@ -59,7 +60,7 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
 /** Deletes a conversation and cancels its active work. Throws `NOT_FOUND`. */
 export async function deleteConversation(scope: Scope, id: string): Promise<void> {
   const { parts, database } = scope
-  const { activeRunId, tasks } = await getConversation(scope, id)
+  const { activeRunId, tasks } = await showConversation(scope, await conversationRow(scope, id, 'own'))
   const admin = taskControls(scope)
   if (activeRunId !== null) await interrupt(scope, activeRunId, { tasks: true })
   for (const { taskId } of tasks) await admin.cancel(taskId).catch(isOver)

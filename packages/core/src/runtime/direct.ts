@@ -6,19 +6,21 @@ import {
   markChecked,
   runRequestSchema,
 } from '@witan/protocol/schemas'
-import { listedEdge } from '../agent/admin/assign.ts'
+import { listedEdge, subAgentNotListed } from '../agent/admin/assign.ts'
 import { pinRoot, refusalError } from '../command/accept.ts'
 import { startingRows } from '../conversation/people.ts'
 import { parseBody, refuseMixedInput } from './body.ts'
 import { filesIn, readFiles } from './prompt.ts'
-import { refuseStranger } from './root-access.ts'
+import { isAdmitted, refuseUnreached } from './reach.ts'
 import { holdValues, holdUsers } from './repeated-values.ts'
 import { mismatchError, newConversation, requireValues } from './start.ts'
 import type { Scope } from './scope.ts'
 import type { ConversationRow } from '../store/store.ts'
 import { notFound } from '../identity/not-found.ts'
+import { hasRole } from '../identity/rights.ts'
+import { idOfNamed } from '../agent/registry.ts'
 
-/** A sub-agent, its parent, and the request body. */
+/** A sub-agent and its parent, each by its id or its display name, and the request body. */
 export interface DirectRun {
   readonly parent: string
   readonly id: string
@@ -36,14 +38,14 @@ export interface OpenedDirectRun {
  * request, or else a fresh id [F42]. Nothing runs yet, and a refused request stores nothing.
  */
 export async function openDirectRun(scope: Scope, direct: DirectRun): Promise<OpenedDirectRun> {
-  const { parent, id, request } = direct
-  const { conversationId, parameters, users, ...rest } = parseBody(directRunRequestSchema, request)
+  const { conversationId, parameters, users, ...rest } = parseBody(directRunRequestSchema, direct.request)
   const body = markChecked(runRequestSchema, rest)
   refuseMixedInput(body)
-  await listedEdge(scope.parts.adminOf(scope.database), parent, id)
-  refuseStranger(scope, id)
+  const id = await runnableSubAgent(scope, direct)
   const known = conversationId === null ? null : await findConversation(scope, conversationId)
   if (conversationId !== null && known !== null) {
+    const isPlain = Object.keys(parameters).length === 0 && users === null
+    await refuseUnreached(scope, conversationId, isPlain ? 'speak' : 'own')
     refuseForeign(scope, known, { agent: id, isNew: body.prompt !== undefined })
     await holdUsers(scope, known, users)
     await holdValues(scope, known, parameters)
@@ -55,6 +57,18 @@ export async function openDirectRun(scope: Scope, direct: DirectRun): Promise<Op
   const named = conversationId === null ? {} : { id: conversationId }
   const started = await startDirect(scope, { agent: id, parameters, users, ...named })
   return started === null ? openDirectRun(scope, direct) : { conversationId: started, body }
+}
+
+/** The id of the sub-agent. Throws `NOT_FOUND` for a parent that the caller does not reach, and for what that one does not list. */
+async function runnableSubAgent(scope: Scope, { parent, id }: DirectRun): Promise<string> {
+  const { parts, principal, database } = scope
+  const parentId = await idOfNamed(parts.registry, database, parent)
+  const isReached = hasRole(principal, 'admin') || (hasRole(principal, 'run') && isAdmitted(scope, parentId))
+  if (!isReached) throw notFound('agent', parent)
+  const childId = await idOfNamed(parts.registry, database, id)
+  await listedEdge(parts.adminOf(database), parentId, { id: childId, word: id })
+  if (!isAdmitted(scope, childId)) throw subAgentNotListed(parentId, id)
+  return childId
 }
 
 function findConversation({ parts, database }: Scope, id: string): Promise<ConversationRow | null> {

@@ -10,8 +10,9 @@ import { visibleValues } from '../parameter/visibility.ts'
 import type { ConversationRow } from '../store/store.ts'
 import type { DocumentOptions } from './contract.ts'
 import { notFound } from '../identity/not-found.ts'
+import { reached } from './reach.ts'
 import type { Scope } from './scope.ts'
-import { limitOf } from './views.ts'
+import { limitOf } from './page.ts'
 
 /** One conversation document. Throws `NOT_FOUND`, `RUN_INPUT_INVALID`, `BODY_INVALID`. */
 export async function getDocument(scope: Scope, path: string, options: DocumentOptions): Promise<Document> {
@@ -19,7 +20,7 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
   const start = startOf(path, options)
   const limit = limitOf(options)
   const id = conversationOf(path)
-  const row = await parts.store.getConversation(database, id)
+  const row = await reached(scope, id, 'read')
   if (row === null) throw notFound('document', path)
   const { fold, last } = await parts.documents.latest({ database, path })
   if (fold.definition === null && path !== id) throw notFound('document', path)

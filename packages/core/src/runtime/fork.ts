@@ -10,7 +10,8 @@ import { refusalError } from '../command/accept.ts'
 import { parseBody } from './body.ts'
 import type { NoteOption } from './contract.ts'
 import { wholeId } from './start.ts'
-import { conversationRow, getConversation } from './views.ts'
+import { conversationRow } from './reach.ts'
+import { getConversation } from './views.ts'
 import type { Scope } from './scope.ts'
 import type { ContentUse, ConversationRow } from '../store/store.ts'
 
@@ -26,7 +27,7 @@ export async function forkConversation(
 ): Promise<Conversation> {
   const { parts, principal, database } = scope
   const { seq, id: wanted } = parseBody(forkRequestSchema, request)
-  const original = await conversationRow(scope, from)
+  const original = await conversationRow(scope, from, 'own')
   if (seq > original.lastSeq) throw aheadError(seq, original.lastSeq)
   const { entries, lastLegalSeq } = await copyLog(entriesOf(parts.store, { database, conversation: from }), seq)
   if (lastLegalSeq !== seq) throw openCallsError(seq, lastLegalSeq)

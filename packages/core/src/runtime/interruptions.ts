@@ -12,24 +12,31 @@ import {
 } from '@witan/protocol'
 import { answerOne } from '../command/answer-interruption.ts'
 import type { Principal } from '../identity/principal.ts'
-import { mayAnswer, mayKnow } from '../interruption/may-answer.ts'
+import { addresseesOf, hasRole, type Involvement, readingOf } from '../identity/rights.ts'
+import { mayAnswer } from '../interruption/may-answer.ts'
 import { refuseTooDeep } from './body.ts'
 import type { Page, PageOptions } from './contract.ts'
 import { taskOf } from './jobs.ts'
 import type { Scope } from './scope.ts'
 import type { StoredResult } from '../task/tracker.ts'
 import { traceIdOf } from '../identity/trace.ts'
-import type { InterruptionRow } from '../store/store.ts'
+import { involvementOf } from '../store/involvement.ts'
+import type { ConversationRow, InterruptionReader, InterruptionRow } from '../store/store.ts'
+import { rowPage } from './page.ts'
 import type { Answer } from '../tool/tool.ts'
 
 /**
  * The asking agent's bound values are merged into an action's arguments for everybody who may answer it; a model's
  * arguments never win [Rb09].
  */
-export function presentInterruption(principal: Principal, row: InterruptionRow, createdBy: string): Interruption {
+export function presentInterruption(
+  principal: Principal,
+  row: InterruptionRow,
+  involvement: Involvement,
+): Interruption {
   const createdAt = new Date(row.createdAt).toISOString()
   const view: Interruption = { ...row.view, conversationId: row.conversation, createdAt }
-  if (view.kind !== 'action' || !mayAnswer(principal, { addressee: view.addressee, createdBy })) return view
+  if (view.kind !== 'action' || !mayAnswer(principal, { addressee: view.addressee, ...involvement })) return view
   return { ...view, arguments: { ...view.arguments, ...row.bound } }
 }
 
@@ -57,13 +64,13 @@ export async function present(scope: Scope, stored: OldResult): Promise<RunResul
   const known: RunResult = { ...stored, agent: stored.agent ?? (await rootOf(scope, stored)), traceId }
   const result = known.tasks.length === 0 ? known : { ...known, tasks: await freshTasks(scope, known) }
   if (result.interruptions.length === 0) return result
-  const createdBy = await creatorOf(scope, result.conversationId)
+  const involvement = await involvementIn(scope, result.conversationId)
   const rows = await Promise.all(result.interruptions.map(({ id }) => parts.store.getInterruption(database, id)))
   return {
     ...result,
     interruptions: result.interruptions.map((one, index) => {
       const row = rows[index]
-      return row ? presentInterruption(principal, row, createdBy) : one
+      return row ? presentInterruption(principal, row, involvement) : one
     }),
   }
 }
@@ -71,7 +78,7 @@ export async function present(scope: Scope, stored: OldResult): Promise<RunResul
 /** The open interruptions of a conversation, in the order of their creation. */
 export async function openOf(
   { parts, principal, database }: Scope,
-  of: { readonly id: string; readonly createdBy: string },
+  of: Pick<ConversationRow, 'database' | 'id' | 'createdBy'>,
 ): Promise<Conversation['interruptions']> {
   const rows = await parts.store.listInterruptions(database, {
     state: 'open',
@@ -80,7 +87,9 @@ export async function openOf(
     limit: 200,
     after: null,
   })
-  return rows.map((row) => presentInterruption(principal, row, of.createdBy))
+  if (rows.length === 0) return []
+  const involvement = await involvementOf(parts.store, principal, of)
+  return rows.map((row) => presentInterruption(principal, row, involvement))
 }
 
 /** Selects interruptions: by state, and by addressee: a person's id, `role:<name>`, `me` or `none`. */
@@ -89,62 +98,58 @@ export interface InterruptionFilter extends PageOptions {
   readonly addressee?: string
 }
 
-const chunk = 200
-
 /** A page of what the principal may answer or read, in the order of creation. */
-export async function listInterruptions(
-  scope: Scope,
-  options: InterruptionFilter,
-  limit: number,
-): Promise<Page<Interruption>> {
+export async function listInterruptions(scope: Scope, options: InterruptionFilter): Promise<Page<Interruption>> {
   const { parts, principal, database } = scope
-  const { addressee } = options
-  const creators = new Map<string, string>()
-  const items: Interruption[] = []
-  let after = options.cursor ?? null
-  for (;;) {
-    const rows = await parts.store.listInterruptions(database, {
-      limit: chunk,
-      after,
-      state: options.state ?? null,
-      conversation: null,
-      addressees: addresseesOf(addressee, principal),
-    })
-    for (const row of rows) {
-      const createdBy = creators.get(row.conversation) ?? (await creatorOf(scope, row.conversation))
-      creators.set(row.conversation, createdBy)
-      if (addressee === 'none' && row.view.addressee !== null) continue
-      if (!mayKnow(principal, { addressee: row.view.addressee, createdBy })) continue
-      if (items.length === limit) return { items, nextCursor: items.at(-1)?.id ?? null }
-      items.push(presentInterruption(principal, row, createdBy))
-    }
-    if (rows.length < chunk) return { items, nextCursor: null }
-    after = rows.at(-1)?.view.id ?? null
+  const known = new Map<string, Promise<Involvement>>()
+  const involvement = (conversation: string): Promise<Involvement> => {
+    const found = known.get(conversation) ?? involvementIn(scope, conversation)
+    known.set(conversation, found)
+    return found
   }
+  const read = (limit: number) =>
+    parts.store.listInterruptions(database, {
+      ...{ limit, after: options.cursor ?? null, state: options.state ?? null, conversation: null },
+      addressees: wantedOf(options.addressee, principal),
+      reader: readerOf(principal),
+    })
+  return rowPage(options, read, {
+    item: async (row) => presentInterruption(principal, row, await involvement(row.conversation)),
+    id: ({ view }) => view.id,
+  })
 }
 
-/** Whom a list is for: `me` is the principal as a person and in its roles. Null: everybody, and nobody in particular. */
-function addresseesOf(wanted: string | undefined, { id, roles }: Scope['principal']): readonly string[] | null {
-  if (wanted === undefined || wanted === 'none') return null
-  if (wanted !== 'me') return [wanted]
-  const person = id.startsWith('user:') ? [id.slice('user:'.length)] : []
-  return [...person, ...roles.map((role) => `role:${role}`)]
+/** Whom a list is for: `me` is the principal as a person and in its roles, `none` nobody in particular. Null: everybody. */
+function wantedOf(wanted: string | undefined, principal: Principal): readonly (string | null)[] | null {
+  if (wanted === undefined) return null
+  if (wanted === 'none') return [null]
+  return wanted === 'me' ? addresseesOf(principal).filter((one) => one !== null) : [wanted]
 }
 
-async function creatorOf({ parts, database }: Scope, conversation: string): Promise<string> {
-  return (await parts.store.getConversation(database, conversation))?.createdBy ?? ''
+/** What the principal may see of the interruptions of its database; null for all [D11]. */
+function readerOf(principal: Principal): InterruptionReader | null {
+  const reading = readingOf(principal)
+  if (reading === null) return null
+  return { ...reading, addressees: hasRole(principal, 'answer') ? addresseesOf(principal) : [] }
+}
+
+const stranger: Involvement = { isCreator: false, takesPart: false }
+
+async function involvementIn({ parts, principal, database }: Scope, conversation: string): Promise<Involvement> {
+  const row = await parts.store.getConversation(database, conversation)
+  return row === null ? stranger : involvementOf(parts.store, principal, row)
 }
 
 /** Answers an interruption by its id. Throws `NOT_FOUND`, `ANSWER_INVALID`. */
 export async function answer(
-  { parts, principal, database }: Scope,
+  scope: Scope,
   to: { readonly id: string; readonly kind?: InterruptionKind },
   body: unknown,
 ): Promise<Interruption> {
+  const { parts, principal, database } = scope
   await parts.registry.ensure(database)
   const row = await answerOne(parts, database, { ...to, answer: readAnswer(body), by: principal })
-  const conversation = await parts.store.getConversation(database, row.conversation)
-  return presentInterruption(principal, row, conversation?.createdBy ?? '')
+  return presentInterruption(principal, row, await involvementIn(scope, row.conversation))
 }
 
 function readAnswer(body: unknown): Answer {

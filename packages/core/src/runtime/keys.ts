@@ -6,7 +6,7 @@ import { createKey, principalOfKey, shownKey } from '../store/key-rows.ts'
 import { parseBody } from './body.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
 import type { Scope } from './scope.ts'
-import { limitOf } from './views.ts'
+import { limitOf } from './page.ts'
 import type { Parts } from './wiring.ts'
 
 /** The keys of one principal's database. For everybody but an admin there are none. */

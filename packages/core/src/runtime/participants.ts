@@ -5,6 +5,7 @@ import { refusalError } from '../command/accept.ts'
 import { type Participation, participate } from '../command/participate.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import { notFound } from '../identity/not-found.ts'
+import { personOf as personNamed } from '../identity/rights.ts'
 import { type Person, present } from '../parameter/participants.ts'
 import type { ConversationRow, ParticipantRow } from '../store/store.ts'
 import { parseBody } from './body.ts'
@@ -12,7 +13,8 @@ import type { AddedParticipant, Page, PageOptions } from './contract.ts'
 import { isRepeat, peopleNamedBy, personOf, refuseTakenName } from './people.ts'
 import type { Scope } from './scope.ts'
 import { agentsBelow } from './start.ts'
-import { conversationRow, rowPage } from './views.ts'
+import { conversationRow } from './reach.ts'
+import { rowPage } from './page.ts'
 
 /** How many people may take part in a conversation at once. */
 const mostPresent = 200
@@ -39,8 +41,7 @@ export async function listParticipants(
 export async function addParticipant(scope: Scope, id: string, body: unknown): Promise<AddedParticipant> {
   const request = parseBody(participantRequestSchema, body)
   const { parts, database, principal } = scope
-  const row = await conversationRow(scope, id)
-  if (!managesPeople(scope, row)) throw notFound('conversation', id)
+  const row = await conversationRow(scope, id, 'own')
   await parts.registry.ensure(database)
   refuseTakenName(scope, request.id, 'id')
   const person = personOf(request, namedBelow(scope, row))
@@ -64,8 +65,7 @@ export async function addParticipant(scope: Scope, id: string, body: unknown): P
  */
 export async function removeParticipant(scope: Scope, id: string, user: string): Promise<void> {
   const { parts, database, principal } = scope
-  const row = await conversationRow(scope, id)
-  if (!managesPeople(scope, row) && principal.id !== `user:${user}`) throw notFound('conversation', id)
+  await conversationRow(scope, id, personNamed(principal) === user ? 'speak' : 'own')
   await parts.registry.ensure(database)
   const joined = await parts.store.getParticipant(database, id, user)
   await changeTo(scope, id, ({ state }) => {
@@ -91,11 +91,6 @@ async function changeTo(
     if (stored !== null) return stored
   }
   throw refusalError('conflict', id)
-}
-
-/** Whether a principal may add and remove others: it created the conversation, or is an admin. */
-function managesPeople({ principal }: Scope, { createdBy }: ConversationRow): boolean {
-  return principal.roles.includes('admin') || principal.id === createdBy
 }
 
 /** The people whom the agents below a conversation's root name. */

@@ -1,16 +1,22 @@
 /** The protocols of one principal's database. */
 import { deleteProtocol, getProtocol, toStoredProtocol } from '../agent/admin/admin.ts'
 import { saveTogether } from '../agent/admin/save.ts'
+import { notFound, nothingHere } from '../identity/not-found.ts'
+import { hasRole } from '../identity/rights.ts'
 import type { ProtocolAdmin, SavedProtocol } from './contract.ts'
 import type { Scope } from './scope.ts'
-import { pageOf } from './views.ts'
+import { pageOf } from './page.ts'
 
 /** The admin of one principal; every method waits until the runtime is ready. */
-export function protocolAdmin({ parts, database, ready }: Scope): ProtocolAdmin {
+export function protocolAdmin({ parts, principal, database, ready }: Scope): ProtocolAdmin {
   const admin = parts.adminOf(database)
+  const admitted = async (role: 'read' | 'admin', missing = nothingHere()) => {
+    await ready()
+    if (!hasRole(principal, role, 'admin')) throw missing
+  }
   return {
     async list(options = {}) {
-      await ready()
+      await admitted('read')
       await parts.registry.ensure(database)
       const rows = [...parts.registry.current(database).protocols.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
       return pageOf(
@@ -19,12 +25,16 @@ export function protocolAdmin({ parts, database, ready }: Scope): ProtocolAdmin 
         ({ name }) => name,
       )
     },
-    get: (name) => ready().then(async () => toStoredProtocol(admin, await getProtocol(admin, name))),
+    get: (name) =>
+      admitted('read', notFound('protocol', name)).then(async () =>
+        toStoredProtocol(admin, await getProtocol(admin, name)),
+      ),
     async save(protocol, options = {}) {
-      await ready()
+      await admitted('admin')
       const { protocols } = await saveTogether(admin, { protocols: [protocol] }, options)
       return protocols[0] as SavedProtocol
     },
-    delete: (name, options = {}) => ready().then(() => deleteProtocol(admin, name, options)),
+    delete: (name, options = {}) =>
+      admitted('admin', notFound('protocol', name)).then(() => deleteProtocol(admin, name, options)),
   }
 }

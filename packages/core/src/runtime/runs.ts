@@ -1,5 +1,5 @@
 /** Runs: accepts a message or responses, reports the run that they started or resumed, and follows active runs. */
-import { WitanError } from '@witan/protocol'
+import { type RunRequest, WitanError } from '@witan/protocol'
 import type { ToolMode } from '@witan/protocol/entries'
 import { runRequestSchema } from '@witan/protocol/schemas'
 import { idOfNamed } from '../agent/registry.ts'
@@ -8,8 +8,9 @@ import { answerAll } from '../command/answer-interruption.ts'
 import { cancelJob } from '../command/cancel.ts'
 import { joinRun } from '../command/join.ts'
 import { notFound } from '../identity/not-found.ts'
+import type { Deed } from '../identity/rights.ts'
 import type { Answer } from '../tool/tool.ts'
-import { refuseStranger } from './root-access.ts'
+import { isAdmitted, reached, refuseUnreached } from './reach.ts'
 import { parseBody, refuseMixedInput } from './body.ts'
 import type { AcceptedRun, NoteOption } from './contract.ts'
 import { authorOf } from './author.ts'
@@ -35,6 +36,7 @@ export async function run(
   ]
   refuseMixedInput(request)
   await scope.parts.registry.ensure(scope.database)
+  await refuseUnreached(scope, id, deedOf(request))
   if (request.prompt !== undefined) {
     const { author, ...rest } = request
     const self = { ...(await authorOf(scope, id, author)), by: scope.principal }
@@ -47,11 +49,22 @@ export async function run(
   )
 }
 
+/**
+ * What a request does to its conversation. Who only speaks there cancels nothing, and makes no agent seem to have called anything.
+ * Each response is checked on its own.
+ */
+function deedOf(request: RunRequest): Deed {
+  const { prompt, onActive, onDisconnect, cancelPendingActions, artificialActions } = request
+  if (onDisconnect === 'cancel') return 'own'
+  if (prompt === undefined) return 'read'
+  return onActive === 'interrupt' || cancelPendingActions || artificialActions.length > 0 ? 'own' : 'speak'
+}
+
 /** The run with that id, active or not. Throws `NOT_FOUND`. */
 export async function followRun(scope: Scope, id: string): Promise<AcceptedRun> {
   const { parts, database } = scope
   const job = await parts.store.getJob(database, id)
-  if (job === null) throw notFound('run', id)
+  if (job === null || (await reached(scope, job.conversation, 'read')) === null) throw notFound('run', id)
   const rests = job.endedAt !== null || (job.status === 'waiting' && !job.wake)
   const result = rests ? Promise.resolve(job.result as StoredResult) : parts.tracker.next(job)
   return presented(scope, { runId: id, conversationId: job.conversation, fromSeq: job.firstSeq - 1, result })
@@ -60,6 +73,7 @@ export async function followRun(scope: Scope, id: string): Promise<AcceptedRun> 
 /** The run of a conversation that has not ended; null if there is none. */
 export async function liveRun(scope: Scope, id: string): Promise<AcceptedRun | null> {
   const { parts, database } = scope
+  await refuseUnreached(scope, id, 'read')
   const { seq } = (await parts.warm.get(database, id)).state
   const live = await parts.store.listJobs(database, id, { live: true })
   const job = live.find(({ kind }) => kind === 'run')
@@ -99,7 +113,7 @@ export async function say(scope: Scope, id: string, { sent, ...given }: Saying):
   const log = await parts.warm.get(database, id)
   const { rootAgent } = log.state
   await idOfNamed(parts.registry, database, rootAgent)
-  refuseStranger(scope, rootAgent)
+  if (!isAdmitted(scope, rootAgent)) throw notFound('agent', rootAgent, { path: 'agent' })
   const message = sent === undefined ? given : { ...given, files: await storeFiles(scope, rootAgent, sent) }
   const next = await acceptNext(parts, log, message)
   if ('runId' in next) return presented(scope, next)

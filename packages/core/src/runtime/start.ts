@@ -22,7 +22,7 @@ import {
 } from '../parameter/parameter.ts'
 import { pinRoot } from '../command/accept.ts'
 import { isRepeat, peopleNamedBy, personOf, refuseTakenName } from './people.ts'
-import { refuseStranger } from './root-access.ts'
+import { refuseStarting, refuseUnreached } from './reach.ts'
 import type { Scope } from './scope.ts'
 import type { Parts } from './wiring.ts'
 import type { ConversationRow } from '../store/store.ts'
@@ -38,13 +38,15 @@ export async function newConversation(
 ): Promise<{ row: ConversationRow; exists: boolean }> {
   const { parts, principal, database } = scope
   const agent = await idOfNamed(parts.registry, database, request.agent)
-  refuseStranger(scope, agent)
+  refuseStarting(scope, agent, request.agent)
   const at = parts.store.now()
   const path = direct ? 'conversationId' : 'id'
   const id = wholeId(request.id, { path, fresh: () => parts.env.ids.conversation(at) })
   const pinned = pinRoot(parts, { database, agent })
   const known = id === request.id ? await parts.store.getConversation(database, id) : null
   if (known !== null) {
+    const isPlain = Object.keys(request.parameters).length === 0 && request.users === null
+    await refuseUnreached(scope, id, isPlain ? 'speak' : 'own')
     if (known.agent === agent) return { row: known, exists: true }
     throw mismatchError(known, agent, path)
   }

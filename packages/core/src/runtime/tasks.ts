@@ -3,33 +3,38 @@ import { createHash } from 'node:crypto'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { taskMessageSchema, taskQuestionSchema } from '@witan/protocol/schemas'
 import { ModelCallError } from '../model/model.ts'
-import type { CommandContext } from '../command/accept.ts'
 import { cancelJob } from '../command/cancel.ts'
 import { progressOf, sayTo } from '../command/steer.ts'
 import { parseBody } from './body.ts'
 import type { TaskControls } from './contract.ts'
 import { taskOf } from './jobs.ts'
+import { jobRow } from './reach.ts'
 import type { Scope } from './scope.ts'
-import { rowPage } from './views.ts'
-import type { JobRow } from '../store/store.ts'
-import { notFound } from '../identity/not-found.ts'
+import { rowPage } from './page.ts'
+import { readingOf } from '../identity/rights.ts'
 
 /** The task methods of one principal; every method waits until the runtime is ready. */
-export function taskControls({ parts, principal, database, ready }: Scope): TaskControls {
+export function taskControls(scope: Scope): TaskControls {
+  const { parts, principal, database, ready } = scope
+  const refuseForeign = (id: string) => jobRow(scope, id, { kind: 'task', deed: 'own' })
   const admin: TaskControls = {
     async list(options = {}) {
       await ready()
       const read = (limit: number) =>
-        parts.store.listTasks(database, { limit, after: options.cursor ?? null, live: options.live ?? null })
+        parts.store.listTasks(database, {
+          ...{ limit, after: options.cursor ?? null, live: options.live ?? null },
+          of: readingOf(principal),
+        })
       return rowPage(options, read, { item: taskOf, id: ({ id }) => id })
     },
     async get(id) {
       await ready()
-      return taskOf(await taskRow(parts, database, id))
+      return taskOf(await jobRow(scope, id, { kind: 'task', deed: 'read' }))
     },
     async message(id, message, { note } = {}) {
       await ready()
       const { text, mode, timeoutSeconds } = parseBody(taskMessageSchema, message)
+      await refuseForeign(id)
       const waitMs = mode === 'send' ? null : timeoutSeconds * 1000
       const from = principal.id.replace(/^user:/, '')
       const key = note === undefined ? parts.env.ids.call() : sameWords(note.key)
@@ -39,11 +44,13 @@ export function taskControls({ parts, principal, database, ready }: Scope): Task
       await ready()
       const signal = new AbortController().signal
       const asked = { id, ...parseBody(taskQuestionSchema, question), signal }
+      await refuseForeign(id)
       const { text, asOfSeq } = await progressOf(parts, database, asked).catch(modelTrouble)
       return { text, asOfSeq }
     },
     async cancel(id) {
       await ready()
+      await refuseForeign(id)
       await cancelJob(parts, database, { id, kind: 'task', by: principal.id, tasks: true })
     },
   }
@@ -59,10 +66,4 @@ function modelTrouble(error: unknown): never {
   if (isWitanError(error) || !(error instanceof ModelCallError)) throw error
   const hint = 'Try again, or look at the connection.'
   throw new WitanError('MODEL_CALL_FAILED', `The model could not be asked: ${error.message}`, { hint, cause: error })
-}
-
-async function taskRow({ store }: CommandContext, database: string, id: string): Promise<JobRow> {
-  const row = await store.getJob(database, id)
-  if (row?.kind === 'task' && (await store.getConversation(database, row.conversation)) !== null) return row
-  throw notFound('task', id)
 }

@@ -5,7 +5,7 @@ import { type UsageDimension, usageDimensions, type UsageItem } from '@witan/pro
 import { addSums, dayOf, newRow, type UsageRow, type UsageSums, type Writable } from '../store/usage-records.ts'
 import type { Page, UsageQuery } from './contract.ts'
 import type { Scope } from './scope.ts'
-import { limitOf } from './views.ts'
+import { limitOf } from './page.ts'
 
 /** How many rows are read at once, and for one page. With more, the page ends early. */
 const rowsAtOnce = 500

@@ -11,53 +11,19 @@ import { entryFilter, toEvent } from '../event/project.ts'
 import { tail } from '../event/tail.ts'
 import { channelOf } from '../identity/channel.ts'
 import type { EventFilter, FileContent, Page, PageOptions } from './contract.ts'
+import { rowPage } from './page.ts'
 import { openOf, present } from './interruptions.ts'
+import { conversationRow, jobRow, reached } from './reach.ts'
 import type { Scope } from './scope.ts'
 import { runLine, runStatus, taskOf } from './jobs.ts'
-import { startOf } from '../store/cursor.ts'
 import type { ConversationRow, JobRow } from '../store/store.ts'
 import type { StoredResult } from '../task/tracker.ts'
 import { traceIdOf } from '../identity/trace.ts'
 import { notFound } from '../identity/not-found.ts'
+import { personOf } from '../identity/rights.ts'
 
 const iso = (at: number): string => new Date(at).toISOString()
 const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at))
-
-/** The limit of a page. Throws `BODY_INVALID`. */
-export function limitOf(options: PageOptions): number {
-  const { limit = 50 } = options
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 200) return limit
-  throw new WitanError('BODY_INVALID', `limit must be an integer 1–200, got ${limit}.`, {
-    path: 'limit',
-    hint: 'Leave it out for 50.',
-  })
-}
-
-/** One page of a list in memory. */
-export function pageOf<Item>(items: readonly Item[], options: PageOptions, id: (item: Item) => string): Page<Item> {
-  const limit = limitOf(options)
-  const { cursor = null } = options
-  const start = startOf(items, cursor, id)
-  const page = items.slice(start, start + limit)
-  const last = page.at(-1)
-  return { items: page, nextCursor: last !== undefined && start + limit < items.length ? id(last) : null }
-}
-
-/** One page of stored rows, each as its reader sees it. */
-export async function rowPage<Row, Item>(
-  options: PageOptions,
-  read: (limit: number) => Promise<readonly Row[]>,
-  to: { item: (row: Row) => Item | Promise<Item>; id: (row: Row) => string },
-): Promise<Page<Item>> {
-  const limit = limitOf(options)
-  const rows = await read(limit + 1)
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    items: await Promise.all(shown.map(to.item)),
-    nextCursor: rows.length > limit && last !== undefined ? to.id(last) : null,
-  }
-}
 
 /** The fields of a conversation that its own page and lists share. `live` is its active run. */
 export function summary(row: ConversationRow, live: Pick<JobRow, 'id' | 'status'> | undefined) {
@@ -71,13 +37,6 @@ export function summary(row: ConversationRow, live: Pick<JobRow, 'id' | 'status'
     activeRunId: live?.id ?? null,
     status: live === undefined ? ('idle' as const) : (live.status as 'running' | 'waiting'),
   }
-}
-
-/** The row of a conversation. Throws `NOT_FOUND`. */
-export async function conversationRow({ parts, database }: Scope, id: string): Promise<ConversationRow> {
-  const row = await parts.store.getConversation(database, id)
-  if (row === null) throw notFound('conversation', id)
-  return row
 }
 
 /** A file of a conversation. Throws `NOT_FOUND`. */
@@ -95,8 +54,13 @@ const runsShown = 50
 
 /** A conversation with its open interruptions and its latest runs. Throws `NOT_FOUND`. */
 export async function getConversation(scope: Scope, id: string): Promise<Conversation> {
+  return showConversation(scope, await conversationRow(scope, id))
+}
+
+/** The same of a row that was read before. */
+export async function showConversation(scope: Scope, row: ConversationRow): Promise<Conversation> {
   const { parts, database } = scope
-  const row = await conversationRow(scope, id)
+  const { id } = row
   // One read for the run and the tasks: a task that ends in one append with the start of a follow-up must not hide both.
   const live = await parts.store.listJobs(database, id, { live: true })
   const runs = await parts.store.listRuns(database, id, { limit: runsShown, after: null })
@@ -123,12 +87,11 @@ export async function listRuns(scope: Scope, id: string, options: PageOptions): 
 
 /** The job of a run, and the entries from its start on. Throws `NOT_FOUND`. */
 async function runEntriesOf(
-  { parts, database }: Scope,
+  scope: Scope,
   id: string,
 ): Promise<{ readonly job: JobRow; readonly entries: AsyncIterable<Entry> }> {
-  const job = await parts.store.getJob(database, id)
-  if (job?.kind !== 'run' || (await parts.store.getConversation(database, job.conversation)) === null)
-    throw notFound('run', id)
+  const { parts, database } = scope
+  const job = await jobRow(scope, id, { kind: 'run', deed: 'read' })
   const { conversation, firstSeq } = job
   return { job, entries: entriesOf(parts.store, { database, conversation, after: firstSeq - 1 }) }
 }
@@ -233,5 +196,8 @@ export function followEvents(
     call: filter.call ?? null,
     branch: filter.branch ?? null,
     signal: filter.signal,
+    // Whoever leaves reads no further, unless another role lets them.
+    mayGoOn: async ({ user, change }) =>
+      change === 'joined' || user !== personOf(scope.principal) || (await reached(scope, id, 'read')) !== null,
   })
 }

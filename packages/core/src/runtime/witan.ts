@@ -1,6 +1,7 @@
 /** The methods of one principal. Each waits until the runtime is ready, and then calls the file that implements it. */
 import type { Principal } from '../identity/principal.ts'
 import { exportText } from '../store/export-lines.ts'
+import { readsAll } from '../identity/rights.ts'
 import { cancelJob } from '../command/cancel.ts'
 import { agentAdmin } from './agents.ts'
 import { artifactReader } from './artifacts.ts'
@@ -16,6 +17,7 @@ import { addParticipant, listParticipants, removeParticipant } from './participa
 import { followRun, liveRun, run } from './runs.ts'
 import { protocolAdmin } from './protocols.ts'
 import { exportConversation } from './replay/conversation-export.ts'
+import { jobRow } from './reach.ts'
 import type { Scope } from './scope.ts'
 import { taskControls } from './tasks.ts'
 import { listUsage } from './usage.ts'
@@ -25,7 +27,6 @@ import {
   getDiagram,
   getExchanges,
   getRun,
-  limitOf,
   listRuns,
   readEvents,
   readFile,
@@ -41,7 +42,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     agents: agentAdmin(scope, (id, request) => run(scope, id, { body: request })),
     protocols: protocolAdmin(scope),
     keys: keyAdmin(scope),
-    models: parts.check.modelNames,
+    models: readsAll(principal) ? parts.check.modelNames : [],
     conversation: (agent, options = {}) => createChat(witan, agent, options),
     start: (request, options = {}) => ready().then(() => startConversation(scope, request, options)),
     run: (id, request, options = {}) => ready().then(() => run(scope, id, { ...options, body: request })),
@@ -70,11 +71,12 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     getDiagram: (id) => ready().then(() => getDiagram(scope, id)),
     async cancelRun(id, options = {}) {
       await ready()
+      await jobRow(scope, id, { kind: 'run', deed: 'own' })
       await cancelJob(parts, database, { id, kind: 'run', by: principal.id, tasks: options.tasks ?? false })
     },
     readEvents: (id, filter = {}) => ready().then(() => readEvents(scope, id, filter)),
     followEvents: (id, filter) => followEvents(scope, id, filter),
-    listInterruptions: (options = {}) => ready().then(() => listInterruptions(scope, options, limitOf(options))),
+    listInterruptions: (options = {}) => ready().then(() => listInterruptions(scope, options)),
     answerInterruption: (id, body, options = {}) => ready().then(() => answer(scope, { id, ...options }, body)),
   }
   return witan

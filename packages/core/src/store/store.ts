@@ -4,6 +4,7 @@ import type { Entry } from '@witan/protocol/entries'
 import type { AgentRecords } from '../agent/records.ts'
 import type { ArtifactRecords } from './artifact-records.ts'
 import type { KeyRecords } from './keys.ts'
+import type { Reading } from '../identity/rights.ts'
 import type { StoreListener } from './listener.ts'
 import type { RowPage } from './page.ts'
 import type { UsageRecords } from './usage-records.ts'
@@ -231,6 +232,11 @@ export interface ReplyRow {
   readonly at: number
 }
 
+/** Who lists interruptions: one that sees those of its conversations, and those for one of its addressees. Null: without an addressee. */
+export interface InterruptionReader extends Reading {
+  readonly addressees: readonly (string | null)[]
+}
+
 /** A job that is still owned. `wake` is set if another writer appended entries for it. */
 export interface HeldJob {
   readonly id: string
@@ -307,8 +313,14 @@ export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, UsageR
   listRuns(database: string, conversation: string, page: RowPage): Promise<readonly JobRow[]>
   /** How many runs a conversation has, live or not. */
   countRuns(database: string, conversation: string): Promise<number>
-  /** Tasks of all conversations, newest first by `createdAt`. */
-  listTasks(database: string, page: RowPage & { readonly live: boolean | null }): Promise<readonly JobRow[]>
+  /**
+   * Tasks of all conversations, newest first by `createdAt`. With `of` only those of conversations that it admits: those of its
+   * creator, and those in which its person takes part now. Then the cost of a page does not grow with the tasks of others.
+   */
+  listTasks(
+    database: string,
+    page: RowPage & { readonly live: boolean | null; readonly of?: Reading | null },
+  ): Promise<readonly JobRow[]>
   /** Claims jobs that have no owner and `wake` set, or whose lease has lapsed. Each gets the owner, the next epoch and one more attempt. */
   claimJobs(claim: {
     readonly owner: string
@@ -330,8 +342,10 @@ export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, UsageR
     page: RowPage & {
       readonly state: string | null
       readonly conversation: string | null
-      /** Only interruptions for one of these addressees; null for all. */
-      readonly addressees: readonly string[] | null
+      /** Only interruptions for one of these addressees, null among them: those without one; null for all. */
+      readonly addressees: readonly (string | null)[] | null
+      /** Only those that this reader may see; null for all. */
+      readonly reader?: InterruptionReader | null
     },
   ): Promise<readonly InterruptionRow[]>
   /** Expired open interruptions of any database, the longest expired first. */

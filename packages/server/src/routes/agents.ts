@@ -1,8 +1,9 @@
 /** Agents as data: save, read, check, delete. */
-import type { SavedAgent } from '@witan/core'
+import type { SavedAgent, Witan } from '@witan/core'
 import { WitanError } from '@witan/protocol'
 import {
   agentSchema,
+  agentViewSchema,
   checkReportSchema,
   protocolSchema,
   storedAgentSchema,
@@ -32,6 +33,7 @@ const batchSchema = z.object({
   protocols: z.array(storedProtocolSchema).optional(),
 })
 const saved = { schema: storedAgentSchema, description: 'The agent as it is stored.' }
+const shownAgentSchema = z.union([storedAgentSchema, agentViewSchema])
 const graphSchema = z.object({
   nodes: z.array(z.object({ id: z.string(), name: z.string(), kind: z.string() })),
   edges: z.array(z.object({ from: z.string(), to: z.string(), kind: z.string(), description: z.string() })),
@@ -45,10 +47,14 @@ export const agentRoutes: readonly Route[] = [
     path: '/api/v1/agents',
     name: 'listAgents',
     tag,
-    summary: 'Lists the agents.',
+    summary:
+      'Lists the agents: whole to the roles `admin` and `read`, to `run` what a caller needs of those it may call.',
     query: z.strictObject(pageQuery),
-    answers: { 200: { schema: pageOf(storedAgentSchema), description: 'A page of agents.' } },
-    handle: async ({ witan, query }) => ({ status: 200, body: await witan.agents.list(given(query)) }),
+    answers: { 200: { schema: pageOf(shownAgentSchema), description: 'A page of agents.' } },
+    handle: async ({ witan, query }) => ({
+      status: 200,
+      body: await (readsWhole(witan) ? witan.agents.list(given(query)) : witan.agents.views(given(query))),
+    }),
   }),
   defineRoute({
     method: 'POST',
@@ -86,9 +92,10 @@ export const agentRoutes: readonly Route[] = [
     path: '/api/v1/agents/{id}',
     name: 'getAgent',
     tag,
-    summary: 'Reads one agent; its revision is the ETag.',
-    answers: { 200: saved },
+    summary: 'Reads one agent; its revision is the ETag. The role `run` reads what a caller needs.',
+    answers: { 200: { schema: shownAgentSchema, description: 'The agent.' } },
     handle: async (call) => {
+      if (!readsWhole(call.witan)) return { status: 200, body: await call.witan.agents.view(param(call, 'id')) }
       const agent = await call.witan.agents.get(param(call, 'id'))
       return { status: 200, body: agent, headers: etag(agent.revision) }
     },
@@ -154,6 +161,11 @@ export const agentRoutes: readonly Route[] = [
     handle: async ({ witan, body }) => ({ status: 200, body: await witan.agents.check(body.agents, body.protocols) }),
   }),
 ]
+
+/** Whether the caller reads agents whole; otherwise it reads what it may call. */
+function readsWhole({ principal: { roles } }: Witan): boolean {
+  return roles.includes('admin') || roles.includes('read')
+}
 
 function savedReply({ agent, created }: SavedAgent): JsonReply {
   return { status: created ? 201 : 200, body: agent, headers: etag(agent.revision) }

@@ -34,11 +34,15 @@ export async function listSubAgents(admin: AdminContext, parent: string): Promis
 }
 
 /** The sub-agent's edge in its parent's roster. Throws `NOT_FOUND` if the parent does not list it. */
-export async function listedEdge(admin: AdminContext, parent: string, id: string): Promise<SubAgentEdge> {
+export async function listedEdge(
+  admin: AdminContext,
+  parent: string,
+  { id, word = id }: { readonly id: string; readonly word?: string },
+): Promise<SubAgentEdge> {
   return lookingAgain(admin, async () => {
     const { data } = await getAgent(admin, parent)
     const edge = data.subAgents.find((one) => one.agent === id)
-    if (edge === undefined) throw notListed(parent, `sub-agent \`${id.slice(0, 80)}\``)
+    if (edge === undefined) throw subAgentNotListed(parent, word)
     return edge
   })
 }
@@ -168,6 +172,11 @@ async function assigned(
 function current(admin: AdminContext, id: string): StoredAgent | null {
   const row = admin.registry.current(admin.database).agents.get(id)
   return row === undefined ? null : toStored(admin, row)
+}
+
+/** The error for a sub-agent that an agent does not list, or that the caller may not run. */
+export function subAgentNotListed(parent: string, word: string): WitanError {
+  return notListed(parent, `sub-agent \`${word.slice(0, 80)}\``)
 }
 
 function notListed(id: string, what: string): WitanError {

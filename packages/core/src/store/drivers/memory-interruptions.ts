@@ -1,7 +1,7 @@
 /** Interruptions of the store in memory: looked up and listed. */
 import { startOf } from '../cursor.ts'
-import type { InterruptionRow, Store } from '../store.ts'
-import { copyOf, type MemoryAccess, tablesOf } from './memory-tables.ts'
+import type { InterruptionReader, InterruptionRow, Store } from '../store.ts'
+import { copyOf, isReadBy, type Kept, type MemoryAccess, tablesOf } from './memory-tables.ts'
 
 type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions' | 'dueInterruptions'>
 
@@ -9,13 +9,15 @@ type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions' |
 export function interruptionMethods({ memory }: MemoryAccess): InterruptionMethods {
   return {
     getInterruption: async (database, id) => copyOf(tablesOf(memory, database).interruptions.get(id)),
-    async listInterruptions(database, { limit, after, state, conversation, addressees }) {
-      const rows = [...tablesOf(memory, database).interruptions.values()]
+    async listInterruptions(database, { limit, after, state, conversation, addressees, reader = null }) {
+      const tables = tablesOf(memory, database)
+      const rows = [...tables.interruptions.values()]
       const start = startOf(rows, after, ({ view }) => view.id)
       const isWanted = (row: InterruptionRow) =>
         (state === null || row.view.state === state) &&
         (conversation === null || row.conversation === conversation) &&
-        (addressees === null || addressees.some((one) => one === row.view.addressee))
+        (addressees === null || addressees.some((one) => one === row.view.addressee)) &&
+        (reader === null || isSeen(row, reader, tables.conversations.get(row.conversation)))
       return copies(rows.slice(start).filter(isWanted), limit)
     },
     async dueInterruptions(limit) {
@@ -28,6 +30,10 @@ export function interruptionMethods({ memory }: MemoryAccess): InterruptionMetho
       )
     },
   }
+}
+
+function isSeen({ view }: InterruptionRow, reader: InterruptionReader, kept: Kept | undefined): boolean {
+  return reader.addressees.includes(view.addressee) || (kept !== undefined && isReadBy(kept, reader))
 }
 
 function copies(rows: readonly InterruptionRow[], limit: number): InterruptionRow[] {

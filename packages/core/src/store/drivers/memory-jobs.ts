@@ -3,7 +3,7 @@ import { placeOf, startOf } from '../cursor.ts'
 import { claimedJob, isDue, releasedJob } from '../job-change.ts'
 import type { JobRow, Store } from '../store.ts'
 import { notifyOthers } from './memory-listen.ts'
-import { copyOf, type MemoryAccess, tablesOf } from './memory-tables.ts'
+import { copyOf, isReadBy, type MemoryAccess, tablesOf } from './memory-tables.ts'
 
 type JobMethods = Pick<
   Store,
@@ -29,8 +29,13 @@ export function jobMethods(access: MemoryAccess): JobMethods {
     },
     countRuns: async (database, conversation) =>
       tablesOf(memory, database).conversations.get(conversation)?.runs.length ?? 0,
-    async listTasks(database, { limit, after, live }) {
-      const all = [...tablesOf(memory, database).jobs.values()].filter(({ kind }) => kind === 'task').sort(newestFirst)
+    async listTasks(database, { limit, after, live, of = null }) {
+      const { jobs, conversations } = tablesOf(memory, database)
+      const isReached = ({ conversation }: JobRow) => {
+        const kept = of === null ? undefined : conversations.get(conversation)
+        return of === null || (kept !== undefined && isReadBy(kept, of))
+      }
+      const all = [...jobs.values()].filter((job) => job.kind === 'task' && isReached(job)).sort(newestFirst)
       const start = startOf(all, after, ({ id }) => id)
       const wanted = all.slice(start).filter(({ endedAt }) => live === null || live === (endedAt === null))
       return wanted.slice(0, limit).map((job) => ({ ...job }))

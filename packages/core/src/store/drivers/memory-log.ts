@@ -8,6 +8,7 @@ import { restedTooLong } from './memory-rest.ts'
 import {
   copyOf,
   isGone,
+  isReadBy,
   type Kept,
   type Memory,
   type MemoryAccess,
@@ -64,10 +65,8 @@ function peopleOf(memory: Memory, database: string, conversation: string): Kept[
 }
 
 /** Whether somebody created it or takes part in it; without a wish, any. */
-function isOf({ row, people }: Kept, { createdBy, participant = null }: ConversationFilter): boolean {
-  if (createdBy === null && participant === null) return true
-  if (createdBy !== null && row.createdBy === createdBy) return true
-  return participant !== null && people?.get(participant)?.leftAt === null
+function isOf(kept: Kept, { createdBy, participant = null }: ConversationFilter): boolean {
+  return (createdBy === null && participant === null) || isReadBy(kept, { createdBy, participant })
 }
 
 function listed({ row, entries: [first], jobs }: Kept): ListedConversation {

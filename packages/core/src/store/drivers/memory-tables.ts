@@ -1,6 +1,7 @@
 /** The tables of the store in memory, one set for each database. */
 import type { UsageDimension } from '@witan/protocol/schemas'
 import type { Entry } from '@witan/protocol/entries'
+import type { Reading } from '../../identity/rights.ts'
 import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
 import type { KeyRow } from '../keys.ts'
 import type { ArtifactEntry } from '../artifact-records.ts'
@@ -90,6 +91,12 @@ export interface Memory {
   readonly handles: Set<Handle>
   readonly limits: RestLimits
   readonly resting: RestingLine
+}
+
+/** Whether it is the conversation of this creator, or of a person who takes part now. */
+export function isReadBy({ row, people }: Kept, { createdBy, participant }: Reading): boolean {
+  if (createdBy !== null && row.createdBy === createdBy) return true
+  return participant !== null && people?.get(participant)?.leftAt === null
 }
 
 /** How many inactive conversations are kept, and for how long. */

@@ -3,6 +3,7 @@ import { placeOf } from '../cursor.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import type { Store } from '../store.ts'
 import { interruptionRow } from './sqlite-rows.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
 type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions' | 'dueInterruptions'>
@@ -16,22 +17,37 @@ export function interruptionMethods(session: SqliteSession): InterruptionMethods
         return row === null ? null : interruptionRow(row)
       }),
     listInterruptions: (database, page) =>
-      session.read(({ get, all }) => {
-        const { limit, after, state, conversation, addressees } = page
-        const last = after === null ? null : placeOf(get(interruptionSql.findInterruption, database, after))
-        const range = [database, (last?.number as number | undefined) ?? 0, limit] as const
-        const { listInterruptions, listInterruptionsByState, listInterruptionsOfConversation } = interruptionSql
-        const rows =
-          addressees !== null
-            ? all(interruptionSql.listInterruptionsFor, ...range, state, conversation, JSON.stringify(addressees))
-            : conversation !== null
-              ? all(listInterruptionsOfConversation, ...range, state, conversation)
-              : state !== null
-                ? all(listInterruptionsByState, ...range, state)
-                : all(listInterruptions, ...range)
-        return rows.map(interruptionRow)
+      session.read((connection) => {
+        const { after } = page
+        const last = after === null ? null : placeOf(connection.get(interruptionSql.findInterruption, database, after))
+        const range = [database, (last?.number as number | undefined) ?? 0, page.limit] as const
+        return connection.all(...listing(page, range)).map(interruptionRow)
       }),
     dueInterruptions: (limit) =>
       session.read(({ all }) => all(interruptionSql.dueInterruptions, session.now(), limit).map(interruptionRow)),
   }
+}
+
+type Listing = Parameters<Store['listInterruptions']>[1]
+type Range = readonly [database: string, above: number, limit: number]
+
+/** The statement that finds such a list by an index, and its parameters. */
+function listing(page: Listing, range: Range): Parameters<SqliteConnection['all']> {
+  const { state, conversation, addressees, reader = null } = page
+  const named = addressees === null ? null : JSON.stringify(addressees.filter((one) => one !== null))
+  const isNobodyWanted = addressees?.includes(null) === true
+  if (reader !== null) {
+    const filter = [...range, state, conversation, named, Number(isNobodyWanted)] as const
+    const reached = [reader.createdBy, reader.participant] as const
+    if (reader.addressees.length === 0) return [interruptionSql.listInterruptionsReached, ...filter, ...reached]
+    const { listInterruptionsSeen, listInterruptionsSeenByState } = interruptionSql
+    const sql = state === null ? listInterruptionsSeen : listInterruptionsSeenByState
+    const isNobodySeen = Number(reader.addressees.includes(null))
+    return [sql, ...filter, ...reached, JSON.stringify(reader.addressees), isNobodySeen]
+  }
+  if (isNobodyWanted) return [interruptionSql.listInterruptionsFiltered, ...range, state, conversation, named, 1]
+  if (named !== null) return [interruptionSql.listInterruptionsFor, ...range, state, conversation, named]
+  if (conversation !== null) return [interruptionSql.listInterruptionsOfConversation, ...range, state, conversation]
+  if (state !== null) return [interruptionSql.listInterruptionsByState, ...range, state]
+  return [interruptionSql.listInterruptions, ...range]
 }

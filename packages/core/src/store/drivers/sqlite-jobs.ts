@@ -41,12 +41,18 @@ function readMethods(session: SqliteSession): ReadMethods {
         const found = connection.get(logSql.findConversation, database, conversation)
         return found === null ? 0 : countRuns(connection, found.number as number)
       }),
-    listTasks: (database, { limit, after, live }) =>
+    listTasks: (database, { limit, after, live, of = null }) =>
       session.read(({ get, tuples }) => {
         const last = after === null ? null : placeOf(get(jobSql.findJob, database, after))
-        const { listTasks, listLiveTasks, listEndedTasks } = jobSql
-        const sql = live === null ? listTasks : live ? listLiveTasks : listEndedTasks
-        return tuples(sql, database, last?.created_at ?? Number.MAX_SAFE_INTEGER, after ?? '', limit).map(jobOfTuple)
+        const range = [database, last?.created_at ?? Number.MAX_SAFE_INTEGER, after ?? '', limit] as const
+        if (of === null) {
+          const { listTasks, listLiveTasks, listEndedTasks } = jobSql
+          const sql = live === null ? listTasks : live ? listLiveTasks : listEndedTasks
+          return tuples(sql, ...range).map(jobOfTuple)
+        }
+        const { listTasksOf, listLiveTasksOf, listEndedTasksOf } = jobSql
+        const sql = live === null ? listTasksOf : live ? listLiveTasksOf : listEndedTasksOf
+        return tuples(sql, ...range, of.createdBy, of.participant).map(jobOfTuple)
       }),
   }
 }

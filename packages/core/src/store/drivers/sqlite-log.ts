@@ -42,11 +42,11 @@ export function logMethods(session: SqliteSession): LogMethods {
       session.read(({ get, all }) => {
         const last = after === null ? null : placeOf(get(logSql.findConversation, database, after))
         const below = (last?.number as number | undefined) ?? Number.MAX_SAFE_INTEGER
-        const values = [database, below, agent, createdBy, limit, session.now()] as const
+        const values = [database, below, agent, limit, session.now()] as const
         const rows =
-          participant === null
+          createdBy === null && participant === null
             ? all(logSql.listConversations, ...values)
-            : all(logSql.listConversationsOf, ...values, participant)
+            : all(logSql.listConversationsOf, ...values, createdBy, participant)
         return rows.map(listedConversation)
       }),
     async deleteConversation(database, id) {

@@ -166,7 +166,7 @@ test('every statement that runs again and again finds its rows by an index', (co
     for (const one of [sql].flat()) {
       const plan = db.prepare(`explain query plan ${one}`).all() as { detail: string }[]
       const isScan = ({ detail }: { detail: string }) =>
-        /^SCAN (?!CONSTANT ROW|json_each|jobs USING INDEX woken_jobs)/.test(detail)
+        /^SCAN (?!CONSTANT ROW|json_each|v$|jobs USING INDEX woken_jobs)/.test(detail) // `v`: the conversations of a reader
       for (const { detail } of plan.filter(isScan)) scans.push(`${name}: ${detail}`)
     }
   }
@@ -177,4 +177,16 @@ test('every statement that runs again and again finds its rows by an index', (co
   assert.match(detailOf(jobSql.listTasks), /INDEX tasks_by_age \(database=\? AND \(created_at,id\)</)
   assert.match(detailOf(jobSql.dueJobs), /INDEX live_jobs \(owner>/)
   assert.match(detailOf(interruptionSql.dueInterruptions), /INDEX interruptions_by_expiry/)
+  assert.match(
+    detailOf(interruptionSql.listInterruptionsReached),
+    /INDEX interruptions_by_conversation \(conversation=/,
+  )
+  assert.match(
+    detailOf(interruptionSql.listInterruptionsSeenByState),
+    /INDEX interruptions_by_state \(database=\? AND state=/,
+  )
+  for (const sql of [logSql.listConversationsOf, jobSql.listTasksOf, interruptionSql.listInterruptionsReached]) {
+    assert.match(detailOf(sql), /INDEX conversations_by_maker \(database=\? AND created_by=/)
+    assert.match(detailOf(sql), /INDEX participants_by_user \(database=\? AND user=/)
+  }
 })

@@ -2,6 +2,7 @@
  * Statements on jobs. A key is the number of the job's conversation times 2^20, plus 2^19 for a task, plus which run or task of the
  * conversation this is: so its latest run is found without a search.
  */
+import { conversationsOf } from './conversations-of.ts'
 
 /** The columns of a job in the order that every reader of jobs relies on. */
 export const jobColumns = `j.key, j.id, j.kind, j.status, j.owner, j.epoch, j.lease_until, j.wake, j.attempts, j.created_at,
@@ -19,10 +20,22 @@ const whole = `
 select ${jobColumns}, j.database, c.id
 from jobs j join conversations c on c.number = j.key >> 20`
 
-const listTasks = (live: string) => `${whole}
-where j.database = ?1 and j.kind = 'task' and (j.created_at, j.id) < (?2, ?3)${live}
+const listTasks = (rule: string) => `${whole}
+where j.database = ?1 and j.kind = 'task' and (j.created_at, j.id) < (?2, ?3)${rule}
 order by j.created_at desc, j.id desc
 limit ?4`
+
+/** The same for the tasks of conversations that `?5` created, or in which the person `?6` takes part. */
+const listTasksOf = (rule: string) => `${whole}
+where j.key in (
+  select t.key from (${conversationsOf('?5', '?6')}) v
+  join jobs t on t.key >= v.number * 1048576 + 524288 and t.key < (v.number + 1) * 1048576
+) and j.kind = 'task' and (j.created_at, j.id) < (?2, ?3)${rule}
+order by j.created_at desc, j.id desc
+limit ?4`
+
+const isLive = ' and j.ended_at is null'
+const isEnded = ' and j.ended_at is not null'
 
 /** Statements on jobs. Parameters are numbered, `?1` being the first. */
 export const jobSql = {
@@ -43,8 +56,11 @@ order by j.key desc
 limit ?3`,
   runKey: `select key from jobs where database = ?1 and id = ?2 and kind = 'run'`,
   listTasks: listTasks(''),
-  listLiveTasks: listTasks(' and j.ended_at is null'),
-  listEndedTasks: listTasks(' and j.ended_at is not null'),
+  listLiveTasks: listTasks(isLive),
+  listEndedTasks: listTasks(isEnded),
+  listTasksOf: listTasksOf(''),
+  listLiveTasksOf: listTasksOf(isLive),
+  listEndedTasksOf: listTasksOf(isEnded),
   /** The keys of the latest run and the latest task of a conversation. */
   latestRun: `select ${latestRun('?1')}`,
   latestTask: 'select max(key) from jobs where key >= ?1 * 1048576 + 524288 and key < (?1 + 1) * 1048576',

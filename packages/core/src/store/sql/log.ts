@@ -3,6 +3,7 @@
  * is found without a search and is stored nowhere else, and an append touches one page less.
  */
 import { beginningCharacters } from '../entry-text.ts'
+import { conversationsOf } from './conversations-of.ts'
 import { jobColumns, latestRun, liveTasks } from './jobs.ts'
 import { usageSql } from './usage.ts'
 
@@ -61,21 +62,15 @@ from conversations c where c.database = ?1 and c.id = ?2 and not ${isGone('?3')}
   /** By their numbers, the newest first, until a page is full: the `+` keeps the index by id from being read whole and sorted. */
   listConversations: `${columns}, ${latest}
 from conversations c left join jobs j on j.key = ${latestRun('c.number')}
-where +c.database = ?1 and c.number < ?2 and (?3 is null or c.agent = ?3) and (?4 is null or c.created_by = ?4)
-  and not ${isGone('?6')}
+where +c.database = ?1 and c.number < ?2 and (?3 is null or c.agent = ?3) and not ${isGone('?5')}
 order by c.number desc
-limit ?5`,
-  /** The same for those in which the person `?7` takes part, found by that person; or that `?4` created. */
+limit ?4`,
+  /** The same for those that `?6` created, or in which the person `?7` takes part. */
   listConversationsOf: `${columns}, ${latest}
 from conversations c left join jobs j on j.key = ${latestRun('c.number')}
-where c.number in (
-  select p.conversation from participants p
-  where p.database = ?1 and p.user = ?7 and p.left_at is null and p.conversation < ?2
-  union all
-  select m.number from conversations m where m.database = ?1 and m.created_by = ?4 and m.number < ?2
-) and (?3 is null or c.agent = ?3) and not ${isGone('?6')}
+where c.number in (${conversationsOf('?6', '?7', '?2')}) and (?3 is null or c.agent = ?3) and not ${isGone('?5')}
 order by c.number desc
-limit ?5`,
+limit ?4`,
   isGone: `select ${isGone('?2')} as gone from conversations c where c.number = ?1`,
   listDatabases: `
 select database from conversations union select database from agent_revisions union select database from replies

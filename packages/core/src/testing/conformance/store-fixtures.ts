@@ -99,6 +99,28 @@ export async function begin(store: Store, job: NewJob, at = database): Promise<J
   return onlyJob(await store.append(append))
 }
 
+/** The id of a new conversation of this creator, with these people and a running job. */
+export async function beginFor(
+  store: Store,
+  job: string,
+  { createdBy, people = [] }: { readonly createdBy: string; readonly people?: readonly string[] },
+): Promise<string> {
+  const create = conversation(`chats/${job}`, { createdBy })
+  const participants = people.map((user) => ({ user, name: null, roles: [], joinedAt: 1, leftAt: null }))
+  const entries = [entry('hello', job)]
+  onlyJob(
+    await store.append({
+      database,
+      conversation: create.id,
+      create,
+      entries,
+      jobs: [newJob({ id: job })],
+      participants,
+    }),
+  )
+  return create.id
+}
+
 /** Adds a job to an existing conversation. */
 export async function addJob(store: Store, job: NewJob & { readonly in: string }): Promise<JobRow> {
   const append = { database, conversation: job.in, entries: [entry('more', job.id)], jobs: [newJob(job)] }

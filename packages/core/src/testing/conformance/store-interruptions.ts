@@ -1,16 +1,18 @@
 /** Conformance of stores: interruptions, opened and settled with an append, listed, and due. */
 import assert from 'node:assert/strict'
-import type { InterruptionRow, JobRow, Store } from '../../store/store.ts'
+import type { InterruptionReader, InterruptionRow, JobRow, Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
 import {
   assertRefused,
   begin,
+  beginFor,
   by,
   database,
   entry,
   future,
   interruption,
   interruptionsOf,
+  jobOf,
   past,
   rest,
   settlement,
@@ -93,6 +95,7 @@ export function checkInterruptions(check: Check): void {
 
   checkTerms(check)
   checkAddressees(check)
+  checkReaders(check)
   checkDue(check)
 }
 
@@ -142,6 +145,59 @@ function checkAddressees(check: Check): void {
       assert.equal(await list([], limit), '')
       assert.equal(await list(["x' or 1=1 --", '["user:bo"]', ''], limit), '')
     }
+  })
+}
+
+type Listing = Parameters<Store['listInterruptions']>[1]
+
+function checkReaders(check: Check): void {
+  check('interruptions are listed for a reader: those of its conversations, and those for it', async (store) => {
+    const places = [
+      await beginFor(store, 'j1', { createdBy: 'key:k1' }),
+      await beginFor(store, 'j2', { createdBy: 'user:local', people: ['anna', 'bob'] }),
+      await beginFor(store, 'j3', { createdBy: 'user:eve', people: ['bob'] }),
+    ]
+    const names = [null, 'anna', 'role:desk', 'bob', null, 'anna', 'role:desk', null, 'bob']
+    for (const [index, name] of names.entries()) {
+      const job = await jobOf(store, `j${(index % 3) + 1}`)
+      await store.append({ ...by(job), entries: [], open: [to(job, `i${index}`, name)] })
+    }
+    await store.append({ ...by(await jobOf(store, 'j1')), entries: [], settle: [settlement('i0')] })
+    const list = async (reader: InterruptionReader | null, over: Partial<Listing> = {}) => {
+      const seen: string[] = []
+      for (let after: string | null = null; ; ) {
+        const page = { limit: 2, after, state: null, conversation: null, addressees: null, reader, ...over }
+        const rows = await store.listInterruptions(database, page)
+        seen.push(...rows.map(({ view }) => view.id))
+        if (rows.length < 2) return seen.join(' ')
+        after = seen.at(-1) ?? null
+      }
+    }
+    const reader = (over: Partial<InterruptionReader>) => ({
+      createdBy: null,
+      participant: null,
+      addressees: [],
+      ...over,
+    })
+    assert.equal(await list(null), 'i0 i1 i2 i3 i4 i5 i6 i7 i8')
+    assert.equal(await list(reader({})), '')
+    assert.equal(await list(reader({ createdBy: 'key:k1' })), 'i0 i3 i6')
+    assert.equal(await list(reader({ createdBy: 'key:k1' }), { state: 'open' }), 'i3 i6')
+    assert.equal(await list(reader({ createdBy: 'user:local' })), 'i1 i4 i7')
+    assert.equal(await list(reader({ participant: 'anna' })), 'i1 i4 i7')
+    assert.equal(await list(reader({ participant: 'anna' }), { addressees: ['anna'] }), 'i1')
+    assert.equal(await list(reader({ participant: 'anna' }), { addressees: [null] }), 'i4 i7')
+    assert.equal(await list(reader({ createdBy: 'key:k1', participant: 'anna' })), 'i0 i1 i3 i4 i6 i7')
+    assert.equal(await list(reader({ addressees: ['anna', 'role:desk'] })), 'i1 i2 i5 i6')
+    assert.equal(await list(reader({ addressees: [null] }), { state: 'open' }), 'i4 i7')
+    assert.equal(await list(reader({ participant: 'bob', addressees: [null, 'bob'] })), 'i0 i1 i2 i3 i4 i5 i7 i8')
+    assert.equal(await list(reader({ participant: 'bob' }), { conversation: places[2] ?? '' }), 'i2 i5 i8')
+    assert.equal(await list(reader({ addressees: [null] }), { conversation: places[1] ?? '' }), 'i4 i7')
+    assert.equal(await list(null, { addressees: [null] }), 'i0 i4 i7')
+    assert.equal(await list(null, { addressees: [null, 'bob'], conversation: places[2] ?? '' }), 'i8')
+    const participants = [{ user: 'bob', name: null, roles: [], joinedAt: 1, leftAt: 2 }]
+    assert.ok((await store.append({ database, conversation: places[2] ?? '', entries: [entry('x')], participants })).ok)
+    assert.equal(await list(reader({ participant: 'bob' })), 'i1 i4 i7')
   })
 }
 

@@ -1,5 +1,6 @@
 /** Conformance of stores: tasks, queued until they have an owner, and listed over all conversations. */
 import assert from 'node:assert/strict'
+import type { Reading } from '../../identity/rights.ts'
 import type { JobRow, Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
 import {
@@ -7,6 +8,7 @@ import {
   addJob,
   assertRefused,
   begin,
+  beginFor,
   by,
   change,
   claim,
@@ -143,10 +145,15 @@ function checkQueue(check: Check): void {
   })
 }
 
-async function tasks(store: Store, limit: number, live: boolean | null): Promise<readonly string[]> {
+async function tasks(
+  store: Store,
+  limit: number,
+  of: boolean | null | { live: boolean | null; of: Reading | null },
+): Promise<readonly string[]> {
+  const filter = typeof of === 'object' && of !== null ? of : { live: of }
   const ids: string[] = []
   for (let after: string | null = null; ; ) {
-    const page = await store.listTasks(database, { limit, after, live })
+    const page = await store.listTasks(database, { limit, after, ...filter })
     ids.push(...idsOf(page))
     if (page.length < limit) return ids
     after = ids.at(-1) ?? null
@@ -173,6 +180,33 @@ function checkTaskLists(check: Check): void {
     assert.deepEqual(row, made.at(-1))
     assert.deepEqual(await store.listTasks('other', { limit: 9, after: null, live: null }), [])
   })
+
+  check(
+    'tasks are listed for those who may read their conversations: a creator, and a person who takes part',
+    async (store) => {
+      const own = await beginFor(store, 'j1', { createdBy: 'key:k1' })
+      const joined = await beginFor(store, 'j2', { createdBy: 'user:local', people: ['anna', 'bob'] })
+      const foreign = await beginFor(store, 'j3', { createdBy: 'user:eve', people: ['bob'] })
+      const made: JobRow[] = []
+      for (const [index, conversation] of [own, joined, foreign, own, joined, foreign].entries())
+        made.push(await addJob(store, { id: `t${index}`, kind: 'task', in: conversation, at: 100 + index }))
+      await store.append(change(made[0] as JobRow, rest('t0')))
+      const list = async (of: Reading | null, live: boolean | null = null) =>
+        (await tasks(store, 2, { live, of })).join(' ')
+      const nobody = { createdBy: null, participant: null }
+      assert.equal(await list(null), 't5 t4 t3 t2 t1 t0')
+      assert.equal(await list(nobody), '')
+      assert.equal(await list({ createdBy: 'key:k1', participant: null }), 't3 t0')
+      assert.equal(await list({ createdBy: 'key:k1', participant: null }, true), 't3')
+      assert.equal(await list({ createdBy: 'key:k1', participant: null }, false), 't0')
+      assert.equal(await list({ createdBy: 'user:local', participant: 'local' }), 't4 t1')
+      assert.equal(await list({ createdBy: 'key:k1', participant: 'anna' }), 't4 t3 t1 t0')
+      assert.equal(await list({ createdBy: 'user:bob', participant: 'bob' }, true), 't5 t4 t2 t1')
+      const participants = [{ user: 'bob', name: null, roles: [], joinedAt: 1, leftAt: 2 }]
+      assert.ok((await store.append({ database, conversation: joined, entries: [entry('x')], participants })).ok)
+      assert.equal(await list({ createdBy: 'user:bob', participant: 'bob' }), 't5 t2')
+    },
+  )
 
   check('tasks of one moment are all listed, each once', async (store) => {
     const { conversation } = await begin(store, { id: 'j1' })

@@ -17,15 +17,17 @@ export function interruptionMethods(session: PostgresSession): InterruptionMetho
       return rows[0] === undefined ? null : interruptionRow(rows[0])
     },
     async listInterruptions(database, page) {
-      const { limit, after, state, conversation, addressees } = page
+      const { limit, after } = page
       const at = stored(database)
       const { interruptionPlace } = interruptionSql
       const last = after === null ? null : await session.read(database, [interruptionPlace, at, stored(after)])
       const above = last === null ? 0 : placeOf(last[0]?.[0]).number
-      const wanted = [state, conversation].filter((value) => value !== null).map(stored)
-      const values: Value[] = addressees === null ? wanted : [...wanted, addressees.map(stored)]
-      const query = [listInterruptions(page), at, above as number, limit, ...values] as const
-      const [rows = []] = await session.read(database, query)
+      const { sql, values } = listInterruptions(page)
+      const filter = values.map((value): Value => {
+        if (value === null) return null
+        return typeof value === 'string' ? stored(value) : value.map(stored)
+      })
+      const [rows = []] = await session.read(database, [sql, at, above as number, limit, ...filter])
       return rows.map(interruptionRow)
     },
     async dueInterruptions(limit) {

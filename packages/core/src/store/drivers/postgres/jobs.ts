@@ -1,6 +1,6 @@
 /** Jobs on PostgreSQL: looked up, listed, claimed, renewed and released. */
 import { placeOf } from '../../cursor.ts'
-import { jobSql, workerSql } from '../../sql/postgres/jobs.ts'
+import { jobSql, listTasks as tasksSql, workerSql } from '../../sql/postgres/jobs.ts'
 import { migrations } from '../../sql/postgres/schema.ts'
 import type { RowPage } from '../../page.ts'
 import type { HeldJob, JobRow, Store } from '../../store.ts'
@@ -76,11 +76,12 @@ async function listRuns(
 }
 
 async function listTasks(session: PostgresSession, database: string, page: Parameters<Store['listTasks']>[1]) {
-  const { limit, after, live } = page
+  const { limit, after, live, of = null } = page
   const at = stored(database)
   const last = after === null ? null : await session.read(database, [jobSql.taskPlace, at, stored(after)])
   const place = last === null ? Number.MAX_SAFE_INTEGER : placeOf(last[0]?.[0]).created_at
-  const sql = live === null ? jobSql.listTasks : live ? jobSql.listLiveTasks : jobSql.listEndedTasks
-  const [rows = []] = await session.read(database, [sql, at, place as number, stored(after ?? ''), limit])
+  const reading = of === null ? [] : [of.createdBy, of.participant].map((one) => (one === null ? null : stored(one)))
+  const range = [at, place as number, stored(after ?? ''), limit] as const
+  const [rows = []] = await session.read(database, [tasksSql(live, of !== null), ...range, ...reading])
   return rows.map(jobRow)
 }

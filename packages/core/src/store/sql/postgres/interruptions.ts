@@ -1,5 +1,7 @@
 /** Statements on interruptions. The database comes first: `$1` is it unless a line says otherwise. */
+import type { InterruptionReader } from '../../store.ts'
 import { clock } from './clock.ts'
+import { conversationsOf } from './conversations-of.ts'
 
 const columns = `i.database, i.id, i.conversation, i.job, i.call, i.state, i.view, i.bound, i.terms, i.answer, i.answered_by,
   i.created_at, i.expires_at, i.settled_at`
@@ -19,17 +21,42 @@ where i.state = 'open' and i.expires_at <= ${clock} order by i.expires_at, i.num
 export interface InterruptionFilter {
   readonly state: string | null
   readonly conversation: string | null
-  readonly addressees: readonly string[] | null
+  readonly addressees: readonly (string | null)[] | null
+  readonly reader?: InterruptionReader | null
 }
 
-/** A page of interruptions younger than the number `$2`, oldest first; then come the values of the filter. */
-export function listInterruptions(filter: InterruptionFilter): string {
-  const rules = [
-    filter.state === null ? null : 'i.state =',
-    filter.conversation === null ? null : 'i.conversation =',
-    filter.addressees === null ? null : 'i.addressee = any',
-  ].filter((rule) => rule !== null)
-  const texts = rules.map((rule, index) => `and ${rule} ($${index + 4})`)
-  return `${interruptions}
+/** A value of the filter; a list of addressees has no null. */
+type FilterValue = string | null | readonly string[]
+
+/** A statement, and the values of its filter. */
+export interface InterruptionList {
+  readonly sql: string
+  readonly values: readonly FilterValue[]
+}
+
+/** A page of interruptions younger than the number `$2`, oldest first; `$4` and the following are the values of the filter. */
+export function listInterruptions({
+  state,
+  conversation,
+  addressees,
+  reader = null,
+}: InterruptionFilter): InterruptionList {
+  const values: FilterValue[] = []
+  const place = (value: FilterValue): string => `$${values.push(value) + 3}`
+  const isFor = (wanted: readonly (string | null)[]): string => {
+    const named = `i.addressee = any (${place(wanted.filter((one) => one !== null))})`
+    return wanted.includes(null) ? `(${named} or i.addressee is null)` : named
+  }
+  const rules: string[] = []
+  if (state !== null) rules.push(`i.state = ${place(state)}`)
+  if (conversation !== null) rules.push(`i.conversation = ${place(conversation)}`)
+  if (addressees !== null) rules.push(isFor(addressees))
+  if (reader !== null) {
+    const reached = `i.conversation in (${conversationsOf(place(reader.createdBy), place(reader.participant))})`
+    rules.push(reader.addressees.length === 0 ? reached : `(${isFor(reader.addressees)} or ${reached})`)
+  }
+  const texts = rules.map((rule) => `and ${rule}`)
+  const sql = `${interruptions}
 where i.database = $1 and i.number > $2 ${texts.join(' ')} order by i.number limit $3`
+  return { sql, values }
 }

@@ -1,5 +1,6 @@
 /** Statements on jobs. The database comes first; `$1` is it unless a line says otherwise. */
 import { clock } from './clock.ts'
+import { conversationsOf } from './conversations-of.ts'
 
 /** The columns of a job. */
 export const jobColumns = `j.database, j.id, j.conversation, j.kind, j.status, j.owner, j.epoch, j.lease_until, j.wake, j.attempts,
@@ -18,17 +19,19 @@ export const jobSql = {
 where j.database = $1 and j.conversation = $2 and j.kind = 'run' and j.number < $3 order by j.number desc limit $4`,
   countRuns: `select count(*) from {s}.jobs where database = $1 and conversation = $2 and kind = 'run'`,
   taskPlace: `select created_at from {s}.jobs where database = $1 and id = $2 and kind = 'task'`,
-  /** Tasks before the place `($2, $3)`, newest first. */
-  listTasks: `${jobs}
-where j.database = $1 and j.kind = 'task' and (j.created_at, j.id) < ($2, $3)
-order by j.created_at desc, j.id desc limit $4`,
-  listLiveTasks: `${jobs}
-where j.database = $1 and j.kind = 'task' and j.ended_at is null and (j.created_at, j.id) < ($2, $3)
-order by j.created_at desc, j.id desc limit $4`,
-  listEndedTasks: `${jobs}
-where j.database = $1 and j.kind = 'task' and j.ended_at is not null and (j.created_at, j.id) < ($2, $3)
-order by j.created_at desc, j.id desc limit $4`,
 } as const
+
+/**
+ * Tasks before the place `($2, $3)`, newest first. `isReached`: only those of conversations that `$5` created, or in which the person
+ * `$6` takes part.
+ */
+export function listTasks(live: boolean | null, isReached: boolean): string {
+  const isLive = live === null ? '' : ` and j.ended_at is ${live ? '' : 'not '}null`
+  const reached = isReached ? ` and j.conversation in (${conversationsOf('$5', '$6')})` : ''
+  return `${jobs}
+where j.database = $1 and j.kind = 'task'${isLive} and (j.created_at, j.id) < ($2, $3)${reached}
+order by j.created_at desc, j.id desc limit $4`
+}
 
 /** Table-wide statements of the worker role; `$1` is the owner. */
 export const workerSql = {

@@ -1,0 +1,38 @@
+/** What a server remembers of requests with an idempotency key. */
+import type { Principal } from '../identity/principal.ts'
+import type { Reservation } from '../store/store.ts'
+
+/**
+ * `fresh`: the key is reserved. Pass the reservation as the `note` of the run, then call `finish`. `done`: replay the
+ * reply. `noted`: the first request died before its reply, but its run is stored and no longer at work. Follow that run,
+ * then call `finish`.
+ */
+export type BegunReply =
+  | { readonly state: 'fresh'; readonly reservation: Reservation }
+  | { readonly state: 'noted'; readonly reservation: Reservation; readonly runId: string }
+  | { readonly state: 'done'; readonly status: number; readonly body: string }
+
+/** Replies remembered for 24 hours by (database, principal, method, path, key). */
+export interface RememberedReplies {
+  /** Throws `IN_PROGRESS` or `IDEMPOTENCY_KEY_REUSED`. */
+  begin(scope: IdempotencyScope): Promise<BegunReply>
+  /** Does nothing if another request holds the key by now; the same applies to `abandon`. */
+  finish(
+    scope: IdempotencyScope,
+    reservation: Reservation,
+    reply: { readonly status: number; readonly body: string },
+  ): Promise<void>
+  /** Forgets a `fresh` key whose request failed before anything was stored. */
+  abandon(scope: IdempotencyScope, reservation: Reservation): Promise<void>
+}
+
+/** What identifies a request; `digest` is a hash of the body. */
+export interface IdempotencyScope {
+  readonly principal: Principal
+  readonly method: string
+  readonly path: string
+  readonly key: string
+  /** Where the key was found: the header `Idempotency-Key`, or the field of a body. */
+  readonly name: string
+  readonly digest: string
+}
