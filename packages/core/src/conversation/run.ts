@@ -24,11 +24,21 @@ const noWarnings: readonly string[] = []
 /** The state of a job when it begins. */
 export function newRun(
   root: AgentCall,
-  of: Pick<LiveJob, 'tree' | 'principal' | 'revisions' | 'grant' | 'account'>,
+  {
+    tree,
+    principal,
+    revisions,
+    grant,
+    account,
+  }: Pick<LiveJob, 'tree' | 'principal' | 'revisions' | 'grant' | 'account'>,
 ): LiveJob {
   return {
     root,
-    ...of,
+    tree,
+    principal,
+    revisions,
+    grant,
+    account,
     lent: nothingSpent(),
     heard: new Set(),
     tasks: [],

@@ -1,6 +1,14 @@
 /** Builds the entries that begin a run: its messages, and the start of its root call. */
 import type { AgentData } from '@witan/protocol'
-import type { CallPlace, Entry, EntryContent, LoggedToolCall, MessageBody, ToolMode } from '@witan/protocol/entries'
+import type {
+  AgentStartBody,
+  CallPlace,
+  Entry,
+  EntryContent,
+  LoggedToolCall,
+  MessageBody,
+  ToolMode,
+} from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import { mayUseTool } from '../identity/agent-access.ts'
@@ -25,6 +33,8 @@ export interface Begin {
   readonly toolMode: ToolMode | null
 }
 
+type Writable = { -readonly [Key in keyof AgentStartBody]: AgentStartBody[Key] }
+
 /** The entries of a new run, appended together with its job, and the place of its root call. */
 export function runEntries(
   { env, state }: { readonly env: Environment; readonly state: ConversationState },
@@ -38,26 +48,25 @@ export function runEntries(
   const { bound } = bind(agent.parameters, { parent: null, given: state.stored.given, map: {} })
   const { messages, message, hidden, originRunId, principal, toolMode } = begin
   const worksFor = storedPrincipal(principal)
-  const start: EntryContent = {
-    type: 'start',
-    kind: 'agent',
-    body: {
-      agent: agent.id,
-      revision: begin.pinned.revision,
-      toolCallId: null,
-      message,
-      ...startParameters(agent.parameters, bound),
-      generated: null,
-      map: {},
-      history: 'agent',
-      ...(toolMode === null ? {} : { overrides: { toolMode } }),
-      revisions: env.revisionsBelow(database, agent.id),
-      initial: initialCalls(agent, { isFresh: state.documents.size === 0, principal }),
-      hidden,
-      originRunId,
-      ...(worksFor === null ? {} : { principal: worksFor }),
-    },
+  const shown = startParameters(agent.parameters, bound)
+  const body: Writable = {
+    agent: agent.id,
+    revision: begin.pinned.revision,
+    toolCallId: null,
+    message,
+    parameters: shown.parameters,
+    generated: null,
+    map: {},
+    history: 'agent',
+    revisions: env.revisionsBelow(database, agent.id),
+    initial: initialCalls(agent, { isFresh: state.documents.size === 0, principal }),
+    hidden,
+    originRunId,
   }
+  if (shown.hiddenParameters !== undefined) body.hiddenParameters = shown.hiddenParameters
+  if (toolMode !== null) body.overrides = { toolMode }
+  if (worksFor !== null) body.principal = worksFor
+  const start: EntryContent = { type: 'start', kind: 'agent', body }
   const at = env.clock.now()
   const entries = messages.map((body, index): Entry => {
     const said = { ...place, author: body.author }

@@ -64,19 +64,29 @@ export function earlierAnswersOf(call: AgentCall): readonly string[] {
 /** Builds a result from the outcome of the run. */
 export function resultOf(
   job: Job,
-  outcome: Pick<RunResult, 'status' | 'text' | 'output' | 'finishReason' | 'error'>,
+  {
+    status,
+    text,
+    output,
+    finishReason,
+    error,
+  }: Pick<RunResult, 'status' | 'text' | 'output' | 'finishReason' | 'error'>,
 ): StoredResult {
   const { run } = job
   const earlierAnswers = earlierAnswersOf(run.root)
-  return {
+  const result: StoredResult = {
     runId: run.root.place.call,
     conversationId: job.log.state.id,
     agent: holderOf(run.root).agent.id,
-    ...outcome,
-    ...(earlierAnswers.length === 0 ? {} : { earlierAnswers: [...earlierAnswers] }),
-    interruptions: outcome.status === 'waiting' ? openInterruptions(run) : [],
+    status,
+    text,
+    output,
+    finishReason,
+    error,
+    interruptions: status === 'waiting' ? openInterruptions(run) : [],
     tasks: run.tasks.map((task) => taskLine(job.log.state.id, task)),
     usage: treeUsage(run),
     elapsedMs: job.env.clock.now() - run.root.startedAt,
   }
+  return earlierAnswers.length === 0 ? result : { ...result, earlierAnswers: [...earlierAnswers] }
 }

@@ -27,9 +27,10 @@ export function spawn({ slot, child, callId, grant }: Spawning, job: Job): void 
   const isRunning = slot.place !== null
   const pinned = job.env.pinned(job.log.state.database, child.agent, job.run.revisions)
   if (pinned === null) throw new Error(`agent ${child.agent} is gone or disabled`)
-  const at = { callId, parentCall: slot.place?.call ?? parent.place.call }
-  const more = { toolCallId: isRunning ? null : slot.asked.id, ...(grant === null ? {} : { background: grant }) }
-  startChild({ parent, child, pinned, ...at, more }, job)
+  const parentCall = slot.place?.call ?? parent.place.call
+  const toolCallId = isRunning ? null : slot.asked.id
+  const more = grant === null ? { toolCallId } : { toolCallId, background: grant }
+  startChild({ parent, child, pinned, callId, parentCall, more }, job)
 }
 
 /** A child to start below `parent`. */
@@ -45,6 +46,8 @@ export interface ChildStart {
   readonly more: Pick<AgentStartBody, 'toolCallId' | 'background' | 'step' | 'passTakes'>
 }
 
+type Writable = { -readonly [Key in keyof AgentStartBody]: AgentStartBody[Key] }
+
 /** Records the start of a child call. */
 export function startChild(of: ChildStart, job: Job): void {
   const { parent, child, pinned, callId, parentCall, branch, more } = of
@@ -52,15 +55,19 @@ export function startChild(of: ChildStart, job: Job): void {
   const declared = pinned.data.parameters
   const binding = bind(declared, { parent: parent.parameters, given: state.given, map: child.map })
   const parameters = withGenerated(binding, child.generated)
-  const { letter, ...terms } = child
+  const { letter, answer, overrides } = child
   const own = { agent: child.agent, parameters, call: callId, job: more.background === undefined ? parent.job : callId }
   const exchange = letter === undefined ? undefined : answeredMessage(letter, { job, parent, child: own })
   const { place, isFresh } = placeOfChild({ state, run: job.run }, parent, { ...own, exchange, parentCall, branch })
-  const body = {
-    ...terms,
-    ...(exchange === undefined ? {} : { exchange }),
+  const shown = startParameters(declared, parameters)
+  const body: Writable = {
+    agent: child.agent,
+    message: child.message,
+    generated: child.generated,
+    map: child.map,
+    history: child.history,
     revision: pinned.revision,
-    ...startParameters(declared, parameters),
+    parameters: shown.parameters,
     revisions: {},
     initial: initialCalls(pinned.data, {
       isFresh: isFresh || child.history === 'isolated',
@@ -68,8 +75,16 @@ export function startChild(of: ChildStart, job: Job): void {
     }),
     hidden: false,
     originRunId: null,
-    ...more,
+    toolCallId: more.toolCallId,
   }
+  // Set one by one, as in a reply: few starts have any of these, and a spread costs more than the rest of the start.
+  if (shown.hiddenParameters !== undefined) body.hiddenParameters = shown.hiddenParameters
+  if (answer !== undefined) body.answer = answer
+  if (overrides !== undefined) body.overrides = overrides
+  if (exchange !== undefined) body.exchange = exchange
+  if (more.background !== undefined) body.background = more.background
+  if (more.step !== undefined) body.step = more.step
+  if (more.passTakes !== undefined) body.passTakes = more.passTakes
   if (more.background === undefined) record(job, place, { type: 'start', kind: 'agent', body })
   else recordSpawn(job, place, body)
   if (letter !== undefined) recordSent(job, place, { sender: parent, text: child.message, sent: letter.sent })

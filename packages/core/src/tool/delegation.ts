@@ -148,21 +148,38 @@ function offered(edge: SubAgentEdge, delegation: Delegation): ImmediateTool {
 }
 
 function spawnOf(edge: SubAgentEdge, style: DelegationStyle, request: ToolRequest): Spawn {
-  const { [style.task.name]: message, model, temperature, blocking: _, ...generated } = request.arguments
-  const overrides: CallOverrides = {
+  const { arguments: args } = request
+  const answer = style.answer(edge)
+  const overrides = overridesIn(args)
+  const spawn: Spawn = {
+    agent: edge.agent,
+    message: String(args[style.task.name]),
+    generated: generatedIn(args, style.task.name),
+    map: edge.map,
+    history: edge.history,
+  }
+  if (answer === undefined && overrides === null) return spawn
+  return { ...spawn, ...(answer && { answer }), ...(overrides && { overrides }) }
+}
+
+/** What the model chose for this one delegation; null if nothing. */
+function overridesIn({ model, temperature }: ToolRequest['arguments']): CallOverrides | null {
+  if (model === undefined && temperature === undefined) return null
+  return {
     ...(model === undefined ? {} : { model: String(model) }),
     ...(temperature === undefined ? {} : { temperature: Number(temperature) }),
   }
-  const answer = style.answer(edge)
-  return {
-    agent: edge.agent,
-    message: String(message),
-    generated: Object.keys(generated).length === 0 ? null : generated,
-    map: edge.map,
-    history: edge.history,
-    ...(answer === undefined ? {} : { answer }),
-    ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
+}
+
+/** The arguments that are values for the child; null if there are none. */
+function generatedIn(args: ToolRequest['arguments'], task: string): Spawn['generated'] {
+  let generated: Record<string, unknown> | null = null
+  for (const name in args) {
+    if (name === task || name === 'model' || name === 'temperature' || name === 'blocking') continue
+    generated ??= {}
+    generated[name] = args[name]
   }
+  return generated
 }
 
 const schemas = new WeakMap<SubAgentEdge, { readonly child: AgentData; readonly made: Map<string, JsonSchema> }>()

@@ -132,8 +132,20 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
 
 /** Creates an empty conversation. */
 export function addConversation(tables: MemoryTables, row: ConversationRow): Kept {
-  const rows = { entries: [], jobs: [], runs: [], live: [], run: null, interruptions: [], open: null }
-  const kept: Kept = { row: { ...row }, ...rows, rest: null, contents: null, people: null, artifacts: null }
+  const kept: Kept = {
+    row: { ...row },
+    entries: [],
+    jobs: [],
+    runs: [],
+    live: [],
+    run: null,
+    interruptions: [],
+    open: null,
+    rest: null,
+    contents: null,
+    people: null,
+    artifacts: null,
+  }
   tables.conversations.set(row.id, kept)
   return kept
 }
