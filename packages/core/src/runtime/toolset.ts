@@ -26,7 +26,7 @@ import type { Caller, Tool, Toolset, ToolSource } from '../tool/tool.ts'
 import { approvalsOf } from './approvals.ts'
 import type { RuntimeOptions, Source } from './options.ts'
 
-/** The sources of tools. Tools that an agent may want approved go through a gate; access to tools goes before it. */
+/** All tools as one source. Tools that an agent may want approved go through a gate; access to tools goes before it. */
 export function toolSourcesOf(from: {
   readonly tools: ReadonlyMap<string, FunctionTool>
   readonly sources: ReadonlyMap<string, QuerySource>
@@ -37,7 +37,7 @@ export function toolSourcesOf(from: {
   readonly control: TaskControl
   readonly agents: readonly (Agent | object)[]
   readonly report: (error: unknown) => void
-}): readonly ToolSource[] {
+}): ToolSource {
   const { tools, sources, find, protocol, exists, control, agents, report } = from
   const approvals = approvalsOf(agents, report)
   const own = [
@@ -56,14 +56,26 @@ export function toolSourcesOf(from: {
     exitLoopTools,
     artifactTools,
   ]
-  return own.map((source) => allowed(approved(source, approvals)))
+  return allowed(approved(joined(own), approvals))
+}
+
+/** Sources as one, so that access and approvals are looked up once for a call and not once for each source. */
+function joined(sources: readonly ToolSource[]): ToolSource {
+  return (caller) => {
+    const all: Tool[] = []
+    for (const source of sources) {
+      const tools = source(caller)
+      if (tools.length > 0) all.push(...tools)
+    }
+    return all
+  }
 }
 
 /** The tools of a call by name; if two share a name, the later one wins. */
-export function toolsetOf(sources: readonly ToolSource[]): (caller: Caller) => Toolset {
+export function toolsetOf(source: ToolSource): (caller: Caller) => Toolset {
   return (caller) => {
     const tools = new Map<string, Tool>()
-    for (const source of sources) for (const tool of source(caller)) tools.set(tool.name, tool)
+    for (const tool of source(caller)) tools.set(tool.name, tool)
     return tools
   }
 }

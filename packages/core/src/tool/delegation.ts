@@ -78,20 +78,20 @@ export function delegationTools(
   edges: SubAgentEdge['style'],
   of: { readonly style: DelegationStyle; readonly find: FindAgent },
 ): ToolSource {
-  const kept = new WeakMap<SubAgentEdge, KeptTool>()
+  const offering: Offering = { style: of.style, find: of.find, kept: new WeakMap() }
   return (caller) =>
-    caller.agent.subAgents
-      .filter((edge) => edge.style === edges)
-      .map((edge) => delegationTool(edge, caller, { ...of, kept }))
+    caller.agent.subAgents.flatMap((edge) => (edge.style === edges ? delegationTool(edge, caller, offering) : []))
+}
+
+/** One style of edges, and the tools that are the same for every caller. */
+interface Offering {
+  readonly style: DelegationStyle
+  readonly find: FindAgent
+  readonly kept: WeakMap<SubAgentEdge, KeptTool>
 }
 
 /** The child of an edge as a tool of its caller, named by the child's id [R02]. */
-function delegationTool(
-  edge: SubAgentEdge,
-  caller: Caller,
-  of: { readonly style: DelegationStyle; readonly find: FindAgent; readonly kept: WeakMap<SubAgentEdge, KeptTool> },
-): Tool {
-  const { style, find, kept } = of
+function delegationTool(edge: SubAgentEdge, caller: Caller, { style, find, kept }: Offering): Tool {
   const target = { tool: edge.agent, agent: edge.agent, map: edge.map }
   const reached = reachTarget(target, caller, find)
   if (!reached.ok) return reached.tool
