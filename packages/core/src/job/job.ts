@@ -43,7 +43,8 @@ export interface Lifecycle {
   isEnding: boolean
   /** Effects under way that must not repeat, until their results are stored. */
   readonly unrepeatable: Set<Promise<void>>
-  readonly modelCalls: Set<CallUnderWay>
+  /** In no order. A list: a set that is emptied, as this one is after nearly every call, is made anew each time. */
+  readonly modelCalls: CallUnderWay[]
   /** How many attempts made no progress, as stored. */
   tries: number
   /** Whether the next progress must be stored as a `step`, which resets the attempts. */
@@ -81,7 +82,7 @@ export class Job {
       failure: null,
       isEnding: false,
       unrepeatable: new Set(),
-      modelCalls: new Set(),
+      modelCalls: [],
       tries: attempts,
       isStuck,
     }

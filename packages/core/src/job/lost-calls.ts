@@ -5,7 +5,7 @@ import { type CallUnderWay, type Job, record } from './job.ts'
 
 /** Ends what `job.lifecycle.modelCalls` knows of a model call. If a request of it was lost, its agent's usage is incomplete from here on. */
 export function endAsking(job: Job, asked: CallUnderWay): void {
-  job.lifecycle.modelCalls.delete(asked)
+  takeOut(job.lifecycle.modelCalls, asked)
   if (!asked.isAsking && !asked.isLost) return
   asked.isAsking = false
   asked.isLost = false
@@ -14,7 +14,15 @@ export function endAsking(job: Job, asked: CallUnderWay): void {
 
 /** Ends all model calls under way, before the process leaves the job. */
 export function endAllAsking(job: Job): void {
-  for (const asked of job.lifecycle.modelCalls) endAsking(job, asked)
+  for (const asked of [...job.lifecycle.modelCalls]) endAsking(job, asked)
+}
+
+function takeOut(calls: CallUnderWay[], one: CallUnderWay): void {
+  const at = calls.indexOf(one)
+  const last = calls.pop()
+  if (last === undefined || last === one) return
+  if (at < 0) calls.push(last)
+  else calls[at] = last
 }
 
 /**

@@ -76,7 +76,7 @@ async function withinBudget(
   // An earlier owner of the job may have asked already.
   const asked = { call: slot.owner, isAsking: false, isLost: slot.epoch < job.identity.epoch }
   job.meter.asking += modelCalls
-  job.lifecycle.modelCalls.add(asked)
+  job.lifecycle.modelCalls.push(asked)
   try {
     const allowance = spend(job.run, slot.owner, circumstances(job))
     if (allowance.kind === 'refused') return failed('BUDGET_EXCEEDED', `${allowance.detail}.`)

@@ -66,7 +66,7 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
   if (asking === null) return null
   const { meter } = job
   if (asking.holdsRound) meter.offering += 1
-  job.lifecycle.modelCalls.add(asking)
+  job.lifecycle.modelCalls.push(asking)
   let reply: ModelReply | undefined
   try {
     reply = await orAborted(streamed(asking, job, signal), signal)

@@ -65,7 +65,7 @@ async function summaryOf(
   const startedAt = job.env.clock.now()
   const scrub = call.scrub ?? ((text: string) => text)
   const state = { call, isAsking: false, isLost: false }
-  job.lifecycle.modelCalls.add(state)
+  job.lifecycle.modelCalls.push(state)
   let reply: ModelReply
   try {
     const options = { signal, deltas: false, state, ...traced(job.env, job.log.state.database, call.place) }
