@@ -7,13 +7,19 @@ import { createRuntime, defineAgent } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
 
 /** A runtime whose collector answers with these statuses, the last one for ever; null answers never. */
-async function withCollector(statuses: readonly (number | null)[]) {
+async function withCollector(statuses: readonly (number | null)[], { slowMs = 0 } = {}) {
   let requests = 0
+  let taken = 0
+  const problems: string[] = []
   const collector = createServer((request, response) => {
     const status = statuses[Math.min(requests, statuses.length - 1)] ?? null
     requests += 1
     request.resume()
-    if (status !== null) response.writeHead(status).end()
+    const answer = () => {
+      if (!response.destroyed && status === 200) taken += 1
+      response.writeHead(status ?? 500).end()
+    }
+    if (status !== null) setTimeout(answer, slowMs)
   })
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/v1/traces`
@@ -22,14 +28,14 @@ async function withCollector(statuses: readonly (number | null)[]) {
     agents: [defineAgent({ id: 'greeter', instructions: 'Greet.', model })],
     telemetry: { otlp: { url } },
     random: () => 0,
-    report: () => {},
+    report: (error) => problems.push(String((error as Error).stack)),
   })
   const close = async () => {
     collector.closeAllConnections()
     collector.close()
     await runtime.close()
   }
-  return { runtime, close, requests: () => requests }
+  return { runtime, close, problems, requests: () => requests, taken: () => taken }
 }
 
 test('[E80] all that has ended is delivered once a flush says so, after as many tries as it takes', async () => {
@@ -52,4 +58,18 @@ test('[E80] a flush gives up after its time, and a runtime without traces has no
   const plain = createRuntime()
   assert.equal(await plain.flushTraces(0), true)
   await plain.close()
+})
+
+test('[E80] an end waits for a slow collector as long as it is told to, and what is lost is reported in one line', async () => {
+  for (const [tracesWithinMs, taken, reports] of [
+    [5_000, 1, 0],
+    [50, 0, 2],
+  ] as const) {
+    const collector = await withCollector([200], { slowMs: 400 })
+    await collector.runtime.conversation('greeter').run('Hi')
+    await collector.runtime.close({ tracesWithinMs })
+    assert.deepEqual([collector.taken(), collector.problems.length], [taken, reports], collector.problems.join())
+    for (const problem of collector.problems) assert.match(problem, /^Error: Traces to 127\.0\.0\.1:\d+: [^\n]+$/)
+    await collector.close()
+  }
 })

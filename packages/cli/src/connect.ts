@@ -136,6 +136,9 @@ function toServer(url: string, token: string | null): Connection {
   return { client, url, lasts: true, options: '', close: () => Promise.resolve(client.close()) }
 }
 
+/** How long a command waits at its end for a collector that is slow: its traces are lost with the process. */
+const tracesWithinMs = 15_000
+
 /** This application has no socket, hence no token; its address is only a name. */
 async function inProcess(config: Config, terminal: Terminal, works: boolean): Promise<Connection> {
   const notes = heldNotes(terminal)
@@ -167,7 +170,7 @@ async function inProcess(config: Config, terminal: Terminal, works: boolean): Pr
     close: async () => {
       client.close()
       stop.abort()
-      await runtime.close()
+      await runtime.close({ tracesWithinMs })
       notes.tell()
     },
   }

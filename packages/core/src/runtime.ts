@@ -33,10 +33,11 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
     keyLookup: keyLookup(parts, opened),
     health: createHealth(parts, opened),
     flushTraces: async (withinMs = 30_000) => (await parts.telemetry?.flush(withinMs)) ?? true,
-    close: () => {
-      closing ??= stop(parts, ready, () => {
+    close: ({ tracesWithinMs = 2_000 } = {}) => {
+      const over = () => {
         isClosed = true
-      })
+      }
+      closing ??= stop(parts, ready, { over, tracesWithinMs })
       return closing
     },
   }
@@ -53,7 +54,11 @@ async function start(parts: Parts): Promise<void> {
 }
 
 /** Closes the parts. `over` is called when all work has stopped, before the store closes: no work is accepted afterwards. */
-async function stop(parts: Parts, ready: Promise<void>, over: () => void): Promise<void> {
+async function stop(
+  parts: Parts,
+  ready: Promise<void>,
+  { over, tracesWithinMs }: { readonly over: () => void; readonly tracesWithinMs: number },
+): Promise<void> {
   const opened = await ready.then(
     () => true,
     () => false,
@@ -65,7 +70,7 @@ async function stop(parts: Parts, ready: Promise<void>, over: () => void): Promi
   over()
   const hint = 'Its result is in the store: getRun reads it.'
   parts.tracker.close(new WitanError('RUNTIME_CLOSED', 'The runtime was closed; the run goes on elsewhere.', { hint }))
-  await parts.telemetry?.close()
+  await parts.telemetry?.close(tracesWithinMs)
   for (const source of parts.sources.values()) await source.close()
   await parts.store.close()
 }

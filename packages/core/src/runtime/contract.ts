@@ -352,12 +352,15 @@ export interface Runtime extends Witan {
   /** Resolves when code agents are stored and interrupted jobs are claimed; rejects if the store or an agent refuses. */
   readonly ready: Promise<void>
   /**
-   * Waits until the traces of everything that has ended are delivered: true once they are, false if that takes longer than `withinMs`
-   * (default 30,000). `close` alone waits 2 s for them, so call this first in a program that ends by itself.
+   * Waits until the traces of everything that has ended are delivered, with as many tries as it takes: true once they are, false if that
+   * takes longer than `withinMs` (default 30,000).
    */
   flushTraces(withinMs?: number): Promise<boolean>
-  /** Releases its jobs and closes the store. Active runs stop where they are and resume at the next start. */
-  close(): Promise<void>
+  /**
+   * Releases its jobs and closes the store. Active runs stop where they are and resume at the next start. Traces that wait are sent once,
+   * for at most `tracesWithinMs` (default 2,000).
+   */
+  close(options?: { readonly tracesWithinMs?: number }): Promise<void>
   /** Finds keys by their digests, in all databases: what a server checks requests with. */
   readonly keyLookup: KeyLookup
   /** Remembers a reply under an idempotency key, or returns the remembered reply. */

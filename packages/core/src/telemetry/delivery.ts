@@ -125,7 +125,10 @@ function complain({ name, clock, report }: DeliveryContext, state: State, reason
   const now = clock.now()
   if (now - state.reportedAt < reportEveryMs) return
   state.reportedAt = now
-  report(new Error(`Traces to ${name}: ${reason}.`))
+  const error = new Error(`Traces to ${name}: ${reason}.`)
+  // Where in the code it was noticed says nothing.
+  error.stack = String(error)
+  report(error)
 }
 
 /** The server's wish, or twice as long for every failure in a row: half fixed and half chance. */

@@ -49,12 +49,10 @@ export interface Telemetry {
   counts(): { readonly queued: number; readonly dropped: number }
   /** Resolves true once nothing waits, false if that takes longer. What fails is tried again as usual. */
   flush(withinMs: number): Promise<boolean>
-  /** Sends what waits, within a bound. */
-  close(): Promise<void>
+  /** Sends what waits, within so many ms. */
+  close(withinMs: number): Promise<void>
 }
 
-/** How long an end may take, in ms. */
-const closeWithinMs = 2_000
 /** How long spans are made before other work gets its turn, in ms. */
 const turnMs = 8
 /** The most ended jobs that wait for their spans to be made. */
@@ -94,10 +92,10 @@ export function createTelemetry(context: TelemetryContext): Telemetry {
       while (isQueued() && context.clock.now() < until) await pause(context.clock)
       return !isQueued()
     },
-    async close() {
-      const until = context.clock.now() + closeWithinMs
+    async close(withinMs) {
+      const until = context.clock.now() + withinMs
       while (working !== null && context.clock.now() < until) await working
-      await Promise.all(exporters.map(({ delivery }) => delivery.close(closeWithinMs)))
+      await Promise.all(exporters.map(({ delivery }) => delivery.close(withinMs)))
     },
   }
 }
