@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createRuntime } from '@witan/core'
 import type { Measured } from './compare/measured.ts'
-import { completeRuns, telemetryOf } from './compare/mlflow.ts'
+import { completeRuns, reach, telemetryOf } from './compare/mlflow.ts'
 import { run } from './compare/run.ts'
 import { saveModel } from './compare/save.ts'
 import { tableLines } from './compare/table.ts'
@@ -52,6 +52,7 @@ async function main(): Promise<number> {
   if (unknown !== undefined) throw new Error(`"${unknown}" is no set-up. There are ${names.join(', ')}.`)
   const setups = all.filter(({ name }) => wanted.includes(name))
   const mlflow = values.mlflow === undefined ? null : { url: values.mlflow, experiment: values.experiment }
+  if (mlflow !== null) await reach(mlflow)
   const telemetry = mlflow === null ? {} : telemetryOf(mlflow)
   const agents = setups.flatMap((setup) => setup.agents)
   const runtime = createRuntime({ agents, protocols, connections, telemetry })

@@ -86,6 +86,8 @@ test('a mistake on the command line is said with what there is, and a missing ke
     [['--model', 'openai/gpt-5-mini'], /^OPENAI_API_KEY is not set\./],
     [['--model', 'own/x'], /^WITAN_BASE_URL is not set\./],
     [['--colour'], /--colour/],
+    [['--mlflow', 'here'], /^--mlflow takes an http or https address\./],
+    [['--mlflow', 'http://127.0.0.1:9'], /^MLflow at 127\.0\.0\.1:9 does not answer\./],
   ]
   const all = await Promise.all(cases.map(([words]) => compare(words)))
   for (const [index, { code, out, err }] of all.entries()) {

@@ -12,6 +12,13 @@ export const telemetryOf = ({ url, experiment }: Mlflow) => ({
   mlflow: { url, experiment, content: 'full', runs: 'conversation' } as const,
 })
 
+/** Rejects where nothing answers: better before models are asked than after. */
+export async function reach(mlflow: Mlflow): Promise<void> {
+  if (!URL.canParse(mlflow.url) || !/^https?:/.test(mlflow.url))
+    throw new Error('--mlflow takes an http or https address.')
+  await ask(mlflow, 'experiments/search?max_results=1')
+}
+
 /** Completes the run of each set-up, and names it for the set-up. Rejects if a run is not there. */
 export async function completeRuns(mlflow: Mlflow, all: readonly Measured[], model: string): Promise<void> {
   const path = `experiments/get-by-name?experiment_name=${encodeURIComponent(mlflow.experiment)}`
