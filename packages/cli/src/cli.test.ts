@@ -276,7 +276,7 @@ describe('a server', () => {
     assert.equal(JSON.parse(line ?? '').id, 'chats/seven')
     const { out } = await witan(['conversations', 'show', 'chats/seven', ...at])
     assert.match(out, /› Who am I\?.*✓ front-desk.*└─ ✓ clerk.*✓ who-is-it.*It is user u\/1\./s)
-    const log = (await witan(['conversations', 'export', 'chats/seven', ...at])).out.trimEnd().split('\n')
+    const log = (await witan(['conversations', 'export', 'chats/seven', '--events', ...at])).out.trimEnd().split('\n')
     assert.deepEqual(
       log.map((line) => JSON.parse(line).seq),
       log.map((_, index) => index + 1),
