@@ -183,6 +183,24 @@ test('[R11] [D17] lists show what is reached, in whole pages, however much of ot
     assert.equal(await asked(who), 0, who.id)
 })
 
+test('[R11] [D17] a cursor that names what is not reached is one whose row is gone', async () => {
+  const { stage, ids } = await lived()
+  const lists: readonly (readonly [list: (witan: Witan, cursor: string) => Promise<unknown>, id: string])[] = [
+    [(witan, cursor) => witan.listConversations({ cursor }), ids.conversation],
+    [(witan, cursor) => witan.listConversations({ cursor, search: 'go' }), ids.conversation],
+    [(witan, cursor) => witan.tasks.list({ cursor }), ids.task],
+    [(witan, cursor) => witan.listInterruptions({ cursor }), ids.open],
+  ]
+  for (const [list, id] of lists) {
+    for (const who of [maker, as('user:bob'), as('key:r', 'read')]) await list(stage.runtime.as(who), id)
+    for (const who of [as('user:carl', 'run'), as('user:eve', 'run'), key]) {
+      const foreign = await refusal(list(stage.runtime.as(who), id), ids)
+      assert.equal(foreign, await refusal(list(stage.runtime.as(who), 'nothing'), ids))
+      assert.match(foreign, /BODY_INVALID/)
+    }
+  }
+})
+
 test('[D17] [C18] a bound value is merged for those who may answer: not for readers, and not for people who only take part', async () => {
   const { stage, ids } = await lived()
   const shown = async (who: Principal) => {

@@ -5,6 +5,7 @@ import { readingOf } from '../identity/rights.ts'
 import type { ListedConversation } from '../store/store.ts'
 import type { Page, PageOptions } from './contract.ts'
 import { runLine } from './jobs.ts'
+import { reached, refuseForeignCursor } from './reach.ts'
 import type { Scope } from './scope.ts'
 import { limitOf, rowPage } from './page.ts'
 import { summary } from './views.ts'
@@ -26,6 +27,7 @@ export async function listConversations(scope: Scope, options: ConversationFilte
     .split(/\s+/)
     .filter((word) => word !== '')
   const read = reader(scope, options)
+  await refuseForeignCursor(scope, options, async (id) => (await reached(scope, id, 'read')) !== null)
   const after = options.cursor ?? null
   if (words.length === 0) return rowPage(options, (limit) => read(limit, after), { item: line, id: ({ id }) => id })
   return search(scope, { words, limit: limitOf(options), after, read })

@@ -11,7 +11,7 @@ import { pinRoot, refusalError } from '../command/accept.ts'
 import { startingRows } from '../conversation/people.ts'
 import { parseBody, refuseMixedInput } from './body.ts'
 import { filesIn, readFiles } from './prompt.ts'
-import { isAdmitted, refuseUnreached } from './reach.ts'
+import { isAdmitted, reached } from './reach.ts'
 import { holdValues, holdUsers } from './repeated-values.ts'
 import { mismatchError, newConversation, requireValues } from './start.ts'
 import type { Scope } from './scope.ts'
@@ -45,7 +45,13 @@ export async function openDirectRun(scope: Scope, direct: DirectRun): Promise<Op
   const known = conversationId === null ? null : await findConversation(scope, conversationId)
   if (conversationId !== null && known !== null) {
     const isPlain = Object.keys(parameters).length === 0 && users === null
-    await refuseUnreached(scope, conversationId, isPlain ? 'speak' : 'own')
+    if ((await reached(scope, conversationId, isPlain ? 'speak' : 'own')) === null) {
+      refuseWithoutConversation(body, conversationId)
+      throw notFound('conversation', conversationId, {
+        path: 'conversationId',
+        hint: 'Choose another id for a new one.',
+      })
+    }
     refuseForeign(scope, known, { agent: id, isNew: body.prompt !== undefined })
     await holdUsers(scope, known, users)
     await holdValues(scope, known, parameters)

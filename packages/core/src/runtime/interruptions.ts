@@ -13,7 +13,7 @@ import {
 import { answerOne } from '../command/answer-interruption.ts'
 import type { Principal } from '../identity/principal.ts'
 import { addresseesOf, hasRole, type Involvement, readingOf } from '../identity/rights.ts'
-import { mayAnswer } from '../interruption/may-answer.ts'
+import { mayAnswer, mayKnow } from '../interruption/may-answer.ts'
 import { refuseTooDeep } from './body.ts'
 import type { Page, PageOptions } from './contract.ts'
 import { taskOf } from './jobs.ts'
@@ -23,6 +23,7 @@ import { traceIdOf } from '../identity/trace.ts'
 import { involvementOf } from '../store/involvement.ts'
 import type { ConversationRow, InterruptionReader, InterruptionRow } from '../store/store.ts'
 import { rowPage } from './page.ts'
+import { refuseForeignCursor } from './reach.ts'
 import type { Answer } from '../tool/tool.ts'
 
 /**
@@ -107,6 +108,11 @@ export async function listInterruptions(scope: Scope, options: InterruptionFilte
     known.set(conversation, found)
     return found
   }
+  await refuseForeignCursor(scope, options, async (id) => {
+    const row = await parts.store.getInterruption(database, id)
+    if (row === null) return false
+    return mayKnow(principal, { addressee: row.view.addressee, ...(await involvement(row.conversation)) })
+  })
   const read = (limit: number) =>
     parts.store.listInterruptions(database, {
       ...{ limit, after: options.cursor ?? null, state: options.state ?? null, conversation: null },

@@ -1,9 +1,11 @@
 /** What one principal reaches: conversations, runs, tasks and agents. What it does not reach gets the error of what does not exist [R11, R45]. */
 import { mayCall } from '../identity/agent-access.ts'
 import { notFound } from '../identity/not-found.ts'
-import { type Deed, hasRole, mayDo } from '../identity/rights.ts'
+import { type Deed, hasRole, mayDo, readsAll } from '../identity/rights.ts'
+import { placeOf } from '../store/cursor.ts'
 import { involvementOf } from '../store/involvement.ts'
 import type { ConversationRow, JobKind, JobRow } from '../store/store.ts'
+import type { PageOptions } from './page.ts'
 import type { Scope } from './scope.ts'
 
 /** A conversation, if the principal may do this with it. Null if it does not exist, or the principal may not. */
@@ -35,6 +37,15 @@ export async function jobRow(scope: Scope, id: string, { kind, deed }: { kind: J
   const job = await scope.parts.store.getJob(scope.database, id)
   if (job?.kind !== kind || (await reached(scope, job.conversation, deed)) === null) throw notFound(kind, id)
   return job
+}
+
+/** Refuses a cursor that is the id of something that the principal does not reach, as if its row were gone. Throws `BODY_INVALID`. */
+export async function refuseForeignCursor(
+  { principal }: Scope,
+  { cursor = null }: PageOptions,
+  isReached: (id: string) => Promise<boolean>,
+): Promise<void> {
+  if (cursor !== null && !readsAll(principal) && !(await isReached(cursor))) placeOf(null)
 }
 
 /** True if the agent's `access` admits the principal, or there is no such agent. Delegation never asks this. */

@@ -21,8 +21,9 @@ import {
   refuseLongHidden,
 } from '../parameter/parameter.ts'
 import { pinRoot } from '../command/accept.ts'
+import { notFound } from '../identity/not-found.ts'
 import { isRepeat, peopleNamedBy, personOf, refuseTakenName } from './people.ts'
-import { refuseStarting, refuseUnreached } from './reach.ts'
+import { reached, refuseStarting } from './reach.ts'
 import type { Scope } from './scope.ts'
 import type { Parts } from './wiring.ts'
 import type { ConversationRow } from '../store/store.ts'
@@ -46,7 +47,8 @@ export async function newConversation(
   const known = id === request.id ? await parts.store.getConversation(database, id) : null
   if (known !== null) {
     const isPlain = Object.keys(request.parameters).length === 0 && request.users === null
-    await refuseUnreached(scope, id, isPlain ? 'speak' : 'own')
+    if ((await reached(scope, id, isPlain ? 'speak' : 'own')) === null)
+      throw notFound('conversation', id, { path, hint: 'Choose another id for a new conversation.' })
     if (known.agent === agent) return { row: known, exists: true }
     throw mismatchError(known, agent, path)
   }

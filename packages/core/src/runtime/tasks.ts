@@ -8,7 +8,7 @@ import { progressOf, sayTo } from '../command/steer.ts'
 import { parseBody } from './body.ts'
 import type { TaskControls } from './contract.ts'
 import { taskOf } from './jobs.ts'
-import { jobRow } from './reach.ts'
+import { jobRow, reached, refuseForeignCursor } from './reach.ts'
 import type { Scope } from './scope.ts'
 import { rowPage } from './page.ts'
 import { readingOf } from '../identity/rights.ts'
@@ -20,6 +20,10 @@ export function taskControls(scope: Scope): TaskControls {
   const admin: TaskControls = {
     async list(options = {}) {
       await ready()
+      await refuseForeignCursor(scope, options, async (id) => {
+        const task = await parts.store.getJob(database, id)
+        return task !== null && (await reached(scope, task.conversation, 'read')) !== null
+      })
       const read = (limit: number) =>
         parts.store.listTasks(database, {
           ...{ limit, after: options.cursor ?? null, live: options.live ?? null },
