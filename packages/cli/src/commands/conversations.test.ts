@@ -61,7 +61,8 @@ describe('a long conversation on the command line', () => {
   test('in words it has the tree of every run, and its export every entry', async () => {
     const { out } = await witan(['conversations', 'show', 'chats/long', '--url', server.url])
     assert.equal(out.match(/› note \d+/g)?.length, count)
-    const log = (await witan(['conversations', 'export', 'chats/long', '--url', server.url])).out.trimEnd().split('\n')
+    const words = ['conversations', 'export', 'chats/long', '--events', '--url', server.url]
+    const log = (await witan(words)).out.trimEnd().split('\n')
     assert.deepEqual(
       log.map((line) => JSON.parse(line).seq),
       log.map((_, index) => index + 1),
