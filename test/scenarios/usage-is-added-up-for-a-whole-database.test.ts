@@ -76,6 +76,24 @@ test('usage is that of whom a run works for, and only an admin and a reader see 
   await runtime.close()
 })
 
+test('figures are those of a database, and only an admin and a reader see them', async () => {
+  const runtime = open(memoryStore(), { telemetry: { metrics: true } })
+  const elsewhere = { ...runtime.principal, database: 'other' as Principal['database'] }
+  await ask(runtime, 'chats/1')
+  await ask(runtime.as(elsewhere), 'chats/1', { agent: 'of-unpriced' })
+  const [here, there] = [await runtime.metrics(), await runtime.as(elsewhere).metrics()]
+  assert.deepEqual([here.includes('"priced"'), here.includes('"unpriced"')], [true, false])
+  assert.deepEqual([there.includes('"priced"'), there.includes('"unpriced"')], [false, true])
+  const reader = runtime.as({ ...runtime.principal, id: 'user:eve', roles: ['read'] })
+  assert.equal(await reader.metrics(), here)
+  const runner = runtime.as({ ...runtime.principal, id: 'user:anna', roles: ['run', 'answer'] })
+  await assert.rejects(runner.metrics(), { code: 'NOT_FOUND' })
+  await runtime.close()
+  const off = open()
+  await assert.rejects(off.metrics(), { code: 'NOT_FOUND' })
+  await off.close()
+})
+
 test('a page of usage reads a bounded number of rows, and a walk finds everything once', async () => {
   const store = memoryStore()
   let read = 0

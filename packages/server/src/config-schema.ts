@@ -131,7 +131,6 @@ export const configSchema = z.strictObject({
 
 /** Values of features that are not built yet, by path; they are refused by name. */
 const unbuiltKeys: Readonly<Record<string, string>> = {
-  'telemetry.metrics': 'the endpoint of metrics',
   'server.domain': 'federation between servers',
 }
 

@@ -141,7 +141,7 @@ describe('a configuration', () => {
       'connections.a.baseURL',
       /`baseUrl`/,
     ],
-    ['metrics', { telemetry: { metrics: true } }, 'UNKNOWN_KEY', 'telemetry.metrics', /Remove/],
+    ['metrics', { telemetry: { metrics: 'yes' } }, 'CONFIG_INVALID', 'telemetry.metrics', /./],
     ['a key of telemetry', { telemetry: { otpl: {} } }, 'UNKNOWN_KEY', 'telemetry.otpl', /otlp/],
     ['a collector without address', { telemetry: { otlp: {} } }, 'CONFIG_INVALID', 'telemetry.otlp.url', /./],
     ['a domain', { server: { domain: 'x.example' } }, 'UNKNOWN_KEY', 'server.domain', /Remove/],

@@ -17,7 +17,7 @@ import { runRoutes } from './routes/runs.ts'
 import { subAgentRoutes } from './routes/sub-agents.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import { toolRoutes } from './routes/tools.ts'
-import { usageRoutes } from './routes/usage.ts'
+import { metricsRoute, usageRoutes } from './routes/usage.ts'
 
 /** The routes that work through the runtime; also what the OpenAPI document lists. */
 export const apiRoutes: readonly Route[] = [
@@ -41,7 +41,7 @@ const stateSchema = z.object({ status: z.string() })
 
 /** All routes of one application. */
 export function allRoutes(options: AppOptions): readonly Route[] {
-  const operation = [healthRoute, readinessRoute(options)]
+  const operation = [healthRoute, readinessRoute(options), metricsRoute]
   return [...operation, documentRoute([...apiRoutes, ...operation]), ...apiRoutes]
 }
 

@@ -17,6 +17,8 @@ const headers = z
 /** Without a part, that part costs nothing. */
 export const telemetrySchema = z
   .strictObject({
+    /** Whether the server counts figures, and shows them at `/metrics`. */
+    metrics: z.boolean().optional(),
     /** A collector that takes OTLP over HTTP. */
     otlp: z
       .strictObject({
@@ -45,10 +47,11 @@ export type TelemetryConfig = z.output<typeof telemetrySchema>
 
 /** The telemetry options of a configuration. Throws `CONFIG_INVALID` if the environment lacks the value of a header. */
 export function telemetryOptions(
-  { otlp, mlflow }: TelemetryConfig,
+  { otlp, mlflow, metrics = false }: TelemetryConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): NonNullable<RuntimeOptions['telemetry']> {
   return {
+    ...(metrics ? { metrics } : {}),
     ...(otlp === undefined ? {} : { otlp: { ...defined(otlp), headers: headersOf('otlp', otlp.headers ?? {}, env) } }),
     ...(mlflow === undefined ? {} : { mlflow: mlflowOptions(mlflow, env) }),
   }

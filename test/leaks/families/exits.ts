@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { runCommandLine } from '@witan/cli'
 import { apiRoutes, loadConfig, startServer } from '@witan/server'
+import { usageDimensions } from '@witan/protocol/schemas'
 import pg from 'pg'
 import { createTestDatabase } from '../../postgres/support/database.ts'
 import { canary, scannerOf } from '../support/canary.ts'
@@ -53,6 +54,7 @@ const mayHold = {
 const provedBy: Readonly<Record<string, RegExp>> = {
   'route listRuns': /"runId"/,
   'route getPrincipal': /"user:local"/,
+  metrics: /gen_ai_request_model="scripted\/desk"/,
   notices: /\S{40}/,
 }
 
@@ -206,13 +208,16 @@ async function readAll(
     const ids = segments[route.path.split('/')[3] ?? ''] ?? []
     const paths = route.path.includes('{')
       ? ids.map((one) => route.path.replace(/\{[^}]+\}/, one).replace('{digest}', noteDigest))
-      : [route.path]
+      : route.path.endsWith('/usage')
+        ? usageDimensions.map((by) => `${route.path}?by=${by}`)
+        : [route.path]
     const read = paths.map(async (path) => (await fetch(url + path, asJson)).text())
     const sink = `route ${route.name}`
     // What two agents are asked for is one place: only one of them has the child.
     const text = (await Promise.all(read)).join('\n')
     if (!isEmptyList(text)) found.push({ sink, text })
   }
+  found.push({ sink: 'metrics', text: await (await fetch(`${url}/metrics`)).text() })
   for (const verbose of [true, false])
     found.push({
       sink: `stream, verbose ${verbose}`,
@@ -229,6 +234,7 @@ async function readAll(
     ['conversations', 'show', id],
     ['conversations', 'diagram', id, '--run', runs[0] ?? ''],
     ['conversations', 'export', id],
+    ['usage', '--by', 'conversation'],
     ['interruptions', 'list'],
     ...tasks.map((task) => ['tasks', 'show', task]),
   ]

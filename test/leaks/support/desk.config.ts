@@ -55,6 +55,7 @@ export default {
   store: { url: 'memory:' },
   auth: { mode: 'none' },
   server: { port: 0 },
+  telemetry: { metrics: true },
   protocols: [{ name: 'stock', purpose: `What ${child} has.`, messages: [{ name: 'ask', from: 'initiator' }] }],
   agents: [
     defineAgent({

@@ -32,6 +32,7 @@ export interface LiveReader {
 export interface ReadChannel {
   /** The last seq that its readers have got; null until the first reader has read the history. */
   readonly lastSeq: number | null
+  readonly readers: ReadonlySet<unknown>
 }
 
 interface Channel extends ReadChannel {

@@ -322,6 +322,11 @@ export interface Witan {
    * the roles `admin` and `read`; others get `NOT_FOUND`. Throws `RUN_INPUT_INVALID` for another dimension or date [T27].
    */
   usage(query: UsageQuery): Promise<Page<UsageItem>>
+  /**
+   * Figures of this process for the database, in the text format of Prometheus: tokens and times of model calls, ended runs, open
+   * interruptions, event readers, exported spans. For the roles `admin` and `read`. Throws `NOT_FOUND` without `telemetry.metrics`.
+   */
+  metrics(): Promise<string>
   readonly tasks: TaskControls
   /** One page of stored events. Throws `EVENT_ID_AHEAD`. */
   readEvents(conversationId: string, filter?: EventFilter & { limit?: number }): Promise<EventPage>

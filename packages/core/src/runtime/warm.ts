@@ -13,27 +13,28 @@ export interface Warm {
   readonly documents: WarmDocuments
 }
 
-/** What the folds are connected to. `stored` also gets what this process stores; null if nobody else does. */
+/** What the folds are connected to. `stored` also get what this process stores. */
 export interface WarmParts {
   readonly store: Store
   readonly hub: LiveHub
   readonly registry: Registry
-  readonly stored: ((channel: string, entries: readonly Entry[]) => void) | null
+  readonly stored: readonly (((channel: string, entries: readonly Entry[]) => void) | undefined)[]
 }
 
 /** Connects the folds to the store, to the readers and to the agents; nothing is read yet. */
 export function keepWarm({ store, hub, registry, stored }: WarmParts): Warm {
+  const others = stored.filter((one) => one !== undefined)
   const documents = new WarmDocuments((of) => entriesOf(store, of))
   const warm = new WarmConversations({
     store,
     documents,
     append: withFaultPoints((append) => store.append(append)),
     stored:
-      stored === null
+      others.length === 0
         ? (channel, entries) => hub.entries(channel, entries)
         : (channel, entries) => {
             hub.entries(channel, entries)
-            stored(channel, entries)
+            for (const other of others) other(channel, entries)
           },
     ensureRevision: (database, id, revision) => registry.ensureRevision(database, id, revision),
     lookup: (database) => (id, revision) => registry.revision(database, id, revision),

@@ -27,6 +27,7 @@ import type { Store } from '../store/store.ts'
 import { RunTracker } from '../task/tracker.ts'
 import type { FunctionTool } from '../tool/define.ts'
 import type { FindAgent } from '../tool/delegation.ts'
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Caller } from '../tool/tool.ts'
 import type { QuerySource } from '../tool/source.ts'
@@ -57,6 +58,8 @@ export interface Parts extends CommandContext {
   prepare(database: string): Promise<void>
   /** Null if no traces are exported. */
   readonly telemetry: Telemetry | null
+  /** Null if no figures are counted. */
+  readonly metrics: Metrics | null
 }
 
 /**
@@ -68,8 +71,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const options = { ...given, agents: withWrapped(given.agents ?? []) }
   const { agents, protocols = [] } = options
   const clock = options.clock ?? systemClock
-  const store = options.store ?? memoryStore({ now: clock.now })
-  const ids = options.ids ?? randomIds()
+  const { store = memoryStore({ now: clock.now }), ids = randomIds() } = options
   const hub = new LiveHub()
   const registry = new Registry(store)
   const tools = collectTools(options)
@@ -82,6 +84,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const exists = ({ database }: Caller, id: string) => registry.current(database).agents.has(id)
   const report = options.report ?? ((error: unknown) => console.error(error))
   const telemetry = telemetryOf(options, { clock, report, store, registry, warm: () => warm })
+  const metrics = options.telemetry?.metrics === true ? createMetrics() : null
   const control = taskControl(() => ({ env, store, warm, tracker }))
   const env: Environment = change({
     hasCapacity: () => worker.capacity.left() > 0,
@@ -112,7 +115,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   })
   const about = { tools, querySources: sources, sources: new Set(sources.keys()), maxDepth: env.ceilings.maxDepth }
   const check: CheckContext = { ...about, ...modelChecks(models), protocols: new Map() }
-  const { warm, documents } = keepWarm({ store, hub, registry, stored: telemetry?.stored ?? null })
+  const { warm, documents } = keepWarm({ store, hub, registry, stored: [telemetry?.stored, metrics?.stored] })
   const tracker = new RunTracker(createAwake())
   const worker = new Worker({
     env,
@@ -136,7 +139,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const admin = { registry, check, modelKind: models.kindOf, ...kept(store) }
   const adminOf = (database: DatabaseId): AdminContext => ({ database, ...admin })
   const prepare = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
-  const rest = { agents, tools, protocols, adminOf, expiry, listening, documents, prepare, telemetry }
+  const rest = { agents, tools, protocols, adminOf, expiry, listening, documents, prepare, telemetry, metrics }
   return { ...commands, worker, registry, hub, check, sources, ...rest }
 }
 

@@ -20,6 +20,7 @@ import { exportConversation } from './replay/conversation-export.ts'
 import { jobRow } from './reach.ts'
 import type { Scope } from './scope.ts'
 import { taskControls } from './tasks.ts'
+import { readMetrics } from './metrics.ts'
 import { listUsage } from './usage.ts'
 import {
   followEvents,
@@ -64,6 +65,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
       await ready()
       for await (const line of exportConversation(scope, id)) yield exportText(line)
     },
+    metrics: () => ready().then(() => readMetrics(scope)),
     usage: (query) => ready().then(() => listUsage(scope, query)),
     tasks: taskControls(scope),
     getRun: (id) => ready().then(() => getRun(scope, id)),

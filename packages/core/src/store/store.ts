@@ -336,6 +336,8 @@ export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, UsageR
   /** Releases all jobs of the owner, or only `ids`. They can be claimed at once, and the attempt does not count. */
   releaseJobs(owner: string, ids?: readonly string[]): Promise<void>
 
+  /** How many open interruptions a database has, counted up to `most`. */
+  countOpenInterruptions(database: string, most: number): Promise<number>
   getInterruption(database: string, id: string): Promise<InterruptionRow | null>
   listInterruptions(
     database: string,

@@ -40,6 +40,8 @@ export interface MlflowOptions {
 export interface TelemetryOptions {
   readonly otlp?: OtlpOptions
   readonly mlflow?: MlflowOptions
+  /** Whether figures are counted, for `metrics()` and `/metrics`. Default: false. */
+  readonly metrics?: boolean
 }
 
 /** What exporters need from the runtime. */

@@ -29,6 +29,7 @@ const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unkn
   claimJobs: (store) => store.claimJobs({ owner: 'w1', leaseMs: 1, limit: 9 }),
   heartbeat: (store) => store.heartbeat('w1', [], 1),
   releaseJobs: (store) => store.releaseJobs('w1'),
+  countOpenInterruptions: (store) => store.countOpenInterruptions(database, 9),
   getInterruption: (store) => store.getInterruption(database, 'i1'),
   listInterruptions: (store) =>
     store.listInterruptions(database, { ...wholePage, state: null, conversation: null, addressees: null }),

@@ -6,6 +6,21 @@ import { given, pageOf, pageQuery } from './paging.ts'
 
 const date = z.string().optional()
 
+/** The figures of this process, in the text format of Prometheus. Without `telemetry.metrics` there is nothing here. */
+export const metricsRoute: Route = defineRoute({
+  method: 'GET',
+  path: '/metrics',
+  name: 'metrics',
+  tag: 'operation',
+  summary: 'Figures of this process for the database, in the text format of Prometheus. Only with `telemetry.metrics`.',
+  answers: { 200: { schema: null, isBytes: true, description: 'The figures as text.' } },
+  handle: async ({ witan }) => ({
+    status: 200,
+    bytes: Uint8Array.from(Buffer.from(await witan.metrics())),
+    headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+  }),
+})
+
 /** The sums of usage. */
 export const usageRoutes: readonly Route[] = [
   defineRoute({

@@ -3,11 +3,19 @@ import { startOf } from '../cursor.ts'
 import type { InterruptionReader, InterruptionRow, Store } from '../store.ts'
 import { copyOf, isReadBy, type Kept, type MemoryAccess, tablesOf } from './memory-tables.ts'
 
-type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions' | 'dueInterruptions'>
+type InterruptionMethods = Pick<
+  Store,
+  'countOpenInterruptions' | 'getInterruption' | 'listInterruptions' | 'dueInterruptions'
+>
 
 /** The methods of a store that are about interruptions. */
 export function interruptionMethods({ memory }: MemoryAccess): InterruptionMethods {
   return {
+    async countOpenInterruptions(database, most) {
+      let count = 0
+      for (const { open } of tablesOf(memory, database).conversations.values()) count += open?.size ?? 0
+      return Math.min(count, most)
+    },
     getInterruption: async (database, id) => copyOf(tablesOf(memory, database).interruptions.get(id)),
     async listInterruptions(database, { limit, after, state, conversation, addressees, reader = null }) {
       const tables = tablesOf(memory, database)

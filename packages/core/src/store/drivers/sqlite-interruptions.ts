@@ -6,11 +6,16 @@ import { interruptionRow } from './sqlite-rows.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
-type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions' | 'dueInterruptions'>
+type InterruptionMethods = Pick<
+  Store,
+  'countOpenInterruptions' | 'getInterruption' | 'listInterruptions' | 'dueInterruptions'
+>
 
 /** The methods of a store that are about interruptions. */
 export function interruptionMethods(session: SqliteSession): InterruptionMethods {
   return {
+    countOpenInterruptions: (database, most) =>
+      session.read(({ get }) => get(interruptionSql.countOpen, database, most)?.count as number),
     getInterruption: (database, id) =>
       session.read(({ get }) => {
         const row = get(interruptionSql.getInterruption, database, id)

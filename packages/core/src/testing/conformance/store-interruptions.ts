@@ -26,11 +26,14 @@ export function checkInterruptions(check: Check): void {
     const row = interruption(job, 'i1')
     await store.append({ ...by(job), entries: [entry('ask', 'j1')], open: [row] })
     assert.deepEqual(await store.getInterruption(database, 'i1'), row)
+    const open = () => Promise.all([database, 'other'].map((at) => store.countOpenInterruptions(at, 5)))
+    assert.deepEqual(await open(), [1, 0])
     const settle = [settlement('i1', { answer: { ok: [1, 'å'] } })]
     assert.ok((await store.append({ ...by(job), entries: [entry('yes', 'j1')], settle })).ok)
     const answered = { answer: { ok: [1, 'å'] }, answeredBy: 'user:anna', settledAt: 8 }
     const settled = { ...row, ...answered, view: { ...row.view, state: 'answered' } }
     assert.deepEqual(await store.getInterruption(database, 'i1'), settled)
+    assert.deepEqual(await open(), [0, 0])
     const late = [settlement('i1', { state: 'expired', answer: null, by: null, at: 9 })]
     assertRefused(await store.append({ ...by(job), entries: [], settle: late }), 'settled')
     assert.deepEqual(await store.getInterruption(database, 'i1'), settled)

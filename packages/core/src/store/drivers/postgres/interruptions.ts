@@ -7,11 +7,18 @@ import { interruptionRow } from './rows.ts'
 import type { PostgresSession } from './session.ts'
 import { stored } from './text.ts'
 
-type InterruptionMethods = Pick<Store, 'getInterruption' | 'listInterruptions' | 'dueInterruptions'>
+type InterruptionMethods = Pick<
+  Store,
+  'countOpenInterruptions' | 'getInterruption' | 'listInterruptions' | 'dueInterruptions'
+>
 
 /** The methods of a store that are about interruptions. */
 export function interruptionMethods(session: PostgresSession): InterruptionMethods {
   return {
+    async countOpenInterruptions(database, most) {
+      const [rows = []] = await session.read(database, [interruptionSql.countOpen, stored(database), most])
+      return rows[0]?.count as number
+    },
     async getInterruption(database, id) {
       const [rows = []] = await session.read(database, [interruptionSql.getInterruption, stored(database), stored(id)])
       return rows[0] === undefined ? null : interruptionRow(rows[0])

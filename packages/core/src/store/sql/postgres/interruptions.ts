@@ -11,6 +11,8 @@ const interruptions = `select ${columns} from {s}.interruptions i`
 export const interruptionSql = {
   getInterruption: `${interruptions} where i.database = $1 and i.id = $2`,
   ofConversation: `${interruptions} where i.database = $1 and i.conversation = $2 order by i.number`,
+  countOpen: `
+select count(*)::bigint as count from (select 1 from {s}.interruptions where database = $1 and state = 'open' limit $2) as open`,
   interruptionPlace: 'select number from {s}.interruptions where database = $1 and id = $2',
   /** Table-wide, for the worker; `$1` is how many. */
   dueInterruptions: `${interruptions}

@@ -1,0 +1,141 @@
+/**
+ * Figures of this process in the text format of Prometheus, apart for each database: counted from the entries that this process stores.
+ * Labels hold names of models and words of ours, never what a conversation, a person or a provider says.
+ */
+import type { Entry } from '@witan/protocol/entries'
+import { placeOf } from '../identity/channel.ts'
+import { head, Histogram, histogramLines, sample } from './prometheus.ts'
+
+/** Values of a moment, read when the figures are asked for. */
+export interface Gauges {
+  readonly openInterruptions: number
+  readonly eventReaders: number
+  readonly queued: number
+  readonly dropped: number
+}
+
+/** The figures of a process. */
+export interface Metrics {
+  /** Takes entries that this process has stored. */
+  stored(channel: string, entries: readonly Entry[]): void
+  /** The figures of one database. */
+  text(database: string, gauges: Gauges): string
+}
+
+/** Models with series of their own in a database; all others share one, so that nobody can make more. */
+const mostModels = 100
+const otherModels = 'other'
+/** Databases with figures; the one that was used longest ago is forgotten, and begins again at 0. */
+const mostDatabases = 1_000
+const longestLabel = 200
+
+/** The boundaries that OpenTelemetry advises for both. */
+const tokenBounds = Array.from({ length: 14 }, (_, index) => 4 ** index)
+const secondBounds = Array.from({ length: 14 }, (_, index) => Math.round(2 ** index) / 100)
+
+interface ModelFigures {
+  readonly input: Histogram
+  readonly output: Histogram
+  readonly seconds: Histogram
+}
+
+const ends = ['completed', 'failed', 'cancelled'] as const
+
+interface DatabaseFigures {
+  readonly models: Map<string, ModelFigures>
+  readonly runs: Record<(typeof ends)[number], number>
+}
+
+/** Creates figures that are all 0. */
+export function createMetrics(): Metrics {
+  const databases = new Map<string, DatabaseFigures>()
+  return {
+    stored(channel, entries) {
+      for (const entry of entries) {
+        if (entry.type !== 'end' && entry.type !== 'error') continue
+        if (entry.kind === 'tool') continue
+        take(figuresOf(databases, placeOf(channel).database), entry)
+      }
+    },
+    text: (database, gauges) => textOf(databases.get(database) ?? noFigures(), gauges),
+  }
+}
+
+function noFigures(): DatabaseFigures {
+  return { models: new Map(), runs: { completed: 0, failed: 0, cancelled: 0 } }
+}
+
+function figuresOf(databases: Map<string, DatabaseFigures>, database: string): DatabaseFigures {
+  const figures = databases.get(database) ?? noFigures()
+  databases.delete(database)
+  databases.set(database, figures)
+  const [oldest] = databases.keys()
+  if (databases.size > mostDatabases && oldest !== undefined) databases.delete(oldest)
+  return figures
+}
+
+function take({ models, runs }: DatabaseFigures, entry: Entry & { readonly type: 'end' | 'error' }): void {
+  if (entry.type === 'end' && entry.kind === 'model') {
+    const { asked, model, usage, startedAt } = entry.body
+    const figures = modelFigures(models, (asked ?? model).slice(0, longestLabel))
+    figures.seconds.observe(Math.max(0, entry.at - startedAt) / 1000)
+    if (usage?.inputTokens != null) figures.input.observe(usage.inputTokens)
+    if (usage?.outputTokens != null) figures.output.observe(usage.outputTokens)
+    return
+  }
+  if (entry.kind !== 'agent' || entry.place.call !== entry.place.run) return
+  if (entry.type === 'error') runs[entry.body.code === 'RUN_CANCELLED' ? 'cancelled' : 'failed'] += 1
+  else runs[entry.body.finishReason === 'cancelled' ? 'cancelled' : 'completed'] += 1
+}
+
+function modelFigures(models: Map<string, ModelFigures>, model: string): ModelFigures {
+  const name = models.has(model) || models.size < mostModels - 1 ? model : otherModels
+  const known = models.get(name)
+  if (known !== undefined) return known
+  const fresh = {
+    input: new Histogram(tokenBounds),
+    output: new Histogram(tokenBounds),
+    seconds: new Histogram(secondBounds),
+  }
+  models.set(name, fresh)
+  return fresh
+}
+
+function textOf({ models, runs }: DatabaseFigures, gauges: Gauges): string {
+  const all = [...models].map(([model, figures]) => ({
+    labels: { gen_ai_operation_name: 'chat', gen_ai_request_model: model },
+    ...figures,
+  }))
+  const tokens = all.flatMap(({ labels, input, output }) => [
+    ...histogramLines(names.tokens, { ...labels, gen_ai_token_type: 'input' }, input),
+    ...histogramLines(names.tokens, { ...labels, gen_ai_token_type: 'output' }, output),
+  ])
+  const { openInterruptions, eventReaders, queued, dropped } = gauges
+  const lines = [
+    ...head(names.tokens, 'histogram', 'Tokens of a model call: what went in, and what came out.'),
+    ...tokens,
+    ...head(names.seconds, 'histogram', 'How long a model call took that gave a reply.'),
+    ...all.flatMap(({ labels, seconds }) => histogramLines(names.seconds, labels, seconds)),
+    ...head(names.runs, 'counter', 'Runs that this process has ended.'),
+    ...ends.map((status) => sample(names.runs, { status }, runs[status])),
+    ...head(names.open, 'gauge', 'Open interruptions of the database, counted up to 10,000.'),
+    sample(names.open, {}, openInterruptions),
+    ...head(names.queued, 'gauge', 'Spans of this process that wait to be exported.'),
+    sample(names.queued, {}, queued),
+    ...head(names.dropped, 'counter', 'Spans of this process that were dropped.'),
+    sample(names.dropped, {}, dropped),
+    ...head(names.readers, 'gauge', 'Readers of the events of the database in this process.'),
+    sample(names.readers, {}, eventReaders),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const names = {
+  tokens: 'gen_ai_client_token_usage',
+  seconds: 'gen_ai_client_operation_duration_seconds',
+  runs: 'witan_runs_total',
+  open: 'witan_open_interruptions',
+  queued: 'witan_telemetry_queued',
+  dropped: 'witan_telemetry_dropped_total',
+  readers: 'witan_event_readers',
+} as const
