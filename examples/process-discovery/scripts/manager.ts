@@ -1,13 +1,13 @@
 /** The scripted manager: knows nothing of processes, and passes on in words what its agents answer. */
-import { call, type Rule } from '@witan/core/testing'
+import { call, finishedCalls, type Rule } from '@witan/core/testing'
 import { doubtsIn } from './interviewer.ts'
-import { artifactIn, madeCalls } from './transcript.ts'
+import { artifactIn } from './transcript.ts'
 
 /** How often what the validator doubts is asked again. */
 const rounds = 3
 
 export const managerScript: Rule = (request) => {
-  const made = madeCalls(request)
+  const made = finishedCalls(request)
   const of = (role: string) => made.filter(({ name }) => name.endsWith(role))
   const toolOf = (role: string) => request.tools.find(({ name }) => name.endsWith(role))?.name ?? role
   const told = of('interviewer').map(({ result }) => result)

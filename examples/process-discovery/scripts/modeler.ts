@@ -1,11 +1,11 @@
 /** The scripted modeler: turns statements into a process model, and saves it as an artifact. */
 import type { ModelRequest } from '@witan/core'
-import { call, type Rule, type ScriptedReply } from '@witan/core/testing'
+import { call, finishedCalls, type Rule, type ScriptedReply } from '@witan/core/testing'
 import { type Statement, statementsIn } from '../world/facts.ts'
 import { modelName } from '../model/tools.ts'
 import { modelOf } from './build.ts'
 import { standing } from './knowledge.ts'
-import { artifactIn, madeCalls, readObject, statementsOf, wordsTo } from './transcript.ts'
+import { artifactIn, readObject, statementsOf, wordsTo } from './transcript.ts'
 
 /** Saves the model of what stands by now, unless it was saved already; null then. */
 export function saveStep(request: ModelRequest, statements: readonly Statement[]): ScriptedReply | null {
@@ -15,10 +15,10 @@ export function saveStep(request: ModelRequest, statements: readonly Statement[]
 }
 
 const saves = (request: ModelRequest) =>
-  madeCalls(request).filter(({ name, args }) => name === 'save_artifact' && args['name'] === modelName)
+  finishedCalls(request).filter(({ name, arguments: args }) => name === 'save_artifact' && args['name'] === modelName)
 
 function savedText(request: ModelRequest): unknown {
-  return saves(request).at(-1)?.args['text']
+  return saves(request).at(-1)?.arguments['text']
 }
 
 /** The id of the model that it saved last. */
@@ -28,13 +28,15 @@ export function savedModel(request: ModelRequest): string | null {
 
 /** A call of a tool on that artifact, unless it was made already; null then. */
 export function onceOn(request: ModelRequest, tool: string, artifact: string | null): ScriptedReply | null {
-  const isMade = madeCalls(request).some(({ name, args }) => name === tool && args['artifact_id'] === artifact)
+  const isMade = finishedCalls(request).some(
+    ({ name, arguments: args }) => name === tool && args['artifact_id'] === artifact,
+  )
   return isMade || artifact === null ? null : call(tool, { artifact_id: artifact })
 }
 
 /** What a modeler says at the end. */
 export function reportOn(request: ModelRequest): string {
-  const drawn = madeCalls(request).findLast(({ name }) => name === 'draw_process_model')
+  const drawn = finishedCalls(request).findLast(({ name }) => name === 'draw_process_model')
   return `The process model is ${savedModel(request)}, drawn in ${artifactIn(drawn?.result ?? '')}.`
 }
 
@@ -50,7 +52,7 @@ export const modelerInWords: Rule = (request) => {
 
 /** Leads the work among peers: asks the interviewers, models, has the model reviewed, and models again what the review brought. */
 export const modelerByProtocol: Rule = (request) => {
-  const made = madeCalls(request)
+  const made = finishedCalls(request)
   const interviewers = namesOf(request, '_ask')
   if (made.length === 0)
     return { toolCalls: interviewers.map((name) => ({ name, arguments: { process: 'Bike repair' } })) }
@@ -69,7 +71,9 @@ function onceReviewed(
   statements: readonly Statement[],
 ): ScriptedReply | null {
   const [submit] = namesOf(request, '_submit')
-  const isMade = madeCalls(request).some(({ name, args }) => name === submit && args['artifact_id'] === artifact)
+  const isMade = finishedCalls(request).some(
+    ({ name, arguments: args }) => name === submit && args['artifact_id'] === artifact,
+  )
   return isMade || submit === undefined ? null : call(submit, { artifact_id: artifact, statements })
 }
 

@@ -1,27 +1,7 @@
 /** What a scripted agent finds in its request: whom it can ask, what it has asked, and what it was told. */
 import type { ModelRequest } from '@witan/core'
+import { finishedCalls } from '@witan/core/testing'
 import { type Statement, statementsIn } from '../world/facts.ts'
-
-/** A tool call with its result; null while there is none. */
-export interface Made {
-  readonly name: string
-  readonly args: Readonly<Record<string, unknown>>
-  readonly result: string
-}
-
-/** Every finished tool call, in order. */
-export function madeCalls({ messages }: ModelRequest): readonly Made[] {
-  const asked = new Map<string, Pick<Made, 'name' | 'args'>>()
-  const made: Made[] = []
-  for (const message of messages) {
-    if (message.role === 'assistant')
-      for (const { id, name, arguments: text } of message.toolCalls ?? [])
-        asked.set(id, { name, args: readObject(text) })
-    const call = message.role === 'tool' ? asked.get(message.toolCallId) : undefined
-    if (message.role === 'tool' && call !== undefined) made.push({ ...call, result: message.content })
-  }
-  return made
-}
 
 /** The part of a request since somebody spoke to it last. */
 export function latest(request: ModelRequest): ModelRequest {
@@ -39,7 +19,7 @@ export function peopleOf({ tools }: ModelRequest): readonly string[] {
 
 /** What people have told it, by the names that it knows them by. */
 export function heard(request: ModelRequest): readonly Statement[] {
-  return madeCalls(request).flatMap(({ name, args, result }) => {
+  return finishedCalls(request).flatMap(({ name, arguments: args, result }) => {
     if (name === 'ask_user') return statementsIn(result.replace(/^[^:]*: /, ''), String(args['user']))
     if (name !== 'ask_all_users') return []
     const replies = readList(result) as readonly { readonly user?: string; readonly reply?: string }[]
@@ -49,7 +29,7 @@ export function heard(request: ModelRequest): readonly Statement[] {
 
 /** What it has asked whom; everybody is asked at once as `everybody`. */
 export function questions(request: ModelRequest): readonly { readonly user: string; readonly message: string }[] {
-  return madeCalls(request).flatMap(({ name, args }) => {
+  return finishedCalls(request).flatMap(({ name, arguments: args }) => {
     if (name !== 'ask_user' && name !== 'ask_all_users') return []
     return [{ user: name === 'ask_user' ? String(args['user']) : 'everybody', message: String(args['message']) }]
   })

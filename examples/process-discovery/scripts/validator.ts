@@ -1,9 +1,9 @@
 /** The scripted validator: checks the form of a model, and compares what people say with each other. */
 import type { ModelRequest } from '@witan/core'
-import { call, type Rule, type ScriptedCall } from '@witan/core/testing'
+import { call, finishedCalls, type Rule, type ScriptedCall } from '@witan/core/testing'
 import { type Statement, statementsIn } from '../world/facts.ts'
 import { disputed } from './knowledge.ts'
-import { artifactIn, latest, madeCalls, readObject, statementsOf, wordsTo } from './transcript.ts'
+import { artifactIn, latest, readObject, statementsOf, wordsTo } from './transcript.ts'
 
 /** How often the validator has the same thing asked again. */
 const rounds = 3
@@ -25,7 +25,7 @@ export const validatorInWords: Rule = (request) => {
   const words = wordsTo(request)
   const [model, minutes] = words.at(-1)?.match(/art_\w+/g) ?? []
   if (model === undefined) return 'I need the id of the model.'
-  const made = madeCalls(latest(request))
+  const made = finishedCalls(latest(request))
   if (made.length === 0) {
     const reads: readonly ScriptedCall[] =
       minutes === undefined ? [] : [{ name: 'read_artifact', arguments: { artifact_id: minutes } }]
@@ -44,7 +44,7 @@ export const validatorInWords: Rule = (request) => {
 
 /** The findings of the latest check, in words. */
 export function findingsIn(request: ModelRequest): readonly string[] {
-  const checked = madeCalls(request).findLast(({ name }) => name === 'check_process_model')
+  const checked = finishedCalls(request).findLast(({ name }) => name === 'check_process_model')
   const { findings } = readObject(checked?.result ?? '') as {
     readonly findings?: readonly { code: string; where: string; detail: string }[]
   }
@@ -54,7 +54,7 @@ export function findingsIn(request: ModelRequest): readonly string[] {
 /** Works among peers: asks the interviewers itself, and gives the modeler what they found out. */
 export const validatorByProtocol: Rule = (request) => {
   const message = wordsTo(request).at(-1) ?? ''
-  const made = madeCalls(latest(request))
+  const made = finishedCalls(latest(request))
   if (made.length === 0) return call('check_process_model', { artifact_id: artifactIn(message) ?? '' })
   const answers = made.filter(({ name }) => name.endsWith('_settle'))
   const found = answers.flatMap(({ result }) => statementsOf(readObject(result)))

@@ -1,5 +1,6 @@
 /** What users need to test their own agents: a scripted model, counted ids, and a clock that the test advances. */
 export type {
+  FinishedCall,
   Rule,
   ScriptedAnswer,
   ScriptedCall,
@@ -7,7 +8,16 @@ export type {
   ScriptedModelOptions,
   ScriptedReply,
 } from './testing/scripted-model.ts'
-export { call, lastUserMessage, scriptedModel, systemText, toolResults, turns, when } from './testing/scripted-model.ts'
+export {
+  call,
+  finishedCalls,
+  lastUserMessage,
+  scriptedModel,
+  systemText,
+  toolResults,
+  turns,
+  when,
+} from './testing/scripted-model.ts'
 export { recordModel, replayModel } from './testing/recorded-model.ts'
 export type { Ids } from './identity/ids.ts'
 export { countedIds } from './identity/ids.ts'

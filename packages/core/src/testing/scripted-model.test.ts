@@ -4,7 +4,16 @@ import { test } from 'node:test'
 import type { ModelMessage } from '../model/message.ts'
 import type { Model, ModelReply, ModelRequest } from '../model/model.ts'
 import { ModelCallError } from '../model/model.ts'
-import { call, lastUserMessage, scriptedModel, systemText, toolResults, turns, when } from './scripted-model.ts'
+import {
+  call,
+  finishedCalls,
+  lastUserMessage,
+  scriptedModel,
+  systemText,
+  toolResults,
+  turns,
+  when,
+} from './scripted-model.ts'
 
 const asking = (...messages: readonly ModelMessage[]): ModelRequest => {
   return { messages, tools: [], toolChoice: 'none', temperature: null, reasoningEffort: null, output: null }
@@ -140,4 +149,24 @@ test('what it reasons comes in front of the text, word by word or in given piece
   assert.deepEqual(await play(['Le', 't me']), ['reasoning:Le', 'reasoning:t me', ...text, 'Let me'])
   assert.deepEqual(await play('Let me see.', { deltas: false }), ['Let me see.'])
   assert.deepEqual(await play('Let me see.', { shown: false }), [...text, undefined])
+})
+
+test('a rule finds every call with its arguments and result, whatever a model wrote', () => {
+  const asks = (...calls: readonly [id: string, args: string][]): ModelMessage => {
+    return {
+      role: 'assistant',
+      content: '',
+      toolCalls: calls.map(([id, args]) => ({ id, name: `tool-${id}`, arguments: args })),
+    }
+  }
+  const answers = (id: string, content: string): ModelMessage => ({ role: 'tool', toolCallId: id, name: 'x', content })
+  const request = asking(
+    ...[system, user, asks(['a', '{"city":"Oslo"}'], ['b', '["no object"]']), answers('b', 'two'), answers('a', 'one')],
+    ...[user, asks(['a', '{"city":']), answers('a', 'three'), answers('nobody', 'x'), asks(['c', '{}'])],
+  )
+  assert.deepEqual(finishedCalls(request), [
+    { name: 'tool-b', arguments: {}, result: 'two' },
+    { name: 'tool-a', arguments: { city: 'Oslo' }, result: 'one' },
+    { name: 'tool-a', arguments: {}, result: 'three' },
+  ])
 })

@@ -131,6 +131,42 @@ export function toolResults(request: ModelRequest): readonly string[] {
   return messages.slice(from + 1).map((message) => message.content)
 }
 
+/** A tool call that has its result. */
+export interface FinishedCall {
+  readonly name: string
+  /** Empty if the model wrote no JSON object. */
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly result: string
+}
+
+/**
+ * Every tool call of the request that has its result, in the order of the results, those of earlier turns included. A rule that decides by
+ * them needs no state of its own: it says the same after a restart.
+ */
+export function finishedCalls({ messages }: ModelRequest): readonly FinishedCall[] {
+  const asked = new Map<string, ModelToolCall>()
+  const finished: FinishedCall[] = []
+  for (const message of messages) {
+    // A provider may use an id again in a later reply.
+    if (message.role === 'assistant') for (const made of message.toolCalls ?? []) asked.set(made.id, made)
+    const made = message.role === 'tool' ? asked.get(message.toolCallId) : undefined
+    if (message.role === 'tool' && made !== undefined)
+      finished.push({ name: made.name, arguments: objectIn(made.arguments), result: message.content })
+  }
+  return finished
+}
+
+function objectIn(text: string): FinishedCall['arguments'] {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as FinishedCall['arguments'])
+      : {}
+  } catch {
+    return {}
+  }
+}
+
 /** The system message, or ''. */
 export function systemText(request: ModelRequest): string {
   const first = request.messages[0]
