@@ -210,6 +210,14 @@ describe('a server of MLflow', () => {
     meddle = (path) => (path === 'runs/log-batch' ? 400 : null)
     const sent = await mlflow.send([parcel(job(12, { a: used(1) }))], signal)
     assert.deepEqual(sent, { kind: 'taken', complaint: 'it answered 400 for the metrics of a run' })
+    runs.get('run2')?.metrics.set('x'.repeat(1_000_000), { key: 'x'.repeat(1_000_000), value: 1, step: 1 })
+    meddle = () => null
+    const unread = await mlflow.send([parcel(job(13, { a: used(1) }))], signal)
+    assert.deepEqual(unread, {
+      kind: 'taken',
+      complaint: 'the run of a conversation cannot be read, and has no metrics',
+    })
+    runs.get('run2')?.metrics.delete('x'.repeat(1_000_000))
     meddle = (path) => (path === 'runs/log-batch' ? 500 : null)
     assert.equal((await mlflow.send([parcel(job(14, { a: used(1) }))], signal)).kind, 'failed')
   })

@@ -139,7 +139,13 @@ export class Mlflow {
   async #log(run: string, summary: JobSummary, signal: AbortSignal): Promise<string | null> {
     if (this.#logged.has(summary)) return null
     const target = this.#target
-    const known = metricsIn((await askMlflow(target, `runs/get?run_id=${run}`, { signal })).body)
+    const shown = await askMlflow(target, `runs/get?run_id=${run}`, { signal })
+    const known = metricsIn(shown.body)
+    if (shown.status === 200 && shown.body === null) {
+      // Others have put so much there, or this is no MLflow: that will not pass.
+      this.#logged.add(summary)
+      return 'the run of a conversation cannot be read, and has no metrics'
+    }
     if (known === null) throw new MlflowError('it does not show the run of a conversation')
     const { upTo, endedAt, isRun, isFailed } = summary
     // An earlier try may have arrived without an answer.
