@@ -5,6 +5,7 @@ import { Shell } from './components/shell.tsx'
 import { AgentPage, AgentsPage, FirstAgent } from './pages/agents-page.tsx'
 import { ConversationPage } from './pages/conversation-page.tsx'
 import { ConversationsPage } from './pages/conversations-page.tsx'
+import { HealthPage } from './pages/health-page.tsx'
 import { WaitingPage } from './pages/waiting-page.tsx'
 import { fromSegment } from './state/address.ts'
 
@@ -49,9 +50,18 @@ const conversation = createRoute({
 
 const waiting = createRoute({ getParentRoute: () => root, path: '/waiting', component: WaitingPage })
 
+const health = createRoute({ getParentRoute: () => root, path: '/health', component: HealthPage })
+
 /** The router of the one page there is. */
 export const router = createRouter({
-  routeTree: root.addChildren([home, agents.addChildren([firstAgent, agent]), conversations, conversation, waiting]),
+  routeTree: root.addChildren([
+    home,
+    agents.addChildren([firstAgent, agent]),
+    conversations,
+    conversation,
+    waiting,
+    health,
+  ]),
   defaultPreload: false,
   pathParamsAllowedCharacters: [':'],
 })

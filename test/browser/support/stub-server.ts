@@ -98,6 +98,7 @@ const routes: readonly Route[] = [
     (state, [id = ''], body) =>
       withConversation(state, id, async (found) => ok(await startRun(found, String(body.prompt)))),
   ],
+  ['GET', /^\/usage$/, () => ok({ items: [], nextCursor: null })],
   ['GET', /^\/principal$/, () => ok({ database: 'default', id: 'user:local', roles: ['admin'], address: null })],
   ['GET', /^\/conversations\/([^/]+)\/participants$/, (state, [id = '']) => withConversation(state, id, nobody)],
   ['POST', /^\/runs\/([^/]+)\/cancel$/, cancel],

@@ -27,7 +27,7 @@ export function Shell() {
           <Sign />
           <span className="max-[27rem]:sr-only">Witan</span>
         </Link>
-        <nav aria-label="Main" className="flex gap-3 sm:gap-5">
+        <nav aria-label="Main" className="flex min-w-0 gap-3 overflow-x-auto sm:gap-5">
           <Link to="/agents" className={linkLook}>
             Agents
           </Link>
@@ -35,6 +35,7 @@ export function Shell() {
             Conversations
           </Link>
           <WaitingLink />
+          <HealthLink />
         </nav>
         <Account />
       </header>
@@ -77,6 +78,17 @@ function WaitingLink() {
           <span className="sr-only"> for you</span>
         </span>
       )}
+    </Link>
+  )
+}
+
+/** For whom the server has figures. */
+function HealthLink() {
+  const principal = usePrincipal()
+  if (principal?.roles.some((role) => role === 'admin' || role === 'read') !== true) return null
+  return (
+    <Link to="/health" className={linkLook}>
+      Health
     </Link>
   )
 }
