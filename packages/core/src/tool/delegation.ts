@@ -173,13 +173,12 @@ function overridesIn({ model, temperature }: ToolRequest['arguments']): CallOver
 
 /** The arguments that are values for the child; null if there are none. */
 function generatedIn(args: ToolRequest['arguments'], task: string): Spawn['generated'] {
-  let generated: Record<string, unknown> | null = null
   for (const name in args) {
     if (name === task || name === 'model' || name === 'temperature' || name === 'blocking') continue
-    generated ??= {}
-    generated[name] = args[name]
+    const { [task]: _task, model: _model, temperature: _temperature, blocking: _blocking, ...generated } = args
+    return generated
   }
-  return generated
+  return null
 }
 
 const schemas = new WeakMap<SubAgentEdge, { readonly child: AgentData; readonly made: Map<string, JsonSchema> }>()
