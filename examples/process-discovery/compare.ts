@@ -7,7 +7,7 @@ import { completeRuns, reach, telemetryOf } from './compare/mlflow.ts'
 import { run } from './compare/run.ts'
 import { saveModel } from './compare/save.ts'
 import { tableLines } from './compare/table.ts'
-import { choose } from './models.ts'
+import { choose, loadKeys } from './models.ts'
 import { protocols } from './protocols.ts'
 import { setupsOf } from './setups/all.ts'
 
@@ -44,6 +44,7 @@ async function main(): Promise<number> {
     stdout.write(help)
     return 0
   }
+  loadKeys()
   const { modelOf, connections } = choose(values.model, env)
   const all = setupsOf(modelOf)
   const names = all.map(({ name }) => name)
@@ -86,7 +87,8 @@ function progressLine(name: string) {
   let last = ''
   return {
     show({ modelCalls, questions }: { readonly modelCalls: number; readonly questions: number }) {
-      last = `${name}: ${modelCalls} model calls, ${questions} questions`
+      const count = (many: number, what: string) => `${many} ${what}${many === 1 ? '' : 's'}`
+      last = `${name}: ${count(modelCalls, 'model call')}, ${count(questions, 'question')}`
       if (isLive) stderr.write(`\r\u001b[K${last}`)
     },
     end: () => stderr.write(isLive ? '\r\u001b[K' : `${last}\n`),

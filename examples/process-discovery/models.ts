@@ -1,8 +1,15 @@
 /** Which model the agents use: a script each, or one model of a connection for all. */
+import { existsSync } from 'node:fs'
 import type { Connection } from '@witan/core'
 import { byModel, byScript, type ModelOf } from './setups/setup.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads a file `.env` beside this one, if there is one. A variable that is set goes before it. */
+export function loadKeys(): void {
+  const file = new URL('./.env', import.meta.url)
+  if (existsSync(file)) process.loadEnvFile(file)
+}
 
 /** The address of each connection, and the variable with its key. */
 const known: Readonly<Record<string, readonly [url: string, key: string | null]>> = {

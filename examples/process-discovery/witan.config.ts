@@ -1,8 +1,9 @@
 /** The four set-ups in one server: ask `monolithic`, `duo`, `manager` or `modeler`, and play the people yourself in the Studio. */
-import { choose } from './models.ts'
+import { choose, loadKeys } from './models.ts'
 import { protocols } from './protocols.ts'
 import { setupsOf } from './setups/all.ts'
 
+loadKeys()
 const { modelOf, connections } = choose(process.env['DISCOVERY_MODEL'], process.env)
 
 export default {
