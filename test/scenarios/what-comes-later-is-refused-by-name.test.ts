@@ -73,7 +73,6 @@ describe('what comes later', () => {
         'UNKNOWN_KEY',
         /`server\.domain`: federation between servers is not built/,
       ],
-      [{ auth: { mode: 'jwt' } }, 'CONFIG_INVALID', /`auth\.mode` "jwt" is not built/],
     ] as const) {
       await writeFile(file, JSON.stringify(config))
       await assert.rejects(loadConfig({ file, env: {} }), { code, message: said })

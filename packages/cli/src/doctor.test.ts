@@ -111,6 +111,27 @@ describe('witan doctor', () => {
     assert.deepEqual(left, [])
   })
 
+  test('a server that wants keys is looked at with the key of WITAN_TOKEN, and said to want one', async () => {
+    const path = await place('keyed', {
+      auth: { mode: 'keys' },
+      agents: [{ id: 'clerk', model: 'local/any', instructions: 'x' }],
+      connections: { local: { kind: 'openai-compatible', baseUrl: `${at}/v1` } },
+    })
+    const made = await witan(['keys', 'create', '--role', 'admin'], { folder: path })
+    assert.match(made.out, /^wtn_/)
+    const server = await startServer(await loadConfig({ cwd: path, env: { WITAN_LOG_LEVEL: 'silent' } }))
+    try {
+      const without = await examine(path)
+      assert.deepEqual([without.code, without.of('agents')[0]?.state], [0, 'warning'])
+      assert.match(without.of('access')[0]?.text ?? '', /mode keys: every caller shows an API key/)
+      const withKey = await examine(path, { WITAN_TOKEN: made.out.trim() })
+      assert.match(withKey.of('agents')[0]?.text ?? '', /^1 agent/)
+      assert.equal(withKey.out.includes('wtn_'), false)
+    } finally {
+      await server.close()
+    }
+  })
+
   test('a port that another program has is named', async () => {
     const { port } = provider.address() as AddressInfo
     const { code, of } = await examine(await place('port', { server: { port } }))

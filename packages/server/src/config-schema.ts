@@ -145,18 +145,6 @@ function refuseUnbuilt(config: unknown): void {
     if (at(config, path) === undefined) continue
     throw unbuilt('UNKNOWN_KEY', path, `\`${path}\`: ${feature} is not built in this version.`)
   }
-  refuseValues(config)
-}
-
-function refuseValues(config: unknown): void {
-  const mode = at(config, 'auth.mode')
-  if (mode === 'keys' || mode === 'jwt') {
-    throw unbuilt(
-      'CONFIG_INVALID',
-      'auth.mode',
-      `\`auth.mode\` "${mode}" is not built in this version; use "local" or "none".`,
-    )
-  }
 }
 
 function at(value: unknown, path: string): unknown {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
+import { jwtOf } from './auth-config.ts'
 import { apiKeyOf, defineConfig, loadConfig, sourceUrlOf, storeFile } from './config.ts'
 import { parseConfig } from './config-schema.ts'
 
@@ -124,6 +125,16 @@ describe('a configuration', () => {
     }
   })
 
+  test('keys and tokens are modes of their own, with the usual claims', () => {
+    assert.deepEqual(parseConfig({ auth: { mode: 'keys' } }).auth, { mode: 'keys' })
+    const jwt = { mode: 'jwt', issuer: 'https://id.example', audience: 'witan', jwksUrl: null } as const
+    const usual = { database: 'db', id: 'sub', roles: 'roles', address: 'email' }
+    assert.deepEqual(jwtOf(parseConfig({ auth: jwt }).auth)?.claims, usual)
+    const { auth } = parseConfig({ auth: { ...jwt, issuer: 'http://127.0.0.1:5/x', claims: { address: null } } })
+    assert.deepEqual(jwtOf(auth)?.claims, { ...usual, address: null })
+    assert.equal(jwtOf(parseConfig({}).auth), null)
+  })
+
   const wrong: [name: string, config: unknown, code: string, path: string, hint: RegExp][] = [
     ['a mistyped key', { severs: {} }, 'UNKNOWN_KEY', 'severs', /`server`/],
     ['a mistyped inner key', { server: { prot: 1 } }, 'UNKNOWN_KEY', 'server.prot', /`port`/],
@@ -145,8 +156,31 @@ describe('a configuration', () => {
     ['a key of telemetry', { telemetry: { otpl: {} } }, 'UNKNOWN_KEY', 'telemetry.otpl', /otlp/],
     ['a collector without address', { telemetry: { otlp: {} } }, 'CONFIG_INVALID', 'telemetry.otlp.url', /./],
     ['a domain', { server: { domain: 'x.example' } }, 'UNKNOWN_KEY', 'server.domain', /Remove/],
-    ['keys', { auth: { mode: 'keys' } }, 'CONFIG_INVALID', 'auth.mode', /./],
-    ['jwt', { auth: { mode: 'jwt' } }, 'CONFIG_INVALID', 'auth.mode', /./],
+    ['a mode that is none', { auth: { mode: 'open' } }, 'CONFIG_INVALID', 'auth.mode', /./],
+    ['no issuer', { auth: { mode: 'jwt', audience: 'witan' } }, 'CONFIG_INVALID', 'auth.issuer', /./],
+    ['no audience', { auth: { mode: 'jwt', issuer: 'https://id.example' } }, 'CONFIG_INVALID', 'auth.audience', /./],
+    ['an issuer of another mode', { auth: { issuer: 'https://id.example' } }, 'CONFIG_INVALID', 'auth.issuer', /./],
+    [
+      'an issuer over plain HTTP',
+      { auth: { mode: 'jwt', audience: 'witan', issuer: 'http://id.example' } },
+      'CONFIG_INVALID',
+      'auth.issuer',
+      /./,
+    ],
+    [
+      'keys with a password',
+      { auth: { mode: 'jwt', audience: 'witan', issuer: 'https://id.example', jwksUrl: 'https://a:b@id.example' } },
+      'CONFIG_INVALID',
+      'auth.jwksUrl',
+      /./,
+    ],
+    [
+      'a claim that says nothing',
+      { auth: { mode: 'jwt', audience: 'witan', issuer: 'https://id.example', claims: { db: 'x' } } },
+      'UNKNOWN_KEY',
+      'auth.claims.db',
+      /./,
+    ],
     ['a schema that needs quotes', { store: { schema: 'My Schema' } }, 'CONFIG_INVALID', 'store.schema', /./],
     [
       'the URL of a source in the file',

@@ -21,6 +21,17 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
+/** True if a configured host is every address of this machine. */
+export function isEveryAddress(host: string): boolean {
+  return ['0.0.0.0', '::', '[::]'].includes(host)
+}
+
+/** How this machine itself addresses a server on a configured host, as in a URL. */
+export function nameOf(host: string): string {
+  if (isEveryAddress(host)) return host === '0.0.0.0' ? '127.0.0.1' : '[::1]'
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
+}
+
 /** Throws `HOST_NOT_ALLOWED` for a `Host` that is neither loopback with our port nor listed. */
 export function checkHost(host: string, policy: HostPolicy): void {
   if (isAllowed(host, policy)) return

@@ -66,6 +66,27 @@ describe('a server', () => {
     await assert.rejects(startServer(await configure({ agents: [{ ...agents[0], model: 'none/x' }] })), /none\/x/)
   })
 
+  test('with keys it may listen on a public address, says so if no name of it is listed, and leaves no token', async () => {
+    const file = join(folder, 'keyed', 'witan.db')
+    const config = await configure({ server: { host: '0.0.0.0', port: 0 }, auth: { mode: 'keys' } })
+    const written: string[] = []
+    const { write } = process.stderr
+    process.stderr.write = ((text: string) => written.push(text) > 0) as typeof write
+    const server = await startServer({ ...config, logLevel: 'warn', store: { url: `file:${file}` } }).finally(() => {
+      process.stderr.write = write
+    })
+    try {
+      assert.match(written.join(''), /no API key yet.*witan keys create.*\n.*server\.allowedHosts/)
+      assert.deepEqual([server.token, server.pageUrl], [null, `${server.url}/`])
+      await assert.rejects(stat(`${file}.token`))
+      assert.deepEqual(await findServer(file), { url: `http://127.0.0.1:${server.port}`, token: null })
+      const asked = await fetch(`${server.url}/api/v1/principal`)
+      assert.deepEqual([asked.status, asked.headers.get('www-authenticate')], [401, 'Bearer realm="keys"'])
+    } finally {
+      await server.close()
+    }
+  })
+
   test('beside a file it says where it is, to this user only, and takes that back', async () => {
     const file = join(folder, 'data', 'witan.db')
     const config = await configure({})

@@ -4,6 +4,7 @@ import { studioFolder } from '@witan/studio'
 import { createApp } from './app.ts'
 import { checkBinding } from './auth.ts'
 import { type Config, storeFile } from './config.ts'
+import { isEveryAddress, isLoopback, nameOf } from './host.ts'
 import { listen } from './listen.ts'
 import { createLog } from './log.ts'
 import { openAuth } from './open-auth.ts'
@@ -42,16 +43,23 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   try {
     let port = config.server.port
     const { allowedHosts, allowedOrigins } = config.server
-    const hosts = { port: () => port, allowed: allowedHosts, origins: allowedOrigins }
+    const allowed = [...allowedHosts]
+    const hosts = { port: () => port, allowed, origins: allowedOrigins }
     const auth = await openAuth(config, { runtime, port: () => port, token: options.token, log })
     const stop = createStop()
     const app = createApp({ runtime, auth, hosts, log, stop, studio: studioFolder })
     const listening = await listen(app, { host, port, log })
     port = listening.port
-    const url = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
+    const name = `${nameOf(host)}:${port}`
+    if (!isLoopback(host) && !isEveryAddress(host)) allowed.push(name)
+    const url = `http://${name}`
     const file = storeFile(config)
     const unannounce = file === null ? async () => undefined : await announce(file, { url, token: auth.token })
     log('info', 'listening', { url })
+    if (isEveryAddress(host) && allowedHosts.length === 0) {
+      const next = 'list the names of this server in server.allowedHosts'
+      log('warn', 'requests from other machines are refused, since no name of this server is known', { next })
+    }
     const close = once(async () => {
       const from = performance.now()
       await unannounce()

@@ -162,7 +162,8 @@ async function firstRun({ given, terminal }: Project, { url, token }: WitanServe
   const agent = given.text('run')
   const message = given.text('message')
   if (agent === undefined || message === undefined) return null
-  const client = createClient({ url, ...(token === null ? {} : { token }) })
+  const shown = token ?? terminal.environment.WITAN_TOKEN
+  const client = createClient({ url, ...(shown === undefined ? {} : { token: shown }) })
   try {
     const parameters = await readParameters(given, agent, client)
     const chat = client.conversation(agent, { parameters })

@@ -57,7 +57,9 @@ async function lookAt(config: Config): Promise<DoctorFinding[]> {
     lookAtServer(config, running),
     lookAtConnections(config),
     lookAtSources(config),
-    running === null ? lookAtAgents(config, report?.agents ?? []) : lookAtServed(running),
+    running === null
+      ? lookAtAgents(config, report?.agents ?? [])
+      : lookAtServed({ ...running, token: running.token ?? (config.env.WITAN_TOKEN || null) }),
   ])
   const found = [lookAtConfiguration(config), lookAtAccess(config), server]
   if (config.store.url !== 'memory:' && report === null) {

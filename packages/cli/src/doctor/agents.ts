@@ -12,6 +12,14 @@ export async function lookAtServed({ url, token }: RunningServer): Promise<Docto
     const { items } = await client.agents.list({ limit: 200 })
     return [...judge(items.length, await client.agents.check()), await lookAtWaiting(client)]
   } catch (error) {
+    if (isWitanError(error) && error.code === 'UNAUTHENTICATED')
+      return [
+        warning(
+          'agents',
+          'Not looked at: the server wants to know who asks.',
+          "Give an admin's key or token as WITAN_TOKEN.",
+        ),
+      ]
     return [refused('agents', error, 'Look at what the server writes.')]
   } finally {
     client.close()
