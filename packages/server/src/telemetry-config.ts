@@ -37,7 +37,7 @@ export const telemetrySchema = z
         experiment: z.string().min(1).max(200).optional(),
         content: content.optional(),
         runs: z.enum(['none', 'conversation']).optional(),
-        artifacts: z.literal(false, { error: 'is not built in this version; leave it out' }).optional(),
+        artifacts: z.boolean().optional(),
         maxQueue: maxQueue.optional(),
       })
       .optional(),
@@ -58,7 +58,7 @@ export function telemetryOptions(
 }
 
 function mlflowOptions(
-  { artifacts: _, ...given }: NonNullable<TelemetryConfig['mlflow']>,
+  given: NonNullable<TelemetryConfig['mlflow']>,
   env: Readonly<Record<string, string | undefined>>,
 ) {
   return { ...defined(given), headers: headersOf('mlflow', given.headers ?? {}, env) }

@@ -1,6 +1,5 @@
 /** The artifacts of a tool call: content goes to the store, and then one entry of the log makes it an artifact [T31]. */
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { WitanError } from '@witan/protocol'
 import { type Artifact, artifactLimits, artifactOf, artifactProblem, type CallPlace } from '@witan/protocol/entries'
 import { isTextType, sizeText } from '@witan/protocol/files'
@@ -8,6 +7,7 @@ import { inputsOf } from '../conversation/artifacts.ts'
 import type { Slot } from '../conversation/state.ts'
 import { shownPlace } from '../event/project.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
+import { scrubbedBytes, textIn } from '../parameter/scrub-bytes.ts'
 import type { ArtifactEntry } from '../store/artifact-records.ts'
 import { digestInParts } from '../store/contents.ts'
 import type { ArtifactContent, ArtifactDraft, CallArtifacts } from '../tool/artifact.ts'
@@ -30,7 +30,7 @@ async function save(call: SavingCall, draft: ArtifactDraft): Promise<Artifact> {
   const { scrub } = slot.owner
   const given = contentOf(draft)
   const name = cleanName(draft, scrub)
-  const bytes = await cleanBytes(given, draft.mediaType, scrub)
+  const bytes = await scrubbedBytes(given, draft.mediaType, scrub)
   if (bytes.byteLength > artifactLimits.bytes) throw tooLarge(bytes.byteLength)
   const digest = await digestInParts(bytes)
   const {
@@ -120,42 +120,6 @@ function cleanName({ name, mediaType }: ArtifactDraft, scrub: Scrubber): string 
   const problem = artifactProblem(clean)
   if (problem !== null) throw invalid(problem)
   return clean.name
-}
-
-/** How much is scrubbed at once, in characters. */
-const pieceLength = 65_536
-
-/**
- * The content without hidden values. Bytes that are UTF-8 are treated as text, whatever their media type. Text in another encoding is
- * read as Latin-1, which changes no other byte; models never read it [C17, D15].
- */
-async function cleanBytes(given: string | Uint8Array, mediaType: string, scrub: Scrubber): Promise<Uint8Array> {
-  if (typeof given === 'string') return Buffer.from(scrub === null ? given : await scrubbedText(given, scrub))
-  if (scrub === null) return given
-  const utf8 = textIn(given)
-  if (utf8 === null && !isTextType(mediaType)) return given
-  const text = utf8 ?? Buffer.from(given).toString('latin1')
-  const clean = await scrubbedText(text, scrub)
-  return clean === text ? given : Buffer.from(clean, utf8 === null ? 'latin1' : 'utf8')
-}
-
-async function scrubbedText(text: string, scrub: NonNullable<Scrubber>): Promise<string> {
-  const pieces = scrub.inPieces()
-  let clean = ''
-  for (let from = 0; from < text.length; from += pieceLength) {
-    if (from > 0) await nextTurn()
-    clean += pieces.take(text.slice(from, from + pieceLength))
-  }
-  return clean + pieces.rest()
-}
-
-/** The text of bytes that are UTF-8, else null. */
-function textIn(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return null
-  }
 }
 
 function tooLarge(size: number): WitanError {

@@ -6,6 +6,7 @@ import { entriesOf, type WarmConversations } from '../conversation/warm.ts'
 import type { Clock } from '../identity/clock.ts'
 import { randomNumber } from '../identity/ids.ts'
 import type { ConversationValues } from '../parameter/parameter.ts'
+import { contentAccess } from '../store/loaded.ts'
 import type { Store } from '../store/store.ts'
 import type { EndedJob, SeenEntries } from '../telemetry/collector.ts'
 import { exportersOf } from '../telemetry/options.ts'
@@ -34,6 +35,7 @@ export function telemetryOf(
     report,
     values: (database, id) => valuesOf(parts, database, id),
     read: (job) => readJob(store, job),
+    content: contentAccess(store).readContent,
     async agents(database, starts) {
       for (const { type, kind, body } of starts)
         if (type === 'start' && kind === 'agent') await registry.ensureRevision(database, body.agent, body.revision)

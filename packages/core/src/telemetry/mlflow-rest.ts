@@ -14,17 +14,55 @@ export interface Answer {
 /** An answer that is no success, in words for a report. */
 export class MlflowError extends Error {}
 
+/** What is asked: with a body it is written, else read. */
+interface Question {
+  readonly signal: AbortSignal
+  readonly body?: object
+  /** Of the interface. Default: `2.0`. */
+  readonly version?: '2.0' | '3.0'
+  readonly method?: 'GET' | 'POST' | 'PATCH'
+}
+
+/** How long the upload of a file may take, in ms. */
+const uploadMs = 60_000
+
+/** Writes a file. Returns the status, or null if it took too long. Rejects if the server cannot be reached. */
+export async function putMlflow(
+  { url, headers }: Pick<OtlpTarget, 'url' | 'headers'>,
+  path: string,
+  { signal, bytes }: { readonly signal: AbortSignal; readonly bytes: Uint8Array },
+): Promise<number | null> {
+  const late = new AbortController()
+  const cancel = systemClock.after(uploadMs, () => late.abort(), { background: true })
+  try {
+    const response = await fetch(`${url}/api/2.0/${path}`, {
+      method: 'PUT',
+      redirect: 'manual',
+      headers: { ...headers, 'content-type': 'application/octet-stream' },
+      body: bytes as Uint8Array<ArrayBuffer>,
+      signal: AbortSignal.any([signal, late.signal]),
+    })
+    await response.body?.cancel()
+    return response.status
+  } catch (error) {
+    if (late.signal.aborted) return null
+    throw error
+  } finally {
+    cancel()
+  }
+}
+
 /** Reads, or with a body writes. Rejects if the server cannot be reached in time. */
 export async function askMlflow(
   { url, headers, timeoutMs }: Pick<OtlpTarget, 'url' | 'headers' | 'timeoutMs'>,
   path: string,
-  { signal, body }: { readonly signal: AbortSignal; readonly body?: object },
+  { signal, body, version = '2.0', method = body === undefined ? 'GET' : 'POST' }: Question,
 ): Promise<Answer> {
   const late = new AbortController()
   const cancel = systemClock.after(timeoutMs, () => late.abort(), { background: true })
   try {
-    const response = await fetch(`${url}/api/2.0/mlflow/${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
+    const response = await fetch(`${url}/api/${version}/mlflow/${path}`, {
+      method,
       redirect: 'manual',
       headers: { ...headers, 'content-type': 'application/json' },
       signal: AbortSignal.any([signal, late.signal]),

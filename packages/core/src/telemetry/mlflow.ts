@@ -1,8 +1,9 @@
-/** Brings traces to an MLflow server: over OTLP, with its REST interface for experiments and runs [Tb20, Tb24]. */
+/** Brings traces to an MLflow server: over OTLP, with its REST interface for experiments and runs [Tb20]. */
 import { systemClock } from '../identity/clock.ts'
 import { channelOf, placeOf } from '../identity/channel.ts'
 import type { Sent } from './delivery.ts'
 import type { JobSummary } from './job-summary.ts'
+import { MlflowArtifacts } from './mlflow-artifacts.ts'
 import { type Metrics, metricsAfter } from './mlflow-metrics.ts'
 import { type Answer, askMlflow, idIn, MlflowError } from './mlflow-rest.ts'
 import { faulty, type OtlpTarget, sendOtlp } from './otlp.ts'
@@ -13,6 +14,8 @@ export interface MlflowTarget extends Omit<OtlpTarget, 'protocol'> {
   readonly experiment: string
   /** With `conversation`, each conversation is one run there, and its traces are linked to it. */
   readonly runs: 'none' | 'conversation'
+  /** Artifacts are uploaded to the run of their conversation, which is made for the first one. */
+  readonly artifacts?: boolean
 }
 
 /** The most characters of a trace's session and user: with more, MLflow refuses the trace [E81]. */
@@ -27,14 +30,16 @@ export class Mlflow {
   readonly #runs = new Map<string, string>()
   /** The jobs whose metrics are there. */
   readonly #logged = new WeakSet<JobSummary>()
+  readonly #artifacts: MlflowArtifacts
 
   constructor(target: MlflowTarget) {
     this.#target = target
+    this.#artifacts = new MlflowArtifacts(target)
   }
 
-  /** Traces of one conversation share a request if each conversation is a run. */
-  groupOf({ database, conversation }: { readonly database: string; readonly conversation: string }): string {
-    return this.#target.runs === 'none' ? '' : channelOf(database, conversation)
+  /** Traces of one conversation share a request if each conversation is a run, or if this one has files to upload. */
+  groupOf({ database, conversation }: { readonly database: string; readonly conversation: string }, files = 0): string {
+    return this.#target.runs === 'none' && files === 0 ? '' : channelOf(database, conversation)
   }
 
   /** Sends spans. Never rejects. */
@@ -45,14 +50,17 @@ export class Mlflow {
       const experiment = await this.experimentId(signal)
       const group = parcels[0]?.group ?? ''
       const run = group === '' ? null : await this.#runWith(group, parcels, signal)
-      const ofRun = run === null ? {} : { 'x-mlflow-run-id': run.id }
+      const ofRun = run === null || this.#target.runs === 'none' ? {} : { 'x-mlflow-run-id': run.id }
       const all = { ...headers, 'x-mlflow-experiment-id': experiment, ...ofRun }
       sent = await sendOtlp(
         { ...this.#target, url: `${url}/v1/traces`, headers: all, protocol: 'http/protobuf' },
         parcels,
         signal,
       )
-      if (sent.kind === 'taken' && run?.complaint) sent = { ...sent, complaint: run.complaint }
+      if (sent.kind === 'taken' && run !== null) {
+        const complaint = (await this.#artifacts.tag(run.id, parcels, signal).catch(tagFailed)) ?? run.complaint
+        if (complaint !== null) sent = { ...sent, complaint }
+      }
     } catch (error) {
       const reason = error instanceof MlflowError ? error.message : 'it cannot be reached'
       sent = { kind: 'failed', reason, retryAfterMs: null }
@@ -97,27 +105,10 @@ export class Mlflow {
     const found = await askMlflow(this.#target, 'runs/search', { signal, body: search })
     const { runs = [] } = (found.body ?? {}) as { readonly runs?: readonly { readonly info?: unknown }[] }
     const id =
-      idIn(runs[0]?.info, 'run_id') ?? (await this.#createRun({ experiment, conversation, tags, startedAt }, signal))
+      idIn(runs[0]?.info, 'run_id') ??
+      (await createRun(this.#target, { experiment, conversation, tags, startedAt }, signal))
     this.#runs.set(channel, id)
     for (const oldest of this.#runs.keys()) if (this.#runs.size > mostRuns) this.#runs.delete(oldest)
-    return id
-  }
-
-  async #createRun(
-    of: { experiment: string; conversation: string; tags: Record<string, string>; startedAt: number },
-    signal: AbortSignal,
-  ): Promise<string> {
-    const tags = Object.entries(of.tags).map(([key, value]) => ({ key, value }))
-    const run = { experiment_id: of.experiment, run_name: of.conversation, start_time: of.startedAt, tags }
-    const made = await askMlflow(this.#target, 'runs/create', { signal, body: run })
-    const { run: created } = (made.body ?? {}) as { readonly run?: { readonly info?: unknown } }
-    const id = idIn(created?.info, 'run_id')
-    if (id === null) throw new MlflowError(`it answered ${made.status} for a new run`)
-    // A conversation has no end; a run that never ends would be shown as one that hangs.
-    await askMlflow(this.#target, 'runs/update', {
-      signal,
-      body: { run_id: id, status: 'FINISHED', end_time: of.startedAt },
-    })
     return id
   }
 
@@ -132,7 +123,7 @@ export class Mlflow {
     let complaint: string | null = null
     for (const { summary } of parcels)
       if (summary !== null) complaint = (await this.#log(id, summary, signal)) ?? complaint
-    return { id, complaint }
+    return { id, complaint: (await this.#artifacts.upload(id, parcels, signal)) ?? complaint }
   }
 
   /** Adds a job to the metrics of a run, once, however often its spans are sent. Returns why the server never takes them, or null. */
@@ -165,6 +156,29 @@ export class Mlflow {
     if (isRun) await askMlflow(target, 'runs/update', { signal, body: { run_id: run, status, end_time: endedAt } })
     return null
   }
+}
+
+async function createRun(
+  target: MlflowTarget,
+  of: { experiment: string; conversation: string; tags: Record<string, string>; startedAt: number },
+  signal: AbortSignal,
+): Promise<string> {
+  const tags = Object.entries(of.tags).map(([key, value]) => ({ key, value }))
+  const run = { experiment_id: of.experiment, run_name: of.conversation, start_time: of.startedAt, tags }
+  const made = await askMlflow(target, 'runs/create', { signal, body: run })
+  const { run: created } = (made.body ?? {}) as { readonly run?: { readonly info?: unknown } }
+  const id = idIn(created?.info, 'run_id')
+  if (id === null) throw new MlflowError(`it answered ${made.status} for a new run`)
+  // A conversation has no end; a run that never ends would be shown as one that hangs.
+  await askMlflow(target, 'runs/update', {
+    signal,
+    body: { run_id: id, status: 'FINISHED', end_time: of.startedAt },
+  })
+  return id
+}
+
+function tagFailed(): string {
+  return 'it cannot be reached for the tags of a trace'
 }
 
 /** The latest metrics of a run and their highest step; null if the answer has no such run, or one that was deleted. */

@@ -32,6 +32,8 @@ export interface MlflowOptions {
   readonly content?: 'none' | 'full'
   /** With `conversation`, each conversation is one MLflow run with its traces. Default: `none`. */
   readonly runs?: 'none' | 'conversation'
+  /** Uploads artifacts, without hidden values, to the MLflow run of their conversation, whatever `content` says. Default: false. */
+  readonly artifacts?: boolean
   /** How many spans wait at most; more are dropped and counted. Default 2,048. */
   readonly maxQueue?: number
 }
@@ -70,19 +72,21 @@ function mlflowExporter(options: MlflowOptions, context: ExporterContext): Expor
     experiment = 'witan',
     content = 'none',
     runs = 'none',
+    artifacts = false,
     maxQueue = defaults.maxQueue,
   } = options
   const address = checkedUrl('mlflow', url).replace(/\/+$/, '')
   const target = { url: address, headers: checkedHeaders('mlflow', headers), resource, timeoutMs: defaults.timeoutMs }
   checkQueue('mlflow', maxQueue)
-  const mlflow = new Mlflow({ ...target, experiment, runs })
+  const mlflow = new Mlflow({ ...target, experiment, runs, artifacts })
   const delivery = new Delivery({
     ...{ name: nameOf(address), maxQueue, clock: context.clock, random: context.random },
     report: (error) => context.report(error),
     send: (parcels, signal) => mlflow.send(parcels, signal),
   })
   const encode = (span: Span) => encodeSpan('http/protobuf', span)
-  return { content, isForMlflow: true, delivery, encode, groupOf: (job) => mlflow.groupOf(job) }
+  const forMlflow = { isForMlflow: true, takesFiles: artifacts, takesSummaries: runs === 'conversation' }
+  return { content, ...forMlflow, delivery, encode, groupOf: (job, files) => mlflow.groupOf(job, files) }
 }
 
 function otlpExporter(options: OtlpOptions, context: ExporterContext): Exporter {
@@ -94,7 +98,8 @@ function otlpExporter(options: OtlpOptions, context: ExporterContext): Exporter 
     report: (error) => context.report(error),
     send: (parcels, signal) => sendOtlp({ ...target, timeoutMs: defaults.timeoutMs }, parcels, signal),
   })
-  return { content, isForMlflow: false, delivery, encode: (span) => encodeSpan(protocol, span), groupOf: () => '' }
+  const plain = { isForMlflow: false, takesFiles: false, takesSummaries: false }
+  return { content, ...plain, delivery, encode: (span) => encodeSpan(protocol, span), groupOf: () => '' }
 }
 
 /** The host of an address; its path or query may hold a key. */

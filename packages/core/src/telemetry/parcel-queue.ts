@@ -1,5 +1,6 @@
 /** Encoded spans that wait to be sent, bounded by their number and their bytes. */
 import type { JobSummary } from './job-summary.ts'
+import type { TraceFile } from './trace-file.ts'
 
 /** Encoded spans of one job that fit in one request. */
 export interface Parcel {
@@ -9,10 +10,12 @@ export interface Parcel {
   readonly group: string
   /** The figures of the job, at the last of its parcels. */
   readonly summary: JobSummary | null
+  /** The files of the job, at the last of its parcels. */
+  readonly files?: readonly TraceFile[]
 }
 
 /** What goes with the spans of a job. */
-export type ParcelOptions = Pick<Parcel, 'group' | 'summary'>
+export type ParcelOptions = Pick<Parcel, 'group' | 'summary' | 'files'>
 
 /** The most bytes that wait, whatever the number of spans. */
 const mostBytes = 12 * 1024 * 1024
@@ -40,7 +43,7 @@ export class ParcelQueue {
   }
 
   /** Takes as many of the spans as fit, the first ones; returns how many do not. */
-  add(spans: readonly (Uint8Array | string)[], { group, summary }: ParcelOptions): number {
+  add(spans: readonly (Uint8Array | string)[], { group, summary, files = [] }: ParcelOptions): number {
     const { room } = this
     let kept = 0
     for (let bytes = this.#bytes; kept < Math.min(room, spans.length); kept += 1) {
@@ -50,7 +53,8 @@ export class ParcelQueue {
     for (let from = 0; from < kept; ) {
       const part = firstOf(spans.slice(0, kept), from)
       from += part.spans.length
-      this.#parcels.push({ ...part, group, summary: from >= kept ? summary : null })
+      const isLast = from >= kept
+      this.#parcels.push({ ...part, group, summary: isLast ? summary : null, files: isLast ? files : [] })
       this.#bytes += part.bytes
     }
     this.#spans += kept

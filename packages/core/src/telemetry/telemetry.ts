@@ -13,6 +13,7 @@ import { createProjection } from './projection.ts'
 import { sightOf, TraceScrubbers } from './sight.ts'
 import type { Span } from './span.ts'
 import { SpanContent } from './span-content.ts'
+import { type FileSource, filesOf, type TraceFile } from './trace-file.ts'
 import { traceparentOf } from '../identity/traceparent.ts'
 
 /** One way out for spans. */
@@ -22,8 +23,11 @@ export interface Exporter {
   readonly isForMlflow: boolean
   readonly delivery: Delivery
   encode(span: Span): Uint8Array | string
-  /** Which parcels may share a request. */
-  groupOf(job: Pick<EndedJob, 'database' | 'conversation'>): string
+  /** Whether it takes the artifacts of a job, and its figures. */
+  readonly takesFiles: boolean
+  readonly takesSummaries: boolean
+  /** Which parcels may share a request; `files` is the number of files that go with them. */
+  groupOf(job: Pick<EndedJob, 'database' | 'conversation'>, files: number): string
 }
 
 /** What telemetry needs from the runtime. */
@@ -34,6 +38,8 @@ export interface TelemetryContext {
   values(database: string, id: string): Promise<ConversationValues | null>
   /** All entries of a job and the starts of its trace, from the store. Null if they are gone. */
   read(job: EndedJob): Promise<SeenEntries | null>
+  /** The content of a file of a conversation; null if it is gone. */
+  readonly content: FileSource['content']
   /** The pinned definitions that these entries name. */
   agents(database: string, starts: readonly Entry[]): Promise<AgentLookup>
   report(error: unknown): void
@@ -128,8 +134,12 @@ async function exportJob(job: EndedJob, context: TelemetryContext, scrubbers: Tr
       spans.push(exporter.encode(span))
       if (turn.isOver()) await turn.next()
     }
-    const group = exporter.groupOf(job)
-    exporter.delivery.offer(spans, { group, summary: group === '' ? null : summaryOf(job, seen.entries) })
+    const files = exporter.takesFiles ? filesFor(job, seen, { given, agents, scrubbers, content: context.content }) : []
+    exporter.delivery.offer(spans, {
+      group: exporter.groupOf(job, files.length),
+      summary: exporter.takesSummaries ? summaryOf(job, seen.entries) : null,
+      files,
+    })
   }
 }
 
@@ -141,6 +151,16 @@ export function contentFor(
 ): SpanContent {
   const { bound, hidden } = sightOf(starts, of)
   return new SpanContent(scrubbers.of(hidden), { bound, form: of.form })
+}
+
+/** The artifacts of a job, without what is hidden from anybody in its trace. */
+function filesFor(
+  job: EndedJob,
+  { entries, starts }: SeenEntries,
+  of: Parameters<typeof sightOf>[1] & Pick<FileSource, 'content'> & { readonly scrubbers: TraceScrubbers },
+): readonly TraceFile[] {
+  if (!entries.some(({ type }) => type === 'artifact')) return []
+  return filesOf(job, entries, { scrub: of.scrubbers.of(sightOf(starts, of).hidden), content: of.content })
 }
 
 /** Counts the spans of a job that are not even made. */
