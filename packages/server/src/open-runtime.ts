@@ -19,7 +19,11 @@ export async function openRuntime(
   log: Log,
   more: Pick<RuntimeOptions, 'working' | 'takesWork'> = {},
 ): Promise<Runtime> {
-  const runtime = createRuntime({ ...runtimeOptions(config, log), ...more })
+  const working: RuntimeOptions['working'] = (note) => {
+    logWork(log, note)
+    more.working?.(note)
+  }
+  const runtime = createRuntime({ ...runtimeOptions(config, log), ...more, working })
   try {
     await runtime.ready
     return runtime
@@ -27,6 +31,19 @@ export async function openRuntime(
     await runtime.close().catch(() => undefined)
     throw error
   }
+}
+
+type WorkNote = Parameters<NonNullable<RuntimeOptions['working']>>[0]
+
+/** A line for each run and task that this process begins and leaves. One that failed is a warning, with its code and no text. */
+function logWork(log: Log, note: WorkNote): void {
+  const { state, kind, agent, attempt, code } = note
+  const fields = { ...placeIn(note), agent, ...(attempt > 1 ? { attempt } : {}), ...(code === null ? {} : { code }) }
+  log(state === 'failed' ? 'warn' : 'debug', `${kind} ${state}`, fields)
+}
+
+function placeIn({ database, conversation, run, id }: Pick<WorkNote, 'database' | 'conversation' | 'run' | 'id'>) {
+  return { database, conversationId: conversation, runId: run, callId: id }
 }
 
 /** The runtime options of a configuration. */
@@ -57,7 +74,10 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     limits: Object.fromEntries(Object.entries(config.limits).filter(([, limit]) => limit !== undefined)),
     telemetry: telemetryOptions(config.telemetry, config.env),
     ...(config.leaseMs === null ? {} : { leaseMs: config.leaseMs }),
-    report: (error) => log('error', 'something broke inside', { error }),
+    report: (error, where) => {
+      const place = where === undefined ? {} : placeIn({ ...where, id: where.call })
+      log('error', 'something broke inside', { ...place, error })
+    },
   }
 }
 

@@ -68,8 +68,16 @@ export interface Environment {
   readonly traceparent: ((database: string, place: CallPlace) => string) | null
   /** Set only in a replay, which follows a log that exists. */
   readonly pace?: Pace
-  /** Reports internal errors that no caller gets. */
-  report(error: unknown): void
+  /** Reports internal errors that no caller gets, and where they happened if it is known. */
+  report(error: unknown, where?: ReportedPlace): void
+}
+
+/** The place of an internal error, by ids: of a run or task, and of the call in it. */
+export interface ReportedPlace {
+  readonly database: string
+  readonly conversation: string
+  readonly run: string
+  readonly call: string
 }
 
 /** A job at work, as a replay sees it. */

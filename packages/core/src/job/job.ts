@@ -7,7 +7,7 @@ import type { ModelMessage } from '../model/message.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
 import type { Caller, Toolset } from '../tool/tool.ts'
-import type { Environment } from './environment.ts'
+import type { Environment, ReportedPlace } from './environment.ts'
 import { Pulse } from './pulse.ts'
 import { type OwnRows, Writer } from './writer.ts'
 
@@ -171,4 +171,10 @@ export function failRun(job: Job, problem: Problem): void {
 /** Aborts every effect under way. */
 export function abortAll(job: Job, reason: unknown): void {
   for (const controller of job.busy.values()) controller.abort(reason)
+}
+
+/** The place of an error: in a job, or in one call of it. */
+export function whereOf({ log, identity }: Job, call: string = identity.id): ReportedPlace {
+  const { database, id: conversation } = log.state
+  return { database, conversation, run: liveJob(log.state, identity.id)?.root.place.run ?? identity.id, call }
 }

@@ -10,7 +10,7 @@ import { toolsOf } from './caller.ts'
 import { gatedCall, hold, interrupt, passGate } from './interrupt.ts'
 import { spawn } from './spawn.ts'
 import { grantOf } from '../job/task.ts'
-import { type CallTools, failRun, type Job, record } from '../job/job.ts'
+import { type CallTools, failRun, type Job, record, whereOf } from '../job/job.ts'
 
 /** Admits every tool call of the last reply of `call`. */
 export function admit(call: AgentCall, job: Job): void {
@@ -64,7 +64,7 @@ function admitOne({ slot, tool, tools }: Admission, job: Job): void {
   try {
     carryOut(slot, job, { outcome: tool.invoke(request, tools.caller), start })
   } catch (error) {
-    if (!isWitanError(error)) job.env.report(error)
+    if (!isWitanError(error)) job.env.report(error, whereOf(job, callId))
     failRun(job, toProblem(error))
   }
 }

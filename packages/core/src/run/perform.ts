@@ -4,7 +4,7 @@ import { act, resume } from './act.ts'
 import { admit } from './admit.ts'
 import { endChild } from './settle.ts'
 import type { Next, Work } from './decide.ts'
-import { abortAll, failRun, type Job } from '../job/job.ts'
+import { abortAll, failRun, type Job, whereOf } from '../job/job.ts'
 import { moveOn } from './steps.ts'
 import { think } from './think.ts'
 
@@ -40,13 +40,13 @@ function start(work: Work, job: Job): void {
   }
   const done = work.kind === 'think' ? think(work.call, job, controller) : act(work.slot, job, signal)
   done.then(over, (error: unknown) => {
-    if (job.lifecycle.stopped === null && !signal.aborted) failInside(error, job)
+    if (job.lifecycle.stopped === null && !signal.aborted) failInside(error, job, id)
     over()
   })
 }
 
 /** An internal error fails the run. */
-function failInside(error: unknown, job: Job): void {
-  job.env.report(error)
+function failInside(error: unknown, job: Job, call: string): void {
+  job.env.report(error, whereOf(job, call))
   failRun(job, toProblem(error))
 }

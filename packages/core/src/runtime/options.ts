@@ -12,6 +12,7 @@ import type { Store } from '../store/store.ts'
 import type { TelemetryOptions } from '../telemetry/options.ts'
 import type { FunctionTool } from '../tool/define.ts'
 import type { QuerySource } from '../tool/source.ts'
+import type { ReportedPlace } from '../job/environment.ts'
 import type { WorkNote } from '../worker/worker.ts'
 
 /** A named connection to models: `local` makes `local/qwen3` a model. */
@@ -75,8 +76,8 @@ export interface RuntimeOptions {
   readonly ids?: Ids
   /** A number from 0 to 1, for jitter. */
   readonly random?: () => number
-  /** Reports internal problems that no caller sees; default: standard error. */
-  readonly report?: (error: unknown) => void
+  /** Reports internal problems that no caller sees, with the ids of run and call where they are known; default: standard error. */
+  readonly report?: (error: unknown, where?: ReportedPlace) => void
   /** Called for every job that this process starts and leaves. For display only; nothing depends on it. */
   readonly working?: (note: WorkNote) => void
 }

@@ -5,7 +5,7 @@ import { liveJob } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import type { JobRow } from '../store/store.ts'
 import type { RunTracker } from '../task/tracker.ts'
-import { failRun, Job, record, release, workedMs } from '../job/job.ts'
+import { failRun, Job, record, release, whereOf, workedMs } from '../job/job.ts'
 import { noteWaiting } from '../job/lost-calls.ts'
 import { advance } from '../run/loop.ts'
 import { recordTask } from '../job/task.ts'
@@ -41,14 +41,20 @@ export function takeOver(job: Job, row: JobRow, wasHere: boolean): void {
   failRun(job, problem('RUN_QUARANTINED', `The run broke its worker ${times} and was set aside.`, { hint }))
 }
 
-/** Runs a job until it parks or ends, and returns its status; null if it was stopped here. Never rejects. */
-export async function drive(job: Job, context: DriveContext): Promise<RunResult['status'] | null> {
+/** How a job parked or ended: its status, and the code of its error. */
+export interface Driven {
+  readonly status: RunResult['status']
+  readonly code: string | null
+}
+
+/** Runs a job until it parks or ends, and returns how; null if it was stopped here. Never rejects. */
+export async function drive(job: Job, context: DriveContext): Promise<Driven | null> {
   try {
     return await rest(job, context)
   } catch (error) {
     // A store failure does not end the run: the next claim continues it.
     if (job.lifecycle.stopped !== null) return leave(job, context)
-    job.env.report(error)
+    job.env.report(error, whereOf(job))
     return await abandon(job, { context, error })
   } finally {
     release(job)
@@ -67,13 +73,13 @@ function setDeadline(job: Job): () => void {
   })
 }
 
-async function rest(job: Job, { tracker }: DriveContext): Promise<RunResult['status'] | null> {
+async function rest(job: Job, { tracker }: DriveContext): Promise<Driven | null> {
   const { id, epoch } = job.identity
   const lift = setDeadline(job)
   const ended = await advance(job).finally(lift)
   if (ended.kind !== 'told') return leave(job, { tracker })
   tracker.report(id, epoch, ended.result)
-  return ended.result.status
+  return { status: ended.result.status, code: ended.result.error?.code ?? null }
 }
 
 /** Rejects the waiters of this process with the reason. If another process continues the run, they wait for its result. */
@@ -91,13 +97,13 @@ async function abandon(job: Job, { context, error }: { context: DriveContext; er
   job.log.spoil('spoilt')
   try {
     const log = await context.warm.get(database, id)
-    const again = new Job(job.env, log, { ...job.identity, again: true })
     if (liveJob(log.state, job.identity.id) === null) return null
+    const again = new Job(job.env, log, { ...job.identity, again: true })
     noteWaiting(again)
     failRun(again, toProblem(error))
     return await rest(again, context).finally(() => release(again))
   } catch (second) {
-    job.env.report(second)
+    job.env.report(second, whereOf(job))
     context.tracker.fail(job.identity.id, job.identity.epoch, second)
     return null
   }

@@ -20,7 +20,11 @@ export interface WorkNote {
   readonly kind: JobKind
   readonly database: string
   readonly conversation: string
+  /** The run: of a task, the run that started it. */
+  readonly run: string
   readonly agent: string
+  /** The code of the error with which it failed; null without one. */
+  readonly code: string | null
   readonly attempt: number
 }
 
@@ -128,11 +132,12 @@ export class Worker {
     const job = new Job(env, log, row)
     this.live.set(row.id, job)
     const { id, kind, database, conversation, attempts: attempt } = row
-    const about = { id, kind, database, conversation, agent: job.run.root.agent.id, attempt }
+    const { agent, place } = job.run.root
+    const about = { id, kind, database, conversation, run: place.run, agent: agent.id, attempt, code: null }
     this.#context.note({ ...about, state: 'taken' })
     takeOver(job, row, wasHere)
-    void drive(job, this.#context).then((status) => {
-      this.#context.note({ ...about, state: status ?? 'left' })
+    void drive(job, this.#context).then((driven) => {
+      this.#context.note({ ...about, state: driven?.status ?? 'left', code: driven?.code ?? null })
       if (this.live.get(row.id) === job) this.live.delete(row.id)
       if (job.lifecycle.stopped !== null) this.#stopped.set(row.id, row.epoch)
       if (this.#closed) return
