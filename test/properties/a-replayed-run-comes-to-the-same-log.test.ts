@@ -1,35 +1,73 @@
-/** Tb29, P16: any system's export, played again without its models, comes to the same log and the same trace ids. */
+/** Tb29: any system's export, played again without its models, comes to the same log, also if its process died on the way. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { memoryStore, type RuntimeOptions } from '@witan/core'
-import { replay, readReplaySource } from '@witan/core/export'
+import { memoryStore, type Runtime, type Store } from '@witan/core'
+import { readReplaySource, replay } from '@witan/core/export'
 import fc from 'fast-check'
+import { type FakeClock, fakeClock } from '../support/clock.ts'
+import { crashingStore } from '../support/crashing-store.ts'
 import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import { quiet } from '../support/random-tasks.ts'
+import { outliving } from '../support/reopen.ts'
 import { holds } from '../support/seeds.ts'
-import { createStage, type Stage } from '../support/stage.ts'
+import { createStage, settle, type Stage } from '../support/stage.ts'
 
-function staged(system: RandomSystem, options: RuntimeOptions): Stage {
+function staged(system: RandomSystem, store: Store, clock: FakeClock = fakeClock()): Stage {
   const play = randomPlay(system.seed)
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))
-  return createStage({
-    agents: system.agents,
-    plays,
-    options: { tools: [note], protocols: system.protocols ?? [], ...options },
-  })
+  const options = { tools: [note], protocols: system.protocols ?? [], store, clock }
+  return createStage({ agents: system.agents, plays, options })
 }
 
 const start = (system: RandomSystem) => ({ id: 'chats/1', parameters: givenTo(system) })
 
+/** Plays the export of the conversation, and gives the entries that came again. */
+async function replayed(runtime: Runtime): Promise<{ readonly entries: number; readonly hasCrash: boolean }> {
+  const source = await readReplaySource(runtime.exportConversation('chats/1'))
+  const { difference, entries } = await replay(source)
+  assert.equal(difference, null)
+  assert.equal(entries, source.whole.entries.length)
+  const hasCrash = source.whole.entries.some(({ type, body }) => type === 'notice' && body.code === 'RUN_RECOVERED')
+  return { entries, hasCrash }
+}
+
 test('[P16] [Tb29] a random system, exported and replayed, comes to the same log', async (context) => {
   const property = fc.asyncProperty(randomSystem, async (system) => {
-    const store = memoryStore()
-    const stage = staged(system, { store: { ...store, close: async () => {} } })
+    const stage = staged(system, memoryStore())
     await toTheEnd(stage.runtime, await stage.ask('a', 'go', start(system)))
     await toTheEnd(stage.runtime, await stage.run('chats/1', { prompt: 'and again' }))
-    const source = await readReplaySource(stage.runtime.exportConversation('chats/1'))
-    const report = await replay(source)
-    assert.deepEqual(report.difference, null)
-    assert.equal(report.entries, source.whole.entries.length)
+    await replayed(stage.runtime)
+    await stage.runtime.close()
   })
-  await holds(context, property, 300)
+  await holds(context, property, 250)
+})
+
+/** Tells the story of a system whose process dies at one append after the other; 0 does not die. */
+async function withDeaths(system: RandomSystem, deaths: readonly number[]): Promise<Runtime> {
+  const clock = fakeClock()
+  const inner = outliving(memoryStore({ now: clock.now }))
+  for (const [life, at] of [...deaths, 0].entries()) {
+    const { store, crashed, isDead } = crashingStore(inner, at, life % 2 === 0 ? 'after' : 'before')
+    const stage = staged(system, store, clock)
+    const { runtime } = stage
+    if (life === 0) await Promise.race([runtime.start({ agent: 'a', prompt: 'go', ...start(system) }), crashed])
+    else await Promise.race([runtime.ready, crashed])
+    await settle(5)
+    await Promise.race([quiet(stage), crashed])
+    if (!isDead()) return runtime
+    clock.advance(60_000)
+  }
+  throw new Error('the last process did not come to the end')
+}
+
+test('[Tb29] a run whose process died comes to the same log, with the same takeovers', async (context) => {
+  let crashes = 0
+  const deaths = fc.tuple(fc.integer({ min: 2, max: 12 }), fc.integer({ min: 1, max: 6 }))
+  const property = fc.asyncProperty(randomSystem, deaths, async (system, at) => {
+    const runtime = await withDeaths(system, at)
+    if ((await replayed(runtime)).hasCrash) crashes += 1
+    await runtime.close()
+  })
+  await holds(context, property, 100)
+  assert.ok(crashes > 15, `only ${crashes} logs have a crash`)
 })

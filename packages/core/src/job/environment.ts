@@ -1,6 +1,6 @@
 /** What the runtime provides to the engine: time, ids, models, tools and agents. The engine names no provider, edge or database. */
 import type { AgentData } from '@witan/protocol'
-import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
+import type { CallPlace, Entry } from '@witan/protocol/entries'
 import type { Ceilings } from '../budget/ceilings.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { LiveJob } from '../conversation/state.ts'
@@ -87,16 +87,15 @@ export interface PacedJob {
   readonly run: LiveJob
   readonly busy: ReadonlyMap<string, unknown>
   readonly lifecycle: { readonly failure: unknown }
-  readonly writer: {
-    commit(): Promise<void>
-    readonly outbox: { make(at: number, place: CallPlace, content: EntryContent): Entry }
-  }
+  readonly writer: { commit(): Promise<void>; readonly outbox: { skipTo(number: number): void } }
 }
 
 /** How a replay follows a log: it sees every entry as it is recorded, and lets a job go on when the log does. */
 export interface Pace {
   /** Called before each decision of a job. The job waits for the promise and asks again; null lets it go on. */
   turn(job: PacedJob): Promise<void> | null
+  /** Called before a job records an entry. */
+  recording(job: PacedJob): void
   /** Called with each entry that a job records, before it is stored. */
   recorded(entry: Entry): void
 }

@@ -140,6 +140,7 @@ export function workedMs(job: Job, now: number = job.env.clock.now()): number {
 /** Records an entry of this job: it is folded at once and stored in order with the next commit. */
 export function record(job: Job, place: CallPlace, content: EntryContent): void {
   const { outbox } = job.writer
+  job.env.pace?.recording(job)
   const entry = outbox.make(job.env.clock.now(), place, content)
   job.log.take(entry)
   outbox.add(entry)

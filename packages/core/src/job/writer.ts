@@ -140,6 +140,11 @@ export class Outbox {
     return makeEntry(content, { place, job: id, epoch, appendNo: this.#count, at })
   }
 
+  /** The next entry gets at least this number. */
+  skipTo(number: number): void {
+    this.#count = Math.max(this.#count, number - 1)
+  }
+
   add(entry: Entry): void {
     this.#recorded.entries.push(entry)
   }

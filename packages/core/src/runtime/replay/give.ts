@@ -6,6 +6,7 @@ import { askingOf, childOf, failureOf, failureWords, outcomeOf, replyOf, spendin
 import type { PendingReply, PendingTool } from './pending.ts'
 import { ahead, aheadOfCall, aheadOfJob, nextIn, stopScript } from './script.ts'
 import type { ReplayStage } from './stage.ts'
+import { endInOrder } from './take-over.ts'
 import { isAnswer } from './turns.ts'
 
 /** Content by digest. */
@@ -17,6 +18,8 @@ export async function give(stage: ReplayStage, contents: Contents): Promise<bool
   const entry = nextIn(script)
   if (entry === null) return false
   const { type, kind, place, body } = entry
+  // What a later owner of the job records is not given to this one.
+  if ((turns.jobs.get(entry.job)?.identity.epoch ?? entry.epoch) < entry.epoch) return false
   const asked = pending.replies.get(place.call)
   if (type === 'end' && kind === 'model') return giveReply(stage, entry.body, asked)
   if (!isAnswer(turns, entry)) return false
@@ -32,8 +35,11 @@ export async function give(stage: ReplayStage, contents: Contents): Promise<bool
 }
 
 /** The reply or the failure of a call of which the log first notes that a request was lost, or that it failed. */
-function giveEnd({ script }: ReplayStage, asked: PendingReply): boolean {
-  for (const { type, kind, body } of aheadOfCall(script, asked.call)) {
+function giveEnd(stage: ReplayStage, asked: PendingReply): boolean {
+  const { script } = stage
+  const epoch = nextIn(script)?.epoch ?? 0
+  for (const { type, kind, body, ...entry } of aheadOfCall(script, asked.call)) {
+    if (entry.epoch > epoch) return endInOrder(stage, entry.job)
     if (type === 'end' && kind === 'model' && body.purpose === undefined) {
       asked.answer(replyOf(body))
       return true

@@ -1,18 +1,11 @@
 /** What the log says of the calls and jobs at work: what is to come of them tells when they go on, and with what. */
-import type { AgentStartBody, Entry } from '@witan/protocol/entries'
+import type { AgentStartBody, Entry, ModelEndBody } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { firstDifference } from './difference.ts'
 import { ahead, aheadOfCall, aheadOfJob, type Script } from './script.ts'
 
 /** Append numbers up to this belong to the entries that begin a job. */
 const acceptedEntries = 8
-/** Append numbers per epoch. */
-const perEpoch = 2 ** 24
-
-/** The number before the first that a job gives an entry in an epoch. */
-export function numberBefore(epoch: number): number {
-  return acceptedEntries + (epoch - 1) * perEpoch
-}
 
 /**
  * Whether somebody outside a job brought this entry: a message, an answer, a cancel, the start of a run, a person who comes or goes. The
@@ -22,6 +15,16 @@ export function isBrought({ followUps }: Script, { type, appendNo, epoch, body, 
   if (type === 'participant') return true
   if (type === 'message' && body.tasks !== undefined && appendNo < 0) return false
   return appendNo < 0 || (appendNo <= acceptedEntries && epoch <= 1 && !followUps.has(job))
+}
+
+/** Whether a job says with this entry that its last worker was lost. */
+export function isTakeOver({ type, body }: Entry): boolean {
+  return type === 'notice' && body.code === 'RUN_RECOVERED'
+}
+
+/** The attempt that a takeover begins: 2 after one lost worker. */
+export function attemptOf({ body }: Entry): number {
+  return Number(/attempt (\d+) /.exec((body as { readonly detail?: string }).detail ?? '')?.[1] ?? 2)
 }
 
 /** The epoch in which a job records its next entry; without one, the epoch that its row has. */
@@ -66,14 +69,14 @@ export function isLostAhead(script: Script, call: string): boolean {
   return false
 }
 
-/** How many waiting messages the next reply of a call had read. */
-export function takenAhead(script: Script, call: string): number {
+/** The next reply of a call's model; null if the call ends without one. */
+export function replyAhead(script: Script, call: string): ModelEndBody | null {
   for (const { type, kind, body } of aheadOfCall(script, call)) {
-    const isAnswer = type === 'end' && kind === 'model' && (body.purpose === undefined || body.purpose === 'output')
-    if (isAnswer) return body.taken
-    if (kind === 'agent' && type !== 'start') return 0
+    const isReply = type === 'end' && kind === 'model' && (body.purpose === undefined || body.purpose === 'output')
+    if (isReply) return body
+    if (kind === 'agent' && type !== 'start') return null
   }
-  return 0
+  return null
 }
 
 /** A tool call of an agent's call, before it starts. */

@@ -9,6 +9,7 @@ import type { ConversationRow, Store, WholeConversation } from '../../store/stor
 import { defineTool, type FunctionTool } from '../../tool/define.ts'
 import type { Effect } from '../../tool/tool.ts'
 import type { RuntimeOptions } from '../options.ts'
+import type { Parts } from '../wiring.ts'
 import { failedModel } from './outcomes.ts'
 import { notReplayable, type Replayed } from './bring.ts'
 import { agentsIn, usedRevisions } from './definitions.ts'
@@ -61,6 +62,10 @@ export async function prepared(source: ReplaySource, store: Store): Promise<Prep
     ])
   }
   const agents = definitions.flatMap(({ revisions }) => revisions.map(({ data }) => data as unknown as AgentData))
+  const load = async ({ registry }: Parts) => {
+    await registry.ensure(database)
+    for (const [id, revisions] of used) for (const one of revisions) await registry.ensureRevision(database, id, one)
+  }
   const script = createScript(whole.entries, { from: 0, jobs: whole.jobs })
   const stage = createReplayStage({
     store,
@@ -69,11 +74,10 @@ export async function prepared(source: ReplaySource, store: Store): Promise<Prep
     tools: source.tools.map(toolOf),
     sources: [...new Set(agents.flatMap(({ queries = [] }) => queries.map(({ source: name }) => name)))],
     models: new Map([...modelIds(definitions, whole.entries), ...Object.entries(source.models ?? {})]),
+    load,
     isTraced: whole.entries.some(({ type, body }) => type === 'message' && body.traceparent !== undefined),
   })
-  const { registry } = stage.parts
-  await registry.ensure(database)
-  for (const [id, revisions] of used) for (const one of revisions) await registry.ensureRevision(database, id, one)
+  await load(stage.parts)
   const contents = new Map((whole.contents ?? []).map(({ digest, bytes }) => [digest, bytes]))
   for (const [digest, bytes] of contents) await store.putContent(database, digest, bytes)
   return { stage, contents, replayed: { row: asBegun(database, whole.row), participants: whole.participants ?? [] } }
@@ -85,9 +89,10 @@ function refuse({ whole: { entries, jobs }, definitions, tools }: ReplaySource):
   for (const { seq, type, kind, job, body } of entries) {
     if (type === 'start' && kind === 'agent' && !known.has(job))
       throw notReplayable('it is a fork, whose log began in another one')
-    if (type === 'notice' && body.code === 'RUN_RECOVERED')
-      throw notReplayable(`at seq ${seq} a worker was lost, and another took its job over`)
   }
+  const lost = entries.find(({ type, body }) => type === 'notice' && body.code === 'RUN_RECOVERED')
+  if (lost !== undefined && jobs.some(({ kind }) => kind === 'task'))
+    throw notReplayable(`at seq ${lost.seq} a worker was lost while there were tasks`)
   const declared = new Set(tools.map(({ name }) => name))
   const missed = entries.flatMap(({ type, body }) =>
     type === 'notice' && body.code === 'TOOL_UNAVAILABLE' ? [body.detail] : [],

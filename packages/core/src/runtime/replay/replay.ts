@@ -5,11 +5,12 @@ import { traceIdOf } from '../../identity/trace.ts'
 import type { Store } from '../../store/store.ts'
 import { memoryStore } from '../../store/drivers/memory.ts'
 import { bring } from './bring.ts'
-import { type Contents, give, provoke } from './give.ts'
-import { prepared, type ReplaySource } from './prepare.ts'
+import { give, provoke } from './give.ts'
+import { type Prepared, prepared, type ReplaySource } from './prepare.ts'
 import { isBrought } from './lookahead.ts'
 import { type Difference, nextIn, stopScript } from './script.ts'
 import type { ReplayStage } from './stage.ts'
+import { takeOver } from './take-over.ts'
 import { force, wake } from './turns.ts'
 
 export type { Difference } from './script.ts'
@@ -47,7 +48,7 @@ export async function replay(source: ReplaySource, { onProgress }: ReplayOptions
   try {
     while (nextIn(script) !== null) {
       const { at } = script
-      await step(stage, () => bring(stage.parts, script, replayed).catch(() => stopScript(script)), contents)
+      await step({ stage, replayed, contents })
       if (onProgress !== undefined && script.at >> 8 !== at >> 8) onProgress(script.at)
     }
     await rest(stage)
@@ -73,24 +74,25 @@ function isRunStart({ type, kind, place }: Entry): boolean {
 }
 
 /** Moves the replay on by at least one entry, or notes where it stops. */
-async function step(stage: ReplayStage, bringNext: () => Promise<unknown>, contents: Contents): Promise<void> {
+async function step({ stage, replayed, contents }: Prepared): Promise<void> {
   const { script } = stage
   const { at } = script
   const next = nextIn(script)
   if (next !== null && isBrought(script, next)) {
     if (await moved(stage, at)) return
-    void bringNext()
-    if (await moved(stage, at)) return
-    return stopScript(script)
+    void bring(stage.parts, script, replayed).catch(() => stopScript(script))
+    return (await moved(stage, at)) ? undefined : stopScript(script)
   }
-  if (await give(stage, contents)) {
-    if (await moved(stage, at)) return
-  } else if (await moved(stage, at)) return
-  if (await give(stage, contents)) {
-    if (await moved(stage, at)) return
-  }
-  if (force(stage.turns, nextIn(script)?.job ?? '') && (await moved(stage, at))) return
-  if (provoke(stage) && (await moved(stage, at))) return
+  const { database, id: conversation } = replayed.row
+  const ways = [
+    () => give(stage, contents),
+    () => true,
+    () => give(stage, contents),
+    () => takeOver(stage, { database, conversation }),
+    () => force(stage.turns, nextIn(script)?.job ?? ''),
+    () => provoke(stage),
+  ]
+  for (const way of ways) if ((await way()) && (await moved(stage, at))) return
   stopScript(script)
 }
 

@@ -2,25 +2,29 @@
 import type { AgentData } from '@witan/protocol'
 import type { Clock } from '../../identity/clock.ts'
 import type { Environment } from '../../job/environment.ts'
-import type { Store } from '../../store/store.ts'
+import type { Append, AppendResult, JobRow, Store } from '../../store/store.ts'
 import type { FunctionTool } from '../../tool/define.ts'
 import type { RuntimeOptions } from '../options.ts'
 import { type Parts, wire } from '../wiring.ts'
 import { idsOf, type ScriptIds } from './ids.ts'
-import { isLostAhead, nextRunStart, refusalAhead } from './lookahead.ts'
+import { isLostAhead, isTakeOver, nextRunStart, refusalAhead } from './lookahead.ts'
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
-import { isRecorded, type Script, takeEntry } from './script.ts'
-import { aware, createTurns, due, launch, noteNumber, type Turns, turnOf, wake } from './turns.ts'
+import { ahead, isRecorded, nextIn, type Script, takeEntry } from './script.ts'
+import { aware, createTurns, due, launch, type Turns, turnOf, wake } from './turns.ts'
 
-/** A replay's runtime, and what drives it. */
+/** A replay's runtime, and what drives it. A crash in the log ends the runtime; the next one begins with what is stored. */
 export interface ReplayStage {
-  readonly parts: Parts
+  readonly options: StageOptions
+  parts: Parts
+  /** Whether the runtime's process has died. */
+  life: { isOver: boolean }
   readonly script: Script
   readonly pending: Pending
   readonly turns: Turns
   readonly timers: ReplayTimers
+  readonly ids: ScriptIds
   /** Problems that the engine reported. */
-  readonly reports: readonly unknown[]
+  readonly reports: unknown[]
 }
 
 /** What a stage is made from. */
@@ -32,38 +36,70 @@ export interface StageOptions {
   /** The ids of the models by the name that agents use. */
   readonly models: ReadonlyMap<string, string>
   readonly limits: NonNullable<RuntimeOptions['limits']>
+  /** Loads the definitions that the log names into a runtime. */
+  load(parts: Parts): Promise<void>
   /** Whether messages keep the header of their request. */
   readonly isTraced: boolean
 }
 
 /** Creates the runtime of a replay. It starts nothing by itself. */
 export function createReplayStage(options: StageOptions): ReplayStage {
-  const { script, store, tools, limits } = options
+  const { script } = options
   const pending: Pending = { replies: new Map(), tools: new Map() }
   const turns = createTurns(script, pending)
   script.onMove = () => wake(turns)
-  const ids = idsOf(script)
-  const timers = new ReplayTimers(script)
-  const reports: unknown[] = []
+  const known = { options, script, pending, turns, timers: new ReplayTimers(script), ids: idsOf(script), reports: [] }
+  const life = { isOver: false }
+  return { ...known, life, parts: partsOf(known, life) }
+}
+
+/** Ends the runtime as a crash does: nothing of it goes on, and nothing that was not stored is left. Then the next one begins. */
+export function restart(stage: ReplayStage): void {
+  const { pending, turns } = stage
+  stage.life.isOver = true
+  pending.replies.clear()
+  pending.tools.clear()
+  turns.jobs.clear()
+  turns.waiting = []
+  turns.launches = []
+  stage.timers.clear()
+  stage.ids.takeBack()
+  stage.life = { isOver: false }
+  stage.parts = partsOf(stage, stage.life)
+}
+
+type Known = Omit<ReplayStage, 'parts' | 'life'>
+
+function partsOf(known: Known, life: ReplayStage['life']): Parts {
+  const { options, script, pending, timers, ids, reports } = known
+  const model = (name: string, id: string) =>
+    [name, waitingModel(id, pending, (call) => isLostAhead(script, call))] as const
   const parts = wire(
     {
-      store: followedStore(store, turns, ids),
+      store: followedStore(known, life),
       clock: timers,
       ids,
-      tools,
-      limits,
+      tools: options.tools,
+      limits: options.limits,
       sources: Object.fromEntries(options.sources.map((name) => [name, closedSource])),
-      models: Object.fromEntries(
-        [...options.models].map(([name, id]) => [name, waitingModel(id, pending, (call) => isLostAhead(script, call))]),
-      ),
+      models: Object.fromEntries([...options.models].map(([name, id]) => model(name, id))),
       prices: null,
       retry: { tries: 1 },
-      report: (error) => reports.push(error),
+      leaseMs,
+      report: (error) => void reports.push(error),
     },
-    (env) => following(env, { script, turns, pending, isTraced: options.isTraced, registry: () => parts.registry }),
+    (env) => following(env, { known, life, registry: () => parts.registry }),
   )
-  return { parts, script, pending, turns, timers, reports }
+  return parts
 }
+
+/** Resolves never: the process that waits has died. */
+function silence(): Promise<never> {
+  return new Promise(() => {})
+}
+
+/** Longer than any conversation lasts: nothing takes a job of a replay over. */
+export const leaseMs = 3_000_000_000_000
 
 const closedSource = {
   kind: 'sqlite',
@@ -76,33 +112,29 @@ const closedSource = {
 /** The environment of the engine: time, pinned revisions, tools and turns follow the log. */
 function following(
   env: Environment,
-  {
-    script,
-    turns,
-    pending,
-    isTraced,
-    registry,
-  }: Pick<StageOptions, 'script' | 'isTraced'> & {
-    readonly turns: Turns
-    readonly pending: Pending
-    registry(): Parts['registry']
-  },
+  of: { readonly known: Known; readonly life: ReplayStage['life']; registry(): Parts['registry'] },
 ): Environment {
+  const { known, life, registry } = of
+  const { script, turns, pending, options } = known
   const begun = () => nextRunStart(script)
   return {
     ...env,
     pace: {
-      turn: (job) => turnOf(turns, job),
+      turn: (job) => (life.isOver ? silence() : turnOf(turns, job)),
+      recording: ({ identity: { id, epoch }, writer }) => {
+        const next = nextIn(script)
+        if (next?.job === id && next.epoch === epoch) writer.outbox.skipTo(next.appendNo)
+      },
       recorded(entry) {
-        noteNumber(turns, entry)
-        takeEntry(script, entry)
+        if (!life.isOver) takeEntry(script, entry)
       },
     },
     hasCapacity: () => true,
     launch(jobs, log) {
       for (const job of jobs) {
         const told = job.kind === 'task' ? log.state.tasks.get(job.id)?.told : 'running'
-        launch(turns, told === 'running' ? null : job.id, () => env.launch([job], log))
+        const begin = () => void claimed(options.store, script, job).then((row) => env.launch([row], log))
+        launch(turns, told === 'running' ? null : job.id, begin)
       }
     },
     toolset: (caller) =>
@@ -115,8 +147,30 @@ function following(
       return { revision: start.revision, data: registry().revision<AgentData>(database, id, start.revision) }
     },
     revisionsBelow: () => begun()?.revisions ?? {},
-    traceparent: isTraced ? () => '' : null,
+    traceparent: options.isTraced ? () => '' : null,
   }
+}
+
+/**
+ * A job as its owner works on it. If the log goes on in a later epoch, it was released and claimed again in between, which left no entry.
+ * A request that is to come before may wake it into that epoch too.
+ */
+async function claimed(store: Store, script: Script, job: JobRow): Promise<JobRow> {
+  const { id, owner } = job
+  let row = job
+  for (const entry of ahead(script)) {
+    if (entry.job !== id) continue
+    // One that was lost is taken over by the log's own entry.
+    if (entry.epoch === 0 || owner === null || isTakeOver(entry)) break
+    while (row.epoch < entry.epoch) {
+      await store.releaseJobs(owner, [id])
+      const found = (await store.claimJobs({ owner, leaseMs, limit: 1 })).find((one) => one.id === id)
+      if (found === undefined) break
+      row = found
+    }
+    break
+  }
+  return row
 }
 
 /** The time of the log, and timers that only the replay fires. */
@@ -141,6 +195,11 @@ export class ReplayTimers implements Clock {
     }
   }
 
+  /** Forgets all timers. */
+  clear(): void {
+    this.#timers = []
+  }
+
   /** Fires the deadlines of runs. */
   fire(): void {
     const due = this.#timers.filter(({ isBackground }) => !isBackground)
@@ -149,24 +208,36 @@ export class ReplayTimers implements Clock {
   }
 }
 
-/** The same store. An append waits for its turn; entries that no job recorded are compared once they are stored. */
-function followedStore(store: Store, turns: Turns, ids: ScriptIds): Store {
-  const { script, woken } = turns
+/**
+ * The same store, but the log decides what becomes of the end of a job: an append with an end that the log does not have was refused,
+ * since something had arrived meanwhile, and one that it has was stored. Entries that no job recorded are compared once they are stored.
+ */
+function followedStore({ options: { store }, script, turns, ids }: Known, life: ReplayStage['life']): Store {
   return {
     ...store,
     async append(append) {
-      const job = append.fence?.job
-      if (job !== undefined && append.entries.some((entry) => !isRecorded(script, entry))) await due(turns, job)
-      for (const entry of append.entries) noteNumber(turns, entry)
-      const stored = await store.append(append)
-      const changed = stored.ok ? stored.jobs : stored.job === null ? [] : [stored.job]
-      for (const { id, wake: isWoken } of changed) woken.set(id, isWoken)
-      if (!stored.ok && stored.reason === 'woken') woken.set(job ?? '', false)
+      if (life.isOver) return silence()
+      const stored = await appendInTurn(store, turns, append)
       if (stored.ok) for (const entry of append.entries) takeEntry(script, entry)
       else ids.takeBack()
       const cancelled = append.entries.find(({ type }) => type === 'cancel')
       if (cancelled !== undefined) await aware(turns, cancelled.job)
-      return stored
+      return life.isOver ? silence() : stored
     },
   }
+}
+
+async function appendInTurn(store: Store, turns: Turns, append: Append): Promise<AppendResult> {
+  const { script } = turns
+  const { fence } = append
+  const first = append.entries.find((entry) => !isRecorded(script, entry))
+  if (fence === undefined || first === undefined) return store.append(append)
+  await due(turns, { id: fence.job, epoch: fence.epoch })
+  const next = nextIn(script)
+  if (next === null || next.job !== fence.job || next.epoch !== first.epoch) return store.append(append)
+  if (first.appendNo < next.appendNo) return { ok: false, reason: 'moved', job: null }
+  const { ifLastSeq: _, ...always } = append
+  const stored = await store.append(always)
+  // The refusal has cleared what woke the job; the log says that this was seen.
+  return stored.ok || stored.reason !== 'woken' ? stored : store.append(always)
 }

@@ -1,9 +1,12 @@
 /** Decides when a job of a replay may go on: no earlier and no later than the log says it did. */
 import type { Entry, ErrorBody } from '@witan/protocol/entries'
 import { liveJob } from '../../conversation/state.ts'
+import { spend } from '../../budget/budget.ts'
 import type { PacedJob } from '../../job/environment.ts'
+import type { Job } from '../../job/job.ts'
+import { circumstances } from '../../job/task.ts'
 import { decide, type Work } from '../../run/decide.ts'
-import { endCodeOf, epochOf, isBrought, nextOfCall, nextOfJob, numberBefore, takenAhead } from './lookahead.ts'
+import { attemptOf, endCodeOf, isBrought, isTakeOver, nextOfCall, nextOfJob, replyAhead } from './lookahead.ts'
 import { failureWords, toldCodes } from './outcomes.ts'
 import type { Pending } from './pending.ts'
 import { nextIn, type Script } from './script.ts'
@@ -14,10 +17,6 @@ export interface Turns {
   readonly pending: Pending
   /** The jobs at work. */
   readonly jobs: Map<string, PacedJob>
-  /** Whether a job's row says that something has arrived for it: then its next end or rest is refused. */
-  readonly woken: Map<string, boolean>
-  /** The last number that an entry of a job got in an epoch, stored or refused. */
-  readonly numbers: Map<string, number>
   /** Counts decisions, so that a caller sees whether anything happened. */
   count: number
   /** A job that may go on although the log does not show why. */
@@ -29,7 +28,7 @@ export interface Turns {
 /** The turns of a script. */
 export function createTurns(script: Script, pending: Pending): Turns {
   const none = { count: 0, forced: null, waiting: [], launches: [] }
-  return { script, pending, jobs: new Map(), woken: new Map(), numbers: new Map(), ...none }
+  return { script, pending, jobs: new Map(), ...none }
 }
 
 /** Null if the job may decide now. Else it stores what it has, and asks again once the log has moved. */
@@ -76,7 +75,7 @@ export function force(turns: Turns, job: string): boolean {
 }
 
 /** Resolves once the log goes on with an entry that this job records by itself. */
-export async function due(turns: Turns, job: string): Promise<void> {
+export async function due(turns: Turns, job: { readonly id: string; readonly epoch: number }): Promise<void> {
   while (nextIn(turns.script) !== null && !isTurnOf(turns, job)) await moved(turns)
 }
 
@@ -89,15 +88,11 @@ export async function aware(turns: Turns, job: string): Promise<void> {
   while (nextIn(turns.script) !== null && isUnaware()) await moved(turns)
 }
 
-/** Notes the number of an entry that may be refused. */
-export function noteNumber({ numbers }: Turns, { job, epoch, appendNo }: Entry): void {
-  if (appendNo > numberBefore(1)) numbers.set(`${job} ${epoch}`, appendNo)
-}
-
-/** Whether the next entry is one that this job records by itself. */
-function isTurnOf(turns: Turns, job: string): boolean {
+/** Whether the next entry is one that this job records by itself, in this epoch: what a later owner records is not its own. */
+function isTurnOf(turns: Turns, { id, epoch }: { readonly id: string; readonly epoch: number }): boolean {
   const next = nextIn(turns.script)
-  return next !== null && next.job === job && !isBrought(turns.script, next) && !isAnswer(turns, next)
+  if (next === null || next.job !== id || next.epoch !== epoch) return false
+  return !isBrought(turns.script, next) && !isAnswer(turns, next)
 }
 
 /** Whether an entry is what a model or a tool under way gave. */
@@ -112,7 +107,7 @@ export function isAnswer({ jobs, pending: { replies, tools } }: Turns, entry: En
 
 function mayGoOn(turns: Turns, job: PacedJob): boolean {
   const { script } = turns
-  const { id } = job.identity
+  const { id, epoch } = job.identity
   if (script.difference !== null) return true
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   const next = nextIn(script)
@@ -120,37 +115,32 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
     case 'busy':
       return true
     case 'stop':
-      return next !== null && next.job === id && !isBrought(script, next)
+      return next !== null && next.job === id && next.epoch === epoch && !isBrought(script, next)
     case 'wait':
       return parksNow(turns, job)
     case 'finish':
-      return isTurnOf(turns, id) && seesAll(turns, job) && skipped(turns, job)
+      return isTurnOf(turns, job.identity) && seesAll(turns, job)
     default:
-      if (!decided.work.every((work) => isQuiet(script, work))) return isTurnOf(turns, id)
-      return decided.work.every((work) => readsRight(script, work))
+      // What it did until its process died was not stored.
+      if ((nextOfJob(script, id)?.epoch ?? epoch) > epoch) return false
+      if (!decided.work.every((work) => isQuiet(script, work))) return isTurnOf(turns, job.identity)
+      return decided.work.every((work) => asksRight(script, work, job))
   }
 }
 
-/** A run parks without an entry: the epoch of its next entry says whether it did. */
-function parksNow(turns: Turns, { identity: { id, epoch }, run }: PacedJob): boolean {
-  if (run.grant !== null) return isTurnOf(turns, id)
-  return epochOf(turns.script, id) > epoch || nextOfJob(turns.script, id) === null
+/** A run parks without an entry: the epoch of its next entry says whether it did. Each lost worker took one epoch, and each request one. */
+function parksNow(turns: Turns, job: PacedJob): boolean {
+  const { id, epoch } = job.identity
+  if (job.run.grant !== null) return isTurnOf(turns, job.identity)
+  const next = nextOfJob(turns.script, id)
+  if (next === null) return true
+  const lost = isTakeOver(next) ? attemptOf(next) - 1 : 0
+  return next.epoch - epoch > lost
 }
 
 /** The end of a task is refused if anything was stored since its process last looked. */
 function seesAll({ script }: Turns, { run, log }: PacedJob): boolean {
   return run.grant === null || log.state.seq >= script.at
-}
-
-/** Uses up the numbers of an end that was refused, since something had arrived, and made again: nothing else is left of it. */
-function skipped({ script, woken, numbers }: Turns, { identity: { id, epoch }, writer, log, run }: PacedJob): true {
-  const next = nextIn(script)
-  if (next === null || next.epoch !== epoch || woken.get(id) === true) return true
-  const body = { taskId: log.state.id, status: 'running' } as const
-  const last = numbers.get(`${id} ${epoch}`) ?? numberBefore(epoch)
-  for (let number = last + 1; number < next.appendNo; number += 1)
-    writer.outbox.make(next.at, run.root.place, { type: 'task', kind: null, body })
-  return true
 }
 
 /** Whether work records nothing before a model or a tool has answered. */
@@ -167,10 +157,18 @@ function isQuiet(script: Script, work: Work): boolean {
 /** Errors of a tool call that is not made. */
 const atOnce: ReadonlySet<string> = new Set(['BUDGET_EXCEEDED', 'OUTCOME_UNKNOWN'])
 
-/** Whether a model call now would read as many messages as the log says it did. */
-function readsRight(script: Script, work: Work): boolean {
+/** Whether a model call now would read as many messages, and be offered tools, as the log says it was. */
+function asksRight(script: Script, work: Work, job: PacedJob): boolean {
   if (work.kind !== 'think') return true
-  return takenAhead(script, work.call.place.call) <= work.call.document.inbox.length
+  const { call } = work
+  const reply = replyAhead(script, call.place.call)
+  if (reply === null) return true
+  if (reply.taken > call.document.inbox.length) return false
+  if (reply.toolless === true || call.final !== null) return true
+  const spending = { agent: call.agent, iterations: call.iterations - call.spared }
+  const now = circumstances(job as Job)
+  const allowance = spend(job.run, spending, { ...now, thinking: now.thinking + 1 })
+  return (allowance.kind === 'tools') === (reply.finishReason !== 'iteration_limit')
 }
 
 /** Whether an entry comes of a model call that is under way: what its adapter says of it, or how it failed. */

@@ -1,0 +1,72 @@
+/** Takes jobs of a replay over where the log goes on in a later epoch: their worker was lost, or had let them go. */
+import { endAllAsking } from '../../job/lost-calls.ts'
+import type { Job } from '../../job/job.ts'
+import type { JobRow } from '../../store/store.ts'
+import { epochOf, isBrought, isTakeOver } from './lookahead.ts'
+import { nextIn } from './script.ts'
+import { leaseMs, type ReplayStage, restart } from './stage.ts'
+
+/** A conversation of a database. */
+interface Place {
+  readonly database: string
+  readonly conversation: string
+}
+
+/**
+ * Claims the job whose entry is expected next, if the log has it in a later epoch and nothing has parked it. False if that is not so. If the
+ * job was at work here, its process ends first, with all its jobs; those that the log continues in their epoch go on.
+ */
+export async function takeOver(stage: ReplayStage, place: Place): Promise<boolean> {
+  const { script, turns } = stage
+  const next = nextIn(script)
+  if (next === null || isBrought(script, next)) return false
+  const { store } = stage.options
+  const row = await store.getJob(place.database, next.job)
+  if (row === null || row.owner === null || row.endedAt !== null || row.epoch >= next.epoch) return false
+  if (turns.jobs.has(row.id)) await begin(stage, place, row.id)
+  const wasLost = isTakeOver(next)
+  const claimed = await claimUpTo(stage, row, { epoch: next.epoch, wasLost })
+  if (claimed === null) return false
+  const { parts } = stage
+  parts.worker.run(claimed, await parts.warm.latest(place.database, place.conversation))
+  return true
+}
+
+/** Begins anew after a crash: the jobs that it did not concern go on. */
+async function begin(stage: ReplayStage, { database, conversation }: Place, lost: string): Promise<void> {
+  restart(stage)
+  const { parts, script, options } = stage
+  await options.load(parts)
+  const live = await options.store.listJobs(database, conversation, { live: true })
+  for (const row of live) {
+    if (row.id === lost || row.owner === null || epochOf(script, row.id) > row.epoch) continue
+    parts.env.launch([row], await parts.warm.latest(database, conversation))
+  }
+}
+
+/** A lost lease counts as an attempt, a release does not. */
+async function claimUpTo(
+  { options: { store } }: ReplayStage,
+  row: JobRow,
+  { epoch, wasLost }: { readonly epoch: number; readonly wasLost: boolean },
+): Promise<JobRow | null> {
+  const owner = row.owner ?? ''
+  let last = row
+  while (last.epoch < epoch) {
+    if (wasLost) await store.heartbeat(owner, [last], -leaseMs)
+    else await store.releaseJobs(owner, [row.id])
+    const found = (await store.claimJobs({ owner, leaseMs, limit: 1 })).find(({ id }) => id === row.id)
+    if (found === undefined) return null
+    last = found
+  }
+  return last
+}
+
+/** Notes the model calls under way, as a process does that ends in order. */
+export function endInOrder({ turns }: ReplayStage, id: string): boolean {
+  const job = turns.jobs.get(id)
+  if (job === undefined) return false
+  endAllAsking(job as Job)
+  void job.writer.commit()
+  return true
+}
