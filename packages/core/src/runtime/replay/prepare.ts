@@ -86,7 +86,7 @@ export async function prepared(source: ReplaySource, store: Store): Promise<Prep
 /** Throws for what a replay does not play again. */
 function refuse({ whole: { entries, jobs }, definitions, tools }: ReplaySource): void {
   const known = new Set(jobs.map(({ id }) => id))
-  for (const { seq, type, kind, job, body } of entries) {
+  for (const { type, kind, job } of entries) {
     if (type === 'start' && kind === 'agent' && !known.has(job))
       throw notReplayable('it is a fork, whose log began in another one')
   }
