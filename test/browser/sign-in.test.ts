@@ -14,7 +14,8 @@ import type { Browser } from 'playwright-core'
 import { missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 const skip = missing()
-const expects = /401/
+/** What Chromium says of a request without a key, and of one that a role does not reach. */
+const expects = /401|404/
 const desk = defineAgent({
   id: 'desk',
   name: 'The desk',
@@ -127,5 +128,34 @@ describe('a Studio that asks for a key', { skip, timeout: 300_000 }, () => {
     await account.getByText('bob').waitFor()
     assert.equal(new URL(page.url()).pathname.startsWith('/conversations/'), false)
     assert.equal(await page.evaluate('JSON.stringify({ ...sessionStorage })'), '{}')
+  })
+
+  test('shows somebody with few rights what they reach, and no error', async (context) => {
+    const { page, complaints, signIn, account, form, anna, server } = await place(context)
+    const admin = createClient({ url: server.url, token: anna.key })
+    const ron = await admin.keys.create({ id: 'user:ron', roles: ['run'] })
+    const nora = await admin.keys.create({ id: 'user:nora' })
+    await admin.conversations.start({ agent: 'desk', id: 'chats/1', users: [{ id: 'nora' }], prompt: 'For Nora' })
+    admin.close()
+    await signIn(ron.key)
+    await page.getByRole('heading', { name: 'The desk' }).waitFor()
+    assert.equal(await page.getByText('What its model reads first').count(), 0)
+    await picture(page, 'only-called')
+    await page.getByRole('link', { name: 'New conversation' }).click()
+    await page.getByLabel('First message').fill('one')
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    await page.getByText('Heard: one').waitFor()
+    await account.getByRole('button', { name: 'Sign out' }).click()
+    await form.waitFor()
+    await signIn(nora.key)
+    await page.getByText('No agents for you').waitFor()
+    await picture(page, 'no-agents')
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Conversations' }).click()
+    await page.getByText('For Nora').click()
+    await page.getByText(/Heard: .*For Nora/).waitFor()
+    await page.getByLabel('Message', { exact: true }).fill('Thank you')
+    await page.getByLabel('Message', { exact: true }).press('Enter')
+    await page.getByText(/Heard: .*Thank you/).waitFor()
+    assert.deepEqual(complaints, [])
   })
 })

@@ -12,7 +12,8 @@ import { ParameterTable } from '../components/parameter-table.tsx'
 import { JsonBlock, TextBlock } from '../components/json-block.tsx'
 import { Transfers } from '../components/transfers.tsx'
 import { ToolList } from '../components/tool-list.tsx'
-import { arrangeAgents } from '../state/agents.ts'
+import { usePrincipal } from '../state/account.ts'
+import { arrangeAgents, isOnlyCalled } from '../state/agents.ts'
 import { count } from '../state/format.ts'
 import { useAgents, useGraph } from '../state/queries.ts'
 import { useMedia } from '../state/use-media.ts'
@@ -81,6 +82,16 @@ function AgentGroup(props: {
 }
 
 function NoAgents() {
+  if (usePrincipal()?.roles.includes('admin') === false)
+    return (
+      <EmptyNote title="No agents for you">
+        You reach none of the agents here. Conversations in which you take part are under{' '}
+        <Link to="/conversations" className="text-accent underline">
+          Conversations
+        </Link>
+        .
+      </EmptyNote>
+    )
   return (
     <EmptyNote title="No agents yet">
       Define one with <code className="font-mono">defineAgent</code> in{' '}
@@ -135,14 +146,23 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
     <article className="mx-auto max-w-5xl space-y-7 p-4 md:p-6">
       <AgentHead agent={agent} />
       {agent.warnings.length > 0 && <Warnings agent={agent} />}
-      <Acquaintances agentId={agent.id} />
+      {!isOnlyCalled(agent) && <Acquaintances agentId={agent.id} />}
       <section>
         <h2 className="text-base font-semibold">Parameters</h2>
         <ParameterTable parameters={agent.parameters} />
       </section>
+      {!isOnlyCalled(agent) && <Inside agent={agent} />}
+    </article>
+  )
+}
+
+/** What only readers and admins are shown. */
+function Inside({ agent }: { readonly agent: StoredAgent }) {
+  return (
+    <>
       <Transfers agent={agent} />
       {agent.workflow == null ? <ModelParts agent={agent} /> : <WorkflowPart workflow={agent.workflow} />}
-    </article>
+    </>
   )
 }
 
@@ -192,14 +212,22 @@ function AgentHead({ agent }: { readonly agent: StoredAgent }) {
         <p className="mt-1 max-w-prose text-pretty break-words">{agent.description || 'No description.'}</p>
         <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 text-xs">
           <Fact name="Id" value={agent.id} />
-          {agent.workflow == null ? <ModelFacts agent={agent} /> : <Fact name="Workflow" value={agent.workflow.kind} />}
-          <Fact name="Revision" value={`${agent.revision} (${agent.source === 'code' ? 'from code' : 'data'})`} />
+          {!isOnlyCalled(agent) && <InsideFacts agent={agent} />}
         </dl>
       </div>
       <Link to="/conversations" search={{ agent: agent.id }} className={buttonLook('primary')}>
         New conversation
       </Link>
     </header>
+  )
+}
+
+function InsideFacts({ agent }: { readonly agent: StoredAgent }) {
+  return (
+    <>
+      {agent.workflow == null ? <ModelFacts agent={agent} /> : <Fact name="Workflow" value={agent.workflow.kind} />}
+      <Fact name="Revision" value={`${agent.revision} (${agent.source === 'code' ? 'from code' : 'data'})`} />
+    </>
   )
 }
 

@@ -8,7 +8,7 @@ import { EmptyNote, LoadingNote, ProblemNote, UnreadNote } from '../components/n
 import { type ParameterDrafts, ParameterForm } from '../components/parameter-form.tsx'
 import { ReachNote } from '../components/reach-note.tsx'
 import { RecentList } from '../components/recent-list.tsx'
-import { arrangeAgents } from '../state/agents.ts'
+import { arrangeAgents, isOnlyCalled } from '../state/agents.ts'
 import { toSegment } from '../state/address.ts'
 import { untilAnswered } from '../state/connection.ts'
 import { useDraft } from '../state/drafts.ts'
@@ -184,12 +184,13 @@ function bringIntoView(element: HTMLElement | null): void {
 /** What the agent and everything below it declare. */
 function useFields(agentId: string) {
   const agents = useAgents()
-  const graph = useGraph(agentId)
+  const isShort = agents.data?.some((agent) => agent.id === agentId && isOnlyCalled(agent)) === true
+  const graph = useGraph(isShort ? undefined : agentId)
   const below = useMemo(() => {
     const all = new Map(agents.data?.map((agent) => [agent.id, agent]))
     const ids = [agentId, ...(graph.data?.nodes ?? []).map((node) => node.id).filter((id) => id !== agentId)]
     return ids.flatMap((id) => all.get(id) ?? [])
   }, [agentId, agents.data, graph.data])
   const fields = useMemo(() => parameterFields(below), [below])
-  return { agents: below, fields, isPending: agents.isPending || graph.isPending }
+  return { agents: below, fields, isPending: agents.isPending || (graph.isPending && !isShort) }
 }

@@ -1,9 +1,26 @@
 /** Agents in the order of lists: first those that no other agent lists, then by name; and the sign of an agent. */
 import type { StoredAgent } from '@witan/protocol'
+import type { AgentView } from '@witan/protocol/access'
 
 /** What is known of an agent here. */
 export type KnownAgent = Pick<StoredAgent, 'id' | 'name' | 'subAgents'> &
   Partial<Pick<StoredAgent, 'transfers' | 'workflow'>>
+
+/** In the place of what only readers and admins are shown of an agent. No stored agent has this revision. */
+const unseen = {
+  ...{ model: '', modelKind: 'language', instructions: '', revision: 0, source: 'data', disabled: false },
+  ...{ subAgents: [], transfers: [], queries: [], actions: [], tools: [], warnings: [] },
+} as const
+
+/** An agent of which a caller may be shown only how to call it. */
+export function asStored(agent: AgentView | StoredAgent): StoredAgent {
+  return 'revision' in agent ? agent : ({ ...unseen, ...agent } as unknown as StoredAgent)
+}
+
+/** Whether only how to call it is known of an agent. */
+export function isOnlyCalled({ revision }: Pick<StoredAgent, 'revision'>): boolean {
+  return revision === unseen.revision
+}
 
 /** Agents in two groups, each by name. `roots`: those that no other agent lists; empty if all are listed. */
 export interface ArrangedAgents<Agent> {

@@ -2,7 +2,7 @@
 import { keepPreviousData, QueryClient, queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { isWitanError } from '@witan/client'
 import type { ConversationParticipant } from '@witan/protocol/schemas'
-import { type AgentLook, arrangeAgents, inOrder, type KnownAgent, lookOf, looksOf } from './agents.ts'
+import { type AgentLook, arrangeAgents, asStored, inOrder, type KnownAgent, lookOf, looksOf } from './agents.ts'
 import { comesBack, onReopened } from './connection.ts'
 import { witan } from './witan.ts'
 
@@ -30,18 +30,27 @@ export function useAgents() {
   return useQuery(allAgents)
 }
 
+let reachesAgents = true
+
 const allAgents = queryOptions({
   queryKey: ['agents'],
   queryFn: async () => {
     const agents = []
-    for await (const agent of witan.agents.all({ limit: 200 })) {
-      agents.push(agent)
-      if (agents.length === mostAgents) break
+    reachesAgents = true
+    try {
+      for await (const agent of witan.agents.all({ limit: 200 })) {
+        agents.push(asStored(agent))
+        if (agents.length === mostAgents) break
+      }
+    } catch (error) {
+      // Who only takes part in conversations reaches no agents.
+      if (!isWitanError(error) || error.code !== 'NOT_FOUND') throw error
+      reachesAgents = false
     }
     return inOrder(arrangeAgents(agents))
   },
   // Who begins has none, and writes the first one beside this page.
-  refetchInterval: ({ state }) => (state.data?.length === 0 ? lookAgainMs : false),
+  refetchInterval: ({ state }) => (state.data?.length === 0 && reachesAgents ? lookAgainMs : false),
 })
 
 /** How an agent is shown; by its id where it is not known. */
