@@ -153,6 +153,15 @@ test('[T26] [T29] [T30] [Tb20] [Tb22] a run is one trace with its tree, its word
     const tool = spans.find(({ name }) => name === 'execute_tool broken')
     assert.deepEqual(attribute(tool, 'mlflow.spanInputs'), { word: 'hush' })
     assert.match(tool?.status.code ?? '', /ERROR/)
+    const reply = spans.find(
+      ({ name, parent_span_id: id }) => name.startsWith('chat') && nameOf(id) === 'invoke_agent left',
+    )
+    const read = JSON.stringify(attribute(reply, 'mlflow.spanInputs'))
+    assert.match(
+      read,
+      /^\[\{"role":"system","content":"You are left\."\},\{"role":"user","content":"One\?"\}\]$/,
+      'as a chat',
+    )
     assert.ok(tool?.events.some(({ name }) => name === 'exception'))
     const types = new Set(spans.map((span) => attribute(span, 'mlflow.spanType')))
     assert.deepEqual([...types].sort(), ['AGENT', 'CHAT_MODEL', 'TOOL'])

@@ -9,7 +9,7 @@ export type MessagePart =
 
 /** A message that somebody said. */
 export interface SpokenMessage {
-  readonly role: 'user' | 'assistant' | 'tool'
+  readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly parts: readonly MessagePart[]
   /** Set for the output of a model or an agent. */
   readonly finish_reason?: string
@@ -47,12 +47,15 @@ function written(value: unknown): string {
 
 /** Writes messages as JSON, in one form. */
 export class MessageWriter {
+  /** Whether messages are those of a chat, which begins with its instructions. */
+  readonly isChat: boolean
   readonly #writer: ContentWriter
   readonly #form: MessageForm
 
   constructor(writer: ContentWriter, form: MessageForm) {
     this.#writer = writer
     this.#form = form
+    this.isChat = form === chatty
   }
 
   /** A piece of what `list` joins. */

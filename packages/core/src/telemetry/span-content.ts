@@ -29,10 +29,13 @@ interface Said {
 /** How a call reads its document. */
 interface Reader {
   readonly system: string
+  /** The instructions as the first message of a chat; empty in the form of OpenTelemetry, which has an attribute for them. */
+  readonly opening: readonly string[]
   readonly from: number
 }
 
 const noValues: Bound = new Map()
+const noReader: Reader = { system: '', opening: [], from: 0 }
 
 /**
  * Follows what each document holds, in the order of the log. A model's input is what its document holds since the beginning of the job:
@@ -64,7 +67,8 @@ export class SpanContent {
     const isModel = agent.workflow === null
     const written = agent.instructions + parameterLines(agent.parameters, this.#bound.get(place.call) ?? noValues)
     const system = isModel ? this.writer.value([text(written)]) : ''
-    this.#readers.set(place.call, { system, from })
+    const opens = isModel && this.#messages.isChat ? [this.#messages.piece('system', [text(written)])] : []
+    this.#readers.set(place.call, { system, opening: opens, from })
     return { ...instructions(system), 'gen_ai.input.messages': this.#messages.list([opening]) }
   }
 
@@ -89,14 +93,14 @@ export class SpanContent {
   /** A model replies: what it read, and what it said. */
   replied({ place, body }: Entry & { readonly body: ModelEndBody }, shown: ModelEndBody): Texts {
     const { read, waiting } = this.#said(place)
-    const { system, from } = this.#readers.get(place.call) ?? { system: '', from: 0 }
+    const { system, opening, from } = this.#readers.get(place.call) ?? noReader
     const parts = [...(shown.text === '' ? [] : [text(shown.text)]), ...shown.toolCalls.map(called)]
     const reply = { role: 'assistant', parts, finish_reason: body.finishReason } as const
     const own = body.purpose === undefined || body.purpose === 'output'
     const fresh = waiting.slice(0, body.taken)
     const texts = {
       ...instructions(own ? system : ''),
-      ...(own ? { 'gen_ai.input.messages': this.#messages.list([...read.slice(from), ...fresh]) } : {}),
+      ...(own ? { 'gen_ai.input.messages': this.#messages.list([...opening, ...read.slice(from), ...fresh]) } : {}),
       'gen_ai.output.messages': this.#messages.list([this.#messages.written(reply)]),
     }
     if (body.purpose !== undefined || (!body.accepted && body.text === '')) return texts
