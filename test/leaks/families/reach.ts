@@ -43,6 +43,7 @@ async function playOn(store: Store, ledger: Ledger): Promise<void> {
     await playCells(worlds, ledger)
     await playOtherDatabase(worlds, ledger)
     await playLookalikes(worlds, ledger)
+    await playRepeats(worlds, ledger)
   } finally {
     await worlds.close()
   }
@@ -196,4 +197,31 @@ async function playLookalikes(worlds: Worlds, ledger: Ledger): Promise<void> {
     'the mark stands in what is there',
     (await worlds.snapshot(world.database)).includes(canary('reachshop')),
   )
+}
+
+/** A reply that is remembered under a key is repeated to nobody else: in no other database, and to no other principal. */
+async function playRepeats(worlds: Worlds, ledger: Ledger): Promise<void> {
+  const [here, there] = [await worlds.create('shop'), await worlds.create('other')]
+  const maker: Caller = { tie: 'maker', roles: ['run'] }
+  const start = async (caller: Caller, { database }: World) => {
+    const body = { agent: 'root', id: 'keyed/1', prompt: canary('reachshop') }
+    const request = { method: 'POST', path: '/api/v1/conversations', body, headers: { 'idempotency-key': 'k' } }
+    const response = await worlds.fetch(principalOf(caller, database), request)
+    return { isRepeated: response.headers.has('idempotency-replayed'), text: await response.text() }
+  }
+  ledger.begin('a reply under a key')
+  const first = await start(maker, here)
+  const again = await start(maker, here)
+  ledger.control('a repeat', again.isRepeated && again.text === first.text)
+  const { runId } = JSON.parse(first.text).run as { runId: string }
+  for (const [caller, world] of [
+    [maker, there],
+    [{ tie: 'eve', roles: ['run'] }, here],
+    [{ tie: 'bob', roles: ['run', 'answer', 'read'] }, here],
+  ] as const) {
+    ledger.begin(`a reply under a key of somebody else, for ${nameOf(caller)}`)
+    const told = await start(caller, world)
+    ledger.claim('nothing is repeated', !told.isRepeated)
+    ledger.deny('leak', 'a repeat', told.text.includes(runId) ? [runId] : [])
+  }
 }
