@@ -17,6 +17,7 @@ import type { Contents } from './give.ts'
 import { withPseudonyms } from './pseudonyms.ts'
 import { createReplayStage, type ReplayStage } from './stage.ts'
 import { createScript } from './script.ts'
+import type { Schedule } from './turns.ts'
 
 /** A function tool as an export declares it. */
 export interface DeclaredTool {
@@ -49,7 +50,7 @@ export interface Prepared {
 }
 
 /** Loads what an export holds into `store`. Throws `BODY_INVALID` for what a replay does not play again. */
-export async function prepared(source: ReplaySource, store: Store): Promise<Prepared> {
+export async function prepared(source: ReplaySource, store: Store, schedule: Schedule): Promise<Prepared> {
   const { database, whole, definitions, limits = {} } = source
   refuse(source)
   const used = usedRevisions(whole.entries)
@@ -70,6 +71,7 @@ export async function prepared(source: ReplaySource, store: Store): Promise<Prep
   const stage = createReplayStage({
     store,
     script,
+    schedule,
     limits,
     tools: source.tools.map(toolOf),
     sources: [...new Set(agents.flatMap(({ queries = [] }) => queries.map(({ source: name }) => name)))],

@@ -11,7 +11,7 @@ import { isBrought } from './lookahead.ts'
 import { type Difference, nextIn, stopScript } from './script.ts'
 import type { ReplayStage } from './stage.ts'
 import { takeOver } from './take-over.ts'
-import { force, wake } from './turns.ts'
+import { force, type Schedule, schedules, wake } from './turns.ts'
 
 export type { Difference } from './script.ts'
 export type { ReplaySource } from './prepare.ts'
@@ -37,18 +37,34 @@ export interface ReplayOptions {
 }
 
 /**
- * Plays a conversation again in a fresh store in memory. No model and no tool is called. It ends at the first entry that differs.
- * Throws `BODY_INVALID` before anything is played if the export has something that a replay does not play again.
+ * Plays a conversation again in a fresh store in memory. No model and no tool is called. It ends at the first entry that differs. Where
+ * calls were under way at once the log may not say when each was asked: then the replay tries what else may have been. Throws
+ * `BODY_INVALID` before anything is played if the export has something that a replay does not play again.
  */
-export async function replay(source: ReplaySource, { onProgress }: ReplayOptions = {}): Promise<ReplayReport> {
+export async function replay(source: ReplaySource, options: ReplayOptions = {}): Promise<ReplayReport> {
+  let best: ReplayReport | null = null
+  for (const schedule of schedules) {
+    const report = await playOnce(source, schedule, options)
+    if (best === null || report.difference === null || report.entries > best.entries) best = report
+    if (best.difference === null) break
+  }
+  return best as ReplayReport
+}
+
+async function playOnce(
+  source: ReplaySource,
+  schedule: Schedule,
+  { onProgress }: ReplayOptions,
+): Promise<ReplayReport> {
   const store = memoryStore({ now: () => source.whole.row.createdAt, maxRestingMs: Number.POSITIVE_INFINITY })
   await store.open()
-  const { stage, replayed, contents } = await prepared(source, store)
+  const playing = await prepared(source, store, schedule)
+  const { stage } = playing
   const { script } = stage
   try {
     while (nextIn(script) !== null) {
       const { at } = script
-      await step({ stage, replayed, contents })
+      await step(playing)
       if (onProgress !== undefined && script.at >> 8 !== at >> 8) onProgress(script.at)
     }
     await rest(stage)
@@ -57,16 +73,11 @@ export async function replay(source: ReplaySource, { onProgress }: ReplayOptions
     await stop(stage)
   }
   const { database, whole } = source
-  return {
-    database,
-    conversation: whole.row.id,
-    entries: script.at,
-    runs: whole.entries
-      .filter(isRunStart)
-      .map(({ place }) => ({ id: place.run, traceId: traceIdOf(database, place.run) })),
-    difference: script.difference,
-    store,
-  }
+  const runs = whole.entries
+    .filter(isRunStart)
+    .map(({ place: { run } }) => ({ id: run, traceId: traceIdOf(database, run) }))
+  const { difference, at: entries } = script
+  return { database, conversation: whole.row.id, entries, runs, difference, store }
 }
 
 function isRunStart({ type, kind, place }: Entry): boolean {

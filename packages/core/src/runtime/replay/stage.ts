@@ -10,7 +10,7 @@ import { idsOf, type ScriptIds } from './ids.ts'
 import { isLostAhead, isTakeOver, nextRunStart, refusalAhead } from './lookahead.ts'
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
 import { ahead, isRecorded, nextIn, type Script, takeEntry } from './script.ts'
-import { aware, createTurns, due, launch, type Turns, turnOf, wake } from './turns.ts'
+import { aware, createTurns, due, launch, type Schedule, type Turns, turnOf, wake } from './turns.ts'
 
 /** A replay's runtime, and what drives it. A crash in the log ends the runtime; the next one begins with what is stored. */
 export interface ReplayStage {
@@ -31,6 +31,7 @@ export interface ReplayStage {
 export interface StageOptions {
   readonly store: Store
   readonly script: Script
+  readonly schedule: Schedule
   readonly tools: readonly FunctionTool[]
   readonly sources: readonly string[]
   /** The ids of the models by the name that agents use. */
@@ -46,7 +47,7 @@ export interface StageOptions {
 export function createReplayStage(options: StageOptions): ReplayStage {
   const { script } = options
   const pending: Pending = { replies: new Map(), tools: new Map() }
-  const turns = createTurns(script, pending)
+  const turns = createTurns(script, pending, options.schedule)
   script.onMove = () => wake(turns)
   const known = { options, script, pending, turns, timers: new ReplayTimers(script), ids: idsOf(script), reports: [] }
   const life = { isOver: false }

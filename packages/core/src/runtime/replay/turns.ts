@@ -11,10 +11,18 @@ import { failureWords, toldCodes } from './outcomes.ts'
 import type { Pending } from './pending.ts'
 import { nextIn, type Script } from './script.ts'
 
+/**
+ * When models are asked and tools are called: when the log shows it, as soon as the engine would, or when their answer is due. The log does not
+ * always say which it was.
+ */
+export const schedules = ['shown', 'early', 'late'] as const
+export type Schedule = (typeof schedules)[number]
+
 /** The turns of the jobs of a replay, and what waits for the log to go on. */
 export interface Turns {
   readonly script: Script
   readonly pending: Pending
+  readonly schedule: Schedule
   /** The jobs at work. */
   readonly jobs: Map<string, PacedJob>
   /** Counts decisions, so that a caller sees whether anything happened. */
@@ -26,9 +34,9 @@ export interface Turns {
 }
 
 /** The turns of a script. */
-export function createTurns(script: Script, pending: Pending): Turns {
+export function createTurns(script: Script, pending: Pending, schedule: Schedule): Turns {
   const none = { count: 0, forced: null, waiting: [], launches: [] }
-  return { script, pending, jobs: new Map(), ...none }
+  return { script, pending, schedule, jobs: new Map(), ...none }
 }
 
 /** Null if the job may decide now. Else it stores what it has, and asks again once the log has moved. */
@@ -124,6 +132,8 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
       // What it did until its process died was not stored.
       if ((nextOfJob(script, id)?.epoch ?? epoch) > epoch) return false
       if (!decided.work.every((work) => isQuiet(script, work))) return isTurnOf(turns, job.identity)
+      if (turns.schedule === 'early') return true
+      if (turns.schedule === 'late') return decided.work.some((work) => idOf(work) === next?.place.call)
       return decided.work.every((work) => asksRight(script, work, job))
   }
 }
@@ -152,6 +162,11 @@ function isQuiet(script: Script, work: Work): boolean {
   if (entry.type === 'notice') return isOfModel(entry)
   const isOver = entry.kind === 'agent' && entry.type !== 'start'
   return !isOver || failureWords(entry.body as ErrorBody) !== null || endCodeOf(script, entry.job) !== 'BUDGET_EXCEEDED'
+}
+
+function idOf(work: Work): string | null {
+  if (work.kind === 'think') return work.call.place.call
+  return work.kind === 'act' ? work.id : null
 }
 
 /** Errors of a tool call that is not made. */
