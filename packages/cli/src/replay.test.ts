@@ -86,6 +86,26 @@ describe('a conversation as a file', () => {
     assert.equal((await replay('none.jsonl')).code, 2)
   })
 
+  test('[Tb29] from a step on another model answers, and both trees are compared', async () => {
+    const other = ['--model', 'scripted/desk', '--from', '2', '--config', deskConfig]
+    const { code, out, err } = await replay('chat.jsonl', ...other)
+    assert.deepEqual([code, err], [0, ''])
+    assert.match(out, /^chats\/1 {2}from step 2 with scripted\/desk\n/)
+    assert.match(out, /\n- {5}who-is-it\n/)
+    assert.match(out, /\n\d the same, \d changed, \d added, \d removed · [\d,]+ → [\d,]+ tokens\n$/)
+    assert.ok(!out.includes('\u001b['), 'colours on a pipe')
+    const wrong: [words: string[], said: RegExp][] = [
+      [['--from', '2'], /USAGE {2}--from is a step for another model/],
+      [['--model', 'no/where', '--config', deskConfig], /USAGE {2}The configuration has no model "no\/where"/],
+      [[...other, '--to', 'file:./x.db'], /USAGE {2}--to stores the same log/],
+      [['--model', 'scripted/desk', '--from', '99', '--config', deskConfig], /fewer than 99 model replies/],
+    ]
+    for (const [words, said] of wrong) {
+      const refused = await replay('chat.jsonl', ...words)
+      assert.deepEqual([refused.code, said.test(refused.err)], [2, true], refused.err)
+    }
+  })
+
   test('[Tb29] an approval and its answer are played again; --events prints the log as events', async () => {
     const run = (...words: string[]) => witan([...words, '--config', askConfig], { folder, environment: at('q.db') })
     assert.equal((await run('run', 'asker', 'pay', '--id', 'chats/q')).code, 3)

@@ -2,10 +2,11 @@
 import { isAbsolute, resolve } from 'node:path'
 import { readReplaySource, replay, type ReplayReport, type ReplaySource, storeReplay } from '@witan/core/export'
 import { storeOf } from '@witan/server'
-import { type Command, type Given, jsonOption } from '../command.ts'
+import { type Command, configOption, type Given, jsonOption } from '../command.ts'
 import { type ExitCode, exitCodes, StartError, UsageError } from '../exit.ts'
 import { fileLines } from '../export-file.ts'
 import { printJson } from '../listing.ts'
+import { playOn } from '../replaying.ts'
 import { createProgress } from '../progress.ts'
 import { painter, print, type Terminal } from '../terminal.ts'
 import { count, plural } from '../tree/phrase.ts'
@@ -19,7 +20,10 @@ export const replayCommand: Command = {
   options: {
     conversation: { value: 'ID', help: 'Which one, if the file holds several.' },
     to: { value: 'URL', help: 'Store it there: file:… or postgres://…, a store that holds nothing yet.' },
+    model: { value: 'NAME', help: 'From a step on ask this model of the configuration, and compare both trees.' },
+    from: { value: 'STEP', help: 'The first model reply, counted from 1, that --model gives; default 1.' },
     ...jsonOption,
+    ...configOption,
   },
   examples: ['witan conversations replay chat.jsonl', 'witan conversations replay chat.jsonl --to file:./replay.db'],
   run: play,
@@ -30,6 +34,7 @@ async function play(given: Given, terminal: Terminal): Promise<ExitCode> {
   const url = storeUrl(given.text('to'), terminal)
   const lines = await fileLines(file, terminal)
   const source = await readReplaySource(lines(), { conversation: given.text('conversation') ?? null })
+  if (given.has('model') || given.has('from')) return playOn(given, terminal, source)
   const total = source.whole.entries.length
   const progress = createProgress(terminal)
   const report = await replay(source, {

@@ -18,7 +18,10 @@ export interface Replayed {
 /** Brings the next entries of the log that came from outside together. */
 export async function bring(parts: Parts, script: Script, of: Replayed): Promise<void> {
   const first = nextIn(script) as Entry
-  if (first.appendNo > 0 && first.type === 'message') return begin(parts, script, of.row)
+  if (first.appendNo > 0 && first.type === 'message') {
+    if (!(await beginRun(parts, script, of.row))) stopScript(script)
+    return
+  }
   const { database, id } = of.row
   const log = await parts.warm.latest(database, id)
   const together = await broughtTogether(parts, script, database)
@@ -84,15 +87,22 @@ function participantRow(
   return { user, name, roles, joinedAt, leftAt: change === 'left' ? at : null }
 }
 
-/** Accepts the message that begins a run, as the engine does for a person. */
-async function begin(parts: Parts, script: Script, row: ConversationRow): Promise<void> {
+/** Brings an answer to a live job. */
+export async function bringAnswer(parts: Parts, { row }: Replayed, entry: Entry): Promise<void> {
+  const log = await parts.warm.latest(row.database, row.id)
+  await deliver(parts, log, { jobs: [entry.job], entries: [entry], settle: settlementsOf(entry) })
+}
+
+/** Accepts the message that begins a run, as the engine does for a person. False if the log has none there, or it was refused. */
+export async function beginRun(parts: Parts, script: Script, row: ConversationRow): Promise<boolean> {
   const { database, id } = row
   const message = messageOf(script, database)
-  if (message === null) return stopScript(script)
+  if (message === null) return false
   const accepted =
     script.at === 0 ? await acceptFirst(parts, row, message) : await next(parts, { database, id, message })
-  if (accepted === null || !('result' in accepted) || !('fromSeq' in accepted)) return stopScript(script)
+  if (accepted === null || !('result' in accepted) || !('fromSeq' in accepted)) return false
   accepted.result.catch(() => {}) // the log says how it ends
+  return true
 }
 
 async function next(

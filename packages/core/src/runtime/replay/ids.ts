@@ -1,6 +1,6 @@
 /** The ids of a replay: those of the log, in the order in which its entries are recorded. */
 import type { Entry } from '@witan/protocol/entries'
-import type { Ids } from '../../identity/ids.ts'
+import { type Ids, randomIds } from '../../identity/ids.ts'
 import type { Script } from './script.ts'
 
 /** The ids that entries introduce, and the first one that was not given out yet. */
@@ -24,10 +24,11 @@ export function idsOf(script: Script): ScriptIds {
     type.endsWith('_required') ? [(body as { readonly id: string }).id] : [],
   )
   const appends = queueOf(entries, ({ appendNo }) => (appendNo < 0 ? [String(appendNo)] : []))
+  const fresh = randomIds()
   return {
-    call: () => take(calls, script.at),
-    append: () => Number(take(appends, script.at)),
-    interruption: () => take(interruptions, script.at),
+    call: () => (script.isOpen ? fresh.call() : take(calls, script.at)),
+    append: () => (script.isOpen ? fresh.append() : Number(take(appends, script.at))),
+    interruption: () => (script.isOpen ? fresh.interruption() : take(interruptions, script.at)),
     conversation: () => 'replay',
     owner: () => 'w_replay',
     takeBack() {

@@ -20,6 +20,8 @@ export interface PendingReply {
 /** A tool call that waits for its outcome. */
 export interface PendingTool {
   readonly call: string
+  readonly name: string
+  readonly args: Readonly<Record<string, unknown>>
   readonly owner: string
   readonly context: ToolContext
   finish(outcome: ResultOutcome | PendingOutcome): void
@@ -104,9 +106,9 @@ function waitingTool(
       const checked = tool.check(args)
       return checked.ok ? checked : { ok: true, arguments: args }
     },
-    invoke: ({ callId }, context) =>
+    invoke: ({ callId, arguments: args }, context) =>
       new Promise((resolve) => {
-        const one = { call: callId, owner: context.caller.callId, context, finish: resolve }
+        const one = { call: callId, name: tool.name, args, owner: context.caller.callId, context, finish: resolve }
         const end = () => {
           if (tools.get(callId) === one) tools.delete(callId)
         }

@@ -4,13 +4,15 @@ import type { Entry } from '@witan/protocol/entries'
 import { traceIdOf } from '../../identity/trace.ts'
 import type { Store } from '../../store/store.ts'
 import { memoryStore } from '../../store/drivers/memory.ts'
-import { bring } from './bring.ts'
+import { bring, notReplayable } from './bring.ts'
 import { give, provoke } from './give.ts'
 import { type Prepared, prepared, type ReplaySource } from './prepare.ts'
+import { indexOfStep, type OtherModel, playOn } from './live.ts'
 import { isBrought } from './lookahead.ts'
 import { type Difference, nextIn, stopScript } from './script.ts'
 import type { ReplayStage } from './stage.ts'
 import { takeOver } from './take-over.ts'
+import { compareTrees, type TreeChange } from './tree-diff.ts'
 import { force, type Schedule, schedules, wake } from './turns.ts'
 
 export type { Difference } from './script.ts'
@@ -51,23 +53,47 @@ export async function replay(source: ReplaySource, options: ReplayOptions = {}):
   return best as ReplayReport
 }
 
-async function playOnce(
-  source: ReplaySource,
-  schedule: Schedule,
-  { onProgress }: ReplayOptions,
-): Promise<ReplayReport> {
+/** What came of going on with another model. `difference` is set if the log could not be followed up to the step: then nothing was asked. */
+export interface ContinuedReport extends ReplayReport {
+  /** The calls of both logs. */
+  readonly tree: readonly TreeChange[]
+}
+
+/**
+ * Plays a conversation again up to a step, a model reply of the log counted from 1, and goes on with another model from there. Its tools
+ * give what they gave in the log to the same arguments, and people answer what they answered to the same questions; nothing else is
+ * called. Throws `BODY_INVALID` if the log has fewer steps.
+ */
+export async function replayFrom(source: ReplaySource, other: OtherModel): Promise<ContinuedReport> {
+  const { entries } = source.whole
+  const upTo = indexOfStep(entries, other.from)
+  if (upTo === null) throw notReplayable(`its log has fewer than ${other.from} model replies`)
+  const report = await playOnce(source, 'shown', { upTo, other })
+  const after = (await report.store.readWhole(report.database, report.conversation))?.entries ?? []
+  return { ...report, entries: after.length, tree: report.difference === null ? compareTrees(entries, after) : [] }
+}
+
+interface PlayOptions extends ReplayOptions {
+  /** The number of entries up to which the log is followed. */
+  readonly upTo?: number
+  readonly other?: OtherModel
+}
+
+async function playOnce(source: ReplaySource, schedule: Schedule, options: PlayOptions): Promise<ReplayReport> {
+  const { onProgress, upTo = source.whole.entries.length, other } = options
   const store = memoryStore({ now: () => source.whole.row.createdAt, maxRestingMs: Number.POSITIVE_INFINITY })
   await store.open()
   const playing = await prepared(source, store, schedule)
   const { stage } = playing
   const { script } = stage
   try {
-    while (nextIn(script) !== null) {
+    while (nextIn(script) !== null && script.at < upTo) {
       const { at } = script
       await step(playing)
       if (onProgress !== undefined && script.at >> 8 !== at >> 8) onProgress(script.at)
     }
-    await rest(stage)
+    if (other === undefined) await rest(stage)
+    else if (script.difference === null) await playOn(stage, playing.replayed, other)
   } finally {
     wake(stage.turns)
     await stop(stage)

@@ -25,6 +25,8 @@ export interface Script {
   /** The number of entries that were recorded again. */
   at: number
   difference: Difference | null
+  /** Set once the replay leaves the log: nothing more is expected. */
+  isOpen: boolean
   /** Called when an entry was recorded, or the replay stops. */
   onMove: () => void
   /** The entries that were recorded again, by job and append number. */
@@ -52,7 +54,7 @@ export function createScript(
   }
   const followUps = entries.filter(({ type, kind, body }) => type === 'start' && kind === 'agent' && body.hidden)
   return {
-    ...{ entries, at: from, difference: null, onMove: () => {}, recorded: new Set<string>() },
+    ...{ entries, at: from, difference: null, isOpen: false, onMove: () => {}, recorded: new Set<string>() },
     ...{ jobs: byJob, calls: byCall },
     followUps: new Set(followUps.map(({ job }) => job)),
     epochs: new Map(jobs.map(({ id, epoch }) => [id, epoch])),
@@ -65,9 +67,9 @@ function trackOf(tracks: Map<string, Track>, id: string): Track {
   return known
 }
 
-/** The entry that is expected next; null at the end, and once the logs differ. */
-export function nextIn({ difference, entries, at }: Script): Entry | null {
-  return difference === null ? (entries[at] ?? null) : null
+/** The entry that is expected next; null at the end, and once the logs differ or the log was left. */
+export function nextIn({ difference, isOpen, entries, at }: Script): Entry | null {
+  return difference === null && !isOpen ? (entries[at] ?? null) : null
 }
 
 /** The entries to come, from the expected one on. */
@@ -103,7 +105,7 @@ export function isRecorded({ recorded }: Script, entry: Entry): boolean {
 
 /** Compares an entry with the expected one. An entry that was compared before is ignored. */
 export function takeEntry(script: Script, entry: Entry): void {
-  if (script.difference !== null || isRecorded(script, entry)) return
+  if (script.isOpen || script.difference !== null || isRecorded(script, entry)) return
   script.recorded.add(keyOf(entry))
   const expected = script.entries[script.at] ?? null
   const path = expected === null ? '' : firstDifference(comparable(expected), comparable(entry))

@@ -1,6 +1,6 @@
 /** A runtime for a replay: models and tools wait for the log, ids and times are those of the log, and jobs go on when the log does. */
 import type { AgentData } from '@witan/protocol'
-import type { Clock } from '../../identity/clock.ts'
+import { type Clock, systemClock } from '../../identity/clock.ts'
 import type { Environment } from '../../job/environment.ts'
 import type { Append, AppendResult, JobRow, Store } from '../../store/store.ts'
 import type { FunctionTool } from '../../tool/define.ts'
@@ -74,7 +74,7 @@ type Known = Omit<ReplayStage, 'parts' | 'life'>
 function partsOf(known: Known, life: ReplayStage['life']): Parts {
   const { options, script, pending, timers, ids, reports } = known
   const model = (name: string, id: string) =>
-    [name, waitingModel(id, pending, (call) => isLostAhead(script, call))] as const
+    [name, waitingModel(id, pending, (call) => !script.isOpen && isLostAhead(script, call))] as const
   const parts = wire(
     {
       store: followedStore(known, life),
@@ -140,7 +140,7 @@ function following(
     },
     toolset: (caller) =>
       waitingTools(env.toolset(caller), pending, (tool, args) =>
-        refusalAhead(script, { caller: caller.callId, tool, args }),
+        script.isOpen ? null : refusalAhead(script, { caller: caller.callId, tool, args }),
       ),
     pin(database, id) {
       const start = begun()
@@ -184,7 +184,8 @@ export class ReplayTimers implements Clock {
   }
 
   now(): number {
-    const { entries, at } = this.#script
+    const { entries, at, isOpen } = this.#script
+    if (isOpen) return systemClock.now()
     return (entries[at] ?? entries.at(-1))?.at ?? 0
   }
 

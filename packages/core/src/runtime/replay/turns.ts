@@ -116,7 +116,7 @@ export function isAnswer({ jobs, pending: { replies, tools } }: Turns, entry: En
 function mayGoOn(turns: Turns, job: PacedJob): boolean {
   const { script } = turns
   const { id, epoch } = job.identity
-  if (script.difference !== null) return true
+  if (script.difference !== null || script.isOpen) return true
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   const next = nextIn(script)
   switch (decided.kind) {
