@@ -78,18 +78,28 @@ test('[Tb15] the runs of a conversation add up, and a failed one makes the MLflo
   assert.ok((well?.end_time ?? 0) >= (well?.start_time ?? 1))
 })
 
+/** The paths of all files of a run, below this one. */
+async function filesOf(run: string, path = ''): Promise<readonly string[]> {
+  const found = await ask<{ files?: { path: string; is_dir: boolean }[] }>(
+    `2.0/mlflow/artifacts/list?run_id=${run}&path=${encodeURIComponent(path)}`,
+  )
+  const lists = (found.files ?? []).map((file) => (file.is_dir ? filesOf(run, file.path) : [file.path]))
+  return (await Promise.all(lists)).flat()
+}
+
 interface Measured {
   readonly setup: string
   readonly modelCalls: number
   readonly inputTokens: number
   readonly questions: number
+  readonly versions: number
   readonly messages: number
   readonly faultsFound: number
   readonly faultsLeft: readonly string[]
   readonly byAgent: Readonly<Record<string, { modelCalls: number; inputTokens: number; toolCalls: number }>>
 }
 
-test('[Tb15] [Tb28] the four set-ups of the process discovery are four runs in one table', async () => {
+test('[Tb15] [Tb28] [T31] the four set-ups of the process discovery are four runs in one table, with their models', async () => {
   const experiment = `discovery-${randomUUID()}`
   const words = ['compare.ts', '--json', '--mlflow', url, '--experiment', experiment]
   const cwd = fileURLToPath(new URL('../../examples/process-discovery', import.meta.url))
@@ -122,6 +132,9 @@ test('[Tb15] [Tb28] the four set-ups of the process discovery are four runs in o
       byAgent[`${agent}/model_calls`] = (byAgent[`${agent}/model_calls`] ?? 0) + used.modelCalls
       byAgent[`${agent}/tool_calls`] = (byAgent[`${agent}/tool_calls`] ?? 0) + used.toolCalls
     }
+    const files = await filesOf(runs[index]?.run_id ?? '')
+    assert.equal(files.filter((file) => file.endsWith('/process-model.json')).length, one.versions, files.join(' '))
+    assert.ok(files.some((file) => file.endsWith('/process-model.mmd')))
     for (const [key, value] of Object.entries(byAgent)) assert.equal(metrics[key], value, `${one.setup}: ${key}`)
   }
 })

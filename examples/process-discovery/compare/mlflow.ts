@@ -9,7 +9,7 @@ export interface Mlflow {
 
 /** The telemetry that makes each conversation one run there, with its traces and its usage. */
 export const telemetryOf = ({ url, experiment }: Mlflow) => ({
-  mlflow: { url, experiment, content: 'full', runs: 'conversation' } as const,
+  mlflow: { url, experiment, content: 'full', runs: 'conversation', artifacts: true } as const,
 })
 
 /** Rejects where nothing answers: better before models are asked than after. */
