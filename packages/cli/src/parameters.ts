@@ -1,6 +1,6 @@
 /** Turns `--param k=v` and `--hide k` into the parameters of a conversation, by the types that the agents declare. */
 import type { Client } from '@witan/client'
-import type { GivenParameter, ParameterType, ParameterValue } from '@witan/protocol'
+import { type GivenParameter, isWitanError, type ParameterType, type ParameterValue } from '@witan/protocol'
 import { fitsType } from '@witan/protocol/schemas'
 import { readParameterWords } from './arguments.ts'
 import type { Given, Option } from './command.ts'
@@ -44,9 +44,12 @@ export function toValue(text: string, type: ParameterType | undefined): Paramete
   return type.endsWith('[]') && fitsType(type, read) ? read : text
 }
 
-/** A name has one type in a hierarchy, whichever agent declares it. */
+/** A name has one type in a hierarchy, whichever agent declares it. Who may only call the agent reads that one alone. */
 async function readTypes(agent: string, client: Client): Promise<Types> {
-  const graph = await client.agents.graph(agent)
+  const graph = await client.agents.graph(agent).catch((error: unknown) => {
+    if (isWitanError(error) && error.code === 'NOT_FOUND') return { nodes: [{ id: agent, kind: 'agent' }] }
+    throw error
+  })
   const agents = await Promise.all(
     graph.nodes.filter(({ kind }) => kind === 'agent').map(({ id }) => client.agents.get(id)),
   )

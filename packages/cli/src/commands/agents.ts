@@ -55,14 +55,15 @@ async function list(client: Client, given: Given, terminal: Terminal): Promise<v
       { title: 'SOURCE' },
       { title: 'DESCRIPTION', tone: 'faint' },
     ],
-    cells: (agent) => [agent.id, modelOf(agent), String(agent.revision), agent.source, agent.description],
+    cells: (agent) => [agent.id, ...insideOf(agent), agent.description],
     none: 'There are no agents yet. witan agents apply -f FILE saves some.',
   })
 }
 
-/** A workflow has no model: its kind stands there. */
-function modelOf({ model, workflow }: StoredAgent): string {
-  return workflow == null ? model : `(${workflow.kind})`
+/** A workflow has no model: its kind stands there. Who may only call an agent is shown none of it. */
+function insideOf({ model, workflow, revision, source }: Partial<StoredAgent>): [string, string, string] {
+  if (revision === undefined || source === undefined) return ['–', '–', '–']
+  return [workflow == null ? (model ?? '') : `(${workflow.kind})`, String(revision), source]
 }
 
 function operand(given: Given): string {

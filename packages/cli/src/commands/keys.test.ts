@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer } from '@witan/server'
 import { witan } from '../testing/witan.ts'
 
@@ -59,6 +60,39 @@ describe('keys on the command line', () => {
       assert.match(wrong.err, /lets this token into the database default, not into shop/)
       const stranger = await witan(['keys', 'list', '--url', server.url])
       assert.match(stranger.err, /UNAUTHENTICATED/)
+    } finally {
+      await server.close()
+    }
+  })
+
+  test('a key with the role run lists agents, runs one with its parameters, and reads what it started', async () => {
+    const agents = [
+      {
+        id: 'desk',
+        model: 'play/x',
+        instructions: 'x',
+        description: 'Helps.',
+        parameters: [{ name: 'age', type: 'number' }],
+      },
+    ] as const
+    const environment = { WITAN_STORE_URL: `file:${join(folder, 'd.db')}`, WITAN_PORT: '0', WITAN_LOG_LEVEL: 'error' }
+    const config = await loadConfig({ cwd: folder, env: { ...environment, WITAN_AUTH_MODE: 'keys' } })
+    const made = await witan(['keys', 'create', '--id', 'user:ron', '--role', 'run'], { folder, environment })
+    const server = await startServer({
+      ...config,
+      agents: [...agents],
+      models: { 'play/x': scriptedModel(() => 'Hello.') },
+    })
+    const ron = { folder, environment: { ...environment, WITAN_TOKEN: made.out.trim() } }
+    try {
+      assert.match((await witan(['agents', 'list'], ron)).out, /desk +– +– +– +Helps\./)
+      const ran = await witan(['run', 'desk', 'Good morning', '--param', 'age=5', '--json'], ron)
+      assert.deepEqual([ran.code, ran.err], [0, ''])
+      assert.match((await witan(['conversations', 'list'], ron)).out, /desk/)
+      const unknown = await witan(['run', 'dusk', 'Good morning', '--param', 'age=5'], ron)
+      assert.match(unknown.err, /Did you mean `desk`/)
+      assert.match((await witan(['keys', 'list'], ron)).err, /NOT_FOUND/)
+      assert.match((await witan(['agents', 'list'], { folder, environment })).err, /UNAUTHENTICATED.*API key/)
     } finally {
       await server.close()
     }
