@@ -91,7 +91,7 @@ function count(facts: Writable<UsageFact>[], entry: Entry): void {
 function factOf(facts: Writable<UsageFact>[], of: Pick<UsageFact, 'agent' | 'day' | 'model'>): Writable<UsageFact> {
   const known = facts.find(({ agent, day, model }) => agent === of.agent && day === of.day && model === of.model)
   if (known !== undefined) return known
-  const fresh = { ...of, ...emptySums }
+  const fresh = { ...emptySums, agent: of.agent, day: of.day, model: of.model }
   facts.push(fresh)
   return fresh
 }
@@ -170,7 +170,7 @@ export function sumsIn(fact: UsageFact, by: UsageDimension): UsageSums {
 
 /** A row of sums, to be changed in place. */
 export function newRow({ by, key, day }: Pick<UsageRow, 'by' | 'key' | 'day'>, sums: UsageSums): Writable<UsageRow> {
-  const row = { by, key, day, ...emptySums }
+  const row = { ...emptySums, by, key, day }
   addSums(row, sums)
   return row
 }

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
-import { assertRefused, begin, by, entry } from '../../testing/conformance/store-fixtures.ts'
+import { type TestContext, test } from 'node:test'
+import type { Entry } from '@witan/protocol/entries'
+import { assertRefused, begin, by, conversation, database, entry } from '../../testing/conformance/store-fixtures.ts'
 import { sqliteStore } from './sqlite.ts'
 
-test('[I7] what is appended in one turn follows on, and is fenced once another has claimed its job between', async (context) => {
+async function openStore(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'witan-append-'))
   const store = sqliteStore({ file: join(folder, 'witan.db'), synchronous: 'normal' })
   context.after(async () => {
@@ -15,6 +16,11 @@ test('[I7] what is appended in one turn follows on, and is fenced once another h
     rmSync(folder, { recursive: true })
   })
   await store.open()
+  return store
+}
+
+test('[I7] what is appended in one turn follows on, and is fenced once another has claimed its job between', async (context) => {
+  const store = await openStore(context)
   const job = await begin(store, { id: 'j1' })
   const append = () => store.append({ ...by(job), entries: [entry('more', 'j1')] })
   const [first, second, , claimed, late] = await Promise.all([
@@ -33,4 +39,23 @@ test('[I7] what is appended in one turn follows on, and is fenced once another h
   )
   assert.equal(claimed.length, 1)
   assertRefused(late, 'fenced')
+})
+
+test('[T27] what an append has used counts for no conversation that is deleted in the same turn, and for all else', async (context) => {
+  const store = await openStore(context)
+  const body = { code: 'USAGE_INCOMPLETE', detail: 'lost', model: 'local/small' }
+  const lost = { ...entry('', 'j1'), type: 'notice', kind: null, body } as Entry
+  const used = { database, entries: [lost], usedBy: 'user:anna' }
+  const [, , isGone] = await Promise.all([
+    store.append({ ...used, conversation: 'chats/gone', create: conversation('chats/gone') }),
+    store.append({ ...used, conversation: 'chats/kept', create: conversation('chats/kept') }),
+    store.deleteConversation(database, 'chats/gone'),
+  ])
+  assert.equal(isGone, true)
+  const countsBy = async (dimension: 'conversation' | 'user') => {
+    const rows = await store.listUsage(database, { by: dimension, after: null, limit: 9 })
+    return rows.map(({ key, incomplete }) => [key, incomplete])
+  }
+  assert.deepEqual(await countsBy('conversation'), [['chats/kept', 1]])
+  assert.deepEqual(await countsBy('user'), [['user:anna', 2]])
 })

@@ -14,7 +14,7 @@ import type { SqliteConnection } from './sqlite-connection.ts'
 import { useContents } from './sqlite-content-rows.ts'
 import { setParticipants } from './sqlite-participant-rows.ts'
 import { firstRunKey, nextKey, startJob, takeJob } from './sqlite-job-rows.ts'
-import { countUsage, type UsageTally } from './sqlite-usage-rows.ts'
+import { countUsage, type UsageTally, writeTally } from './sqlite-usage-rows.ts'
 import { jobOf, jsonText, optionalText, type StoredJob, storedJob } from './sqlite-rows.ts'
 
 /** The heads that earlier appends of the same transaction left, by channel. Nothing else was written since. */
@@ -123,7 +123,10 @@ function write(
   const before = member.head?.lastSeq ?? 0
   const lastSeq = before + texts.length
   if (lastSeq >= keysOfConversation) throw fullError(append.conversation)
-  if (member.over !== null) for (const sql of logSql.deleteConversation) connection.run(sql, member.over)
+  if (member.over !== null) {
+    writeTally(connection, member.tally)
+    for (const sql of logSql.deleteConversation) connection.run(sql, member.over)
+  }
   const number = member.head?.number ?? createConversation(connection, newRow(append))
   let key = number * keysOfConversation + before
   for (const text of texts) connection.run(logSql.insertEntry, ++key, text)
@@ -138,7 +141,7 @@ function write(
   if (append.participants !== undefined) setParticipants(connection, append.participants, { database, number })
   insertArtifacts(connection, append.entries, { database, number, before })
   if (append.usedBy !== undefined)
-    countUsage(member, append.entries, { database, conversation: append.conversation, user: append.usedBy })
+    countUsage(member.tally, append.entries, { database, conversation: append.conversation, user: append.usedBy })
   if (note !== undefined && note.text !== null) connection.run(replySql.noteReply, database, note.key, note.text)
   const jobs = planned.map((one) => changeJob(connection, one, { ...member, number }))
   return { ok: true, before, lastSeq, jobs }

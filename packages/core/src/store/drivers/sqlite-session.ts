@@ -67,12 +67,13 @@ export class SqliteSession {
 
   /**
    * Runs `work` in one transaction with the other writes of this turn. Resolves when it is durable. An append may use the
-   * `heads` that earlier appends of the transaction left; any other write clears them.
+   * `heads` that earlier appends of the transaction left; any other write clears them, and finds the usage written.
    */
   async write<Value>(work: (connection: SqliteConnection, turn: Turn) => Value, isAppend = false): Promise<Value> {
     const { connection, group, turn } = this.#use()
     return group.write(() => {
       if (!isAppend) turn.heads.clear()
+      if (!isAppend) writeTally(connection, turn.tally)
       return work(connection, turn)
     })
   }

@@ -20,13 +20,6 @@ export const usageSql = {
 insert into usage (database, ${columns})
 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 on conflict ${together}`,
-  /** Adds a fact to the rows of its agent `?3`, user `?4`, model `?5` and day. One statement for all: the values are bound once. */
-  addFact: `
-insert into usage (database, ${columns})
-select ?1, column1, column2, ?2, ?6, ?7 * column3, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16
-from (values ('agent', ?3, 1), ('day', '', 1), ('model', ?5, 0), ('user', ?4, 1))
-where column2 is not null
-on conflict ${together}`,
   listUsage: `
 select ${columns} from usage
 where database = ?1 and dimension = ?2 and (key, day) > (?3, ?4) order by key, day limit ?5`,
