@@ -1,5 +1,5 @@
 /** The lines above a run: who is asked what, and whether a script answers instead of a model. */
-import type { Client, FilePart } from '@witan/client'
+import { type Client, type FilePart, isWitanError } from '@witan/client'
 import { attachedText } from './attachments.ts'
 import type { Stage } from './stage.ts'
 import { columnsOf, painter, print } from './terminal.ts'
@@ -33,9 +33,12 @@ export async function printWelcome(
   print(terminal.output)
 }
 
-/** One sentence if any agent below this one has a scripted model, else null. */
+/** One sentence if any agent below this one has a scripted model, else null. Who may only call the agent is not told. */
 export async function scriptNotice(client: Client, agent: string): Promise<string | null> {
-  const { nodes } = await client.agents.graph(agent)
+  const { nodes } = await client.agents.graph(agent).catch((error: unknown) => {
+    if (isWitanError(error) && error.code === 'NOT_FOUND') return { nodes: [{ id: agent, kind: 'agent' }] }
+    throw error
+  })
   const reached = await Promise.all(nodes.filter(({ kind }) => kind === 'agent').map(({ id }) => client.agents.get(id)))
   // A workflow has no model.
   const agents = reached.filter(({ workflow }) => workflow == null)

@@ -88,6 +88,8 @@ describe('keys on the command line', () => {
       assert.match((await witan(['agents', 'list'], ron)).out, /desk +– +– +– +Helps\./)
       const ran = await witan(['run', 'desk', 'Good morning', '--param', 'age=5', '--json'], ron)
       assert.deepEqual([ran.code, ran.err], [0, ''])
+      const drawn = await witan(['run', 'desk', 'Good morning', '--param', 'age=5'], ron)
+      assert.match(drawn.out, /Hello\./)
       assert.match((await witan(['conversations', 'list'], ron)).out, /desk/)
       const unknown = await witan(['run', 'dusk', 'Good morning', '--param', 'age=5'], ron)
       assert.match(unknown.err, /Did you mean `desk`/)
