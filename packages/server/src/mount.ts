@@ -177,12 +177,16 @@ async function* once(frame: string): AsyncGenerator<string> {
 function stream(c: RouteContext, reply: StreamReply, options: AppOptions): Response {
   const { log, auth } = options
   const requestId = c.get('requestId')
-  const admitted = whileAdmitted({ auth, request: c.req.raw, asking: c.get('asking') ?? 'own' }, options.stop.streams)
-  return streamResponse(reply.frames, {
-    stop: admitted.signal,
+  const watch = whileAdmitted({ auth, request: c.req.raw, asking: c.get('asking') ?? 'own' }, options.stop.streams)
+  const frames: StreamReply['frames'] = (signal) => {
+    watch.begin()
+    return reply.frames(signal)
+  }
+  return streamResponse(frames, {
+    stop: watch.signal,
     destroy: () => c.env?.outgoing?.destroy(),
     onEnd: (end, error) => {
-      admitted.end()
+      watch.end()
       if (end === 'failed') log('error', 'a stream failed', { requestId, error })
       if (end === 'slow') log('warn', 'a reader was too slow for its stream', { requestId })
       reply.onEnd?.(end)

@@ -108,7 +108,11 @@ export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
     const path = route.path.replace('+}', '}')
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, requests, answers) }
   }
-  const bearer = { type: 'http', scheme: 'bearer', description: 'The token that the server printed at its start.' }
+  const bearer = {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The token that the server printed at its start, an API key, or a JWT, by its mode.',
+  }
   return {
     openapi: '3.1.1',
     info: { title: 'Witan', version: 'v1', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },

@@ -69,6 +69,37 @@ describe('signing in with a key', () => {
   })
 })
 
+test('only a stream that is read has its caller checked again, until it ends', async () => {
+  let checks = 0
+  const stage = await createStage(({ keyLookup }) => {
+    const auth = createKeyAuth({ lookup: keyLookup, port: () => 4747, log: () => undefined })
+    const check: typeof auth.check = (request, asking) => {
+      checks += 1
+      return auth.check(request, asking)
+    }
+    return { ...auth, check, recheckMs: 5 }
+  })
+  const { key } = await stage.runtime.keys.create({ roles: ['admin'] })
+  const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' }
+  await stage.call('POST', '/api/v1/conversations', { body: { agent: 'boss', id: 'chats/1' }, headers })
+  const path = '/api/v1/conversations/chats:1/events'
+  const seen = async () => {
+    const before = checks
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    return checks - before
+  }
+  assert.equal((await stage.fetch('HEAD', path, { headers })).status, 200)
+  assert.equal(await seen(), 0)
+  const open = await stage.fetch('GET', path, { headers })
+  const reader = open.body?.getReader()
+  const read = reader?.read()
+  assert.ok((await seen()) > 0)
+  await reader?.cancel()
+  await read
+  assert.equal(await seen(), 0)
+  await stage.close()
+})
+
 describe('signing in where there is one token, or none', () => {
   test('the token works as a key does', async () => {
     const stage = await createStage('local')

@@ -10,34 +10,44 @@ export interface Admitted {
   readonly asking: Asking
 }
 
+/** A watch on the caller of one stream. */
+export interface Watch {
+  /** Aborts when the server stops, and when the caller is let in no more. */
+  readonly signal: AbortSignal
+  /** The stream is read: a reply to `HEAD` never is. */
+  begin(): void
+  /** The stream is over. */
+  end(): void
+}
+
 /**
  * Checks the caller of an open stream again and again. The signal aborts with `stop`, and when the check refuses: the key was revoked,
- * or it or the token has expired. A store that does not answer ends no stream. Call `end` when the stream is over.
+ * or it or the token has expired. A store that does not answer ends no stream.
  */
-export function whileAdmitted(
-  { auth, request, asking }: Admitted,
-  stop: AbortSignal,
-): { readonly signal: AbortSignal; end(): void } {
-  if (auth.recheckMs === null) return { signal: stop, end: () => undefined }
+export function whileAdmitted({ auth, request, asking }: Admitted, stop: AbortSignal): Watch {
+  const { recheckMs } = auth
+  if (recheckMs === null) return { signal: stop, begin: () => undefined, end: () => undefined }
   const over = new AbortController()
   const abort = (): void => over.abort()
   let isChecking = false
-  const timer = setInterval(() => {
+  let timer: NodeJS.Timeout | undefined
+  const check = async (): Promise<void> => {
     if (isChecking) return
     isChecking = true
-    auth
-      .check(request, asking)
-      .catch((error: unknown) => {
-        if (isWitanError(error) && error.code === 'UNAUTHENTICATED') abort()
-      })
-      .finally(() => {
-        isChecking = false
-      })
-  }, auth.recheckMs).unref()
-  stop.addEventListener('abort', abort)
-  if (stop.aborted) abort()
+    try {
+      await auth.check(request, asking)
+    } catch (error) {
+      if (isWitanError(error) && error.code === 'UNAUTHENTICATED') abort()
+    }
+    isChecking = false
+  }
   return {
     signal: over.signal,
+    begin() {
+      timer ??= setInterval(() => void check(), recheckMs).unref()
+      stop.addEventListener('abort', abort)
+      if (stop.aborted) abort()
+    },
     end() {
       clearInterval(timer)
       stop.removeEventListener('abort', abort)
