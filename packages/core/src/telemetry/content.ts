@@ -46,9 +46,15 @@ export class ContentWriter {
   }
 
   #json(value: unknown, limit: number): string {
-    const written = this.#clean(value)
-    if (fits(written, limit)) return written
+    const isLong = isLonger(value, limit)
+    const written = isLong ? null : this.#clean(value)
+    if (written !== null && fits(written, limit)) return written
+    // Of a long value every text is scrubbed once, and none is written whole: a reply may have ten megabytes.
     const whole = this.#scrub === null ? value : scrubbedValue(value, this.#scrub)
+    if (isLong && this.#scrub !== null && !isLonger(whole, limit)) {
+      const clean = this.#clean(whole)
+      if (fits(clean, limit)) return clean
+    }
     for (const most of shapes) {
       const shorter = this.#clean(shortened(whole, most))
       if (fits(shorter, limit)) return shorter
@@ -81,6 +87,26 @@ function plain(text: string): string {
 
 function fits(text: string, limit: number): boolean {
   return text.length * 3 <= limit || (text.length <= limit && Buffer.byteLength(text) <= limit)
+}
+
+/** Whether a value is written with more characters than `limit`, whatever they are. Stops as soon as it knows. */
+function isLonger(value: unknown, limit: number): boolean {
+  const open = [value]
+  let length = 0
+  while (open.length > 0 && length <= limit) {
+    const one = open.pop()
+    length += 1
+    if (typeof one === 'string') length += one.length
+    else if (Array.isArray(one)) {
+      if (one.length > limit) return true
+      open.push(...one)
+    } else if (typeof one === 'object' && one !== null)
+      for (const [key, inner] of Object.entries(one)) {
+        length += key.length
+        open.push(inner)
+      }
+  }
+  return length > limit
 }
 
 /** A text of at most `limit` bytes; the mark says how many bytes were cut. */
