@@ -27,7 +27,10 @@ const spoken: readonly (readonly [RegExp, string])[] = [
     '`witan agents export` prints agents as they are written',
   ],
   [/; \/api\/v1\/openapi\.json has its schema/g, ''],
-  [/GET \/api\/v1\/openapi\.json lists what there is/g, '`witan --help` lists what there is'],
+  [
+    /GET \/api\/v1\/openapi\.json lists what there is, and the roles that reach it/g,
+    '`witan --help` lists what there is; it may need another role',
+  ],
   [/Give it when starting the conversation/g, 'Give it with `--param NAME=VALUE`'],
   [/Pass it when starting the conversation/g, 'Give it with `--param NAME=VALUE`'],
 ]

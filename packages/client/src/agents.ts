@@ -21,7 +21,10 @@ export interface AgentGraph {
 /** An agent to save. A stored agent may be sent back as it is: its `revision`, `source` and `warnings` are ignored. */
 export type AgentToSave = AgentInput & Partial<Pick<StoredAgent, 'revision' | 'source' | 'warnings' | 'modelKind'>>
 
-/** The agents of the database that the token picks. */
+/**
+ * The agents of the database that the token picks. A caller with the role `run` alone reads only `id`, `name`, `description` and
+ * `parameters`, of the agents that it may call.
+ */
 export interface Agents {
   /** One page. */
   list(query?: PageQuery): Promise<Page<StoredAgent>>

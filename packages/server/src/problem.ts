@@ -29,7 +29,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
 /** The error for a path where there is nothing, or nothing that the caller reaches. */
 export function nothingAt(path: string): WitanError {
   const shown = path.slice(0, 200).replace(/[^\w./:%~-]/g, '?')
-  const hint = 'GET /api/v1/openapi.json lists what there is.'
+  const hint = 'GET /api/v1/openapi.json lists what there is, and the roles that reach it.'
   return new WitanError('NOT_FOUND', `There is nothing at \`${shown}\`.`, { hint })
 }
 
