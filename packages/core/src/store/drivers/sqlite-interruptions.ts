@@ -15,7 +15,7 @@ type InterruptionMethods = Pick<
 export function interruptionMethods(session: SqliteSession): InterruptionMethods {
   return {
     countOpenInterruptions: (database, most) =>
-      session.read(({ get }) => get(interruptionSql.countOpen, database, most)?.count as number),
+      session.read(({ tuples }) => tuples(interruptionSql.openOnes, database, most).length),
     getInterruption: (database, id) =>
       session.read(({ get }) => {
         const row = get(interruptionSql.getInterruption, database, id)

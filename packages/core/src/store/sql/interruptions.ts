@@ -61,8 +61,8 @@ order by i.number
 limit ?3`,
   /** Found by their conversation. */
   listInterruptionsReached: `${columns} where i.number > ?2 and ${filter} and ${isReached} order by i.number limit ?3`,
-  countOpen: `
-select count(*) as count from (select 1 from interruptions where database = ?1 and state = 'open' limit ?2)`,
+  /** One row for each. */
+  openOnes: `select 1 as one from interruptions where database = ?1 and state = 'open' limit ?2`,
   readInterruptions: `${columns} where i.conversation = ?1 order by i.number`,
   dueInterruptions: `${columns}
 where i.state = 'open' and i.expires_at is not null and i.expires_at <= ?1
