@@ -1,6 +1,7 @@
 /** The part of a configuration that says who may ask. */
+import { WitanError } from '@witan/protocol'
 import { z } from 'zod'
-import { authModes } from './auth.ts'
+import { type AuthMode, authModes } from './auth.ts'
 import type { JwtAuthOptions } from './auth-jwt.ts'
 import { isLoopback } from './host.ts'
 
@@ -55,4 +56,12 @@ export function jwtOf(auth: AuthConfig): Pick<JwtAuthOptions, 'issuer' | 'audien
   const { mode, issuer, audience, jwksUrl = null, claims = usualClaims } = auth
   if (mode !== 'jwt' || issuer === undefined || audience === undefined) return null
   return { issuer, audience, jwksUrl, claims }
+}
+
+/** Throws `CONFIG_INVALID` for keys in a store that ends with its process: no command could make one. */
+export function checkKeyStore(mode: AuthMode, store: { readonly url: string }): void {
+  if (mode !== 'keys' || store.url !== 'memory:') return
+  const detail = 'auth.mode "keys" needs a store that lasts: no key can be made for one in memory.'
+  const hint = 'Set store.url or WITAN_STORE_URL to file:… or postgres://….'
+  throw new WitanError('CONFIG_INVALID', detail, { path: 'store.url', hint })
 }

@@ -57,6 +57,7 @@ describe('a server', () => {
       const config = await configure({ server: { host: '0.0.0.0', port: 0 }, auth: { mode } })
       await assert.rejects(startServer(config), isRefused('0.0.0.0'))
     }
+    await assert.rejects(startServer(await configure({ auth: { mode: 'keys' } })), isRefused('a store that lasts'))
     const first = await startServer(await configure({ auth: { mode: 'none' } }))
     await assert.rejects(
       startServer(await configure({ server: { port: first.port } })),

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { studioFolder } from '@witan/studio'
 import { createApp } from './app.ts'
 import { checkBinding } from './auth.ts'
+import { checkKeyStore } from './auth-config.ts'
 import { type Config, storeFile } from './config.ts'
 import { isEveryAddress, isLoopback, nameOf } from './host.ts'
 import { listen } from './listen.ts'
@@ -38,6 +39,7 @@ export interface StartOptions {
 export async function startServer(config: Config, options: StartOptions = {}): Promise<WitanServer> {
   const { host } = config.server
   checkBinding(host, config.auth.mode)
+  checkKeyStore(config.auth.mode, config.store)
   const log = createLog(config.logLevel)
   const runtime = await openRuntime(config, log)
   try {
