@@ -1,16 +1,19 @@
 /** What long texts cost: each is scrubbed once, however often it must be shortened. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { scrubberOfValues } from '../parameter/scrub.ts'
 import { ContentWriter } from './content.ts'
 
 /** Hides one word, and counts the characters that it has read. */
 function counting() {
   const read = { characters: 0 }
+  const hides = scrubberOfValues(['hidden-word'])
+  assert.ok(hides !== null)
   const scrub = (text: string) => {
     read.characters += text.length
-    return text.replaceAll('hidden-word', '[hidden]')
+    return hides(text)
   }
-  return { read, writer: new ContentWriter(scrub) }
+  return { read, writer: new ContentWriter(Object.assign(scrub, { inPieces: hides.inPieces })) }
 }
 
 const long = 'of a hidden-word, "many" words; '.repeat(40_000)
