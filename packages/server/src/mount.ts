@@ -1,6 +1,6 @@
 /** Mounts routes on the application: validates requests, runs the handlers, writes responses. */
 import type { Principal, Witan } from '@witan/core'
-import { WitanError } from '@witan/protocol'
+import { isWitanError, WitanError } from '@witan/protocol'
 import { accessOf, mayReach, type Reach } from '@witan/protocol/access'
 import type { Context } from 'hono'
 import { wantsStream } from './accept.ts'
@@ -13,7 +13,7 @@ import { readQuery } from './query.ts'
 import { resultFrame } from './run-frames.ts'
 import type { Call, Keyed, Reply, Route, StreamReply } from './route.ts'
 import { streamResponse } from './sse.ts'
-import { whileAdmitted } from './still-admitted.ts'
+import { refuseLate, whileAdmitted } from './still-admitted.ts'
 import { validate } from './validate.ts'
 
 type RouteContext = Context<AppEnv>
@@ -73,11 +73,12 @@ async function answer(
   { options, witanOf, reach }: { options: AppOptions; witanOf: (principal: Principal) => Witan; reach: Reach },
 ): Promise<Response> {
   const request = c.req.raw
-  const { runtime, log } = options
+  const { runtime, log, auth } = options
+  const since = performance.now()
   if (reach !== 'open') {
     const asking = checkOrigin(request, options.hosts)
     c.set('asking', asking)
-    const principal = await options.auth.check(request, asking)
+    const principal = await auth.check(request, asking)
     c.set('principal', principal)
     if (!mayReach(reach, principal)) throw nothingAt(c.req.path)
   }
@@ -104,6 +105,8 @@ async function answer(
   }
   const reply =
     scope === null ? await act({}) : await actOnce(scope, act, { replies: runtime.idempotency, log, failure })
+  const asking = c.get('asking')
+  if (asking !== undefined && !('frames' in reply)) await refuseLate({ auth, request, asking }, since)
   return respond(c, { reply, route, options })
 }
 
@@ -187,11 +190,16 @@ function stream(c: RouteContext, reply: StreamReply, options: AppOptions): Respo
     destroy: () => c.env?.outgoing?.destroy(),
     onEnd: (end, error) => {
       watch.end()
-      if (end === 'failed') log('error', 'a stream failed', { requestId, error })
+      if (end === 'failed' && !isGone(error)) log('error', 'a stream failed', { requestId, error })
       if (end === 'slow') log('warn', 'a reader was too slow for its stream', { requestId })
       reply.onEnd?.(end)
     },
   })
+}
+
+/** True if the conversation was deleted meanwhile, or its reader has left it. */
+function isGone(error: unknown): boolean {
+  return isWitanError(error) && error.code === 'NOT_FOUND'
 }
 
 /** `{id}` as Hono writes it; `{path+}` takes the rest. */

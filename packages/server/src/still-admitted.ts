@@ -1,4 +1,4 @@
-/** Ends a stream whose caller is let in no more. */
+/** Ends a stream whose caller is let in no more, and refuses the late reply of a request. */
 import { isWitanError } from '@witan/protocol'
 import type { Auth } from './auth.ts'
 import type { Asking } from './host.ts'
@@ -37,7 +37,7 @@ export function whileAdmitted({ auth, request, asking }: Admitted, stop: AbortSi
     try {
       await auth.check(request, asking)
     } catch (error) {
-      if (isWitanError(error) && error.code === 'UNAUTHENTICATED') abort()
+      if (isOut(error)) abort()
     }
     isChecking = false
   }
@@ -53,4 +53,19 @@ export function whileAdmitted({ auth, request, asking }: Admitted, stop: AbortSi
       stop.removeEventListener('abort', abort)
     },
   }
+}
+
+/**
+ * Checks the caller of a request again before its reply, if that took longer than streams go on unchecked. `since` is when the caller was
+ * checked, as `performance.now()` gives it. Throws `UNAUTHENTICATED`; a store that does not answer refuses no reply.
+ */
+export async function refuseLate({ auth, request, asking }: Admitted, since: number): Promise<void> {
+  if (auth.recheckMs === null || performance.now() - since < auth.recheckMs) return
+  await auth.check(request, asking).catch((error: unknown) => {
+    if (isOut(error)) throw error
+  })
+}
+
+function isOut(error: unknown): boolean {
+  return isWitanError(error) && error.code === 'UNAUTHENTICATED'
 }

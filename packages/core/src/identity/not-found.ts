@@ -21,14 +21,21 @@ export function nothingHere(): WitanError {
   return new WitanError('NOT_FOUND', 'There is nothing here.', { hint: 'It may need another role.' })
 }
 
-/** A `NOT_FOUND` error. `path`: the field with the id; `hint`: a better next step than the list. */
+interface About {
+  readonly path?: string
+  readonly hint?: string
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** A `NOT_FOUND` error. `path`: the field with the id; `hint`: a better next step than the list; `details`: for the program only. */
 export function notFound(
   kind: keyof typeof hints,
   id: string,
-  { path, hint = hints[kind] }: { readonly path?: string; readonly hint?: string } = {},
+  { path, hint = hints[kind], details }: About = {},
 ): WitanError {
   return new WitanError('NOT_FOUND', `There is no ${kind} \`${id.slice(0, 200)}\`.`, {
     ...(path === undefined ? {} : { path }),
+    ...(details === undefined ? {} : { details }),
     hint,
   })
 }

@@ -32,6 +32,20 @@ export async function refuseUnreached(scope: Scope, id: string, deed: Deed): Pro
   if (!hasRole(scope.principal, 'admin')) await conversationRow(scope, id, deed)
 }
 
+/**
+ * Refuses the result of a run to somebody who spoke in its conversation and left it before the end. Who wants it of a conversation that is
+ * gone gets it. Throws `NOT_FOUND`; the request has had its effect all the same.
+ */
+export async function refuseWhoLeft(
+  { parts, principal, database }: Scope,
+  { runId, conversationId }: { readonly runId: string; readonly conversationId: string },
+): Promise<void> {
+  if (readsAll(principal)) return
+  const row = await parts.store.getConversation(database, conversationId)
+  if (row === null || mayDo(principal, 'read', await involvementOf(parts.store, principal, row))) return
+  throw notFound('run', runId, { details: { outcome: 'unknown' } })
+}
+
 /** The job of a run or a task, if the principal may do this with its conversation. Throws `NOT_FOUND`. */
 export async function jobRow(scope: Scope, id: string, { kind, deed }: { kind: JobKind; deed: Deed }): Promise<JobRow> {
   const job = await scope.parts.store.getJob(scope.database, id)

@@ -10,7 +10,7 @@ import { joinRun } from '../command/join.ts'
 import { notFound } from '../identity/not-found.ts'
 import type { Deed } from '../identity/rights.ts'
 import type { Answer } from '../tool/tool.ts'
-import { isAdmitted, reached, refuseUnreached } from './reach.ts'
+import { isAdmitted, reached, refuseUnreached, refuseWhoLeft } from './reach.ts'
 import { parseBody, refuseMixedInput } from './body.ts'
 import type { AcceptedRun, NoteOption } from './contract.ts'
 import { authorOf } from './author.ts'
@@ -83,9 +83,12 @@ export async function liveRun(scope: Scope, id: string): Promise<AcceptedRun | n
   return presented(scope, { runId: job.id, conversationId: id, fromSeq: seq, result })
 }
 
-/** A run as its caller sees it. */
+/** A run as its caller sees it. Whoever has left the conversation by its end does not get its result. */
 export function presented(scope: Scope, accepted: Accepted): AcceptedRun {
-  const result = accepted.result.then((stored: StoredResult) => present(scope, stored))
+  const result = accepted.result.then(async (stored: StoredResult) => {
+    await refuseWhoLeft(scope, accepted)
+    return present(scope, stored)
+  })
   result.catch(() => {})
   return { ...accepted, result }
 }
