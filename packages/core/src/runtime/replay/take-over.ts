@@ -23,12 +23,22 @@ export async function takeOver(stage: ReplayStage, place: Place): Promise<boolea
   const { store } = stage.options
   const row = await store.getJob(place.database, next.job)
   if (row === null || row.owner === null || row.endedAt !== null || row.epoch >= next.epoch) return false
+  if (next.type === 'notice' && next.body.code === 'USAGE_INCOMPLETE' && turns.jobs.has(row.id))
+    return letGo(stage, place)
   if (turns.jobs.has(row.id)) await begin(stage, place, row.id)
   const wasLost = isTakeOver(next)
   const claimed = await claimUpTo(stage, row, { epoch: next.epoch, wasLost })
   if (claimed === null) return false
   const { parts } = stage
   parts.worker.run(claimed, await parts.warm.latest(place.database, place.conversation))
+  return true
+}
+
+/** The process dropped its fold, with all jobs on it, and took them up again: it notes the model calls that it had under way. */
+async function letGo({ parts, turns }: ReplayStage, { database, conversation }: Place): Promise<true> {
+  const log = await parts.warm.get(database, conversation)
+  turns.jobs.clear()
+  log.spoil('spoilt')
   return true
 }
 
