@@ -136,8 +136,9 @@ function messageOf(script: Script, database: string): Message | null {
 }
 
 /** The error for what a replay cannot play again. Nothing was played yet. */
-export function notReplayable(what: string): WitanError {
+export function notReplayable(what: string, cause?: unknown): WitanError {
   return new WitanError('BODY_INVALID', `This conversation cannot be replayed: ${what}.`, {
+    ...(cause === undefined ? {} : { cause }),
     hint: 'Export it with `witan conversations export`; the page on replay lists what is not played again.',
   })
 }

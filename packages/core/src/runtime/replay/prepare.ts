@@ -1,5 +1,5 @@
 /** Prepares a replay: what the export must hold, the definitions in a fresh store, and the stage. */
-import { type AgentData, WitanError } from '@witan/protocol'
+import { type AgentData, isWitanError, WitanError } from '@witan/protocol'
 import { agentSchema } from '@witan/protocol/schemas'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow } from '../../agent/records.ts'
@@ -50,7 +50,20 @@ export interface Prepared {
 }
 
 /** Loads what an export holds into `store`. Throws `BODY_INVALID` for what a replay does not play again. */
-export async function prepared(source: ReplaySource, store: Store, schedule: Schedule): Promise<Prepared> {
+export function prepared(source: ReplaySource, store: Store, schedule: Schedule): Promise<Prepared> {
+  return asRead(() => load(source, store, schedule))
+}
+
+/** The lines of an export have their form, and the bodies in them any: what the engine could not have written is refused as a whole. */
+async function asRead<Result>(read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read()
+  } catch (error) {
+    throw isWitanError(error) ? error : notReplayable('its log has an entry that Witan does not write', error)
+  }
+}
+
+async function load(source: ReplaySource, store: Store, schedule: Schedule): Promise<Prepared> {
   const { database, whole, definitions, limits = {} } = source
   refuse(source)
   const used = usedRevisions(whole.entries)
@@ -63,7 +76,7 @@ export async function prepared(source: ReplaySource, store: Store, schedule: Sch
     ])
   }
   const agents = definitions.flatMap(({ revisions }) => revisions.map(({ data }) => data as unknown as AgentData))
-  const load = async ({ registry }: Parts) => {
+  const loadInto = async ({ registry }: Parts) => {
     await registry.ensure(database)
     for (const [id, revisions] of used) for (const one of revisions) await registry.ensureRevision(database, id, one)
   }
@@ -76,10 +89,10 @@ export async function prepared(source: ReplaySource, store: Store, schedule: Sch
     tools: source.tools.map(toolOf),
     sources: [...new Set(agents.flatMap(({ queries = [] }) => queries.map(({ source: name }) => name)))],
     models: new Map([...modelIds(definitions, whole.entries), ...Object.entries(source.models ?? {})]),
-    load,
+    load: loadInto,
     isTraced: whole.entries.some(({ type, body }) => type === 'message' && body.traceparent !== undefined),
   })
-  await load(stage.parts)
+  await loadInto(stage.parts)
   const contents = new Map((whole.contents ?? []).map(({ digest, bytes }) => [digest, bytes]))
   for (const [digest, bytes] of contents) await store.putContent(database, digest, bytes)
   return { stage, contents, replayed: { row: asBegun(database, whole.row), participants: whole.participants ?? [] } }
@@ -207,7 +220,7 @@ export async function readReplaySource(
   const { maxDepth = null, ...limits } = runtime?.limits ?? {}
   return {
     database,
-    whole: await withPseudonyms(one.whole, agentsIn(own)),
+    whole: await asRead(() => withPseudonyms(one.whole, agentsIn(own))),
     definitions: own,
     tools: runtime?.tools ?? [],
     limits: {
