@@ -1,0 +1,124 @@
+/** Tb29: what random systems do not do: trims, retries, checkpoints, people who come and go, values hidden later, tools that wait. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRuntime, defineAgent, defineTool, ModelCallError, type RuntimeOptions, type Runtime } from '@witan/core'
+import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
+import { z } from 'zod'
+import { readReplaySource } from './prepare.ts'
+import { replay } from './replay.ts'
+
+/** Plays the conversation, and gives the types and codes of its log. */
+async function replayed(runtime: Runtime): Promise<ReadonlySet<string>> {
+  const source = await readReplaySource(runtime.exportConversation('chats/1'))
+  const { difference } = await replay(source)
+  assert.equal(difference, null)
+  await runtime.close()
+  return new Set(
+    source.whole.entries.flatMap(({ type, body }) => ('code' in body ? [type, String(body.code)] : [type])),
+  )
+}
+
+const desk = (more: Partial<Parameters<typeof defineAgent>[0]>) =>
+  defineAgent({ id: 'desk', instructions: 'Help.', model: scriptedModel(() => 'Yes.'), ...more } as Parameters<
+    typeof defineAgent
+  >[0])
+
+async function started(options: RuntimeOptions, body: object = {}): Promise<Runtime> {
+  const runtime = createRuntime({ retry: { tries: 2, baseMs: 1 }, ...options })
+  const { run } = await runtime.start({ agent: 'desk', id: 'chats/1', prompt: 'go', ...body })
+  await run?.result
+  return runtime
+}
+const say = async (runtime: Runtime, body: object) => (await runtime.run('chats/1', body)).result
+
+test('[Tb29] a history that was summarised, or cut, is so again', async () => {
+  for (const trim of [
+    { kind: 'summarize' as const, maxTokensBefore: 1, maxTokensAfter: 1 },
+    { kind: 'truncate' as const, messagesBefore: 2, messagesAfter: 1 },
+  ]) {
+    const runtime = await started({ agents: [desk({ history: { trim } })] })
+    for (const prompt of ['one', 'two', 'three']) await say(runtime, { prompt })
+    assert.ok((await replayed(runtime)).has('summary'), trim.kind)
+  }
+})
+
+test('[Tb29] a call that was made again, and one that failed, are so again', async () => {
+  let asked = 0
+  const model = scriptedModel((request) => {
+    asked += 1
+    if (lastUserMessage(request) === 'down') return new ModelCallError('down', { retryable: false })
+    return asked === 1 ? new ModelCallError('busy', { status: 503, retryable: true }) : 'Yes.'
+  })
+  const runtime = await started({ agents: [desk({ model })] })
+  await say(runtime, { prompt: 'down' })
+  const seen = await replayed(runtime)
+  for (const code of ['MODEL_RETRIED', 'MODEL_CALL_FAILED', 'USAGE_INCOMPLETE']) assert.ok(seen.has(code), code)
+})
+
+test('[Tb29] a tool that saves notes and files, asks and runs an agent does so again', async () => {
+  const busy = defineTool({
+    name: 'busy',
+    description: 'Works.',
+    parameters: z.object({}),
+    execute: async (_, context) => {
+      await context.checkpoint.save({ step: 1 })
+      const saved = await context.artifacts.save({ name: 'a.txt', mediaType: 'text/plain', text: 'A' })
+      await context.artifacts.read(saved.id)
+      const { why } = await context.ask([{ id: 'why', text: 'Why?' }])
+      const { text } = await context.agents.run('clerk', `Because ${why?.text}.`)
+      return { text, id: saved.id }
+    },
+  })
+  const model = scriptedModel((_, turn) => (turn === 0 ? call('busy', {}) : 'Done.'))
+  const clerk = defineAgent({
+    id: 'clerk',
+    instructions: 'Help.',
+    model: scriptedModel(() => 'Noted.', { id: 'x/clerk' }),
+    parents: [],
+  })
+  const runtime = await started({ agents: [desk({ model, tools: [busy] }), clerk] })
+  const { interruptions } = await runtime.getConversation('chats/1')
+  const answers = interruptions.map(({ id }) => ({ id, answer: { why: { text: 'it rains' } } }))
+  assert.equal((await say(runtime, { answers })).text, 'Done.')
+  const seen = await replayed(runtime)
+  for (const type of ['checkpoint', 'artifact', 'question_required', 'resolved']) assert.ok(seen.has(type), type)
+})
+
+test('[Tb29] people come, are asked and leave again, and a value is hidden later', async () => {
+  const model = scriptedModel((request, turn) =>
+    lastUserMessage(request).includes('ask') && turn === 1
+      ? call('ask_user', { user: 'anna', message: 'Well?' })
+      : 'Yes.',
+  )
+  const parameters = [{ name: 'key', type: 'string' as const }]
+  const runtime = await started(
+    { agents: [desk({ model, parameters, users: [{ id: 'anna' }, { id: 'ben' }] })] },
+    { parameters: { key: 'value-4711' }, users: ['anna'] },
+  )
+  await runtime.addParticipant('chats/1', { id: 'ben' })
+  await runtime
+    .start({
+      agent: 'desk',
+      id: 'chats/1',
+      prompt: 'hide',
+      parameters: { key: { value: 'value-4711', sendToModel: false } },
+    })
+    .then(({ run }) => run?.result)
+  await say(runtime, { prompt: 'ask anna' })
+  await runtime.removeParticipant('chats/1', 'ben')
+  await say(runtime, { prompt: 'bye', onActive: 'interrupt' }).catch(() => undefined)
+  const seen = await replayed(runtime)
+  for (const one of ['participant', 'PARAMETERS_HIDDEN']) assert.ok(seen.has(one), one)
+})
+
+test('[Tb29] a fork, and an export without its function tools, are refused by name', async () => {
+  const note = defineTool({ name: 'note', description: 'Notes.', parameters: z.object({}), execute: () => 'x' })
+  const runtime = await started({ agents: [desk({ tools: [note] })] })
+  const { lastSeq } = await runtime.getConversation('chats/1')
+  await runtime.forkConversation('chats/1', { seq: lastSeq, id: 'chats/2' })
+  const fork = await readReplaySource(runtime.exportConversation('chats/2'))
+  await assert.rejects(replay(fork), /cannot be replayed: it is a fork/)
+  const bare = { ...(await readReplaySource(runtime.exportConversation('chats/1'))), tools: [] }
+  await assert.rejects(replay(bare), /does not declare the function tool `note` of `desk`/)
+  await runtime.close()
+})
