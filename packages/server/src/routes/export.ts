@@ -4,6 +4,8 @@ import { conversationId, defineRoute, type Route } from '../route.ts'
 
 /** How many lines are written before other requests get their turn. */
 const linesPerTurn = 128
+/** After a longer one, such as a file, they get it at once; in characters. */
+const longLine = 65_536
 
 /** Everything that a replay of a conversation needs. */
 export const exportRoutes: readonly Route[] = [
@@ -24,7 +26,7 @@ export const exportRoutes: readonly Route[] = [
       const lines: Uint8Array[] = []
       for await (const line of call.witan.exportConversation(conversationId(call))) {
         lines.push(Buffer.from(`${line}\n`))
-        if (lines.length % linesPerTurn === 0) await nextTurn()
+        if (lines.length % linesPerTurn === 0 || line.length > longLine) await nextTurn()
       }
       const headers = {
         'content-type': 'application/x-ndjson',

@@ -89,3 +89,34 @@ test('[Tb29] a file with a hidden value is not exported, and nobody but an admin
   await assert.rejects(textOf(reader.exportConversation('chats/1')), { code: 'NOT_FOUND' })
   await runtime.close()
 })
+
+test('[Tb29] [D15] a large file is searched in pieces: others get their turn, and a value between two pieces is found', async () => {
+  const desk = defineAgent({
+    id: 'desk',
+    instructions: 'Help.',
+    model: scriptedModel(() => 'Read.'),
+    parameters: [key],
+  })
+  const exported = async (text: string) => {
+    const data = Buffer.from(text).toString('base64')
+    const file = { type: 'file', mediaType: 'text/plain', data, name: 'a.txt' } as const
+    const runtime = await told({ agents: [desk], prompt: [{ type: 'text', text: 'Read it.' }, file] })
+    let count = 0
+    const isOver = { now: false }
+    const turn = (): void => {
+      count += 1
+      if (!isOver.now) setImmediate(turn)
+    }
+    setImmediate(turn)
+    try {
+      await textOf(runtime.exportConversation('chats/1'))
+    } finally {
+      isOver.now = true
+      await runtime.close()
+    }
+    return count
+  }
+  const turns = await exported('A note. [hidden] '.repeat(120_000))
+  assert.ok(turns >= 40, `${turns} turns`)
+  await assert.rejects(exported(`${'-'.repeat(65_536 - 4)}${secret}`), { code: 'BODY_INVALID' })
+})

@@ -9,6 +9,8 @@ import { callDigest } from '../../tool/digest.ts'
 
 /** How many entries are cleaned before others get their turn. */
 const entriesPerTurn = 64
+/** How much of a file is searched at once, in characters. */
+const pieceLength = 65_536
 
 /** A hidden value, and what stands for it. */
 interface Replaced {
@@ -35,8 +37,7 @@ export async function withPseudonyms(
   const bare = { ...whole, jobs, interruptions: [] }
   if (all.length === 0) return bare
   for (const content of whole.contents ?? []) {
-    await nextTurn() // a file has up to 16 MiB
-    refuseHidden(content, all)
+    await refuseHidden(content, all)
   }
   const parameters = Object.fromEntries(
     Object.entries(whole.row.parameters).map(([name, [value, ...flags]]) => [
@@ -90,11 +91,25 @@ function substituted(text: string, scrub: (text: string) => string, pseudonym: s
   return without === marked ? text : without.replaceAll(scrubbed, pseudonym).replaceAll(standIn, scrubbed)
 }
 
-function refuseHidden({ bytes, name }: StoredContent, all: Replacements): void {
-  const text = Buffer.from(bytes).toString('latin1')
-  const utf8 = Buffer.from(bytes).toString('utf8')
-  if (all.every(({ replace }) => replace === null || (replace(text) === text && replace(utf8) === utf8))) return
-  throw new WitanError('BODY_INVALID', `The file \`${name ?? 'without a name'}\` holds a value that is hidden.`, {
+/** A file has up to 16 MiB: it is searched a piece at a time. */
+async function refuseHidden({ bytes, name }: StoredContent, all: Replacements): Promise<void> {
+  const scrub = scrubberOfValues(all.flatMap(({ value, replace }) => (replace === null ? [] : [value])))
+  if (scrub === null) return
+  for (const encoding of ['utf8', 'latin1'] as const) {
+    await nextTurn()
+    const text = Buffer.from(bytes).toString(encoding).replaceAll(scrubbed, standIn)
+    const pieces = scrub.inPieces()
+    let clean = ''
+    for (let from = 0; from < text.length; from += pieceLength) {
+      await nextTurn()
+      clean += pieces.take(text.slice(from, from + pieceLength))
+    }
+    if (clean + pieces.rest() !== text) throw holdsHidden(name)
+  }
+}
+
+function holdsHidden(name: string | null): WitanError {
+  return new WitanError('BODY_INVALID', `The file \`${name ?? 'without a name'}\` holds a value that is hidden.`, {
     hint: 'A conversation with such a file cannot be exported for a replay; `witan export` moves it with its values.',
   })
 }
