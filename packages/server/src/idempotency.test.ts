@@ -13,10 +13,13 @@ const scope = {
 const held = { key: 'k', at: 1 }
 
 /** What is asked of the replies when the request ends in this error. */
-async function askedAfter(error: WitanError): Promise<readonly string[]> {
+async function askedAfter(error: WitanError, runId?: string): Promise<readonly string[]> {
   const asked: string[] = []
   const replies = {
-    begin: async () => ({ state: 'fresh', reservation: held }) as const,
+    begin: async () =>
+      runId === undefined
+        ? ({ state: 'fresh', reservation: held } as const)
+        : ({ state: 'noted', reservation: held, runId } as const),
     finish: async (_: unknown, of: unknown) => void asked.push(of === held ? 'finish' : 'finish another'),
     abandon: async (_: unknown, of: unknown) => void asked.push(of === held ? 'abandon' : 'abandon another'),
   }
@@ -32,4 +35,9 @@ test('[P20] a key is given up where its request was refused, and kept where the 
   assert.deepEqual(await askedAfter(new WitanError('STORE_UNAVAILABLE', 'the disk is full')), ['abandon'])
   const lost = new WitanError('STORE_UNAVAILABLE', 'no reply', { details: { outcome: 'unknown' } })
   assert.deepEqual(await askedAfter(lost), [])
+})
+
+test('[P20] the key of a run that is there stays, whatever refuses a repeat', async () => {
+  for (const code of ['STORE_UNAVAILABLE', 'NOT_FOUND'] as const)
+    assert.deepEqual(await askedAfter(new WitanError(code, 'not now'), 'c_1'), [], code)
 })

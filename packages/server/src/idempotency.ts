@@ -81,6 +81,8 @@ export async function actOnce(
     return reply
   } catch (error) {
     if (wasRefused(error)) {
+      // A run that was noted is there, whatever refused this repeat.
+      if (begun.state === 'noted') throw error
       if (!mayStillHappen(error)) await replies.abandon(scope, reservation)
       throw error
     }
