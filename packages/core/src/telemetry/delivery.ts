@@ -1,6 +1,6 @@
 /** Brings spans to a server that may be slow, away or refusing: it retries, and what has no room is dropped and counted [E80]. */
 import type { Clock } from '../identity/clock.ts'
-import { mostInRequest, type Parcel, type ParcelOptions, ParcelQueue } from './parcel-queue.ts'
+import { type Parcel, type ParcelOptions, ParcelQueue } from './parcel-queue.ts'
 
 /** What became of a request. `refused`: the same request will never be taken. `complaint`: what was not taken with the spans. */
 export type Sent =
@@ -27,10 +27,14 @@ const reportEveryMs = 60_000
 
 interface State {
   dropped: number
+  /** The spans that were taken out of the queue: sent, or refused. */
+  removed: number
   failures: number
   reportedAt: number
   /** Ends the wait for the next request. */
   cancel: (() => void) | null
+  /** Whether that wait is for more spans, and not for a server that has failed. */
+  isCollecting: boolean
   sending: Promise<void> | null
 }
 
@@ -41,9 +45,11 @@ export class Delivery {
   readonly #stop = new AbortController()
   readonly #state: State = {
     dropped: 0,
+    removed: 0,
     failures: 0,
     reportedAt: Number.NEGATIVE_INFINITY,
     cancel: null,
+    isCollecting: false,
     sending: null,
   }
 
@@ -67,13 +73,19 @@ export class Delivery {
   /** Takes the spans of one job; those that have no room are dropped, the last ones first. */
   offer(spans: readonly (Uint8Array | string)[], options: ParcelOptions): void {
     this.drop(this.#queue.add(spans, options))
-    if (this.#queue.spans > 0) this.#schedule(this.#queue.spans >= mostInRequest.spans ? 0 : collectMs)
+    const { cancel, isCollecting } = this.#state
+    if (this.#queue.isRequest && isCollecting) {
+      cancel?.()
+      this.#state.cancel = null
+    }
+    this.#schedule(null)
   }
 
   /** Sends what waits, without another try and for at most so long. The rest is dropped and reported. */
   async close(withinMs: number): Promise<void> {
     this.#state.cancel?.()
     this.#state.cancel = () => {}
+    this.#state.isCollecting = false
     const end = this.#of.clock.after(withinMs, () => this.#stop.abort(), { background: true })
     await this.#state.sending
     while (this.#queue.spans > 0 && !this.#stop.signal.aborted) if ((await this.#sendOne()) !== null) break
@@ -83,21 +95,27 @@ export class Delivery {
     this.drop(this.#queue.clear(), 'the process ends')
   }
 
-  #schedule(ms: number): void {
-    if (this.#state.cancel !== null || this.#state.sending !== null) return
+  /** Sends in so many ms; null: once more spans had time to come, or at once if they fill a request. */
+  #schedule(waitMs: number | null): void {
+    if (this.#queue.spans === 0 || this.#state.cancel !== null || this.#state.sending !== null) return
+    this.#state.isCollecting = waitMs === null
+    const ms = waitMs ?? (this.#queue.isRequest ? 0 : collectMs)
     const begin = () => {
       this.#state.cancel = null
+      this.#state.isCollecting = false
       this.#state.sending = this.#drain()
     }
     this.#state.cancel = this.#of.clock.after(ms, begin, { background: true })
   }
 
-  /** Sends until nothing waits or a request fails. */
+  /** Sends what waits, until a request fails. What comes meanwhile is collected anew: a request for each run would cost more than the run. */
   async #drain(): Promise<void> {
     let waitMs: number | null = null
-    while (this.#queue.spans > 0 && waitMs === null && !this.#stop.signal.aborted) waitMs = await this.#sendOne()
+    const end = this.#state.removed + this.#queue.spans
+    const isLeft = () => this.#state.removed < end || this.#queue.isRequest
+    while (isLeft() && waitMs === null && !this.#stop.signal.aborted) waitMs = await this.#sendOne()
     this.#state.sending = null
-    if (this.#queue.spans > 0 && !this.#stop.signal.aborted) this.#schedule(waitMs ?? 0)
+    if (!this.#stop.signal.aborted) this.#schedule(waitMs)
   }
 
   /** Sends one request. Returns how long to wait before the next, or null if there is nothing to wait for. */
@@ -116,6 +134,7 @@ export class Delivery {
     this.#state.failures = 0
     if (sent.kind === 'taken' && sent.complaint !== undefined) complain(this.#of, this.#state, sent.complaint)
     const gone = this.#queue.remove(count)
+    this.#state.removed += gone
     if (sent.kind === 'refused') this.drop(gone, sent.reason)
     return null
   }

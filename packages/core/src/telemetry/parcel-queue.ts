@@ -20,7 +20,7 @@ export type ParcelOptions = Pick<Parcel, 'group' | 'summary' | 'files'>
 /** The most bytes that wait, whatever the number of spans. */
 const mostBytes = 12 * 1024 * 1024
 /** The most in one request. */
-export const mostInRequest = { spans: 512, bytes: 4 * 1024 * 1024 }
+const mostInRequest = { spans: 512, bytes: 4 * 1024 * 1024 }
 
 /** A queue of parcels. What is under way stays in it until it is taken out. */
 export class ParcelQueue {
@@ -35,6 +35,11 @@ export class ParcelQueue {
 
   get spans(): number {
     return this.#spans
+  }
+
+  /** Whether what waits fills a request. */
+  get isRequest(): boolean {
+    return this.#spans >= mostInRequest.spans || this.#bytes >= mostInRequest.bytes
   }
 
   /** How many more spans fit. */
