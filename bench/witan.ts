@@ -1,6 +1,15 @@
 /** Witan as it is used: a runtime with the agents of a scenario on one of the stores. */
 import { join } from 'node:path'
-import { createRuntime, defineAgent, defineTool, memoryStore, type Runtime, sqliteStore, type Store } from '@witan/core'
+import {
+  createRuntime,
+  defineAgent,
+  defineTool,
+  memoryStore,
+  type Runtime,
+  type RuntimeOptions,
+  sqliteStore,
+  type Store,
+} from '@witan/core'
 import { z } from 'zod'
 import { instantModel, type Latency } from './instant-model.ts'
 import { instructionsOf, lookUp, type Scenario } from './scenario.ts'
@@ -16,11 +25,14 @@ export interface Place {
   /** An empty folder of its own. */
   readonly folder: string
   readonly latency: Latency
+  /** Where traces go; nowhere by default. */
+  readonly telemetry?: RuntimeOptions['telemetry'] & object
+  readonly report?: (error: unknown) => void
 }
 
 /** Builds a scenario on Witan, on this store, which is closed with it. Nothing is dropped between runs. */
 export async function witanOn(scenario: Scenario, store: Store, latency: Latency): Promise<Subject> {
-  const runtime = runtimeOf(scenario, store, latency)
+  const runtime = runtimeOf(scenario, store, { latency })
   await runtime.ready
   return subjectOf(
     () => runtime,
@@ -30,7 +42,7 @@ export async function witanOn(scenario: Scenario, store: Store, latency: Latency
 
 /** Builds a scenario on Witan. */
 export async function witan(scenario: Scenario, place: Place): Promise<Subject> {
-  const make = () => runtimeOf(scenario, storeOf(place.store, place.folder), place.latency)
+  const make = () => runtimeOf(scenario, storeOf(place.store, place.folder), place)
   let runtime = make()
   await runtime.ready
   return subjectOf(
@@ -54,7 +66,11 @@ function subjectOf(runtime: () => Runtime, refresh: () => Promise<void>): Subjec
   }
 }
 
-function runtimeOf(scenario: Scenario, store: Store, latency: Latency): Runtime {
+function runtimeOf(
+  scenario: Scenario,
+  store: Store,
+  { latency, telemetry = {}, report }: Pick<Place, 'latency' | 'telemetry' | 'report'>,
+): Runtime {
   const tool = defineTool({
     name: 'lookup',
     description: 'Look up the current weather for a city in the given unit.',
@@ -74,7 +90,7 @@ function runtimeOf(scenario: Scenario, store: Store, latency: Latency): Runtime 
         })
       : defineAgent({ id, workflow: { kind: 'parallel', agents: [...role.parallel] } }),
   )
-  return createRuntime({ agents, store })
+  return createRuntime({ agents, store, telemetry, ...(report === undefined ? {} : { report }) })
 }
 
 function storeOf(name: StoreName, folder: string): Store {

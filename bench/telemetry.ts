@@ -1,0 +1,130 @@
+/**
+ * What traces cost: `npm run bench:telemetry -- [--rounds 10] [--ms 500] [--scenarios S2,S4] [--stores memory,normal,sqlite] [--json FILE]`.
+ *
+ * Runs without telemetry, with spans that hold no text, and with spans that hold all of it; each in a warm process of its own, measured
+ * in turn, with a collector in another process. Then what a queue holds when the collector never answers, and how long the event loop
+ * is held while the spans of a run with very long texts are made.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { aboutHere } from './about.ts'
+import { type Figure, figureOf } from './figure.ts'
+import { gridOf, short } from './grid.ts'
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '10' },
+    ms: { type: 'string', default: '500' },
+    scenarios: { type: 'string', default: 'S2,S4' },
+    stores: { type: 'string', default: 'memory,normal,sqlite' },
+    json: { type: 'string' },
+  },
+})
+
+/** The exports that are measured; the first is what the others are compared with. */
+const contents = ['off', 'none', 'full'] as const
+
+/** A process of this benchmark, which answers each order with one message. */
+async function open(file: string, args: readonly string[], memory = false) {
+  const execArgv = ['--no-warnings', '--conditions=witan-source', ...(memory ? ['--expose-gc'] : [])]
+  const child = fork(join(import.meta.dirname, file), args, {
+    execArgv,
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
+  const answer = async () => ((await once(child, 'message')) as [Record<string, number>])[0]
+  const first = await answer()
+  return {
+    first,
+    ask(order: string) {
+      child.send(order)
+      return answer()
+    },
+    async close() {
+      child.send('end')
+      await once(child, 'exit')
+    },
+  }
+}
+
+/** CPU µs per run for each kind of content, and the spans that the collector got of those that were made. */
+async function costOf(scenario: string, store: string) {
+  const sink = await open('telemetry-sink.ts', [])
+  const url = `http://127.0.0.1:${sink.first['port']}/v1/traces`
+  const subjects = []
+  for (const content of contents)
+    subjects.push({ content, process: await open('telemetry-child.ts', ['cost', scenario, store, content, url]) })
+  const cpu: Record<string, number[]> = { off: [], none: [], full: [] }
+  let dropped = 0
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    for (const { content, process: subject } of round % 2 === 0 ? subjects : [...subjects].reverse()) {
+      const said = await subject.ask(values.ms)
+      cpu[content]?.push(said['cpu'] ?? Number.NaN)
+      dropped += said['dropped'] ?? 0
+    }
+  }
+  for (const { process: subject } of subjects) await subject.close()
+  const { spans = 0 } = await sink.ask('count')
+  await sink.close()
+  const ratioOf = (content: string) => figureOf((cpu[content] ?? []).map((one, at) => one / (cpu['off']?.[at] ?? 1)))
+  const figures = contents.map((content) => ({ content, cpu: figureOf(cpu[content] ?? []), ratio: ratioOf(content) }))
+  return { scenario, store, figures, spans, dropped }
+}
+
+/** MB that a full queue holds for a collector that never answers, beyond what the same runs leave without telemetry. */
+async function heldOf() {
+  const sink = await open('telemetry-sink.ts', ['silent'])
+  const url = `http://127.0.0.1:${sink.first['port']}/v1/traces`
+  const held: Record<string, number> = {}
+  for (const content of contents) {
+    const subject = await open('telemetry-child.ts', ['held', 'S4', 'memory', content, url], true)
+    held[content] = (await subject.ask('held'))['mb'] ?? Number.NaN
+    await subject.close()
+  }
+  await sink.close()
+  return held
+}
+
+/** The longest time that the event loop was held while the spans of long texts were made, in ms. */
+async function longestHold() {
+  const sink = await open('telemetry-sink.ts', [])
+  const url = `http://127.0.0.1:${sink.first['port']}/v1/traces`
+  const held: Record<string, Record<string, number>> = {}
+  for (const content of contents) {
+    const subject = await open('telemetry-child.ts', ['hold', 'S1', 'memory', content, url])
+    held[content] = await subject.ask('hold')
+    await subject.close()
+  }
+  await sink.close()
+  return held
+}
+
+function shown({ median, min, max }: Figure): string {
+  return `${short(median)} (${short(min)}..${short(max)})`
+}
+
+async function main(): Promise<void> {
+  const about = aboutHere()
+  const costs = []
+  for (const scenario of values.scenarios.split(','))
+    for (const store of values.stores.split(',')) costs.push(await costOf(scenario, store))
+  const [held, hold] = [await heldOf(), await longestHold()]
+  console.log(`${about.text}; CPU µs per run: median (lowest..highest), and the median of the ratios to \`off\`\n`)
+  const rows = costs.map(({ scenario, store, figures, spans, dropped }) => [
+    `${scenario} ${store}`,
+    ...figures.flatMap(({ content, cpu, ratio }) => [
+      shown(cpu),
+      ...(content === 'off' ? [] : [ratio.median.toFixed(2)]),
+    ]),
+    `${spans} (${dropped})`,
+  ])
+  console.log(gridOf(['', 'off', 'none', 'ratio', 'full', 'ratio', 'spans taken (dropped)'], rows))
+  console.log(`\nMB after 3,000 runs, a collector that never answers: ${JSON.stringify(held)}`)
+  console.log(`The loop was held, ms at most, by runs with long texts: ${JSON.stringify(hold)}`)
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify({ about, costs, held, hold }, null, 2)}\n`)
+}
+
+await main()
