@@ -59,3 +59,23 @@ test('[T27] what an append has used counts for no conversation that is deleted i
   assert.deepEqual(await countsBy('conversation'), [['chats/kept', 1]])
   assert.deepEqual(await countsBy('user'), [['user:anna', 2]])
 })
+
+test('usage that is appended in one turn with a deletion counts for its agent, and the conversation begins anew', async (context) => {
+  const store = await openStore(context)
+  const used = (): Entry => {
+    const body = { name: 'look', toolCallId: 't1', arguments: {}, bound: [] }
+    return { ...entry('used'), type: 'start', kind: 'tool', body } as Entry
+  }
+  const append = (fresh: boolean) => {
+    const create = fresh ? { create: conversation('chats/1') } : {}
+    return store.append({ database, conversation: 'chats/1', ...create, entries: [used()], usedBy: 'user:anna' })
+  }
+  await Promise.all([append(true), append(false), store.deleteConversation(database, 'chats/1'), append(true)])
+  const callsBy = async (by: 'agent' | 'conversation') =>
+    (await store.listUsage(database, { by, after: null, limit: 9 })).map(({ toolCalls }) => toolCalls)
+  assert.deepEqual([await callsBy('agent'), await callsBy('conversation')], [[3], [1]])
+  for (let time = 0; time < 600; time += 1) await append(false)
+  await store.close()
+  await store.open()
+  assert.deepEqual([await callsBy('agent'), await callsBy('conversation')], [[603], [601]])
+})

@@ -14,7 +14,7 @@ import type { SqliteConnection } from './sqlite-connection.ts'
 import { useContents } from './sqlite-content-rows.ts'
 import { setParticipants } from './sqlite-participant-rows.ts'
 import { firstRunKey, nextKey, startJob, takeJob } from './sqlite-job-rows.ts'
-import { countUsage, type UsageTally, writeTally } from './sqlite-usage-rows.ts'
+import { noteUsage, removeConversation, type TurnFacts, writeFacts } from './sqlite-usage-rows.ts'
 import { jobOf, jsonText, optionalText, type StoredJob, storedJob } from './sqlite-rows.ts'
 
 /** The heads that earlier appends of the same transaction left, by channel. Nothing else was written since. */
@@ -31,7 +31,7 @@ interface Head {
 /** What one transaction keeps between its writes. */
 export interface Turn {
   readonly heads: Heads
-  readonly tally: UsageTally
+  readonly facts: TurnFacts
 }
 
 /** Where and when an append is stored. */
@@ -43,7 +43,7 @@ export interface AppendPlace extends Turn {
 /** An append under way. */
 interface Member {
   readonly connection: SqliteConnection
-  readonly tally: UsageTally
+  readonly facts: TurnFacts
   readonly append: Append
   readonly head: Head | null
   /** The number of an expired conversation of this id, which is deleted when a new one is created. */
@@ -55,12 +55,12 @@ const keysOfConversation = 1_048_576
 
 /** Stores one append, or returns the refusal. Throws `STORE_UNAVAILABLE`, before anything is written, if the conversation is full. */
 export function storeAppend(at: AppendPlace, append: Append, texts: readonly string[]): AppendResult {
-  const { connection, heads, tally } = at
+  const { connection, heads, facts } = at
   const channel = channelOf(append.database, append.conversation)
   const known = heads.get(channel)
   const member = {
     connection,
-    tally,
+    facts,
     append,
     ...(known === undefined ? readHead(at, append) : { head: known, over: null }),
   }
@@ -124,8 +124,8 @@ function write(
   const lastSeq = before + texts.length
   if (lastSeq >= keysOfConversation) throw fullError(append.conversation)
   if (member.over !== null) {
-    writeTally(connection, member.tally)
-    for (const sql of logSql.deleteConversation) connection.run(sql, member.over)
+    writeFacts(connection, member.facts)
+    removeConversation(connection, member.over)
   }
   const number = member.head?.number ?? createConversation(connection, newRow(append))
   let key = number * keysOfConversation + before
@@ -141,7 +141,7 @@ function write(
   if (append.participants !== undefined) setParticipants(connection, append.participants, { database, number })
   insertArtifacts(connection, append.entries, { database, number, before })
   if (append.usedBy !== undefined)
-    countUsage(member.tally, append.entries, { database, conversation: append.conversation, user: append.usedBy })
+    noteUsage(member.facts, append.entries, { database, conversation: append.conversation, user: append.usedBy })
   if (note !== undefined && note.text !== null) connection.run(replySql.noteReply, database, note.key, note.text)
   const jobs = planned.map((one) => changeJob(connection, one, { ...member, number }))
   return { ok: true, before, lastSeq, jobs }

@@ -8,6 +8,7 @@ import { sweepContents } from './sqlite-contents.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { conversationRow, listedConversation } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
+import { removeConversation } from './sqlite-usage-rows.ts'
 
 type LogMethods = Pick<
   Store,
@@ -50,9 +51,9 @@ export function logMethods(session: SqliteSession): LogMethods {
         return rows.map(listedConversation)
       }),
     async deleteConversation(database, id) {
-      const isGone = await session.write(({ get, run }) => {
-        const found = get(logSql.findConversation, database, id)
-        if (found !== null) for (const sql of logSql.deleteConversation) run(sql, found.number as number)
+      const isGone = await session.write((connection) => {
+        const found = connection.get(logSql.findConversation, database, id)
+        if (found !== null) removeConversation(connection, found.number as number)
         return found !== null
       })
       if (isGone) await sweepContents(session, released)
@@ -74,9 +75,9 @@ export function logMethods(session: SqliteSession): LogMethods {
   }
 }
 
-function sweep({ all, run }: SqliteConnection, now: number, limit: number): { database: string; id: string }[] {
-  return all(logSql.goneConversations, now, limit).map(({ number, database, id }) => {
-    for (const sql of logSql.deleteConversation) run(sql, number as number)
+function sweep(connection: SqliteConnection, now: number, limit: number): { database: string; id: string }[] {
+  return connection.all(logSql.goneConversations, now, limit).map(({ number, database, id }) => {
+    removeConversation(connection, number as number)
     return { database: database as string, id: id as string }
   })
 }

@@ -122,7 +122,7 @@ test('the usage in the logs of an earlier version is counted once, when its file
   await uncounted(first)
   await first.close()
   const db = new DatabaseSync(file)
-  db.exec(`drop table usage; pragma user_version = ${usageVersion - 1}`)
+  db.exec(`drop table usage; drop table usage_facts; pragma user_version = ${usageVersion - 1}`)
   db.close()
   for (let time = 1; time <= 2; time += 1) {
     const store = sqliteStore({ file, synchronous: 'normal' })

@@ -4,7 +4,7 @@ import { openConnection, type SqliteConnection, type SqliteSettings } from './sq
 import { unavailable } from './sqlite-error.ts'
 import type { Turn } from './sqlite-append.ts'
 import { CommitGroup } from './sqlite-group.ts'
-import { writeTally } from './sqlite-usage-rows.ts'
+import { writeFacts } from './sqlite-usage-rows.ts'
 
 interface Opened {
   readonly connection: SqliteConnection
@@ -38,14 +38,14 @@ export class SqliteSession {
   async #open(): Promise<void> {
     const connection = await openConnection(this.#settings)
     this.atWork.clear()
-    const turn: Turn = { heads: new Map(), tally: new Map() }
+    const turn: Turn = { heads: new Map(), facts: { list: [], waiting: 0 } }
     const group = new CommitGroup(connection, {
       alone: () => this.atWork.size < 2,
       begin() {
         turn.heads.clear()
-        turn.tally.clear()
+        turn.facts.list = []
       },
-      end: () => writeTally(connection, turn.tally),
+      end: () => writeFacts(connection, turn.facts),
     })
     this.#opened = { connection, group, turn }
   }
@@ -67,13 +67,15 @@ export class SqliteSession {
 
   /**
    * Runs `work` in one transaction with the other writes of this turn. Resolves when it is durable. An append may use the
-   * `heads` that earlier appends of the transaction left; any other write clears them, and finds the usage written.
+   * `heads` that earlier appends of the transaction left; any other write clears them.
    */
   async write<Value>(work: (connection: SqliteConnection, turn: Turn) => Value, isAppend = false): Promise<Value> {
     const { connection, group, turn } = this.#use()
     return group.write(() => {
-      if (!isAppend) turn.heads.clear()
-      if (!isAppend) writeTally(connection, turn.tally)
+      if (!isAppend) {
+        turn.heads.clear()
+        writeFacts(connection, turn.facts)
+      }
       return work(connection, turn)
     })
   }

@@ -14,7 +14,7 @@ import { insertJob, nextKey } from './sqlite-job-rows.ts'
 import { conversationRow, interruptionRow, jobOfTuple } from './sqlite-rows.ts'
 import { participantsOf, setParticipants } from './sqlite-participant-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
-import { addUsage } from './sqlite-usage-rows.ts'
+import { addUsage, removeConversation } from './sqlite-usage-rows.ts'
 
 type WholeMethods = Pick<Store, 'listDatabases' | 'readWhole' | 'putWhole' | 'checkWritable'>
 
@@ -57,7 +57,7 @@ function tryToWrite(connection: SqliteConnection, now: number): void {
   const whole = trialConversation('default', trialId, now)
   if (!put(connection, whole, { texts: whole.entries.map(entryText), now })) return
   const number = connection.get(logSql.findConversation, 'default', whole.row.id)?.number as number
-  for (const sql of logSql.deleteConversation) connection.run(sql, number)
+  removeConversation(connection, number)
 }
 
 function put(
@@ -73,7 +73,7 @@ function put(
   if (jobs.some((job) => isTaken(tuple(jobSql.conversationOfJob, database, job.id)?.[0] ?? null))) return false
   const stateOf = (name: string) => tuple(interruptionSql.interruptionState, database, name)
   if (interruptions.some(({ view }) => isTaken(stateOf(view.id)?.[0] ?? null))) return false
-  if (found !== null) for (const sql of logSql.deleteConversation) run(sql, found)
+  if (found !== null) removeConversation(connection, found)
   const number = createConversation(connection, row)
   let key = number * 1_048_576
   for (const text of texts) run(logSql.insertEntry, ++key, text)

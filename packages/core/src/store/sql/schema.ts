@@ -242,8 +242,8 @@ create unique index artifacts_by_id on artifacts (database, id, conversation);
 `
 
 /**
- * Sums of usage, by agent, conversation, user, model and day. Earlier versions would not count. The logs that are there are counted
- * by `countLogs`, once every step has run.
+ * Sums of usage, by agent, conversation, user, model and day, and what is not added up yet. Earlier versions would not count. The
+ * logs that are there are counted by `countLogs`, once every step has run.
  */
 const usage = `
 create table usage (
@@ -264,6 +264,26 @@ create table usage (
   price_date text,
   primary key (database, dimension, key, day)
 ) without rowid;
+create table usage_facts (
+  number integer primary key,
+  database text not null,
+  conversation text not null,
+  user text not null,
+  agent text not null,
+  model text,
+  day integer not null,
+  model_calls integer not null,
+  tool_calls integer not null,
+  input_tokens integer not null,
+  output_tokens integer not null,
+  cached_input_tokens integer not null,
+  reasoning_tokens integer not null,
+  cache_write_tokens integer not null,
+  cost_usd real not null,
+  unpriced integer not null,
+  incomplete integer not null,
+  price_date text
+);
 `
 
 /** Every migration in order; the schema's version is how many have run. */

@@ -13,6 +13,14 @@ const together = `do update set
 
 const columns = `dimension, key, day, ${sums.join(', ')}, price_date`
 
+const dimensions = [
+  ['agent', 'agent'],
+  ['conversation', 'conversation'],
+  ['day', `''`],
+  ['model', 'model'],
+  ['user', 'user'],
+] as const
+
 /** Statements on sums of usage. */
 export const usageSql = {
   /** Adds the row of one key and day. */
@@ -20,6 +28,23 @@ export const usageSql = {
 insert into usage (database, ${columns})
 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 on conflict ${together}`,
+  /** Keeps a fact until it is added up: a write at the end of a table, so that an append touches one page more. */
+  insertFact: `
+insert into usage_facts (database, conversation, user, agent, model, day, ${sums.join(', ')}, price_date)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`,
+  anyFact: 'select 1 as one from usage_facts limit 1',
+  /** Adds all facts up, for each dimension. Calls of tools are no model's. */
+  addUp: [
+    ...dimensions.map(
+      ([dimension, key]) => `
+insert into usage (database, ${columns})
+select database, '${dimension}', ${key}, day,
+  ${sums.map((name) => (name === 'tool_calls' && dimension === 'model' ? '0' : `sum(${name})`)).join(', ')}, min(price_date)
+from usage_facts where ${key} is not null group by database, ${key}, day
+on conflict ${together}`,
+    ),
+    'delete from usage_facts',
+  ],
   listUsage: `
 select ${columns} from usage
 where database = ?1 and dimension = ?2 and (key, day) > (?3, ?4) order by key, day limit ?5`,
