@@ -54,7 +54,8 @@ export { aiSdkModel } from './model/adapters/ai-sdk.ts'
 export { openaiCompatible } from './model/adapters/openai-compatible.ts'
 
 // stores
-export type { Reservation, Store } from './store/store.ts'
+export type { Reservation } from './store/reply-records.ts'
+export type { Store } from './store/store.ts'
 export { memoryStore } from './store/drivers/memory.ts'
 export type { SqliteStoreOptions } from './store/drivers/sqlite.ts'
 export { sqliteStore } from './store/drivers/sqlite.ts'

@@ -31,7 +31,7 @@ import type { Principal } from '../identity/principal.ts'
 import type { Page, PageOptions } from './page.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
 import type { RememberedReplies } from './reply-contract.ts'
-import type { Reservation } from '../store/store.ts'
+import type { Reservation } from '../store/reply-records.ts'
 import type { AgentGraph } from '../agent/admin/graph.ts'
 
 /** Options of a document read: the start, by at most one of the first three; how many messages, and in how much detail. */

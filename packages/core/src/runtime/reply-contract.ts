@@ -1,6 +1,6 @@
 /** What a server remembers of requests with an idempotency key. */
 import type { Principal } from '../identity/principal.ts'
-import type { Reservation } from '../store/store.ts'
+import type { Reservation } from '../store/reply-records.ts'
 
 /**
  * `fresh`: the key is reserved. Pass the reservation as the `note` of the run, then call `finish`. `done`: replay the

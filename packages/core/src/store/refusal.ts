@@ -1,6 +1,7 @@
 /** Decides whether an append may be stored, and the changes of its jobs. Pure; every driver uses it and only reads and writes. */
 import { changedJob, isLive, type JobState, newJob } from './job-change.ts'
-import type { Append, JobChange, Refusal, Reservation, Settlement } from './store.ts'
+import type { Reservation } from './reply-records.ts'
+import type { Append, JobChange, Refusal, Settlement } from './store.ts'
 
 /** The stored state before an append, which the driver reads under its lock. Each part is read only when needed. */
 export interface Standing<Job extends JobState> {

@@ -1,5 +1,5 @@
 /** Idempotent replies: which request holds one, and when a pending one counts as lost. */
-import type { ReplyRow, Reservation } from './store.ts'
+import type { ReplyRow, Reservation } from './reply-records.ts'
 
 /** Whether this row is the reservation's reply and is pending: it has neither a status nor a note. */
 export function isHeld(row: ReplyRow | undefined, { at }: Reservation): boolean {

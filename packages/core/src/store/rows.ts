@@ -3,7 +3,8 @@ import type { AgentRow } from '../agent/records.ts'
 import type { KeyRow } from './keys.ts'
 import type { UsageRow } from './usage-records.ts'
 import { firstWordsOf } from './entry-text.ts'
-import type { ConversationRow, InterruptionRow, JobStatus, ListedConversation, ReplyRow } from './store.ts'
+import type { ReplyRow } from './reply-records.ts'
+import type { ConversationRow, InterruptionRow, JobStatus, ListedConversation } from './store.ts'
 
 /** A row by column name. */
 type Row = Readonly<Record<string, unknown>>

@@ -7,6 +7,7 @@ import type { KeyRecords } from './keys.ts'
 import type { Reading } from '../identity/rights.ts'
 import type { StoreListener } from './listener.ts'
 import type { RowPage } from './page.ts'
+import type { ReplyRecords, Reservation } from './reply-records.ts'
 import type { UsageRecords } from './usage-records.ts'
 
 /** A conversation's row. `parameters` are JSON values that the runtime made. */
@@ -215,23 +216,6 @@ export interface ConversationFilter {
   readonly participant?: string | null
 }
 
-/** One use of an idempotency key. `at` identifies it: when its reply was begun, in ms of the store's clock. */
-export interface Reservation {
-  readonly key: string
-  readonly at: number
-}
-
-/** A remembered reply to an idempotent request. */
-export interface ReplyRow {
-  readonly key: string
-  readonly digest: string
-  readonly status: number | null
-  readonly body: string | null
-  /** The note that the request's append left; see `Append.note`. */
-  readonly note: string | null
-  readonly at: number
-}
-
 /** Who lists interruptions: one that sees those of its conversations, and those for one of its addressees. Null: without an addressee. */
 export interface InterruptionReader extends Reading {
   readonly addressees: readonly (string | null)[]
@@ -260,7 +244,7 @@ export interface WholeConversation {
  * (`STORE_UNAVAILABLE`). If an append throws, so does every later append of its conversation that was made before the rejection.
  * Whether an append that threw was stored is unknown; the caller must read the log again.
  */
-export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, UsageRecords {
+export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, ReplyRecords, UsageRecords {
   /** The time of the store's clock in ms: an estimate of the database server's clock on PostgreSQL, the injected one on memory and SQLite. */
   now(): number
   /** Opens files and connections, and migrates the schema. Throws `STORE_LOCKED`, `SCHEMA_TOO_NEW`, `STORE_UNREACHABLE`. */
@@ -352,31 +336,6 @@ export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, UsageR
   ): Promise<readonly InterruptionRow[]>
   /** Expired open interruptions of any database, the longest expired first. */
   dueInterruptions(limit: number): Promise<readonly InterruptionRow[]>
-
-  /**
-   * Stores a fresh key and returns null, or returns the existing row. A row older than `expiresBefore` counts as removed. So does a
-   * row older than `lostBefore` with the same digest, and neither reply nor note: its request counts as lost, even if still alive.
-   * Waits for an append that is just storing a note at the row.
-   */
-  beginReply(
-    database: string,
-    row: {
-      readonly key: string
-      readonly digest: string
-      readonly at: number
-      readonly expiresBefore: number
-      readonly lostBefore: number
-    },
-  ): Promise<ReplyRow | null>
-  /**
-   * Stores the reply of a reservation. Null removes the reservation, unless it has a note, because a request must not be stored twice.
-   * Does nothing if another request holds the key by now.
-   */
-  finishReply(
-    database: string,
-    of: Reservation,
-    reply: { readonly status: number; readonly body: string } | null,
-  ): Promise<void>
 
   /** The databases that are not empty, sorted by character codes. */
   listDatabases(): Promise<readonly string[]>

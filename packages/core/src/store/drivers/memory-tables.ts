@@ -7,7 +7,8 @@ import type { KeyRow } from '../keys.ts'
 import type { ArtifactEntry } from '../artifact-records.ts'
 import type { StoreListener } from '../listener.ts'
 import type { UsageRow } from '../usage-records.ts'
-import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ParticipantRow, ReplyRow } from '../store.ts'
+import type { ReplyRow } from '../reply-records.ts'
+import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ParticipantRow } from '../store.ts'
 
 /** A row that its table may change. */
 export type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] }

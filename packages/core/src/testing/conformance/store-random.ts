@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore } from '../../store/drivers/memory.ts'
-import type { Append, JobChange, JobRow, Reservation, Store } from '../../store/store.ts'
+import type { Reservation } from '../../store/reply-records.ts'
+import type { Append, JobChange, JobRow, Store } from '../../store/store.ts'
 import {
   conversation,
   database,
