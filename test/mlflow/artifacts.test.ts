@@ -5,20 +5,10 @@ import { test } from 'node:test'
 import { createRuntime, defineAgent, defineTool } from '@witan/core'
 import { call, scriptedModel } from '@witan/core/testing'
 import { z } from 'zod'
+import { ask, url } from './support/server.ts'
 
-const url = process.env.WITAN_MLFLOW_URL ?? ''
 const secret = 'token-4711-geheim'
 const picture = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256)
-
-async function ask<T>(path: string, body?: object): Promise<T> {
-  const response = await fetch(`${url}/api/${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  assert.equal(response.status, 200, await response.clone().text())
-  return (await response.json()) as T
-}
 
 interface Run {
   info: { experiment_id: string; run_id: string; run_name: string; status: string; artifact_uri: string }

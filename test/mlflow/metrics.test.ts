@@ -6,8 +6,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRuntime, defineAgent } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
-
-const url = process.env.WITAN_MLFLOW_URL ?? ''
+import { ask, url } from './support/server.ts'
 
 interface Run {
   info: {
@@ -22,16 +21,6 @@ interface Run {
     metrics?: { key: string; value: number }[]
     params?: { key: string; value: string }[]
   }
-}
-
-async function ask<T>(path: string, body?: object): Promise<T> {
-  const response = await fetch(`${url}/api/${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  assert.equal(response.status, 200, await response.clone().text())
-  return (await response.json()) as T
 }
 
 /** The runs of an experiment as its table shows them, the oldest first. */

@@ -6,8 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { createRuntime, defineAgent, defineTool, localPrincipal, memoryStore, type Runtime } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
-
-const url = process.env.WITAN_MLFLOW_URL ?? ''
+import { answerOf, url } from './support/server.ts'
 
 interface TraceInfo {
   trace_id: string
@@ -32,20 +31,11 @@ interface MlflowSpan {
   status: { code?: string; message?: string }
 }
 
-async function ask<T>(method: string, path: string, body?: object): Promise<{ status: number; body: T }> {
-  const response = await fetch(`${url}/api/${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  return { status: response.status, body: (await response.json()) as T }
-}
-
 /** Reads a trace until it holds; MLflow takes its time on a busy machine. */
 async function traceOf(id: string, spans: number): Promise<{ trace_info: TraceInfo; spans: MlflowSpan[] }> {
   for (const until = performance.now() + 40_000; ; ) {
     const path = `3.0/mlflow/traces/get?trace_id=tr-${id}&allow_partial=true`
-    const { body } = await ask<{ trace?: { trace_info: TraceInfo; spans: MlflowSpan[] } }>('GET', path)
+    const { body } = await answerOf<{ trace?: { trace_info: TraceInfo; spans: MlflowSpan[] } }>(path)
     if ((body.trace?.spans.length ?? 0) >= spans) return body.trace as { trace_info: TraceInfo; spans: MlflowSpan[] }
     if (performance.now() > until) assert.fail(`no trace of ${spans} spans: ${JSON.stringify(body).slice(0, 500)}`)
     await delay(200)
@@ -53,12 +43,11 @@ async function traceOf(id: string, spans: number): Promise<{ trace_info: TraceIn
 }
 
 async function found(experiment: string, filter: string): Promise<string[]> {
-  const { body } = await ask<{ experiment: { experiment_id: string } }>(
-    'GET',
+  const { body } = await answerOf<{ experiment: { experiment_id: string } }>(
     `2.0/mlflow/experiments/get-by-name?experiment_name=${experiment}`,
   )
   const place = { type: 'MLFLOW_EXPERIMENT', mlflow_experiment: { experiment_id: body.experiment.experiment_id } }
-  const search = await ask<{ traces?: TraceInfo[] }>('POST', '3.0/mlflow/traces/search', { locations: [place], filter })
+  const search = await answerOf<{ traces?: TraceInfo[] }>('3.0/mlflow/traces/search', { locations: [place], filter })
   assert.equal(search.status, 200, JSON.stringify(search.body))
   return (search.body.traces ?? []).map(({ trace_id: id }) => id).sort()
 }
@@ -173,18 +162,13 @@ test('[T26] [T29] [T30] [Tb20] [Tb22] a run is one trace with its tree, its word
     assert.deepEqual(await found(experiment, `metadata.\`mlflow.trace.session\` = '${chat.id}'`), both)
     assert.deepEqual(await found(experiment, "metadata.`mlflow.trace.user` = 'user:anna'"), both)
     const id = (
-      await ask<{ experiment: { experiment_id: string } }>(
-        'GET',
+      await answerOf<{ experiment: { experiment_id: string } }>(
         `2.0/mlflow/experiments/get-by-name?experiment_name=${experiment}`,
       )
     ).body
-    const runs = await ask<{ runs: { info: { run_id: string; run_name: string } }[] }>(
-      'POST',
-      '2.0/mlflow/runs/search',
-      {
-        experiment_ids: [id.experiment.experiment_id],
-      },
-    )
+    const runs = await answerOf<{ runs: { info: { run_id: string; run_name: string } }[] }>('2.0/mlflow/runs/search', {
+      experiment_ids: [id.experiment.experiment_id],
+    })
     assert.deepEqual(
       runs.body.runs.map((one) => one.info.run_name),
       [chat.id],
@@ -226,11 +210,10 @@ test('[E80] an experiment that was deleted there is no reason to fail a run', as
   })
   const first = await runtime.conversation('left').run('One.')
   await traceOf(first.traceId, 2)
-  const { body } = await ask<{ experiment: { experiment_id: string } }>(
-    'GET',
+  const { body } = await answerOf<{ experiment: { experiment_id: string } }>(
     `2.0/mlflow/experiments/get-by-name?experiment_name=${experiment}`,
   )
-  await ask('POST', '2.0/mlflow/experiments/delete', { experiment_id: body.experiment.experiment_id })
+  await answerOf('2.0/mlflow/experiments/delete', { experiment_id: body.experiment.experiment_id })
   const second = await runtime.conversation('left').run('Two.')
   assert.equal(second.status, 'completed')
   await runtime.close()

@@ -8,7 +8,7 @@ export interface UsageQuery extends PageQuery {
   readonly by: UsageDimension
   /** The first day, as `2026-11-25`. */
   readonly from?: string
-  /** The last day; of a date with a time, which is exclusive, the last day before it. */
+  /** The last day, included. A date with a time is the end itself, not included: `2026-11-26T00:00:00Z` ends with the 25th. */
   readonly to?: string
 }
 

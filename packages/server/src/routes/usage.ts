@@ -35,7 +35,8 @@ export const usageRoutes: readonly Route[] = [
       by: z.enum(usageDimensions).meta({ description: 'By what it is listed. Days are those of UTC.' }),
       from: date.meta({ description: 'The first day, as `2026-11-25`.' }),
       to: date.meta({
-        description: 'The last day. Of a date with a time, which is exclusive, the last day before it.',
+        description:
+          'The last day, included. A date with a time is the end itself, not included: `2026-11-26T00:00:00Z` ends with the 25th.',
       }),
     }),
     answers: { 200: { schema: pageOf(usageItemSchema), description: 'A page of sums, in the order of their keys.' } },

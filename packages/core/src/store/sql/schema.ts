@@ -241,6 +241,19 @@ create table artifacts (
 create unique index artifacts_by_id on artifacts (database, id, conversation);
 `
 
+/** What is added up, in sums and in facts alike. */
+const sums = `model_calls integer not null,
+  tool_calls integer not null,
+  input_tokens integer not null,
+  output_tokens integer not null,
+  cached_input_tokens integer not null,
+  reasoning_tokens integer not null,
+  cache_write_tokens integer not null,
+  cost_usd real not null,
+  unpriced integer not null,
+  incomplete integer not null,
+  price_date text`
+
 /**
  * Sums of usage, by agent, conversation, user, model and day, and what is not added up yet. Earlier versions would not count. The
  * logs that are there are counted by `countLogs`, once every step has run.
@@ -251,17 +264,7 @@ create table usage (
   dimension text not null,
   key text not null,
   day integer not null,
-  model_calls integer not null,
-  tool_calls integer not null,
-  input_tokens integer not null,
-  output_tokens integer not null,
-  cached_input_tokens integer not null,
-  reasoning_tokens integer not null,
-  cache_write_tokens integer not null,
-  cost_usd real not null,
-  unpriced integer not null,
-  incomplete integer not null,
-  price_date text,
+  ${sums},
   primary key (database, dimension, key, day)
 ) without rowid;
 create table usage_facts (
@@ -272,17 +275,7 @@ create table usage_facts (
   agent text not null,
   model text,
   day integer not null,
-  model_calls integer not null,
-  tool_calls integer not null,
-  input_tokens integer not null,
-  output_tokens integer not null,
-  cached_input_tokens integer not null,
-  reasoning_tokens integer not null,
-  cache_write_tokens integer not null,
-  cost_usd real not null,
-  unpriced integer not null,
-  incomplete integer not null,
-  price_date text
+  ${sums}
 );
 `
 
