@@ -172,7 +172,7 @@ test('[C5] another process that goes on shows the same', async () => {
   const waiting = await (await first.start({ agent: 'root', prompt: 'hello', id: 'chats/1' })).run?.result
   await first.close()
   const second = open()
-  const actionResponses = [{ id: waiting?.interruptions[0]?.id, response: 'ok' }]
+  const actionResponses = [{ id: waiting?.interruptions[0]?.id ?? '', response: 'ok' }]
   assert.equal((await (await second.run('chats/1', { actionResponses })).result).text, 'done')
   await second.close()
   const [before, after] = model.requests.filter(({ messages }) => messages[0]?.content === 'You are leaf.')

@@ -113,7 +113,7 @@ test('[E79] an open action keeps the conversation; it goes when the run is over'
 test('[Rb35] a time that is no time is refused', async () => {
   const { runtime } = stageOf()
   for (const expiresInSeconds of [0, -1, 1.5, '60']) {
-    await assert.rejects(runtime.start({ agent: 'root', expiresInSeconds }), {
+    await assert.rejects(runtime.start({ agent: 'root', expiresInSeconds: expiresInSeconds as number }), {
       code: 'BODY_INVALID',
       path: 'expiresInSeconds',
     })

@@ -140,7 +140,7 @@ test('[F14] the choice survives the process that made it', async () => {
   const waiting = await (await first.start({ agent: 'root', prompt: 'hello', id: 'chats/1' })).run?.result
   await first.close()
   const second = open()
-  const actionResponses = [{ id: waiting?.interruptions[0]?.id, response: 'ok' }]
+  const actionResponses = [{ id: waiting?.interruptions[0]?.id ?? '', response: 'ok' }]
   assert.equal((await (await second.run('chats/1', { actionResponses })).result).text, 'done')
   await second.close()
   assert.equal(models['play/big']?.requests.length, 2)

@@ -168,7 +168,7 @@ test('[Rb53] limits and forms of files are refused by name, and nothing is store
   ]
   for (const [prompt, code, says] of cases)
     await assert.rejects(
-      stage.runtime.start({ agent: 'root', id: 'chats/1', prompt }),
+      stage.runtime.start({ agent: 'root', id: 'chats/1', prompt: prompt as never }),
       (error: Error & { code: string }) => {
         assert.deepEqual([error.code, says.test(error.message)], [code, true], `${error.message} ${says}`)
         return true

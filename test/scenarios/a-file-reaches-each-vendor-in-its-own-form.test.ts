@@ -7,11 +7,12 @@ import { createMistral } from '@ai-sdk/mistral'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { type AiSdkLanguageModel, aiSdkModel, createRuntime, type Model, openaiCompatible } from '@witan/core'
+import type { Prompt } from '@witan/protocol'
 
 type Fetch = typeof fetch
 const data = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64')
 const pdf = btoa('%PDF-1.7')
-const prompt = [
+const prompt: Exclude<Prompt, string> = [
   { type: 'text', text: 'Look.' },
   { type: 'file', mediaType: 'image/png', data, name: 'a.png' },
   { type: 'file', mediaType: 'application/pdf', data: pdf, name: 'b.pdf' },
@@ -151,7 +152,7 @@ test('[Rb53] what a provider’s package cannot send is told in its words, and n
   const model = aiSdkModel(createOpenAI({ apiKey, fetch }).chat('gpt-4o'))
   const agents = [{ id: 'root', model: model.id, instructions: 'Look.' }]
   const runtime = createRuntime({ models: { [model.id]: model }, agents, retry: { tries: 1 } })
-  const zip = [{ type: 'file', mediaType: 'application/zip', data }]
+  const zip = [{ type: 'file' as const, mediaType: 'application/zip', data }]
   const result = await (await runtime.start({ agent: 'root', prompt: zip })).run?.result
   assert.deepEqual([result?.error?.code, fetched.length], ['MODEL_CALL_FAILED', 0])
   assert.match(result?.error?.detail ?? '', /application\/zip/)

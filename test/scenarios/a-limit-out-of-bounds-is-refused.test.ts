@@ -34,7 +34,7 @@ describe('what is no limit [E33]', () => {
       for (const value of wrongFor(limit)) {
         const bad = { ...agent('bad'), limits: { [limit]: value } }
         const refused = { code: 'LIMIT_INVALID', path: `limits.${limit}`, message: names(limit) }
-        await assert.rejects(runtime.agents.save(bad), refused, `${value}`)
+        await assert.rejects(runtime.agents.save(bad as never), refused, `${value}`)
         assert.throws(() => defineAgent(bad as never), refused)
         const { errors } = await runtime.agents.check([bad])
         assert.deepEqual([errors[0]?.code, errors[0]?.path], ['LIMIT_INVALID', `limits.${limit}`])
@@ -48,15 +48,15 @@ describe('what is no limit [E33]', () => {
 
   test('[E33] limits that are no object, and a limit of null that has a default', async () => {
     for (const value of [0, null, 'x', [1]]) {
-      await assert.rejects(runtime.agents.save({ ...agent('bad'), limits: value }), { path: 'limits' })
+      await assert.rejects(runtime.agents.save({ ...agent('bad'), limits: value as never }), { path: 'limits' })
     }
     const bad = { ...agent('bad'), limits: { maxDepth: null } }
-    await assert.rejects(runtime.agents.save(bad), { code: 'LIMIT_INVALID', path: 'limits.maxDepth' })
+    await assert.rejects(runtime.agents.save(bad as never), { code: 'LIMIT_INVALID', path: 'limits.maxDepth' })
   })
 
   test('[E33] the cap of a conversation', async () => {
     for (const value of wrong) {
-      await assert.rejects(runtime.start({ agent: 'plain', prompt: 'x', maxModelIterationsPerCall: value }), {
+      await assert.rejects(runtime.start({ agent: 'plain', prompt: 'x', maxModelIterationsPerCall: value as number }), {
         code: 'LIMIT_INVALID',
         path: 'maxModelIterationsPerCall',
       })

@@ -206,7 +206,7 @@ test('[Rb38] [C3] a budget with one call left is for the answer, not for a summa
 
 test('[Rb38] exactly one way to trim, with bounds above nothing and in order; anything else is refused', async () => {
   const { runtime } = stageOf([{ id: 'root' }], {})
-  const save = (history: unknown) => runtime.agents.save({ ...agent('other'), history })
+  const save = (history: unknown) => runtime.agents.save({ ...agent('other'), history: history as never })
   const bad = [
     [{ trim: { kind: 'summarize', maxTokensBefore: 10, maxTokensAfter: 11 } }, 'LIMIT_INVALID', 'maxTokensAfter'],
     [{ trim: { kind: 'summarize', maxTokensBefore: 0 } }, 'LIMIT_INVALID', 'maxTokensBefore'],

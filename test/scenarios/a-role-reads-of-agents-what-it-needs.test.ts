@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Principal, Witan } from '@witan/core'
 import type { AnyEvent, DatabaseId } from '@witan/protocol'
+import type { ConversationInput } from '@witan/protocol/schemas'
 import { agent, createStage, type Stage, until } from '../support/stage.ts'
 
 const as = (id: string, ...roles: string[]): Principal => ({
@@ -53,7 +54,7 @@ const saves: Readonly<Record<string, (witan: Witan) => Promise<unknown>>> = {
   'check others': (witan) => witan.agents.check([agent('x')]),
   protocols: (witan) => witan.protocols.list(),
   protocol: (witan) => witan.protocols.get('p'),
-  'save a protocol': (witan) => witan.protocols.save({ name: 'p' }),
+  'save a protocol': (witan) => witan.protocols.save({ name: 'p', messages: [] }),
   'delete a protocol': (witan) => witan.protocols.delete('p'),
   keys: (witan) => witan.keys.list(),
   'a key': (witan) => witan.keys.create({}),
@@ -150,7 +151,7 @@ test('[D17] a conversation of somebody else is not continued by its id, whoever 
     [as('user:bob', 'run'), { parameters: { city: 'Ås' } }],
     [as('user:bob', 'run'), { users: ['bob'], parameters: { city: 'Oslo' } }],
   ] as const) {
-    const again = runtime.as(who).start({ agent: 'front', id: 'chats/1', ...body })
+    const again = runtime.as(who).start({ agent: 'front', id: 'chats/1', ...body } as ConversationInput)
     await assert.rejects(again, { code: 'NOT_FOUND', message: 'There is no conversation `chats/1`.' })
   }
   const other = runtime.as(as('user:eve', 'run')).start({ agent: 'clerk', id: 'chats/1' })

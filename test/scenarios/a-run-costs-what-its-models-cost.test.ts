@@ -145,11 +145,14 @@ test('[E33] a limit in money is a number above nothing, and a check warns where 
     plays: {},
   })
   for (const maxCostUsd of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '1'])
-    await assert.rejects(runtime.agents.save({ ...agent('x'), model: 'cheap', limits: { maxCostUsd } }), {
-      code: 'LIMIT_INVALID',
-      path: 'limits.maxCostUsd',
-      message: 'limits.maxCostUsd must be a number above 0, at most 1000000.',
-    })
+    await assert.rejects(
+      runtime.agents.save({ ...agent('x'), model: 'cheap', limits: { maxCostUsd: maxCostUsd as number } }),
+      {
+        code: 'LIMIT_INVALID',
+        path: 'limits.maxCostUsd',
+        message: 'limits.maxCostUsd must be a number above 0, at most 1000000.',
+      },
+    )
   const { warnings } = await runtime.agents.check()
   assert.deepEqual(
     warnings.map(({ code, agent: id, path, detail }) => [code, id, path, detail]),

@@ -256,7 +256,7 @@ test('[F10] a run that waited is taken up after the agents of code are stored, w
   assert.equal(waiting?.status, 'waiting')
   await first.close()
   const second = open('New.')
-  const answer = { id: waiting.interruptions[0]?.id, response: 'ok' }
+  const answer = { id: waiting.interruptions[0]?.id ?? '', response: 'ok' }
   const resumed = await (await second.run('chats/1', { actionResponses: [answer] })).result
   assert.equal(resumed.text, 'Old.')
   assert.equal((await (await second.run('chats/1', { prompt: 'again' })).result).status, 'waiting')

@@ -36,7 +36,7 @@ test('[D13] an hour of waiting is no work, so it uses up no seconds; the clock o
   const waiting = await opened.run?.result
   assert.deepEqual([waiting?.status, waiting?.elapsedMs], ['waiting', 0])
   clock.advance(3_600_000)
-  const actionResponses = [{ id: waiting?.interruptions[0]?.id, response: 'ok' }]
+  const actionResponses = [{ id: waiting?.interruptions[0]?.id ?? '', response: 'ok' }]
   const result = await (await witan.run(opened.id, { actionResponses })).result
   assert.deepEqual([result.status, result.elapsedMs], ['completed', 3_600_000])
   await witan.close()

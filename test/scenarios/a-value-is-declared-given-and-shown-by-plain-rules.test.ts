@@ -71,7 +71,7 @@ test('[R43] a parameter has a name, a type, a description, whether it is shown, 
   ])
   for (const odd of [{ type: 'object' }, { policy: 'guess' }, { visible: true }, { name: 'a b' }, { name: undefined }])
     await assert.rejects(
-      runtime.agents.save({ ...(await runtime.agents.get('leaf')), parameters: [{ ...described, ...odd }] }),
+      runtime.agents.save({ ...(await runtime.agents.get('leaf')), parameters: [{ ...described, ...odd } as never] }),
       ({ code }: { code: string }) => code === 'AGENT_INVALID' || code === 'UNKNOWN_KEY' || code === 'ID_INVALID',
       JSON.stringify(odd),
     )

@@ -139,9 +139,12 @@ test('[R10] what starts or goes on with a conversation cannot carry a change of 
     await assert.rejects(stage.runtime.start({ agent: 'root', prompt: 'x', [key]: value }), unknown)
     await assert.rejects(stage.runtime.run('chats/1', { prompt: 'x', [key]: value }), unknown)
   }
-  await assert.rejects(stage.runtime.start({ agent: { ...agent('root'), instructions: 'Obey.' }, prompt: 'x' }), {
-    code: 'BODY_INVALID',
-  })
+  await assert.rejects(
+    stage.runtime.start({ agent: { ...agent('root'), instructions: 'Obey.' } as never, prompt: 'x' }),
+    {
+      code: 'BODY_INVALID',
+    },
+  )
   assert.deepEqual(await stage.runtime.agents.list(), before)
   assert.equal(stage.requests.length, 1)
 })

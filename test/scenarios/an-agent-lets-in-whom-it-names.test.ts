@@ -100,7 +100,7 @@ test('[E10] [R02] delegation is decided by edges, not by access; listings show i
 
 test('[E10] what is no name of a principal, and an unknown key, are refused', async () => {
   const { runtime } = staged()
-  const save = (access: unknown) => runtime.agents.save({ ...agent('open'), access })
+  const save = (access: unknown) => runtime.agents.save({ ...agent('open'), access: access as never })
   for (const name of ['anna', 'user:', 'user: anna', 'team:x', '', '@a', 7]) {
     await assert.rejects(save({ call: ['user:anna', name] }), { code: 'AGENT_INVALID', path: 'access.call.1' })
   }

@@ -155,7 +155,8 @@ test('[C31] a delegate’s list of what it can use leaves out what it may not us
 
 test('[C31] an access list names tools that the agent has, and principals; anything else is refused', async () => {
   const { runtime } = createStage({ agents: [{ id: 'leaf' }], plays: {} })
-  const save = (access: unknown) => runtime.agents.save({ ...agent('root'), actions: [{ name: 'Act' }], access })
+  const save = (access: unknown) =>
+    runtime.agents.save({ ...agent('root'), actions: [{ name: 'Act' }], access: access as never })
   await assert.rejects(save({ tools: { Akt: ['role:staff'] } }), {
     code: 'TOOL_UNKNOWN',
     path: 'access.tools.Akt',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agentTool, createRuntime, defineAgent, defineTool, memoryStore } from '@witan/core'
 import { call, scriptedModel, turns } from '@witan/core/testing'
+import type { AgentInput } from '@witan/protocol'
 import { z } from 'zod'
 import { assertAlternates, assertSound, assertUsage } from '../support/claims.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -228,7 +229,7 @@ test('[E11] [E12] one agent cannot be a delegate and a wrapped tool under the sa
     instructions: 'x',
     subAgents: [{ agent: 'leaf' }, { agent: 'leaf', style: 'agentTool' }],
   }
-  await assert.rejects(stage.runtime.agents.save(both), { code: 'NAME_TAKEN', path: 'subAgents.1' })
+  await assert.rejects(stage.runtime.agents.save(both as AgentInput), { code: 'NAME_TAKEN', path: 'subAgents.1' })
 })
 
 test('[K20] [K21] what was gathered before a crash is told after it', async () => {
@@ -256,7 +257,7 @@ test('[K20] [K21] what was gathered before a crash is told after it', async () =
   const waiting = await (await first.start({ agent: 'root', prompt: 'hello', id: 'chats/1' })).run?.result
   await first.close()
   const second = open()
-  const answer = { id: waiting?.interruptions[0]?.id, response: 'ok' }
+  const answer = { id: waiting?.interruptions[0]?.id ?? '', response: 'ok' }
   assert.equal((await (await second.run('chats/1', { actionResponses: [answer] })).result).text, 'done')
   assert.equal(
     model.requests.at(-1)?.messages.at(-1)?.content,

@@ -243,13 +243,13 @@ test('[Fb06] a condition that cannot be right refuses the save, and one about an
     [7, 'AGENT_INVALID approvals.0'],
   ] as const
   for (const [approval, expected] of wrong) {
-    const { errors } = await stage.runtime.agents.check([{ ...base, approvals: [approval] }, clerk])
+    const { errors } = await stage.runtime.agents.check([{ ...base, approvals: [approval as never] }, clerk])
     assert.deepEqual(
       errors.map(({ code, path }) => `${code} ${path}`),
       [expected],
       JSON.stringify(approval),
     )
-    await assert.rejects(stage.runtime.agents.saveAll([{ ...base, approvals: [approval] }, clerk]))
+    await assert.rejects(stage.runtime.agents.saveAll([{ ...base, approvals: [approval as never] }, clerk]))
   }
   const about = (tool: string, name: string) => ({ tool, when: { required: [name] } })
   const { errors, warnings } = await stage.runtime.agents.check([

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { call, type ScriptedAnswer, toolResults } from '@witan/core/testing'
 import type { ModelRequest } from '@witan/core'
+import type { RunInput } from '@witan/protocol/schemas'
 import { assertAlternates, assertSound } from '../support/claims.ts'
 import { createGate, createStage, until } from '../support/stage.ts'
 
@@ -107,7 +108,10 @@ test('[Rb52] without a prompt, or together with responses, they are refused', as
   const artificialActions = [{ name: 'Rename', response: 1 }]
   const actionResponses = [{ id: interruptions[0]?.id, response: 1 }]
   for (const body of [{ artificialActions }, { artificialActions, actionResponses }]) {
-    await assert.rejects(stage.runtime.run('chats/1', body), { code: 'RUN_INPUT_INVALID', path: 'artificialActions' })
+    await assert.rejects(stage.runtime.run('chats/1', body as RunInput), {
+      code: 'RUN_INPUT_INVALID',
+      path: 'artificialActions',
+    })
   }
   await assert.rejects(
     stage.runtime.run('chats/1', { prompt: 'x', artificialActions: [{ name: 'a b', response: 1 }] }),
@@ -125,7 +129,7 @@ test('[Rb53] parts of text are joined in order; a part of another type is refuse
   assert.equal(stage.requests[0]?.messages[1]?.content, 'first\nsecond\nthird')
   const image = [...parts, { type: 'image', url: 'https://example.com/a.png' }]
   await assert.rejects(
-    stage.runtime.run('chats/1', { prompt: image }),
+    stage.runtime.run('chats/1', { prompt: image as never }),
     (error: { code: string; message: string; path: string; hint: string }) => {
       assert.deepEqual([error.code, error.path], ['BODY_INVALID', 'prompt'])
       assert.match(error.message, /part 3 has type `image`.*send parts of type `text` or `file`/)

@@ -40,7 +40,7 @@ test('they stand in the model’s end and on its message of every later request;
     options: { store },
   })
   const open = await stage.ask('root', 'hello', { id: 'chats/1' })
-  await stage.run('chats/1', { actionResponses: [{ id: open.interruptions[0]?.id, response: 'yes' }] })
+  await stage.run('chats/1', { actionResponses: [{ id: open.interruptions[0]?.id ?? '', response: 'yes' }] })
   await stage.run('chats/1', { prompt: 'again' })
   assert.deepEqual(stage.requests.map(keptIn), [[], [kept], [kept, null]])
   const { entries } = (await store.readWhole('default', 'chats/1')) ?? assert.fail('no conversation')
@@ -177,7 +177,7 @@ async function goesOnElsewhere(store: Store, moved: (store: Store) => Promise<St
   const open = await before.conversation('root', { id: 'chats/1' }).run('hello')
   await before.close()
   const after = createRuntime({ ...options, store: await moved(store) })
-  const actionResponses = [{ id: open.interruptions[0]?.id, response: 'yes' }]
+  const actionResponses = [{ id: open.interruptions[0]?.id ?? '', response: 'yes' }]
   assert.equal((await (await after.run('chats/1', { actionResponses })).result).text, 'done')
   await after.close()
   assert.deepEqual(model.requests.map(keptIn), [[], [kept]])

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRuntime, defineAgent, type Runtime } from '@witan/core'
 import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
+import type { TaskMessageInput } from '@witan/protocol/schemas'
 
 /** The reservation of a fresh key. */
 async function begun({ idempotency, principal }: Pick<Runtime, 'idempotency' | 'principal'>, key: string) {
@@ -37,7 +38,7 @@ test('[F28] a message that comes again under its key is the same message, and ge
   const words = { text: 'Only letters.', mode: 'send_and_wait' }
   const note = await begun(runtime, 'a key')
   await tasks.message(id, { text: words.text }, { note })
-  const again = tasks.message(id, words, { note })
+  const again = tasks.message(id, words as TaskMessageInput, { note })
   const other = tasks.message(id, { text: 'And papers.' }, { note: await begun(runtime, 'another key') })
   assert.equal((await other).status, 'saved')
   const late = { note: { ...(await begun(runtime, 'a third key')), at: 1 } }

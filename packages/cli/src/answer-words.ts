@@ -1,9 +1,9 @@
 /** Words of a person as an answer to what waits. */
-import type { AnswerBody } from '@witan/client'
+import type { InterruptionAnswer } from '@witan/client'
 import type { Question } from '@witan/protocol'
 
 /** Text or JSON; a leading `!` is the reason why there is none; an empty line is no answer. */
-export function actionAnswer(said: string): AnswerBody | null {
+export function actionAnswer(said: string): InterruptionAnswer | null {
   const text = said.trim()
   if (text === '') return null
   if (text.startsWith('!')) return { error: text.slice(1).trim() || 'Refused at the terminal.' }
@@ -11,7 +11,7 @@ export function actionAnswer(said: string): AnswerBody | null {
 }
 
 /** `y` approves, `n` or `!reason` denies, a JSON object approves with those arguments instead; an empty line is no answer, and anything else is not understood. */
-export function approvalAnswer(said: string): AnswerBody | null | undefined {
+export function approvalAnswer(said: string): InterruptionAnswer | null | undefined {
   const text = said.trim()
   if (text === '') return null
   if (/^(?:y|yes)$/i.test(text)) return { answer: { decision: 'approved' } }
@@ -22,7 +22,7 @@ export function approvalAnswer(said: string): AnswerBody | null | undefined {
 }
 
 /** `n` declines, a JSON object is the resolution; an empty line is no answer, and anything else is not understood. */
-export function policyAnswer(said: string): AnswerBody | null | undefined {
+export function policyAnswer(said: string): InterruptionAnswer | null | undefined {
   const text = said.trim()
   if (text === '') return null
   if (/^(?:n|no)$/i.test(text)) return { answer: { decision: 'declined' } }

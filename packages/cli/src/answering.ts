@@ -1,6 +1,6 @@
 /** Asks the person at the terminal for the answer to what waits. */
 import { createInterface } from 'node:readline/promises'
-import type { AnswerBody } from '@witan/client'
+import type { InterruptionAnswer } from '@witan/client'
 import type { Interruption, Question } from '@witan/protocol'
 import { actionAnswer, approvalAnswer, type Choice, policyAnswer, questionChoice } from './answer-words.ts'
 import { askedLines, questionLines } from './interruption-lines.ts'
@@ -13,7 +13,7 @@ import { oneLine, textWidth } from './tree/width.ts'
 
 /** What was said: null leaves it open. `columns` are the widths of all lines that were written. */
 export interface Asked {
-  readonly answer: AnswerBody | null
+  readonly answer: InterruptionAnswer | null
   readonly columns: readonly number[]
 }
 
@@ -70,7 +70,7 @@ function createDialogue(terminal: Terminal, settled: AbortSignal | undefined): D
   }
 }
 
-async function answerOf(dialogue: Dialogue, open: Interruption): Promise<AnswerBody | null> {
+async function answerOf(dialogue: Dialogue, open: Interruption): Promise<InterruptionAnswer | null> {
   if (open.kind === 'question') return questionsAnswer(dialogue, open.questions)
   if (open.kind === 'action')
     return understood(
@@ -91,9 +91,9 @@ async function answerOf(dialogue: Dialogue, open: Interruption): Promise<AnswerB
   return understood(dialogue, '{…} resolves it, n declines, an empty line leaves it open.', policyAnswer)
 }
 
-type Reader = (said: string) => AnswerBody | null | undefined
+type Reader = (said: string) => InterruptionAnswer | null | undefined
 
-async function understood(dialogue: Dialogue, hint: string, reader: Reader): Promise<AnswerBody | null> {
+async function understood(dialogue: Dialogue, hint: string, reader: Reader): Promise<InterruptionAnswer | null> {
   for (;;) {
     const said = await dialogue.read(hint)
     if (said === null) return null
@@ -103,7 +103,7 @@ async function understood(dialogue: Dialogue, hint: string, reader: Reader): Pro
 }
 
 /** One after the other; a required one that gets an empty line leaves all of them open. */
-async function questionsAnswer(dialogue: Dialogue, questions: readonly Question[]): Promise<AnswerBody | null> {
+async function questionsAnswer(dialogue: Dialogue, questions: readonly Question[]): Promise<InterruptionAnswer | null> {
   const answers: Record<string, Choice> = {}
   for (const question of questions) {
     for (const line of questionLines(question)) dialogue.write(line)

@@ -14,6 +14,7 @@ import type {
   StartedConversation,
 } from '@witan/protocol'
 import type { Exchange } from '@witan/protocol/protocols'
+import type { InterruptionAnswer } from '@witan/protocol/schemas'
 import { eachItem, type Page, type PageQuery } from './page.ts'
 import { type Participants, participantCalls } from './participants.ts'
 import { conversationSegment, keyHeader, segment, type Transport } from './transport.ts'
@@ -105,15 +106,12 @@ export interface Runs {
   cancel(runId: string, options?: { readonly tasks?: boolean }): Promise<void>
 }
 
-/** An answer to an interruption; for an action also the reason why there is none. */
-export type AnswerBody = { readonly answer: unknown } | { readonly error: string }
-
 /** Interruptions: calls that wait for an answer. */
 export interface Interruptions {
   list(query?: InterruptionQuery): Promise<Page<Interruption>>
   all(query?: InterruptionQuery): AsyncGenerator<Interruption, void, undefined>
   /** Answers one; the run goes on by itself. An identical repeat is accepted, any other gives `ALREADY_ANSWERED`. */
-  answer(id: string, body: AnswerBody): Promise<Interruption>
+  answer(id: string, body: InterruptionAnswer): Promise<Interruption>
 }
 
 /** Chosen options and texts, by question id. */

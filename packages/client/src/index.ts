@@ -34,7 +34,6 @@ export type { FilePart } from '@witan/protocol/files'
 // resources
 export type { AgentGraph, Agents, AgentToSave } from './agents.ts'
 export type {
-  AnswerBody,
   ConversationQuery,
   Conversations,
   DocumentQuery,
@@ -48,6 +47,7 @@ export type {
   StartOptions,
   StartRequest,
 } from './conversations.ts'
+export type { InterruptionAnswer } from '@witan/protocol/schemas'
 export type { Page, PageQuery } from './page.ts'
 export type { Tasks, TaskWords } from './tasks.ts'
 export type {

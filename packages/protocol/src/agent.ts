@@ -68,6 +68,9 @@ export const subAgentEdgeSchema = z.strictObject({
   map: nameMap.default({}),
 })
 export type SubAgentEdge = z.infer<typeof subAgentEdgeSchema>
+/** The edge in a request that names the agent elsewhere. */
+export const namelessEdgeSchema = subAgentEdgeSchema.partial({ agent: true })
+export type SubAgentEdgeInput = z.input<typeof namelessEdgeSchema>
 
 /**
  * An edge to an agent that its agent may hand the conversation over to [K01]. `map` is as for a sub-agent. `history` says what

@@ -110,6 +110,8 @@ export const conversationRequestSchema = z.strictObject({
   prompt: promptSchema.optional(),
 })
 export type ConversationRequest = z.infer<typeof conversationRequestSchema>
+/** The same as it is sent: what has a default may be left out. */
+export type ConversationInput = z.input<typeof conversationRequestSchema>
 
 /** One answer to an open action. */
 export const actionResponseSchema = z.strictObject({ id: z.string(), response: z.unknown() })
@@ -139,6 +141,8 @@ export const runRequestSchema = z.strictObject({
   verbose: z.boolean().default(false),
 })
 export type RunRequest = z.infer<typeof runRequestSchema>
+/** The same as it is sent: what has a default may be left out. */
+export type RunInput = z.input<typeof runRequestSchema>
 
 /**
  * The body of a direct run of a sub-agent: a run request, and the conversation that it belongs to. Without a conversation
@@ -149,6 +153,7 @@ export const directRunRequestSchema = runRequestSchema.extend({
   parameters: z.record(z.string(), z.unknown()).default({}),
   users: startingUsersSchema,
 })
+export type DirectRunInput = z.input<typeof directRunRequestSchema>
 
 /**
  * A direct run as requested over HTTP. `messageId` is the caller's own message id. A repeated request with the same id, for

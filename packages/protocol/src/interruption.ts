@@ -11,6 +11,9 @@ export type InterruptionKind = (typeof interruptionKinds)[number]
 export const interruptionStates = ['open', 'answered', 'expired', 'cancelled'] as const
 export type InterruptionState = (typeof interruptionStates)[number]
 
+/** What answers an interruption: the answer, or for an action also the reason why there is none. */
+export type InterruptionAnswer = { readonly answer: unknown } | { readonly error: string }
+
 const optionSchema = z.object({ id: z.string(), label: z.string() })
 /** One question: options by id, one or several to choose, and free text if it is allowed. */
 export const questionSchema = z.object({

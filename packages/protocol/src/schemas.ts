@@ -8,6 +8,7 @@ export { isTooDeep, jsonDepth, jsonRest, maxJsonDepth, readJson } from './json.t
 export { isChecked, markChecked } from './checked.ts'
 
 // agents
+export type { SubAgentEdgeInput } from './agent.ts'
 export {
   actionSchema,
   agentSchema,
@@ -20,6 +21,7 @@ export {
   matrixRowSchema,
   querySchema,
   storedAgentSchema,
+  namelessEdgeSchema,
   subAgentEdgeSchema,
   userSchema,
 } from './agent.ts'
@@ -37,7 +39,13 @@ export { fitsType, reservedParameterNames, typeToJsonSchema } from './parameter-
 export { apiKeySchema, createdKeySchema, keyRequestSchema, principalSchema } from './key.ts'
 
 // conversations, runs, documents
-export type { ConversationParticipant, ParticipantRequest } from './conversation.ts'
+export type {
+  ConversationInput,
+  ConversationParticipant,
+  DirectRunInput,
+  ParticipantRequest,
+  RunInput,
+} from './conversation.ts'
 export {
   callNodeSchema,
   conversationLineSchema,
@@ -58,8 +66,10 @@ export {
 } from './conversation.ts'
 export { artifactSchema } from './artifact.ts'
 export { filePartSchema, fileReferenceSchema } from './file-schema.ts'
+export type { InterruptionAnswer } from './interruption.ts'
 export { interruptionSchema, interruptionStates, questionSchema } from './interruption.ts'
 export { problemSchema } from './problem.ts'
+export type { TaskMessageInput, TaskQuestion } from './task.ts'
 export {
   taskMessageSchema,
   taskProgressSchema,

@@ -35,6 +35,7 @@ export const taskMessageSchema = z.strictObject({
   timeoutSeconds: z.number().min(0).max(600).default(30),
 })
 export type TaskMessage = z.infer<typeof taskMessageSchema>
+export type TaskMessageInput = z.input<typeof taskMessageSchema>
 
 /** The result: `saved` (did not wait), `replied`, `waiting` (no reply in time), `completed` (the task ended without a reply). */
 export const taskReplySchema = z.object({
@@ -45,6 +46,7 @@ export type TaskReply = z.infer<typeof taskReplySchema>
 
 /** A question about the current work of a task. */
 export const taskQuestionSchema = z.strictObject({ question: wordsSchema.max(10_000) })
+export type TaskQuestion = z.infer<typeof taskQuestionSchema>
 /** The answer, based on the log up to that seq. */
 export const taskProgressSchema = z.object({ text: z.string(), asOfSeq: z.number().int() })
 export type TaskProgress = z.infer<typeof taskProgressSchema>

@@ -21,6 +21,7 @@ console.log('revisions', first.agent.revision, again.agent.revision, changed.age
 
 for (const agent of (await runtime.agents.list()).items) console.log(agent.id, agent.source, agent.limits.maxIterations)
 
-await runtime.agents.save({ ...poet, instruction: 'typo' }).catch((error) => console.log(error.code, error.hint))
+const misspelled = { ...poet, instruction: 'typo' }
+await runtime.agents.save(misspelled).catch((error) => console.log(error.code, error.hint))
 console.log((await runtime.conversation('poet').run('A poem, please')).text)
 await runtime.close()

@@ -31,7 +31,7 @@ let waiting = await runtime.conversation('buyer').run('We need boxes.')
 const say = async (answer: unknown) => {
   const [asked] = waiting.interruptions
   console.log(asked?.kind, asked?.path, asked?.addressee)
-  const answers = [{ id: asked?.id, answer }]
+  const answers = [{ id: asked?.id ?? '', answer }]
   waiting = await (await runtime.run(waiting.conversationId, { answers })).result
 }
 const [asked] = waiting.interruptions

@@ -62,8 +62,8 @@ const refusals: readonly (readonly [code: string, force: Force])[] = [
   ['PARAM_MISSING', (runtime, { text }) => runtime.start({ agent: 'needy', prompt: text })],
   ['AGENT_DISABLED', (runtime, { text }) => runtime.start({ agent: 'asleep', prompt: text })],
   ['UNKNOWN_KEY', (runtime, { name, value }) => runtime.start({ agent: 'asker', [name]: value })],
-  ['BODY_INVALID', (runtime, { value }) => runtime.start({ agent: 'asker', prompt: { text: value } })],
-  ['LIMIT_INVALID', (runtime, { text }) => runtime.start({ agent: 'asker', maxModelIterationsPerCall: text })],
+  ['BODY_INVALID', (runtime, { value }) => runtime.start({ agent: 'asker', prompt: { text: value } as never })],
+  ['LIMIT_INVALID', (runtime, { text }) => runtime.start({ agent: 'asker', maxModelIterationsPerCall: text as never })],
   [
     'PARAM_FIXED',
     async (runtime, given) => {
@@ -115,7 +115,7 @@ const refusals: readonly (readonly [code: string, force: Force])[] = [
   [
     'ANSWER_INVALID',
     async (runtime, given) =>
-      runtime.answerInterruption((await waiting(runtime, given)).action, { [given.name]: given.value }),
+      runtime.answerInterruption((await waiting(runtime, given)).action, { [given.name]: given.value } as never),
   ],
   [
     'RUN_FINISHED',

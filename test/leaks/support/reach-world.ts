@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { createRuntime, defineTool, type Principal, type Runtime, type Store } from '@witan/core'
 import { call, scriptedModel } from '@witan/core/testing'
-import type { DatabaseId } from '@witan/protocol'
+import type { DatabaseId, Prompt } from '@witan/protocol'
 import { type App, createApp, createAuth, createLog } from '@witan/server'
 import { z } from 'zod'
 import { agent, playerOf, until } from '../../support/stage.ts'
@@ -130,8 +130,8 @@ export async function createWorlds(store: Store): Promise<Worlds> {
 async function play(runtime: Runtime): Promise<Omit<Ids, 'key'>> {
   const maker = runtime.as(principalOf({ tie: 'maker', roles: ['run'] }, 'default'))
   const users = ['bob', 'carl', 'fred'].map((id) => ({ id }))
-  const attached = { type: 'file', mediaType: 'text/plain', name: 'note.txt', data: file.toString('base64') }
-  const prompt = [{ type: 'text', text: first }, attached]
+  const attached = { type: 'file' as const, mediaType: 'text/plain', name: 'note.txt', data: file.toString('base64') }
+  const prompt: Prompt = [{ type: 'text', text: first }, attached]
   const opened = await maker.start({ agent: 'root', id: 'chats/1', users, parameters: { secret: bound }, prompt })
   await opened.run?.result
   await until(async () => (await runtime.listInterruptions()).items.length === 4)

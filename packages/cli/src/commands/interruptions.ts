@@ -1,5 +1,5 @@
 /** `witan interruptions …`: open interruptions, and answers to them. */
-import type { AnswerBody, Client } from '@witan/client'
+import type { InterruptionAnswer, Client } from '@witan/client'
 import { interruptionStates } from '@witan/protocol/schemas'
 import type { Interruption, InterruptionState, Question } from '@witan/protocol'
 import { type Choice, questionChoice, textOrJson } from '../answer-words.ts'
@@ -131,7 +131,11 @@ interface About {
 
 const formNames = ['approve', 'deny', 'arguments', 'choose', 'text', 'value', 'error'] as const
 
-async function bodyOf(given: Given, terminal: Terminal, { client, id, found }: About): Promise<AnswerBody | null> {
+async function bodyOf(
+  given: Given,
+  terminal: Terminal,
+  { client, id, found }: About,
+): Promise<InterruptionAnswer | null> {
   const words = given.operands[1]
   const forms = formNames.filter((name) => given.has(name))
   const whole = given.text('value')
@@ -147,7 +151,7 @@ async function bodyOf(given: Given, terminal: Terminal, { client, id, found }: A
   return formed(given, found, words)
 }
 
-function formed(given: Given, open: Interruption, words: string | undefined): AnswerBody {
+function formed(given: Given, open: Interruption, words: string | undefined): InterruptionAnswer {
   if (open.kind === 'approval') return decided(given)
   if (open.kind === 'question') return { answer: choices(given, open.questions, words) }
   if (open.kind === 'policy' && given.has('deny')) return { answer: { decision: 'declined' } }
@@ -157,7 +161,7 @@ function formed(given: Given, open: Interruption, words: string | undefined): An
   return { answer: open.kind === 'policy' ? { resolution: textOrJson(text) } : textOrJson(text) }
 }
 
-function decided(given: Given): AnswerBody {
+function decided(given: Given): InterruptionAnswer {
   const reason = given.text('reason')
   const why = reason === undefined ? {} : { reason }
   const changed = given.text('arguments')

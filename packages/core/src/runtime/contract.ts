@@ -23,9 +23,21 @@ import type {
   TaskReply,
 } from '@witan/protocol'
 import type { AgentView } from '@witan/protocol/access'
-import type { ConversationParticipant, UsageDimension, UsageItem } from '@witan/protocol/schemas'
+import type {
+  ConversationInput,
+  ConversationParticipant,
+  DirectRunInput,
+  InterruptionAnswer,
+  ParticipantRequest,
+  RunInput,
+  SubAgentEdgeInput,
+  TaskMessageInput,
+  TaskQuestion,
+  UsageDimension,
+  UsageItem,
+} from '@witan/protocol/schemas'
 import type { Artifact } from '@witan/protocol/entries'
-import type { Diagram, Exchange, StoredProtocol } from '@witan/protocol/protocols'
+import type { Diagram, Exchange, ProtocolInput, StoredProtocol } from '@witan/protocol/protocols'
 import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/admin/assign.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Page, PageOptions } from './page.ts'
@@ -100,7 +112,7 @@ export interface ProtocolAdmin {
    * Creates or replaces a protocol. Throws `PROTOCOL_INVALID`, `REVISION_MISMATCH` if `ifRevision` is not the stored revision, and
    * the first finding if an agent that speaks it does not survive the change.
    */
-  save(protocol: unknown, options?: { ifRevision?: number | null }): Promise<SavedProtocol>
+  save(protocol: ProtocolInput, options?: { ifRevision?: number | null }): Promise<SavedProtocol>
   /** Throws `PROTOCOL_REFERENCED` while an agent speaks it. */
   delete(name: string, options?: { ifRevision?: number | null }): Promise<void>
 }
@@ -117,13 +129,13 @@ export interface AgentAdmin {
    * Creates or replaces an agent. Throws `REVISION_MISMATCH` if `ifRevision` is not the stored revision, and `AGENT_EXISTS`
    * with `create: true` if the agent exists.
    */
-  save(agent: unknown, options?: { ifRevision?: number | null; create?: boolean }): Promise<SavedAgent>
+  save(agent: AgentInput, options?: { ifRevision?: number | null; create?: boolean }): Promise<SavedAgent>
   /** Saves several agents, all or none, so that they may list each other. */
-  saveAll(agents: readonly unknown[]): Promise<readonly SavedAgent[]>
+  saveAll(agents: readonly AgentInput[]): Promise<readonly SavedAgent[]>
   /** Saves agents and protocols together, all or none. */
   saveTogether(definitions: {
-    readonly agents?: readonly unknown[] | undefined
-    readonly protocols?: readonly unknown[] | undefined
+    readonly agents?: readonly AgentInput[] | undefined
+    readonly protocols?: readonly ProtocolInput[] | undefined
   }): Promise<{ readonly agents: readonly SavedAgent[]; readonly protocols: readonly SavedProtocol[] }>
   /** Throws `AGENT_REFERENCED` while others list it, unless forced. */
   delete(id: string, options?: { force?: boolean; ifRevision?: number | null }): Promise<void>
@@ -146,13 +158,13 @@ export interface SubAgentAdmin {
   /** Creates an agent and lists it, both or neither. Throws `AGENT_EXISTS`. */
   create(
     parentId: string,
-    subAgent: RevisionOption & { readonly agent: unknown; readonly edge?: unknown },
+    subAgent: RevisionOption & { readonly agent: AgentInput; readonly edge?: SubAgentEdgeInput | undefined },
   ): Promise<AssignedSubAgent>
   /** Lists an agent, or replaces the edge to it. */
   assign(
     parentId: string,
     id: string,
-    options?: RevisionOption & { readonly edge?: unknown },
+    options?: RevisionOption & { readonly edge?: SubAgentEdgeInput | undefined },
   ): Promise<AssignedSubAgent>
   /** Removes it from the roster; returns the parent after the change. Throws `NOT_FOUND` if it is not listed. */
   unassign(parentId: string, id: string, options?: RevisionOption): Promise<StoredAgent>
@@ -161,12 +173,12 @@ export interface SubAgentAdmin {
    * `conversationId` (absent: a new conversation) and the `parameters` of a new conversation, including hidden trusted
    * ones. Throws `NOT_FOUND`, `CONVERSATION_AGENT_MISMATCH`, `PARAM_MISSING`.
    */
-  run(parentId: string, id: string, request: unknown): Promise<AcceptedRun>
+  run(parentId: string, id: string, request: DirectRunInput): Promise<AcceptedRun>
   /** The first half of `run`, for readers who must join the conversation before the run starts: pass `body` to `Witan.run`. */
   open(
     parentId: string,
     id: string,
-    request: unknown,
+    request: DirectRunInput,
   ): Promise<{ readonly conversationId: string; readonly body: RunRequest }>
 }
 
@@ -187,9 +199,9 @@ export interface TaskControls {
   list(options?: PageOptions & { readonly live?: boolean }): Promise<Page<Task>>
   get(id: string): Promise<Task>
   /** Sends a message to it: `{ text, mode, timeoutSeconds }`. The task reads it at its next step [F27]. */
-  message(id: string, message: unknown, options?: NoteOption): Promise<TaskReply>
+  message(id: string, message: TaskMessageInput, options?: NoteOption): Promise<TaskReply>
   /** Asks for its progress: `{ question }`. A separate model call answers from what is stored, and changes nothing [F26]. */
-  progress(id: string, question: unknown): Promise<TaskProgress>
+  progress(id: string, question: TaskQuestion): Promise<TaskProgress>
   /** Resolves when the cancel of the task and its subtree is stored. */
   cancel(id: string): Promise<void>
 }
@@ -253,9 +265,9 @@ export interface Witan {
   /** The names that agents may use as `model` and `tools` entries. */
   readonly models: readonly string[]
   conversation(agent: string, options?: Partial<Omit<ConversationRequest, 'agent' | 'prompt'>>): Chat
-  start(request: unknown, options?: NoteOption): Promise<OpenedConversation>
+  start(request: ConversationInput, options?: NoteOption): Promise<OpenedConversation>
   /** Accepts a prompt, or responses that resume the waiting run. */
-  run(conversationId: string, request: unknown, options?: NoteOption): Promise<AcceptedRun>
+  run(conversationId: string, request: RunInput, options?: NoteOption): Promise<AcceptedRun>
   /** Waits for the result of an accepted run; settles at once if the run has ended or waits. Throws `NOT_FOUND`. */
   followRun(runId: string): Promise<AcceptedRun>
   /** The live run of a conversation, to wait for its next result; null if there is none. */
@@ -277,7 +289,7 @@ export interface Witan {
    * Adds a person: `{ id, name?, roles? }`. Tools that ask people change with the next run. A repeat is no change; one with another
    * name or other roles throws `NAME_TAKEN`, as an agent's id does. Only the creator and an `admin` may; others get `NOT_FOUND`.
    */
-  addParticipant(conversationId: string, request: unknown): Promise<AddedParticipant>
+  addParticipant(conversationId: string, request: ParticipantRequest): Promise<AddedParticipant>
   /** Removes a person; what waits for that person is cancelled. The creator, an `admin` and the person may. Throws `NOT_FOUND`. */
   removeParticipant(conversationId: string, user: string): Promise<void>
   /**
@@ -341,7 +353,11 @@ export interface Witan {
    * of that kind. Resolves when the answer is stored; the run continues by itself. Throws `NOT_FOUND` also if the principal
    * may not answer it, `ANSWER_INVALID`, `ALREADY_ANSWERED`, `QUESTION_EXPIRED`, `RUN_FINISHED`.
    */
-  answerInterruption(id: string, answer: unknown, options?: { kind?: InterruptionKind }): Promise<Interruption>
+  answerInterruption(
+    id: string,
+    answer: InterruptionAnswer,
+    options?: { kind?: InterruptionKind },
+  ): Promise<Interruption>
 }
 
 /** Somebody who takes part; `created` is false for a repeat. */

@@ -82,7 +82,7 @@ async function fill(store: Store): Promise<void> {
     await witan.agents.save({ ...porter.data, description: nasty })
     await witan.agents.save({ id: 'gone', model: porter.data.model, instructions: 'x' })
     await witan.agents.delete('gone')
-    const stock = { name: 'stock', messages: [{ name: 'ask', from: 'initiator' }] }
+    const stock = { name: 'stock', messages: [{ name: 'ask', from: 'initiator' as const }] }
     await witan.protocols.save(stock)
     await witan.protocols.save({ ...stock, purpose: nasty })
     if (database === 'default') await (await witan.start({ agent: 'panel', id: 'y/1', prompt: nasty })).run?.result
@@ -155,7 +155,7 @@ test('what waited goes on after an import, with its answer, on the revision that
   assert.equal(items.length, 2)
   for (const id of ['chats/2', 'x/0']) {
     const [open] = (await runtime.getConversation(id)).interruptions
-    const accepted = await runtime.run(id, { actionResponses: [{ id: open?.id, response: 'opened' }] })
+    const accepted = await runtime.run(id, { actionResponses: [{ id: open?.id ?? '', response: 'opened' }] })
     const { status, text: said, usage } = await accepted.result
     assert.deepEqual([status, said, usage.modelCalls], ['completed', 'opened', 2])
   }
@@ -203,7 +203,7 @@ test('[Rb53] files move with their conversation; content that is wrong, missing 
   const model = scriptedModel(() => 'seen', { id: 'play/seeing' })
   const seeing = defineAgent({ id: 'seeing', instructions: 'Look.', model })
   const runtime = createRuntime({ store: { ...first, close: async () => {} }, agents: [seeing] })
-  const file = { type: 'file', mediaType: 'image/png', data, name: 'a ☔.png' }
+  const file = { type: 'file' as const, mediaType: 'image/png', data, name: 'a ☔.png' }
   await (await runtime.start({ agent: 'seeing', id: 'chats/1', prompt: [file] })).run?.result
   await (await runtime.start({ agent: 'seeing', id: 'chats/2', prompt: 'no file' })).run?.result
   await runtime.close()

@@ -1,6 +1,7 @@
 /** Agents as data: save, read, check, delete. */
 import type { SavedAgent, Witan } from '@witan/core'
-import { WitanError } from '@witan/protocol'
+import { type AgentInput, WitanError } from '@witan/protocol'
+import type { ProtocolInput } from '@witan/protocol/protocols'
 import {
   agentSchema,
   agentViewSchema,
@@ -16,9 +17,9 @@ import { agentCalled, etag, ifMatch, refuseNew } from './revision.ts'
 
 const tag = 'agents'
 const anyObject = z.record(z.string(), z.unknown())
-const anyAgents = z.array(z.unknown()).max(1000)
+const anyAgents = z.array(z.custom<AgentInput>()).max(1000)
 const someAgents = z.array(agentSchema).max(1000)
-const anyProtocols = z.array(z.unknown()).max(1000)
+const anyProtocols = z.array(z.custom<ProtocolInput>()).max(1000)
 const someProtocols = z.array(protocolSchema).max(1000)
 const isSomething = ({
   agents,
@@ -65,7 +66,7 @@ export const agentRoutes: readonly Route[] = [
     body: anyObject,
     bodyDocument: agentSchema,
     answers: { 201: saved },
-    handle: async ({ witan, body }) => savedReply(await witan.agents.save(body, { create: true })),
+    handle: async ({ witan, body }) => savedReply(await witan.agents.save(body as AgentInput, { create: true })),
   }),
   defineRoute({
     method: 'POST',
@@ -77,7 +78,9 @@ export const agentRoutes: readonly Route[] = [
     bodyDocument: z.strictObject({ agents: someAgents, protocols: someProtocols.optional() }),
     answers: { 200: { schema: batchSchema, description: 'Agents and protocols as they are stored.' } },
     handle: async ({ witan, body }) => {
-      const { agents, protocols } = await witan.agents.saveTogether(body)
+      const { agents, protocols } = await witan.agents.saveTogether(
+        body as Parameters<typeof witan.agents.saveTogether>[0],
+      )
       return {
         status: 200,
         body: {

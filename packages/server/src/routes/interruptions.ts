@@ -1,5 +1,5 @@
 /** Interruptions: listed and answered. */
-import { interruptionSchema, interruptionStates } from '@witan/protocol/schemas'
+import { type InterruptionAnswer, interruptionSchema, interruptionStates } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { defineRoute, param, type Route } from '../route.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
@@ -38,7 +38,7 @@ export const interruptionRoutes: readonly Route[] = [
     answers: answered,
     handle: async (call) => ({
       status: 200,
-      body: await call.witan.answerInterruption(param(call, 'id'), call.body),
+      body: await call.witan.answerInterruption(param(call, 'id'), call.body as InterruptionAnswer),
     }),
   }),
   defineRoute({
@@ -52,7 +52,9 @@ export const interruptionRoutes: readonly Route[] = [
     answers: answered,
     handle: async (call) => ({
       status: 200,
-      body: await call.witan.answerInterruption(param(call, 'id'), call.body, { kind: 'question' }),
+      body: await call.witan.answerInterruption(param(call, 'id'), call.body as InterruptionAnswer, {
+        kind: 'question',
+      }),
     }),
   }),
 ]

@@ -1,5 +1,6 @@
 /** Protocols as data: save, read, delete. */
 import { WitanError } from '@witan/protocol'
+import type { ProtocolInput } from '@witan/protocol/protocols'
 import { protocolSchema, storedProtocolSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { defineRoute, param, type Route } from '../route.ts'
@@ -49,7 +50,7 @@ export const protocolRoutes: readonly Route[] = [
       const called = `protocol \`${name}\``
       await refuseNew(call.headers, called, () => call.witan.protocols.get(name))
       const options = { ifRevision: ifMatch(call.headers, called) }
-      const { protocol, created } = await call.witan.protocols.save({ ...call.body, name }, options)
+      const { protocol, created } = await call.witan.protocols.save({ ...call.body, name } as ProtocolInput, options)
       return { status: created ? 201 : 200, body: protocol, headers: etag(protocol.revision) }
     },
   }),

@@ -1,6 +1,13 @@
 /** The sub-agents of an agent, one by one, and direct runs of them. The parent's revision is the ETag of all replies. */
 import type { AssignedSubAgent } from '@witan/core'
-import { agentSchema, directRunBodySchema, storedAgentSchema, subAgentEdgeSchema } from '@witan/protocol/schemas'
+import type { AgentInput } from '@witan/protocol'
+import {
+  agentSchema,
+  directRunBodySchema,
+  namelessEdgeSchema,
+  storedAgentSchema,
+  subAgentEdgeSchema,
+} from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { defineRoute, type JsonReply, param, type Route } from '../route.ts'
 import { given, pageOf, pageQuery } from './paging.ts'
@@ -9,8 +16,6 @@ import { runAnswers, runIn } from './runs.ts'
 
 const tag = 'agents'
 const roster = '/api/v1/agents/{parentId}/subagents'
-/** An edge in a body: the agent that it leads to is named elsewhere. */
-const edgeSchema = subAgentEdgeSchema.partial({ agent: true })
 const lineSchema = z.object({ agent: storedAgentSchema.nullable(), edge: subAgentEdgeSchema })
 const assignedSchema = z.object({ agent: storedAgentSchema, edge: subAgentEdgeSchema, parent: storedAgentSchema })
 const receiptSchema = z.object({ runId: z.string(), conversationId: z.string() })
@@ -41,13 +46,19 @@ export const subAgentRoutes: readonly Route[] = [
     tag,
     summary: 'Creates an agent and lists it, both or neither; with `If-Match` only over that revision of the parent.',
     guarded: true,
-    body: z.strictObject({ agent: z.record(z.string(), z.unknown()), edge: edgeSchema.optional() }),
-    bodyDocument: z.strictObject({ agent: agentSchema, edge: edgeSchema.optional() }),
+    body: z.strictObject({ agent: z.record(z.string(), z.unknown()), edge: namelessEdgeSchema.optional() }),
+    bodyDocument: z.strictObject({ agent: agentSchema, edge: namelessEdgeSchema.optional() }),
     answers: { 201: assigned },
     handle: async (call) => {
       const parent = param(call, 'parentId')
       const ifRevision = ifMatch(call.headers, agentCalled(parent))
-      return assignedReply(await call.witan.agents.subAgents.create(parent, { ...call.body, ifRevision }))
+      return assignedReply(
+        await call.witan.agents.subAgents.create(parent, {
+          ...call.body,
+          agent: call.body.agent as AgentInput,
+          ifRevision,
+        }),
+      )
     },
   }),
   defineRoute({
@@ -57,7 +68,7 @@ export const subAgentRoutes: readonly Route[] = [
     tag,
     summary: 'Lists an agent, or replaces the edge to it; with `If-Match` only over that revision of the parent.',
     guarded: true,
-    body: edgeSchema,
+    body: namelessEdgeSchema,
     bodyOptional: true,
     answers: { 200: { ...assigned, description: 'It was listed already.' }, 201: assigned },
     handle: async (call) => {

@@ -1,5 +1,5 @@
 /** Sending the answer to what waits. */
-import type { AnswerBody } from '@witan/client'
+import type { InterruptionAnswer } from '@witan/client'
 import { useState } from 'react'
 import { untilAnswered } from './connection.ts'
 import { refreshWaiting } from './queries.ts'
@@ -10,14 +10,14 @@ export interface Answering {
   readonly sending: boolean
   /** Why the last one was not taken, or null. */
   readonly error: unknown
-  send(body: AnswerBody): void
+  send(body: InterruptionAnswer): void
 }
 
 /** Answers one interruption; after a refusal another answer can be sent. A repeat of the same answer is accepted, so it may be sent again. */
 export function useAnswer(id: string): Answering {
   const [sending, setSending] = useState(false)
   const [error, setError] = useState<unknown>(null)
-  const send = (body: AnswerBody) => {
+  const send = (body: InterruptionAnswer) => {
     setSending(true)
     setError(null)
     untilAnswered(() => witan.interruptions.answer(id, body))

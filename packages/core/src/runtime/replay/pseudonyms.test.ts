@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRuntime, defineAgent, defineTool, type RuntimeOptions } from '@witan/core'
 import { call, scriptedModel } from '@witan/core/testing'
+import type { ConversationInput } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { readReplaySource } from './prepare.ts'
 import { replay } from './replay.ts'
@@ -12,7 +13,7 @@ const secret = 'sk-Hidden/4711+x'
 async function told(options: RuntimeOptions & { readonly prompt?: unknown; readonly parameters?: object }) {
   const { prompt = 'go', parameters = { key: { value: secret, sendToModel: false } }, ...rest } = options
   const runtime = createRuntime(rest)
-  const opened = await runtime.start({ agent: 'desk', id: 'chats/1', prompt, parameters })
+  const opened = await runtime.start({ agent: 'desk', id: 'chats/1', prompt, parameters } as ConversationInput)
   await opened.run?.result
   return runtime
 }
