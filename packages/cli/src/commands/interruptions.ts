@@ -116,7 +116,7 @@ async function answer(connection: Connection, given: Given, terminal: Terminal):
   return exitCodes.done
 }
 
-/** Among what is open, and what was answered: the same answer may be given again. What is in neither the server tells. */
+/** Looks among the open ones, then among the answered ones: the same answer may be given again. If it is in neither list, the server says why. */
 async function find(client: Client, id: string): Promise<Interruption | null> {
   for (const state of ['open', 'answered'] as const)
     for await (const one of client.interruptions.all({ limit: 200, state })) if (one.id === id) return one

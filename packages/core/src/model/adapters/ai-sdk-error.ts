@@ -8,7 +8,7 @@ type Loose = Readonly<Record<string, unknown>>
 /** Codes of a connection that was not made or broke. */
 const networkCodes = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|UND_ERR_)/
 
-/** The error of a call. It is not the cause of the new one: it holds the whole conversation, and a log would print it. */
+/** Translates the error of a call. The original is not kept as its `cause`: it holds the whole conversation, which a log would then print. */
 export function toCallError(error: unknown): ModelCallError {
   if (error instanceof ModelCallError) return error
   const loose = isObject(error) ? error : {}

@@ -192,7 +192,7 @@ function toUsage(usage: AiSdkUsage, metadata: object | undefined): ModelUsage | 
   }
 }
 
-/** In V2 the input of Anthropic counts nothing of its cache, and what was written stands in the metadata. */
+/** In version 2 of the interface, Anthropic's input tokens leave out its cache; the tokens written to it stand in the metadata. */
 function withCache(usage: AiSdkUsage, input: number | undefined, own: unknown): AiSdkUsage {
   const told = typeof own === 'object' && own !== null && 'cacheCreationInputTokens' in own
   const cacheWrite = count(told ? own.cacheCreationInputTokens : 0) ?? 0
