@@ -5,6 +5,7 @@ import type { Sent } from './delivery.ts'
 import { jsonRequest, jsonSpan } from './otlp-json.ts'
 import { protobufRequest, protobufSpan } from './otlp-protobuf.ts'
 import type { Parcel } from './parcel-queue.ts'
+import { post } from './post.ts'
 import type { Attributes, Span } from './span.ts'
 
 /** How spans are encoded. */
@@ -51,19 +52,16 @@ export async function sendOtlp(
   const late = new AbortController()
   const cancel = systemClock.after(timeoutMs, () => late.abort(), { background: true })
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { ...headers, 'content-type': protocol === 'http/json' ? 'application/json' : 'application/x-protobuf' },
-      body: encodeRequest(protocol, parcels, resource) as string | Buffer<ArrayBuffer>,
-      signal: AbortSignal.any([signal, late.signal]),
-    })
-    // What it says is not read: some servers answer protobuf to JSON, and it may be endless.
-    await response.body?.cancel()
-    if (response.ok) return { kind: 'taken' }
-    const reason = `the server answered ${response.status}`
-    if (faulty.includes(response.status)) return { kind: 'refused', reason }
-    return { kind: 'failed', reason, retryAfterMs: readRetryAfter((name) => response.headers.get(name)) }
+    const type = protocol === 'http/json' ? 'application/json' : 'application/x-protobuf'
+    const body = encodeRequest(protocol, parcels, resource)
+    const { status, header } = await post(
+      { url, headers: { ...headers, 'content-type': type }, body },
+      AbortSignal.any([signal, late.signal]),
+    )
+    if (status >= 200 && status < 300) return { kind: 'taken' }
+    const reason = `the server answered ${status}`
+    if (faulty.includes(status)) return { kind: 'refused', reason }
+    return { kind: 'failed', reason, retryAfterMs: readRetryAfter(header) }
   } catch (error) {
     const reason = late.signal.aborted ? `no answer within ${timeoutMs} ms` : `it cannot be reached (${codeOf(error)})`
     return { kind: 'failed', reason, retryAfterMs: null }
@@ -74,6 +72,6 @@ export async function sendOtlp(
 
 /** The code of a network error, which names no header. */
 function codeOf(error: unknown): string {
-  const { cause } = error as { readonly cause?: { readonly code?: unknown } }
-  return typeof cause?.code === 'string' && /^[A-Z0-9_]{1,40}$/.test(cause.code) ? cause.code : 'network error'
+  const { code } = error as { readonly code?: unknown }
+  return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : 'network error'
 }
