@@ -79,6 +79,7 @@ export function createProjection(job: string, source: TraceSource, { content, is
 
 function take(reading: Reading, entry: Entry): void {
   const { place } = entry
+  reading.content?.overhear(entry)
   if (entry.type === 'start') {
     if (entry.kind === 'tool') toolStarted(reading, entry)
     else if (entry.body.background === undefined || place.call === reading.job) agentStarted(reading, entry)
@@ -93,6 +94,7 @@ function take(reading: Reading, entry: Entry): void {
 function agentStarted(reading: Reading, entry: Entry & { body: AgentStartBody }): void {
   const { place, body } = entry
   const { content } = reading
+  if (body.exchange !== undefined) content?.toPeer(place.parentCall, body.toolCallId ?? '')
   const agent = reading.source.agents(body.agent, body.revision)
   const isWorkflow = agent.workflow !== null
   const named = providerOf(body.overrides?.model ?? agent.model)
@@ -141,6 +143,7 @@ function rootStarted(
 function toolStarted(reading: Reading, entry: Entry & { body: ToolStartBody }): void {
   const { place, body } = entry
   const { content } = reading
+  if (body.exchange !== undefined) content?.toPeer(place.parentCall, body.toolCallId)
   const name = toolNamePattern.test(body.name) ? body.name : 'unknown'
   const about = { name: `execute_tool ${name}`, id: place.call, at: entry.at } as const
   const span = reading.drafts.begin(place, { ...about, type: 'TOOL' })
@@ -193,7 +196,7 @@ function replied(reading: Reading, entry: Entry & { body: ModelEndBody }): void 
   reading.retries.delete(place.call)
 }
 
-function ended(reading: Reading, entry: Entry & { type: 'end' | 'error' }, { span, agent, toolCallId }: Call): void {
+function ended(reading: Reading, entry: Entry & { type: 'end' | 'error' }, { span, toolCallId }: Call): void {
   const { place, at } = entry
   const { content } = reading
   span.endedAt = at
@@ -203,15 +206,12 @@ function ended(reading: Reading, entry: Entry & { type: 'end' | 'error' }, { spa
   if (entry.type === 'error') failed(reading, span, entry)
   else if (entry.kind === 'agent') {
     span.attributes['witan.finish_reason'] = entry.body.finishReason
-    if (content !== null) Object.assign(span.attributes, content.ended(place, { ...entry.body, ...shownIn(entry) }))
+    if (content !== null) Object.assign(span.attributes, content.ended({ ...entry.body, ...shownIn(entry) }))
   } else if (content !== null && entry.kind === 'tool')
     span.attributes['gen_ai.tool.call.result'] = content.writer.value(shownIn(entry).result)
   if (content === null || entry.kind === 'model') return
-  const shown = shownIn(entry) as { output?: unknown; text?: unknown; result?: unknown; detail?: unknown }
-  const response = entry.type === 'error' ? { error: shown.detail } : (shown.result ?? shown.output ?? shown.text)
   const caller = reading.calls.get(place.parentCall ?? '')?.agent?.place ?? null
-  if (toolCallId !== '' && caller !== null && (agent !== null || entry.kind === 'tool'))
-    content.answered(caller, toolCallId, response)
+  content.over(entry, toolCallId === '' || caller === null ? null : { caller, id: toolCallId })
 }
 
 function failed(

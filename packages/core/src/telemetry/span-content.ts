@@ -5,37 +5,64 @@ import type {
   AgentStartBody,
   CallPlace,
   Entry,
-  LoggedToolCall,
+  ErrorBody,
   MessageBody,
   ModelEndBody,
 } from '@witan/protocol/entries'
-import { readJson } from '@witan/protocol/schemas'
+import { edgesOf } from '../agent/edges.ts'
+import { callersView, type Gathered, gather, overhear } from '../conversation/callers-view.ts'
 import { spanContent } from '../event/project.ts'
 import type { Bound } from '../parameter/parameter.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { parameterLines } from '../parameter/visibility.ts'
 import { ContentWriter } from './content.ts'
-import { type MessageForm, type MessagePart, MessageWriter } from './message-form.ts'
+import { type MessageForm, MessageWriter } from './message-form.ts'
 import type { AttributeValue } from './span.ts'
+import {
+  addReply,
+  addResponse,
+  calledPart,
+  type DocumentReader,
+  enter,
+  leave,
+  newDocument,
+  partsOf,
+  readBy,
+  sentToPeer,
+  sharedText,
+  take,
+  textPart,
+  type TraceDocument,
+  type TracedWords,
+} from './trace-document.ts'
 
 type Texts = Record<string, AttributeValue>
 
-/** The messages of one document in this job, as JSON: read by a model, and still waiting. */
-interface Said {
-  readonly read: string[]
-  readonly waiting: string[]
-}
+/** The end or the error of a call. */
+type CallOver = Exclude<Entry & { readonly type: 'end' | 'error' }, { readonly kind: 'model' }>
 
 /** How a call reads its document. */
-interface Reader {
+interface Reader extends DocumentReader {
   readonly system: string
   /** The instructions as the first message of a chat; empty in the form of OpenTelemetry, which has an attribute for them. */
-  readonly opening: readonly string[]
-  readonly from: number
+  readonly begin: readonly string[]
+  /** Who asks it: the calling agent, or `user`. */
+  readonly asker: string
+  readonly document: TraceDocument
+  /** Its definition; null if its start is not known. */
+  readonly data: AgentData | null
+}
+
+/** What was read of a trace so far. */
+interface Reading {
+  /** By path. */
+  readonly documents: Map<string, TraceDocument>
+  readonly readers: Map<string, Reader>
+  /** What callers read of their children, where that is more than the answer. */
+  readonly gathered: Map<string, Gathered>
 }
 
 const noValues: Bound = new Map()
-const noReader: Reader = { system: '', opening: [], from: 0 }
 
 /**
  * Follows what each document holds, in the order of the log. A model's input is what its document holds since the beginning of the job:
@@ -45,8 +72,7 @@ export class SpanContent {
   readonly writer: ContentWriter
   readonly #bound: ReadonlyMap<string, Bound>
   readonly #messages: MessageWriter
-  readonly #documents = new Map<string, Said>()
-  readonly #readers = new Map<string, Reader>()
+  readonly #reading: Reading = { documents: new Map(), readers: new Map(), gathered: new Map() }
 
   constructor(scrub: Scrubber, of: { readonly bound: ReadonlyMap<string, Bound>; readonly form: MessageForm }) {
     this.writer = new ContentWriter(scrub)
@@ -56,98 +82,161 @@ export class SpanContent {
 
   /** An agent's call begins: its instructions and its message. */
   started(place: CallPlace, body: AgentStartBody, agent: AgentData): Texts {
-    const { read, waiting } = this.#said(place)
-    const isTaken = body.handOver !== undefined
-    const opening = this.#messages.piece('user', [text(body.message)])
-    if (place.parentCall !== null && !isTaken) waiting.push(opening)
-    const from = body.history === 'isolated' ? read.length : 0
-    if (body.initial.length > 0) {
-      read.push(...waiting.splice(0), this.#messages.piece('assistant', body.initial.map(called)))
-    }
+    const messages = this.#messages
+    const { readers, gathered } = this.#reading
+    const document = documentOf(this.#reading, place)
+    const asker = askerOf(this.#reading, place, body)
+    const words = openingOf(place, body, { asker, messages })
     const isModel = agent.workflow === null
     const written = agent.instructions + parameterLines(agent.parameters, this.#bound.get(place.call) ?? noValues)
-    const system = isModel ? this.writer.value([text(written)]) : ''
-    const opens = isModel && this.#messages.isChat ? [this.#messages.piece('system', [text(written)])] : []
-    this.#readers.set(place.call, { system, opening: opens, from })
-    return { ...instructions(system), 'gen_ai.input.messages': this.#messages.list([opening]) }
+    const shared = body.history === 'shared' ? sharedBy(readers.get(place.parentCall ?? '')) : ''
+    const before = body.handedFrom === undefined ? undefined : readers.get(body.handedFrom)
+    const reader = {
+      agent: place.author,
+      system: isModel ? this.writer.value([textPart(written)]) : '',
+      begin: isModel && messages.isChat ? [messages.piece('system', [textPart(written)])] : [],
+      from: 0,
+      asker,
+      wordsOnly: body.handOver?.history === 'words',
+      document,
+      data: agent,
+      opening: before?.opening ?? { words, shared },
+    }
+    readers.set(place.call, reader)
+    const kept = gather(body.answer) ?? gathered.get(body.handedFrom ?? '') ?? null
+    if (kept !== null) gathered.set(place.call, kept)
+    const begin = () => {
+      if (place.parentCall !== null && body.handOver === undefined) document.waiting.push(words)
+      if (body.history === 'isolated') reader.from = document.lines.length
+      if (body.initial.length === 0) return
+      take(document, document.waiting.length)
+      addReply(document, { agent: place.author, to: asker, text: '', calls: body.initial }, messages)
+    }
+    if (place.parentCall === null || body.handOver !== undefined) begin()
+    else enter(document, place.call, begin)
+    return { ...instructions(reader.system), 'gen_ai.input.messages': messages.list([words.own]) }
   }
 
   /** A message comes to a document. Those between peers stand in the starts and answers of calls already. */
   heard(place: CallPlace, body: MessageBody): void {
     if (body.exchange !== undefined) return
-    const { waiting } = this.#said(place)
-    const { artificialActions: actions = [] } = body
-    const pieces = [this.#messages.piece('user', [text(body.text)])]
+    const { author, text, artificialActions: actions = [] } = body
+    const pieces = [this.#messages.piece('user', [textPart(text)])]
     if (actions.length > 0) {
-      pieces.push(this.#messages.piece('assistant', actions.map(called)))
-      pieces.push(
-        this.#messages.piece(
-          'tool',
-          actions.map(({ id, response }) => answered(id, response)),
-        ),
-      )
+      const responses = actions.map(({ id, response }) => ({ type: 'tool_call_response', id, response }) as const)
+      pieces.push(this.#messages.piece('assistant', actions.map(calledPart)))
+      pieces.push(this.#messages.piece('tool', responses))
     }
-    waiting.push(pieces.join(','))
+    const to = place.agentPath.split('/').at(-1) ?? ''
+    const isAttributed = place.parentCall !== null || author === 'witan'
+    documentOf(this.#reading, place).waiting.push({ author, to, text, isAttributed, own: pieces.join(',') })
   }
 
   /** A model replies: what it read, and what it said. */
   replied({ place, body }: Entry & { readonly body: ModelEndBody }, shown: ModelEndBody): Texts {
-    const { read, waiting } = this.#said(place)
-    const { system, opening, from } = this.#readers.get(place.call) ?? noReader
-    const parts = [...(shown.text === '' ? [] : [text(shown.text)]), ...shown.toolCalls.map(called)]
-    const reply = { role: 'assistant', parts, finish_reason: body.finishReason } as const
+    const messages = this.#messages
+    const document = documentOf(this.#reading, place)
+    const reader = this.#reading.readers.get(place.call) ?? readerAt(place, document)
+    const said = { text: shown.text, calls: shown.toolCalls }
+    const reply = { role: 'assistant', parts: partsOf(said), finish_reason: body.finishReason } as const
     const own = body.purpose === undefined || body.purpose === 'output'
-    const fresh = waiting.slice(0, body.taken)
+    const read = () => [...reader.begin, ...readBy(document, reader, { taken: body.taken, messages })]
     const texts = {
-      ...instructions(own ? system : ''),
-      ...(own ? { 'gen_ai.input.messages': this.#messages.list([...opening, ...read.slice(from), ...fresh]) } : {}),
-      'gen_ai.output.messages': this.#messages.list([this.#messages.written(reply)]),
+      ...instructions(own ? reader.system : ''),
+      ...(own ? { 'gen_ai.input.messages': messages.list(read()) } : {}),
+      'gen_ai.output.messages': messages.list([messages.written(reply)]),
     }
     if (body.purpose !== undefined || (!body.accepted && body.text === '')) return texts
-    read.push(...waiting.splice(0, body.taken), this.#messages.piece('assistant', parts))
+    take(document, body.taken)
+    // Calls that the model was not offered are in no document.
+    const calls = body.offered ? said.calls : []
+    addReply(document, { agent: place.author, to: reader.asker, text: said.text, calls }, messages)
     return texts
   }
 
-  /** What a call of the agent at `place` came to. */
-  answered(place: CallPlace, toolCallId: string, response: unknown): void {
-    this.#said(place).read.push(this.#messages.piece('tool', [answered(toolCallId, response)]))
+  /** A call of `caller` is a message to a peer. */
+  toPeer(caller: string | null, toolCallId: string): void {
+    const document = this.#reading.readers.get(caller ?? '')?.document
+    if (document !== undefined) sentToPeer(document, toolCallId)
   }
 
-  /** An agent's call ends: its answer. */
-  ended(
-    place: CallPlace,
-    { text: said, output, finishReason }: Pick<AgentEndBody, 'text' | 'output' | 'finishReason'>,
-  ): Texts {
-    if (place.parentCall !== null) this.#said(place).waiting.length = 0
-    const parts = said === '' && output !== null ? [text(JSON.stringify(output))] : [text(said)]
+  /** Takes any entry: what callers read of their children may be more than the answer. */
+  overhear(entry: Entry): void {
+    if (this.#reading.gathered.size > 0) overhear(this.#reading.gathered, entry)
+  }
+
+  /** A call is over. \`asked\` is the tool call that it answers, and who made it. */
+  over({ type, kind, place, body }: CallOver, asked: { readonly caller: CallPlace; readonly id: string } | null): void {
+    const { gathered } = this.#reading
+    if (asked !== null) {
+      const isTool = type === 'end' && kind === 'tool'
+      const kept = gathered.get(place.call) ?? null
+      const value = isTool ? body.result : callersView(body as AgentEndBody | ErrorBody, kept)
+      addResponse(documentOf(this.#reading, asked.caller), { id: asked.id, value }, this.#messages)
+    }
+    if (kind !== 'agent') return
+    gathered.delete(place.call)
+    leave(documentOf(this.#reading, place), place.call)
+  }
+
+  /** An agent's answer. */
+  ended({ text: said, output, finishReason }: Pick<AgentEndBody, 'text' | 'output' | 'finishReason'>): Texts {
+    const parts = [textPart(said === '' && output !== null ? JSON.stringify(output) : said)]
     const reply = { role: 'assistant', parts, finish_reason: finishReason } as const
     return { 'gen_ai.output.messages': this.#messages.list([this.#messages.written(reply)]) }
   }
+}
 
-  #said({ document }: CallPlace): Said {
-    const known = this.#documents.get(document)
-    if (known !== undefined) return known
-    const made: Said = { read: [], waiting: [] }
-    this.#documents.set(document, made)
-    return made
+function documentOf({ documents }: Reading, { document }: CallPlace): TraceDocument {
+  const known = documents.get(document)
+  if (known !== undefined) return known
+  const made = newDocument()
+  documents.set(document, made)
+  return made
+}
+
+/** What opens a call: its message, with the exchange so far in front. */
+function openingOf(
+  place: CallPlace,
+  { message, exchange, step }: AgentStartBody,
+  { asker, messages }: { readonly asker: string; readonly messages: MessageWriter },
+): TracedWords {
+  const before = exchange?.soFar ?? ''
+  const text = before === '' ? message : `${before}\n\n${message}`
+  const isAttributed = step !== undefined || exchange !== undefined
+  return { author: asker, to: place.author, text, isAttributed, own: messages.piece('user', [textPart(text)]) }
+}
+
+/** Who asks a call: its caller; for one that got control, whoever asked before. */
+function askerOf({ readers }: Reading, { agentPath }: CallPlace, { handedFrom }: AgentStartBody): string {
+  const before = handedFrom === undefined ? undefined : readers.get(handedFrom)
+  return before?.asker ?? agentPath.split('/').at(-2) ?? 'user'
+}
+
+/** The reader of a call whose start is not known. */
+function readerAt({ author: agent }: CallPlace, document: TraceDocument): Reader {
+  return {
+    agent,
+    system: '',
+    begin: [],
+    from: 0,
+    asker: 'user',
+    wordsOnly: false,
+    document,
+    data: null,
+    opening: null,
   }
+}
+
+/** What a child reads of its caller's document. Exchanges with other agents are theirs. */
+function sharedBy(caller: Reader | undefined): string {
+  if (caller === undefined || caller.data === null) return ''
+  const others = edgesOf(caller.data).flatMap(({ tool }) => tool ?? [])
+  return sharedText(caller.document, caller.from, new Set(others))
 }
 
 function instructions(system: string): Texts {
   return system === '' ? {} : { 'gen_ai.system_instructions': system }
-}
-
-function text(content: string): MessagePart {
-  return { type: 'text', content }
-}
-
-function called({ id, name, arguments: written }: LoggedToolCall): MessagePart {
-  const read = readJson(written)
-  return { type: 'tool_call', id, name, arguments: read.ok ? read.value : written }
-}
-
-function answered(id: string, response: unknown): MessagePart {
-  return { type: 'tool_call_response', id, response }
 }
 
 /** The fields of an entry that a span may hold, by the table of readers. */
