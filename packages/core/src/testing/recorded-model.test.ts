@@ -1,6 +1,6 @@
 /** Tests of a recording: a run plays again offline, byte for byte, and what differs is named. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -43,7 +43,7 @@ function live(): Model {
 test('a run of several agents that was recorded once plays again, byte for byte', async (context) => {
   const file = fileFor(context)
   const first = await eventsOf(recordModel(live(), file))
-  assert.equal(readFileSync(file, 'utf8').trim().split('\n').length, 3)
+  assert.equal(readFileSync(file, 'utf8').trim().split('\n').length, 4)
   assert.equal(await eventsOf(replayModel(file, { id: 'scripted/model' })), first)
 })
 
@@ -71,6 +71,48 @@ test('a failure is recorded and comes again', async (context) => {
   const first = await eventsOf(recordModel(failing, file))
   assert.match(first, /Busy now\./)
   assert.equal(await eventsOf(replayModel(file, { id: 'scripted/model' })), first)
+})
+
+test('what a run does about a failure comes again: a history is trimmed, a price and a warning are there', async (context) => {
+  const file = fileFor(context)
+  const price = { inputPerMillion: 3, outputPerMillion: 15 }
+  const told = { code: 'MODEL_WARNING', detail: 'temperature is not supported' } as const
+  const tooLong = new ModelCallError('Too much.', { status: 400, retryable: false, trouble: 'context' })
+  const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 }
+  const replies = ['one', tooLong, 'They met.', { text: 'two', usage }]
+  const base = scriptedModel(() => replies.shift() ?? '', { id: 'play/model', price, takes: ['image/*'] })
+  const live: Model = {
+    ...base,
+    async *stream(request, options) {
+      options.tell?.(told)
+      yield* base.stream(request, options)
+    },
+  }
+  const play = async (model: Model) => {
+    const trim = { kind: 'summarize', maxTokensBefore: 1000 } as const
+    const agents = [{ id: 'root', model: 'play/model', instructions: 'You ask.', history: { trim } }]
+    const runtime = createRuntime({ models: { 'play/model': model }, agents, clock: fakeClock(), ids: countedIds() })
+    const chat = runtime.conversation('root', { id: 'chats/1' })
+    await chat.run('hello')
+    const file = { type: 'file', mediaType: 'audio/wav', data: 'UklGRg==' } as const
+    const refused = await chat.run([file]).catch(({ code }) => code)
+    const { text, usage } = await chat.run('again')
+    const { events } = await runtime.readEvents('chats/1', { verbose: true })
+    await runtime.close()
+    return { text, usage, refused, events: JSON.stringify(events) }
+  }
+  const first = await play(recordModel(live, file))
+  assert.deepEqual([first.text, first.refused], ['two', 'MEDIA_TYPE_UNSUPPORTED'])
+  assert.match(first.events, /temperature is not supported/)
+  assert.deepEqual(await play(replayModel(file, { id: 'play/model' })), first)
+})
+
+test('what is no recording is refused with its line', (context) => {
+  const file = fileFor(context)
+  writeFileSync(file, '{"request":{},"parts":[]}\n')
+  assert.throws(() => replayModel(file), /no recording: line 1 names no model/)
+  writeFileSync(file, '{"model":{}}\n{"request":')
+  assert.throws(() => replayModel(file), /no recording: line 2 is no JSON/)
 })
 
 test('what a model reasoned is recorded and said again, where an agent shows it', async (context) => {
