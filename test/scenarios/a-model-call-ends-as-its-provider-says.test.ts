@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { aiSdkModel, createRuntime, type Model, openaiCompatible } from '@witan/core'
 import type { RunResult } from '@witan/protocol'
+import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { chunk, createFakeProvider, eventStream, type FakeAnswer, jsonAnswer } from '../support/fake-provider.ts'
 import { type AgentDraft, agent, allEvents } from '../support/stage.ts'
-import type { Json } from '../support/vendors/tape.ts'
+import { google } from '../support/vendors/google.ts'
+import { type Dialect, type Json, openVendor, type Step } from '../support/vendors/tape.ts'
 
 const said = (text: string, finish = 'stop'): FakeAnswer =>
   eventStream([chunk(text === '' ? {} : { content: text }), chunk({}, finish)])
@@ -91,6 +93,28 @@ const rows: readonly Row[] = [
     hint: connection,
   },
   {
+    name: 'a wrong key, answered as a bad request',
+    answers: [refused(400, { message: 'API key not valid. Please pass a valid API key.' })],
+    end: 'MODEL_CALL_FAILED',
+    requests: 1,
+    hint: connection,
+  },
+  {
+    name: 'a request that a gateway flagged',
+    answers: [refused(403, { message: 'Your input was flagged by moderation.' })],
+    end: 'MODEL_CALL_FAILED',
+    requests: 1,
+    hint: /^Read what the provider says/,
+  },
+  { name: 'an empty reply that was blocked', answers: [said('', 'SAFETY')], end: 'MODEL_REFUSED', requests: 1 },
+  { name: 'a reply that was given up', answers: [said('', 'error')], end: 'MODEL_CALL_FAILED', requests: 3 },
+  {
+    name: 'a reply that was given up, and then one',
+    answers: [said('', 'insufficient_system_resource'), said('Here.')],
+    end: 'Here.',
+    requests: 2,
+  },
+  {
     name: 'a request that is refused',
     answers: [refused(400, { message: 'Bad tool.' })],
     end: 'MODEL_CALL_FAILED',
@@ -151,6 +175,33 @@ describe('a model call', () => {
         else assert.doesNotMatch(result.error?.hint ?? '', connection)
       })
     }
+  }
+})
+
+test('[E28] words before a call that the provider could not read are no answer', async () => {
+  const ending: Dialect = {
+    ...google({ strict: false }),
+    plain: ({ text, sign }) => ({
+      candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: sign, index: 0 }],
+      usageMetadata: { promptTokenCount: 1, totalTokenCount: 2 },
+    }),
+  }
+  const step = (text: string, sign: string): Step => ({ text, sign, thought: '', calls: [] })
+  const broken = step('I look it up.', 'MALFORMED_FUNCTION_CALL')
+  for (const [tape, end] of [
+    [[broken, step('It rains.', 'STOP')], 'It rains.'],
+    [[broken], 'MODEL_REPLY_INVALID'],
+  ] as const) {
+    const vendor = await openVendor(ending, tape)
+    const model = createGoogle({ baseURL: vendor.baseUrl, apiKey: 'k' })('gemini-3-pro-preview')
+    const result = await run(aiSdkModel(model), { actions: [{ name: 'Ask' }] })
+    await vendor.close()
+    assert.deepEqual([result.error?.code ?? result.text, vendor.bodies.length], [end, 2])
+    const contents = vendor.bodies[1]?.contents as readonly Json[]
+    assert.deepEqual(
+      contents.map(({ role }) => role),
+      ['user', 'model', 'user'],
+    )
   }
 })
 

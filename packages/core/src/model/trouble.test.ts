@@ -41,6 +41,33 @@ const tooLong: readonly (Said & { readonly by: string })[] = [
   },
   { by: 'Ollama', status: 400, text: 'prompt too long; exceeded max context length by 4 tokens' },
   { by: 'Amazon', status: 400, text: 'Input is too long for requested model.' },
+  { by: 'LM Studio', status: 400, text: 'Context size has been exceeded.' },
+  {
+    by: 'SGLang',
+    status: 400,
+    text: "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+  },
+  {
+    by: 'Text Generation Inference',
+    status: 422,
+    text: 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000',
+  },
+  {
+    by: 'Text Generation Inference',
+    status: 422,
+    text: 'Input validation error: `inputs` must have less than 1024 tokens. Given: 2000',
+  },
+  { by: 'MiniMax', status: 400, text: 'invalid params, context window exceeds limit (2013)' },
+  { by: 'Z.ai', status: 400, text: 'Prompt exceeds max length' },
+  { by: 'Alibaba', status: 400, text: 'Range of input length should be [1, 30720]' },
+  { by: 'OpenAI, by a gateway', status: 400, text: 'Input tokens exceed the configured limit of 272000 tokens.' },
+  {
+    by: 'Poolside',
+    status: 400,
+    text: 'Input length 131393 exceeds the maximum allowed input length of 131040 tokens.',
+  },
+  { by: 'Perplexity', status: 400, text: 'The total length of all messages is too long.' },
+  { by: 'LiteLLM', status: 400, text: 'litellm.ContextWindowExceededError: litellm.BadRequestError: …' },
   { by: 'in a stream', text: 'context length exceeded' },
 ]
 
@@ -53,7 +80,15 @@ const others: readonly (readonly [Said, ReturnType<typeof troubleOf>])[] = [
   [{ status: 413, text: 'Request too large for model on tokens per minute (TPM)' }, null],
   [{ status: 401, text: 'Invalid key' }, 'access'],
   [{ status: 403, text: 'Not yours' }, 'access'],
+  [{ status: 403, text: "Your newly created team doesn't have any credits or licenses yet." }, 'quota'],
+  [{ status: 403, text: 'Your chosen model requires moderation and your input was flagged for "violence".' }, null],
   [{ status: 404, text: 'model not found' }, 'access'],
+  [{ status: 400, text: 'API key not valid. Please pass a valid API key.' }, 'access'],
+  [{ status: 400, codes: ['model_not_found'], text: '' }, 'access'],
+  [{ status: 400, text: 'small is not a valid model ID' }, 'access'],
+  [{ status: 400, text: 'Invalid model: small' }, 'access'],
+  [{ status: 400, text: 'Model Not Exist' }, 'access'],
+  [{ status: 400, text: 'The model `small` does not exist' }, 'access'],
   [{ status: 400, text: 'Bad request' }, null],
   [{ status: 503, text: 'overloaded' }, null],
   [{ text: 'fetch failed' }, null],
@@ -65,6 +100,8 @@ test('a request beyond the context is known by the words of every provider', () 
 
 test('what an account may spend, and the way to a model, are told apart from what passes', () => {
   for (const [said, trouble] of others) assert.equal(troubleOf(said), trouble, said.text)
+  const late = `${'x'.repeat(4000)} prompt is too long`
+  assert.equal(troubleOf({ status: 400, text: late }), null, 'of a text without end the beginning is read')
 })
 
 test('only trouble with the way to a model names the connection', () => {
@@ -80,11 +117,16 @@ test('a call in a text is one where it names a tool that there is, and words abo
     'I look.\n<tool_call>\n<function=weather>',
     '```json\n{"name": "weather", "arguments": {"city": "Oslo"}}\n```',
     '[{"function": "weather", "parameters": {}}]',
+    'I look.\n```json\n{"name": "weather", "arguments": {}}\n```',
+    'I look.\n  {"action": "weather", "action_input": {}}',
+    '<invoke name="weather">',
+    '<｜tool▁calls▁begin｜>',
   ]
   const words = [
     'The weather tool takes {"city": "Oslo"}.',
     '{"name": "Ada", "age": 36}',
     '{"name": "else", "arguments": {}}',
+    'Use {"name": "weather", "arguments": {}} to call it.',
     '',
   ]
   for (const text of calls) assert.equal(holdsToolCall(text, tools), true, text)

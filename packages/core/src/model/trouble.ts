@@ -15,31 +15,57 @@ export interface Said {
 }
 
 const contextCodes: readonly unknown[] = ['context_length_exceeded', 'exceed_context_size_error', 'request_too_large']
+const accessCodes: readonly unknown[] = ['model_not_found', 'invalid_model', 'invalid_api_key']
 const quotaCodes: readonly unknown[] = ['insufficient_quota', 'billing_error', 'billing_not_active']
 
 /** One for each vendor or server that was seen to say it so. */
 const contextWords = [
-  /prompt is too long/i, // Anthropic
+  /prompt (is )?too long/i, // Anthropic
   /exceeds? (the |model )?context (window|limit|length)/i, // OpenAI, Anthropic, MiniMax
   /input token count.*exceeds the maximum/i, // Google
   /maximum (context|prompt|model) length/i, // OpenAI, DeepSeek, Mistral, OpenRouter, xAI, vLLM
   /reduce the length of the (messages|prompt)/i, // Groq
   /input is too long for/i, // Amazon
   /exceeds the available context size/i, // llama.cpp
-  /(greater|longer) than the context length/i, // LM Studio
+  /context size has been exceeded/i, // LM Studio
+  /(greater|longer) than the (model's )?context length/i, // LM Studio, SGLang
+  /`inputs`.* must (be <=|have less than)/i, // Text Generation Inference
+  /context window exceeds limit/i, // MiniMax
+  /prompt exceeds (the |max(imum)? )?length/i, // Z.ai
+  /range of input length should be/i, // Alibaba
+  /input tokens exceed|maximum (allowed )?input length/i, // OpenAI, Poolside
+  /length of all messages is too long/i, // Perplexity
   /exceed(ed|s)? max(imum)? context length/i, // Ollama
   /exceeded model token limit/i, // Kimi
-  /context[_ ]length[_ ]exceeded/i,
+  /context[_ ]length[_ ]exceeded|ContextWindowExceeded/i, // LiteLLM
 ]
-const quotaWords = [/credit balance is too low/i, /insufficient[ _](balance|credits?|funds|quota)/i]
+const quotaWords = [
+  /credit balance is too low/i,
+  /insufficient[ _](balance|credits?|funds|quota)/i,
+  /(used all available|doesn't have any) credits/i, // xAI
+]
+/** A wrong key or name that is answered with 400, as Google, OpenRouter, Mistral and DeepSeek do. */
+const accessWords = [
+  /api[ _]key[ _](not valid|invalid)|(invalid|incorrect) api[ _]key/i,
+  /not a valid model|(invalid|unknown) model\b|\bmodel\b.{0,60}\b(not exist|not found)/i,
+]
+/** A request that was read and refused, which some gateways answer with 403. */
+const moderationWords = /\b(flagged|moderation|content (policy|filter)|safety (system|filter))\b/i
+
+/** That much of a text is read: patterns take longer than a text is long. */
+const mostText = 4000
 
 /** What a failure is about; null where nothing is known of it, or where it may pass by itself. */
-export function troubleOf({ status, codes = [], text }: Said): CallTrouble | null {
+export function troubleOf({ status, codes = [], text: all }: Said): CallTrouble | null {
+  const text = all.slice(0, mostText)
   if (codes.some((code) => quotaCodes.includes(code)) || quotaWords.some((words) => words.test(text))) return 'quota'
   if (status === 402) return 'quota'
   if (codes.some((code) => contextCodes.includes(code))) return 'context'
   const mayBe = status === undefined || status === 400 || status === 413 || status === 422 || status === 500
   if (mayBe && contextWords.some((words) => words.test(text))) return 'context'
+  if (codes.some((code) => accessCodes.includes(code))) return 'access'
+  if (status === 400 && accessWords.some((words) => words.test(text))) return 'access'
+  if (status === 403 && moderationWords.test(text)) return null
   return status === 401 || status === 403 || status === 404 ? 'access' : null
 }
 

@@ -21,7 +21,7 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   const isOff = !isToolless && asking.request.toolChoice === 'none'
   const calls = reply.toolCalls.length > 0
   const asks = offered && !isOff && calls
-  const off = asks ? null : (missingCall(asking, reply.text) ?? answerProblem(asking, reply.text))
+  const off = asks ? null : (missingCall(asking, reply.text) ?? answerProblem(asking, reply))
   const { maxToolCallsPerReply: most } = job.env.ceilings
   const isFlood = asks && reply.toolCalls.length > most
   if (isFlood) recordFlood(call, job, { asked: reply.toolCalls.length, most })
@@ -55,7 +55,12 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   if (off !== null) askAgain(call, job, { ...off, finishReason: reply.finishReason, isLast: call.failures > 1 })
 }
 
-function answerProblem({ call, offered }: Asking, text: string): OutputProblem | null {
+function answerProblem({ call, offered }: Asking, { text, finishReason }: ModelReply): OutputProblem | null {
+  if (finishReason === 'error' && offered && text.trim() !== '') {
+    // Words before a tool call that the provider could not read, as Gemini has it, are no answer.
+    const detail = `The model of \`${call.agent.id}\` ended its reply with an error twice.`
+    return { detail, message: 'Your reply ended with an error, as from a malformed tool call. Go on from there.' }
+  }
   return outputProblem(call.agent, text, { offered, misfit: (issue) => misfit(call, issue) })
 }
 

@@ -1,5 +1,6 @@
 /** Reads what an AI SDK model answered, whole or in parts, into a `ModelReply`. */
 import type { ModelUsage } from '@witan/protocol/entries'
+import { endingOf, isBreak } from '../ending.ts'
 import type { AssistantMessage, ModelToolCall } from '../message.ts'
 import type { ModelCallOptions, ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
 import { ModelCallError } from '../model.ts'
@@ -83,7 +84,7 @@ export function addPart(reply: ReplySoFar, part: AiSdkPart): string {
       reply.model = part.modelId ?? reply.model
       return ''
     case 'finish':
-      reply.finish = part.finishReason ?? null
+      reply.finish = isEnd(part) ? (part.finishReason ?? null) : null
       if (part.usage !== undefined) reply.usage = addUsage(reply.usage, toUsage(part.usage, part.providerMetadata))
       return ''
     case 'error':
@@ -92,6 +93,13 @@ export function addPart(reply: ReplySoFar, part: AiSdkPart): string {
       if (part.type === 'tool-call' || part.type === 'tool-result' || part.type === 'custom') reply.content.push(part)
       return ''
   }
+}
+
+/** A package makes an ending of its own where the stream just stops: then the provider named no reason and counted no token. */
+function isEnd({ finishReason, usage }: AiSdkPart): boolean {
+  if (typeof finishReason !== 'object' || finishReason.unified !== 'other' || finishReason.raw !== undefined)
+    return true
+  return usage !== undefined && toUsage(usage, undefined) !== null
 }
 
 /** The reasoning for people that a part brought, after it was taken in. An empty line stands between blocks. */
@@ -161,19 +169,12 @@ function toToolCall(part: AiSdkPart): ModelToolCall {
 }
 
 function toFinish(finish: AiSdkFinish, calls: boolean): ReplyFinish {
-  const reason = typeof finish === 'string' ? finish : finish.unified
-  switch (reason) {
-    case 'length':
-    case 'error':
-      return reason
-    case 'content-filter':
-      return 'content_filter'
-    case 'interrupted':
-      throw cutOff()
-    default:
-      // `other` and `unknown` tell nothing; what matters is whether there are calls to make.
-      return calls ? 'tool_calls' : 'stop'
-  }
+  const { unified, raw = '' } = typeof finish === 'string' ? { unified: finish } : finish
+  if (unified === 'interrupted' || isBreak(raw)) throw cutOff()
+  if (unified === 'error') return 'error'
+  // `other` and `unknown` tell nothing, but the provider's own word may.
+  const ending = endingOf(unified === 'other' ? raw : unified.replace('-', '_'))
+  return ending === 'stop' || ending === 'tool_calls' ? (calls ? 'tool_calls' : 'stop') : ending
 }
 
 function toUsage(usage: AiSdkUsage, metadata: object | undefined): ModelUsage | null {

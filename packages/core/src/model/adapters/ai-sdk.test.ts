@@ -178,6 +178,21 @@ test('an error part, an end without a finish, and an interruption end the call',
   assert.equal((await errorOf(streaming([wrong]), true)).status, 503)
 })
 
+test('an ending that no provider named is a stream that stopped, unless tokens were counted', async () => {
+  const text: LanguageModelV4StreamPart = { type: 'text-delta', id: '1', delta: 'Half' }
+  const counted = (total: number | undefined) => ({
+    inputTokens: { ...usage.inputTokens, total },
+    outputTokens: { ...usage.outputTokens, total },
+  })
+  const ending = (raw: string | undefined, total: number | undefined): LanguageModelV4StreamPart => {
+    return { type: 'finish', finishReason: { unified: 'other', raw }, usage: counted(total) }
+  }
+  assert.match((await errorOf(streaming([text, ending(undefined, undefined)]), true)).message, /in the middle/)
+  assert.match((await errorOf(streaming([text, ending('insufficient_system_resource', 3)]), true)).message, /middle/)
+  assert.equal((await last(streaming([text, ending(undefined, 3)]), true)).text, 'Half')
+  assert.equal((await last(streaming([text, ending('eos', undefined)]), true)).text, 'Half')
+})
+
 test('what is no model of V2 to V4 is refused at once', () => {
   for (const wrong of ['openai/gpt-5', null, { specificationVersion: 'v1' }]) {
     assert.throws(

@@ -105,12 +105,20 @@ async function readStart(response: Response): Promise<unknown> {
   }
 }
 
+/** What an error says, and what the provider said to the gateway that hands it on, as OpenRouter does. */
+function describe(value: unknown): string {
+  const text = textIn(value)
+  const inner = isObject(value) && isObject(value.error) ? value.error : value
+  const said = isObject(inner) && isObject(inner.metadata) ? inner.metadata.raw : undefined
+  return typeof said === 'string' && said !== '' ? `${text}: ${said}` : text
+}
+
 /** The text of an error in the forms that servers use: `{error: {message}}`, `{error}`, `{message}`, `{detail}`, or plain text. */
-function describe(value: unknown, depth = 0): string {
+function textIn(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value
   if (!isObject(value) || depth > 4) return ''
   for (const key of ['error', 'message', 'detail', 'msg', '0']) {
-    const text = describe(value[key], depth + 1)
+    const text = textIn(value[key], depth + 1)
     if (text !== '') return text
   }
   return ''

@@ -1,5 +1,6 @@
 /** Gathers the documents of one reply, streamed or plain, into a `ModelReply`. */
 import type { ModelUsage } from '@witan/protocol/entries'
+import { endingOf, isBreak } from '../ending.ts'
 import type { ModelMessage } from '../message.ts'
 import type { ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
 import { writtenOf } from '../usage-parts.ts'
@@ -56,8 +57,11 @@ export function addDocument(reply: ReplySoFar, document: unknown, { messages }: 
   if (isObject(value.usage)) reply.usage = readUsage(value.usage)
   const choice: unknown = Array.isArray(value.choices) ? value.choices[0] : undefined
   if (!isObject(choice)) return
-  const reason = readFinish(choice.finish_reason)
-  if (reason !== null) reply.finishReason = reason
+  const { finish_reason: reason } = choice
+  if (typeof reason === 'string' && reason !== '') reply.finishReason = endingOf(reason)
+  // What goes wrong behind a gateway may stand at the choice.
+  if (isObject(choice.error)) reply.error ??= choice.error
+  else if (isBreak(reason)) reply.error ??= reason
   const said = choice.delta ?? choice.message
   if (!isObject(said)) return
   addText(reply, readText(said.content))
@@ -133,21 +137,6 @@ function readText(content: unknown): string {
   for (const part of content)
     if (isObject(part) && part.type === 'text' && typeof part.text === 'string') text += part.text
   return text
-}
-
-const finishes: Readonly<Record<string, ReplyFinish>> = {
-  stop: 'stop',
-  length: 'length',
-  max_tokens: 'length',
-  content_filter: 'content_filter',
-  tool_calls: 'tool_calls',
-  function_call: 'tool_calls',
-  error: 'error',
-}
-
-function readFinish(reason: unknown): ReplyFinish | null {
-  if (typeof reason !== 'string' || reason === '') return null
-  return Object.hasOwn(finishes, reason) ? (finishes[reason] ?? 'stop') : 'stop'
 }
 
 /** The input counts what was read from a cache and written to one, everywhere that this form is spoken. */

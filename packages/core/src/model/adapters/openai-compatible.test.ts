@@ -147,6 +147,12 @@ test('finish reasons are those of the contract, and calls count more than the wo
     [{ content: 'x' }, 'stop', 'stop'],
     [{ content: 'x' }, 'length', 'length'],
     [{ content: 'x' }, 'content_filter', 'content_filter'],
+    [{ content: 'x' }, 'content_filter: RECITATION', 'content_filter'],
+    [{ content: '' }, 'PROHIBITED_CONTENT', 'content_filter'], // Google
+    [{ content: '' }, 'refusal', 'content_filter'], // Anthropic
+    [{ content: 'x' }, 'model_length', 'length'], // Mistral
+    [{ content: 'x' }, 'MAX_TOKENS', 'length'],
+    [{ content: 'x' }, 'constructor', 'stop'],
     [{ content: 'x' }, 'eos', 'stop'],
     [{ content: 'x' }, 'tool_calls', 'stop'],
     [{ refusal: 'No.' }, 'stop', 'content_filter'],
@@ -236,6 +242,16 @@ test('a stream that is cut before its finish reason is an error, retryable only 
     assert.deepEqual([late.deltas.join(''), failure(late).retryable], ['Hello', false])
   }
   assert.equal(failure(await play(raw())).retryable, true)
+})
+
+test('a reply that the server gave up is an error, whatever came of it', async () => {
+  for (const reason of ['insufficient_system_resource', 'network_error']) {
+    const early = failure(await play(eventStream([chunk({}, reason)])))
+    assert.deepEqual([early.retryable, early.mayHaveCost], [true, true])
+    const late = failure(await play(eventStream([chunk({ content: 'Half' }), chunk({}, reason)])))
+    assert.equal(late.retryable, false)
+    assert.match(late.message, new RegExp(reason))
+  }
 })
 
 test('a connection that breaks after the finish reason leaves a whole reply', async () => {
