@@ -57,6 +57,26 @@ describe('what an agent sets', () => {
     ])
   })
 
+  test('[F08] goes by the newer name of a limit once the server has asked for it', async () => {
+    const message =
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    const provider = await createFakeProvider([jsonAnswer({ error: { message } }, { status: 400 }), fine])
+    const model = openaiCompatible({ baseUrl: provider.baseUrl, model: 'm', maxOutputTokens: 50 })
+    for (const _ of [1, 2]) {
+      const { result } = await ask({ models: { 'play/model': model }, agents: [agent('root')] })
+      assert.equal(result.text, 'Fine.', result.error?.detail)
+    }
+    await provider.close()
+    assert.deepEqual(
+      provider.requests.map(({ body }) => [body['max_tokens'], body['max_completion_tokens']]),
+      [
+        [50, undefined],
+        [undefined, 50],
+        [undefined, 50],
+      ],
+    )
+  })
+
   test('[F08] reaches a model of the AI SDK: thoughts are switched on, and the prompt is cached', async () => {
     const vendor = await openVendor(anthropic(), loop.slice(2))
     const model = aiSdkModel(createAnthropic({ baseURL: vendor.baseUrl, apiKey: 'k' })('claude-sonnet-4-5'), {
@@ -75,7 +95,7 @@ describe('what an agent sets', () => {
 
   test('is refused by name where the connection writes it itself', async () => {
     const runtime = createRuntime({ models: { 'play/model': scriptedModel(() => 'ok') } })
-    for (const key of ['messages', 'stream', 'tools', 'model', 'max_tokens']) {
+    for (const key of ['messages', 'stream', 'tools', 'model', 'max_tokens', 'max_completion_tokens']) {
       const providerOptions = { openaiCompatible: { [key]: 1 } }
       await assert.rejects(
         runtime.agents.save(agent('root', { providerOptions })),

@@ -173,6 +173,7 @@ const writtenKeys = [
   'temperature',
   'reasoning_effort',
   'max_tokens',
+  'max_completion_tokens',
 ]
 
 /**

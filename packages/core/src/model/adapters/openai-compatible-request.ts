@@ -14,14 +14,18 @@ const messageTexts = { asTheyAre: createTexts(), thoughts: createTexts(), signat
 const toolTexts = new WeakMap<readonly ModelTool[], string>()
 const outputTexts = new WeakMap<Output, string>()
 
+/** How a server names what a reply may have: OpenAI's models that think refuse the older name. */
+export type LimitKey = 'max_tokens' | 'max_completion_tokens'
+
 /** Whose kept parts go back, what a reply without any gets in their place, and what stands behind the settings of a request. */
 interface Sending {
   readonly keeper: string
   readonly wanted: Wanted | null
+  readonly limitKey: LimitKey
   readonly settings: ModelSettings
 }
 
-const asItIs: Sending = { keeper: '', wanted: null, settings: {} }
+const asItIs: Sending = { keeper: '', wanted: null, limitKey: 'max_tokens', settings: {} }
 
 /** The request as JSON text in the form of OpenAI's `POST /chat/completions`, always streamed and with usage. */
 export function requestBody(model: string, request: ModelRequest, sending = asItIs): string {
@@ -37,7 +41,7 @@ export function requestBody(model: string, request: ModelRequest, sending = asIt
   if (request.reasoningEffort !== null) body += `,"reasoning_effort":"${request.reasoningEffort}"`
   if (request.output !== null) body += `,"response_format":${cached(outputTexts, request.output, outputText)}`
   const { maxOutputTokens, providerOptions } = settingsWith(request, sending.settings)
-  if (maxOutputTokens !== undefined) body += `,"max_tokens":${maxOutputTokens}`
+  if (maxOutputTokens !== undefined) body += `,"${sending.limitKey}":${maxOutputTokens}`
   const own = JSON.stringify(providerOptions?.['openaiCompatible'] ?? {})
   if (own !== '{}') body += `,${own.slice(1, -1)}`
   return `${body}}`

@@ -11,7 +11,7 @@ import { refusesThoughts, type Wanted, wantedBy } from './openai-compatible-kept
 import type { ReadState, ReplyReader } from './openai-compatible-read.ts'
 import { createReplyReader } from './openai-compatible-read.ts'
 import { finishReply, hasBegun, takeFresh, takeReasoning } from './openai-compatible-reply.ts'
-import { requestBody } from './openai-compatible-request.ts'
+import { type LimitKey, requestBody } from './openai-compatible-request.ts'
 import { type CallLimits, watchCall } from './openai-compatible-watch.ts'
 
 /** Where a model is and how to call it. */
@@ -74,6 +74,8 @@ interface Connection {
   keeper: string
   /** What every reply goes with, be it empty: once the server has asked for it. */
   wanted: Wanted | null
+  /** The newer name once the server has asked for it. */
+  limitKey: LimitKey
   readonly settings: ModelSettings
 }
 
@@ -102,6 +104,7 @@ function connect(options: OpenAICompatibleOptions): Connection {
     fetch: options.fetch ?? fetch,
     keeper: `openai-compatible ${url.host}/${model}`,
     wanted: null,
+    limitKey: 'max_tokens',
     settings: checkedSettings(options),
   }
 }
@@ -172,21 +175,39 @@ async function* converse(
   yield { type: 'reply', reply: finishReply(reader.reply, connection.keeper) }
 }
 
-/** Sends the request and returns the reader of its reply. One that takes no thoughts, or misses some, is asked once more. */
+/** How often a request is made anew because its refusal said what the server takes. */
+const mostLessons = 3
+
+/** Sends the request and returns the reader of its reply. What a refusal says of fields and their names counts from then on. */
 async function open(connection: Connection, request: ModelRequest, call: ModelCallOptions): Promise<ReplyReader> {
-  // As it is now: calls at the same time may be refused for the same reason.
-  const { keeper, wanted: sent } = connection
-  try {
-    return await send(connection, request, call)
-  } catch (error) {
-    if (!(error instanceof ModelCallError)) throw error
-    const replies = request.messages.filter((message) => message.role === 'assistant')
-    const wanted = wantedBy(error)
-    if (refusesThoughts(error) && replies.some(({ kept }) => kept?.by === keeper)) connection.keeper = ''
-    else if (wanted !== null && wanted !== sent && replies.length > 0) connection.wanted = wanted
-    else throw error
-    return await send(connection, request, call)
+  for (let lessons = 0; ; lessons += 1) {
+    // As it is now: calls at the same time may be refused for the same reason.
+    const { keeper, wanted, limitKey } = connection
+    try {
+      return await send(connection, request, call)
+    } catch (error) {
+      const isLearned =
+        error instanceof ModelCallError && learn(connection, request, { error, keeper, wanted, limitKey })
+      if (!isLearned || lessons === mostLessons) throw error
+    }
   }
+}
+
+/** Changes what the connection sends; false where the refusal says nothing of that, or not of this request. */
+function learn(
+  connection: Connection,
+  { messages }: ModelRequest,
+  { error, ...sent }: Pick<Connection, 'keeper' | 'wanted' | 'limitKey'> & { readonly error: ModelCallError },
+): boolean {
+  const replies = messages.filter((message) => message.role === 'assistant')
+  const wanted = wantedBy(error)
+  if (refusesThoughts(error) && sent.keeper !== '' && replies.some(({ kept }) => kept?.by === sent.keeper))
+    connection.keeper = ''
+  else if (wanted !== null && wanted !== sent.wanted && replies.length > 0) connection.wanted = wanted
+  else if (error.status === 400 && sent.limitKey === 'max_tokens' && error.message.includes('max_completion_tokens'))
+    connection.limitKey = 'max_completion_tokens'
+  else return false
+  return true
 }
 
 async function send(
