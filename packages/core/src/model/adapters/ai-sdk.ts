@@ -6,6 +6,7 @@ import { type ModelSettings, settingsWith } from '../settings.ts'
 import { toCallError } from './ai-sdk-error.ts'
 import { keeperOf } from './ai-sdk-kept.ts'
 import { toCall } from './ai-sdk-prompt.ts'
+import { asking, type RefusedParts } from './ai-sdk-refused.ts'
 import { addPart, addResult, emptyReply, finishReply, fromResult, pausedReply, reasoningIn } from './ai-sdk-reply.ts'
 import type { AiSdkLanguageModel, AiSdkStream, AiSdkWarning } from './ai-sdk-types.ts'
 
@@ -23,6 +24,7 @@ export function aiSdkModel(
     const hint = 'Pass a model object of an AI SDK provider, such as openai("gpt-5").'
     throw new WitanError('CONFIG_INVALID', 'This is no language model of the AI SDK, specification V2 to V4.', { hint })
   }
+  const side: Side = { model, by: keeperOf(model), refused: new WeakSet() }
   const isSet = options.maxOutputTokens !== undefined || options.providerOptions !== undefined
   return {
     id: options.id ?? `${model.provider}/${model.modelId}`,
@@ -32,23 +34,30 @@ export function aiSdkModel(
     stream: (request, call) => ({
       [Symbol.asyncIterator]: () => {
         const asked = isSet ? { ...request, ...settingsWith(request, options) } : request
-        return call.deltas ? streamed(model, asked, call) : generated(model, asked, call)
+        return call.deltas ? streamed(side, asked, call) : generated(side, asked, call)
       },
     }),
   }
+}
+
+/** A model, the name of its parts in replies, and those that its provider has refused. */
+interface Side {
+  readonly model: AiSdkLanguageModel
+  readonly by: string
+  readonly refused: RefusedParts
 }
 
 const end = { done: true, value: undefined } as const
 const ignore = (): void => undefined
 
 // Both iterators are written by hand: an async generator costs several more turns of the microtask queue for each part.
-function generated(model: AiSdkLanguageModel, request: ModelRequest, call: ModelCallOptions): AsyncIterator<ModelPart> {
+function generated(side: Side, request: ModelRequest, call: ModelCallOptions): AsyncIterator<ModelPart> {
   let asked = false
   const ask = async (): Promise<IteratorResult<ModelPart>> => {
     asked = true
     call.signal.throwIfAborted()
     try {
-      return { done: false, value: { type: 'reply', reply: await generatedReply(model, request, call) } }
+      return { done: false, value: { type: 'reply', reply: await generatedReply(side, request, call) } }
     } catch (error) {
       throw call.signal.aborted ? call.signal.reason : toCallError(error)
     }
@@ -59,16 +68,13 @@ function generated(model: AiSdkLanguageModel, request: ModelRequest, call: Model
 /** How often a model may pause in one turn. */
 const mostPauses = 16
 
-async function generatedReply(
-  model: AiSdkLanguageModel,
-  request: ModelRequest,
-  call: ModelCallOptions,
-): Promise<ModelReply> {
-  const by = keeperOf(model)
+async function generatedReply(side: Side, request: ModelRequest, call: ModelCallOptions): Promise<ModelReply> {
+  const { model, by } = side
   const reply = emptyReply(call)
   let asked = request
   for (let pauses = 0; ; pauses += 1) {
-    const result = await unlessAborted(model.doGenerate(toCall(asked, call, model)), call.signal).catch((error) => {
+    const answer = asking(asked, side, (one) => model.doGenerate(toCall(one, call, model)))
+    const result = await unlessAborted(answer, call.signal).catch((error) => {
       throw pauses === 0 ? error : asCostly(toCallError(error))
     })
     addResult(reply, result)
@@ -89,9 +95,9 @@ function tellWarnings(warnings: readonly AiSdkWarning[] = [], { tell }: ModelCal
 
 type PartReader = ReturnType<AiSdkStream['getReader']>
 
-function streamed(model: AiSdkLanguageModel, request: ModelRequest, call: ModelCallOptions): AsyncIterator<ModelPart> {
+function streamed(side: Side, request: ModelRequest, call: ModelCallOptions): AsyncIterator<ModelPart> {
   const { signal } = call
-  const by = keeperOf(model)
+  const { model, by } = side
   const reply = emptyReply(call)
   let asked = request
   let pauses = 0
@@ -106,7 +112,7 @@ function streamed(model: AiSdkLanguageModel, request: ModelRequest, call: ModelC
   }
   const open = async (): Promise<PartReader> => {
     signal.throwIfAborted()
-    const opening = model.doStream(toCall(asked, call, model))
+    const opening = asking(asked, side, (one) => model.doStream(toCall(one, call, model)))
     signal.addEventListener('abort', onAbort, { once: true })
     const { stream } = await unlessAborted(opening, signal).catch((error: unknown) => {
       // A provider that does not listen may still open the stream: nobody would ever read or close it.
