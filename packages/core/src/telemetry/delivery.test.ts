@@ -23,14 +23,11 @@ function createStage() {
     } as unknown as ConstructorParameters<typeof Delivery>[0]['clock'],
     send: (parcels) =>
       new Promise((answer) => {
-        requests.push({ spans: parcels.reduce((sum, { spans }) => sum + spans.length, 0), answer })
+        requests.push({ spans: parcels.reduce((sum, { count }) => sum + count, 0), answer })
       }),
   })
   const offer = (count: number) =>
-    delivery.offer(
-      Array.from({ length: count }, () => 'span'),
-      { group: '', summary: null },
-    )
+    delivery.offer([{ count, bytes: count * 4, data: 'span' }], { group: '', summary: null })
   const pass = () => waits.shift()?.done()
   const answer = async (sent: Sent = { kind: 'taken' }) => {
     requests.at(-1)?.answer(sent)

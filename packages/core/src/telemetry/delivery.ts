@@ -1,6 +1,7 @@
 /** Brings spans to a server that may be slow, away or refusing: it retries, and what has no room is dropped and counted [E80]. */
 import type { Clock } from '../identity/clock.ts'
 import { type Parcel, type ParcelOptions, ParcelQueue } from './parcel-queue.ts'
+import type { EncodedSpans } from './span-encoder.ts'
 
 /** What became of a request. `refused`: the same request will never be taken. `complaint`: what was not taken with the spans. */
 export type Sent =
@@ -70,9 +71,9 @@ export class Delivery {
     complain(this.#of, this.#state, `${reason}; ${this.#state.dropped} spans were dropped so far`)
   }
 
-  /** Takes the spans of one job; those that have no room are dropped, the last ones first. */
-  offer(spans: readonly (Uint8Array | string)[], options: ParcelOptions): void {
-    this.drop(this.#queue.add(spans, options))
+  /** Takes the spans of one job, in parts; those that have no room are dropped, the last ones first. */
+  offer(parts: readonly EncodedSpans[], options: ParcelOptions): void {
+    this.drop(this.#queue.add(parts, options))
     const { cancel, isCollecting } = this.#state
     if (this.#queue.isRequest && isCollecting) {
       cancel?.()

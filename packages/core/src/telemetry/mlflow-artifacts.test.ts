@@ -43,13 +43,13 @@ describe('artifacts for MLflow', () => {
   })
 
   const open = () =>
-    new Mlflow({ url, headers: {}, resource: {}, timeoutMs: 5_000, experiment: 'witan', runs: 'none', artifacts: true })
+    new Mlflow({ url, headers: {}, resource: [], timeoutMs: 5_000, experiment: 'witan', runs: 'none', artifacts: true })
   const file = (path = 'lead/c_1/a b.txt', bytes: Uint8Array | null = Buffer.from('text')): TraceFile => ({
     ...{ id: 'art_1', traceId: 'ab12', path },
     read: async () => bytes,
   })
   const parcel = (...files: readonly TraceFile[]): Parcel => ({
-    ...{ spans: [], bytes: 0, group: 'default\nchats/1', summary: null },
+    ...{ count: 0, bytes: 0, data: new Uint8Array(), group: 'default\nchats/1', summary: null },
     files,
   })
   const { signal } = new AbortController()

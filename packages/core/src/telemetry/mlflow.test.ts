@@ -158,8 +158,11 @@ describe('a server of MLflow', () => {
   })
 
   const open = () =>
-    new Mlflow({ url, headers: {}, resource: {}, timeoutMs: 5_000, experiment: 'witan', runs: 'conversation' })
-  const parcel = (summary: JobSummary | null): Parcel => ({ spans: [], bytes: 0, group: 'default\nchats/1', summary })
+    new Mlflow({ url, headers: {}, resource: [], timeoutMs: 5_000, experiment: 'witan', runs: 'conversation' })
+  const parcel = (summary: JobSummary | null): Parcel => ({
+    ...{ count: 0, bytes: 0, data: new Uint8Array() },
+    ...{ group: 'default\nchats/1', summary },
+  })
   const signal = new AbortController().signal
   const figures = (id = 'run1') => {
     const { status, metrics, start, end } = runs.get(id) ?? assert.fail(`no run ${id}`)

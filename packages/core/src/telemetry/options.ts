@@ -3,8 +3,8 @@ import { WitanError } from '@witan/protocol'
 import type { Clock } from '../identity/clock.ts'
 import { Delivery } from './delivery.ts'
 import { Mlflow } from './mlflow.ts'
-import { encodeSpan, type OtlpProtocol, sendOtlp } from './otlp.ts'
-import type { Span } from './span.ts'
+import { encoderOf, type OtlpProtocol, sendOtlp } from './otlp.ts'
+import { SpanLabels } from './span-label.ts'
 import type { Exporter } from './telemetry.ts'
 
 /** An OTLP collector that gets the spans of every run. */
@@ -56,7 +56,7 @@ export interface ExporterContext {
 const defaults = { maxQueue: 2_048, timeoutMs: 10_000 }
 
 /** The resource that all spans are of. */
-const resource = { 'service.name': 'witan', 'service.version': '0.1.0' }
+const resource = ['service.name', 'witan', 'service.version', '0.1.0']
 
 /** The exporters of these options. Throws `CONFIG_INVALID`, and never repeats a header. */
 export function exportersOf({ otlp, mlflow }: TelemetryOptions, context: ExporterContext): readonly Exporter[] {
@@ -84,9 +84,9 @@ function mlflowExporter(options: MlflowOptions, context: ExporterContext): Expor
     report: (error) => context.report(error),
     send: (parcels, signal) => mlflow.send(parcels, signal),
   })
-  const encode = (span: Span) => encodeSpan('http/protobuf', span)
-  const forMlflow = { isForMlflow: true, takesFiles: artifacts, takesSummaries: runs === 'conversation' }
-  return { content, ...forMlflow, delivery, encode, groupOf: (job, files) => mlflow.groupOf(job, files) }
+  const encoder = encoderOf('http/protobuf')
+  const forMlflow = { labels: new SpanLabels(true), takesFiles: artifacts, takesSummaries: runs === 'conversation' }
+  return { content, ...forMlflow, delivery, encoder, groupOf: (job, files) => mlflow.groupOf(job, files) }
 }
 
 function otlpExporter(options: OtlpOptions, context: ExporterContext): Exporter {
@@ -98,8 +98,8 @@ function otlpExporter(options: OtlpOptions, context: ExporterContext): Exporter 
     report: (error) => context.report(error),
     send: (parcels, signal) => sendOtlp({ ...target, timeoutMs: defaults.timeoutMs }, parcels, signal),
   })
-  const plain = { isForMlflow: false, takesFiles: false, takesSummaries: false }
-  return { content, ...plain, delivery, encode: (span) => encodeSpan(protocol, span), groupOf: () => '' }
+  const plain = { labels: new SpanLabels(false), takesFiles: false, takesSummaries: false }
+  return { content, ...plain, delivery, encoder: encoderOf(protocol), groupOf: () => '' }
 }
 
 /** The host of an address; its path or query may hold a key. */

@@ -1,10 +1,33 @@
 /** OTLP as JSON: ids in hexadecimal, 64-bit numbers as text. */
 import { type AttributeValue, type Attributes, flags, type Span } from './span.ts'
+import type { EncodedSpans, SpanEncoder } from './span-encoder.ts'
 
 const kinds = { internal: 1, client: 3 } as const
 
-/** A span as JSON. */
-export function jsonSpan(span: Span): string {
+/** Writes spans as elements of the list `spans`, without its brackets. */
+export class JsonEncoder implements SpanEncoder {
+  #written: string[] = []
+  #bytes = 0
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  add(span: Span): void {
+    const written = jsonSpan(span)
+    this.#written.push(written)
+    this.#bytes += Buffer.byteLength(written) + 1
+  }
+
+  take(): EncodedSpans {
+    const taken = { count: this.#written.length, bytes: this.#bytes, data: this.#written.join(',') }
+    this.#written = []
+    this.#bytes = 0
+    return taken
+  }
+}
+
+function jsonSpan(span: Span): string {
   const { traceId, spanId, parentSpanId, name, failure } = span
   return JSON.stringify({
     traceId,
@@ -14,7 +37,7 @@ export function jsonSpan(span: Span): string {
     kind: kinds[span.kind],
     startTimeUnixNano: nanoseconds(span.startedAt),
     endTimeUnixNano: nanoseconds(span.endedAt),
-    attributes: attributesOf(span.attributes),
+    attributes: attributesOf([...span.shared, ...span.attributes]),
     droppedAttributesCount: 0,
     events: span.events.map(({ name: event, at, attributes }) => ({
       attributes: attributesOf(attributes),
@@ -53,9 +76,12 @@ function nanoseconds(ms: number): string {
 }
 
 function attributesOf(attributes: Attributes): { readonly key: string; readonly value: object }[] {
-  return Object.entries(attributes).flatMap(([key, value]) =>
-    value === undefined ? [] : [{ key, value: anyValueOf(value) }],
-  )
+  const written = []
+  for (let index = 0; index < attributes.length; index += 2) {
+    const value = attributes[index + 1]
+    if (value !== undefined) written.push({ key: attributes[index] as string, value: anyValueOf(value) })
+  }
+  return written
 }
 
 function anyValueOf(value: AttributeValue): object {

@@ -1,137 +1,52 @@
 /** OTLP as protobuf: the messages of `opentelemetry/proto/trace/v1`, written by hand because they are few and hot. */
+import {
+  type Bytes,
+  closeMessage,
+  createBytes,
+  openMessage,
+  takeBytes,
+  writeDouble,
+  writeFixed32,
+  writeHex,
+  writeNumber,
+  writeRaw,
+  writeText,
+  writeTime,
+} from './byte-writer.ts'
 import { type AttributeValue, type Attributes, flags, type Span, type SpanEvent, type SpanLink } from './span.ts'
+import type { EncodedSpans, SpanEncoder } from './span-encoder.ts'
 
 const kinds = { internal: 1, client: 3 } as const
 const failed = 2
+/** Reserved at once; a request without content has about four times as much. */
+const chunkBytes = 65_536
 
-/** Writes messages into one growing buffer. */
-class Writer {
-  #bytes = Buffer.allocUnsafe(4_096)
-  #at = 0
+/** Writes spans as elements of `ScopeSpans.spans`. */
+export class ProtobufEncoder implements SpanEncoder {
+  readonly #bytes = createBytes(chunkBytes)
+  #count = 0
 
-  /** What was written; the writer begins anew. */
-  take(): Uint8Array {
-    const taken = Uint8Array.prototype.slice.call(this.#bytes, 0, this.#at)
-    this.#at = 0
-    if (this.#bytes.length > 1_048_576) this.#bytes = Buffer.allocUnsafe(4_096)
-    return taken
+  get bytes(): number {
+    return this.#bytes.at - this.#bytes.from
   }
 
-  varint(value: number): void {
-    this.#room(10)
-    let rest = value
-    while (rest > 0x7f) {
-      this.#bytes[this.#at++] = (rest % 0x80) | 0x80
-      rest = Math.floor(rest / 0x80)
+  add(span: Span): void {
+    const { bytes } = this
+    try {
+      writeSpan(this.#bytes, span)
+      this.#count += 1
+    } catch (error) {
+      this.#bytes.at = this.#bytes.from + bytes
+      throw error
     }
-    this.#bytes[this.#at++] = rest
   }
 
-  double(value: number): void {
-    this.#room(8)
-    this.#at = this.#bytes.writeDoubleLE(value, this.#at)
+  take(): EncodedSpans {
+    const data = takeBytes(this.#bytes)
+    const count = this.#count
+    this.#count = 0
+    return { count, bytes: data.length, data }
   }
-
-  fixed32(value: number): void {
-    this.#room(4)
-    this.#at = this.#bytes.writeUInt32LE(value, this.#at)
-  }
-
-  /** A time in ms as nanoseconds. */
-  time(ms: number): void {
-    this.#room(8)
-    const whole = Math.max(0, Math.trunc(ms))
-    // 10^6 ms per unit, in two halves: a product may exceed what a number holds exactly.
-    const low = (whole % 0x100000000) * 1_000_000
-    const high = Math.floor(whole / 0x100000000) * 1_000_000 + Math.floor(low / 0x100000000)
-    this.#at = this.#bytes.writeUInt32LE(low % 0x100000000, this.#at)
-    this.#at = this.#bytes.writeUInt32LE(high % 0x100000000, this.#at)
-  }
-
-  hex(tag: number, digits: string): void {
-    this.varint(tag)
-    this.varint(digits.length / 2)
-    this.#room(digits.length)
-    this.#at += this.#bytes.write(digits, this.#at, 'hex')
-  }
-
-  text(tag: number, text: string): void {
-    if (text.length < 48 && this.#ascii(tag, text)) return
-    this.message(tag, () => {
-      this.#room(text.length * 3)
-      this.#at += this.#bytes.write(text, this.#at)
-    })
-  }
-
-  /** Short names and ids: a call into the runtime would cost more than the loop. */
-  #ascii(tag: number, text: string): boolean {
-    this.#room(text.length + 2)
-    const bytes = this.#bytes
-    const from = this.#at + 2
-    for (let index = 0; index < text.length; index += 1) {
-      const code = text.charCodeAt(index)
-      if (code > 0x7f) return false
-      bytes[from + index] = code
-    }
-    bytes[this.#at] = tag
-    bytes[this.#at + 1] = text.length
-    this.#at = from + text.length
-    return true
-  }
-
-  /** A message with its length in front. */
-  message(tag: number, write: () => void): void {
-    this.varint(tag)
-    this.#room(5)
-    const from = ++this.#at
-    write()
-    const length = this.#at - from
-    let more = 0
-    for (let rest = length; rest > 0x7f; rest = Math.floor(rest / 0x80)) more += 1
-    if (more > 0) {
-      this.#room(more)
-      this.#bytes.copyWithin(from + more, from, this.#at)
-    }
-    this.#at = from - 1
-    this.varint(length)
-    this.#at += length
-  }
-
-  #room(count: number): void {
-    if (this.#at + count <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#at + count))
-    this.#bytes.copy(larger, 0, 0, this.#at)
-    this.#bytes = larger
-  }
-}
-
-/** Shared: encoding is synchronous. */
-const writer = new Writer()
-
-/** A span as an element of `ScopeSpans.spans`, with its tag and its length. */
-export function protobufSpan(span: Span): Uint8Array {
-  writer.message(0x12, () => {
-    writer.hex(0x0a, span.traceId)
-    writer.hex(0x12, span.spanId)
-    if (span.parentSpanId !== null) writer.hex(0x22, span.parentSpanId)
-    writer.text(0x2a, span.name)
-    writer.varint(0x30)
-    writer.varint(kinds[span.kind])
-    writer.varint(0x39)
-    writer.time(span.startedAt)
-    writer.varint(0x41)
-    writer.time(span.endedAt)
-    writeAttributes(0x4a, span.attributes)
-    writeNone(0x50)
-    for (const event of span.events) writer.message(0x5a, () => writeEvent(event))
-    writeNone(0x60)
-    for (const link of span.links) writer.message(0x6a, () => writeLink(link))
-    writeNone(0x70)
-    writer.message(0x7a, () => writeStatus(span.failure))
-    writer.varint(0x85)
-    writer.fixed32(flags.local)
-  })
-  return writer.take()
 }
 
 /** The request that holds these encoded spans. */
@@ -142,79 +57,123 @@ export function protobufRequest(
     scope,
   }: { readonly resource: Attributes; readonly scope: { readonly name: string; readonly version: string } },
 ): Uint8Array {
-  writer.message(0x0a, () => {
-    writer.text(0x0a, scope.name)
-    writer.text(0x12, scope.version)
-  })
-  const scopeBytes = writer.take()
+  const bytes = createBytes(1_024)
+  const aboutScope = openMessage(bytes, 0x0a, 1)
+  writeText(bytes, 0x0a, scope.name)
+  writeText(bytes, 0x12, scope.version)
+  closeMessage(bytes, aboutScope, 1)
+  const scopeBytes = takeBytes(bytes)
   const length = spans.reduce((sum, one) => sum + one.length, scopeBytes.length)
-  writer.message(0x0a, () => {
-    writeAttributes(0x0a, resource)
-    writeNone(0x10)
-  })
-  writer.varint(0x12)
-  writer.varint(length)
-  const head = writer.take()
-  writer.varint(0x0a)
-  writer.varint(head.length + length)
-  return Buffer.concat([writer.take(), head, scopeBytes, ...spans])
+  const aboutResource = openMessage(bytes, 0x0a, 1)
+  writeAttributes(bytes, 0x0a, resource)
+  writeNumber(bytes, 0x10, 0)
+  closeMessage(bytes, aboutResource, 1)
+  writeNumber(bytes, 0x12, length)
+  const head = takeBytes(bytes)
+  writeNumber(bytes, 0x0a, head.length + length)
+  return Buffer.concat([takeBytes(bytes), head, scopeBytes, ...spans])
 }
 
-/** How many of something were dropped: none. The official exporter says so, and so do we. */
-function writeNone(tag: number): void {
-  writer.varint(tag)
-  writer.varint(0)
+/** The counts of what was dropped are 0: the official exporter says so, and so do we. */
+function writeSpan(bytes: Bytes, span: Span): void {
+  const message = openMessage(bytes, 0x12, 2)
+  writeHex(bytes, 0x0a, span.traceId)
+  writeHex(bytes, 0x12, span.spanId)
+  if (span.parentSpanId !== null) writeHex(bytes, 0x22, span.parentSpanId)
+  writeText(bytes, 0x2a, span.name)
+  writeNumber(bytes, 0x30, kinds[span.kind])
+  writeTime(bytes, 0x39, span.startedAt)
+  writeTime(bytes, 0x41, span.endedAt)
+  writeRaw(bytes, sharedBytes(span.shared))
+  writeAttributes(bytes, 0x4a, span.attributes)
+  writeNumber(bytes, 0x50, 0)
+  for (const event of span.events) writeEvent(bytes, event)
+  writeNumber(bytes, 0x60, 0)
+  for (const link of span.links) writeLink(bytes, link)
+  writeNumber(bytes, 0x70, 0)
+  writeStatus(bytes, span.failure)
+  writeFixed32(bytes, 0x85, flags.local)
+  closeMessage(bytes, message, 2)
 }
 
-function writeEvent({ name, at, attributes }: SpanEvent): void {
-  writer.varint(0x09)
-  writer.time(at)
-  writer.text(0x12, name)
-  writeAttributes(0x1a, attributes)
-  writeNone(0x20)
+function writeEvent(bytes: Bytes, { name, at, attributes }: SpanEvent): void {
+  const message = openMessage(bytes, 0x5a, 1)
+  writeTime(bytes, 0x09, at)
+  writeText(bytes, 0x12, name)
+  writeAttributes(bytes, 0x1a, attributes)
+  writeNumber(bytes, 0x20, 0)
+  closeMessage(bytes, message, 1)
 }
 
-function writeLink({ traceId, spanId, attributes, isRemote }: SpanLink): void {
-  writer.hex(0x0a, traceId)
-  writer.hex(0x12, spanId)
-  writeAttributes(0x22, attributes)
-  writeNone(0x28)
-  writer.varint(0x35)
-  writer.fixed32(isRemote ? flags.remote : flags.local)
+function writeLink(bytes: Bytes, { traceId, spanId, attributes, isRemote }: SpanLink): void {
+  const message = openMessage(bytes, 0x6a, 1)
+  writeHex(bytes, 0x0a, traceId)
+  writeHex(bytes, 0x12, spanId)
+  writeAttributes(bytes, 0x22, attributes)
+  writeNumber(bytes, 0x28, 0)
+  writeFixed32(bytes, 0x35, isRemote ? flags.remote : flags.local)
+  closeMessage(bytes, message, 1)
 }
 
-function writeStatus(failure: Span['failure']): void {
-  if (failure?.message !== undefined) writer.text(0x12, failure.message)
-  writer.varint(0x18)
-  writer.varint(failure === null ? 0 : failed)
+function writeStatus(bytes: Bytes, failure: Span['failure']): void {
+  const message = openMessage(bytes, 0x7a, 1)
+  if (failure?.message !== undefined) writeText(bytes, 0x12, failure.message)
+  writeNumber(bytes, 0x18, failure === null ? 0 : failed)
+  closeMessage(bytes, message, 1)
 }
 
-function writeAttributes(tag: number, attributes: Attributes): void {
-  for (const key of Object.keys(attributes)) {
-    const value = attributes[key]
+function writeAttributes(bytes: Bytes, tag: number, attributes: Attributes): void {
+  for (let index = 0; index < attributes.length; index += 2) {
+    const value = attributes[index + 1]
     if (value === undefined) continue
-    writer.message(tag, () => {
-      writer.text(0x0a, key)
-      writer.message(0x12, () => writeValue(value))
-    })
+    const room = typeof value === 'string' && value.length > 80 ? 2 : 1
+    const attribute = openMessage(bytes, tag, room)
+    writeRaw(bytes, nameField(attributes[index] as string))
+    const inner = openMessage(bytes, 0x12, room)
+    writeValue(bytes, value)
+    closeMessage(bytes, inner, room)
+    closeMessage(bytes, attribute, room)
   }
 }
 
-function writeValue(value: AttributeValue): void {
-  if (typeof value === 'string') return writer.text(0x0a, value)
-  if (typeof value === 'boolean') {
-    writer.varint(0x10)
-    return writer.varint(value ? 1 : 0)
-  }
+function writeValue(bytes: Bytes, value: AttributeValue): void {
+  if (typeof value === 'string') return writeText(bytes, 0x0a, value)
+  if (typeof value === 'boolean') return writeNumber(bytes, 0x10, value ? 1 : 0)
   if (typeof value === 'number') {
-    if (!Number.isSafeInteger(value) || value < 0) {
-      writer.varint(0x21)
-      return writer.double(value)
-    }
-    writer.varint(0x18)
-    return writer.varint(value)
+    const isWhole = Number.isSafeInteger(value) && value >= 0
+    return isWhole ? writeNumber(bytes, 0x18, value) : writeDouble(bytes, 0x21, value)
   }
-  writer.message(0x2a, () => {
-    for (const item of value) writer.message(0x0a, () => writer.text(0x0a, item))
-  })
+  const list = openMessage(bytes, 0x2a, 1)
+  for (const item of value) {
+    const one = openMessage(bytes, 0x0a, 1)
+    writeText(bytes, 0x0a, item)
+    closeMessage(bytes, one, 1)
+  }
+  closeMessage(bytes, list, 1)
+}
+
+/** The names of attributes as fields. They stand in the code, and are few. */
+const nameFields = new Map<string, Uint8Array>()
+
+function nameField(name: string): Uint8Array {
+  const known = nameFields.get(name)
+  if (known !== undefined) return known
+  const bytes = createBytes(64)
+  writeText(bytes, 0x0a, name)
+  const made = takeBytes(bytes)
+  nameFields.set(name, made)
+  return made
+}
+
+/** Shared attributes as they stand in a span. */
+const sharedFields = new WeakMap<Attributes, Uint8Array>()
+
+function sharedBytes(shared: Attributes): Uint8Array {
+  const known = sharedFields.get(shared)
+  if (known !== undefined) return known
+  const bytes = createBytes(512)
+  writeAttributes(bytes, 0x4a, shared)
+  const made = takeBytes(bytes)
+  sharedFields.set(shared, made)
+  return made
 }

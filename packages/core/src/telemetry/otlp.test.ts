@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
-import { encodeRequest, encodeSpan } from './otlp.ts'
-import type { Attributes, Span } from './span.ts'
+import { encodeRequest, encoderOf } from './otlp.ts'
+import type { Parcel } from './parcel-queue.ts'
+import { type Attributes, attributesOf, type Span } from './span.ts'
 
-const resource: Attributes = { 'service.name': 'witan', 'service.version': '0.1.0' }
+const resource = attributesOf({ 'service.name': 'witan', 'service.version': '0.1.0' })
 const traceId = 'a0'.repeat(16)
 
 const spans: readonly Span[] = [
@@ -17,7 +18,8 @@ const spans: readonly Span[] = [
     kind: 'internal',
     startedAt: 1_795_000_000_123,
     endedAt: 1_795_000_004_567,
-    attributes: {
+    shared: ['first', 'one', 'second', 2, 'third', undefined],
+    attributes: attributesOf({
       text: 'Grüße, 世界 🌍',
       empty: '',
       long: 'x'.repeat(70_000),
@@ -30,13 +32,13 @@ const spans: readonly Span[] = [
       no: false,
       list: ['one', 'two'],
       absent: undefined,
-    },
+    }),
     events: [
-      { name: 'exception', at: 1_795_000_001_000, attributes: { 'exception.type': 'TOOL_FAILED' } },
-      { name: 'retry', at: 1_795_000_002_000, attributes: {} },
+      { name: 'exception', at: 1_795_000_001_000, attributes: ['exception.type', 'TOOL_FAILED'] },
+      { name: 'retry', at: 1_795_000_002_000, attributes: [] },
     ],
     links: [
-      { isRemote: true, traceId: 'b1'.repeat(16), spanId: 'fedcba9876543210', attributes: { 'witan.link': 'request' } },
+      { isRemote: true, traceId: 'b1'.repeat(16), spanId: 'fedcba9876543210', attributes: ['witan.link', 'request'] },
     ],
     failure: { message: 'It failed.' },
   },
@@ -48,21 +50,32 @@ const spans: readonly Span[] = [
     kind: 'client',
     startedAt: 1_795_000_000_200,
     endedAt: 1_795_000_000_200,
-    attributes: {},
+    shared: [],
+    attributes: [],
     events: [],
     links: [],
     failure: null,
   },
 ]
 
-const officialResource = { attributes: resource, merge: () => null, getRawAttributes: () => Object.entries(resource) }
+/** Attributes by name, without those that are undefined. */
+function known(attributes: Attributes): Record<string, unknown> {
+  const pairs = attributes.flatMap((name, index) =>
+    index % 2 === 0 ? [[String(name), attributes[index + 1]] as const] : [],
+  )
+  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined))
+}
+
+const officialResource = {
+  attributes: known(resource),
+  merge: () => null,
+  getRawAttributes: () => Object.entries(known(resource)),
+}
 const officialScope = { name: 'witan', version: '0.1.0' }
 
 /** The same spans as the official SDK holds them. */
 function officialSpans(): Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0] {
   const time = (ms: number): [number, number] => [Math.floor(ms / 1000), (ms % 1000) * 1_000_000]
-  const known = (attributes: Attributes) =>
-    Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
   const made = spans.map((span) => ({
     name: span.name,
     kind: span.kind === 'internal' ? 0 : 2,
@@ -74,7 +87,7 @@ function officialSpans(): Parameters<typeof ProtobufTraceSerializer.serializeReq
     startTime: time(span.startedAt),
     endTime: time(span.endedAt),
     status: span.failure === null ? { code: 0 } : { code: 2, ...span.failure },
-    attributes: known(span.attributes),
+    attributes: known([...span.shared, ...span.attributes]),
     links: span.links.map(({ attributes, isRemote: _, ...context }) => ({
       context: { ...context, traceFlags: 1, isRemote: true },
       attributes: known(attributes),
@@ -97,20 +110,32 @@ function officialSpans(): Parameters<typeof ProtobufTraceSerializer.serializeReq
   return made as unknown as Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0]
 }
 
-const parcelOf = (protocol: 'http/protobuf' | 'http/json') => [
-  { spans: spans.map((span) => encodeSpan(protocol, span)), bytes: 0, group: '', summary: null },
-]
+/** Each span by itself or all together. */
+function parcelsOf(protocol: 'http/protobuf' | 'http/json', size: number): Parcel[] {
+  const encoder = encoderOf(protocol)
+  const parcels: Parcel[] = []
+  for (const [index, span] of spans.entries()) {
+    encoder.add(span)
+    if ((index + 1) % size === 0) parcels.push({ ...encoder.take(), group: '', summary: null })
+  }
+  return parcels
+}
 
 test('[C32] the JSON says what the official exporter says of the same spans', () => {
-  const own = JSON.parse(encodeRequest('http/json', parcelOf('http/json'), resource) as string)
   const theirs = JSON.parse(Buffer.from(JsonTraceSerializer.serializeRequest(officialSpans()) ?? []).toString())
-  assert.deepEqual(own, theirs)
+  for (const size of [1, 2]) {
+    const own = JSON.parse(encodeRequest('http/json', parcelsOf('http/json', size), resource) as string)
+    assert.deepEqual(own, theirs)
+  }
 })
 
 test('[C32] the protobuf has the bytes of the official exporter for the same spans', () => {
-  const own = encodeRequest('http/protobuf', parcelOf('http/protobuf'), resource) as Uint8Array
+  const [own, apart] = [2, 1].map(
+    (size) => encodeRequest('http/protobuf', parcelsOf('http/protobuf', size), resource) as Uint8Array,
+  )
+  assert.deepEqual(own, apart)
   const theirs = ProtobufTraceSerializer.serializeRequest(officialSpans()) ?? new Uint8Array()
-  const [ours, official] = [own, theirs].map((bytes) =>
+  const [ours, official] = [own ?? [], theirs].map((bytes) =>
     Buffer.from(bytes)
       .toString('latin1')
       .replaceAll(/x{99,}/g, 'xx'),

@@ -2,11 +2,12 @@
 import { systemClock } from '../identity/clock.ts'
 import { readRetryAfter } from '../model/retry.ts'
 import type { Sent } from './delivery.ts'
-import { jsonRequest, jsonSpan } from './otlp-json.ts'
-import { protobufRequest, protobufSpan } from './otlp-protobuf.ts'
+import { JsonEncoder, jsonRequest } from './otlp-json.ts'
+import { ProtobufEncoder, protobufRequest } from './otlp-protobuf.ts'
 import type { Parcel } from './parcel-queue.ts'
 import { post } from './post.ts'
-import type { Attributes, Span } from './span.ts'
+import type { Attributes } from './span.ts'
+import type { SpanEncoder } from './span-encoder.ts'
 
 /** How spans are encoded. */
 export type OtlpProtocol = 'http/protobuf' | 'http/json'
@@ -24,9 +25,9 @@ export interface OtlpTarget {
 /** The instrumentation that made the spans. */
 const scope = { name: 'witan', version: '0.1.0' }
 
-/** The encoded form of a span. */
-export function encodeSpan(protocol: OtlpProtocol, span: Span): Uint8Array | string {
-  return protocol === 'http/json' ? jsonSpan(span) : protobufSpan(span)
+/** The encoder of a protocol. */
+export function encoderOf(protocol: OtlpProtocol): SpanEncoder {
+  return protocol === 'http/json' ? new JsonEncoder() : new ProtobufEncoder()
 }
 
 /** The body of a request. */
@@ -35,7 +36,7 @@ export function encodeRequest(
   parcels: readonly Parcel[],
   resource: Attributes,
 ): Uint8Array | string {
-  const spans = parcels.flatMap((parcel) => parcel.spans)
+  const spans = parcels.map(({ data }) => data)
   if (protocol === 'http/json') return jsonRequest(spans as readonly string[], { resource, scope })
   return protobufRequest(spans as readonly Uint8Array[], { resource, scope })
 }

@@ -1,11 +1,10 @@
 /** Encoded spans that wait to be sent, bounded by their number and their bytes. */
 import type { JobSummary } from './job-summary.ts'
+import type { EncodedSpans } from './span-encoder.ts'
 import type { TraceFile } from './trace-file.ts'
 
 /** Encoded spans of one job that fit in one request. */
-export interface Parcel {
-  readonly spans: readonly (Uint8Array | string)[]
-  readonly bytes: number
+export interface Parcel extends EncodedSpans {
   /** Parcels of different groups are never sent in one request. */
   readonly group: string
   /** The figures of the job, at the last of its parcels. */
@@ -21,6 +20,8 @@ export type ParcelOptions = Pick<Parcel, 'group' | 'summary' | 'files'>
 const mostBytes = 12 * 1024 * 1024
 /** The most in one request. */
 const mostInRequest = { spans: 512, bytes: 4 * 1024 * 1024 }
+/** Of larger jobs the spans are taken in parts: one more span of this size fits in a request. */
+export const mostInParcel = { spans: mostInRequest.spans, bytes: mostInRequest.bytes / 2 }
 
 /** A queue of parcels. What is under way stays in it until it is taken out. */
 export class ParcelQueue {
@@ -47,23 +48,23 @@ export class ParcelQueue {
     return this.#bytes >= mostBytes ? 0 : Math.max(0, this.#most - this.#spans)
   }
 
-  /** Takes as many of the spans as fit, the first ones; returns how many do not. */
-  add(spans: readonly (Uint8Array | string)[], { group, summary, files = [] }: ParcelOptions): number {
-    const { room } = this
+  /** Takes as many parts of a job as fit, the first ones; returns how many spans do not. */
+  add(parts: readonly EncodedSpans[], { group, summary, files = [] }: ParcelOptions): number {
     let kept = 0
-    for (let bytes = this.#bytes; kept < Math.min(room, spans.length); kept += 1) {
-      bytes += sizeOf(spans[kept] as Uint8Array | string)
-      if (bytes > mostBytes) break
+    let { room } = this
+    for (let bytes = this.#bytes; kept < parts.length; kept += 1) {
+      const part = parts[kept] as EncodedSpans
+      bytes += part.bytes
+      room -= part.count
+      if (bytes > mostBytes || room < 0) break
     }
-    for (let from = 0; from < kept; ) {
-      const part = firstOf(spans.slice(0, kept), from)
-      from += part.spans.length
-      const isLast = from >= kept
+    for (const [index, part] of parts.slice(0, kept).entries()) {
+      const isLast = index === kept - 1
       this.#parcels.push({ ...part, group, summary: isLast ? summary : null, files: isLast ? files : [] })
       this.#bytes += part.bytes
+      this.#spans += part.count
     }
-    this.#spans += kept
-    return spans.length - kept
+    return parts.slice(kept).reduce((sum, { count }) => sum + count, 0)
   }
 
   /** The first parcels of one group that fit in one request; empty if nothing waits. */
@@ -74,7 +75,7 @@ export class ParcelQueue {
     let spans = 0
     let bytes = 0
     for (const parcel of this.#parcels) {
-      spans += parcel.spans.length
+      spans += parcel.count
       bytes += parcel.bytes
       const isTooMuch = spans > mostInRequest.spans || bytes > mostInRequest.bytes
       if (parcel.group !== first.group || (parcels.length > 0 && isTooMuch)) break
@@ -86,7 +87,7 @@ export class ParcelQueue {
   /** Takes the first parcels out; returns how many spans they hold. */
   remove(count: number): number {
     const gone = this.#parcels.splice(0, count)
-    const spans = gone.reduce((sum, parcel) => sum + parcel.spans.length, 0)
+    const spans = gone.reduce((sum, parcel) => sum + parcel.count, 0)
     this.#spans -= spans
     for (const { bytes } of gone) this.#bytes -= bytes
     return spans
@@ -96,20 +97,4 @@ export class ParcelQueue {
   clear(): number {
     return this.remove(this.#parcels.length)
   }
-}
-
-function sizeOf(span: Uint8Array | string): number {
-  return typeof span === 'string' ? Buffer.byteLength(span) : span.length
-}
-
-/** As many spans from there on as fit in one request, at least one. */
-function firstOf(spans: readonly (Uint8Array | string)[], from: number): Pick<Parcel, 'spans' | 'bytes'> {
-  let bytes = 0
-  let count = 0
-  for (; from + count < spans.length && count < mostInRequest.spans; count += 1) {
-    const size = sizeOf(spans[from + count] as Uint8Array | string)
-    if (count > 0 && bytes + size > mostInRequest.bytes) break
-    bytes += size
-  }
-  return { spans: spans.slice(from, from + count), bytes }
 }

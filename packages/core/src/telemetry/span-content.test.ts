@@ -12,7 +12,8 @@ import { readReplaySource, type ReplaySource } from '../runtime/replay/prepare.t
 import { chatty, conventional, type MessageForm } from './message-form.ts'
 import { createProjection } from './projection.ts'
 import { TraceScrubbers } from './sight.ts'
-import type { Span } from './span.ts'
+import type { Attributes, Span } from './span.ts'
+import { SpanLabels } from './span-label.ts'
 import { contentFor } from './telemetry.ts'
 
 /** The spans of the first run of an exported conversation, with full content. */
@@ -23,9 +24,13 @@ function spansOf({ definitions, whole: { entries } }: ReplaySource, form: Messag
   const job = starts[0]?.job ?? ''
   const content = contentFor({ entries, starts }, { given: new Map(), agents, form }, new TraceScrubbers())
   const source = { database: 'default', conversation: 'chats/1', agents }
-  const projection = createProjection(job, source, { content, isForMlflow: true })
+  const projection = createProjection(job, source, { content, labels: new SpanLabels(true) })
   for (const entry of entries) if (entry.job === job) projection.take(entry)
   return projection.spans()
+}
+
+function textIn(attributes: Attributes, name: string): unknown {
+  return attributes.find((_, index) => index % 2 === 1 && attributes[index - 1] === name)
 }
 
 interface ChatMessage {
@@ -85,7 +90,7 @@ test('[C6] [T29] a span says that a model read what it was sent: its own words, 
     await runtime.close()
     const requests = new Set(model.requests.map(sent))
     for (const { name, attributes } of spansOf(source, chatty)) {
-      const read = attributes['gen_ai.input.messages']
+      const read = textIn(attributes, 'gen_ai.input.messages')
       if (!name.startsWith('chat ') || read === undefined) continue
       const lines = linesOf(JSON.parse(String(read)) as ChatMessage[])
       assert.ok(requests.has(lines), `no model was sent:\n${lines}\nbut:\n${[...requests].join('\n----\n')}`)
@@ -110,7 +115,7 @@ test('[C6] after a hand-over the words of the agent before are in the span as wo
   await runtime.close()
   const readBy = (form: MessageForm) => {
     const chats = spansOf(source, form).filter(({ name }) => name.startsWith('chat '))
-    return JSON.parse(String(chats.at(-1)?.attributes['gen_ai.input.messages'])) as unknown
+    return JSON.parse(String(textIn(chats.at(-1)?.attributes ?? [], 'gen_ai.input.messages'))) as unknown
   }
   const told = [
     '[from @lead to @user] I hand over.',

@@ -17,7 +17,7 @@ import type { Scrubber } from '../parameter/scrub.ts'
 import { parameterLines } from '../parameter/visibility.ts'
 import { ContentWriter } from './content.ts'
 import { type MessageForm, MessageWriter } from './message-form.ts'
-import type { AttributeValue } from './span.ts'
+import type { Attributes } from './span.ts'
 import {
   addReply,
   addResponse,
@@ -35,8 +35,6 @@ import {
   type TraceDocument,
   type TracedWords,
 } from './trace-document.ts'
-
-type Texts = Record<string, AttributeValue>
 
 /** The end or the error of a call. */
 type CallOver = Exclude<Entry & { readonly type: 'end' | 'error' }, { readonly kind: 'model' }>
@@ -81,7 +79,7 @@ export class SpanContent {
   }
 
   /** An agent's call begins: its instructions and its message. */
-  started(place: CallPlace, body: AgentStartBody, agent: AgentData): Texts {
+  started(place: CallPlace, body: AgentStartBody, agent: AgentData): Attributes {
     const messages = this.#messages
     const { readers, gathered } = this.#reading
     const document = documentOf(this.#reading, place)
@@ -114,7 +112,7 @@ export class SpanContent {
     }
     if (place.parentCall === null || body.handOver !== undefined) begin()
     else enter(document, place.call, begin)
-    return { ...instructions(reader.system), 'gen_ai.input.messages': messages.list([words.own]) }
+    return [...instructions(reader.system), 'gen_ai.input.messages', messages.list([words.own])]
   }
 
   /** A message comes to a document. Those between peers stand in the starts and answers of calls already. */
@@ -133,7 +131,7 @@ export class SpanContent {
   }
 
   /** A model replies: what it read, and what it said. */
-  replied({ place, body }: Entry & { readonly body: ModelEndBody }, shown: ModelEndBody): Texts {
+  replied({ place, body }: Entry & { readonly body: ModelEndBody }, shown: ModelEndBody): Attributes {
     const messages = this.#messages
     const document = documentOf(this.#reading, place)
     const reader = this.#reading.readers.get(place.call) ?? readerAt(place, document)
@@ -141,11 +139,11 @@ export class SpanContent {
     const reply = { role: 'assistant', parts: partsOf(said), finish_reason: body.finishReason } as const
     const own = body.purpose === undefined || body.purpose === 'output'
     const read = () => [...reader.begin, ...readBy(document, reader, { taken: body.taken, messages })]
-    const texts = {
+    const texts = [
       ...instructions(own ? reader.system : ''),
-      ...(own ? { 'gen_ai.input.messages': messages.list(read()) } : {}),
-      'gen_ai.output.messages': messages.list([messages.written(reply)]),
-    }
+      ...(own ? ['gen_ai.input.messages', messages.list(read())] : []),
+      ...['gen_ai.output.messages', messages.list([messages.written(reply)])],
+    ]
     if (body.purpose !== undefined || (!body.accepted && body.text === '')) return texts
     take(document, body.taken)
     // Calls that the model was not offered are in no document.
@@ -180,10 +178,10 @@ export class SpanContent {
   }
 
   /** An agent's answer. */
-  ended({ text: said, output, finishReason }: Pick<AgentEndBody, 'text' | 'output' | 'finishReason'>): Texts {
+  ended({ text: said, output, finishReason }: Pick<AgentEndBody, 'text' | 'output' | 'finishReason'>): Attributes {
     const parts = [textPart(said === '' && output !== null ? JSON.stringify(output) : said)]
     const reply = { role: 'assistant', parts, finish_reason: finishReason } as const
-    return { 'gen_ai.output.messages': this.#messages.list([this.#messages.written(reply)]) }
+    return ['gen_ai.output.messages', this.#messages.list([this.#messages.written(reply)])]
   }
 }
 
@@ -235,8 +233,8 @@ function sharedBy(caller: Reader | undefined): string {
   return sharedText(caller.document, caller.from, new Set(others))
 }
 
-function instructions(system: string): Texts {
-  return system === '' ? {} : { 'gen_ai.system_instructions': system }
+function instructions(system: string): Attributes {
+  return system === '' ? [] : ['gen_ai.system_instructions', system]
 }
 
 /** The fields of an entry that a span may hold, by the table of readers. */

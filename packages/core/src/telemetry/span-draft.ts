@@ -2,74 +2,88 @@
 import type { CallPlace } from '@witan/protocol/entries'
 import { traceIdOf } from '../identity/trace.ts'
 import { spanIdOf } from './ids.ts'
-import type { AttributeValue, Span, SpanEvent, SpanLink } from './span.ts'
+import { add, type AttributeList, type Span, type SpanEvent, type SpanLink } from './span.ts'
+import type { SpanLabel } from './span-label.ts'
 
 /** A span that may still change. */
 export type Draft = { -readonly [Key in keyof Span]: Span[Key] } & {
-  readonly attributes: Record<string, AttributeValue | undefined>
-  readonly events: SpanEvent[]
-  readonly links: SpanLink[]
-}
-
-/** What a span is called, and when it begins. `id` is that of its call, or the seq of a reply. */
-export interface DraftOf {
-  readonly name: string
-  readonly id: string | number
-  /** How MLflow names its kind. */
-  readonly type: 'AGENT' | 'CHAT_MODEL' | 'TOOL' | 'CHAIN'
-  readonly at: number
+  readonly attributes: AttributeList
+  events: SpanEvent[]
+  links: SpanLink[]
 }
 
 /** Begins the spans of one trace, in the order of the log. */
 export class Drafts {
   readonly spans: Draft[] = []
   readonly #database: string
-  readonly #isForMlflow: boolean
-  readonly #ids = new Map<string, string>()
   #traceId = ''
 
-  constructor(database: string, isForMlflow: boolean) {
+  constructor(database: string) {
     this.#database = database
-    this.#isForMlflow = isForMlflow
   }
 
-  begin(place: CallPlace, { name, id, type, at }: DraftOf): Draft {
-    if (this.#traceId === '') this.#traceId = traceIdOf(this.#database, place.run)
-    const span: Draft = {
-      traceId: this.#traceId,
-      spanId: typeof id === 'number' ? spanIdOf(this.#database, id) : this.idOf(id),
-      parentSpanId: place.parentCall === null ? null : this.idOf(place.parentCall),
-      name,
-      kind: 'internal',
-      startedAt: at,
-      endedAt: Number.NEGATIVE_INFINITY,
-      attributes: {
-        'witan.call.id': place.call,
-        'witan.agent.path': place.agentPath,
-        'witan.branch': place.branches?.join('/') ?? '',
-        'mlflow.spanType': this.#isForMlflow ? type : undefined,
-      },
-      events: [],
-      links: [],
-      failure: null,
-    }
+  /** The span of a call. `parent` is that of its parent call; undefined if it stands in another job. */
+  call(place: CallPlace, { label, at, parent }: { label: SpanLabel; at: number; parent: Draft | undefined }): Draft {
+    const traceId = this.#traceOf(place)
+    const above = place.parentCall === null ? null : (parent?.spanId ?? spanIdOf(this.#database, place.parentCall))
+    // The ids of a run and of its trace are digests of the same text.
+    const spanId = place.call === place.run ? traceId.slice(0, 16) : spanIdOf(this.#database, place.call)
+    const span = draftOf(label, { traceId, spanId, parentSpanId: above, startedAt: at })
+    add(span.attributes, 'witan.call.id', place.call)
     this.spans.push(span)
     return span
   }
 
-  idOf(call: string): string {
-    const known = this.#ids.get(call)
-    if (known !== undefined) return known
-    const made = spanIdOf(this.#database, call)
-    this.#ids.set(call, made)
-    return made
+  /** The span of a reply to the call of `caller`. */
+  reply(place: CallPlace, of: { label: SpanLabel; at: number; caller: Draft | undefined; seq: number }): Draft {
+    const { label, at, caller, seq } = of
+    const traceId = this.#traceOf(place)
+    const parentSpanId = caller?.spanId ?? spanIdOf(this.#database, place.call)
+    const span = draftOf(label, { traceId, spanId: spanIdOf(this.#database, seq), parentSpanId, startedAt: at })
+    add(span.attributes, 'witan.call.id', place.call)
+    this.spans.push(span)
+    return span
+  }
+
+  #traceOf({ run }: CallPlace): string {
+    if (this.#traceId === '') this.#traceId = traceIdOf(this.#database, run)
+    return this.#traceId
   }
 }
 
-/** What an id of a provider or the name of a model may look like; anything else may be words of a model. */
-const idPattern = /^[\w.:/@+~-]{1,200}$/
+function draftOf(
+  { name, kind, shared }: SpanLabel,
+  of: Pick<Span, 'traceId' | 'spanId' | 'parentSpanId' | 'startedAt'>,
+): Draft {
+  const { traceId, spanId, parentSpanId, startedAt } = of
+  return {
+    traceId,
+    spanId,
+    parentSpanId,
+    name,
+    kind,
+    startedAt,
+    endedAt: Number.NEGATIVE_INFINITY,
+    shared,
+    attributes: [],
+    events: none,
+    links: none,
+    failure: null,
+  }
+}
 
-/** The id, unless it may be more than an id. */
-export function plainId(id: string): string | undefined {
-  return idPattern.test(id) ? id : undefined
+/** Most spans have no events and no links, and share this list. */
+const none: never[] = []
+Object.freeze(none)
+
+/** Adds an event to a span. */
+export function addEvent(span: Draft, event: SpanEvent): void {
+  if (span.events === none) span.events = [event]
+  else span.events.push(event)
+}
+
+/** Adds a link to a span. */
+export function addLink(span: Draft, link: SpanLink): void {
+  if (span.links === none) span.links = [link]
+  else span.links.push(link)
 }

@@ -2,7 +2,13 @@
 import type { Entry } from '@witan/protocol/entries'
 import { isRequired } from '../conversation/asking.ts'
 import { shownIn, type SpanContent } from './span-content.ts'
-import type { Attributes, SpanEvent } from './span.ts'
+import { attributesOf, type SpanEvent } from './span.ts'
+
+type Values = Parameters<typeof attributesOf>[0]
+
+function eventAt(at: number, name: string, values: Values): SpanEvent {
+  return { name, at, attributes: attributesOf(values) }
+}
 
 /** The event of an entry, or null if it is none. Without `content` no text stands in it. */
 export function eventOf(entry: Entry, content: SpanContent | null): SpanEvent | null {
@@ -10,28 +16,28 @@ export function eventOf(entry: Entry, content: SpanContent | null): SpanEvent | 
   const { at } = entry
   switch (entry.type) {
     case 'notice':
-      return { name: 'notice', at, attributes: { 'witan.notice.code': entry.body.code, ...detailOf(entry, content) } }
+      return eventAt(at, 'notice', { 'witan.notice.code': entry.body.code, ...detailOf(entry, content) })
     case 'message':
       return messageEvent(entry, content)
     case 'transfer': {
       const { from, to, returned } = entry.body
       const attributes = { 'witan.transfer.from': from, 'witan.transfer.to': to, 'witan.transfer.returned': returned }
-      return { name: 'transfer', at, attributes }
+      return eventAt(at, 'transfer', attributes)
     }
     case 'artifact':
       return artifactEvent(entry, content)
     case 'task':
-      return { name: 'task', at, attributes: { 'witan.task.status': entry.body.status } }
+      return eventAt(at, 'task', { 'witan.task.status': entry.body.status })
     case 'cancel':
-      return { name: 'cancel', at, attributes: { 'witan.cancel.by': entry.body.by } }
+      return eventAt(at, 'cancel', { 'witan.cancel.by': entry.body.by })
     case 'summary':
-      return { name: 'summary', at, attributes: { 'witan.summary.up_to_seq': entry.body.upToSeq } }
+      return eventAt(at, 'summary', { 'witan.summary.up_to_seq': entry.body.upToSeq })
     default:
       return null
   }
 }
 
-function detailOf(entry: Entry & { type: 'notice' }, content: SpanContent | null): Attributes {
+function detailOf(entry: Entry & { type: 'notice' }, content: SpanContent | null): Values {
   return content === null ? {} : { 'witan.notice.detail': content.writer.text(shownIn(entry).detail) }
 }
 
@@ -48,7 +54,7 @@ function messageEvent(entry: Entry & { type: 'message' }, content: SpanContent |
           'witan.message.to': author === exchange.initiator ? exchange.responder : exchange.initiator,
         }
   const said = content === null ? {} : { 'witan.message.text': content.writer.text(text) }
-  return { name: 'message', at: entry.at, attributes: { 'witan.message.author': author, ...peer, ...said } }
+  return eventAt(entry.at, 'message', { 'witan.message.author': author, ...peer, ...said })
 }
 
 /** An artifact by its id and digest. Its name and media type are words of whoever made it. */
@@ -68,7 +74,7 @@ function artifactEvent(entry: Entry & { type: 'artifact' }, content: SpanContent
     'witan.artifact.bytes': bytes,
     ...said,
   }
-  return { name: 'artifact', at: entry.at, attributes }
+  return eventAt(entry.at, 'artifact', attributes)
 }
 
 const retried = /^Try (\d+) of (\d+) of .* failed; the next follows in (\d+) ms/
@@ -77,7 +83,7 @@ const retried = /^Try (\d+) of (\d+) of .* failed; the next follows in (\d+) ms/
 export function retryOf(entry: Entry, content: SpanContent | null): SpanEvent | null {
   if (entry.type !== 'notice') return null
   const { code, detail } = entry.body
-  if (code === 'MODEL_FALLBACK') return { name: 'fallback', at: entry.at, attributes: detailOf(entry, content) }
+  if (code === 'MODEL_FALLBACK') return eventAt(entry.at, 'fallback', detailOf(entry, content))
   if (code !== 'MODEL_RETRIED') return null
   const [, attempt, tries, delay] = retried.exec(detail) ?? []
   const known =
@@ -88,7 +94,7 @@ export function retryOf(entry: Entry, content: SpanContent | null): SpanEvent | 
           'witan.retry.tries': Number(tries),
           'witan.retry.delay_ms': Number(delay),
         }
-  return { name: 'retry', at: entry.at, attributes: { ...known, ...detailOf(entry, content) } }
+  return eventAt(entry.at, 'retry', { ...known, ...detailOf(entry, content) })
 }
 
 /** What a person or a client is asked. */
@@ -103,7 +109,7 @@ function askedEvent(entry: Entry & { type: `${string}_required` }, content: Span
     'witan.interruption.addressee': addressee ?? undefined,
     'witan.interruption.prompt': prompt,
   }
-  return { name: 'interruption', at: entry.at, attributes }
+  return eventAt(entry.at, 'interruption', attributes)
 }
 
 /** How long somebody was waited for, and what came of it. */
@@ -120,10 +126,10 @@ export function resolvedEvent(
     'witan.interruption.waited_ms': askedAt === undefined ? undefined : entry.at - askedAt,
     'witan.interruption.answer': content === null || answer === undefined ? undefined : content.writer.value(answer),
   }
-  return { name: 'resolved', at: entry.at, attributes }
+  return eventAt(entry.at, 'resolved', attributes)
 }
 
 /** Why a call failed. The text is content. */
 export function exceptionEvent(at: number, code: string, message: string | undefined): SpanEvent {
-  return { name: 'exception', at, attributes: { 'exception.type': code, 'exception.message': message } }
+  return eventAt(at, 'exception', { 'exception.type': code, 'exception.message': message })
 }

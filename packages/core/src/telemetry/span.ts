@@ -4,8 +4,21 @@ import type { SpanContext } from '../identity/traceparent.ts'
 /** A value of an attribute. A whole number becomes an integer. */
 export type AttributeValue = string | number | boolean | readonly string[]
 
-/** Attributes by name; one that is undefined is left out. */
-export type Attributes = Readonly<Record<string, AttributeValue | undefined>>
+/** Names and values in turn; a name whose value is undefined is left out. A list is made, and read once, faster than an object. */
+export type Attributes = readonly (AttributeValue | undefined)[]
+
+/** Attributes that are still collected. */
+export type AttributeList = (AttributeValue | undefined)[]
+
+/** Adds an attribute that the list does not have; none if the value is undefined. */
+export function add(attributes: AttributeList, name: string, value: AttributeValue | undefined): void {
+  if (value !== undefined) attributes.push(name, value)
+}
+
+/** The attributes of an object. */
+export function attributesOf(values: Readonly<Record<string, AttributeValue | undefined>>): Attributes {
+  return Object.entries(values).flat()
+}
 
 /** Something that happened within a span. */
 export interface SpanEvent {
@@ -30,6 +43,8 @@ export interface Span extends SpanContext {
   /** In ms. */
   readonly startedAt: number
   readonly endedAt: number
+  /** The attributes that it has in common with others: the same list, which is encoded once. */
+  readonly shared: Attributes
   readonly attributes: Attributes
   readonly events: readonly SpanEvent[]
   readonly links: readonly SpanLink[]

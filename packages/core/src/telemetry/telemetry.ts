@@ -9,9 +9,12 @@ import { traceIdOf } from '../identity/trace.ts'
 import { spanIdOf } from './ids.ts'
 import { chatty, conventional, type MessageForm } from './message-form.ts'
 import { summaryOf } from './job-summary.ts'
+import { mostInParcel } from './parcel-queue.ts'
 import { createProjection } from './projection.ts'
 import { sightOf, TraceScrubbers } from './sight.ts'
 import type { Span } from './span.ts'
+import type { SpanLabels } from './span-label.ts'
+import type { EncodedSpans, SpanEncoder } from './span-encoder.ts'
 import { SpanContent } from './span-content.ts'
 import { type FileSource, filesOf, type TraceFile } from './trace-file.ts'
 import { traceparentOf } from '../identity/traceparent.ts'
@@ -20,9 +23,10 @@ import { traceparentOf } from '../identity/traceparent.ts'
 export interface Exporter {
   /** Whether texts of the conversation may leave. */
   readonly content: 'none' | 'full'
-  readonly isForMlflow: boolean
+  /** Of its spans; they say whether it is MLflow. */
+  readonly labels: SpanLabels
   readonly delivery: Delivery
-  encode(span: Span): Uint8Array | string
+  readonly encoder: SpanEncoder
   /** Whether it takes the artifacts of a job, and its figures. */
   readonly takesFiles: boolean
   readonly takesSummaries: boolean
@@ -123,24 +127,43 @@ async function exportJob(job: EndedJob, context: TelemetryContext, scrubbers: Tr
     const content =
       exporter.content === 'none'
         ? null
-        : contentFor(seen, { given, agents, form: exporter.isForMlflow ? chatty : conventional }, scrubbers)
-    const projection = createProjection(job.job, source, { content, isForMlflow: exporter.isForMlflow })
+        : contentFor(seen, { given, agents, form: exporter.labels.isForMlflow ? chatty : conventional }, scrubbers)
+    const projection = createProjection(job.job, source, { content, labels: exporter.labels })
     for (const entry of seen.entries) {
       projection.take(entry)
       if (turn.isOver()) await turn.next()
     }
-    const spans: (Uint8Array | string)[] = []
-    for (const span of projection.spans()) {
-      spans.push(exporter.encode(span))
-      if (turn.isOver()) await turn.next()
-    }
+    const parts = await encoded(projection.spans(), exporter, turn)
     const files = exporter.takesFiles ? filesFor(job, seen, { given, agents, scrubbers, content: context.content }) : []
-    exporter.delivery.offer(spans, {
+    exporter.delivery.offer(parts, {
       group: exporter.groupOf(job, files.length),
       summary: exporter.takesSummaries ? summaryOf(job, seen.entries) : null,
       files,
     })
   }
+}
+
+/** Encodes the spans that have room, the first ones; the others are dropped unwritten. */
+async function encoded(
+  spans: readonly Span[],
+  { delivery, encoder }: Exporter,
+  turn: ReturnType<typeof createTurn>,
+): Promise<readonly EncodedSpans[]> {
+  const count = Math.min(spans.length, delivery.counts().room)
+  const parts: EncodedSpans[] = []
+  let added = 0
+  encoder.take() // what a job left that came to nothing
+  for (let index = 0; index < count; index += 1) {
+    encoder.add(spans[index] as Span)
+    added += 1
+    if (added === mostInParcel.spans || encoder.bytes >= mostInParcel.bytes) {
+      parts.push(encoder.take())
+      added = 0
+    }
+    if (turn.isOver()) await turn.next()
+  }
+  delivery.drop(spans.length - count)
+  return added === 0 ? parts : [...parts, encoder.take()]
 }
 
 /** The content of a trace with full content, without what is hidden from anybody in it. */

@@ -16,9 +16,9 @@ import {
 import { written } from '../../../../../test/support/stage.ts'
 import { fakeClock } from '../../../../../test/support/clock.ts'
 import type { AgentLookup } from '../../conversation/fold.ts'
-import { jsonSpan } from '../../telemetry/otlp-json.ts'
-import { protobufSpan } from '../../telemetry/otlp-protobuf.ts'
+import { encoderOf } from '../../telemetry/otlp.ts'
 import { createProjection } from '../../telemetry/projection.ts'
+import { SpanLabels } from '../../telemetry/span-label.ts'
 import { readReplaySource } from './prepare.ts'
 import { type ReplaySource, replay } from './replay.ts'
 
@@ -27,6 +27,8 @@ const conversations = Number(process.env['WITAN_REPLAYS'] ?? 60)
 /** The spans of all jobs as bytes. Times are positions in the log: those of a replay are its own. */
 function spansOf(entries: readonly Entry[], agents: AgentLookup): string {
   const source = { database: 'default', conversation: 'chats/1', agents }
+  const labels = new SpanLabels(true)
+  const encoders = [encoderOf('http/json'), encoderOf('http/protobuf')]
   const jobs = [
     ...new Set(
       entries
@@ -36,9 +38,14 @@ function spansOf(entries: readonly Entry[], agents: AgentLookup): string {
   ]
   return jobs
     .flatMap((job) => {
-      const projection = createProjection(job, source, { content: null, isForMlflow: true })
+      const projection = createProjection(job, source, { content: null, labels })
       for (const entry of entries) if (entry.job === job) projection.take({ ...entry, at: entry.seq * 1000 })
-      return projection.spans().flatMap((span) => [jsonSpan(span), Buffer.from(protobufSpan(span)).toString('hex')])
+      return projection.spans().flatMap((span) =>
+        encoders.map((encoder) => {
+          encoder.add(span)
+          return Buffer.from(encoder.take().data as string).toString('hex')
+        }),
+      )
     })
     .join('\n')
 }
