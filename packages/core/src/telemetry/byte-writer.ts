@@ -34,12 +34,14 @@ export function writeNumber(bytes: Bytes, tag: number, value: number): void {
   varint(bytes, value)
 }
 
+/** A field whose value is a double of 8 bytes. */
 export function writeDouble(bytes: Bytes, tag: number, value: number): void {
   reserve(bytes, longestNumber)
   varint(bytes, tag)
   bytes.at = bytes.buffer.writeDoubleLE(value, bytes.at)
 }
 
+/** A field whose value is a whole number of 4 bytes. */
 export function writeFixed32(bytes: Bytes, tag: number, value: number): void {
   reserve(bytes, longestNumber)
   varint(bytes, tag)
@@ -69,6 +71,7 @@ export function writeHex(bytes: Bytes, tag: number, digits: string): void {
   bytes.at = at
 }
 
+/** A field whose value is a text, as UTF-8. */
 export function writeText(bytes: Bytes, tag: number, text: string): void {
   if (text.length <= shortText && writeAscii(bytes, tag, text)) return
   const length = Buffer.byteLength(text)
