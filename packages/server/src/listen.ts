@@ -5,6 +5,7 @@ import { WitanError } from '@witan/protocol'
 import type { App } from './app-options.ts'
 import { problem } from './app.ts'
 import type { Log } from './log.ts'
+import { createTurnstile } from './turnstile.ts'
 
 /** A listening server; `port` is the real one, also where 0 was asked for. */
 export interface Listening {
@@ -28,7 +29,8 @@ export async function listen(
 ): Promise<Listening> {
   const errorHandler = (error: unknown): Response => badTarget(error, at.log)
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler })
-  const server = createServer(timeouts, (request, response) => void listener(request, response))
+  const server = createServer(timeouts, (request, response) => turnstile.admit(() => void listener(request, response)))
+  const turnstile = createTurnstile(server)
   server.maxConnections = MAX_CONNECTIONS
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(refusal(error, at)))
