@@ -16,7 +16,7 @@ import { playPeers } from './families/peers.ts'
 import { playPeople } from './families/people.ts'
 import { playOverrides } from './families/override.ts'
 import { playPrivileges } from './families/privilege.ts'
-import { playReach } from './families/reach.ts'
+import { playReach, playReachOnPostgres } from './families/reach.ts'
 import { playReasoning } from './families/reasoning.ts'
 import { playVisibility } from './families/visibility.ts'
 import { canary, encodings, scannerOf } from './support/canary.ts'
@@ -79,6 +79,9 @@ describe('the injection and leak corpus', () => {
 
   test('[D17] [R11] [R45] [C31] G: what a principal does not reach is told like what is not there', () =>
     family('G', 9000, playReach))
+
+  test('[D17] [R11] [C31] G on PostgreSQL: the same, and its wall holds where statements forget their database', () =>
+    family('G on PostgreSQL', 1000, playReachOnPostgres))
 
   test('[D11] [Fb06] [I8] I: no call that a person must release happens unreleased', () =>
     family('I', 72, playApprovals))
