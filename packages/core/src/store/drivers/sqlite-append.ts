@@ -17,16 +17,20 @@ import { firstRunKey, nextKey, startJob, takeJob } from './sqlite-job-rows.ts'
 import { noteUsage, removeConversation, type TurnFacts, writeFacts } from './sqlite-usage-rows.ts'
 import { jobOf, jsonText, optionalText, type StoredJob, storedJob } from './sqlite-rows.ts'
 
-/** The heads that earlier appends of the same transaction left, by channel. Nothing else was written since. */
+/** The heads that earlier appends left, by channel, those of the latest appends last. Nothing else was written since. */
 export type Heads = Map<string, Head>
 
 /** The state of the conversation before the append. */
 interface Head {
   readonly number: number
   readonly lastSeq: number
+  readonly expiresAt: number | null
   /** The latest run; the only one that can be live. */
   readonly latest: StoredJob | null
 }
+
+/** How many heads are kept. Without one, an append reads it. */
+const mostHeads = 1024
 
 /** What one transaction keeps between its writes. */
 export interface Turn {
@@ -62,14 +66,14 @@ export function storeAppend(at: AppendPlace, append: Append, texts: readonly str
     connection,
     facts,
     append,
-    ...(known === undefined ? readHead(at, append) : { head: known, over: null }),
+    ...(known === undefined || isPast(known, at.now) ? readHead(at, append) : { head: known, over: null }),
   }
   const decision = decide(standingOf(member), append, at.now)
   heads.delete(channel)
   if (decision.ok) {
-    const result = write(member, texts, decision.jobs)
-    if (member.head !== null && result.jobs.length === 0)
-      heads.set(channel, { ...member.head, lastSeq: result.lastSeq })
+    const { result, head } = write(member, texts, decision.jobs)
+    if (head !== null) heads.set(channel, head)
+    if (heads.size > mostHeads) heads.delete(heads.keys().next().value as string)
     return result
   }
   const { reason, job } = decision
@@ -84,7 +88,18 @@ function readHead({ connection, now }: AppendPlace, { database, conversation }: 
   if (row === null) return { head: null, over: null }
   const number = row[0] as number
   if (row.at(-1) === 1) return { head: null, over: number }
-  return { head: { number, lastSeq: row[1] as number, latest: storedJob(row, 2) }, over: null }
+  const [, lastSeq, expiresAt] = row as [number, number, number | null]
+  return { head: { number, lastSeq, expiresAt, latest: headOf(storedJob(row, 3)) }, over: null }
+}
+
+/** A run as a head keeps it: its texts, which may be long, only while it is live. */
+function headOf(run: StoredJob | null): StoredJob | null {
+  return run === null || run.endedAt === null ? run : { ...run, about: null, result: null }
+}
+
+/** Whether its conversation may have expired, which only a look at all its rows decides. */
+function isPast({ expiresAt }: Head, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now
 }
 
 function standingOf(member: Member): Standing<StoredJob> {
@@ -93,7 +108,7 @@ function standingOf(member: Member): Standing<StoredJob> {
   return {
     lastSeq: head?.lastSeq ?? null,
     run: () => (latest?.endedAt === null ? latest : null),
-    job: (id) => (latest?.id === id ? latest : findJob(member, id)),
+    job: (id) => (latest?.id === id && latest.endedAt === null ? latest : findJob(member, id)),
     isTaken(id) {
       const row = connection.tuple(jobSql.conversationOfJob, append.database, id)
       return row !== null && row[0] !== over
@@ -118,7 +133,7 @@ function write(
   member: Member,
   texts: readonly string[],
   planned: readonly Planned<StoredJob>[],
-): AppendResult & { readonly ok: true } {
+): { readonly result: AppendResult & { readonly ok: true }; readonly head: Head | null } {
   const { connection, append } = member
   const before = member.head?.lastSeq ?? 0
   const lastSeq = before + texts.length
@@ -143,8 +158,17 @@ function write(
   if (append.usedBy !== undefined)
     noteUsage(member.facts, append.entries, { database, conversation: append.conversation, user: append.usedBy })
   if (note !== undefined && note.text !== null) connection.run(replySql.noteReply, database, note.key, note.text)
-  const jobs = planned.map((one) => changeJob(connection, one, { ...member, number }))
-  return { ok: true, before, lastSeq, jobs }
+  const rows: JobRow[] = []
+  let head: Head | null = {
+    ...(member.head ?? { expiresAt: append.create?.expiresAt ?? null, latest: null }),
+    ...{ number, lastSeq },
+  }
+  for (const one of planned) {
+    const { row, stored } = changeJob(connection, one, { ...member, number })
+    rows.push(row)
+    if (row.kind === 'run' && head !== null) head = stored === null ? null : { ...head, latest: stored }
+  }
+  return { result: { ok: true, before, lastSeq, jobs: rows }, head }
 }
 
 function newRow(append: Append): ConversationRow {
@@ -184,28 +208,29 @@ function settle({ run }: SqliteConnection, { database, settle = [] }: Append): v
   }
 }
 
-/** Writes the change of a job and returns the job after it. */
+/** Writes the change of a job. Returns the job after it, and as a head keeps it: null if the next append has to read it. */
 function changeJob(
   connection: SqliteConnection,
   planned: Planned<StoredJob>,
   { append, head, number }: Member & { readonly number: number },
-): JobRow {
+): { readonly row: JobRow; readonly stored: StoredJob | null } {
   const { database, conversation } = append
   if (planned.before === null) {
     const { change, after } = planned
     const job = { ...after, database, conversation, about: change.about, result: null }
-    startJob(connection, job, keyOfNew(connection, job, { head, number }))
-    return job
+    const key = keyOfNew(connection, job, { head, number })
+    startJob(connection, job, key)
+    return { row: job, stored: { ...after, key, about: optionalText(change.about), result: null } }
   }
   const { change, before, after } = planned
   if (change.kind === 'rest') {
     const { result } = change
     connection.run(jobSql.restJob, before.key, after.status, after.endedAt, jsonText(result))
-    return { ...jobOf(after, append), result }
+    return { row: { ...jobOf(after, append), result }, stored: after.endedAt === null ? null : headOf(after) }
   }
   if (change.kind === 'step' || after.owner !== before.owner) takeJob(connection, after)
   else if (!before.wake) connection.run(jobSql.wakeJob, before.key, 1)
-  return jobOf(after, append)
+  return { row: jobOf(after, append), stored: after }
 }
 
 /** The first run of a new conversation, and the run after one that was read, need no query. */

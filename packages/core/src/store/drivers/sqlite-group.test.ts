@@ -16,7 +16,7 @@ function fullDisk(done: string[]): Connection {
 
 test('[D24] [I1] a write is refused where its commit fails, for every member of the group', async () => {
   const done: string[] = []
-  const group = new CommitGroup(fullDisk(done), { alone: () => false, end: () => {}, begin: () => {} })
+  const group = new CommitGroup(fullDisk(done), { alone: () => false, begin: () => {}, end: () => {}, undo: () => {} })
   const told = await Promise.allSettled([group.write(() => 1), group.write(() => 2)])
   assert.deepEqual(
     told.map((one) => (one.status === 'rejected' ? one.reason.code : one.value)),

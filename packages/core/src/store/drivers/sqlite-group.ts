@@ -18,6 +18,8 @@ export interface GroupTerms {
   begin(): void
   /** Called before its commit. */
   end(): void
+  /** Called when it was rolled back, or may have been. */
+  undo(): void
 }
 
 /** Runs the work of its members in order, each atomically. */
@@ -73,6 +75,7 @@ export class CommitGroup {
       run('commit')
       return settle
     } catch (error) {
+      this.#terms.undo()
       if (db.isTransaction) db.exec('rollback')
       throw error
     }

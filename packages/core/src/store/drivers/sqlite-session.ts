@@ -42,10 +42,10 @@ export class SqliteSession {
     const group = new CommitGroup(connection, {
       alone: () => this.atWork.size < 2,
       begin() {
-        turn.heads.clear()
         turn.facts.list = []
       },
       end: () => writeFacts(connection, turn.facts),
+      undo: () => turn.heads.clear(),
     })
     this.#opened = { connection, group, turn }
   }
@@ -67,7 +67,7 @@ export class SqliteSession {
 
   /**
    * Runs `work` in one transaction with the other writes of this turn. Resolves when it is durable. An append may use the
-   * `heads` that earlier appends of the transaction left; any other write clears them.
+   * `heads` that earlier appends left; any other write clears them, and so does a rollback.
    */
   async write<Value>(work: (connection: SqliteConnection, turn: Turn) => Value, isAppend = false): Promise<Value> {
     const { connection, group, turn } = this.#use()

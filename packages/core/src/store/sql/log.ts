@@ -39,7 +39,7 @@ const latest = `
 export const logSql = {
   /** What an append must know of its conversation, with its latest run. */
   readHead: `
-select c.number, ${lastSeq}, ${jobColumns}, ${isGone('?3')}
+select c.number, ${lastSeq}, c.expires_at, ${jobColumns}, ${isGone('?3')}
 from conversations c left join jobs j on j.key = ${latestRun('c.number')}
 where c.database = ?1 and c.id = ?2`,
   lastConversationNumber: 'select coalesce(max(number), 0) as number from conversations',
