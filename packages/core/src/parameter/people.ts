@@ -74,12 +74,22 @@ export function peopleOf({ users }: Pick<AgentData, 'users'>): readonly User[] {
  */
 export function handleOf({ users, anonymizeUsers }: Naming, people: People, id: string): string | null {
   if (anonymizeUsers === null) return id
-  const listedIds = users === 'participants' ? [] : users.map((entry) => ('role' in entry ? null : entry.id))
-  const index = listedIds.indexOf(id)
+  const ids = listedIds({ users })
+  const index = ids.indexOf(id)
   if (index >= 0) return aliasAt(anonymizeUsers, index)
-  const others = people.all.filter((one) => !listedIds.includes(one.id))
+  const others = people.all.filter((one) => !ids.includes(one.id))
   const place = others.findIndex((one) => one.id === id)
-  return place < 0 ? null : aliasAt(anonymizeUsers, listedIds.length + place)
+  return place < 0 ? null : aliasAt(anonymizeUsers, ids.length + place)
+}
+
+/** Who is counted first for aliases, in this order: ids, or null for any person in a role. Empty for those who take part. */
+export function listedIds({ users }: Pick<AgentData, 'users'>): readonly (string | null)[] {
+  return users === 'participants' ? [] : users.map((entry) => ('role' in entry ? null : entry.id))
+}
+
+/** What stands before the number of an alias; null if models of the agent read names. */
+export function aliasPrefix({ anonymizeUsers }: Pick<AgentData, 'anonymizeUsers'>): string | null {
+  return anonymizeUsers === null ? null : slug(anonymizeUsers)
 }
 
 function aliasAt(prefix: string, index: number): string {

@@ -2,6 +2,7 @@
 import type { AgentData, CheckReport, Finding, MatrixRow } from '@witan/protocol'
 import type { QuerySource } from '../../tool/source.ts'
 import { checkAccess } from './access.ts'
+import { checkAliases } from './aliases.ts'
 import { checkApprovals } from './approvals.ts'
 import { type AgentSet, cyclesThrough, listersOf, mostPaths, pathsFrom, reachable, reachableFrom } from './graph.ts'
 import { addHandlers } from './handlers.ts'
@@ -65,6 +66,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   for (const one of reached) findings.add(await inTurns(found.of(one)))
   findings.add(await inTurns(findFrom(agent, survey, found)))
   findings.add(await inTurns(checkUnused(agent, agents, context)))
+  findings.add(await inTurns(checkAliases(agent, survey)))
   findings.add(checkTransfers(agent, agents))
   findings.add(checkPeers(agent, { agents, ...context }))
   findings.add(checkPrices(agent, agents, context))
