@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Principal, Witan } from '@witan/core'
 import { call } from '@witan/core/testing'
-import type { DatabaseId } from '@witan/protocol'
+import type { DatabaseId, WitanError } from '@witan/protocol'
 import { createStage, type Stage, until } from '../support/stage.ts'
 
 const as = (id: string, ...roles: string[]): Principal => ({
@@ -140,6 +140,24 @@ test('[R11] [R45] [D17] each principal reaches what its roles and its conversati
       await stage.runtime.close()
     }
   }
+})
+
+test('[R11] [D17] a fork and a start onto the id of a conversation out of reach say the same', async () => {
+  const { stage } = await lived()
+  const eve = stage.runtime.as(as('user:eve', 'run'))
+  await (await eve.start({ agent: 'root', id: 'own/1', prompt: 'go' })).run?.result
+  const told = async (work: Promise<unknown>) =>
+    work.then(
+      () => 'done',
+      ({ code, message, path, hint }: WitanError) => JSON.stringify([code, message, path, hint]),
+    )
+  const fork = (witan: typeof eve, id: string) => told(witan.forkConversation('own/1', { seq: 0, id }))
+  const foreign = await fork(eve, 'chats/1')
+  assert.equal(foreign, await told(eve.start({ agent: 'root', id: 'chats/1' })))
+  assert.match(foreign, /NOT_FOUND/)
+  assert.match(await fork(eve, 'own/1'), /NAME_TAKEN/)
+  assert.match(await fork(stage.runtime.as(as('key:a', 'admin')), 'chats/1'), /NAME_TAKEN/)
+  assert.equal(await fork(eve, 'own/2'), 'done')
 })
 
 test('[R11] [D17] lists show what is reached, in whole pages, however much of others lies between', async () => {

@@ -91,7 +91,7 @@ describe('a server that lists an origin', () => {
     test(`a page of ${other} gets nothing`, async () => {
       const asked = await stage.call('OPTIONS', '/api/v1/agents/new', { headers: { ...asking, origin: other } })
       const sent = await stage.call('GET', '/api/v1/agents', { headers: { ...bearer, origin: other } })
-      assert.deepEqual([asked.status, sent.status, sent.body.code], [405, 403, 'HOST_NOT_ALLOWED'])
+      assert.deepEqual([asked.status, sent.status, sent.body.code], [403, 403, 'HOST_NOT_ALLOWED'])
       assert.match(sent.body.hint ?? '', /server\.allowedOrigins/)
       assert.deepEqual([grants(asked.headers), grants(sent.headers)], [{}, {}])
     })
@@ -107,7 +107,7 @@ test('a server that lists none lets no other page in', async () => {
   const stage = await createStage('none')
   const asked = await stage.call('OPTIONS', '/api/v1/agents/new', { headers: asking })
   const sent = await stage.call('GET', '/api/v1/agents', { headers: { origin } })
-  assert.deepEqual([asked.status, sent.status], [405, 403])
+  assert.deepEqual([asked.status, sent.status], [403, 403])
   assert.deepEqual([grants(asked.headers), grants(sent.headers)], [{}, {}])
   await stage.close()
 })

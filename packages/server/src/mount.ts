@@ -26,19 +26,22 @@ export interface Mount {
 
 /** A mount that remembers which methods each path has. */
 export function createMount(options: AppOptions): Mount {
-  const methods = new Map<string, string[]>()
+  const paths = new Map<string, { readonly method: string; readonly reach: Reach }[]>()
   const witanOf = createWitanOf(options)
   return {
     add(app, route) {
       const reach = reachOf(route)
       const path = honoPath(route.path)
-      methods.set(path, [...(methods.get(path) ?? []), route.method])
+      paths.set(path, [...(paths.get(path) ?? []), { method: route.method, reach }])
       app.on(route.method, path, (c) => answer(c, route, { options, witanOf, reach }))
     },
     refuseOtherMethods(app) {
-      for (const [path, known] of methods) {
+      for (const [path, routes] of paths) {
+        const known = routes.map(({ method }) => method)
         const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : [])].join(', ')
+        const reaches = routes.map(({ reach }) => reach)
         app.all(path, async (c) => {
+          await admit(c, options, reaches)
           const detail = `${c.req.method} is not allowed here. Allowed: ${allow}.`
           throw new WitanError('METHOD_NOT_ALLOWED', detail, { details: { allow } })
         })
@@ -67,6 +70,16 @@ function createWitanOf({ runtime }: AppOptions): (principal: Principal) => Witan
   }
 }
 
+/** Finds out who asks, unless a route is open. Throws `UNAUTHENTICATED`, and `NOT_FOUND` for somebody who reaches none of the routes. */
+async function admit(c: RouteContext, { auth, hosts }: AppOptions, reaches: readonly Reach[]): Promise<void> {
+  if (reaches.includes('open')) return
+  const asking = checkOrigin(c.req.raw, hosts)
+  c.set('asking', asking)
+  const principal = await auth.check(c.req.raw, asking)
+  c.set('principal', principal)
+  if (!reaches.some((reach) => mayReach(reach, principal))) throw nothingAt(c.req.path)
+}
+
 async function answer(
   c: RouteContext,
   route: Route,
@@ -75,13 +88,7 @@ async function answer(
   const request = c.req.raw
   const { runtime, log, auth } = options
   const since = performance.now()
-  if (reach !== 'open') {
-    const asking = checkOrigin(request, options.hosts)
-    c.set('asking', asking)
-    const principal = await auth.check(request, asking)
-    c.set('principal', principal)
-    if (!mayReach(reach, principal)) throw nothingAt(c.req.path)
-  }
+  await admit(c, options, [reach])
   const witan = witanOf(c.get('principal') ?? runtime.principal)
   const most = route.takesFiles === true ? MAX_BODY_BYTES_WITH_FILES : MAX_BODY_BYTES
   const body = takesBody(route) ? await readJsonBody(request, most) : null

@@ -55,3 +55,16 @@ test('who reaches a route depends on whole names of roles, and on whether the ca
   assert.equal(may('key:k', 'answer', 'Admin', 'reader', 'person'), '110001')
   assert.deepEqual(roles, ['admin', 'run', 'answer', 'read'])
 })
+
+test('a stranger learns from no method which paths there are', async () => {
+  const stage = await createStage('local')
+  const bearer = { authorization: `Bearer ${stage.token}` }
+  for (const path of ['/api/v1/keys', '/api/v1/agents', '/api/v1/runs/x', '/api/v1/nothing-here'])
+    for (const method of ['PATCH', 'OPTIONS', 'DELETE', 'POST']) {
+      const asked = await stage.call(method, path, {})
+      assert.deepEqual([asked.status, asked.headers.get('allow')], [401, null], `${method} ${path}`)
+    }
+  assert.equal((await stage.call('PATCH', '/api/v1/keys', { headers: bearer })).status, 405)
+  assert.equal((await stage.call('PATCH', '/healthz', {})).status, 405, 'what is open to all is no secret')
+  await stage.close()
+})

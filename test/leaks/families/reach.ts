@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryStore, postgresStore, sqliteStore, type Store } from '@witan/core'
 import { apiRoutes } from '@witan/server'
-import { roles, routeAccess } from '@witan/protocol/access'
+import { mayReach, roles, routeAccess } from '@witan/protocol/access'
 import { createTestDatabase } from '../../postgres/support/database.ts'
 import { forgettingDatabases } from '../../postgres/support/forgetting.ts'
 import { canary, scannerOf } from '../support/canary.ts'
@@ -71,6 +71,7 @@ async function playOn(store: Store, ledger: Ledger, asked = callers): Promise<vo
   const worlds = await createWorlds(store)
   try {
     await playCells(worlds, ledger, asked)
+    await playOtherMethods(worlds, ledger)
     await playOtherDatabase(worlds, ledger)
     await playLookalikes(worlds, ledger)
     await playRepeats(worlds, ledger)
@@ -119,6 +120,28 @@ async function playCells(worlds: Worlds, ledger: Ledger, asked: readonly Caller[
   ledger.begin('what was refused changed nothing')
   ledger.claim('everything is as it was', (await worlds.snapshot(quiet.database)) === before)
   claimGrowth(reached, ledger)
+}
+
+/** A method that a path does not have is named to those who reach some route of the path; to others it is a path where there is nothing. */
+async function playOtherMethods(worlds: Worlds, ledger: Ledger): Promise<void> {
+  const world = await worlds.create('shop')
+  const paths = new Map(rows.map((row) => [row.route.split(' ')[1] ?? '', row]))
+  for (const [path, row] of paths) {
+    const reaches = routeAccess.filter((one) => one.path === path).map(({ reach }) => reach)
+    for (const caller of some) {
+      ledger.begin(`PATCH ${path} for ${nameOf(caller)}`)
+      const isReached = reaches.some((reach) => mayReach(reach, principalOf(caller, world.database)))
+      const { body: _, ...bare } = row
+      const patch = { ...bare, route: `PATCH ${path}` }
+      const told = await ask(worlds, world, { row: patch, caller })
+      const nothing = await ask(worlds, world, { row: { ...patch, path: () => '/api/v1/nothing-here' }, caller })
+      ledger.claim(
+        `it is ${isReached ? 'named' : 'missing'}, not ${told.status}`,
+        told.status === (isReached ? 405 : 404),
+      )
+      if (!isReached) ledger.claim(`${told.masked} is ${nothing.masked}`, told.masked === nothing.masked)
+    }
+  }
 }
 
 const keyOf = (row: Row, { tie, roles: held }: Caller): string => `${rows.indexOf(row)} ${tie} ${held.join()}`

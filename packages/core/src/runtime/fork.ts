@@ -9,8 +9,8 @@ import { entriesOf } from '../conversation/warm.ts'
 import { refusalError } from '../command/accept.ts'
 import { parseBody } from './body.ts'
 import type { NoteOption } from './contract.ts'
-import { wholeId } from './start.ts'
-import { conversationRow } from './reach.ts'
+import { foreignIdError, wholeId } from './start.ts'
+import { conversationRow, reached } from './reach.ts'
 import { getConversation } from './views.ts'
 import type { Scope } from './scope.ts'
 import type { ContentUse, ConversationRow } from '../store/store.ts'
@@ -18,7 +18,7 @@ import type { ContentUse, ConversationRow } from '../store/store.ts'
 /**
  * Copies the log of `from` over all documents. The copied runs are history: the fork has no rows for them, so they cannot
  * be read as runs, answered or cancelled there. The fork keeps the values and the expiry of the original. Throws
- * `NOT_FOUND`, `EVENT_ID_AHEAD`, `FORK_OPEN_CALLS`, `NAME_TAKEN`, `IN_PROGRESS`.
+ * `NOT_FOUND`, also for an `id` that somebody else's conversation has; `EVENT_ID_AHEAD`, `FORK_OPEN_CALLS`, `NAME_TAKEN`, `IN_PROGRESS`.
  */
 export async function forkConversation(
   scope: Scope,
@@ -45,7 +45,7 @@ export async function forkConversation(
   const participants = people.length === 0 ? {} : { participants: people }
   const more = { ...held, ...contents, ...participants }
   const stored = await parts.store.append({ database, conversation: id, create, entries: copies, ...more })
-  if (!stored.ok) throw stored.reason === 'exists' ? takenError(id) : refusalError(stored.reason, id)
+  if (!stored.ok) throw stored.reason === 'exists' ? await takenError(scope, id) : refusalError(stored.reason, id)
   parts.warm.drop(database, id) // an expired one may have had this id
   return getConversation(scope, id)
 }
@@ -71,7 +71,9 @@ function openCallsError(seq: number, lastLegalSeq: number): WitanError {
   })
 }
 
-function takenError(id: string): WitanError {
+/** The error for an id that is taken: of a conversation that the principal does not reach it says no more than a start does. */
+async function takenError(scope: Scope, id: string): Promise<WitanError> {
+  if ((await reached(scope, id, 'read')) === null) return foreignIdError(id, 'id')
   return new WitanError('NAME_TAKEN', `Conversation \`${id}\` exists already.`, {
     path: 'id',
     hint: 'Omit `id`, or choose another.',

@@ -47,8 +47,7 @@ export async function newConversation(
   const known = id === request.id ? await parts.store.getConversation(database, id) : null
   if (known !== null) {
     const isPlain = Object.keys(request.parameters).length === 0 && request.users === null
-    if ((await reached(scope, id, isPlain ? 'speak' : 'own')) === null)
-      throw notFound('conversation', id, { path, hint: 'Choose another id for a new conversation.' })
+    if ((await reached(scope, id, isPlain ? 'speak' : 'own')) === null) throw foreignIdError(id, path)
     if (known.agent === agent) return { row: known, exists: true }
     throw mismatchError(known, agent, path)
   }
@@ -80,6 +79,11 @@ export async function newConversation(
     expiresAt: expiresInSeconds === null ? null : at + expiresInSeconds * 1000,
   }
   return { row, exists: false }
+}
+
+/** The error for the id of a new conversation that a conversation out of reach has. That it is taken cannot be hidden. */
+export function foreignIdError(id: string, path: string): WitanError {
+  return notFound('conversation', id, { path, hint: 'Choose another id for a new conversation.' })
 }
 
 /** The error for a conversation of another agent than the requested one. */
