@@ -18,6 +18,7 @@ import { playOverrides } from './families/override.ts'
 import { playPrivileges } from './families/privilege.ts'
 import { playReach, playReachOnPostgres } from './families/reach.ts'
 import { playReasoning } from './families/reasoning.ts'
+import { playTraces } from './families/traces.ts'
 import { playVisibility } from './families/visibility.ts'
 import { canary, encodings, scannerOf } from './support/canary.ts'
 import { createLedger, type Ledger, summaryOf } from './support/ledger.ts'
@@ -76,6 +77,9 @@ describe('the injection and leak corpus', () => {
 
   test('[I13] [C17] [C18] no way out of a server tells a hidden value, on any store', () =>
     family('exits', 150, playExits))
+
+  test('[C32] [D15] [T31] S: with full content no hidden value leaves for observers, without content no word does', () =>
+    family('S', 54, playTraces))
 
   test('[D17] [R11] [R45] [C31] G: what a principal does not reach is told like what is not there', () =>
     family('G', 9000, playReach))
