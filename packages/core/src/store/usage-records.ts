@@ -64,7 +64,7 @@ export function usageFacts(entries: readonly Entry[]): readonly UsageFact[] {
   for (const entry of entries) {
     if (!countsAsUsage(entry)) continue
     facts ??= []
-    count(facts, entry)
+    addEntry(facts, entry)
   }
   return facts ?? none
 }
@@ -76,24 +76,35 @@ export function countsAsUsage({ type, kind, body }: Entry): boolean {
   return type === 'notice' && body.code === 'USAGE_INCOMPLETE'
 }
 
-function count(facts: Writable<UsageFact>[], entry: Entry): void {
+/** Adds an entry that counts as usage to the fact of its agent, model and day. A new fact comes last. */
+export function addEntry(facts: Writable<UsageFact>[], entry: Entry): void {
   const { author: agent } = entry.place
   const day = dayOf(entry.at)
   if (entry.type === 'end' && entry.kind === 'model')
     return countReply(factOf(facts, { agent, day, model: entry.body.asked ?? entry.body.model }), entry.body.usage)
-  if (entry.type === 'start') {
-    const fact =
-      facts.find((one) => one.agent === agent && one.day === day) ?? factOf(facts, { agent, day, model: null })
-    fact.toolCalls += 1
-  } else if (entry.type === 'notice') factOf(facts, { agent, day, model: entry.body.model ?? null }).incomplete += 1
+  if (entry.type === 'start')
+    (latest(facts, { agent, day }) ?? factOf(facts, { agent, day, model: null })).toolCalls += 1
+  else if (entry.type === 'notice') factOf(facts, { agent, day, model: entry.body.model ?? null }).incomplete += 1
 }
 
 function factOf(facts: Writable<UsageFact>[], of: Pick<UsageFact, 'agent' | 'day' | 'model'>): Writable<UsageFact> {
-  const known = facts.find(({ agent, day, model }) => agent === of.agent && day === of.day && model === of.model)
-  if (known !== undefined) return known
+  const known = latest(facts, of)
+  if (known !== null) return known
   const fresh = { ...emptySums, agent: of.agent, day: of.day, model: of.model }
   facts.push(fresh)
   return fresh
+}
+
+/** The last of these facts that is of this agent and day, and of this model if one is named. Nearly always it is among the last ones. */
+function latest(
+  facts: readonly Writable<UsageFact>[],
+  { agent, day, model }: Pick<UsageFact, 'agent' | 'day'> & Partial<Pick<UsageFact, 'model'>>,
+): Writable<UsageFact> | null {
+  for (let at = facts.length - 1; at >= 0; at -= 1) {
+    const one = facts[at] as Writable<UsageFact>
+    if (one.agent === agent && one.day === day && (model === undefined || one.model === model)) return one
+  }
+  return null
 }
 
 type ReplyUsage = (Entry & { readonly type: 'end'; readonly kind: 'model' })['body']['usage']
@@ -152,7 +163,7 @@ export interface UsageOwner {
 }
 
 /** The keys to which a fact is added, one for each dimension. */
-export function keysOf({ agent, model }: UsageFact, { conversation, user }: UsageOwner): [UsageDimension, string][] {
+function keysOf({ agent, model }: UsageFact, { conversation, user }: UsageOwner): [UsageDimension, string][] {
   const keys: [UsageDimension, string][] = [
     ['agent', agent],
     ['conversation', conversation],
@@ -164,7 +175,7 @@ export function keysOf({ agent, model }: UsageFact, { conversation, user }: Usag
 }
 
 /** What a fact adds there: calls of tools are no model's. */
-export function sumsIn(fact: UsageFact, by: UsageDimension): UsageSums {
+function sumsIn(fact: UsageFact, by: UsageDimension): UsageSums {
   return by === 'model' && fact.toolCalls > 0 ? { ...fact, toolCalls: 0 } : fact
 }
 
@@ -212,19 +223,23 @@ export function inOrder(one: UsageRow, other: UsageRow): number {
 export class LogUsage {
   readonly #users = new Map<string, string>()
 
-  /** The rows of one entry, if `isOwn`; the entries of a run follow its start. */
+  /** For whom an entry counts, if `isOwn`; null if it counts for nobody. The entries of a run follow its start. */
+  userOf(entry: Entry, isOwn: boolean): string | null {
+    const { run, call } = entry.place
+    if (entry.type === 'start' && entry.kind === 'agent') {
+      if (call === run && entry.body.principal !== undefined) this.#users.set(run, entry.body.principal.id)
+      return null
+    }
+    return isOwn ? (this.#users.get(run) ?? localPrincipal.id) : null
+  }
+
+  /** The rows of one entry, if `isOwn`. */
   rowsOf(
     entry: Entry,
     { conversation, isOwn }: { readonly conversation: string; readonly isOwn: boolean },
   ): UsageRow[] {
-    const { run, call } = entry.place
-    if (entry.type === 'start' && entry.kind === 'agent') {
-      if (call === run && entry.body.principal !== undefined) this.#users.set(run, entry.body.principal.id)
-      return []
-    }
-    if (!isOwn) return []
-    const user = this.#users.get(run) ?? localPrincipal.id
-    return usageFacts([entry]).flatMap((fact) => rowsOf(fact, { conversation, user }))
+    const user = this.userOf(entry, isOwn)
+    return user === null ? [] : usageFacts([entry]).flatMap((fact) => rowsOf(fact, { conversation, user }))
   }
 }
 

@@ -122,8 +122,7 @@ function apply({ memory, tables, kept: found, over }: Place, append: Append, job
   if (append.settle !== undefined) for (const one of append.settle) settle(tables, kept, one)
   if (append.contents !== undefined) useContents(tables, kept, append.contents)
   if (append.participants !== undefined) setPeople(kept, append.participants)
-  if (append.usedBy !== undefined)
-    countUsage(tables, append.entries, { conversation: kept.row.id, user: append.usedBy })
+  if (append.usedBy !== undefined) countUsage(tables, kept, { entries: append.entries, user: append.usedBy })
   if (append.note !== undefined && append.note.text !== null) {
     const reply = tables.replies.get(append.note.key)
     if (reply !== undefined) reply.note = append.note.text

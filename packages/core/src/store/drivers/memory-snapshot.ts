@@ -1,12 +1,11 @@
 /** Export and import of conversations, and the list of databases, of the store in memory. */
 import type { Store } from '../store.ts'
 import { arriving } from '../snapshot.ts'
-import { usageOfWhole } from '../usage-records.ts'
 import { indexArtifact } from './memory-artifacts.ts'
 import { contentsOf, putContent } from './memory-contents.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { noteRest } from './memory-rest.ts'
-import { addUsage } from './memory-usage.ts'
+import { countWhole } from './memory-usage.ts'
 import {
   addConversation,
   addInterruption,
@@ -65,7 +64,7 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
       for (const { digest, bytes } of contents) putContent(memory, database, { digest, bytes })
       if (contents.length > 0) useContents(tables, kept, contents)
       if (participants !== undefined) setPeople(kept, participants)
-      for (const one of usageOfWhole(row.id, { entries, jobs })) addUsage(tables, one, one)
+      countWhole(tables, kept, new Set(jobs.map(({ id }) => id)))
       noteRest(memory, kept)
       const at = { database, conversation: row.id }
       if (over !== null) notifyOthers(access, (listener) => listener.gone(at))

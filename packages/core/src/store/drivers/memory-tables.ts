@@ -1,12 +1,11 @@
 /** The tables of the store in memory, one set for each database. */
-import type { UsageDimension } from '@witan/protocol/schemas'
 import type { Entry } from '@witan/protocol/entries'
 import type { Reading } from '../../identity/rights.ts'
 import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
 import type { KeyRow } from '../keys.ts'
 import type { ArtifactEntry } from '../artifact-records.ts'
 import type { StoreListener } from '../listener.ts'
-import type { UsageRow } from '../usage-records.ts'
+import type { UsageFact } from '../usage-records.ts'
 import type { ReplyRow } from '../reply-records.ts'
 import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ParticipantRow } from '../store.ts'
 
@@ -34,6 +33,8 @@ export interface Kept {
   people: Map<string, ParticipantRow> | null
   /** Its artifacts by id, in the order of the log; null before the first. */
   artifacts: Map<string, ArtifactEntry> | null
+  /** What it used; null before the first. */
+  usage: UsageFacts | null
 }
 
 /** A position in the queue of inactive conversations, in the order of their last writes. */
@@ -69,13 +70,12 @@ export interface MemoryTables {
   readonly keys: Map<string, Writable<KeyRow>>
   /** By digest: how many conversations refer to it, and when it was stored last. */
   readonly contents: Map<string, { readonly bytes: Uint8Array; uses: number; at: number }>
-  readonly usage: UsageTable
+  /** By user. */
+  readonly usage: Map<string, UsageFacts>
 }
 
-/** Sums of usage by dimension, key and day. */
-export type UsageTable = Map<UsageDimension, Map<string, UsageDays>>
-/** The sums of one key, by day. */
-export type UsageDays = Map<number, Writable<UsageRow>>
+/** Sums of usage by agent, model and day. */
+export type UsageFacts = Writable<UsageFact>[]
 
 /** One of the stores on the same tables. */
 export interface Handle {
@@ -146,6 +146,7 @@ export function addConversation(tables: MemoryTables, row: ConversationRow): Kep
     contents: null,
     people: null,
     artifacts: null,
+    usage: null,
   }
   tables.conversations.set(row.id, kept)
   return kept
@@ -195,17 +196,14 @@ export function isGone({ now }: Memory, { row, live, open }: Kept): boolean {
 
 /** Removes a conversation with everything that belongs to it, except content that is about to be used `again`. */
 export function removeConversation(memory: Memory, kept: Kept, again?: readonly ContentUse[]): void {
-  const { row, jobs, interruptions } = kept
+  const { row, jobs, live, interruptions } = kept
   const tables = tablesOf(memory, row.database)
   if (kept.contents !== null) releaseContents(tables, kept.contents, again)
   leaveLine(memory, kept)
   tables.conversations.delete(row.id)
-  for (const job of jobs) {
-    tables.jobs.delete(job.id)
-    memory.live.delete(job)
-  }
+  for (const { id } of jobs) tables.jobs.delete(id)
+  for (const job of live) memory.live.delete(job)
   for (const { view } of interruptions) tables.interruptions.delete(view.id)
-  tables.usage.get('conversation')?.delete(row.id)
 }
 
 /** Notes who takes part. A person who is known keeps the position. */

@@ -1,51 +1,55 @@
-/** Sums of usage of the store in memory. */
+/** Usage in the store in memory: facts of each conversation, and of each user of a database. Rows are made when they are read. */
 import type { Entry } from '@witan/protocol/entries'
-import {
-  addSums,
-  inOrder,
-  keysOf,
-  newRow,
-  sumsIn,
-  usageFacts,
-  type UsageOwner,
-  type UsageRecords,
-  type UsageRow,
-  type UsageSums,
-  type Writable,
-} from '../usage-records.ts'
-import { type MemoryAccess, type MemoryTables, tablesOf, type UsageDays } from './memory-tables.ts'
+import { addEntry, countsAsUsage, LogUsage, rowsOf, type UsageRecords, UsageTotals } from '../usage-records.ts'
+import { type Kept, type MemoryAccess, type MemoryTables, tablesOf, type UsageFacts } from './memory-tables.ts'
 
 /** The methods of a store that read usage. */
 export function usageMethods({ memory }: MemoryAccess): UsageRecords {
   return {
     async listUsage(database, { by, after, limit }) {
-      const keys = tablesOf(memory, database).usage.get(by) ?? new Map<string, UsageDays>()
-      const wanted = [...keys.keys()].filter((key) => after === null || key >= after.key).sort()
-      const rows: UsageRow[] = []
-      for (const key of wanted) {
-        const days = [...(keys.get(key)?.values() ?? [])].sort(inOrder)
-        rows.push(...days.filter(({ day }) => after === null || key > after.key || day > after.day))
-        if (rows.length >= limit) break
-      }
-      return rows.slice(0, limit).map((row) => ({ ...row }))
+      const totals = new UsageTotals()
+      for (const [facts, owner] of factsOf(tablesOf(memory, database), by === 'conversation'))
+        for (const fact of facts) totals.add(rowsOf(fact, owner).filter((row) => row.by === by))
+      const isBehind = (row: { readonly key: string; readonly day: number }) =>
+        after === null || row.key > after.key || (row.key === after.key && row.day > after.day)
+      return totals.rows.filter(isBehind).slice(0, limit)
     },
   }
 }
 
-/** Counts the usage in entries that were appended. */
-export function countUsage(tables: MemoryTables, entries: readonly Entry[], owner: UsageOwner): void {
-  for (const fact of usageFacts(entries))
-    for (const [by, key] of keysOf(fact, owner)) addUsage(tables, { by, key, day: fact.day }, sumsIn(fact, by))
+function* factsOf({ conversations, usage }: MemoryTables, byConversation: boolean) {
+  if (!byConversation) for (const [user, facts] of usage) yield [facts, { user, conversation: '' }] as const
+  else for (const [id, kept] of conversations) yield [kept.usage ?? [], { user: '', conversation: id }] as const
 }
 
-/** Adds to the sums of one key and day. */
-export function addUsage({ usage }: MemoryTables, of: Pick<UsageRow, 'by' | 'key' | 'day'>, sums: UsageSums): void {
-  const { by, key, day } = of
-  const keys = usage.get(by) ?? new Map<string, UsageDays>()
-  if (keys.size === 0) usage.set(by, keys)
-  const days = keys.get(key) ?? new Map<number, Writable<UsageRow>>()
-  if (days.size === 0) keys.set(key, days)
-  const known = days.get(day)
-  if (known === undefined) days.set(day, newRow(of, sums))
-  else addSums(known, sums)
+/** Counts the usage in entries that were appended for this user. */
+export function countUsage(tables: MemoryTables, kept: Kept, { entries, user }: Counted): void {
+  for (const entry of entries) {
+    if (!countsAsUsage(entry)) continue
+    kept.usage ??= []
+    addEntry(kept.usage, entry)
+    addEntry(factsFor(tables, user), entry)
+  }
+}
+
+interface Counted {
+  readonly entries: readonly Entry[]
+  readonly user: string
+}
+
+function factsFor({ usage }: MemoryTables, user: string): UsageFacts {
+  const known = usage.get(user)
+  if (known !== undefined) return known
+  const fresh: UsageFacts = []
+  usage.set(user, fresh)
+  return fresh
+}
+
+/** Counts the usage of a conversation that comes from another store. */
+export function countWhole(tables: MemoryTables, kept: Kept, own: ReadonlySet<string>): void {
+  const log = new LogUsage()
+  for (const entry of kept.entries) {
+    const user = log.userOf(entry, own.has(entry.job))
+    if (user !== null) countUsage(tables, kept, { entries: [entry], user })
+  }
 }
