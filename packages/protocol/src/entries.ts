@@ -30,6 +30,7 @@ export type {
   SummaryBody,
   TaskBody,
   TaskGrant,
+  ToolEndBody,
   ToolStartBody,
   TransferBody,
 } from './entry.ts'

@@ -2,6 +2,7 @@
 import type { Problem } from '@witan/protocol'
 import type { CallPlace, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog, LogWatcher } from '../conversation/log.ts'
+import { SparseMap } from '../conversation/sparse-map.ts'
 import { type AgentCall, liveJob, type LiveJob, type Slot } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
@@ -42,7 +43,7 @@ export interface Lifecycle {
   /** Nothing new begins; only `unrepeatable` effects are awaited. */
   isEnding: boolean
   /** Effects under way that must not repeat, until their results are stored. */
-  readonly unrepeatable: Set<Promise<void>>
+  readonly unrepeatable: Promise<void>[]
   /** In no order. A list: a set that is emptied, as this one is after nearly every call, is made anew each time. */
   readonly modelCalls: CallUnderWay[]
   /** How many attempts made no progress, as stored. */
@@ -66,7 +67,7 @@ export class Job {
   /** Model calls that the budget counts before the log shows them: under way with tools offered, made by tools, and lost. */
   readonly meter = { offering: 0, asking: 0, lost: 0 }
   /** Values computed once per agent call or tool call. */
-  readonly cache = { tools: new Map<AgentCall, CallTools>(), prepared: new Map<Slot, PreparedArguments>() }
+  readonly cache = { tools: new Map<AgentCall, CallTools>(), prepared: new SparseMap<Slot, PreparedArguments>() }
   /** The progress of this process's work on the job. */
   readonly lifecycle: Lifecycle
   readonly watcher: LogWatcher
@@ -81,7 +82,7 @@ export class Job {
       stopped: null,
       failure: null,
       isEnding: false,
-      unrepeatable: new Set(),
+      unrepeatable: [],
       modelCalls: [],
       tries: attempts,
       isStuck,

@@ -9,7 +9,7 @@ import { endAllAsking } from './lost-calls.ts'
 export async function letEnd(job: Job, graceMs: number): Promise<void> {
   const { lifecycle, writer } = job
   lifecycle.isEnding = true
-  if (lifecycle.unrepeatable.size > 0) await within(job, graceMs, Promise.allSettled(lifecycle.unrepeatable))
+  if (lifecycle.unrepeatable.length > 0) await within(job, graceMs, Promise.allSettled(lifecycle.unrepeatable))
   if (lifecycle.stopped === null && isOurs(job)) {
     endAllAsking(job)
     // With them goes what was recorded meanwhile: a reply that the next owner need not ask for again.

@@ -7,19 +7,20 @@ import { hasRead } from '../conversation/view.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import type { CallState } from '../model/model.ts'
 import { failed, type Outcome, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
-import type { ImmediateTool, RunningTool, Tool } from '../tool/tool.ts'
+import type { ImmediateTool, RunningTool, Tool, ToolContext } from '../tool/tool.ts'
 import { preparedOf, recordOutcome } from './admit.ts'
 import { toolsOf } from './caller.ts'
 import { handOver, refuseOthers } from './hand-over.ts'
 import { interrupt, passGate } from './interrupt.ts'
 import { spawn } from './spawn.ts'
+import { isAbandoned, orAborted, TimeUp } from '../job/abort.ts'
 import { callArtifacts } from '../job/artifacts.ts'
 import { type Job, record } from '../job/job.ts'
 import { endAsking } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
 /** Runs one tool. A tool with an effect waits until its start is durable; after a crash a `once` tool is not run again [D1, E78]. */
-export async function act(slot: Slot, job: Job, signal: AbortSignal): Promise<void> {
+export async function act(slot: Slot, job: Job, controller: AbortController): Promise<void> {
   const tool = toolsOf(slot.owner, job).toolset.get(slot.name)
   if (tool === undefined || tool.immediate)
     return recordOutcome(slot, job, failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`))
@@ -35,30 +36,31 @@ export async function act(slot: Slot, job: Job, signal: AbortSignal): Promise<vo
     )
   }
   if (tool.effect !== 'none') await job.writer.commit()
-  if (job.lifecycle.stopped !== null || job.lifecycle.isEnding || signal.aborted) return
-  const done = effect({ slot, tool, job }, signal)
+  if (job.lifecycle.stopped !== null || job.lifecycle.isEnding || controller.signal.aborted) return
+  const done = effect({ slot, tool, job, controller })
   if (tool.effect !== 'once') return done
-  job.lifecycle.unrepeatable.add(done)
-  return done.finally(() => job.lifecycle.unrepeatable.delete(done))
+  const { unrepeatable } = job.lifecycle
+  unrepeatable.push(done)
+  return done.finally(() => unrepeatable.splice(unrepeatable.indexOf(done), 1))
 }
 
 interface Invocation {
   readonly slot: Slot
   readonly tool: RunningTool
   readonly job: Job
+  readonly controller: AbortController
 }
 
 /** Invokes the tool and records its outcome. The result of a `once` tool is stored before anything else begins. */
-async function effect({ slot, tool, job }: Invocation, signal: AbortSignal): Promise<void> {
+async function effect(invocation: Invocation): Promise<void> {
+  const { slot, tool, job, controller } = invocation
   const prepared = preparedOf(slot, tool, job)
   const passed = prepared.ok ? passGate(slot, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
   const outcome = passed.ok
-    ? await withinBudget({ slot, tool, job, signal }, (state) =>
-        invoke({ slot, tool, job, state }, passed.arguments, signal),
-      )
+    ? await withinBudget(invocation, (state) => invoke(invocation, passed.arguments, state))
     : failed(passed.code, passed.detail)
   faultPoint('effect-done')
-  if (job.lifecycle.stopped !== null || signal.aborted) return
+  if (job.lifecycle.stopped !== null || isAbandoned(controller.signal)) return
   if (outcome.kind === 'pending') pause(slot, outcome, job)
   else recordOutcome(slot, job, outcome)
   if (tool.effect !== 'once') return
@@ -67,12 +69,19 @@ async function effect({ slot, tool, job }: Invocation, signal: AbortSignal): Pro
 }
 
 /** Runs a tool that calls a model itself only if the tree's budget allows it. Calls under way count as spent [D13]. */
-async function withinBudget(
-  { slot, tool, job, signal }: Invocation & { readonly signal: AbortSignal },
+function withinBudget(
+  invocation: Invocation,
   run: (state?: CallState) => Promise<ResultOutcome | PendingOutcome>,
 ): Promise<ResultOutcome | PendingOutcome> {
-  const { modelCalls = 0 } = tool
-  if (modelCalls === 0) return run()
+  const { modelCalls = 0 } = invocation.tool
+  return modelCalls === 0 ? run() : counted(invocation, modelCalls, run)
+}
+
+async function counted(
+  { slot, job, controller: { signal } }: Invocation,
+  modelCalls: number,
+  run: (state: CallState) => Promise<ResultOutcome | PendingOutcome>,
+): Promise<ResultOutcome | PendingOutcome> {
   // An earlier owner of the job may have asked already.
   const asked = { call: slot.owner, isAsking: false, isLost: slot.epoch < job.identity.epoch }
   job.meter.asking += modelCalls
@@ -150,90 +159,51 @@ function noteSaver(slot: Slot, job: Job, signal: AbortSignal): (note: unknown) =
   }
 }
 
-/** Runs the tool with its time-out. A throw becomes a failure that the model reads. A tool that ignores the time-out is not waited for. */
+/** Runs the tool. The outcome lists the bound values that it used beside those of its start. */
 async function invoke(
-  { slot, tool, job, state }: Invocation & { readonly state: CallState | undefined },
+  { slot, tool, job, controller }: Invocation,
   args: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
+  state?: CallState,
 ): Promise<ResultOutcome | PendingOutcome> {
   const { caller, system } = toolsOf(slot.owner, job)
+  const { signal } = controller
   const request = { callId: slot.place?.call ?? '', toolCallId: slot.asked.id, arguments: args }
-  const limit = new Limit(signal, tool.timeoutMs)
-  const took = new Set<string>()
-  const { answers, note } = slot
-  const saveNote = noteSaver(slot, job, limit.signal)
-  const context = {
+  const took: string[] = []
+  const context: ToolContext = {
     caller,
-    signal: limit.signal,
-    answers,
-    note,
-    saveNote,
-    artifacts: callArtifacts({ slot, job, signal: limit.signal }),
-    hasRead: (id: string) => hasRead(slot.owner, system, id),
+    signal,
+    answers: slot.answers,
+    note: slot.note,
+    saveNote: noteSaver(slot, job, signal),
+    artifacts: callArtifacts({ slot, job, signal }),
+    hasRead: (id) => hasRead(slot.owner, system, id),
     commit: () => job.writer.commit(),
-    took: (name: string) => void took.add(name),
-    ...(state === undefined ? {} : { state }),
+    took(name) {
+      if (tool.uses?.includes(name) === false && !took.includes(name)) took.push(name)
+    },
+    ...(state === undefined ? undefined : { state }),
   }
-  const outcome = await outcomeOf(tool, limit, () => tool.invoke(request, context))
-  const beyond = [...took].filter((name) => tool.uses?.includes(name) === false)
-  return outcome.kind === 'pending' || beyond.length === 0 ? outcome : { ...outcome, took: beyond }
+  const outcome = await outcomeOf(tool, controller, () => tool.invoke(request, context))
+  return outcome.kind === 'pending' || took.length === 0 ? outcome : { ...outcome, took }
 }
 
+/** Aborts the tool when its time is up. A throw becomes a failure that the model reads. A tool that ignores the abort is not waited for. */
 async function outcomeOf(
-  tool: RunningTool,
-  limit: Limit,
+  { name, timeoutMs }: RunningTool,
+  controller: AbortController,
   run: () => Outcome | Promise<Outcome>,
 ): Promise<ResultOutcome | PendingOutcome> {
+  const { signal } = controller
+  const timer = setTimeout(() => controller.abort(new TimeUp()), timeoutMs)
   try {
-    const outcome = await limit.race(run())
-    if (outcome === 'timeout')
-      return failed('TOOL_TIMEOUT', `\`${tool.name}\` took longer than ${tool.timeoutMs} ms and was stopped.`)
-    if (outcome === 'aborted') return failed('RUN_CANCELLED', `\`${tool.name}\` was stopped.`)
-    return outcome.kind === 'transfer' ? failed('TOOL_FAILED', `\`${tool.name}\` gave no result`) : outcome
+    const running = run()
+    const outcome = running instanceof Promise ? await orAborted(running, signal) : running
+    return outcome.kind === 'transfer' ? failed('TOOL_FAILED', `\`${name}\` gave no result`) : outcome
   } catch (error) {
-    return failed(
-      'TOOL_FAILED',
-      `\`${tool.name}\` failed: ${error instanceof Error ? error.message : 'unknown trouble'}`,
-    )
+    if (isAbandoned(signal)) return failed('RUN_CANCELLED', `\`${name}\` was stopped.`)
+    if (signal.aborted) return failed('TOOL_TIMEOUT', `\`${name}\` took longer than ${timeoutMs} ms and was stopped.`)
+    return failed('TOOL_FAILED', `\`${name}\` failed: ${error instanceof Error ? error.message : 'unknown trouble'}`)
   } finally {
-    limit.end()
-  }
-}
-
-/** Combines a time-out and an outer signal. `end` removes the timer and the listener [D10]. */
-class Limit {
-  readonly #controller = new AbortController()
-  readonly #stopped: Promise<'timeout' | 'aborted'>
-  #end: () => void = () => {}
-
-  constructor(outer: AbortSignal, timeoutMs: number) {
-    this.#stopped = new Promise((resolve) => {
-      const abort = () => {
-        this.#controller.abort(outer.reason)
-        resolve('aborted')
-      }
-      const timer = setTimeout(() => {
-        this.#controller.abort(new Error('time-out'))
-        resolve('timeout')
-      }, timeoutMs)
-      outer.addEventListener('abort', abort)
-      this.#end = () => {
-        clearTimeout(timer)
-        outer.removeEventListener('abort', abort)
-      }
-      if (outer.aborted) abort()
-    })
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
-  async race(outcome: Outcome | Promise<Outcome>): Promise<Outcome | 'timeout' | 'aborted'> {
-    return outcome instanceof Promise ? Promise.race([outcome, this.#stopped]) : outcome
-  }
-
-  end(): void {
-    this.#end()
+    clearTimeout(timer)
   }
 }

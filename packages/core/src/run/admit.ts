@@ -1,6 +1,6 @@
 /** Admits the tool calls of a reply: each one's start, child or question is logged in the same append as the reply. */
 import { type ErrorCode, isWitanError, toProblem } from '@witan/protocol'
-import type { CallPlace, ExchangeEnds, ExchangeStanding } from '@witan/protocol/entries'
+import type { CallPlace, ExchangeEnds, ExchangeStanding, ToolEndBody, ToolStartBody } from '@witan/protocol/entries'
 import type { AgentCall, Slot } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
@@ -51,13 +51,17 @@ function admitOne({ slot, tool, tools }: Admission, job: Job): void {
   if (slot.passed === null)
     for (const notice of prepared.notices) record(job, slot.owner.place, { type: 'notice', kind: null, body: notice })
   if (!prepared.ok)
-    return refuse(slot, job, { code: tool.misuse ?? 'TOOL_ARGS_INVALID', detail: prepared.detail, ...exchangeOf(tool) })
+    return refuse(slot, job, {
+      code: tool.misuse ?? 'TOOL_ARGS_INVALID',
+      detail: prepared.detail,
+      exchange: tool.exchange,
+    })
   const asked = slot.passed === null ? (tool.gate?.ask(gatedCall(tool, prepared)) ?? null) : null
   if (asked !== null) return hold(slot, asked, job)
   const passed = passGate(slot, tool, prepared)
   if (!passed.ok) return refuse(slot, job, passed)
   const callId = slot.passed?.asked.callId ?? job.env.ids.call()
-  const start = { callId, arguments: passed.raw, bound: tool.uses ?? tool.bound, ...exchangeOf(tool) }
+  const start = { callId, arguments: passed.raw, bound: tool.uses ?? tool.bound, exchange: tool.exchange }
   if (!tool.immediate) return recordStart(slot, job, start)
   if (tool.isLast === true) return recordStart(slot, job, { ...start, isLast: true })
   const request = { callId, toolCallId: slot.asked.id, arguments: passed.arguments }
@@ -75,11 +79,7 @@ interface ToolStart {
   readonly arguments: unknown
   readonly bound: readonly string[]
   readonly isLast?: true
-  readonly exchange?: ExchangeEnds & ExchangeStanding
-}
-
-function exchangeOf({ exchange }: Tool): Pick<ToolStart, 'exchange'> {
-  return exchange === undefined ? {} : { exchange }
+  readonly exchange?: (ExchangeEnds & ExchangeStanding) | undefined
 }
 
 /** Records the outcome of an immediate tool. A child's own start replaces the start of the tool call. */
@@ -110,46 +110,48 @@ interface Refusal extends Pick<ToolStart, 'exchange'> {
 /** Records a call that does not run: its start and its error. The model reads the error and the run continues. */
 function refuse(slot: Slot, job: Job, { exchange, ...why }: Refusal): void {
   const callId = slot.passed?.asked.callId ?? job.env.ids.call()
-  const start = { callId, arguments: slot.asked.arguments, bound: [] }
-  recordStart(slot, job, exchange === undefined ? start : { ...start, exchange })
+  recordStart(slot, job, { callId, arguments: slot.asked.arguments, bound: [], exchange })
   record(job, slot.place as CallPlace, { type: 'error', kind: 'tool', body: why })
 }
 
-function recordStart(slot: Slot, job: Job, { callId, ...start }: ToolStart): void {
+function recordStart(slot: Slot, job: Job, { callId, arguments: written, bound, exchange, isLast }: ToolStart): void {
   const { place } = slot.owner
   const own: CallPlace = { ...place, call: callId, parentCall: place.call }
-  const body = { name: slot.name, toolCallId: slot.asked.id, ...start }
+  const body: Writable<ToolStartBody> = { name: slot.name, toolCallId: slot.asked.id, arguments: written, bound }
+  // Set one by one, as in a reply.
+  if (exchange !== undefined) body.exchange = exchange
+  if (isLast === true) body.isLast = true
   record(job, own, { type: 'start', kind: 'tool', body })
 }
+
+type Writable<Body> = { -readonly [Key in keyof Body]: Body[Key] }
 
 /** Records the outcome of a tool. The error text is free of hidden values, whatever the tool threw [D15]. */
 export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): void {
   const place = slot.place as CallPlace
-  const taken = outcome.took === undefined ? {} : { bound: outcome.took }
   for (const spent of outcome.spent ?? []) recordSpent(slot, job, spent)
-  const { notice, handsTo } = outcome
+  const { notice } = outcome
   if (notice !== undefined) record(job, slot.owner.place, { type: 'notice', kind: null, body: notice })
   const ends = slot.owner.endedToolMode ? undefined : outcome.endsToolMode
   if (ends !== undefined) record(job, slot.owner.place, { type: 'notice', kind: null, body: ends })
   if (outcome.failure === null)
-    record(job, place, {
-      type: 'end',
-      kind: 'tool',
-      body: {
-        result: outcome.value ?? null,
-        truncated: outcome.truncated,
-        ...taken,
-        ...(ends === undefined ? {} : { endsToolMode: true as const }),
-        ...(handsTo === undefined ? {} : { handsTo }),
-        ...(outcome.exitsLoop === true ? { exitsLoop: true as const } : {}),
-      },
-    })
+    record(job, place, { type: 'end', kind: 'tool', body: endOf(outcome, ends !== undefined) })
   else {
     const { code, detail } = outcome.failure
     const { scrub } = slot.owner
-    const words = scrub === null ? detail : scrub(detail)
-    record(job, place, { type: 'error', kind: 'tool', body: { code, detail: words, ...taken } })
+    const body = { code, detail: scrub === null ? detail : scrub(detail) }
+    const { took: bound } = outcome
+    record(job, place, { type: 'error', kind: 'tool', body: bound === undefined ? body : { ...body, bound } })
   }
+}
+
+function endOf({ value, truncated, took, handsTo, exitsLoop }: ResultOutcome, endsToolMode: boolean): ToolEndBody {
+  const body: Writable<ToolEndBody> = { result: value ?? null, truncated }
+  if (took !== undefined) body.bound = took
+  if (endsToolMode) body.endsToolMode = true
+  if (handsTo !== undefined) body.handsTo = handsTo
+  if (exitsLoop === true) body.exitsLoop = true
+  return body
 }
 
 function recordSpent(slot: Slot, job: Job, spent: ModelSpending): void {

@@ -4,6 +4,7 @@ import { act, resume } from './act.ts'
 import { admit } from './admit.ts'
 import { endChild } from './settle.ts'
 import type { Next, Work } from './decide.ts'
+import { isAbandoned } from '../job/abort.ts'
 import { abortAll, failRun, type Job, whereOf } from '../job/job.ts'
 import { moveOn } from './steps.ts'
 import { think } from './think.ts'
@@ -33,14 +34,13 @@ function start(work: Work, job: Job): void {
   const id = work.kind === 'think' ? work.call.place.call : work.id
   const controller = new AbortController()
   job.busy.set(id, controller)
-  const { signal } = controller
   const over = () => {
     job.busy.delete(id)
     job.changes.beat()
   }
-  const done = work.kind === 'think' ? think(work.call, job, controller) : act(work.slot, job, signal)
+  const done = work.kind === 'think' ? think(work.call, job, controller) : act(work.slot, job, controller)
   done.then(over, (error: unknown) => {
-    if (job.lifecycle.stopped === null && !signal.aborted) failInside(error, job, id)
+    if (job.lifecycle.stopped === null && !isAbandoned(controller.signal)) failInside(error, job, id)
     over()
   })
 }
