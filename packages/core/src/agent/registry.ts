@@ -83,6 +83,8 @@ export class Registry {
 
   /** A pinned revision of an agent or a protocol. It must be current or loaded by `ensureRevision`; throws otherwise. */
   revision<Data extends AgentData | Protocol = AgentData>(database: string, id: string, revision: number): Data {
+    const row = this.#databases.get(database)?.agents.get(id)
+    if (row?.revision === revision) return row.data as Data // nearly always
     const data = this.#revisions.get(revisionKey({ database, id, revision }))
     if (data === undefined) throw new Error(`revision ${revision} of ${id} is not loaded`)
     return data as Data

@@ -63,7 +63,10 @@ export async function acceptFirst(
   const log = context.warm.fresh(row)
   const pinned = pinRoot(context, row)
   const run = newRun(context, log, { pinned, message })
-  const result = await log.propose({ ...run, create: row, ...startingRows(row) })
+  const { participants } = startingRows(row)
+  run.create = row
+  if (participants !== undefined) run.participants = participants
+  const result = await log.propose(run)
   if (!result.ok && result.reason === 'exists') return null
   if (!result.ok) throw refusalError(result.reason, row.id)
   context.warm.keep(log)
@@ -154,7 +157,7 @@ function newRun(
   context: CommandContext,
   log: ConversationLog,
   about: { pinned: PinnedAgent; message: Message },
-): Append {
+): Writable<Append> {
   const { env } = context
   const { state } = log
   const { text, files, ifLastSeq, by: principal, note, toolMode = null } = about.message
@@ -169,17 +172,20 @@ function newRun(
   const create = { kind: 'create', id: place.call, job: 'run', owner, leaseMs, at, about: fresh } as const
   // Each task is reported once, so no other writer may have reported it meanwhile.
   const last = ifLastSeq ?? (waiting === null ? null : state.seq)
-  return {
+  const append: Writable<Append> = {
     database: state.database,
     conversation: state.id,
     entries,
     jobs: [create],
     messageAt: at,
-    ...(files === undefined ? {} : { contents: files }),
-    ...(last === null ? {} : { ifLastSeq: last }),
-    ...(note === undefined ? {} : { note: { ...note, text: place.call } }),
   }
+  if (files !== undefined) append.contents = files
+  if (last !== null) append.ifLastSeq = last
+  if (note !== undefined) append.note = { ...note, text: place.call }
+  return append
 }
+
+type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
 /** The entry of a person's message for the live run. */
 export function messageEntry(
@@ -193,15 +199,17 @@ export function messageEntry(
 }
 
 function messageBody(env: Environment, { text, artificialActions, files, author, traceparent }: Words): MessageBody {
-  const calls = artificialActions.map(({ name, response }) => ({
-    id: env.ids.call(),
-    name,
-    arguments: '{}',
-    response: response ?? null,
-  }))
-  const by = author === undefined ? { author: 'user' } : { author, authorKind: 'user' as const }
-  const body: MessageBody = calls.length === 0 ? { ...by, text } : { ...by, text, artificialActions: calls }
-  const whole = files === undefined ? body : { ...body, files }
+  const body: Writable<MessageBody> =
+    author === undefined ? { author: 'user', text } : { author, authorKind: 'user', text }
+  if (artificialActions.length > 0)
+    body.artificialActions = artificialActions.map(({ name, response }) => ({
+      id: env.ids.call(),
+      name,
+      arguments: '{}',
+      response: response ?? null,
+    }))
+  if (files !== undefined) body.files = files
   const from = env.traceparent === null ? null : readTraceparent(traceparent ?? '')
-  return from === null ? whole : { ...whole, traceparent: traceparentOf(from) }
+  if (from !== null) body.traceparent = traceparentOf(from)
+  return body
 }

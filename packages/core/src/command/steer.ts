@@ -59,7 +59,7 @@ export async function sayTo(
   const { place } = task.root
   const { invocation } = place
   let after = task.root.start.seq
-  if (!task.heard.has(of.key)) {
+  if (task.heard.get(of.key) === undefined) {
     const { scrub } = task.root
     const words = of.written && scrub !== null ? scrub(of.text) : of.text
     const text = attributed(of.from, place.author, words)

@@ -18,7 +18,7 @@ export function foldMessage(
   { place, body }: Entry & { body: MessageBody },
 ): void {
   const { author, artificialActions, id, tasks, files } = body
-  if (id !== undefined) run?.heard.add(id)
+  if (id !== undefined) run?.heard.set(id, true)
   const reader = run?.calls.get(place.call)
   if (reader === undefined && place.parentCall !== null) return
   const document = reader?.document ?? documentAt(state, place.document, place.document)

@@ -41,7 +41,7 @@ const append = { database: 'default', conversation: 'chats/1' }
 test('[I9] an own proposal that is read before it is told is folded in its place, and once', async () => {
   let stored: Entry[] = [startOf('c_1', 1)]
   const told = Promise.withResolvers<AppendResult>()
-  const { state, log, end } = logOf({ append: () => told.promise, read: async (after) => stored.slice(after) })
+  const { state, log, end } = logOf({ append: () => told.promise, read: async (_, after) => stored.slice(after) })
   await log.catchUp()
   const appending = end(errorOf('c_1', 0))
   // Another process has begun the next run behind our end, and we hear of that first.
@@ -62,7 +62,7 @@ test('[I9] an own end between what others stored before and behind it is folded 
       stored.push(errorOf('c_0', 2), errorOf('c_1', 3), startOf('c_2', 4))
       return { ok: true, before: 2, lastSeq: 3, jobs: [] }
     },
-    read: async (after) => stored.slice(after),
+    read: async (_, after) => stored.slice(after),
   })
   await log.catchUp()
   await end(errorOf('c_1', 0))
@@ -82,7 +82,7 @@ test('[I9] two own proposals are folded in order, whatever others stored between
   let reads = 0
   const { state, log, end } = logOf({
     append: async () => results[appends++] as AppendResult,
-    read: async (after) => {
+    read: async (_, after) => {
       const upTo = reads++ === 1 ? 2 : 5
       if (upTo === 2) await reading.promise
       return stored.slice(after, upTo)
@@ -110,7 +110,7 @@ test('[I9] what is read of an own entry that was folded and told meanwhile is no
       stored.push(...member.entries.map((entry) => ({ ...entry, seq: 2 })))
       return { ok: true, before: 1, lastSeq: 2, jobs: [] }
     },
-    read: async (after) => {
+    read: async (_, after) => {
       if (reads++ === 1) await reading.promise
       return stored.slice(after)
     },
@@ -135,7 +135,7 @@ test('[I9] a read that began too early for an own append is followed by another 
       stored.push(startOf('c_0', 2), errorOf('c_1', 3))
       return { ok: true, before: 2, lastSeq: 3, jobs: [] }
     },
-    read: async (after) => {
+    read: async (_, after) => {
       const found = stored.slice(after)
       if (reads++ === 1) await reading.promise
       return found

@@ -5,13 +5,13 @@ import { type AgentLookup, fold, foldedUpTo } from './fold.ts'
 import { Frontier } from './frontier.ts'
 import type { ConversationState } from './state.ts'
 
-/** What a log needs. */
+/** What the logs of a database need. */
 export interface LogContext {
   append(append: Append): Promise<AppendResult>
   /** Called with entries stored by this process, before the append resolves. */
   stored(channel: string, entries: readonly Entry[]): void
-  /** Stored entries after a seq, in order. Loads every revision that they name. */
-  read(after: number): Promise<readonly Entry[]>
+  /** Stored entries of a conversation after a seq, in order. Loads every revision that they name. */
+  read(conversation: string, after: number): Promise<readonly Entry[]>
   readonly agents: AgentLookup
 }
 
@@ -36,9 +36,7 @@ export class ConversationLog {
 
   constructor(state: ConversationState, context: LogContext) {
     this.state = state
-    const isBroken = () => this.isBroken
-    const spoil = (reason: unknown) => this.spoil(reason)
-    this.#sync = new LogSync({ ...context, state, isBroken, spoil, folded: () => notify(this) })
+    this.#sync = new LogSync(this, context)
   }
 
   /** Folds an entry of an own job before it is stored. */
@@ -52,14 +50,16 @@ export class ConversationLog {
   }
 
   /** Stores an append and then folds `fresh`, its entries that were not taken before. For appends that may be refused. */
-  propose(append: Append, fresh: readonly Entry[] = append.entries): Promise<AppendResult> {
-    const over = () => void this.#proposals.splice(this.#proposals.indexOf(proposal), 1)
-    const proposal = this.#sync.append(append, fresh).finally(over)
+  async propose(append: Append, fresh: readonly Entry[] = append.entries): Promise<AppendResult> {
+    const proposal = this.#sync.append(append, fresh)
     this.#proposals.push(proposal)
-    return proposal.then((result) => {
+    try {
+      const result = await proposal
       if (result.ok) notify(this)
       return result
-    })
+    } finally {
+      drop(proposal, this.#proposals)
+    }
   }
 
   /** Resolves when pending proposals are settled; null if there are none. An append in the same turn then precedes any later proposal. */
@@ -90,52 +90,44 @@ interface UnderWay {
   unfolded: readonly Entry[]
 }
 
-/** The warm fold. Once it is broken, nothing more is folded. */
-interface SyncedFold {
-  readonly state: ConversationState
-  isBroken(): boolean
-  /** Marks the fold as invalid. */
-  spoil(reason: unknown): void
-  /** Called when entries of other writers were folded. */
-  folded(): void
-}
-
 /** Keeps one warm conversation in step with the store. The store settles appends in the order they were made. */
 class LogSync {
-  readonly #of: LogContext & SyncedFold
+  readonly #log: ConversationLog
+  readonly #context: LogContext
   /** Pending appends in order. There is nearly always one, so an array is cheaper than a set. */
   readonly #underWay: UnderWay[] = []
   readonly #frontier: Frontier
   #reading: Promise<void> | null = null
 
-  constructor(of: LogContext & SyncedFold) {
-    this.#of = of
-    this.#frontier = new Frontier(of.state.seq)
+  constructor(log: ConversationLog, context: LogContext) {
+    this.#log = log
+    this.#context = context
+    this.#frontier = new Frontier(log.state.seq)
   }
 
   /** Folds an entry. */
   take(entry: Entry): void {
-    fold(this.#of.state, entry, this.#of.agents)
+    fold(this.#log.state, entry, this.#context.agents)
   }
 
   /** Stores an append and then folds `fresh`, its entries not folded before. Resolves when all earlier entries are folded too. */
   async append(append: Append, fresh: readonly Entry[]): Promise<AppendResult> {
-    const of = this.#of
+    const log = this.#log
     const underWay: UnderWay = { entries: append.entries, unfolded: fresh }
     this.#underWay.push(underWay)
     try {
-      const result = await of.append(append)
+      const result = await this.#context.append(append)
       if (result.ok) {
-        of.stored(of.state.channel, append.entries)
+        this.#context.stored(log.state.channel, append.entries)
         this.#frontier.landed(result)
       }
-      if (of.isBroken()) return result
-      if (this.#frontier.isWhole) foldedUpTo(of.state, this.#frontier.after)
+      if (log.isBroken) return result
+      if (this.#frontier.isWhole) foldedUpTo(log.state, this.#frontier.after)
       else await this.#fill()
       if (result.ok) for (const entry of underWay.unfolded) this.take(entry)
       return result
     } catch (error) {
-      of.spoil(error)
+      log.spoil(error)
       throw error
     } finally {
       drop(underWay, this.#underWay)
@@ -149,10 +141,10 @@ class LogSync {
   }
 
   async #fill(): Promise<void> {
-    while (!this.#frontier.isWhole && !this.#of.isBroken()) {
+    while (!this.#frontier.isWhole && !this.#log.isBroken) {
       const { after } = this.#frontier
       await this.catchUp()
-      if (!this.#of.isBroken() && !this.#frontier.isWhole && this.#frontier.after === after)
+      if (!this.#log.isBroken && !this.#frontier.isWhole && this.#frontier.after === after)
         throw new Error(`entries behind ${after} of the log are not there`)
     }
   }
@@ -165,17 +157,17 @@ class LogSync {
   }
 
   async #read(after: number): Promise<void> {
-    const entries = await this.#of.read(after)
-    if (this.#of.isBroken()) return
+    const entries = await this.#context.read(this.#log.state.id, after)
+    if (this.#log.isBroken) return
     const fresh = entries.filter((entry) => isUnfolded(entry, this.#underWay) ?? this.#frontier.isNew(entry))
     for (const entry of fresh) this.take(entry)
     this.#frontier.covered(after, entries.at(-1)?.seq ?? after)
-    foldedUpTo(this.#of.state, this.#frontier.after)
-    if (fresh.length > 0) this.#of.folded()
+    foldedUpTo(this.#log.state, this.#frontier.after)
+    if (fresh.length > 0) notify(this.#log)
   }
 }
 
-function drop(one: UnderWay, from: UnderWay[]): void {
+function drop<One>(one: One, from: One[]): void {
   const at = from.indexOf(one)
   if (at >= 0 && at === from.length - 1) from.pop()
   else if (at >= 0) from.splice(at, 1)

@@ -2,6 +2,7 @@
 import type { Entry } from '@witan/protocol/entries'
 import type { Spending } from '../budget/budget.ts'
 import { ExchangeBook } from '../tool/exchange.ts'
+import { SparseMap } from './sparse-map.ts'
 import type { AgentCall, LiveJob } from './state.ts'
 
 /** Updates the working time. A new epoch begins when a parked or lost run continues; the time between does not count. */
@@ -40,7 +41,7 @@ export function newRun(
     grant,
     account,
     lent: nothingSpent(),
-    heard: new Set(),
+    heard: new SparseMap(),
     tasks: [],
     exchanges: new ExchangeBook(),
     calls: new Map([[root.place.call, root]]),
@@ -52,7 +53,7 @@ export function newRun(
     transfers: 0,
     tokens: 0,
     costUsd: 0,
-    invocations: new Map(),
+    invocations: new SparseMap(),
     worked: { ms: 0, epoch: 1, from: root.startedAt, to: root.startedAt },
     told: null,
     recovered: 0,

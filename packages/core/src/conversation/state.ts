@@ -316,7 +316,7 @@ export interface LiveJob {
   /** Where its spending is charged: a task's to the `lent` of the job that funds it now, a run's to what its message has cost so far. */
   account: Spending
   /** The ids of the messages sent to this job, read or not. A repeat is not stored again. */
-  readonly heard: Set<string>
+  readonly heard: SparseMap<string, true>
   /** The tasks it started, ended ones included. */
   readonly tasks: StartedTask[]
   /** The exchanges between its agents. */
@@ -341,7 +341,7 @@ export interface LiveJob {
   /** In US dollars, for calls with a known price. */
   costUsd: number
   /** How often an agent was called under one invocation id [E73]. */
-  readonly invocations: Map<string, number>
+  readonly invocations: SparseMap<string, number>
   /** Working time of earlier epochs in ms, and the current epoch. Parked time does not count. */
   readonly worked: { ms: number; epoch: number; from: number; to: number }
   /** A task's latest status in the log. */

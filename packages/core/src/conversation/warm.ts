@@ -28,10 +28,12 @@ const pageSize = 1000
 export class WarmConversations {
   readonly #context: WarmContext
   readonly #logs = new Map<string, ConversationLog>()
+  readonly #logContextOf: (database: string) => LogContext
   readonly #loading = new Map<string, Promise<ConversationLog>>()
 
   constructor(context: WarmContext) {
     this.#context = context
+    this.#logContextOf = logContexts(context)
   }
 
   /** The warm log, loaded from the store if necessary. Throws `NOT_FOUND`. */
@@ -62,12 +64,7 @@ export class WarmConversations {
     const { database, id, agent, maxModelIterationsPerCall } = row
     const stored = storedOf(row.parameters)
     const state = emptyState({ database, id, rootAgent: agent, stored, maxModelIterationsPerCall })
-    return new ConversationLog(state, {
-      append: this.#context.append,
-      stored: this.#context.stored,
-      read: (after) => this.#read({ database, conversation: id, after }),
-      agents: this.#context.lookup(database),
-    })
+    return new ConversationLog(state, this.#logContextOf(database))
   }
 
   /** The log if it is warm and valid, else null. Never loads it. */
@@ -91,15 +88,6 @@ export class WarmConversations {
     this.#context.documents.drop(database, id)
   }
 
-  async #read(of: { readonly database: string; readonly conversation: string; readonly after: number }) {
-    const entries: Entry[] = []
-    for await (const entry of entriesOf(this.#context.store, of)) {
-      if (entry.type === 'start' && entry.kind === 'agent') await ensurePinned(this.#context, of.database, entry.body)
-      entries.push(entry)
-    }
-    return entries
-  }
-
   async #load(database: string, id: string): Promise<ConversationLog> {
     const { store } = this.#context
     const row = await store.getConversation(database, id)
@@ -108,6 +96,30 @@ export class WarmConversations {
     await log.catchUp()
     this.keep(log)
     return log
+  }
+}
+
+/** What the logs of a database share, made once for each database. */
+function logContexts(context: WarmContext): (database: string) => LogContext {
+  const { store, append, stored, lookup } = context
+  const made = new Map<string, LogContext>()
+  const make = (database: string): LogContext => ({
+    append,
+    stored,
+    agents: lookup(database),
+    async read(conversation, after) {
+      const entries: Entry[] = []
+      for await (const entry of entriesOf(store, { database, conversation, after })) {
+        if (entry.type === 'start' && entry.kind === 'agent') await ensurePinned(context, database, entry.body)
+        entries.push(entry)
+      }
+      return entries
+    },
+  })
+  return (database) => {
+    const known = made.get(database) ?? make(database)
+    made.set(database, known)
+    return known
   }
 }
 

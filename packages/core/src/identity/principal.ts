@@ -27,7 +27,9 @@ export const localPrincipal: Principal = Object.freeze({
 })
 
 /** A principal as the log of its run keeps it; null for the local one, of which a log keeps nothing. */
-export function storedPrincipal({ id, roles, address }: Principal): RunPrincipal | null {
+export function storedPrincipal(principal: Principal): RunPrincipal | null {
+  if (principal === localPrincipal) return null
+  const { id, roles, address } = principal
   const isLocal =
     id === localPrincipal.id && address === null && localPrincipal.roles.every((role) => roles.includes(role))
   if (isLocal && roles.length === localPrincipal.roles.length) return null

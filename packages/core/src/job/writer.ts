@@ -67,12 +67,11 @@ export class Writer {
    */
   async propose(last: Last): Promise<AppendResult> {
     const recorded = this.outbox.take()
-    const member = this.#member(recorded)
-    const entries = [...member.entries, ...last.entries]
+    const entries = [...recorded.entries, ...last.entries]
     // An append may hold one change per job: `rest` makes a `step` unnecessary.
-    const jobs = [...member.jobs.filter(({ id }) => id !== this.#job.id), ...last.jobs]
-    const { ifLastSeq } = last
-    const append = ifLastSeq === undefined ? { ...member, entries, jobs } : { ...member, entries, jobs, ifLastSeq }
+    const jobs = [...recorded.jobs.filter(({ id }) => id !== this.#job.id), ...last.jobs]
+    const append = this.#member({ ...recorded, entries, jobs })
+    if (last.ifLastSeq !== undefined) append.ifLastSeq = last.ifLastSeq
     const result = await this.#log.propose(append, last.entries)
     if (result.ok) {
       this.#notify(result.jobs)
@@ -91,14 +90,17 @@ export class Writer {
     if (others.length > 0) this.#events.made(others)
   }
 
-  #member({ entries, open, settle, jobs, contents }: Recorded) {
+  #member({ entries, open, settle, jobs, contents }: Recorded): Writable {
     const { database, id } = this.#log.state
     const fence = { job: this.#job.id, epoch: this.#job.epoch }
     const usedBy = this.#job.principal
-    const member = { database, conversation: id, fence, entries, open, settle, jobs, usedBy }
-    return contents === null ? member : { ...member, contents }
+    const member: Writable = { database, conversation: id, fence, entries, open, settle, jobs, usedBy }
+    if (contents !== null) member.contents = contents
+    return member
   }
 }
+
+type Writable = { -readonly [Key in keyof Append]: Append[Key] }
 
 /** The recorded part of an append. `contents` is null without any. */
 export type Recorded = Required<Pick<Append, 'entries' | 'open' | 'settle' | 'jobs'>> & {

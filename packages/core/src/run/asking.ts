@@ -122,18 +122,21 @@ function requestOf(
   call: AgentCall,
   { messages, tools, offered }: Pick<ModelRequest, 'messages' | 'tools'> & { readonly offered: boolean },
 ): ModelRequest {
-  const { agent } = call
-  return {
+  const { reasoningEffort = null, maxOutputTokens, providerOptions, outputSchema, id } = call.agent
+  const request: Writable = {
     messages,
     tools,
     toolChoice: tools.length === 0 || !offered ? 'none' : choiceOf(call),
     temperature: call.temperature,
-    reasoningEffort: agent.reasoningEffort ?? null,
-    ...(agent.maxOutputTokens === undefined ? {} : { maxOutputTokens: agent.maxOutputTokens }),
-    ...(agent.providerOptions === undefined ? {} : { providerOptions: agent.providerOptions }),
-    output: agent.outputSchema === null || asksOutput(agent) ? null : { name: agent.id, schema: agent.outputSchema },
+    reasoningEffort,
+    output: outputSchema === null || asksOutput(call.agent) ? null : { name: id, schema: outputSchema },
   }
+  if (maxOutputTokens !== undefined) request.maxOutputTokens = maxOutputTokens
+  if (providerOptions !== undefined) request.providerOptions = providerOptions
+  return request
 }
+
+type Writable = { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] }
 
 /** What the tool mode of a call asks of its next reply [T12, Tb09]. */
 function choiceOf({ toolMode, agent, calledTool, endedToolMode }: AgentCall): ModelRequest['toolChoice'] {

@@ -47,12 +47,9 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
     return { id, agent, created: true, run: null }
   }
   const { sent } = filesIn(prompt)
-  const files = sent === undefined ? {} : { files: await storeFiles(scope, agent, sent) }
-  const accepted = await acceptFirst(parts, row, {
-    ...{ ...sayDefaults, ...selfOf(scope), ...noting, ...files },
-    by: scope.principal,
-    text: textOf(prompt),
-  })
+  const message = { ...sayDefaults, ...selfOf(scope), ...noting, by: scope.principal, text: textOf(prompt) }
+  const whole = sent === undefined ? message : { ...message, files: await storeFiles(scope, agent, sent) }
+  const accepted = await acceptFirst(parts, row, whole)
   if (accepted === null) return startConversation(scope, body, noting)
   return { id, agent, created: true, run: presented(scope, accepted) }
 }

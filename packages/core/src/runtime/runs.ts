@@ -1,5 +1,5 @@
 /** Runs: accepts a message or responses, reports the run that they started or resumed, and follows active runs. */
-import { type RunRequest, WitanError } from '@witan/protocol'
+import { type RunRequest, type RunResult, WitanError } from '@witan/protocol'
 import type { ToolMode } from '@witan/protocol/entries'
 import { runRequestSchema } from '@witan/protocol/schemas'
 import { idOfNamed } from '../agent/registry.ts'
@@ -85,12 +85,16 @@ export async function liveRun(scope: Scope, id: string): Promise<AcceptedRun | n
 
 /** A run as its caller sees it. Whoever has left the conversation by its end does not get its result. */
 export function presented(scope: Scope, accepted: Accepted): AcceptedRun {
-  const result = accepted.result.then(async (stored: StoredResult) => {
-    await refuseWhoLeft(scope, accepted)
-    return present(scope, stored)
-  })
+  const result = presentedResult(scope, accepted)
   result.catch(() => {})
-  return { ...accepted, result }
+  const { runId, conversationId, fromSeq } = accepted
+  return { runId, conversationId, fromSeq, result }
+}
+
+async function presentedResult(scope: Scope, accepted: Accepted): Promise<RunResult> {
+  const stored = await accepted.result
+  await refuseWhoLeft(scope, accepted)
+  return present(scope, stored)
 }
 
 interface Saying extends Message {

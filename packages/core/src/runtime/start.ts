@@ -61,10 +61,8 @@ export async function newConversation(
     ),
     given,
   )
-  const parameters = {
-    ...Object.fromEntries([...given].map(([name, { value, hidden }]) => [name, [value, hidden] as const])),
-    ...storedParticipants(people),
-  }
+  const parameters: Record<string, readonly [value: unknown, hidden: boolean]> = storedParticipants(people)
+  for (const [name, { value, hidden }] of given) parameters[name] = [value, hidden]
   const { maxModelIterationsPerCall, expiresInSeconds } = request
   const row = {
     database,

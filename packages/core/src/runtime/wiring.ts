@@ -125,7 +125,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     warm,
     tracker,
     prepare: (database) => prepare(database),
-    note: options.working ?? (() => {}),
+    note: options.working ?? null,
     async sweep() {
       await expiry.look()
       await sweepConversations()

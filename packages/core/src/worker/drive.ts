@@ -62,9 +62,9 @@ export async function drive(job: Job, context: DriveContext): Promise<Driven | n
 }
 
 /** Fails a run when `maxSeconds` are used up, even during a model call [D13]. */
-function setDeadline(job: Job): () => void {
+function setDeadline(job: Job): (() => void) | null {
   const { maxSeconds } = job.run.tree.limits
-  if (maxSeconds === null) return () => {}
+  if (maxSeconds === null) return null
   const left = maxSeconds * 1000 - workedMs(job)
   return job.env.clock.after(Math.max(0, left), () => {
     const hint = 'Raise limits.maxSeconds of the root agent, or find what takes long in the call tree.'
@@ -75,8 +75,8 @@ function setDeadline(job: Job): () => void {
 
 async function rest(job: Job, { tracker }: DriveContext): Promise<Driven | null> {
   const { id, epoch } = job.identity
-  const lift = setDeadline(job)
-  const ended = await advance(job).finally(lift)
+  const deadline = setDeadline(job)
+  const ended = await (deadline === null ? advance(job) : advance(job).finally(deadline))
   if (ended.kind !== 'told') return leave(job, { tracker })
   tracker.report(id, epoch, ended.result)
   return { status: ended.result.status, code: ended.result.error?.code ?? null }

@@ -37,8 +37,8 @@ export interface WorkerContext extends DriveContext {
   readonly takesWork: boolean
   readonly store: Store
   prepare(database: string): Promise<void>
-  /** Called when a job begins here, and when it parks, ends or is stopped. */
-  note(note: WorkNote): void
+  /** Called when a job begins here, and when it parks, ends or is stopped; null if nobody wants to know. */
+  readonly note: ((note: WorkNote) => void) | null
   /** Settles expired interruptions and removes expired conversations and replies, in the store and in memory. */
   sweep(): Promise<void>
 }
@@ -131,13 +131,11 @@ export class Worker {
     const wasHere = this.#stopped.delete(row.id)
     const job = new Job(env, log, row)
     this.live.set(row.id, job)
-    const { id, kind, database, conversation, attempts: attempt } = row
-    const { agent, place } = job.run.root
-    const about = { id, kind, database, conversation, run: place.run, agent: agent.id, attempt, code: null }
-    this.#context.note({ ...about, state: 'taken' })
+    const note = notingOf(this.#context, job, row)
+    note?.({ status: 'taken', code: null })
     takeOver(job, row, wasHere)
     void drive(job, this.#context).then((driven) => {
-      this.#context.note({ ...about, state: driven?.status ?? 'left', code: driven?.code ?? null })
+      note?.(driven ?? { status: 'left', code: null })
       if (this.live.get(row.id) === job) this.live.delete(row.id)
       if (job.lifecycle.stopped !== null) this.#stopped.set(row.id, row.epoch)
       if (this.#closed) return
@@ -156,6 +154,16 @@ export class Worker {
     await this.#context.store.releaseJobs(this.#context.env.owner)
     faultPoint('released')
   }
+}
+
+/** Notes how the work on a job goes; null if nobody wants to know. */
+function notingOf({ note }: WorkerContext, job: Job, row: JobRow) {
+  if (note === null) return null
+  const { id, kind, database, conversation, attempts: attempt } = row
+  const { agent, place } = job.run.root
+  const about = { id, kind, database, conversation, run: place.run, agent: agent.id, attempt }
+  return ({ status, code }: { readonly status: WorkNote['state']; readonly code: string | null }) =>
+    note({ ...about, state: status, code })
 }
 
 /** Repeats `work`, `ms` after each end, and reports its errors. The returned function stops it. */
