@@ -8,6 +8,19 @@ const longestTrace = 8 * 1024 * 1024
 const shortAttribute = 1_024
 /** Kept free for the mark of a cut. */
 const markRoom = 64
+/** The most characters that are scrubbed for one attribute: nothing behind them can be in it. */
+const mostRead = 2 * longestAttribute
+/** How much of a longer text is scrubbed at once. */
+const pieceLength = 16_384
+
+/** The longest name of a field, in bytes. */
+const longestKey = 256
+
+/** A text without hidden values, or the beginning of \`whole\`. */
+interface Head {
+  readonly text: string
+  readonly whole: string | null
+}
 
 /** Writes the content of one trace. */
 export class ContentWriter {
@@ -20,7 +33,7 @@ export class ContentWriter {
 
   /** A text. */
   text(text: string): string {
-    return this.#keep(cutText(plain(this.#scrub === null ? text : this.#scrub(text)), this.#limit))
+    return this.#keep(cutText(this.#head(text, this.#limit), this.#limit))
   }
 
   /** A value as JSON, a text as it is. */
@@ -49,17 +62,50 @@ export class ContentWriter {
     const isLong = isLonger(value, limit)
     const written = isLong ? null : this.#clean(value)
     if (written !== null && fits(written, limit)) return written
-    // Of a long value every text is scrubbed once, and none is written whole: a reply may have ten megabytes.
-    const whole = this.#scrub === null ? value : scrubbedValue(value, this.#scrub)
-    if (isLong && this.#scrub !== null && !isLonger(whole, limit)) {
-      const clean = this.#clean(whole)
-      if (fits(clean, limit)) return clean
+    if (isLong && this.#scrub !== null && !isLonger(value, mostRead)) {
+      // It may fit once it is scrubbed.
+      const whole = scrubbedValue(value, this.#scrub)
+      const clean = isLonger(whole, limit) ? null : this.#clean(whole)
+      if (clean !== null && fits(clean, limit)) return clean
     }
     for (const most of shapes) {
-      const shorter = this.#clean(shortened(whole, most))
+      if (isLonger(value, limit, most)) continue
+      const shorter = this.#clean(this.#shortened(value, most))
       if (fits(shorter, limit)) return shorter
     }
     return JSON.stringify('[cut]')
+  }
+
+  /** A value with its long texts, lists and objects cut and marked. */
+  #shortened(value: unknown, most: Shape): unknown {
+    if (typeof value === 'string') return cutText(this.#head(value, most.bytes), most.bytes + markRoom)
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) {
+      const kept = value.slice(0, most.items).map((item) => this.#shortened(item, most))
+      return kept.length === value.length ? kept : [...kept, `[cut: ${value.length - kept.length} more]`]
+    }
+    const fields = Object.entries(value)
+    const kept = fields.slice(0, most.items).map(([key, one]) => {
+      return [cutText(this.#head(key, longestKey), longestKey), this.#shortened(one, most)] as const
+    })
+    const rest = fields.length - kept.length
+    return Object.fromEntries(rest === 0 ? kept : [...kept, ['[cut]', `${rest} more`]])
+  }
+
+  /**
+   * A text without hidden values. Of one that is much longer than \`bytes\` it is the beginning: it ends before whatever may be the
+   * beginning of a hidden value, and what lies behind is not even read, since a reply may have ten megabytes.
+   */
+  #head(text: string, bytes: number): Head {
+    const enough = Math.min(mostRead, 2 * bytes)
+    if (text.length <= enough) return { text: plain(this.#scrub === null ? text : this.#scrub(text)), whole: null }
+    if (this.#scrub === null) return { text: plain(text.slice(0, enough)), whole: text }
+    const pieces = this.#scrub.inPieces()
+    let clean = ''
+    for (let from = 0; from < enough && clean.length < bytes; from += pieceLength)
+      clean += pieces.take(text.slice(from, Math.min(from + pieceLength, enough)))
+    // A text that was cut before may hold a part of a value in front of its mark, which only the scrubber of whole texts finds.
+    return { text: plain(clean.includes('[cut: ') ? this.#scrub(clean) : clean), whole: text }
   }
 
   #clean(value: unknown): string {
@@ -89,19 +135,19 @@ function fits(text: string, limit: number): boolean {
   return text.length * 3 <= limit || (text.length <= limit && Buffer.byteLength(text) <= limit)
 }
 
-/** Whether a value is written with more characters than `limit`, whatever they are. Stops as soon as it knows. */
-function isLonger(value: unknown, limit: number): boolean {
+/** Whether a value of that shape is written with more characters than `limit`, whatever they are. Stops as soon as it knows. */
+function isLonger(value: unknown, limit: number, { bytes, items }: Shape = anyShape): boolean {
   const open = [value]
   let length = 0
   while (open.length > 0 && length <= limit) {
     const one = open.pop()
     length += 1
-    if (typeof one === 'string') length += one.length
+    if (typeof one === 'string') length += Math.min(one.length, bytes)
     else if (Array.isArray(one)) {
-      if (one.length > limit) return true
-      open.push(...one)
+      if (Math.min(one.length, items) > limit) return true
+      open.push(...one.slice(0, items))
     } else if (typeof one === 'object' && one !== null)
-      for (const [key, inner] of Object.entries(one)) {
+      for (const [key, inner] of Object.entries(one).slice(0, items)) {
         length += key.length
         open.push(inner)
       }
@@ -110,9 +156,9 @@ function isLonger(value: unknown, limit: number): boolean {
 }
 
 /** A text of at most `limit` bytes; the mark says how many bytes were cut. */
-function cutText(text: string, limit: number): string {
-  if (fits(text, limit)) return text
-  const bytes = Buffer.byteLength(text)
+function cutText({ text, whole }: Head, limit: number): string {
+  if (whole === null && fits(text, limit)) return text
+  const bytes = Buffer.byteLength(whole ?? text)
   const kept = beginning(text, limit - markRoom)
   return `${kept}[cut: ${bytes - Buffer.byteLength(kept)} more bytes]`
 }
@@ -131,6 +177,8 @@ interface Shape {
   readonly items: number
 }
 
+const anyShape: Shape = { bytes: Number.MAX_SAFE_INTEGER, items: Number.MAX_SAFE_INTEGER }
+
 /** How a value is shortened until it fits: every next one leaves less. */
 const shapes: readonly Shape[] = [
   { bytes: 40_000, items: 2_000 },
@@ -139,20 +187,6 @@ const shapes: readonly Shape[] = [
   { bytes: 400, items: 20 },
   { bytes: 100, items: 4 },
 ]
-
-/** A value with its long texts, lists and objects cut and marked. */
-function shortened(value: unknown, most: Shape): unknown {
-  if (typeof value === 'string') return cutText(value, most.bytes + markRoom)
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) {
-    const kept = value.slice(0, most.items).map((item) => shortened(item, most))
-    return kept.length === value.length ? kept : [...kept, `[cut: ${value.length - kept.length} more]`]
-  }
-  const fields = Object.entries(value)
-  const kept = fields.slice(0, most.items).map(([key, one]) => [cutText(key, 256), shortened(one, most)] as const)
-  const rest = fields.length - kept.length
-  return Object.fromEntries(rest === 0 ? kept : [...kept, ['[cut]', `${rest} more`]])
-}
 
 /** A value with every hidden value in its texts, numbers and keys replaced. */
 function scrubbedValue(value: unknown, scrub: (text: string) => string): unknown {

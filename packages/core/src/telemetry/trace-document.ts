@@ -5,6 +5,9 @@ import { contentOf } from '../conversation/said.ts'
 import { attributed } from '../model/attribution.ts'
 import type { MessagePart, MessageWriter } from './message-form.ts'
 
+/** The longest arguments that are read as JSON. */
+const longestRead = 262_144
+
 /** Who reads a document. */
 export interface DocumentReader {
   readonly agent: string
@@ -170,6 +173,7 @@ export function partsOf({ text, calls }: Pick<TracedReply, 'text' | 'calls'>): M
 
 /** A call as its model wrote it. */
 export function calledPart({ id, name, arguments: written }: LoggedToolCall): MessagePart {
-  const read = readJson(written)
-  return { type: 'tool_call', id, name, arguments: read.ok ? read.value : written }
+  // What is longer stands in no attribute whole: it is not worth the reading.
+  const read = written.length > longestRead ? null : readJson(written)
+  return { type: 'tool_call', id, name, arguments: read?.ok ? read.value : written }
 }
