@@ -5,18 +5,18 @@ import { databaseNamePattern, userIdPattern } from './id.ts'
 const tenYears = 315_360_000
 
 const holder = z.string().refine((id) => id.startsWith('user:') && userIdPattern.test(id.slice('user:'.length)), {
-  error: 'it must be `user:` and the id of a person, such as `user:anna`; leave it out for a key of no person',
+  error: 'must be `user:` and the id of a person, such as `user:anna`; leave it out for a key of no person',
 })
 const role = z
   .string()
   .min(1)
   .max(100)
-  .regex(/^[^\s,]+$/, { error: 'a role is a word without blanks and commas' })
+  .regex(/^[^\s,]+$/, { error: 'must be a word without blanks and commas' })
 const address = z
   .string()
   .max(357)
   .regex(/^@[^\s@]{1,100}@[^\s@]{1,255}$/, {
-    error: 'it must be an address such as `@anna@example.com`',
+    error: 'must be an address such as `@anna@example.com`',
   })
 
 /** What makes a key: whom it speaks for, with which roles, and for how long. Every role name is allowed. */

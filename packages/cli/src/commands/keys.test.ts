@@ -102,8 +102,8 @@ describe('keys on the command line', () => {
 
   test('what makes no sense is refused, and nothing is opened', async () => {
     const wrong: readonly (readonly [string[], RegExp])[] = [
-      [['create', '--id', 'anna'], /--id: it must be `user:`/],
-      [['create', '--role', 'a b'], /--role: a role is a word/],
+      [['create', '--id', 'anna'], /--id: must be `user:`/],
+      [['create', '--role', 'a b'], /--role: must be a word/],
       [['create', '--expires', 'soon'], /--expires "soon" is not a time/],
       [['create', '--expires', '0'], /--expires: /],
       [['create', '--db', 'Shop!'], /cannot be the name of a database/],

@@ -22,7 +22,7 @@ const started = {
   description: 'The conversation, and its first run where a prompt came along.',
 }
 const date = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
-  error: 'it must be a date such as 2026-01-31, or 2026-01-31T12:00:00Z',
+  error: 'must be a date such as 2026-01-31, or 2026-01-31T12:00:00Z',
 })
 const documentQuery = z.strictObject({
   before: date.optional().meta({ description: 'Messages before this date, exclusive.' }),
