@@ -80,7 +80,10 @@ describe('check', () => {
     const told = await witan(['check', '--json'], { folder })
     assert.equal(told.code, 78)
     const { errors, ...others } = JSON.parse(told.out) as CheckReport
-    assert.deepEqual(others, { warnings: [], matrix: [], handlers: [], protocols: [] })
+    assert.deepEqual(others, {
+      ...{ warnings: [], matrix: [], handlers: [], protocols: [] },
+      ...{ acquaintances: [], hotSpots: [] },
+    })
     assert.deepEqual([errors.length, errors[0]?.code, errors[0]?.severity], [1, 'CONFIG_INVALID', 'error'])
     assert.match(told.err, /^CONFIG_INVALID/)
   })
@@ -115,7 +118,7 @@ describe('check', () => {
     assert.ok(!screen.includes('…'), screen)
   })
 
-  test('[T19] who writes to whom is printed', async () => {
+  test('[T19] who writes to whom is printed, exactly, with the hot spots', async () => {
     const speaks = (role: string, ...peers: string[]) => [
       { protocol: 'stock', role, ...(peers.length > 0 ? { peers } : {}) },
     ]
@@ -127,11 +130,25 @@ describe('check', () => {
     })
     const agents = [
       agent('buyer', 'initiator', 'north', 'south'),
+      agent('clerk', 'initiator', 'north'),
       agent('north', 'responder'),
       agent('south', 'responder'),
     ]
     await configure(agents, { protocols: [{ name: 'stock', messages: [{ name: 'ask', from: 'initiator' }] }] })
     const { out } = await witan(['check'], { folder })
-    assert.match(out, /WHO WRITES TO WHOM\nbuyer → north, south {2}stock\n\n✓/)
+    const at = out.indexOf('WHO WRITES')
+    assert.deepEqual(out.slice(at, out.indexOf('✓')).split(/ *\n/), [
+      'WHO WRITES TO WHOM',
+      'buyer → north, south  stock',
+      'clerk → north  stock',
+      '',
+      'HOT SPOTS  WRITTEN TO BY  WRITES TO',
+      'buyer      0              2',
+      'north      2              0',
+      'clerk      0              1',
+      'south      1              0',
+      '',
+      '',
+    ])
   })
 })

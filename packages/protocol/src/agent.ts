@@ -346,13 +346,23 @@ export const protocolUseSchema = z.object({
 })
 export type ProtocolUse = z.infer<typeof protocolUseSchema>
 
-/** The result of `check`, found before anything runs. */
+/** Who may begin to write to whom, by which protocol. */
+export const acquaintanceSchema = z.object({ from: z.string(), to: z.string(), protocol: z.string() })
+export type Acquaintance = z.infer<typeof acquaintanceSchema>
+
+/** How many edges lead to a node of a graph and away from it. */
+export const hotSpotSchema = z.object({ id: z.string(), in: z.number().int(), out: z.number().int() })
+export type HotSpot = z.infer<typeof hotSpotSchema>
+
+/** The result of `check`, found before anything runs. `hotSpots` are the busiest agents of `acquaintances`, at most 10. */
 export const checkReportSchema = z.object({
   errors: z.array(findingSchema),
   warnings: z.array(findingSchema),
   matrix: z.array(matrixRowSchema),
   handlers: z.array(z.string()),
   protocols: z.array(protocolUseSchema),
+  acquaintances: z.array(acquaintanceSchema),
+  hotSpots: z.array(hotSpotSchema),
 })
 export type CheckReport = z.infer<typeof checkReportSchema>
 

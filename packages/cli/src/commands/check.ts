@@ -15,7 +15,6 @@ import { type Line, lineWidth } from '../tree/lines.ts'
 import { plural } from '../tree/phrase.ts'
 import { oneLine } from '../tree/width.ts'
 import type { CheckReport, Finding } from '@witan/protocol'
-import type { ProtocolUse } from '@witan/protocol/protocols'
 
 export const checkCommand: Command = {
   name: 'check',
@@ -37,7 +36,7 @@ export const checkCommand: Command = {
 function unread(error: unknown): CheckReport {
   const { code, detail, path, hint } = describe(error instanceof StartError ? error.cause : error)
   const finding = { code, severity: 'error', agent: '', path: path ?? '', detail, hint: hint ?? '' } as const
-  return { errors: [finding], warnings: [], matrix: [], handlers: [], protocols: [] }
+  return { errors: [finding], warnings: [], matrix: [], handlers: [], protocols: [], acquaintances: [], hotSpots: [] }
 }
 
 const noAgents =
@@ -73,7 +72,7 @@ function printReport(terminal: Terminal, report: CheckReport): void {
   for (const finding of [...report.errors, ...report.warnings]) printProse(terminal, findingLine(finding))
   if (report.matrix.length > 0) show([...matrixLines(report.matrix, width), []])
   if (report.handlers.length > 0) show([...handlerLines(report.handlers), []])
-  show(protocolLines(report.protocols))
+  show(acquaintanceLines(report))
   const good = report.errors.length === 0
   const sum = `${plural(report.errors.length, 'error')}, ${plural(report.warnings.length, 'warning')}`
   show([
@@ -127,17 +126,29 @@ function handlerLines(handlers: readonly string[]): Line[] {
   ]
 }
 
-/** Who begins to write to whom by each protocol. */
-function protocolLines(all: readonly ProtocolUse[]): Line[] {
-  const spoken = all.filter(({ initiators, responders }) => initiators.length > 0 && responders.length > 0)
-  if (spoken.length === 0) return []
+/** Who may begin to write to whom by each protocol, and the agents where most of that meets. */
+function acquaintanceLines({ acquaintances, hotSpots }: Pick<CheckReport, 'acquaintances' | 'hotSpots'>): Line[] {
+  if (acquaintances.length === 0) return []
+  const targets = new Map<string, { from: string; protocol: string; to: string[] }>()
+  for (const { from, to, protocol } of acquaintances) {
+    const known = targets.get(`${from} ${protocol}`)
+    if (known === undefined) targets.set(`${from} ${protocol}`, { from, protocol, to: [to] })
+    else known.to.push(to)
+  }
+  const spots = hotSpots.map((spot) => [spot.id, String(spot.in), String(spot.out)])
   return [
     [{ text: 'WHO WRITES TO WHOM', tone: 'faint' }],
-    ...spoken.map(
-      ({ name, initiators, responders }): Line => [
-        { text: oneLine(`${initiators.join(', ')} → ${responders.join(', ')}`), tone: 'plain' },
-        { text: `  ${oneLine(name)}`, tone: 'faint' },
+    ...[...targets.values()].map(
+      ({ from, to, protocol }): Line => [
+        { text: oneLine(`${from} → ${to.join(', ')}`), tone: 'plain' },
+        { text: `  ${oneLine(protocol)}`, tone: 'faint' },
       ],
+    ),
+    [],
+    ...tableLines(
+      [{ title: 'HOT SPOTS' }, { title: 'WRITTEN TO BY' }, { title: 'WRITES TO' }],
+      spots,
+      Number.POSITIVE_INFINITY,
     ),
     [],
   ]

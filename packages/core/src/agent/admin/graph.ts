@@ -1,6 +1,8 @@
 /** The graph of what an agent reaches: nodes, edges, and where most of them meet. */
 import type { AgentData } from '@witan/protocol'
+import type { HotSpot } from '@witan/protocol/protocols'
 import { reachable } from '../check/graph.ts'
+import { hotSpotsOf } from '../check/hot-spots.ts'
 import { type Edge, edgesOf } from '../edges.ts'
 import { type AdminContext, currentAgents, getAgent } from './admin.ts'
 
@@ -17,13 +19,6 @@ export interface GraphEdge {
   readonly to: string
   readonly kind: Edge['kind'] | 'users'
   readonly description: string
-}
-
-/** How many edges lead to a node and away from it. */
-export interface HotSpot {
-  readonly id: string
-  readonly in: number
-  readonly out: number
 }
 
 /**
@@ -47,7 +42,14 @@ export async function graphOf(admin: AdminContext, id: string): Promise<AgentGra
     return [...links, ...asked.map((to) => ({ from: agent.id, to: to.id, kind: 'users' as const, description: '' }))]
   })
   const nodes = [...agents.map(nodeOf), ...people.values()]
-  return { nodes, edges, hotSpots: hotSpotsOf(nodes, edges) }
+  return {
+    nodes,
+    edges,
+    hotSpots: hotSpotsOf(
+      nodes.map(({ id }) => id),
+      edges,
+    ),
+  }
 }
 
 function nodeOf({ id, name = id, workflow }: AgentData): GraphNode {
@@ -62,17 +64,4 @@ function askedBy({ users }: AgentData): readonly GraphNode[] {
       ? { id: `role:${entry.role}`, name: `anybody in the role ${entry.role}`, kind: 'user' }
       : { id: entry.id, name: entry.name ?? entry.id, kind: 'user' },
   )
-}
-
-const mostSpots = 10
-
-function hotSpotsOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): readonly HotSpot[] {
-  const spots = new Map(nodes.map(({ id }) => [id, { id, in: 0, out: 0 }]))
-  for (const { from, to } of edges) {
-    const [one, other] = [spots.get(from), spots.get(to)]
-    if (one !== undefined) one.out += 1
-    if (other !== undefined) other.in += 1
-  }
-  const busy = [...spots.values()].filter((spot) => spot.in + spot.out > 0)
-  return busy.sort((one, other) => other.in + other.out - one.in - one.out).slice(0, mostSpots)
 }

@@ -9,7 +9,8 @@ import { addHandlers } from './handlers.ts'
 import { matrixOf } from './matrix.ts'
 import { checkNames, type Surroundings } from './names.ts'
 import { findBelow, findFrom, type ParameterFindings, type ParameterSurvey, surveyParameters } from './parameters.ts'
-import { checkPeers, protocolUses, unspoken } from './peers.ts'
+import { hotSpotsOf } from './hot-spots.ts'
+import { acquaintancesOf, checkPeers, protocolUses, unspoken } from './peers.ts'
 import { checkPrices } from './prices.ts'
 import { checkQueries } from './queries.ts'
 import { inTurns, type Steps } from './steps.ts'
@@ -141,16 +142,19 @@ export async function checkAll(
   }
   const protocols = protocolUses(agents, context.protocols)
   findings.add(unspoken(protocols))
+  const acquaintances = acquaintancesOf(agents).slice(0, mostReported)
   const { errors, warnings } = findings
   return {
     errors: [...errors],
     warnings: [...warnings],
     ...(await inTurns(waysDown(checked, survey))),
     protocols: [...protocols],
+    acquaintances,
+    hotSpots: [...hotSpotsOf(agents.keys(), acquaintances)],
   }
 }
 
-/** A report has at most this many errors, warnings, matrix rows and handlers. */
+/** A report has at most this many errors, warnings, matrix rows, handlers and acquaintances. */
 const mostReported = 20_000
 
 /** The matrix, and the paths for which a client must register handlers [R26, R27]. */

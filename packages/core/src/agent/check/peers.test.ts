@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { agentSchema, protocolSchema } from '@witan/protocol/schemas'
 import type { AgentData } from '@witan/protocol'
 import { peerMessagesIn } from '../protocol/peers.ts'
-import { checkPeers, protocolUses, unspoken } from './peers.ts'
+import { acquaintancesOf, checkPeers, protocolUses, unspoken } from './peers.ts'
 
 const stock = protocolSchema.parse({
   name: 'stock',
@@ -79,4 +79,15 @@ describe('the ends of a protocol', () => {
       ['PROTOCOL_UNSPOKEN'],
     )
   })
+})
+
+test('[T19] an acquaintance is a pair whose both ends fit, whatever else its protocol connects', () => {
+  const { agents } = set(
+    agent('two', { role: 'initiator', peers: ['store', 'shed', 'nowhere'] }),
+    agent('one', { role: 'initiator', peers: ['shed'] }),
+    agent('shed', { role: 'responder', peers: ['one'] }),
+    agent('store', { role: 'responder', peers: null }),
+  )
+  const pair = (from: string, to: string) => ({ from, to, protocol: 'stock' })
+  assert.deepEqual(acquaintancesOf(agents), [pair('one', 'shed'), pair('two', 'store')])
 })

@@ -1,6 +1,6 @@
 /** Checks who speaks with whom: each protocol exists, both ends fit, and the tools have names that a model can call. */
 import type { AgentData, Finding } from '@witan/protocol'
-import type { Protocol, ProtocolUse } from '@witan/protocol/protocols'
+import type { Acquaintance, Protocol, ProtocolUse } from '@witan/protocol/protocols'
 import { nearest } from '../nearest.ts'
 import { edgesOf } from '../edges.ts'
 import { otherRole, peerMessagesIn, peerTool, speaksWith } from '../protocol/peers.ts'
@@ -142,6 +142,27 @@ export function protocolUses(agents: AgentSet, protocols: ProtocolSet): readonly
         .sort()
     return { name, initiators: speakers('initiator'), responders: speakers('responder') }
   })
+}
+
+/** Who may begin to write to whom: the pairs whose both ends fit, in the order of the agents' ids. */
+export function acquaintancesOf(agents: AgentSet): readonly Acquaintance[] {
+  const answers = (id: string, from: string, protocol: string) =>
+    agents
+      .get(id)
+      ?.speaks.some((one) => one.protocol === protocol && one.role === 'responder' && takes(one.peers, from)) === true
+  return [...agents.values()]
+    .sort((one, other) => (one.id < other.id ? -1 : 1))
+    .flatMap(({ id: from, speaks }) =>
+      speaks.flatMap(({ protocol, role, peers }) =>
+        role === 'initiator'
+          ? (peers ?? []).filter((to) => answers(to, from, protocol)).map((to) => ({ from, to, protocol }))
+          : [],
+      ),
+    )
+}
+
+function takes(peers: readonly string[] | null, from: string): boolean {
+  return peers === null || peers.includes(from)
 }
 
 /** Warns of protocols that nobody speaks. */
