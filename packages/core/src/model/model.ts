@@ -169,7 +169,7 @@ export class ModelCallError extends Error {
 
 /** The same error once a reader has seen text: another try would say it twice. */
 export function afterText(error: ModelCallError): ModelCallError {
-  return !error.retryable && error.mayHaveCost ? error : changed(error, false)
+  return !error.retryable && error.mayHaveCost ? error : changed(error, false, 'break')
 }
 
 /** The same error of a call of which an earlier request has given something. */
@@ -177,12 +177,16 @@ export function asCostly(error: ModelCallError): ModelCallError {
   return error.mayHaveCost ? error : changed(error, error.retryable)
 }
 
-function changed({ message, status, retryAfterMs, trouble }: ModelCallError, retryable: boolean): ModelCallError {
+function changed(
+  { message, status, retryAfterMs, trouble }: ModelCallError,
+  retryable: boolean,
+  otherwise: CallTrouble | null = null,
+): ModelCallError {
   return new ModelCallError(message, {
     ...(status === null ? {} : { status }),
     ...(retryAfterMs === null || !retryable ? {} : { retryAfterMs }),
     retryable,
-    trouble,
+    trouble: trouble ?? otherwise,
     mayHaveCost: true,
   })
 }

@@ -26,7 +26,8 @@ test('each call has the whole time, and one timer watches over all of them', () 
     [first, ended, last].map((signal) => signal?.aborted),
     [true, false, true],
   )
-  assert.ok(last?.reason instanceof ModelCallError && !last.reason.retryable)
+  assert.ok(last?.reason instanceof ModelCallError && !last.reason.retryable && last.reason.trouble === 'time')
+  assert.equal(last.reason.mayHaveCost, true)
   assert.match(last.reason.message, /more than 5000 ms/)
 })
 

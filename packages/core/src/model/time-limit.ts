@@ -98,5 +98,5 @@ export function isTimeOver({ aborted, reason }: AbortSignal): boolean {
 
 function timeOver(ms: number): ModelCallError {
   const message = `The model call took more than ${ms} ms, all its tries together.`
-  return new ModelCallError(message, { retryable: false })
+  return new ModelCallError(message, { retryable: false, trouble: 'time' })
 }

@@ -105,7 +105,7 @@ test('what an account may spend, and the way to a model, are told apart from wha
 })
 
 test('only trouble with the way to a model names the connection', () => {
-  for (const trouble of ['quota', 'context', null] as const)
+  for (const trouble of ['quota', 'context', 'media', 'files', 'break', 'time', null] as const)
     for (const retryable of [true, false]) assert.doesNotMatch(hintOf(trouble, retryable), /connection|key|address/)
   assert.match(hintOf('access', false), /connection/)
 })

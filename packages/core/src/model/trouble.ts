@@ -2,9 +2,10 @@
 
 /**
  * The way to the model, what its account may spend, or a request that is longer than the model can read. `media`: it does not take
- * files of a type, and was not asked. `files`: the provider refused a request with files.
+ * files of a type, and was not asked. `files`: the provider refused a request with files. `break`: the reply broke off after its first
+ * words. `time`: it took longer than it may.
  */
-export type CallTrouble = 'access' | 'quota' | 'context' | 'media' | 'files'
+export type CallTrouble = 'access' | 'quota' | 'context' | 'media' | 'files' | 'break' | 'time'
 
 /** What a provider said of a failure. */
 export interface Said {
@@ -74,6 +75,7 @@ const gaveUp: readonly number[] = [408, 499, 502, 504, 520, 524]
 
 /** Whether a provider may charge for a failed request. An error status is a refusal and costs nothing; what broke off may cost. */
 export function mayHaveCost(status: number | null, trouble: CallTrouble | null): boolean {
+  if (trouble === 'break' || trouble === 'time') return true
   if (trouble !== null) return false
   return status === null || gaveUp.includes(status)
 }
@@ -103,6 +105,10 @@ export function hintOf(trouble: CallTrouble | null, retryable: boolean): string 
       return 'Take a model that reads files of this type, or send the message without the file.'
     case 'files':
       return 'The request has files: the model may not read them. Take another model, or send the message without the file.'
+    case 'break':
+      return 'Send the message again: the reply broke off, and what people have read of it is not said twice.'
+    case 'time':
+      return 'Ask for less, let the model think less, or raise the limit: `retry.totalMs`, or `totalTimeoutMs` of the model.'
     case null:
       return retryable
         ? 'Try again later: the provider did not answer, and the retries are behind it.'

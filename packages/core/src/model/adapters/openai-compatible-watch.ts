@@ -32,15 +32,16 @@ export function watchCall(caller: AbortSignal, { silenceMs, totalMs }: CallLimit
   const controller = new AbortController()
   let waiting = false
   let heard = true
-  const end = (message: string, retryable: boolean) => controller.abort(new ModelCallError(message, { retryable }))
+  const end = (message: string, trouble: 'time' | null) =>
+    controller.abort(new ModelCallError(message, { retryable: trouble === null, trouble }))
   const onAbort = () => controller.abort(caller.reason)
   const onSilence = () => {
-    if (waiting) end(`The model server sent nothing of its reply for ${silenceMs} ms.`, true)
+    if (waiting) end(`The model server sent nothing of its reply for ${silenceMs} ms.`, null)
     // While its reader took its time, the server could not be heard.
     else heard = true
   }
   let timer = setTimeout(onSilence, silenceMs)
-  const total = setTimeout(() => end(`The model server's reply took more than ${totalMs} ms.`, false), totalMs)
+  const total = setTimeout(() => end(`The model server's reply took more than ${totalMs} ms.`, 'time'), totalMs)
   caller.addEventListener('abort', onAbort, { once: true })
   return {
     signal: controller.signal,

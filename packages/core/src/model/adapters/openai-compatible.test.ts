@@ -239,7 +239,7 @@ test('a stream that is cut before its finish reason is an error, retryable only 
     const early = failure(await play({ ...withoutDone(eventStream([chunk({ role: 'assistant' })])), end }))
     assert.equal(early.retryable, true)
     const late = await play({ ...withoutDone(eventStream(hello.slice(0, 2))), end })
-    assert.deepEqual([late.deltas.join(''), failure(late).retryable], ['Hello', false])
+    assert.deepEqual([late.deltas.join(''), failure(late).retryable, failure(late).trouble], ['Hello', false, 'break'])
   }
   assert.equal(failure(await play(raw())).retryable, true)
 })
@@ -323,7 +323,7 @@ test('a reply that goes on and on ends at the limit for the whole call', { timeo
   const empty = `data: ${JSON.stringify(chunk({}))}\n\n`
   const error = failure(await play({ chunks: [], endless: [empty], paceMs: 2 }, { totalTimeoutMs: 300 }))
   assert.match(error.message, /took more than 300 ms/)
-  assert.equal(error.retryable, false)
+  assert.deepEqual([error.retryable, error.trouble, error.mayHaveCost], [false, 'time', true])
   const long = await play(
     { chunks: [], endless: ['data: ', '{', '"a":', '1', '}\n'], paceMs: 2 },
     { totalTimeoutMs: 300 },
