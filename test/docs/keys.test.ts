@@ -35,7 +35,8 @@ describe('the configurations of examples/keys', () => {
       const { model } = (await request.json()) as { model: unknown }
       sent.push({ url: request.url, authorization: request.headers.get('authorization'), model })
       const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }]
-      return Response.json({ id: '1', created: 1, model, choices })
+      const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+      return Response.json({ id: '1', object: 'chat.completion', created: 1, model, choices, usage })
     }
   })
   after(() => {

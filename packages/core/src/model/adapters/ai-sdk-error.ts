@@ -16,7 +16,7 @@ export function toCallError(error: unknown): ModelCallError {
   const retryAfterMs = isObject(loose.responseHeaders) ? retryAfter(loose.responseHeaders) : null
   const isNetwork = networkCodes.test(codeOf(loose))
   const said = troubleOf({ status, codes: codesOf(loose), text: describe(error) })
-  const trouble = isUnreachable(codeOf(loose)) ? 'access' : said
+  const trouble = isUnreachable(codeOf(loose)) || isUnset(error) ? 'access' : said
   return new ModelCallError(`The model call failed: ${describe(error)}`, {
     ...(status === undefined ? {} : { status }),
     retryable: (isNetwork || trouble === null) && isRetryable(error, loose, status),
@@ -37,6 +37,11 @@ function isRetryable(error: unknown, loose: Loose, status: number | undefined): 
 /** Errors that a provider's package throws before it sends the request. */
 const beforeSending =
   /^AI_(LoadAPIKey|LoadSetting|UnsupportedFunctionality|InvalidArgument|InvalidPrompt|NoSuchModel|NoSuchProviderReference)Error$/
+
+/** Whether a key or a name is missing here. */
+function isUnset(error: unknown): boolean {
+  return error instanceof Error && /^AI_(LoadAPIKey|NoSuchModel)Error$/.test(error.name)
+}
 
 /** Whether the request did not arrive, or was refused. */
 function neverSent(error: unknown, loose: Loose): boolean {

@@ -8,7 +8,7 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider'
-import { APICallError } from '@ai-sdk/provider'
+import { APICallError, LoadAPIKeyError } from '@ai-sdk/provider'
 import { isWitanError } from '@witan/protocol'
 import { MockLanguageModelV3, MockLanguageModelV4 } from 'ai/test'
 import type { ModelMessage } from '../message.ts'
@@ -161,6 +161,8 @@ test('the word of an API error counts, and the conversation it carries is not ke
   )
   assert.deepEqual([broken.status, broken.retryable], [null, true])
   assert.equal((await errorOf(failing(new TypeError('x is undefined')), false)).retryable, false)
+  const unset = await errorOf(failing(new LoadAPIKeyError({ message: 'The key is missing.' })), false)
+  assert.deepEqual([unset.trouble, unset.mayHaveCost], ['access', false])
 })
 
 test('an error part, an end without a finish, and an interruption end the call', async () => {
