@@ -25,7 +25,7 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   const { maxToolCallsPerReply: most } = job.env.ceilings
   const isFlood = asks && reply.toolCalls.length > most
   if (isFlood) recordFlood(call, job, { asked: reply.toolCalls.length, most })
-  const toolCalls = withOwnIds(reply.toolCalls)
+  const toolCalls = withOwnIds(recorded(reply.toolCalls))
   // A call that was given another id is none that its model knows.
   const kept = toolCalls === reply.toolCalls ? keptOf(reply, call, job) : null
   const reasoning = storedReasoning(call, reply)
@@ -105,6 +105,14 @@ function keptOf({ kept }: ModelReply, call: AgentCall, job: Job): KeptParts | nu
   const detail = `A reply of the model of \`${call.agent.id}\` has parts that cannot be stored, and it does not get them back. At most ${longestKept} characters of JSON are.`
   record(job, call.place, { type: 'notice', kind: null, body: { code: 'REPLY_PARTS_DROPPED', detail } })
   return null
+}
+
+/** That many calls of a reply stand in the log. No more may run, whatever the limit. */
+const mostRecorded = 10_000
+
+/** A reply with hundreds of thousands of calls is cut: each of them would be read again with every later request. */
+function recorded(calls: ModelReply['toolCalls']): ModelReply['toolCalls'] {
+  return calls.length > mostRecorded ? calls.slice(0, mostRecorded) : calls
 }
 
 /** Some servers give two calls of one reply the same id; results are matched by it, so each gets its own. */

@@ -82,10 +82,12 @@ export function contentWith(
   const parts = kept.parts
   const calls = new Map(toolCalls.map((call) => [call.id, call]))
   const texts = textsOf(parts, content)
+  let given = 0
   const whole: AiSdkPromptPart[] = []
   for (const part of parts) {
     if (part.type === 'text') {
-      const text = texts.shift() ?? ''
+      const text = texts[given] ?? ''
+      given += 1
       if (text !== '' || part.providerOptions !== undefined) whole.push({ type: 'text', text, ...marksOf(part) })
     } else if (part.type === 'call') {
       const call = calls.get(part.toolCallId)
@@ -93,7 +95,7 @@ export function contentWith(
       whole.push({ ...callOf(call), ...marksOf(part) })
     } else whole.push(part as AiSdkPromptPart)
   }
-  return calls.size > 0 || texts.length > 0 ? null : whole
+  return calls.size > 0 || given < texts.length ? null : whole
 }
 
 /** The text of a message cut as its reply was. One that is not as long any more stands in the first place. */

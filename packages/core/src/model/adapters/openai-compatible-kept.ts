@@ -3,12 +3,13 @@ import type { KeptParts } from '@witan/protocol/entries'
 import type { AssistantMessage } from '../message.ts'
 
 type Json = Readonly<Record<string, unknown>>
+type Detail = Record<string, unknown>
 
 /** The fields of a message that hold thoughts, as they came. */
 export interface Thoughts {
   reasoning_content?: string
   reasoning?: string
-  reasoning_details?: Json[]
+  reasoning_details?: Detail[]
 }
 
 /** As it stands in the log. */
@@ -49,7 +50,7 @@ export function addThoughts(thoughts: Thoughts, said: Json): void {
 }
 
 /** A signature is for the whole text: its pieces, which share an index, must go back as one. What is sealed comes whole. */
-function addDetail(details: Json[], piece: Json): void {
+function addDetail(details: Detail[], piece: Detail): void {
   const last = details.at(-1)
   const goesOn =
     last !== undefined &&
@@ -57,19 +58,18 @@ function addDetail(details: Json[], piece: Json): void {
     piece.index === last.index &&
     piece.type === last.type &&
     piece.data === undefined
-  if (goesOn) details[details.length - 1] = joined(last, piece)
+  if (goesOn) join(last, piece)
   else details.push(piece)
 }
 
-function joined(first: Json, next: Json): Json {
-  const whole: Record<string, unknown> = { ...first }
+/** In place: a copy for each piece takes minutes where a server sends thousands of them. */
+function join(whole: Detail, next: Detail): void {
   for (const [key, value] of Object.entries(next)) {
-    if (value === null || value === undefined) continue
+    if (value === null || value === undefined || key === '__proto__') continue
     const before = whole[key]
     const isWritten = (key === 'text' || key === 'summary') && typeof before === 'string' && typeof value === 'string'
     whole[key] = isWritten ? before + value : value
   }
-  return whole
 }
 
 /** What is to be kept of a reply; undefined where there is nothing, or nobody takes it back. */
@@ -127,6 +127,6 @@ export function wantedBy({ status, message }: { readonly status: number | null; 
   return isMissing && /thought_signature/.test(message) ? 'signatures' : null
 }
 
-function isObject(value: unknown): value is Json {
+function isObject(value: unknown): value is Detail {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -72,7 +72,7 @@ export function addDocument(reply: ReplySoFar, document: unknown, { messages }: 
     addText(reply, said.refusal)
   }
   if (!Array.isArray(said.tool_calls)) return
-  reply.calls ??= createToolCallCollector((position) => freshId(messages, position))
+  reply.calls ??= createToolCallCollector(freshIds(messages))
   for (const piece of said.tool_calls) reply.calls.add(piece)
 }
 
@@ -160,15 +160,23 @@ function count(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
-/** An id that no call of the conversation has, and the same one each time: a reply does not depend on chance. */
-function freshId(messages: readonly ModelMessage[], position: number): string {
-  const taken = new Set<string>()
-  for (const message of messages) {
-    if (message.role === 'assistant') for (const call of message.toolCalls ?? []) taken.add(call.id)
+/** Gives ids that no call of the conversation has, and the same ones each time: a reply does not depend on chance. */
+function freshIds(messages: readonly ModelMessage[]): (position: number) => string {
+  let known: Set<string> | null = null
+  return (position) => {
+    known ??= idsIn(messages)
+    let number = known.size + position
+    while (known.has(`call_${number}`)) number += 1
+    return `call_${number}`
   }
-  let number = taken.size + position
-  while (taken.has(`call_${number}`)) number += 1
-  return `call_${number}`
+}
+
+function idsIn(messages: readonly ModelMessage[]): Set<string> {
+  const ids = new Set<string>()
+  for (const message of messages) {
+    if (message.role === 'assistant') for (const call of message.toolCalls ?? []) ids.add(call.id)
+  }
+  return ids
 }
 
 function isObject(value: unknown): value is Json {

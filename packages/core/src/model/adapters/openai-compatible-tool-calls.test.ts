@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { ModelRequest } from '../model.ts'
+import { addDocument, emptyReply, finishReply } from './openai-compatible-reply.ts'
 import { createToolCallCollector } from './openai-compatible-tool-calls.ts'
 import { seed } from '../../../../../test/support/seeds.ts'
 
@@ -172,4 +174,31 @@ test('calls cut anywhere and mixed by index come out whole', () => {
     }),
     { seed },
   )
+})
+
+test('tens of thousands of calls without an index are read in time', { timeout: 10_000 }, () => {
+  const pieces = Array.from({ length: 60_000 }, (_, at) => ({
+    id: `id${at}`,
+    function: { name: 'f', arguments: '{}' },
+  }))
+  assert.equal(collect(pieces).length, 60_000)
+})
+
+test('tens of thousands of calls without an id get one each in time', { timeout: 10_000 }, () => {
+  const toolCalls = Array.from({ length: 30_000 }, (_, at) => ({ id: `call_${at}`, name: 'f', arguments: '{}' }))
+  const messages = [{ role: 'assistant', content: '', toolCalls }] as const
+  const request: ModelRequest = {
+    messages,
+    tools: [],
+    toolChoice: 'none',
+    temperature: null,
+    reasoningEffort: null,
+    output: null,
+  }
+  const reply = emptyReply(false)
+  const tool_calls = toolCalls.map(() => ({ function: { name: 'f', arguments: '' } }))
+  addDocument(reply, { choices: [{ message: { tool_calls } }] }, request)
+  const ids = new Set(finishReply(reply, '').toolCalls.map(({ id }) => id))
+  assert.equal(ids.size, 30_000)
+  assert.ok(toolCalls.every(({ id }) => !ids.has(id)))
 })

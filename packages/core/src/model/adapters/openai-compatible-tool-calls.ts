@@ -32,9 +32,11 @@ interface Piece {
 export function createToolCallCollector(freshId: (position: number) => string): ToolCallCollector {
   const calls: Call[] = []
   const byIndex = new Map<number, Call>()
+  /** The latest with each id: a reply may have very many calls. */
+  const byId = new Map<string, Call>()
   const find = (piece: Piece): Call | undefined => {
     if (piece.index !== null) return continued(byIndex.get(piece.index), piece)
-    const named = piece.id === '' ? undefined : calls.findLast((call) => call.id === piece.id)
+    const named = piece.id === '' ? undefined : byId.get(piece.id)
     if (named !== undefined) return continued(named, piece)
     // Neither index nor a known id: a name begins a call, anything else belongs to the last one.
     return piece.name === '' ? calls.at(-1) : undefined
@@ -47,8 +49,10 @@ export function createToolCallCollector(freshId: (position: number) => string): 
       if (call === undefined) {
         call = { id: piece.id, name: piece.name, arguments: piece.arguments, extra: piece.extra }
         calls.push(call)
+        byId.set(call.id, call)
       } else extend(call, piece)
       if (piece.index !== null) byIndex.set(piece.index, call)
+      if (!byId.has(call.id)) byId.set(call.id, call)
     },
     finish: () => finished(calls, freshId),
   }
