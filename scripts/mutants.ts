@@ -1,13 +1,15 @@
 /**
  * Breaks the code on purpose, one small way after the other, and expects the tests to notice: a suite is only believed if each of
- * these turns it red. Works on copies, two at a time; names or parts of names as arguments choose among them. A mutant whose tests
- * are red without it proves nothing, and one whose text is not there any more is to be written anew.
+ * these turns it red. Works on copies, two at a time; names or parts of names as arguments choose among them, and `--since COMMIT`
+ * chooses those whose code has changed since then. A mutant whose tests are red without it proves nothing, and one whose text is not
+ * there any more is to be written anew.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const left = new Set(['node_modules', '.git', 'dist', '.witan'])
@@ -21,12 +23,19 @@ interface Mutant {
   readonly only?: string
 }
 
-async function readMutants(wanted: readonly string[]): Promise<readonly Mutant[]> {
+async function readMutants(wanted: readonly string[], since: string | undefined): Promise<readonly Mutant[]> {
   const folder = join(root, 'test/mutants')
   const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort()
   const all: Mutant[] = []
   for (const file of files) all.push(...(JSON.parse(await readFile(join(folder, file), 'utf8')) as Mutant[]))
-  return wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((word) => name.includes(word)))
+  const named = wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((word) => name.includes(word)))
+  if (since === undefined) return named
+  const changed = new Set(changedSince(since))
+  return named.filter(({ edits }) => edits.some(({ file }) => changed.has(file)))
+}
+
+function changedSince(commit: string): readonly string[] {
+  return execFileSync('git', ['diff', '--name-only', commit], { cwd: root, encoding: 'utf8' }).split('\n')
 }
 
 /** A copy of the working tree whose packages are its own and whose dependencies are ours. */
@@ -43,19 +52,20 @@ async function copyTree(): Promise<string> {
   return copy
 }
 
-/** Whether the tests are green; one that does not end in time is not. */
-function isGreen(copy: string, { tests, only }: Pick<Mutant, 'tests' | 'only'>): Promise<boolean> {
+/** Whether the tests are green; one that does not end in time is not. The first red file settles it. */
+async function isGreen(copy: string, { tests, only }: Pick<Mutant, 'tests' | 'only'>): Promise<boolean> {
+  for (const file of tests) if (!(await isFileGreen(copy, file, only))) return false
+  return true
+}
+
+/** A file runs in one process, which is all the isolation that it needs. What the copy has compiled once it does not compile again. */
+function isFileGreen(copy: string, file: string, only: string | undefined): Promise<boolean> {
   const which = only === undefined ? [] : [`--test-name-pattern=${only}`]
-  const args = [
-    '--conditions=witan-source',
-    '--test',
-    '--test-force-exit',
-    `--test-timeout=${limitMs}`,
-    ...which,
-    ...tests,
-  ]
+  const how = ['--test', '--test-isolation=none', '--test-force-exit', `--test-timeout=${limitMs}`]
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(copy, '.compiled') }
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', detached: true })
+    const args = ['--conditions=witan-source', ...how, ...which, file]
+    const child = spawn(process.execPath, args, { cwd: copy, env, stdio: 'ignore', detached: true })
     const timer = setTimeout(() => killAll(child), limitMs)
     child.once('error', reject)
     child.once('exit', (code) => {
@@ -66,7 +76,7 @@ function isGreen(copy: string, { tests, only }: Pick<Mutant, 'tests' | 'only'>):
   })
 }
 
-/** Kills a test runner and the files that it runs: a mutant may loop for ever in one of them. */
+/** Kills a test process and what it started: a mutant may loop for ever in one of them. */
 function killAll({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
@@ -128,7 +138,8 @@ async function judge(copy: string, mutant: Mutant): Promise<Verdict> {
   }
 }
 
-const mutants = await readMutants(process.argv.slice(2))
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { since: { type: 'string' } } })
+const mutants = await readMutants(positionals, values.since)
 const queue = [...mutants]
 const baselines = new Map<string, Promise<boolean>>()
 const copies = Math.min(2, availableParallelism(), queue.length)
