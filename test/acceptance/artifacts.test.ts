@@ -35,7 +35,7 @@ const unknown = '{"error":"unknown artifact"}'
 
 let stage: Stage
 beforeEach(async () => {
-  stage = await createStage({ store: 'file' })
+  stage = await createStage({ store: 'file', hosted: true })
 })
 afterEach(() => stage?.close())
 

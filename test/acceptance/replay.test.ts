@@ -22,7 +22,7 @@ const program = resolve(import.meta.dirname, '../../packages/cli/src/main.ts')
 let stage: Stage
 let folder: string
 beforeEach(async () => {
-  stage = await createStage({ store: 'file' })
+  stage = await createStage({ store: 'file', hosted: true })
   folder = await mkdtemp(join(tmpdir(), 'witan-replay-'))
 })
 afterEach(async () => {
