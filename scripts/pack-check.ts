@@ -1,4 +1,7 @@
-/** Packs every publishable package, installs the tarballs in an empty folder, and uses them as a stranger would. */
+/**
+ * Packs every publishable package, installs the tarballs in an empty folder, and uses them as a stranger would. `--studio-is-built`
+ * packs the Studio's assets as they are: a build empties their folder for a moment, which a test that runs beside it would see.
+ */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,12 +30,18 @@ interface Packed {
 /** Each package by its name. */
 function pack(into: string): Map<string, Packed> {
   const packed = new Map<string, Packed>()
+  const entriesOf = new Map<string, readonly string[]>()
   for (const path of globSync('packages/*/package.json', { cwd: root })) {
     const { name, exports = {} } = JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest
-    const out = run(root, 'npm', ['pack', '--json', '--pack-destination', into, '--workspace', name])
-    const { filename } = firstPacked(JSON.parse(out))
-    const entries = Object.keys(exports).map((key) => name + key.slice(1))
-    packed.set(name, { tarball: join(into, filename), entries })
+    entriesOf.set(
+      name,
+      Object.keys(exports).map((key) => name + key.slice(1)),
+    )
+  }
+  const chosen = [...entriesOf.keys()].flatMap((name) => ['--workspace', name])
+  const out = run(root, 'npm', ['pack', '--json', '--pack-destination', into, ...chosen])
+  for (const { name, filename } of allPacked(JSON.parse(out))) {
+    packed.set(name, { tarball: join(into, filename), entries: entriesOf.get(name) ?? [] })
     const kilobytes = Math.ceil(statSync(join(into, filename)).size / 1000)
     console.log(`packed ${name}: ${kilobytes} kB`)
   }
@@ -40,9 +49,8 @@ function pack(into: string): Map<string, Packed> {
 }
 
 /** npm prints a list, or from version 12 an object by name. */
-function firstPacked(printed: unknown): { filename: string } {
-  const [first] = Array.isArray(printed) ? printed : Object.values(printed as Record<string, unknown>)
-  return first as { filename: string }
+function allPacked(printed: unknown): readonly { readonly name: string; readonly filename: string }[] {
+  return Object.values(printed as Record<string, { readonly name: string; readonly filename: string }>)
 }
 
 /** Installs tarballs in a new folder and returns the folder. */
@@ -71,7 +79,8 @@ function checkSize(what: keyof typeof limits, folder: string): boolean {
 function main(): boolean {
   const temporary = mkdtempSync(join(tmpdir(), 'witan-pack-'))
   try {
-    run(root, 'npm', ['run', '--silent', 'build'])
+    if (!process.argv.includes('--studio-is-built')) run(root, 'npm', ['run', '--silent', 'prepare'])
+    run(root, 'npm', ['run', '--silent', 'build:code'])
     const packed = pack(temporary)
     const library = install(temporary, [packed.get('@witan/protocol')?.tarball, packed.get('@witan/core')?.tarball])
     const everything = install(
