@@ -3,7 +3,7 @@ import type { AgentData, SubAgentEdge } from '@witan/protocol'
 import { mayUseTool } from '../identity/agent-access.ts'
 import type { FindAgent } from '../tool/delegation.ts'
 import type { Caller } from '../tool/tool.ts'
-import { edgesOf } from './edges.ts'
+import { type Edge, edgesOf } from './edges.ts'
 
 const mostLines = 40
 const longestLine = 160
@@ -24,10 +24,12 @@ export function describeDelegate(find: FindAgent): (edge: SubAgentEdge, child: A
   return (edge, child, caller) => {
     // A delegate at the maximum depth cannot delegate.
     const deeper = caller.depth + 1 < caller.maxDepth
-    const others = edgesOf(child).map(({ agent }) => (deeper ? find(caller, agent) : null))
+    const other = ({ agent }: Edge) => (deeper ? find(caller, agent) : null)
     const isSecret = hidesTools(child, caller)
     const found = isSecret ? undefined : known.get(edge)
-    if (found?.child === child && others.every((one, index) => one === found.others[index])) return found.text
+    if (found?.child === child && edgesOf(child).every((one, index) => other(one) === found.others[index]))
+      return found.text
+    const others = edgesOf(child).map(other)
     const isShown = (name: string) => mayUseTool(child.access, name, caller.principal)
     const text = [edge.description || child.description, listOf(child, { others, isShown })]
       .filter((part) => part !== '')
@@ -39,7 +41,8 @@ export function describeDelegate(find: FindAgent): (edge: SubAgentEdge, child: A
 
 /** Whether a delegate has tools that it may not use in this run. They are left out of its description. */
 function hidesTools({ access }: AgentData, { principal }: Caller): boolean {
-  return Object.keys(access.tools ?? {}).some((name) => !mayUseTool(access, name, principal))
+  if (access.tools === undefined) return false
+  return Object.keys(access.tools).some((name) => !mayUseTool(access, name, principal))
 }
 
 function listOf(

@@ -24,38 +24,42 @@ export function foldMessage(
   const document = reader?.document ?? documentAt(state, place.document, place.document)
   // A person's message to the root is stored raw; every other message was attributed and escaped when it was written.
   const isAttributed = place.parentCall !== null || author === 'witan'
-  const spoken = place.parentCall === null ? spokenBy(state, body) : null
-  document.inbox.push({
+  const waiting: Writable<WaitingMessage> = {
     author,
     text: files === undefined ? body.text : withMentions(body.text, files),
     isAttributed,
     // A task's report is scrubbed for its reader, as a delegate's answer is.
     isScrubbed: tasks !== undefined,
-    ...(artificialActions === undefined ? {} : { calls: artificialActions }),
-    ...(files === undefined ? {} : { files }),
-    ...(id === undefined ? {} : { id }),
-    ...spoken,
-    ...(tasks === undefined ? {} : { told: takeUntold(state, tasks) }),
-  })
+  }
+  if (artificialActions !== undefined) waiting.calls = artificialActions
+  if (files !== undefined) waiting.files = files
+  if (id !== undefined) waiting.id = id
+  if (place.parentCall === null) noteSpeaker(state, body, waiting)
+  if (tasks !== undefined) waiting.told = takeUntold(state, tasks)
+  document.inbox.push(waiting)
 }
+
+type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
 /**
  * Somebody speaks to the root. A person's words name their speaker if at least two people take part or have spoken; those of nobody
  * in particular do from the first such words on [C6].
  */
-function spokenBy(
+function noteSpeaker(
   state: ConversationState,
   { author, authorKind }: MessageBody,
-): Pick<WaitingMessage, 'people' | 'isNamed'> | null {
+  waiting: Writable<WaitingMessage>,
+): void {
   if (authorKind === undefined) {
-    const isNamed = state.hasNamed && author === 'user' && companyOf(state.people) > 1
-    return isNamed ? { isNamed } : null
+    if (state.hasNamed && author === 'user' && companyOf(state.people) > 1) waiting.isNamed = true
+    return
   }
   state.people = changed(state.people, { id: author, name: null, roles: [] }, 'spoke')
   const { people } = state
-  if (companyOf(people, author) < 2) return { people }
+  waiting.people = people
+  if (companyOf(people, author) < 2) return
   state.hasNamed = true
-  return { people, isNamed: true }
+  waiting.isNamed = true
 }
 
 /** A text that mentions the files behind it, one per line. */
@@ -87,9 +91,10 @@ export function delegatedMessage({ message, parent, step, exchange }: AgentCall)
 export function readWords(waiting: WaitingMessage, reader: AgentCall, before: Said | undefined): readonly Said[] {
   const { agent, scrub } = reader
   const { author, text, isAttributed, isScrubbed, calls, files, people } = waiting
-  const plain: Words = { kind: 'words', author, to: agent.id, text, isAttributed, isScrubbed, scrub }
-  const named = namesSpeaker(waiting, before) ? { namedTo: rootOf(reader) } : undefined
-  const words: Words = { ...plain, ...(files && { files }), ...(people && { people }), ...named }
+  const words: Writable<Words> = { kind: 'words', author, to: agent.id, text, isAttributed, isScrubbed, scrub }
+  if (files !== undefined) words.files = files
+  if (people !== undefined) words.people = people
+  if (namesSpeaker(waiting, before)) words.namedTo = rootOf(reader)
   return calls === undefined ? [words] : [words, ...broughtAlong(calls, reader)]
 }
 

@@ -147,9 +147,12 @@ function spawnOf({ peer, map, message }: PeerMessage, sent: ExchangeMessage, { a
   }
 }
 
+const nothing: readonly string[] = []
+
 /** What a responder reads of its protocols in its system message. */
 export function peerLines({ protocol }: Pick<PeerContext, 'protocol'>): (caller: Caller) => readonly string[] {
   return (caller) => {
+    if (caller.agent.speaks.length === 0) return nothing
     const names = caller.agent.speaks.filter(({ role }) => role === 'responder').map((one) => one.protocol)
     return [...new Set(names)].flatMap((name) => {
       const found = protocol(caller, name)?.data
