@@ -142,7 +142,8 @@ function newDocument(state: ConversationState, key: string, path: string): Docum
     tokens: null,
   }
   state.documents.set(key, document)
-  const [, base = path, ordinal = '1'] = path.includes('~') ? (/^(.*)~(\d+)$/s.exec(path) ?? []) : []
-  state.ordinals.set(base, Math.max(state.ordinals.get(base) ?? 0, Number(ordinal)))
+  const numbered = path.includes('~') ? /^(.*)~(\d+)$/s.exec(path) : null
+  const base = numbered?.[1] ?? path
+  state.ordinals.set(base, Math.max(state.ordinals.get(base) ?? 0, Number(numbered?.[2] ?? 1)))
   return document
 }

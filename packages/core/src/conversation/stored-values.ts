@@ -9,9 +9,13 @@ export interface Stored {
   readonly hiddenAfter: ReadonlyMap<string, number>
 }
 
+/** Shared: most conversations have no values. */
+const nothing: Stored = { given: new Map(), hiddenAfter: new Map() }
+
 /** The values from the row of a conversation. */
 export function storedOf(parameters: ConversationRow['parameters']): Stored {
   const all = Object.entries(parameters)
+  if (all.length === 0) return nothing
   return {
     given: new Map(all.map(([name, [value, hidden]]) => [name, { value: value as ParameterValue, hidden }])),
     hiddenAfter: new Map(all.flatMap(([name, [, , after]]) => (after === undefined ? [] : [[name, after] as const]))),
@@ -33,6 +37,7 @@ export function tightened(stored: Stored, names: readonly string[], after: numbe
 
 /** The values that a run starting at `seq` binds. It keeps these flags to its end, as it keeps its revisions. */
 export function givenAt({ given, hiddenAfter }: Stored, seq: number): ConversationValues {
+  if (hiddenAfter.size === 0) return given
   const later = [...hiddenAfter].filter(([, after]) => after >= seq)
   if (later.length === 0) return given
   const then = new Map(given)
