@@ -33,7 +33,7 @@ export class ContentWriter {
 
   /** A text. */
   text(text: string): string {
-    return this.#keep(cutText(this.#head(text, this.#limit), this.#limit))
+    return this.#keep(cutText(headOf(text, this.#limit, this.#scrub), this.#limit))
   }
 
   /** A value as JSON, a text as it is. */
@@ -70,42 +70,10 @@ export class ContentWriter {
     }
     for (const most of shapes) {
       if (isLonger(value, limit, most)) continue
-      const shorter = this.#clean(this.#shortened(value, most))
+      const shorter = this.#clean(shortened(value, most, this.#scrub))
       if (fits(shorter, limit)) return shorter
     }
     return JSON.stringify('[cut]')
-  }
-
-  /** A value with its long texts, lists and objects cut and marked. */
-  #shortened(value: unknown, most: Shape): unknown {
-    if (typeof value === 'string') return cutText(this.#head(value, most.bytes), most.bytes + markRoom)
-    if (typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) {
-      const kept = value.slice(0, most.items).map((item) => this.#shortened(item, most))
-      return kept.length === value.length ? kept : [...kept, `[cut: ${value.length - kept.length} more]`]
-    }
-    const fields = Object.entries(value)
-    const kept = fields.slice(0, most.items).map(([key, one]) => {
-      return [cutText(this.#head(key, longestKey), longestKey), this.#shortened(one, most)] as const
-    })
-    const rest = fields.length - kept.length
-    return Object.fromEntries(rest === 0 ? kept : [...kept, ['[cut]', `${rest} more`]])
-  }
-
-  /**
-   * A text without hidden values. Of one that is much longer than \`bytes\` it is the beginning: it ends before whatever may be the
-   * beginning of a hidden value, and what lies behind is not even read, since a reply may have ten megabytes.
-   */
-  #head(text: string, bytes: number): Head {
-    const enough = Math.min(mostRead, 2 * bytes)
-    if (text.length <= enough) return { text: plain(this.#scrub === null ? text : this.#scrub(text)), whole: null }
-    if (this.#scrub === null) return { text: plain(text.slice(0, enough)), whole: text }
-    const pieces = this.#scrub.inPieces()
-    let clean = ''
-    for (let from = 0; from < enough && clean.length < bytes; from += pieceLength)
-      clean += pieces.take(text.slice(from, Math.min(from + pieceLength, enough)))
-    // A text that was cut before may hold a part of a value in front of its mark, which only the scrubber of whole texts finds.
-    return { text: plain(clean.includes('[cut: ') ? this.#scrub(clean) : clean), whole: text }
   }
 
   #clean(value: unknown): string {
@@ -123,6 +91,38 @@ export class ContentWriter {
     this.#written += text.length
     return text
   }
+}
+
+/** A value with its long texts, lists and objects cut and marked. */
+function shortened(value: unknown, most: Shape, scrub: Scrubber): unknown {
+  if (typeof value === 'string') return cutText(headOf(value, most.bytes, scrub), most.bytes + markRoom)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const kept = value.slice(0, most.items).map((item) => shortened(item, most, scrub))
+    return kept.length === value.length ? kept : [...kept, `[cut: ${value.length - kept.length} more]`]
+  }
+  const fields = Object.entries(value)
+  const kept = fields.slice(0, most.items).map(([key, one]) => {
+    return [cutText(headOf(key, longestKey, scrub), longestKey), shortened(one, most, scrub)] as const
+  })
+  const rest = fields.length - kept.length
+  return Object.fromEntries(rest === 0 ? kept : [...kept, ['[cut]', `${rest} more`]])
+}
+
+/**
+ * A text without hidden values. Of one that is much longer than \`bytes\` it is the beginning: it ends before whatever may be the
+ * beginning of a hidden value, and what lies behind is not even read, since a reply may have ten megabytes.
+ */
+function headOf(text: string, bytes: number, scrub: Scrubber): Head {
+  const enough = Math.min(mostRead, 2 * bytes)
+  if (text.length <= enough) return { text: plain(scrub === null ? text : scrub(text)), whole: null }
+  if (scrub === null) return { text: plain(text.slice(0, enough)), whole: text }
+  const pieces = scrub.inPieces()
+  let clean = ''
+  for (let from = 0; from < enough && clean.length < bytes; from += pieceLength)
+    clean += pieces.take(text.slice(from, Math.min(from + pieceLength, enough)))
+  // A text that was cut before may hold a part of a value in front of its mark, which only the scrubber of whole texts finds.
+  return { text: plain(clean.includes('[cut: ') ? scrub(clean) : clean), whole: text }
 }
 
 /** Without lone surrogates and NUL, for which a database behind a collector may refuse a whole batch. */
