@@ -44,7 +44,7 @@ const treatments: Readonly<Record<string, (socket: Socket) => void>> = {
 const never = new AbortController().signal
 const timeoutMs = 300
 const parcels: readonly Parcel[] = [
-  { spans: [new Uint8Array(4_000_000)], bytes: 4_000_000, group: '', summary: null, files: [] },
+  { data: new Uint8Array(4_000_000), count: 1, bytes: 4_000_000, group: '', summary: null, files: [] },
 ]
 
 for (const [name, treat] of Object.entries(treatments))
@@ -63,5 +63,5 @@ for (const [name, treat] of Object.entries(treatments))
     }
     const open = server.sockets.filter(({ destroyed }) => !destroyed)
     await Promise.all(open.map((socket) => once(socket.resume(), 'close')))
-    assert.ok(server.sockets.length >= 2)
+    assert.ok(server.sockets.length >= 1)
   })
