@@ -7,9 +7,6 @@ import { existsSync, globSync } from 'node:fs'
 
 const known = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/snap/bin/chromium']
 
-/** Two at once made tests fail that look at what a page shows for a moment. */
-const filesAtOnce = 1
-
 function findChromium(): string | undefined {
   return [process.env.WITAN_CHROMIUM ?? '', ...known].find((path) => path !== '' && existsSync(path))
 }
@@ -30,7 +27,8 @@ function main(): number {
   const chromium = findChromium()
   if (chromium === undefined) return couldNotRun('no Chromium; install one or set WITAN_CHROMIUM to its path')
   const env = { ...process.env, WITAN_CHROMIUM: chromium }
-  const words = ['--test', `--test-concurrency=${filesAtOnce}`, '--test-timeout=300000', ...files]
+  // One process and one browser for all. Two files at once made tests fail that look at what a page shows for a moment.
+  const words = ['--test', '--test-isolation=none', '--test-force-exit', '--test-timeout=300000', ...files.sort()]
   return spawnSync(process.execPath, words, { stdio: 'inherit', env }).status ?? 1
 }
 

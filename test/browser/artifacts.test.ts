@@ -8,7 +8,7 @@ import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
 import { z } from 'zod'
 import { payloads } from './support/canned-agents.ts'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 const script = '<script>window.__attacked=1; document.title = "owned"; alert(1)</script>'
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="240" height="90" onload="window.__attacked=1">${script}
@@ -109,7 +109,7 @@ describe('artifacts in the Studio', { skip: missing(), timeout: 300_000 }, () =>
     client.close()
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 const skip = missing()
 
@@ -18,7 +18,7 @@ describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
     server = await startServer(await loadConfig({ file, env: { WITAN_LOG_LEVEL: 'error' } }))
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

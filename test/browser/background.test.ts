@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { type BackgroundServer, startBackgroundServer } from './support/background-server.ts'
-import { missing, openBrowser, openPage } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage } from './support/browser.ts'
 
 const skip = missing()
 
@@ -15,7 +15,7 @@ describe('tasks in the Studio', { skip, timeout: 300_000 }, () => {
     server = await startBackgroundServer()
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

@@ -6,7 +6,7 @@ import { defineAgent } from '@witan/core'
 import { type ScriptedModel, scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 /** A small picture of two colours. */
 function chart(): Buffer {
@@ -66,7 +66,7 @@ describe('files in the Studio', { skip: missing(), timeout: 300_000 }, () => {
     })
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

@@ -6,7 +6,7 @@ import { defineAgent } from '@witan/core'
 import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 const usage = { inputTokens: 12_000, outputTokens: 3_000, cachedInputTokens: 0, reasoningTokens: 0 }
 const price = { inputPerMillion: 3, outputPerMillion: 15 }
@@ -51,7 +51,7 @@ describe('the health page', { skip: missing() }, () => {
     browser = await openBrowser()
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

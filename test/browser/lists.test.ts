@@ -5,7 +5,7 @@ import { createClient } from '@witan/client'
 import { scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 import { type StatesServer, startStatesServer } from './support/states-server.ts'
 
 describe('the lists of the Studio', { skip: missing(), timeout: 300_000 }, () => {
@@ -28,7 +28,7 @@ describe('the lists of the Studio', { skip: missing(), timeout: 300_000 }, () =>
   })
   after(async () => {
     server?.open()
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

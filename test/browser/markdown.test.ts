@@ -5,7 +5,7 @@ import { defineAgent } from '@witan/core'
 import { lastUserMessage, scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 const fence = '```'
 const rich = `# Your holidays
@@ -79,7 +79,7 @@ describe('answers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
   })
   after(async () => {
     next()
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

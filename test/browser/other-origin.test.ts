@@ -10,7 +10,7 @@ import { scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
 import { rolldown } from 'rolldown'
-import { missing, openBrowser } from './support/browser.ts'
+import { closePages, missing, openBrowser } from './support/browser.ts'
 
 /** The client as a page of somebody's own application loads it. */
 async function clientScript(): Promise<string> {
@@ -50,7 +50,7 @@ describe('a page of another origin', { skip: missing(), timeout: 120_000 }, () =
     })
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     await witan?.close()
     for (const { server } of pages ?? []) server.close()
   })

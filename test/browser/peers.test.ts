@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@witan/client'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 describe('peers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
   let browser: Browser
@@ -16,7 +16,7 @@ describe('peers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
     server = await startServer(await loadConfig({ file, env: { WITAN_LOG_LEVEL: 'error' } }))
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

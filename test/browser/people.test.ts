@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@witan/client'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 const skip = missing()
 
@@ -19,7 +19,7 @@ describe('people in the Studio', { skip, timeout: 300_000 }, () => {
     server = await startServer(await loadConfig({ file, env: { WITAN_LOG_LEVEL: 'error' } }))
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

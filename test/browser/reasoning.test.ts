@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { defineAgent, type Model } from '@witan/core'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 const thoughts = ['The window is wet, ', 'so it rains. <b>Or</b> somebody cleans it.']
 
@@ -44,7 +44,7 @@ describe('reasoning in the Studio', { skip: missing(), timeout: 300_000 }, () =>
   })
   after(async () => {
     next()
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

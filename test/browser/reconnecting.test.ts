@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { createClient } from '@witan/client'
 import type { Browser, Page } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 import { type RestartingServer, startRestartingServer } from './support/restarting-server.ts'
 
 const skip = missing()
@@ -18,7 +18,7 @@ describe('a Studio whose server goes away', { skip, timeout: 300_000 }, () => {
   before(async () => {
     browser = await openBrowser()
   })
-  after(async () => await browser?.close())
+  after(closePages)
 
   async function place(context: TestContext, store: 'file' | 'memory' = 'file') {
     const folder = await mkdtemp(join(tmpdir(), 'witan-away-'))

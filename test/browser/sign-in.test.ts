@@ -11,7 +11,7 @@ import { createKey } from '@witan/core/tooling'
 import { keyRequestSchema } from '@witan/protocol/schemas'
 import { loadConfig, startServer } from '@witan/server'
 import type { Browser } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 const skip = missing()
 /** What Chromium says of a request without a key, and of one that a role does not reach. */
@@ -28,7 +28,7 @@ describe('a Studio that asks for a key', { skip, timeout: 300_000 }, () => {
   before(async () => {
     browser = await openBrowser()
   })
-  after(async () => await browser?.close())
+  after(closePages)
 
   /** A server in mode `keys`, and keys of three people: two admins of the database shop, one of another. */
   async function place(context: TestContext) {

@@ -6,7 +6,7 @@ import { aiSdkModel, defineAgent } from '@witan/core'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import { MockLanguageModelV4 } from 'ai/test'
 import type { Browser } from 'playwright-core'
-import { missing, openBrowser, openPage } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage } from './support/browser.ts'
 
 const usage = {
   inputTokens: { total: 1, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
@@ -61,7 +61,7 @@ describe('the first message in the Studio', { skip: missing(), timeout: 300_000 
   })
   after(async () => {
     open()
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

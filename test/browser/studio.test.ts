@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 import { payloads } from './support/canned-agents.ts'
 import { startStub } from './support/stub-server.ts'
 import { openTarget, type Target } from './support/target.ts'
@@ -19,7 +19,7 @@ describe('the Studio', { skip, timeout: 300_000 }, () => {
     target = await openTarget()
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     await target?.close()
   })
 
@@ -265,7 +265,7 @@ describe('the Studio against a stub with trouble', { skip, timeout: 300_000 }, (
   before(async () => {
     browser = await openBrowser()
   })
-  after(async () => await browser?.close())
+  after(closePages)
 
   test('stored markup in names, descriptions, tools and messages is text and runs nothing [D19]', async () => {
     const stub = await startStub({ pieceMs: 2 })

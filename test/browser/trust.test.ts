@@ -10,7 +10,7 @@ import { scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
 import { z } from 'zod'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 const calls = ['mine', 'everybodys', 'reads', 'leaves'].map((name) => ({ name, arguments: {} }))
 const delegation = { name: 'profile', arguments: { message: 'Look it up', topic: 'leave' } }
@@ -82,7 +82,7 @@ describe('trust in the Studio', { skip: missing(), timeout: 300_000 }, () => {
     })
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     await server?.close()
     await rm(folder, { recursive: true })
   })

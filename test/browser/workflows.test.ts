@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@witan/client'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
 
 describe('workflows in the Studio', { skip: missing(), timeout: 300_000 }, () => {
   let browser: Browser
@@ -23,7 +23,7 @@ describe('workflows in the Studio', { skip: missing(), timeout: 300_000 }, () =>
     client.close()
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     await server?.close()
   })
 

@@ -16,9 +16,18 @@ export function missing(): string | false {
   return false
 }
 
-/** Starts it. Containers have no sandbox of their own to offer, hence the flag. */
-export async function openBrowser(): Promise<Browser> {
-  return await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+let browser: Promise<Browser> | null = null
+
+/** The browser of this process, which ends with it. Containers have no sandbox of their own to offer, hence the flag. */
+export function openBrowser(): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  return browser
+}
+
+/** Closes every page, so that nothing of one file is left to the next. */
+export async function closePages(): Promise<void> {
+  const contexts = (await browser)?.contexts() ?? []
+  await Promise.all(contexts.map((context) => context.close()))
 }
 
 /** A page and what it did that it should not have done. */
