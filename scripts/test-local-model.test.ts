@@ -58,12 +58,12 @@ test('a model that keeps to the protocol passes, whatever it says', async (conte
     const { code, out } = await run({ WITAN_LOCAL_MODEL_URL: await serve(context, kind) })
     assert.equal(code, 0, out)
     assert.match(out, /local model: parrot at 127\.0\.0\.1:\d+\n/)
-    assert.match(out, /pass 4\n/)
+    assert.match(out, /pass 5\n/)
   }
 })
 
 test('a server that refuses the requests fails', async (context) => {
   const { code, out } = await run({ WITAN_LOCAL_MODEL_URL: await serve(context, 'refusing') })
   assert.equal(code, 1)
-  assert.match(out, /fail 4\n/)
+  assert.match(out, /fail 5\n/)
 })

@@ -32,7 +32,7 @@ async function testWith(url: string): Promise<number> {
   if (model === undefined) return couldNotRun(`${new URL(url).host} has no model`)
   console.log(`local model: ${model} at ${new URL(url).host}`)
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const words = ['--conditions=witan-source', '--no-warnings', '--test', '--test-timeout=300000']
+  const words = ['--conditions=witan-source', '--no-warnings', '--test', '--test-timeout=600000']
   const ended = spawnSync(process.execPath, [...words, ...globSync('test/local-model/*.test.ts')], {
     stdio: 'inherit',
     env: { ...env, WITAN_LOCAL_MODEL_URL: url, WITAN_LOCAL_MODEL: model },

@@ -1,6 +1,5 @@
 /** The example as a person meets it: the comparison, the check, and no key in the environment. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRuntime } from '@witan/core'
+import { compare, run } from './command.ts'
 import type { Measured } from './compare/measured.ts'
 import { run as measure, truth } from './compare/run.ts'
 import { saveModel } from './compare/save.ts'
@@ -18,26 +18,6 @@ import { setupsOf } from './setups/all.ts'
 import { byScript } from './setups/setup.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-function run(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const kept = { PATH: process.env['PATH'] ?? '', ...env }
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      ['--no-warnings', '--conditions=witan-source', ...words],
-      { env: kept },
-      (error, out, err) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    )
-  })
-}
-const compare = (words: readonly string[], env?: Readonly<Record<string, string>>) =>
-  run([here('./compare.ts'), ...words], env)
 
 test('[Tb16] [Tb28] four set-ups of one task are compared: what they cost, whom they asked, what they found and missed', async () => {
   const { code, out, err } = await compare(['--json'])
@@ -101,7 +81,7 @@ test('with a model every agent asks it; one that makes no model is reported, and
   const asked: { readonly authorization: string | undefined; readonly body: string }[] = []
   const server = createServer(async (request, response) => {
     asked.push({ authorization: request.headers.authorization, body: await text(request) })
-    const message = { role: 'assistant', content: 'I would rather not.' }
+    const message = { role: 'assistant', content: 'I would\n\u001b[2J rather not.' }
     const usage = { prompt_tokens: 100, completion_tokens: 5 }
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ model: 'm-1', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }))
@@ -114,6 +94,10 @@ test('with a model every agent asks it; one that makes no model is reported, and
   assert.equal(code, 0, out)
   assert.match(out, /^Model: own\/m-1\n/)
   assert.match(out, /\nteam +4 +1 +100 +5 .* no model /)
+  assert.match(
+    out,
+    /\nteam: it saved no process model\. Its last words: “I would \[2J rather not\.”\nteam: .* Try a larger one/,
+  )
   assert.equal(asked[0]?.authorization, 'Bearer key-of-mine')
   assert.match(asked[0]?.body ?? '', /office-interviewer_ask/)
   assert.doesNotMatch(asked[0]?.body ?? '', /Ines|Marek/, 'no name of a person reaches a model')

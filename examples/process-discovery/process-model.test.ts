@@ -122,10 +122,10 @@ test('people answer a question of any length and form, and hold nobody up', () =
     ' if'.repeat(33_000),
     '\n.'.repeat(50_000),
   ]
-  const began = performance.now()
+  const began = process.cpuUsage()
   for (const worker of people) for (const question of questions) assert.ok(answerOf(worker, question).length > 0)
-  const took = performance.now() - began
-  assert.ok(took < 2_000, `${took} ms`)
+  const took = process.cpuUsage(began).user / 1000
+  assert.ok(took < 2_000, `${took} ms of CPU`)
 })
 
 test('people say what they know to a free question, look up what is in doubt, and say when they do not know', () => {

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
+import { compare } from '../../examples/process-discovery/command.ts'
 import { createRuntime, type Runtime } from '@witan/core'
 import { witan } from '../../examples/northwind/command.ts'
 import { assertSound } from '../support/claims.ts'
@@ -125,6 +126,19 @@ describe('a small model on this machine', () => {
     assert.doesNotMatch(out, /no language model is called/)
     // It may call tools that do not exist or answer without any: then the run fails by name, and never otherwise.
     if (code !== 0) assert.match(`${out}${err}`, /[A-Z]{3,}_[A-Z_]+/)
+    assert.ok(code === 0 || code === 1, `${code}: ${err}`)
+  })
+
+  test('compares a set-up of the process discovery: it ends by itself, with a table and with what to do next', async () => {
+    const env = { WITAN_BASE_URL: baseUrl }
+    const { code, out, err } = await compare(['--setup', 'monolithic', '--model', `own/${model}`], env)
+    const requests = taken()
+    assert.ok(requests.length <= 120, `${requests.length} model calls`)
+    assert.ok(requests.every((body) => (body['tools'] as unknown[]).length > 0))
+    assert.match(out, /^Model: own\/.+\n\nset-up +agents +model calls/, err)
+    assert.match(out, /\nmonolithic +1 +\d+ +\d/)
+    // What it makes may be nothing, or nonsense. Then there is a line that says what, and why.
+    assert.match(out, /\nmonolithic: (it saved no process model|left: |[A-Z_]{6,}: )|\b0 +–/)
     assert.ok(code === 0 || code === 1, `${code}: ${err}`)
   })
 })

@@ -7,6 +7,8 @@ export interface Measured {
   readonly status: RunResult['status']
   /** Why it did not complete; null if it did. */
   readonly problem: string | null
+  /** What the root said last. */
+  readonly lastWords: string
   readonly agents: number
   readonly modelCalls: number
   readonly inputTokens: number

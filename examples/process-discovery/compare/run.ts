@@ -41,7 +41,7 @@ export async function run(runtime: Runtime, setup: Setup, told: (progress: Progr
 }
 
 async function measure(runtime: Runtime, setup: Setup, result: RunResult): Promise<Omit<Measured, 'seconds'>> {
-  const { usage, error, status, conversationId: conversation } = result
+  const { usage, error, status, text, conversationId: conversation } = result
   const { participants: all, arrows } = await runtime.getDiagram(result.runId)
   const isPerson = new Set(all.filter((one) => one.isPerson).map(({ id }) => id))
   const versions: (readonly string[])[] = []
@@ -55,7 +55,7 @@ async function measure(runtime: Runtime, setup: Setup, result: RunResult): Promi
   return {
     ...{ setup: setup.name, conversation, status, agents: setup.agents.length },
     problem: error === null ? null : `${error.code}: ${error.detail}`,
-    ...{ modelCalls, inputTokens, outputTokens, costUsd, byAgent },
+    ...{ lastWords: text ?? '', modelCalls, inputTokens, outputTokens, costUsd, byAgent },
     questions: arrows.filter(({ kind, from, to }) => kind === 'message' && !isPerson.has(from) && isPerson.has(to))
       .length,
     messages: arrows.filter(({ from, to }) => !isPerson.has(from) && !isPerson.has(to)).length,

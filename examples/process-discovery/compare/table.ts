@@ -59,10 +59,23 @@ export function tableLines(all: readonly Measured[], { colours }: { readonly col
   ]
 }
 
-function notesOn({ problem, status, faultsLeft }: Measured): readonly string[] {
+function notesOn({ problem, status, faultsLeft, lastWords }: Measured): readonly string[] {
   const broke = problem ?? (status === 'completed' ? null : `it ended ${status}`)
+  const isEmpty = broke === null && faultsLeft === null
   return [
     ...(broke === null ? [] : [broke]),
+    ...(isEmpty ? [`it saved no process model. Its last words: ${quoted(lastWords)}`, advice] : []),
     ...(faultsLeft === null || faultsLeft.length === 0 ? [] : [`left: ${faultsLeft.join('; ')}`]),
   ]
+}
+
+const advice =
+  'The model has to call the tools that it gets. Try a larger one, or run without --model to see a script do it.'
+const mostQuoted = 200
+
+/** Words of a model on one line, without what moves a terminal. */
+function quoted(words: string): string {
+  const line = words.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
+  const shown = line.length > mostQuoted ? `${line.slice(0, mostQuoted).trimEnd()}…` : line
+  return shown === '' ? 'none.' : `“${shown}”`
 }
