@@ -14,7 +14,7 @@ import type { SqliteConnection } from './sqlite-connection.ts'
 import { useContents } from './sqlite-content-rows.ts'
 import { setParticipants } from './sqlite-participant-rows.ts'
 import { firstRunKey, nextKey, startJob, takeJob } from './sqlite-job-rows.ts'
-import { noteUsage, removeConversation, type TurnFacts, writeFacts } from './sqlite-usage-rows.ts'
+import { removeConversation, type WaitingUsage } from './sqlite-usage-rows.ts'
 import { jobOf, jsonText, optionalText, type StoredJob, storedJob } from './sqlite-rows.ts'
 
 /** The heads that earlier appends left, by channel, those of the latest appends last. Nothing else was written since. */
@@ -32,10 +32,10 @@ interface Head {
 /** How many heads are kept. Without one, an append reads it. */
 const mostHeads = 1024
 
-/** What one transaction keeps between its writes. */
+/** What is kept between writes. */
 export interface Turn {
   readonly heads: Heads
-  readonly facts: TurnFacts
+  readonly usage: WaitingUsage
 }
 
 /** Where and when an append is stored. */
@@ -47,7 +47,7 @@ export interface AppendPlace extends Turn {
 /** An append under way. */
 interface Member {
   readonly connection: SqliteConnection
-  readonly facts: TurnFacts
+  readonly usage: WaitingUsage
   readonly append: Append
   readonly head: Head | null
   /** The number of an expired conversation of this id, which is deleted when a new one is created. */
@@ -59,12 +59,12 @@ const keysOfConversation = 1_048_576
 
 /** Stores one append, or returns the refusal. Throws `STORE_UNAVAILABLE`, before anything is written, if the conversation is full. */
 export function storeAppend(at: AppendPlace, append: Append, texts: readonly string[]): AppendResult {
-  const { connection, heads, facts } = at
+  const { connection, heads, usage } = at
   const channel = channelOf(append.database, append.conversation)
   const known = heads.get(channel)
   const member = {
     connection,
-    facts,
+    usage,
     append,
     ...(known === undefined || isPast(known, at.now) ? readHead(at, append) : { head: known, over: null }),
   }
@@ -138,10 +138,7 @@ function write(
   const before = member.head?.lastSeq ?? 0
   const lastSeq = before + texts.length
   if (lastSeq >= keysOfConversation) throw fullError(append.conversation)
-  if (member.over !== null) {
-    writeFacts(connection, member.facts)
-    removeConversation(connection, member.over)
-  }
+  if (member.over !== null) removeConversation(connection, member.usage, member.over)
   const number = member.head?.number ?? createConversation(connection, newRow(append))
   let key = number * keysOfConversation + before
   for (const text of texts) connection.run(logSql.insertEntry, ++key, text)
@@ -152,11 +149,12 @@ function write(
   if (append.open !== undefined) for (const row of append.open) insertInterruption(connection, row, number)
   if (append.settle !== undefined) settle(connection, append)
   const { database, note } = append
-  if (append.contents !== undefined) useContents(connection, append.contents, { database, number })
-  if (append.participants !== undefined) setParticipants(connection, append.participants, { database, number })
-  insertArtifacts(connection, append.entries, { database, number, before })
+  const at = { database, number, before }
+  if (append.contents !== undefined) useContents(connection, append.contents, at)
+  if (append.participants !== undefined) setParticipants(connection, append.participants, at)
+  insertArtifacts(connection, append.entries, at)
   if (append.usedBy !== undefined)
-    noteUsage(member.facts, append.entries, { database, conversation: append.conversation, user: append.usedBy })
+    member.usage.note(connection, append.entries, { ...at, conversation: append.conversation, user: append.usedBy })
   if (note !== undefined && note.text !== null) connection.run(replySql.noteReply, database, note.key, note.text)
   const rows: JobRow[] = []
   let head: Head | null = {

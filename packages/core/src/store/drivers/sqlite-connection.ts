@@ -110,7 +110,8 @@ function migrate(db: DatabaseSync): void {
   db.exec('begin immediate')
   const version = numberOf(db, 'pragma user_version')
   for (const migration of migrations.slice(version)) db.exec(migration)
-  if (version < usageVersion) countLogs(db)
+  if (version < usageVersion) db.exec('delete from usage_marks') // no sums were there
+  countLogs(db)
   if (version < migrations.length) {
     db.exec(`pragma application_id = ${applicationId}; pragma user_version = ${migrations.length}`)
   }

@@ -1,20 +1,31 @@
-/** Counts the usage in the logs of earlier versions, as a part of their migration. */
+/** Counts the usage in logs that is not in the sums, when a file is opened. */
 import type { DatabaseSync } from 'node:sqlite'
 import { entryOf } from '../entry-text.ts'
 import { usageSql } from '../sql/usage.ts'
 import { LogUsage, type UsageSums } from '../usage-records.ts'
 
-/** Counts all logs of a file that an earlier version has written. */
+interface Uncounted {
+  readonly number: number
+  readonly database: string
+  readonly id: string
+  readonly seq: number
+}
+
+/** Counts what the marks of a file say: what a process that was killed had not added up, and all logs of an earlier version. */
 export function countLogs(db: DatabaseSync): void {
-  const [read, add] = [db.prepare(usageSql.readLogs), db.prepare(usageSql.addUsage)]
-  let [last, log] = ['', new LogUsage()]
-  for (const { database, id, text, own } of read.iterate()) {
-    const conversation = id as string
-    const name = `${database} ${conversation}`
-    if (name !== last) [last, log] = [name, new LogUsage()]
-    const rows = log.rowsOf(entryOf(text as string, 0), { conversation, isOwn: own === 1 })
-    for (const row of rows) add.run(database as string, row.by, row.key, row.day, ...valuesOf(row))
+  const [find, read, add] = [
+    db.prepare(usageSql.uncounted),
+    db.prepare(usageSql.readLog),
+    db.prepare(usageSql.addUsage),
+  ]
+  for (const { number, database, id, seq } of find.all() as unknown as Uncounted[]) {
+    const log = new LogUsage()
+    for (const { text, own } of read.iterate(number, database, seq)) {
+      const rows = log.rowsOf(entryOf(text as string, 0), { conversation: id, isOwn: own === 1 })
+      for (const row of rows) add.run(database, row.by, row.key, row.day, ...valuesOf(row))
+    }
   }
+  for (const sql of usageSql.markAll) db.exec(sql)
 }
 
 /** Sums in the order of their columns. */

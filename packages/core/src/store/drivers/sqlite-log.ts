@@ -3,7 +3,7 @@ import { placeOf } from '../cursor.ts'
 import { entryOf, entryText } from '../entry-text.ts'
 import { logSql } from '../sql/log.ts'
 import type { JobRow, Store } from '../store.ts'
-import { storeAppend } from './sqlite-append.ts'
+import { storeAppend, type Turn } from './sqlite-append.ts'
 import { sweepContents } from './sqlite-contents.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { conversationRow, listedConversation } from './sqlite-rows.ts'
@@ -51,9 +51,9 @@ export function logMethods(session: SqliteSession): LogMethods {
         return rows.map(listedConversation)
       }),
     async deleteConversation(database, id) {
-      const isGone = await session.write((connection) => {
+      const isGone = await session.write((connection, { usage }) => {
         const found = connection.get(logSql.findConversation, database, id)
-        if (found !== null) removeConversation(connection, found.number as number)
+        if (found !== null) removeConversation(connection, usage, found.number as number)
         return found !== null
       })
       if (isGone) await sweepContents(session, released)
@@ -62,7 +62,7 @@ export function logMethods(session: SqliteSession): LogMethods {
     async sweepConversations(limit) {
       const isDue = await session.read(({ get }) => get(logSql.goneConversations, session.now(), 1) !== null)
       if (!isDue) return []
-      const gone = await session.write((connection) => sweep(connection, session.now(), limit))
+      const gone = await session.write((connection, turn) => sweep(connection, turn, { now: session.now(), limit }))
       await sweepContents(session, released)
       return gone
     },
@@ -75,9 +75,13 @@ export function logMethods(session: SqliteSession): LogMethods {
   }
 }
 
-function sweep(connection: SqliteConnection, now: number, limit: number): { database: string; id: string }[] {
+function sweep(
+  connection: SqliteConnection,
+  { usage }: Turn,
+  { now, limit }: { readonly now: number; readonly limit: number },
+): { database: string; id: string }[] {
   return connection.all(logSql.goneConversations, now, limit).map(({ number, database, id }) => {
-    removeConversation(connection, number as number)
+    removeConversation(connection, usage, number as number)
     return { database: database as string, id: id as string }
   })
 }

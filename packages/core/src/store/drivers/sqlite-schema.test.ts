@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { type UsageDimension, usageDimensions } from '@witan/protocol/schemas'
 import {
   addJob,
   change,
@@ -26,6 +27,7 @@ import { logSql } from '../sql/log.ts'
 import { participantSql } from '../sql/participants.ts'
 import { replySql } from '../sql/replies.ts'
 import { migrations, usageVersion } from '../sql/schema.ts'
+import { usageSql } from '../sql/usage.ts'
 import type { Store } from '../store.ts'
 import { sqliteStore } from './sqlite.ts'
 
@@ -122,13 +124,45 @@ test('the usage in the logs of an earlier version is counted once, when its file
   await uncounted(first)
   await first.close()
   const db = new DatabaseSync(file)
-  db.exec(`drop table usage; drop table usage_facts; pragma user_version = ${usageVersion - 1}`)
+  db.exec(`drop table usage; drop table usage_marks; pragma user_version = ${usageVersion - 1}`)
   db.close()
   for (let time = 1; time <= 2; time += 1) {
     const store = sqliteStore({ file, synchronous: 'normal' })
     await store.open()
     await assertCounted(store)
     await store.close()
+  }
+})
+
+test('what version 12 had not added up is in the sums, once, when its file is opened [T27]', async (context) => {
+  const file = newFile(context)
+  const db = new DatabaseSync(file)
+  for (const migration of migrations.slice(0, usageVersion)) db.exec(migration)
+  const sums = (calls: number, date: string) => `${calls}, 1, 7, 5, 3, 1, 0, 0.25, 0, 0, ${date}`
+  const fact = (model: string, date: string) =>
+    `('default', 'chats/1', 'user:eve', 'clerk', ${model}, 1, ${sums(1, date)})`
+  db.exec(`
+insert into usage values ('default', 'agent', 'clerk', 1, ${sums(2, `'2026-02-01'`)});
+insert into usage_facts (database, conversation, user, agent, model, day, model_calls, tool_calls, input_tokens, output_tokens,
+  cached_input_tokens, reasoning_tokens, cache_write_tokens, cost_usd, unpriced, incomplete, price_date)
+values ${fact(`'big'`, `'2026-01-01'`)}, ${fact('null', 'null')};
+pragma application_id = ${0x5749544e}; pragma user_version = ${usageVersion}`)
+  db.close()
+  for (let time = 1; time <= 2; time += 1) {
+    const store = sqliteStore({ file, synchronous: 'normal' })
+    await store.open()
+    const rowsBy = (by: UsageDimension) => store.listUsage(database, { by, after: null, limit: 9 })
+    const seen = []
+    for (const by of usageDimensions)
+      for (const row of await rowsBy(by)) seen.push([by, row.key, row.modelCalls, row.toolCalls, row.priceDate])
+    await store.close()
+    assert.deepEqual(seen, [
+      ['agent', 'clerk', 4, 3, '2026-01-01'],
+      ['conversation', 'chats/1', 2, 2, '2026-01-01'],
+      ['user', 'user:eve', 2, 2, '2026-01-01'],
+      ['model', 'big', 1, 0, '2026-01-01'],
+      ['day', '', 2, 2, '2026-01-01'],
+    ])
   }
 })
 
@@ -152,14 +186,22 @@ test('what an earlier owner began to answer is forgotten when the file is opened
 
 // cost
 
-/** Statements that run once, or that are asked for all of something. */
-const mayScan = new Set(['listDatabases', 'dropLostReplies'])
+/** Statements that run once, that are asked for all of something, or whose table is always small. */
+const mayScan = new Set(['listDatabases', 'dropLostReplies', 'readMarks', 'markAll', 'uncounted'])
 
 test('every statement that runs again and again finds its rows by an index', (context) => {
   const db = new DatabaseSync(':memory:')
   context.after(() => db.close())
   for (const migration of migrations) db.exec(migration)
-  const all = Object.entries({ ...jobSql, ...logSql, ...interruptionSql, ...replySql, ...participantSql, ...keySql })
+  const all = Object.entries({
+    ...jobSql,
+    ...logSql,
+    ...interruptionSql,
+    ...replySql,
+    ...participantSql,
+    ...keySql,
+    ...usageSql,
+  })
   const scans: string[] = []
   for (const [name, sql] of all) {
     if (mayScan.has(name)) continue

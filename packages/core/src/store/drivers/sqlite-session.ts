@@ -4,7 +4,7 @@ import { openConnection, type SqliteConnection, type SqliteSettings } from './sq
 import { unavailable } from './sqlite-error.ts'
 import type { Turn } from './sqlite-append.ts'
 import { CommitGroup } from './sqlite-group.ts'
-import { writeFacts } from './sqlite-usage-rows.ts'
+import { WaitingUsage } from './sqlite-usage-rows.ts'
 
 interface Opened {
   readonly connection: SqliteConnection
@@ -38,14 +38,15 @@ export class SqliteSession {
   async #open(): Promise<void> {
     const connection = await openConnection(this.#settings)
     this.atWork.clear()
-    const turn: Turn = { heads: new Map(), facts: { list: [], waiting: 0 } }
+    const turn: Turn = { heads: new Map(), usage: new WaitingUsage() }
     const group = new CommitGroup(connection, {
       alone: () => this.atWork.size < 2,
-      begin() {
-        turn.facts.list = []
+      begin: () => turn.usage.begin(),
+      end: () => turn.usage.end(connection),
+      undo() {
+        turn.heads.clear()
+        turn.usage.undo()
       },
-      end: () => writeFacts(connection, turn.facts),
-      undo: () => turn.heads.clear(),
     })
     this.#opened = { connection, group, turn }
   }
@@ -56,10 +57,10 @@ export class SqliteSession {
   }
 
   /** Reads committed rows. */
-  async read<Value>(work: (connection: SqliteConnection) => Value): Promise<Value> {
-    const { connection } = this.#use()
+  async read<Value>(work: (connection: SqliteConnection, turn: Turn) => Value): Promise<Value> {
+    const { connection, turn } = this.#use()
     try {
-      return work(connection)
+      return work(connection, turn)
     } catch (error) {
       throw unavailable(error)
     }
@@ -72,17 +73,18 @@ export class SqliteSession {
   async write<Value>(work: (connection: SqliteConnection, turn: Turn) => Value, isAppend = false): Promise<Value> {
     const { connection, group, turn } = this.#use()
     return group.write(() => {
-      if (!isAppend) {
-        turn.heads.clear()
-        writeFacts(connection, turn.facts)
-      }
+      if (!isAppend) turn.heads.clear()
       return work(connection, turn)
     })
   }
 
-  /** Commits the waiting writes and closes the file. */
+  /** Commits the waiting writes and closes the file. What it cannot add up then is counted when the file is opened again. */
   async close(): Promise<void> {
     await this.#opening?.catch(() => {})
+    if (this.#opened !== null) {
+      const { connection, group, turn } = this.#opened
+      if (!turn.usage.isEmpty) group.write(() => turn.usage.addUp(connection)).catch(() => {})
+    }
     this.#opened?.group.close()
     this.#opened?.connection.close()
     this.#opened = null

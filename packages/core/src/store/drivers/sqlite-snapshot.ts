@@ -14,7 +14,7 @@ import { insertJob, nextKey } from './sqlite-job-rows.ts'
 import { conversationRow, interruptionRow, jobOfTuple } from './sqlite-rows.ts'
 import { participantsOf, setParticipants } from './sqlite-participant-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
-import { addUsage, removeConversation } from './sqlite-usage-rows.ts'
+import { addUsage, removeConversation, type WaitingUsage } from './sqlite-usage-rows.ts'
 
 type WholeMethods = Pick<Store, 'listDatabases' | 'readWhole' | 'putWhole' | 'checkWritable'>
 
@@ -43,9 +43,9 @@ export function wholeMethods(session: SqliteSession): WholeMethods {
     async putWhole(database, whole) {
       const arrived = arriving(database, whole)
       const texts = arrived.entries.map(entryText) // an entry that JSON cannot hold fails here, without the group
-      return session.write((connection) => put(connection, arrived, { texts, now: session.now() }))
+      return session.write((connection, { usage }) => put(connection, arrived, { texts, usage, now: session.now() }))
     },
-    checkWritable: () => session.write((connection) => tryToWrite(connection, session.now())),
+    checkWritable: () => session.write((connection, { usage }) => tryToWrite(connection, usage, session.now())),
   }
 }
 
@@ -53,17 +53,17 @@ export function wholeMethods(session: SqliteSession): WholeMethods {
 const trialId = ' trial'
 
 /** Writes to the disk, although the content is unchanged in the end. */
-function tryToWrite(connection: SqliteConnection, now: number): void {
+function tryToWrite(connection: SqliteConnection, usage: WaitingUsage, now: number): void {
   const whole = trialConversation('default', trialId, now)
-  if (!put(connection, whole, { texts: whole.entries.map(entryText), now })) return
+  if (!put(connection, whole, { texts: whole.entries.map(entryText), usage, now })) return
   const number = connection.get(logSql.findConversation, 'default', whole.row.id)?.number as number
-  removeConversation(connection, number)
+  removeConversation(connection, usage, number)
 }
 
 function put(
   connection: SqliteConnection,
   { row, entries, jobs, interruptions, contents = [], participants = [] }: WholeConversation,
-  { texts, now }: { readonly texts: readonly string[]; readonly now: number },
+  { texts, usage, now }: { readonly texts: readonly string[]; readonly usage: WaitingUsage; readonly now: number },
 ): boolean {
   const { get, tuple, run } = connection
   const { database, id } = row
@@ -73,7 +73,7 @@ function put(
   if (jobs.some((job) => isTaken(tuple(jobSql.conversationOfJob, database, job.id)?.[0] ?? null))) return false
   const stateOf = (name: string) => tuple(interruptionSql.interruptionState, database, name)
   if (interruptions.some(({ view }) => isTaken(stateOf(view.id)?.[0] ?? null))) return false
-  if (found !== null) removeConversation(connection, found)
+  if (found !== null) removeConversation(connection, usage, found)
   const number = createConversation(connection, row)
   let key = number * 1_048_576
   for (const text of texts) run(logSql.insertEntry, ++key, text)
@@ -83,5 +83,6 @@ function put(
   setParticipants(connection, participants, { database, number })
   insertArtifacts(connection, entries, { database, number, before: 0 })
   for (const one of usageOfWhole(id, { entries, jobs })) addUsage(connection, database, one)
+  usage.addUp(connection)
   return true
 }

@@ -279,6 +279,42 @@ create table usage_facts (
 );
 `
 
+/** Adds to the sums what waits in `usage_facts`. Calls of tools are no model's. */
+const addFacts = ['agent', 'conversation', 'day', 'model', 'user'].map((dimension) => {
+  const key = dimension === 'day' ? `''` : dimension
+  return `
+insert into usage
+select database, '${dimension}', ${key}, day, sum(model_calls), ${dimension === 'model' ? '0' : 'sum(tool_calls)'}, sum(input_tokens),
+  sum(output_tokens), sum(cached_input_tokens), sum(reasoning_tokens), sum(cache_write_tokens), sum(cost_usd), sum(unpriced),
+  sum(incomplete), min(price_date)
+from usage_facts where ${key} is not null group by database, ${key}, day
+on conflict do update set model_calls = model_calls + excluded.model_calls, tool_calls = tool_calls + excluded.tool_calls,
+  input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
+  cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
+  reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens,
+  cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens, cost_usd = cost_usd + excluded.cost_usd,
+  unpriced = unpriced + excluded.unpriced, incomplete = incomplete + excluded.incomplete,
+  price_date = case when excluded.price_date is null or price_date <= excluded.price_date then price_date
+    else excluded.price_date end;`
+})
+
+/**
+ * Which usage the sums have: of a conversation with a mark, that of the entries up to `seq`; of the others before the last mark,
+ * all; of those after it, none. Here they have everything. Earlier versions would add what is not there to sums that are.
+ */
+const usageMarks = `
+${addFacts.join('')}
+drop table usage_facts;
+create table usage_marks (
+  conversation integer primary key,
+  seq integer not null
+);
+insert into usage_marks (conversation, seq)
+select c.number, coalesce((select max(e.key) & 1048575 from entries e
+  where e.key >= c.number * 1048576 and e.key < (c.number + 1) * 1048576), 0)
+from conversations c order by c.number desc limit 1;
+`
+
 /** Every migration in order; the schema's version is how many have run. */
 export const migrations: readonly string[] = [
   first,
@@ -293,6 +329,7 @@ export const migrations: readonly string[] = [
   principals,
   artifacts,
   usage,
+  usageMarks,
 ]
 
 /** The first version with sums of usage. */

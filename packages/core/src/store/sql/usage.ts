@@ -13,13 +13,12 @@ const together = `do update set
 
 const columns = `dimension, key, day, ${sums.join(', ')}, price_date`
 
-const dimensions = [
-  ['agent', 'agent'],
-  ['conversation', 'conversation'],
-  ['day', `''`],
-  ['model', 'model'],
-  ['user', 'user'],
-] as const
+/** The last conversation with its last seq. */
+const markLast = `
+insert into usage_marks (conversation, seq)
+select c.number, coalesce((select max(e.key) & 1048575 from entries e
+  where e.key >= c.number * 1048576 and e.key < (c.number + 1) * 1048576), 0)
+from conversations c order by c.number desc limit 1`
 
 /** Statements on sums of usage. */
 export const usageSql = {
@@ -28,23 +27,10 @@ export const usageSql = {
 insert into usage (database, ${columns})
 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 on conflict ${together}`,
-  /** Keeps a fact until it is added up: a write at the end of a table, so that an append touches one page more. */
-  insertFact: `
-insert into usage_facts (database, conversation, user, agent, model, day, ${sums.join(', ')}, price_date)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`,
-  anyFact: 'select 1 as one from usage_facts limit 1',
-  /** Adds all facts up, for each dimension. Calls of tools are no model's. */
-  addUp: [
-    ...dimensions.map(
-      ([dimension, key]) => `
-insert into usage (database, ${columns})
-select database, '${dimension}', ${key}, day,
-  ${sums.map((name) => (name === 'tool_calls' && dimension === 'model' ? '0' : `sum(${name})`)).join(', ')}, min(price_date)
-from usage_facts where ${key} is not null group by database, ${key}, day
-on conflict ${together}`,
-    ),
-    'delete from usage_facts',
-  ],
+  readMarks: 'select conversation from usage_marks order by conversation',
+  mark: 'insert into usage_marks (conversation, seq) values (?1, ?2)',
+  /** Marks that the sums have the usage of all entries. */
+  markAll: ['delete from usage_marks', markLast],
   listUsage: `
 select ${columns} from usage
 where database = ?1 and dimension = ?2 and (key, day) > (?3, ?4) order by key, day limit ?5`,
@@ -52,11 +38,21 @@ where database = ?1 and dimension = ?2 and (key, day) > (?3, ?4) order by key, d
   deleteUsage: `
 delete from usage where dimension = 'conversation'
   and (database, key) = (select c.database, c.id from conversations c where c.number = ?1)`,
-  /** What counts of all logs, and the starts of runs before it. A fork has no job for what it has copied. */
-  readLogs: `
-select c.database, c.id, e.text, exists (select 1 from jobs j
-  where j.database = c.database and j.id = e.text ->> '$[3]' and j.key / 1048576 = c.number) as own
-from entries e join conversations c on c.number = e.key / 1048576
-where e.text like '["end","model",%' or e.text like '["start",%' or e.text like '["notice",%"USAGE_INCOMPLETE"%'
+  /** The conversations with entries whose usage is not in the sums, and the seq up to which it is. */
+  uncounted: `
+select c.number, c.database, c.id, coalesce(m.seq, 0) as seq from conversations c left join usage_marks m on m.conversation = c.number
+where c.number in (
+  select number from conversations where number > (select coalesce(max(conversation), 0) from usage_marks)
+  union select k.conversation from usage_marks k where exists (select 1 from entries e
+    where e.key > k.conversation * 1048576 + k.seq and e.key < (k.conversation + 1) * 1048576))`,
+  /**
+   * What counts of the log of the conversation `?1`, and the starts of its runs. Only what is after the seq `?3` is `own`, and a fork has
+   * no job for what it has copied.
+   */
+  readLog: `
+select e.text, e.key > ?1 * 1048576 + ?3 and exists (select 1 from jobs j
+  where j.database = ?2 and j.id = e.text ->> '$[3]' and j.key / 1048576 = ?1) as own
+from entries e where e.key >= ?1 * 1048576 and e.key < (?1 + 1) * 1048576
+  and (e.text like '["end","model",%' or e.text like '["start",%' or e.text like '["notice",%"USAGE_INCOMPLETE"%')
 order by e.key`,
 } as const

@@ -269,6 +269,9 @@ alter table {s}.entries no force row level security;
 alter table {s}.jobs no force row level security;
 `
 
+/** Here usage is added up at once. The step keeps the versions of both stores equal. */
+const usageMarks = 'select 1'
+
 /** One step of the schema. */
 export interface Migration {
   readonly sql: string
@@ -290,6 +293,7 @@ export const migrations: readonly Migration[] = [
   { sql: principals, worksFrom: 10 },
   { sql: artifacts, worksFrom: 11 },
   { sql: usage, worksFrom: 12 },
+  { sql: usageMarks, worksFrom: 12 },
 ]
 
 /** The first version with sums of usage. */
