@@ -93,6 +93,16 @@ export function spanContent(entry: Entry): Readonly<Record<string, unknown>> {
   return content
 }
 
+/** One field of `spanContent`, if it is a field of the body; undefined if the table does not show it. */
+export function spanField<One extends Entry, Field extends keyof One['body'] & string>(
+  { type, kind, body }: One,
+  field: Field,
+): One['body'][Field] | undefined {
+  const { event, also, span } = readersOf(type, kind)
+  const isShown = event.includes(field) || span?.includes(field) === true || also?.includes(field) === true
+  return isShown ? (body as One['body'])[field] : undefined
+}
+
 /** Whether an entry is of an agent's call that has control of the run: the root's, or one that control was handed to from there [K07]. */
 export function hasControl({ place, kind, type }: Pick<Entry, 'place' | 'kind' | 'type'>): boolean {
   return place.invocation === place.run && kind !== 'tool' && type !== 'checkpoint' && type !== 'artifact'

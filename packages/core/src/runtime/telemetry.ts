@@ -1,6 +1,7 @@
 /** Connects telemetry to the parts of a runtime: the log, the definitions and the conversations. */
-import type { Entry } from '@witan/protocol/entries'
+import type { AgentStartBody, Entry } from '@witan/protocol/entries'
 import type { Registry } from '../agent/registry.ts'
+import type { AgentLookup } from '../conversation/fold.ts'
 import { storedOf } from '../conversation/stored-values.ts'
 import { entriesOf, type WarmConversations } from '../conversation/warm.ts'
 import type { Clock } from '../identity/clock.ts'
@@ -36,22 +37,41 @@ export function telemetryOf(
     values: (database, id) => valuesOf(parts, database, id),
     read: (job) => readJob(store, job),
     content: contentAccess(store).readContent,
-    async agents(database, starts) {
-      for (const { type, kind, body } of starts)
-        if (type === 'start' && kind === 'agent') await registry.ensureRevision(database, body.agent, body.revision)
-      return (id, revision) => registry.revision(database, id, revision)
+    agents(database, starts) {
+      const lookup: AgentLookup = (id, revision) => registry.revision(database, id, revision)
+      const isKnown = ({ type, kind, body }: Entry) =>
+        type !== 'start' || kind !== 'agent' || isLoaded(registry, database, body)
+      // What ran in this process is loaded, and need not be waited for.
+      return starts.every(isKnown) ? lookup : loadAgents(registry, database, starts).then(() => lookup)
     },
   })
 }
 
+function isLoaded(registry: Registry, database: string, start: AgentStartBody): boolean {
+  try {
+    registry.revision(database, start.agent, start.revision)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function loadAgents(registry: Registry, database: string, starts: readonly Entry[]): Promise<void> {
+  for (const { type, kind, body } of starts)
+    if (type === 'start' && kind === 'agent') await registry.ensureRevision(database, body.agent, body.revision)
+}
+
 /** The values of a conversation with their flags of now: of a warm one they are known, another one is read. Null if it is gone. */
-async function valuesOf(
+function valuesOf(
   { warm, store }: TelemetryParts,
   database: string,
   id: string,
-): Promise<ConversationValues | null> {
+): ConversationValues | Promise<ConversationValues | null> {
   const log = warm().peek(database, id)
-  if (log !== null) return log.state.stored.given
+  return log === null ? readValues(store, database, id) : log.state.stored.given
+}
+
+async function readValues(store: Store, database: string, id: string): Promise<ConversationValues | null> {
   const row = await store.getConversation(database, id)
   return row === null ? null : storedOf(row.parameters).given
 }

@@ -67,7 +67,8 @@ export class Collector {
       if (entry.type === 'start' && entry.kind === 'agent' && ownerOf(entry) === entry.place.call)
         this.#begin(name, entry)
     }
-    for (const entry of entries) this.#takeOne(name, entry)
+    this.#sort(name, entries)
+    this.#trim()
     const open = this.#channels.get(name)
     if (open !== undefined) open.lastSeq = entries.at(-1)?.seq ?? 0
   }
@@ -82,19 +83,30 @@ export class Collector {
     this.#open.set(place.call, { channel: name, entries: [], starts })
   }
 
-  #takeOne(name: string, entry: Entry): void {
-    const { place, job, type, kind } = entry
-    const owner = ownerOf(entry)
-    const open = this.#open.get(owner)
-    if (type === 'start') (open ?? this.#open.get(job))?.starts.push(entry)
-    if (open !== undefined) this.#keep(owner, open, entry)
-    if ((type === 'end' || type === 'error') && kind === 'agent' && place.call === job) this.#end(name, entry)
+  /** Puts entries to their jobs; most stand next to others of the same job. */
+  #sort(name: string, entries: readonly Entry[]): void {
+    let owner: string | null = null
+    let open: Collected | undefined
+    for (const entry of entries) {
+      const { place, job, type, kind } = entry
+      const its = ownerOf(entry)
+      if (its !== owner) open = this.#open.get(its)
+      owner = its
+      if (type === 'start') (open ?? this.#open.get(job))?.starts.push(entry)
+      if (open !== undefined) {
+        open.entries.push(entry)
+        this.#count += 1
+      }
+      const isEnd = (type === 'end' || type === 'error') && kind === 'agent' && place.call === job
+      if (isEnd) this.#end(name, entry)
+      else if (open !== undefined && open.entries.length > most.entriesOfJob) this.#drop(its)
+      else continue
+      owner = null
+    }
   }
 
-  #keep(job: string, open: Collected, entry: Entry): void {
-    open.entries.push(entry)
-    this.#count += 1
-    if (open.entries.length > most.entriesOfJob) this.#drop(job)
+  #trim(): void {
+    if (this.#count <= most.entries && this.#open.size <= most.jobs) return
     for (const oldest of this.#open.keys()) {
       if (this.#count <= most.entries && this.#open.size <= most.jobs) return
       this.#drop(oldest)

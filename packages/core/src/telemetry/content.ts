@@ -25,7 +25,8 @@ interface Head {
 /** Writes the content of one trace. */
 export class ContentWriter {
   readonly #scrub: Scrubber
-  #written = 0
+  /** The characters that were written, and those that were looked at, roughly. */
+  readonly count = { written: 0, read: 0 }
 
   constructor(scrub: Scrubber) {
     this.#scrub = scrub
@@ -33,12 +34,14 @@ export class ContentWriter {
 
   /** A text. */
   text(text: string): string {
-    return this.#keep(cutText(headOf(text, this.#limit, this.#scrub), this.#limit))
+    this.count.read += text.length
+    const limit = limitOf(this.count)
+    return this.#keep(cutText(headOf(text, limit, this.#scrub), limit))
   }
 
   /** A value as JSON, a text as it is. */
   value(value: unknown): string {
-    return typeof value === 'string' ? this.text(value) : this.#keep(this.#json(value, this.#limit))
+    return typeof value === 'string' ? this.text(value) : this.#keep(this.#json(value, limitOf(this.count)))
   }
 
   /** A piece of what `list` joins: JSON that fits by itself. */
@@ -48,12 +51,8 @@ export class ContentWriter {
 
   /** A list of JSON pieces. Where they are too long together, the earlier ones are left out, and `mark` stands for them. */
   list(pieces: readonly string[], mark: (count: number) => string): string {
-    const limit = this.#limit - 3 * markRoom
-    let from = pieces.length
-    for (let length = 0; from > 0; from -= 1) {
-      length += Buffer.byteLength(pieces[from - 1] as string) + 1
-      if (length > limit) break
-    }
+    const limit = limitOf(this.count) - 3 * markRoom
+    const from = firstThatFits(pieces, limit)
     const kept = pieces.slice(from)
     return this.#keep(`[${(from === 0 ? kept : [mark(from), ...kept]).join(',')}]`)
   }
@@ -61,6 +60,7 @@ export class ContentWriter {
   #json(value: unknown, limit: number): string {
     const isLong = isLonger(value, limit)
     const written = isLong ? null : this.#clean(value)
+    this.count.read += written?.length ?? longestTrace
     if (written !== null && fits(written, limit)) return written
     if (isLong && this.#scrub !== null && !isLonger(value, mostRead)) {
       // It may fit once it is scrubbed.
@@ -77,18 +77,15 @@ export class ContentWriter {
   }
 
   #clean(value: unknown): string {
-    const written = plain(JSON.stringify(value) ?? 'null')
+    // JSON escapes lone surrogates and NUL.
+    const written = JSON.stringify(value) ?? 'null'
     if (this.#scrub === null || this.#scrub(written) === written) return written
     // A number, or text that spells a value together with what follows it, would otherwise leave invalid JSON.
-    return this.#scrub(plain(JSON.stringify(scrubbedValue(value, this.#scrub)) ?? 'null'))
-  }
-
-  get #limit(): number {
-    return this.#written < longestTrace ? longestAttribute : shortAttribute
+    return this.#scrub(JSON.stringify(scrubbedValue(value, this.#scrub)) ?? 'null')
   }
 
   #keep(text: string): string {
-    this.#written += text.length
+    this.count.written += text.length
     return text
   }
 }
@@ -125,10 +122,41 @@ function headOf(text: string, bytes: number, scrub: Scrubber): Head {
   return { text: plain(clean.includes('[cut: ') ? scrub(clean) : clean), whole: text }
 }
 
+/** The JSON of values that never change, such as the instructions of a revision of an agent. */
+const fixedValues = new WeakMap<object, string>()
+
+/** The value of an owner that never changes, made once; without an owner, it is made each time. Nothing may be hidden in it. */
+export function fixedValue(writer: ContentWriter, owner: object | null, make: () => object): string {
+  if (owner === null || limitOf(writer.count) < longestAttribute) return writer.value(make())
+  const known = fixedValues.get(owner)
+  if (known !== undefined) return writer.text(known)
+  const made = writer.value(make())
+  fixedValues.set(owner, made)
+  return made
+}
+
+/** The most bytes of the next attribute of a trace. */
+function limitOf({ written }: ContentWriter['count']): number {
+  return written < longestTrace ? longestAttribute : shortAttribute
+}
+
 /** Without lone surrogates and NUL, for which a database behind a collector may refuse a whole batch. */
 function plain(text: string): string {
   const whole = text.toWellFormed()
   return whole.includes('\0') ? whole.replaceAll('\0', '\uFFFD') : whole
+}
+
+/** The first of the last pieces that fit together. */
+function firstThatFits(pieces: readonly string[], limit: number): number {
+  let characters = 0
+  for (const piece of pieces) characters += piece.length + 1
+  if (characters * 3 <= limit) return 0
+  let from = pieces.length
+  for (let length = 0; from > 0; from -= 1) {
+    length += Buffer.byteLength(pieces[from - 1] as string) + 1
+    if (length > limit) break
+  }
+  return from
 }
 
 function fits(text: string, limit: number): boolean {
@@ -137,19 +165,22 @@ function fits(text: string, limit: number): boolean {
 
 /** Whether a value of that shape is written with more characters than `limit`, whatever they are. Stops as soon as it knows. */
 function isLonger(value: unknown, limit: number, { bytes, items }: Shape = anyShape): boolean {
-  const open = [value]
-  let length = 0
-  while (open.length > 0 && length <= limit) {
-    const one = open.pop()
-    length += 1
-    if (typeof one === 'string') length += Math.min(one.length, bytes)
-    else if (Array.isArray(one)) {
-      if (Math.min(one.length, items) > limit) return true
-      open.push(...one.slice(0, items))
-    } else if (typeof one === 'object' && one !== null)
-      for (const [key, inner] of Object.entries(one).slice(0, items)) {
-        length += key.length
-        open.push(inner)
+  const open: object[] = []
+  const charactersOf = (one: unknown) => {
+    if (typeof one === 'object' && one !== null) open.push(one)
+    return typeof one === 'string' ? 1 + Math.min(one.length, bytes) : 1
+  }
+  let length = charactersOf(value)
+  for (let one = open.pop(); one !== undefined && length <= limit; one = open.pop()) {
+    let left = items
+    if (Array.isArray(one))
+      for (let index = 0; index < one.length && left > 0 && length <= limit; index += 1, left -= 1)
+        length += charactersOf(one[index])
+    else
+      for (const key in one) {
+        if (left === 0 || length > limit) break
+        length += key.length + charactersOf((one as Readonly<Record<string, unknown>>)[key])
+        left -= 1
       }
   }
   return length > limit

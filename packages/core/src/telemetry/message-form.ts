@@ -64,9 +64,9 @@ export class MessageWriter {
   }
 
   written(message: SpokenMessage): string {
-    return this.#form(message)
-      .map((one) => this.#writer.piece(one))
-      .join(',')
+    const [first, ...more] = this.#form(message)
+    if (first === undefined) return ''
+    return more.reduce<string>((all, one) => `${all},${this.#writer.piece(one)}`, this.#writer.piece(first))
   }
 
   /** A list of pieces; where they are too long together, it says how many earlier ones are left out. */

@@ -14,13 +14,14 @@ import type {
 } from '@witan/protocol/entries'
 import { isRequired } from '../conversation/asking.ts'
 import type { AgentLookup } from '../conversation/fold.ts'
+import { spanField } from '../event/project.ts'
 import { localPrincipal } from '../identity/principal.ts'
 import { readTraceparent } from '../identity/traceparent.ts'
 import { traceIdOf } from '../identity/trace.ts'
 import { longestMetadata } from './mlflow.ts'
 import { spanIdOf } from './ids.ts'
 import { add, type AttributeList, type Span, type SpanEvent, type SpanLink } from './span.ts'
-import { type SpanContent, shownIn } from './span-content.ts'
+import type { SpanContent } from './span-content.ts'
 import { addEvent, addLink, type Draft, Drafts } from './span-draft.ts'
 import { type AgentLabels, plainId, type SpanLabels } from './span-label.ts'
 import { eventOf, exceptionEvent, resolvedEvent, retryOf } from './span-event.ts'
@@ -114,7 +115,7 @@ function agentStarted(reading: Reading, entry: Entry & { body: AgentStartBody })
   if (body.background !== undefined) add(attributes, 'witan.task.id', place.call)
   add(attributes, 'witan.workflow.step', body.step?.index)
   add(attributes, 'witan.workflow.round', body.step?.round)
-  if (content !== null) attributes.push(...content.started(place, shownStart(entry), labels.data as AgentData))
+  if (content !== null) attributes.push(...content.started(entry, labels.data as AgentData))
   calls.set(place.call, { span, labels, place, toolCallId: body.toolCallId ?? '' })
   if (place.parentCall === null) rootStarted(reading, span, entry)
   for (const link of reading.links.splice(0)) addLink(span, link)
@@ -147,7 +148,8 @@ function toolStarted(reading: Reading, entry: Entry & { body: ToolStartBody }): 
   const { attributes } = span
   add(attributes, 'gen_ai.tool.call.id', plainId(body.toolCallId))
   if (body.bound.length > 0) add(attributes, 'witan.tool.bound', body.bound)
-  if (content !== null) add(attributes, 'gen_ai.tool.call.arguments', content.writer.value(shownStart(entry).arguments))
+  if (content !== null)
+    add(attributes, 'gen_ai.tool.call.arguments', content.writer.value(spanField(entry, 'arguments')))
   calls.set(place.call, { span, labels, place: null, toolCallId: body.toolCallId })
 }
 
@@ -168,7 +170,7 @@ function replied(reading: Reading, entry: Entry & { body: ModelEndBody }): void 
   if (body.usage !== null) addUsage(attributes, body.usage)
   add(attributes, 'witan.reply.purpose', body.purpose)
   if (!body.accepted) add(attributes, 'witan.reply.accepted', false)
-  if (content !== null) attributes.push(...content.replied(entry, { ...body, ...shownIn(entry) }))
+  if (content !== null) attributes.push(...content.replied(entry))
   takeRetries(reading, place, span)
 }
 
@@ -198,9 +200,9 @@ function ended(reading: Reading, entry: Entry & { type: 'end' | 'error' }, call:
   if (entry.type === 'error') failed(reading, call, entry)
   else if (entry.kind === 'agent') {
     add(span.attributes, 'witan.finish_reason', entry.body.finishReason)
-    if (content !== null) span.attributes.push(...content.ended({ ...entry.body, ...shownIn(entry) }))
+    if (content !== null) span.attributes.push(...content.ended(entry))
   } else if (content !== null && entry.kind === 'tool')
-    add(span.attributes, 'gen_ai.tool.call.result', content.writer.value(shownIn(entry).result))
+    add(span.attributes, 'gen_ai.tool.call.result', content.writer.value(spanField(entry, 'result')))
   if (content === null || entry.kind === 'model') return
   const caller = reading.calls.get(place.parentCall ?? '')?.place ?? null
   content.over(entry, toolCallId === '' || caller === null ? null : { caller, id: toolCallId })
@@ -212,7 +214,7 @@ function failed(
   entry: Entry & { readonly type: 'error'; readonly body: ErrorBody },
 ): void {
   const code = /^[A-Z0-9_]{1,64}$/.test(entry.body.code) ? entry.body.code : '_OTHER'
-  const message = content === null ? undefined : content.writer.text(shownIn(entry).detail)
+  const message = content === null ? undefined : content.writer.text(spanField(entry, 'detail') ?? '')
   add(span.attributes, 'error.type', code)
   span.failure = message === undefined ? {} : { message }
   addEvent(span, exceptionEvent(entry.at, code, message))
@@ -251,8 +253,4 @@ function heard(reading: Reading, { place, body }: Entry & { type: 'message' }): 
   const call = reading.calls.get(place.call)
   if (call === undefined) reading.links.push(link)
   else addLink(call.span, link)
-}
-
-function shownStart<Body>(entry: Entry & { readonly body: Body }): Body {
-  return { ...entry.body, ...shownIn(entry as Entry) } as Body
 }

@@ -11,11 +11,11 @@ import type {
 } from '@witan/protocol/entries'
 import { edgesOf } from '../agent/edges.ts'
 import { callersView, type Gathered, gather, overhear } from '../conversation/callers-view.ts'
-import { spanContent } from '../event/project.ts'
+import { spanContent, spanField } from '../event/project.ts'
 import type { Bound } from '../parameter/parameter.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { parameterLines } from '../parameter/visibility.ts'
-import { ContentWriter } from './content.ts'
+import { ContentWriter, fixedValue } from './content.ts'
 import { type MessageForm, MessageWriter } from './message-form.ts'
 import type { Attributes } from './span.ts'
 import {
@@ -68,31 +68,34 @@ const noValues: Bound = new Map()
  */
 export class SpanContent {
   readonly writer: ContentWriter
-  readonly #bound: ReadonlyMap<string, Bound>
+  readonly #trace: { readonly bound: ReadonlyMap<string, Bound>; readonly hides: boolean }
   readonly #messages: MessageWriter
   readonly #reading: Reading = { documents: new Map(), readers: new Map(), gathered: new Map() }
 
   constructor(scrub: Scrubber, of: { readonly bound: ReadonlyMap<string, Bound>; readonly form: MessageForm }) {
     this.writer = new ContentWriter(scrub)
-    this.#bound = of.bound
+    this.#trace = { bound: of.bound, hides: scrub !== null }
     this.#messages = new MessageWriter(this.writer, of.form)
   }
 
   /** An agent's call begins: its instructions and its message. */
-  started(place: CallPlace, body: AgentStartBody, agent: AgentData): Attributes {
+  started({ place, body }: Entry & { readonly body: AgentStartBody }, agent: AgentData): Attributes {
     const messages = this.#messages
     const { readers, gathered } = this.#reading
     const document = documentOf(this.#reading, place)
     const asker = askerOf(this.#reading, place, body)
     const words = openingOf(place, body, { asker, messages })
     const isModel = agent.workflow === null
-    const written = agent.instructions + parameterLines(agent.parameters, this.#bound.get(place.call) ?? noValues)
+    const bound = this.#trace.bound.get(place.call) ?? noValues
+    const written = () => [textPart(agent.instructions + parameterLines(agent.parameters, bound))]
     const shared = body.history === 'shared' ? sharedBy(readers.get(place.parentCall ?? '')) : ''
     const before = body.handedFrom === undefined ? undefined : readers.get(body.handedFrom)
     const reader = {
       agent: place.author,
-      system: isModel ? this.writer.value([textPart(written)]) : '',
-      begin: isModel && messages.isChat ? [messages.piece('system', [textPart(written)])] : [],
+      system: isModel
+        ? fixedValue(this.writer, this.#trace.hides || agent.parameters.length > 0 ? null : agent, written)
+        : '',
+      begin: isModel && messages.isChat ? [messages.piece('system', written())] : [],
       from: 0,
       asker,
       wordsOnly: body.handOver?.history === 'words',
@@ -131,11 +134,12 @@ export class SpanContent {
   }
 
   /** A model replies: what it read, and what it said. */
-  replied({ place, body }: Entry & { readonly body: ModelEndBody }, shown: ModelEndBody): Attributes {
+  replied(entry: Entry & { readonly body: ModelEndBody }): Attributes {
+    const { place, body } = entry
     const messages = this.#messages
     const document = documentOf(this.#reading, place)
     const reader = this.#reading.readers.get(place.call) ?? readerAt(place, document)
-    const said = { text: shown.text, calls: shown.toolCalls }
+    const said = { text: spanField(entry, 'text') ?? '', calls: spanField(entry, 'toolCalls') ?? [] }
     const reply = { role: 'assistant', parts: partsOf(said), finish_reason: body.finishReason } as const
     const own = body.purpose === undefined || body.purpose === 'output'
     const read = () => [...reader.begin, ...readBy(document, reader, { taken: body.taken, messages })]
@@ -178,7 +182,9 @@ export class SpanContent {
   }
 
   /** An agent's answer. */
-  ended({ text: said, output, finishReason }: Pick<AgentEndBody, 'text' | 'output' | 'finishReason'>): Attributes {
+  ended(entry: Entry & { readonly type: 'end'; readonly body: AgentEndBody }): Attributes {
+    const [said = '', output = null] = [spanField(entry, 'text'), spanField(entry, 'output')]
+    const { finishReason } = entry.body
     const parts = [textPart(said === '' && output !== null ? JSON.stringify(output) : said)]
     const reply = { role: 'assistant', parts, finish_reason: finishReason } as const
     return ['gen_ai.output.messages', this.#messages.list([this.#messages.written(reply)])]

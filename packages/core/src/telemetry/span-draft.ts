@@ -1,7 +1,7 @@
 /** The spans of one trace while their log is read. */
 import type { CallPlace } from '@witan/protocol/entries'
 import { traceIdOf } from '../identity/trace.ts'
-import { spanIdOf } from './ids.ts'
+import { callSpanIdOf, spanIdOf } from './ids.ts'
 import { add, type AttributeList, type Span, type SpanEvent, type SpanLink } from './span.ts'
 import type { SpanLabel } from './span-label.ts'
 
@@ -16,7 +16,6 @@ export type Draft = { -readonly [Key in keyof Span]: Span[Key] } & {
 export class Drafts {
   readonly spans: Draft[] = []
   readonly #database: string
-  #traceId = ''
 
   constructor(database: string) {
     this.#database = database
@@ -24,10 +23,9 @@ export class Drafts {
 
   /** The span of a call. `parent` is that of its parent call; undefined if it stands in another job. */
   call(place: CallPlace, { label, at, parent }: { label: SpanLabel; at: number; parent: Draft | undefined }): Draft {
-    const traceId = this.#traceOf(place)
+    const traceId = traceIdOf(this.#database, place.run)
     const above = place.parentCall === null ? null : (parent?.spanId ?? spanIdOf(this.#database, place.parentCall))
-    // The ids of a run and of its trace are digests of the same text.
-    const spanId = place.call === place.run ? traceId.slice(0, 16) : spanIdOf(this.#database, place.call)
+    const spanId = callSpanIdOf(this.#database, place)
     const span = draftOf(label, { traceId, spanId, parentSpanId: above, startedAt: at })
     add(span.attributes, 'witan.call.id', place.call)
     this.spans.push(span)
@@ -37,17 +35,12 @@ export class Drafts {
   /** The span of a reply to the call of `caller`. */
   reply(place: CallPlace, of: { label: SpanLabel; at: number; caller: Draft | undefined; seq: number }): Draft {
     const { label, at, caller, seq } = of
-    const traceId = this.#traceOf(place)
+    const traceId = traceIdOf(this.#database, place.run)
     const parentSpanId = caller?.spanId ?? spanIdOf(this.#database, place.call)
     const span = draftOf(label, { traceId, spanId: spanIdOf(this.#database, seq), parentSpanId, startedAt: at })
     add(span.attributes, 'witan.call.id', place.call)
     this.spans.push(span)
     return span
-  }
-
-  #traceOf({ run }: CallPlace): string {
-    if (this.#traceId === '') this.#traceId = traceIdOf(this.#database, run)
-    return this.#traceId
   }
 }
 

@@ -6,7 +6,7 @@ import type { ConversationValues } from '../parameter/parameter.ts'
 import { Collector, type EndedJob, type SeenEntries } from './collector.ts'
 import type { Delivery } from './delivery.ts'
 import { traceIdOf } from '../identity/trace.ts'
-import { spanIdOf } from './ids.ts'
+import { callSpanIdOf } from './ids.ts'
 import { chatty, conventional, type MessageForm } from './message-form.ts'
 import { summaryOf } from './job-summary.ts'
 import { mostInParcel } from './parcel-queue.ts'
@@ -39,13 +39,13 @@ export interface TelemetryContext {
   readonly clock: Clock
   readonly exporters: readonly Exporter[]
   /** The values of a conversation: one that was hidden later is hidden in every later export. Null if the conversation is gone. */
-  values(database: string, id: string): Promise<ConversationValues | null>
+  values(database: string, id: string): ConversationValues | null | Promise<ConversationValues | null>
   /** All entries of a job and the starts of its trace, from the store. Null if they are gone. */
   read(job: EndedJob): Promise<SeenEntries | null>
   /** The content of a file of a conversation; null if it is gone. */
   readonly content: FileSource['content']
   /** The pinned definitions that these entries name. */
-  agents(database: string, starts: readonly Entry[]): Promise<AgentLookup>
+  agents(database: string, starts: readonly Entry[]): AgentLookup | Promise<AgentLookup>
   report(error: unknown): void
 }
 
@@ -75,22 +75,24 @@ export function createTelemetry(context: TelemetryContext): Telemetry {
   const scrubbers = new TraceScrubbers()
   let working: Promise<void> | null = null
   const work = async () => {
-    for (let job = waiting.shift(); job !== undefined; job = waiting.shift())
-      await exportJob(job, context, scrubbers).catch((error: unknown) => context.report(error))
+    await nextTurn()
+    const turn = createTurn(context.clock)
+    try {
+      for (let job = waiting.shift(); job !== undefined; job = waiting.shift())
+        await exportJob(job, context, { scrubbers, turn }).catch((error: unknown) => context.report(error))
+    } finally {
+      working = null
+    }
   }
   const collector = new Collector((job) => {
     if (waiting.length >= mostWaiting) return dropAll(exporters, job.seen)
     waiting.push(job)
-    working ??= nextTurn()
-      .then(work)
-      .finally(() => {
-        working = null
-      })
+    working ??= work()
   })
   return {
     stored: (channel, entries) => collector.take(channel, entries),
-    traceparent: (database, { run, call }) =>
-      traceparentOf({ traceId: traceIdOf(database, run), spanId: spanIdOf(database, call) }),
+    traceparent: (database, place) =>
+      traceparentOf({ traceId: traceIdOf(database, place.run), spanId: callSpanIdOf(database, place) }),
     counts() {
       const all = exporters.map(({ delivery }) => delivery.counts())
       const sum = (key: 'queued' | 'dropped') => all.reduce((total, one) => total + one[key], 0)
@@ -110,32 +112,40 @@ export function createTelemetry(context: TelemetryContext): Telemetry {
   }
 }
 
-async function exportJob(job: EndedJob, context: TelemetryContext, scrubbers: TraceScrubbers): Promise<void> {
+/** What the jobs of a telemetry share. */
+interface Bench {
+  readonly scrubbers: TraceScrubbers
+  readonly turn: Turn
+}
+
+const noValues: ConversationValues = new Map()
+
+async function exportJob(job: EndedJob, context: TelemetryContext, { scrubbers, turn }: Bench): Promise<void> {
   const ready = context.exporters.filter(({ delivery }) => delivery.counts().room > 0)
-  dropAll(
-    context.exporters.filter((one) => !ready.includes(one)),
-    job.seen,
-  )
+  if (ready.length < context.exporters.length)
+    dropAll(
+      context.exporters.filter((one) => !ready.includes(one)),
+      job.seen,
+    )
   if (ready.length === 0) return
-  const given = await context.values(job.database, job.conversation)
+  const isPlain = ready.every(({ content, takesFiles }) => content === 'none' && !takesFiles)
+  const given = isPlain ? noValues : await context.values(job.database, job.conversation)
   const seen = job.seen ?? (await context.read(job))
   if (seen === null || given === null) return
   const agents = await context.agents(job.database, seen.starts)
   const source = { database: job.database, conversation: job.conversation, agents }
-  const turn = createTurn(context.clock)
   for (const exporter of ready) {
-    const content =
-      exporter.content === 'none'
-        ? null
-        : contentFor(seen, { given, agents, form: exporter.labels.isForMlflow ? chatty : conventional }, scrubbers)
+    const form = exporter.labels.isForMlflow ? chatty : conventional
+    const content = exporter.content === 'none' ? null : contentFor(seen, { given, agents, form }, scrubbers)
     const projection = createProjection(job.job, source, { content, labels: exporter.labels })
     for (const entry of seen.entries) {
       projection.take(entry)
-      if (turn.isOver()) await turn.next()
+      if (turn.isOver(content)) await turn.next()
     }
-    const parts = await encoded(projection.spans(), exporter, turn)
+    const encoding = createEncoding(exporter, projection.spans())
+    while (!encoding.add()) if (turn.isOver(content)) await turn.next()
     const files = exporter.takesFiles ? filesFor(job, seen, { given, agents, scrubbers, content: context.content }) : []
-    exporter.delivery.offer(parts, {
+    exporter.delivery.offer(encoding.parts, {
       group: exporter.groupOf(job, files.length),
       summary: exporter.takesSummaries ? summaryOf(job, seen.entries) : null,
       files,
@@ -143,27 +153,29 @@ async function exportJob(job: EndedJob, context: TelemetryContext, scrubbers: Tr
   }
 }
 
-/** Encodes the spans that have room, the first ones; the others are dropped unwritten. */
-async function encoded(
-  spans: readonly Span[],
-  { delivery, encoder }: Exporter,
-  turn: ReturnType<typeof createTurn>,
-): Promise<readonly EncodedSpans[]> {
+/** Encodes the spans that have room, the first ones, one with each `add`; the others are dropped unwritten. */
+function createEncoding({ delivery, encoder }: Exporter, spans: readonly Span[]) {
   const count = Math.min(spans.length, delivery.counts().room)
   const parts: EncodedSpans[] = []
-  let added = 0
-  encoder.take() // what a job left that came to nothing
-  for (let index = 0; index < count; index += 1) {
-    encoder.add(spans[index] as Span)
-    added += 1
-    if (added === mostInParcel.spans || encoder.bytes >= mostInParcel.bytes) {
-      parts.push(encoder.take())
-      added = 0
-    }
-    if (turn.isOver()) await turn.next()
-  }
   delivery.drop(spans.length - count)
-  return added === 0 ? parts : [...parts, encoder.take()]
+  encoder.take() // what a job left that came to nothing
+  let [index, added] = [0, 0]
+  return {
+    parts,
+    /** Returns true once all are encoded. */
+    add(): boolean {
+      if (index < count) {
+        encoder.add(spans[index] as Span)
+        index += 1
+        added += 1
+      }
+      if (added > 0 && (index === count || added === mostInParcel.spans || encoder.bytes >= mostInParcel.bytes)) {
+        parts.push(encoder.take())
+        added = 0
+      }
+      return index === count
+    },
+  }
 }
 
 /** The content of a trace with full content, without what is hidden from anybody in it. */
@@ -207,12 +219,26 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
+/** How much is done before the clock is read: reading it costs as much as a small entry. */
+const perLook = { steps: 16, characters: 16_384 }
+
+type Turn = ReturnType<typeof createTurn>
+
 /** Measures how long the event loop was held. */
 function createTurn(clock: Clock) {
   let from = clock.now()
+  let steps = 0
+  let read = 0
   return {
-    // After every entry and span: the texts of a single one may take as long as a turn.
-    isOver: () => clock.now() - from > turnMs,
+    /** Asked after every entry and span: the texts of a single one may take as long as a turn. */
+    isOver(content: SpanContent | null): boolean {
+      steps += 1
+      const characters = content === null ? 0 : content.writer.count.read
+      if (steps < perLook.steps && Math.abs(characters - read) < perLook.characters) return false
+      steps = 0
+      read = characters
+      return clock.now() - from > turnMs
+    },
     async next() {
       await nextTurn()
       from = clock.now()
