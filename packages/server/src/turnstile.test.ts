@@ -34,8 +34,11 @@ async function place(context: TestContext, { costMs = 1 } = {}): Promise<Place> 
     turnstile.admit(() => {
       ms += costMs
       turn().begun.push(request.url ?? '')
-      request.resume()
-      response.end(`${request.url}!`)
+      let bytes = 0
+      request.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+      })
+      request.on('end', () => response.end(`${request.url}${bytes === 0 ? '' : bytes}!`))
     })
   })
   const turnstile = createTurnstile(server, { limits, now: () => ms })
@@ -146,4 +149,15 @@ test('a few requests hold no connection', async (context) => {
   for (const socket of sockets) socket.write(request('/few'))
   await told
   assert.deepEqual([holds(), turns.flatMap(({ begun }) => begun).length], [0, 8])
+})
+
+test('large bodies that arrive at once come whole, also where their connection was held in between', async (context) => {
+  const { open, holds } = await place(context)
+  const sockets = await open(60)
+  const told = Promise.all(sockets.map((socket) => answers(socket, 1)))
+  const body = 'x'.repeat(300_000)
+  for (const socket of sockets)
+    socket.write(`POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+  assert.deepEqual((await told).flat(), Array(60).fill('/b300000'))
+  assert.ok(holds() > 0)
 })
