@@ -1,0 +1,26 @@
+/**
+ * One process whose instructions are counted: `ROOT SCENARIO STORE WARM RUNS` makes runs of a scenario with the code of a checkout. It asks
+ * for the name of the host before the counted runs and after them, and for nothing else that calls that function.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const [root = '', id = '', store = '', warm = '', runs = ''] = process.argv.slice(2)
+
+const at = (file: string) => join(root, 'bench', file)
+const { runOnce } = (await import(at('measure.ts'))) as typeof import('./measure.ts')
+const { scenarios } = (await import(at('scenario.ts'))) as typeof import('./scenario.ts')
+const { storeNames, witan } = (await import(at('witan.ts'))) as typeof import('./witan.ts')
+
+const scenario = scenarios.find((one) => one.id === id)
+const name = storeNames.find((one) => one === store)
+if (scenario === undefined || name === undefined) throw new Error(`there is no ${id} on ${store}`)
+const folder = mkdtempSync(join(tmpdir(), 'witan-bench-'))
+const subject = await witan(scenario, { store: name, folder, latency: { ms: 0 } })
+for (let run = 0; run < Number(warm); run += 1) await runOnce(scenario, subject)
+hostname()
+for (let run = 0; run < Number(runs); run += 1) await runOnce(scenario, subject)
+hostname()
+await subject.close()
+rmSync(folder, { recursive: true, force: true })
