@@ -28,11 +28,18 @@ export interface FunctionRun {
  * runs.
  */
 export function functionRun(
-  { tool, find }: { readonly tool: FunctionTool; readonly find: FindAgent },
+  {
+    tool,
+    find,
+    parameters,
+  }: {
+    readonly tool: FunctionTool
+    readonly find: FindAgent
+    readonly parameters: Readonly<Record<string, unknown>>
+  },
   request: ToolRequest,
-  on: ToolContext & { readonly parameters: Readonly<Record<string, unknown>> },
+  { caller, signal, answers, note, saveNote, artifacts, commit }: ToolContext,
 ): FunctionRun {
-  const { caller, signal, answers, note, saveNote, artifacts, commit, parameters } = on
   let pending: PendingOutcome | null = null
   const wait = (outcome: PendingOutcome): never => {
     pending ??= outcome

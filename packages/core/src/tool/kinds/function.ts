@@ -70,7 +70,7 @@ function asTool(
           ? ({ ok: true, arguments: request.arguments } as const)
           : tool.check({ ...request.arguments, ...boundArguments(tool.jsonSchema, caller.parameters) })
       if (!own.ok) return failed('TOOL_ARGS_INVALID', withoutBoundOnes(own.issues, values))
-      const run = functionRun({ tool, find }, request, { ...on, parameters: watched(values, on.took) })
+      const run = functionRun({ tool, find, parameters: watched(values, on.took) }, request, on)
       try {
         const value = await tool.execute(own.arguments, run.context)
         return run.waitsFor() ?? given(tool.name, value)
