@@ -89,9 +89,13 @@ async function disturb(
       }
     }
     score.fire()
-    for (const one of await ask(arena, calm, requests)) {
+    const lateBefore = noise.sum()
+    const served = await ask(arena, calm, requests)
+    // A request has many steps, and on a busy machine each of them waits.
+    const withinMs = servedWithinMs + noise.sum() - lateBefore
+    for (const one of served) {
       score.most('slowest request afterwards, ms', Math.round(one.ms))
-      if (isServed(one) && one.ms < servedWithinMs + noise.worst()) score.count('requests served afterwards')
+      if (isServed(one) && one.ms < withinMs) score.count('requests served afterwards')
       else score.fail('I9', `${name}: afterwards one was told ${one.status} ${one.code} in ${Math.round(one.ms)} ms`)
     }
     score.twin(name, await told, calm)
