@@ -6,7 +6,7 @@ import { call } from '@witan/core/testing'
 import { z } from 'zod'
 import { allEvents, createStage, until } from '../support/stage.ts'
 
-/** An agent with one tool that never returns; it notes the signal of each call. */
+/** An agent with one tool that never returns when it is called first; it notes the signal of each call. */
 function staged(timeoutMs: number, effect: 'none' | 'once') {
   const signals: AbortSignal[] = []
   const slow = defineTool({
@@ -17,7 +17,7 @@ function staged(timeoutMs: number, effect: 'none' | 'once') {
     timeoutMs,
     execute(_, { signal }) {
       signals.push(signal)
-      return new Promise(() => {})
+      return signals.length > 1 ? 'called again' : new Promise(() => {})
     },
   })
   const stage = createStage({
