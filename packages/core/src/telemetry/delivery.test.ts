@@ -39,6 +39,7 @@ function createStage() {
     answer,
     waits: () => waits.map(({ ms }) => ms),
     requests: () => requests.map(({ spans }) => spans),
+    counts: () => delivery.counts(),
   }
 }
 
@@ -69,4 +70,13 @@ test('[E80] what fills a request is sent at once, but for a server that has fail
   offer(600)
   assert.deepEqual([requests(), waits()], [[300, 300], [500]])
   assert.equal(requests().length, 2)
+})
+
+test('[E80] spans that a server did not take of a request are counted as dropped, and not sent again', async () => {
+  const { offer, pass, answer, counts, requests } = createStage()
+  offer(5)
+  pass()
+  await answer({ kind: 'taken', rejected: Promise.resolve(2) })
+  const { queued, dropped } = counts()
+  assert.deepEqual([requests(), queued, dropped], [[5], 0, 2])
 })

@@ -3,9 +3,10 @@ import type { Clock } from '../identity/clock.ts'
 import { type Parcel, type ParcelOptions, ParcelQueue } from './parcel-queue.ts'
 import type { EncodedSpans } from './span-encoder.ts'
 
-/** What became of a request. `refused`: the same request will never be taken. `complaint`: what was not taken with the spans. */
+/** What became of a request. `refused`: the same request will never be taken. `complaint`: what was not taken with the spans.
+ * `rejected`: how many of the spans were not taken, once that is known. */
 export type Sent =
-  | { readonly kind: 'taken'; readonly complaint?: string }
+  | { readonly kind: 'taken'; readonly complaint?: string; readonly rejected?: Promise<number> }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number | null }
 
@@ -134,6 +135,8 @@ export class Delivery {
     }
     this.#state.failures = 0
     if (sent.kind === 'taken' && sent.complaint !== undefined) complain(this.#of, this.#state, sent.complaint)
+    if (sent.kind === 'taken')
+      void sent.rejected?.then((spans) => this.drop(spans, 'the server did not take all spans of a request'))
     const gone = this.#queue.remove(count)
     this.#state.removed += gone
     if (sent.kind === 'refused') this.drop(gone, sent.reason)

@@ -5,7 +5,8 @@ import type { Sent } from './delivery.ts'
 import { JsonEncoder, jsonRequest } from './otlp-json.ts'
 import { ProtobufEncoder, protobufRequest } from './otlp-protobuf.ts'
 import type { Parcel } from './parcel-queue.ts'
-import { post } from './post.ts'
+import { rejectedSpans } from './partial-success.ts'
+import { type Answer, post } from './post.ts'
 import type { Attributes } from './span.ts'
 import type { SpanEncoder } from './span-encoder.ts'
 
@@ -55,11 +56,12 @@ export async function sendOtlp(
   try {
     const type = protocol === 'http/json' ? 'application/json' : 'application/x-protobuf'
     const body = encodeRequest(protocol, parcels, resource)
-    const { status, header } = await post(
+    const answer = await post(
       { url, headers: { ...headers, 'content-type': type }, body },
       AbortSignal.any([signal, late.signal]),
     )
-    if (status >= 200 && status < 300) return { kind: 'taken' }
+    const { status, header } = answer
+    if (status >= 200 && status < 300) return { kind: 'taken', rejected: rejectedBy(answer, parcels) }
     const reason = `the server answered ${status}`
     if (faulty.includes(status)) return { kind: 'refused', reason }
     return { kind: 'failed', reason, retryAfterMs: readRetryAfter(header) }
@@ -69,6 +71,14 @@ export async function sendOtlp(
   } finally {
     cancel()
   }
+}
+
+/** How many spans a server has not taken of a request that it took. Nobody waits for it. */
+async function rejectedBy({ header, body }: Answer, parcels: readonly Parcel[]): Promise<number> {
+  const bytes = await body
+  if (bytes === null || bytes.length === 0) return 0
+  const sent = parcels.reduce((sum, { count }) => sum + count, 0)
+  return Math.min(rejectedSpans(bytes, header('content-type')), sent)
 }
 
 /** The code of a network error, which names no header. */

@@ -10,17 +10,19 @@ export interface Posted {
   readonly body: Uint8Array | string
 }
 
-/** The head of an answer. Its body is not read: it may be endless. */
-export interface AnswerHead {
+/** An answer. */
+export interface Answer {
   readonly status: number
   header(name: string): string | null
+  /** Null if it is too long, comes too slowly or breaks off: it may be endless. Never rejects. */
+  readonly body: Promise<Buffer | null>
 }
 
-/** How much of the body of an answer is read, and for how long, so that its connection can be used again. */
+/** How much of the body of an answer is read, and for how long. After its end the connection can be used again. */
 const rest = { bytes: 65_536, ms: 1_000 }
 
-/** Resolves once the head of the answer is there. Rejects with a network error, or when the signal aborts. */
-export async function post(posted: Posted, signal: AbortSignal): Promise<AnswerHead> {
+/** Resolves once the head of the answer is there, before its body. Rejects with a network error, or when the signal aborts. */
+export async function post(posted: Posted, signal: AbortSignal): Promise<Answer> {
   try {
     return await once(posted, signal)
   } catch (error) {
@@ -32,18 +34,17 @@ export async function post(posted: Posted, signal: AbortSignal): Promise<AnswerH
 
 class StaleConnection extends Error {}
 
-function once({ url, headers, body }: Posted, signal: AbortSignal): Promise<AnswerHead> {
+function once({ url, headers, body }: Posted, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const send = url.slice(0, 6).toLowerCase() === 'https:' ? httpsRequest : httpRequest
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
     const request = send(url, { method: 'POST', signal, headers: { ...headers, 'content-length': length } })
     request.once('response', (response) => {
-      discard(response)
       const header = (name: string) => {
         const value = response.headers[name]
         return typeof value === 'string' ? value : null
       }
-      resolve({ status: response.statusCode ?? 0, header })
+      resolve({ status: response.statusCode ?? 0, header, body: bodyOf(response) })
     })
     request.on('error', (error: Error & { readonly code?: string }) => {
       reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error)
@@ -52,14 +53,21 @@ function once({ url, headers, body }: Posted, signal: AbortSignal): Promise<Answ
   })
 }
 
-function discard(response: IncomingMessage): void {
+function bodyOf(response: IncomingMessage): Promise<Buffer | null> {
   const stop = () => response.destroy()
   const cancel = systemClock.after(rest.ms, stop, { background: true })
+  const parts: Buffer[] = []
   let bytes = 0
   response.on('data', (part: Buffer) => {
     bytes += part.length
+    parts.push(part)
     if (bytes > rest.bytes) stop()
   })
   response.on('error', () => {})
-  response.on('close', cancel)
+  return new Promise((resolve) => {
+    response.on('close', () => {
+      cancel()
+      resolve(response.complete && bytes <= rest.bytes ? Buffer.concat(parts) : null)
+    })
+  })
 }
