@@ -405,7 +405,7 @@ test('thoughts in tens of thousands of pieces, each with a key of its own, are r
 }, async () => {
   const pieces = Array.from({ length: 20_000 }, (_, at) => ({ index: 0, type: 'reasoning.text', [`key${at}`]: at }))
   const { reply } = await play(eventStream([chunk({ content: 'x', reasoning_details: pieces }), chunk({}, 'stop')]))
-  const { message } = reply?.kept?.parts as { message: { reasoning_details: object[] } }
+  const { message } = (reply?.kept?.parts ?? {}) as { message: { reasoning_details: object[] } }
   assert.deepEqual(
     [message.reasoning_details.length, Object.keys(message.reasoning_details[0] ?? {}).length],
     [1, 20_002],
