@@ -6,14 +6,27 @@ import { readReplaySource, replay } from '@witan/core/export'
 import fc from 'fast-check'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { crashingStore } from '../support/crashing-store.ts'
-import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
-import { quiet } from '../support/random-tasks.ts'
+import {
+  answerTo,
+  givenTo,
+  note,
+  randomPlay,
+  type RandomSystem,
+  randomSystem,
+  toTheEnd,
+} from '../support/random-system.ts'
+import { playWithTasks, quiet, systemWithTasks } from '../support/random-tasks.ts'
 import { outliving } from '../support/reopen.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage, settle, type Stage } from '../support/stage.ts'
 
-function staged(system: RandomSystem, store: Store, clock: FakeClock = fakeClock()): Stage {
-  const play = randomPlay(system.seed)
+interface Staging {
+  readonly clock?: FakeClock
+  readonly rule?: typeof randomPlay
+}
+
+function staged(system: RandomSystem, store: Store, { clock = fakeClock(), rule = randomPlay }: Staging = {}): Stage {
+  const play = rule(system.seed)
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))
   const options = { tools: [note], protocols: system.protocols ?? [], store, clock }
   return createStage({ agents: system.agents, plays, options })
@@ -48,7 +61,7 @@ async function withDeaths(system: RandomSystem, deaths: readonly number[]): Prom
   const inner = outliving(memoryStore({ now: clock.now }))
   for (const [life, at] of [...deaths, 0].entries()) {
     const { store, crashed, isDead } = crashingStore(inner, at, life % 2 === 0 ? 'after' : 'before')
-    const stage = staged(system, store, clock)
+    const stage = staged(system, store, { clock })
     const { runtime } = stage
     if (life === 0) await Promise.race([runtime.start({ agent: 'a', prompt: 'go', ...start(system) }), crashed])
     else await Promise.race([runtime.ready, crashed])
@@ -70,4 +83,48 @@ test('[Tb29] a run whose process died comes to the same log, with the same takeo
   })
   await holds(context, property, 100)
   assert.ok(crashes > 15, `only ${crashes} logs have a crash`)
+})
+
+type Command = 'enqueue' | 'interrupt' | 'close' | 'cancel' | 'answer'
+const kinds: readonly Command[] = ['enqueue', 'interrupt', 'close', 'cancel', 'answer']
+const commands = fc.array(fc.record({ kind: fc.constantFrom(...kinds), after: fc.nat(6) }), { maxLength: 8 })
+
+/** Sends one command, whatever is at work. */
+async function send(runtime: Runtime, kind: Command): Promise<void> {
+  const { activeRunId, interruptions } = await runtime.getConversation('chats/1')
+  const [open] = interruptions
+  if (kind === 'cancel' && activeRunId !== null) await runtime.cancelRun(activeRunId)
+  if (kind === 'answer' && open !== undefined)
+    await runtime.answerInterruption(open.id, { answer: answerTo(open.kind, 0) })
+  if (kind === 'close') await runtime.run('chats/1', { prompt: 'closed', cancelPendingActions: true })
+  if (kind === 'enqueue' || kind === 'interrupt') await runtime.run('chats/1', { prompt: 'more', onActive: kind })
+}
+
+/** Runs a system while commands come at any moment, and plays it again. */
+async function comesAgain(
+  system: RandomSystem,
+  rule: typeof randomPlay,
+  list: readonly { readonly kind: Command; readonly after: number }[],
+): Promise<void> {
+  const stage = staged(system, memoryStore(), { rule })
+  await stage.runtime.start({ agent: 'a', prompt: 'go', ...start(system) })
+  const sent: Promise<void>[] = []
+  for (const { kind, after } of list) {
+    await settle(after)
+    sent.push(send(stage.runtime, kind).catch(() => {}))
+  }
+  await Promise.all(sent)
+  await quiet(stage)
+  await replayed(stage.runtime)
+  await stage.runtime.close()
+}
+
+test('[Tb29] a random system with tasks comes to the same log', async (context) => {
+  const property = fc.asyncProperty(systemWithTasks, (system) => comesAgain(system, playWithTasks, []))
+  await holds(context, property, 60)
+})
+
+test('[Tb29] commands at any moment come in an order that leads to the same log', async (context) => {
+  const property = fc.asyncProperty(randomSystem, commands, (system, list) => comesAgain(system, randomPlay, list))
+  await holds(context, property, 100)
 })

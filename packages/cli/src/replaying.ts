@@ -6,10 +6,11 @@ import type { Given } from './command.ts'
 import { type ExitCode, exitCodes, UsageError } from './exit.ts'
 import { printJson } from './listing.ts'
 import { quiet, readConfig } from './loading.ts'
-import { painter, print, type Terminal } from './terminal.ts'
+import { createProgress } from './progress.ts'
+import { columnsOf, painter, print, type Terminal } from './terminal.ts'
 import type { Tone } from './tree/lines.ts'
 import { count } from './tree/phrase.ts'
-import { oneLine } from './tree/width.ts'
+import { cutText, oneLine } from './tree/width.ts'
 
 /** The greatest number of a step. */
 const mostSteps = 1_000_000
@@ -28,7 +29,11 @@ export async function playOn(given: Given, terminal: Terminal, source: ReplaySou
       'Write the name of a connection, a slash and its model, or name the configuration with --config.',
     )
   const from = readCount(given, 'from', mostSteps) ?? 1
-  const { difference, tree, conversation } = await replayFrom(source, { model, from })
+  const progress = createProgress(terminal)
+  const options = { onProgress: (entries: number) => progress.show(`${entries} entries …`) }
+  const { difference, tree, conversation } = await replayFrom(source, { model, from }, options).finally(() =>
+    progress.end(),
+  )
   if (given.has('json')) printJson(terminal, { conversation, model: name, from, difference, tree })
   else if (difference !== null)
     print(
@@ -55,6 +60,7 @@ interface Drawn {
 
 function draw(terminal: Terminal, { conversation, name, from, tree }: Drawn): void {
   const paint = painter(terminal)
+  const columns = columnsOf(terminal.output, 80)
   print(
     terminal.output,
     paint([
@@ -64,7 +70,7 @@ function draw(terminal: Terminal, { conversation, name, from, tree }: Drawn): vo
   )
   for (const { status, depth, name: call, changes, tokens } of tree) {
     const [mark, tone] = marks[status]
-    const indent = '  '.repeat(depth)
+    const indent = '  '.repeat(Math.min(depth, deepest))
     print(
       terminal.output,
       paint([
@@ -73,8 +79,9 @@ function draw(terminal: Terminal, { conversation, name, from, tree }: Drawn): vo
       ]),
     )
     for (const { what, before, after } of changes) {
-      print(terminal.output, paint([{ text: `  ${indent}  - ${what} ${short(before)}`, tone: 'bad' }]))
-      print(terminal.output, paint([{ text: `  ${indent}  + ${what} ${short(after)}`, tone: 'good' }]))
+      const line = (sign: string, text: string) => cutText(`  ${indent}  ${sign} ${what} ${oneLine(text)}`, columns)
+      print(terminal.output, paint([{ text: line('-', before), tone: 'bad' }]))
+      print(terminal.output, paint([{ text: line('+', after), tone: 'good' }]))
     }
   }
   print(terminal.output, summaryOf(tree))
@@ -92,9 +99,5 @@ function summaryOf(tree: readonly TreeChange[]): string {
   return `${calls} · ${total('before')} → ${total('after')} tokens`
 }
 
-const longest = 160
-
-function short(text: string): string {
-  const line = oneLine(text)
-  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
-}
+/** The depth from which on calls are no longer indented. */
+const deepest = 16

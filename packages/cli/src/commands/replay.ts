@@ -8,9 +8,9 @@ import { fileLines } from '../export-file.ts'
 import { printJson } from '../listing.ts'
 import { playOn } from '../replaying.ts'
 import { createProgress } from '../progress.ts'
-import { painter, print, type Terminal } from '../terminal.ts'
+import { columnsOf, painter, print, type Terminal } from '../terminal.ts'
 import { count, plural } from '../tree/phrase.ts'
-import { oneLine } from '../tree/width.ts'
+import { cutText, oneLine } from '../tree/width.ts'
 
 /** Plays a conversation again. It needs no server, no configuration, no model and no tool. */
 export const replayCommand: Command = {
@@ -75,9 +75,10 @@ async function storeAt(url: string, source: ReplaySource, report: ReplayReport):
   }
 }
 
-function tell(terminal: Terminal, { conversation, entries, runs, difference }: ReplayReport): void {
+function tell(terminal: Terminal, { conversation, entries, copied, runs, difference }: ReplayReport): void {
   const paint = painter(terminal)
-  const sum = `${count(entries)} ${entries === 1 ? 'entry' : 'entries'}, ${plural(runs.length, 'run')}`
+  const fork = copied === 0 ? '' : ` (${count(copied)} copied by the fork)`
+  const sum = `${count(entries)} ${entries === 1 ? 'entry' : 'entries'}${fork}, ${plural(runs.length, 'run')}`
   const isEqual = difference === null
   const said = isEqual ? 'the same log and the same trace ids' : `the log differs at seq ${difference.seq}`
   print(
@@ -92,8 +93,6 @@ function tell(terminal: Terminal, { conversation, entries, runs, difference }: R
   else showDifference(terminal, difference)
 }
 
-const longestValue = 400
-
 function showDifference(terminal: Terminal, { expected, came, path }: NonNullable<ReplayReport['difference']>): void {
   const at = path === '' ? '' : ` at ${path}`
   for (const [name, entry] of [
@@ -102,13 +101,12 @@ function showDifference(terminal: Terminal, { expected, came, path }: NonNullabl
   ] as const) {
     const what = entry === null ? 'nothing' : `${entry.type}${entry.kind === null ? '' : ` ${entry.kind}`}`
     const value = entry === null ? '' : `: ${valueAt(entry, path)}`
-    print(terminal.output, `  ${name.padEnd(8)}  ${what}${at}${value}`)
+    print(terminal.output, cutText(`  ${name.padEnd(8)}  ${what}${at}${value}`, columnsOf(terminal.output, 80)))
   }
 }
 
 function valueAt(entry: unknown, path: string): string {
   const names = path === '' ? [] : path.split('.')
   const value = names.reduce((one, name) => (one as Record<string, unknown> | null | undefined)?.[name], entry)
-  const text = oneLine(JSON.stringify(value) ?? 'nothing')
-  return text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text
+  return oneLine(JSON.stringify(value) ?? 'nothing')
 }

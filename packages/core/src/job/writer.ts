@@ -142,9 +142,9 @@ export class Outbox {
     return makeEntry(content, { place, job: id, epoch, appendNo: this.#count, at })
   }
 
-  /** The next entry gets at least this number. */
-  skipTo(number: number): void {
-    this.#count = Math.max(this.#count, number - 1)
+  /** The next entry gets this number, as in the log that a replay follows. */
+  numberFrom(number: number): void {
+    this.#count = number - 1
   }
 
   add(entry: Entry): void {

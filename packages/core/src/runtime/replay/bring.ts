@@ -6,8 +6,10 @@ import { deliver } from '../../command/deliver.ts'
 import { principalOf } from '../../identity/principal.ts'
 import type { Append, ConversationRow, ParticipantRow, Settlement } from '../../store/store.ts'
 import type { Parts } from '../wiring.ts'
+import { choose } from './choices.ts'
 import { epochOf, isBrought } from './lookahead.ts'
 import { ahead, nextIn, type Script, stopScript } from './script.ts'
+import type { ReplayStage } from './stage.ts'
 
 /** The conversation that is replayed: its row as it began, and its people as the export has them. */
 export interface Replayed {
@@ -16,7 +18,7 @@ export interface Replayed {
 }
 
 /** Brings the next entries of the log that came from outside together. */
-export async function bring(parts: Parts, script: Script, of: Replayed): Promise<void> {
+export async function bring({ parts, script, turns: { choices } }: ReplayStage, of: Replayed): Promise<void> {
   const first = nextIn(script) as Entry
   if (first.appendNo > 0 && first.type === 'message') {
     if (!(await beginRun(parts, script, of.row))) stopScript(script)
@@ -24,7 +26,9 @@ export async function bring(parts: Parts, script: Script, of: Replayed): Promise
   }
   const { database, id } = of.row
   const log = await parts.warm.latest(database, id)
-  const together = await broughtTogether(parts, script, database)
+  const most = await broughtTogether(parts, script, database)
+  const fewer = choose(choices, 'together', { at: script.at, options: most.length })
+  const together = fewer === 0 ? most : most.slice(0, fewer)
   const live = together.filter((entry) => entry.type !== 'participant' && !isLateNotice(entry))
   const message = together.find(({ type }) => type === 'message')
   const hide = together.flatMap(({ type, body }) => (type === 'notice' ? (body.hidden ?? []) : []))

@@ -111,14 +111,24 @@ test('[Tb29] people come, are asked and leave again, and a value is hidden later
   for (const one of ['participant', 'PARAMETERS_HIDDEN']) assert.ok(seen.has(one), one)
 })
 
-test('[Tb29] a fork, and an export without its function tools, are refused by name', async () => {
-  const note = defineTool({ name: 'note', description: 'Notes.', parameters: z.object({}), execute: () => 'x' })
-  const runtime = await started({ agents: [desk({ tools: [note] })] })
+test('[Tb29] a fork comes to the same log from where it begins; its function tools need no declaration', async () => {
+  const note = defineTool({
+    ...{ name: 'note', description: 'Notes.', effect: 'once' as const },
+    parameters: z.object({ what: z.string() }),
+    execute: ({ what }) => `noted ${what}`,
+  })
+  const model = scriptedModel((request) =>
+    request.messages.at(-1)?.role === 'user' ? call('note', { what: lastUserMessage(request), odd: 1 }) : 'Done.',
+  )
+  const runtime = await started({ agents: [desk({ model, tools: [note] })] })
   const { lastSeq } = await runtime.getConversation('chats/1')
   await runtime.forkConversation('chats/1', { seq: lastSeq, id: 'chats/2' })
+  const { runId } = (await (await runtime.run('chats/2', { prompt: 'more' })).result) ?? {}
   const fork = await readReplaySource(runtime.exportConversation('chats/2'))
-  await assert.rejects(replay(fork), /cannot be replayed: it is a fork/)
-  const bare = { ...(await readReplaySource(runtime.exportConversation('chats/1'))), tools: [] }
-  await assert.rejects(replay(bare), /does not declare the function tool `note` of `desk`/)
+  for (const tools of [fork.tools, []]) {
+    const { difference, entries, copied, runs } = await replay({ ...fork, tools })
+    assert.equal(difference, null)
+    assert.deepEqual([entries, copied, runs.map(({ id }) => id)], [fork.whole.entries.length, lastSeq, [runId]])
+  }
   await runtime.close()
 })

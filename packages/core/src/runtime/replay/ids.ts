@@ -1,53 +1,79 @@
-/** The ids of a replay: those of the log, in the order in which its entries are recorded. */
+/** The ids of a replay: those of the log, to each job those that it introduces, in the order in which its entries are recorded. */
 import type { Entry } from '@witan/protocol/entries'
 import { type Ids, randomIds } from '../../identity/ids.ts'
-import type { Script } from './script.ts'
+import { nextIn, type Script } from './script.ts'
 
-/** The ids that entries introduce, and the first one that was not given out yet. */
+/** The ids that the entries of one writer introduce, and the first one that was not given out yet. */
 interface Queue {
-  readonly ids: readonly { readonly at: number; readonly id: string }[]
+  readonly ids: { readonly at: number; readonly id: string }[]
   next: number
 }
 
 /** The ids of a script. */
 export interface ScriptIds extends Ids {
-  /** Takes ids back that were given out for entries that were refused. */
-  takeBack(): void
+  /** Takes ids back that were given out for entries that were not recorded: those of a job that decides anew, or all. */
+  takeBack(job?: string): void
 }
 
 /** The ids of the entries from the position of the script on. Once the log has no more, an id is one that it cannot hold. */
 export function idsOf(script: Script): ScriptIds {
   const { entries, at } = script
   const seen = new Set(entries.slice(0, at).map(({ place }) => place.call))
-  const calls = queueOf(entries, (entry) => newCalls(entry, seen))
-  const interruptions = queueOf(entries, ({ type, body }) =>
+  const calls = queuesOf(entries, (entry) => newCalls(entry, seen))
+  const interruptions = queuesOf(entries, ({ type, body }) =>
     type.endsWith('_required') ? [(body as { readonly id: string }).id] : [],
   )
-  const appends = queueOf(entries, ({ appendNo }) => (appendNo < 0 ? [String(appendNo)] : []))
+  const appends = queuesOf(entries, ({ appendNo }) => (appendNo < 0 ? [String(appendNo)] : []))
+  const taken = new Map<string, { readonly queue: Queue; readonly index: number }[]>()
   const fresh = randomIds()
+  let missing = 0
+  const take = (queues: ReadonlyMap<string, Queue>): string => {
+    const next = nextIn(script)
+    const job = next?.job ?? outside
+    const own = next === null ? outside : writerOf(next)
+    const queue = [queues.get(own), queues.get(outside)].find((one) => one !== undefined && hasMore(one, script.at))
+    if (queue === undefined) return `-${++missing}`
+    taken.set(job, [...(taken.get(job) ?? []), { queue, index: queue.next }])
+    queue.next += 1
+    return queue.ids[queue.next - 1]?.id ?? ''
+  }
   return {
-    call: () => (script.isOpen ? fresh.call() : take(calls, script.at)),
-    append: () => (script.isOpen ? fresh.append() : Number(take(appends, script.at))),
-    interruption: () => (script.isOpen ? fresh.interruption() : take(interruptions, script.at)),
+    call: () => (script.isOpen ? fresh.call() : take(calls)),
+    append: () => (script.isOpen ? fresh.append() : Number(take(appends))),
+    interruption: () => (script.isOpen ? fresh.interruption() : take(interruptions)),
     conversation: () => 'replay',
     owner: () => 'w_replay',
-    takeBack() {
-      for (const queue of [calls, interruptions, appends]) {
-        while (queue.next > 0 && (queue.ids[queue.next - 1]?.at ?? script.at) >= script.at) queue.next -= 1
-      }
+    takeBack(job) {
+      const given = job === undefined ? [...taken.values()].flat() : (taken.get(job) ?? [])
+      for (const { queue, index } of given)
+        if ((queue.ids[index]?.at ?? 0) >= script.at) queue.next = Math.min(queue.next, index)
+      if (job === undefined) taken.clear()
+      else taken.delete(job)
     },
   }
 }
 
-function queueOf(entries: readonly Entry[], idsIn: (entry: Entry) => readonly string[]): Queue {
-  return { ids: entries.flatMap((entry, at) => idsIn(entry).map((id) => ({ at, id }))), next: 0 }
+/** The queue of what no job introduces for itself. */
+const outside = ''
+
+function writerOf({ type, job, epoch, place }: Entry): string {
+  return epoch === 0 || (type === 'start' && place.call === place.run) ? outside : job
 }
 
-function take(queue: Queue, at: number): string {
+function queuesOf(entries: readonly Entry[], idsIn: (entry: Entry) => readonly string[]): ReadonlyMap<string, Queue> {
+  const queues = new Map<string, Queue>()
+  for (const [at, entry] of entries.entries()) {
+    const writer = writerOf(entry)
+    const queue = queues.get(writer) ?? { ids: [], next: 0 }
+    queues.set(writer, queue)
+    for (const id of idsIn(entry)) queue.ids.push({ at, id })
+  }
+  return queues
+}
+
+function hasMore(queue: Queue, at: number): boolean {
   while ((queue.ids[queue.next]?.at ?? at) < at) queue.next += 1
-  const found = queue.ids[queue.next]?.id
-  queue.next += 1
-  return found ?? `-${queue.next}`
+  return queue.next < queue.ids.length
 }
 
 /** The call ids that an entry introduces: of the calls that a message brings, and its own. `seen` are those known so far. */

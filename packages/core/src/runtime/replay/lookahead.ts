@@ -11,20 +11,27 @@ const acceptedEntries = 8
  * Whether somebody outside a job brought this entry: a message, an answer, a cancel, the start of a run, a person who comes or goes. The
  * runtime itself reports ended tasks, and begins the runs that do.
  */
-export function isBrought({ followUps }: Script, { type, appendNo, epoch, body, job }: Entry): boolean {
+export function isBrought({ followUps }: Script, { type, kind, appendNo, epoch, body, job }: Entry): boolean {
   if (type === 'participant') return true
+  if (!bringable.has(type) && (type !== 'start' || kind !== 'agent')) return false
   if (type === 'message' && body.tasks !== undefined && appendNo < 0) return false
   return appendNo < 0 || (appendNo <= acceptedEntries && epoch <= 1 && !followUps.has(job))
 }
 
-/** Whether a job says with this entry that its last worker was lost. */
-export function isTakeOver({ type, body }: Entry): boolean {
-  return type === 'notice' && body.code === 'RUN_RECOVERED'
-}
+/** What a request can bring, beside the start of a run. Anything else in an export is compared with what the engine records. */
+const bringable: ReadonlySet<Entry['type']> = new Set(['message', 'resolved', 'cancel', 'notice'])
 
-/** The attempt that a takeover begins: 2 after one lost worker. */
-export function attemptOf({ body }: Entry): number {
-  return Number(/attempt (\d+) /.exec((body as { readonly detail?: string }).detail ?? '')?.[1] ?? 2)
+/**
+ * The attempt with which a job goes on, if it says next that its last worker was lost: 2 after one loss. Null if it does not. A task that had
+ * not begun says first that it runs.
+ */
+export function attemptAhead(script: Script, job: string): number | null {
+  for (const { type, body } of aheadOfJob(script, job)) {
+    if (type === 'task' && body.status === 'running') continue
+    if (type !== 'notice' || body.code !== 'RUN_RECOVERED') return null
+    return Number(/attempt (\d+) /.exec(body.detail ?? '')?.[1] ?? 2)
+  }
+  return null
 }
 
 /** The epoch in which a job records its next entry; without one, the epoch that its row has. */

@@ -1,6 +1,6 @@
 /** What the engine waits for in a replay: the model calls and tool calls under way, which the log answers. */
 import type { Model, ModelCallOptions, ModelPart, ModelReply, ModelRequest } from '../../model/model.ts'
-import type { PendingOutcome, ResultOutcome } from '../../tool/outcome.ts'
+import { failed, type PendingOutcome, type ResultOutcome } from '../../tool/outcome.ts'
 import type { RunningTool, ToolContext, Toolset } from '../../tool/tool.ts'
 
 /** A model call that waits for its reply. */
@@ -31,6 +31,8 @@ export interface PendingTool {
 export interface Pending {
   readonly replies: Map<string, PendingReply>
   readonly tools: Map<string, PendingTool>
+  /** Set at the end of the replay: a call that begins later fails at once. */
+  isOver: boolean
 }
 
 /** What the runtime keeps for a model call, beside what the contract says of it. */
@@ -94,9 +96,10 @@ export function waitingTools(
 
 function waitingTool(
   tool: RunningTool,
-  { tools }: Pending,
+  pending: Pending,
   refusal: (tool: string, args: Readonly<Record<string, unknown>>) => string | null,
 ): RunningTool {
+  const { tools } = pending
   return {
     ...tool,
     timeoutMs: neverMs,
@@ -108,6 +111,7 @@ function waitingTool(
     },
     invoke: ({ callId, arguments: args }, context) =>
       new Promise((resolve) => {
+        if (pending.isOver) return resolve(failed('TOOL_FAILED', 'The replay is over.'))
         const one = { call: callId, name: tool.name, args, owner: context.caller.callId, context, finish: resolve }
         const end = () => {
           if (tools.get(callId) === one) tools.delete(callId)

@@ -7,9 +7,9 @@ import { type ExportItem, readExport } from '../../store/export.ts'
 import type { MovingOf } from '../../store/export-lines.ts'
 import type { ConversationRow, Store, WholeConversation } from '../../store/store.ts'
 import { defineTool, type FunctionTool } from '../../tool/define.ts'
-import type { Effect } from '../../tool/tool.ts'
 import type { RuntimeOptions } from '../options.ts'
 import type { Parts } from '../wiring.ts'
+import { rowsAfter } from '../../conversation/people.ts'
 import { failedModel } from './outcomes.ts'
 import { notReplayable, type Replayed } from './bring.ts'
 import { agentsIn, usedRevisions } from './definitions.ts'
@@ -17,15 +17,8 @@ import type { Contents } from './give.ts'
 import { withPseudonyms } from './pseudonyms.ts'
 import { createReplayStage, type ReplayStage } from './stage.ts'
 import { createScript } from './script.ts'
-import type { Schedule } from './turns.ts'
-
-/** A function tool as an export declares it. */
-export interface DeclaredTool {
-  readonly name: string
-  readonly description: string
-  readonly jsonSchema: Readonly<Record<string, unknown>>
-  readonly effect: Effect
-}
+import { type DeclaredTool, undeclaredTool } from './undeclared.ts'
+import type { Choices } from './choices.ts'
 
 /** Everything that a replay needs of an export. */
 export interface ReplaySource {
@@ -50,8 +43,8 @@ export interface Prepared {
 }
 
 /** Loads what an export holds into `store`. Throws `BODY_INVALID` for what a replay does not play again. */
-export function prepared(source: ReplaySource, store: Store, schedule: Schedule): Promise<Prepared> {
-  return asRead(() => load(source, store, schedule))
+export function prepared(source: ReplaySource, store: Store, choices: Choices): Promise<Prepared> {
+  return asRead(() => load(source, store, choices))
 }
 
 /** The lines of an export have their form, and the bodies in them any: what the engine could not have written is refused as a whole. */
@@ -63,9 +56,9 @@ async function asRead<Result>(read: () => Promise<Result>): Promise<Result> {
   }
 }
 
-async function load(source: ReplaySource, store: Store, schedule: Schedule): Promise<Prepared> {
+async function load(source: ReplaySource, store: Store, choices: Choices): Promise<Prepared> {
   const { database, whole, definitions, limits = {} } = source
-  refuse(source)
+  const copied = copiedIn(whole)
   const used = usedRevisions(whole.entries)
   for (const one of definitions) await loadDefinition(store, database, { ...one, upTo: used.get(one.id) })
   for (const id of source.others ?? []) {
@@ -80,13 +73,13 @@ async function load(source: ReplaySource, store: Store, schedule: Schedule): Pro
     await registry.ensure(database)
     for (const [id, revisions] of used) for (const one of revisions) await registry.ensureRevision(database, id, one)
   }
-  const script = createScript(whole.entries, { from: 0, jobs: whole.jobs })
+  const script = createScript(whole.entries, { from: copied, jobs: whole.jobs })
   const stage = createReplayStage({
     store,
     script,
-    schedule,
+    choices,
     limits,
-    tools: source.tools.map(toolOf),
+    tools: toolsOf(source),
     sources: [...new Set(agents.flatMap(({ queries = [] }) => queries.map(({ source: name }) => name)))],
     models: new Map([...modelIds(definitions, whole.entries), ...Object.entries(source.models ?? {})]),
     load: loadInto,
@@ -95,40 +88,52 @@ async function load(source: ReplaySource, store: Store, schedule: Schedule): Pro
   await loadInto(stage.parts)
   const contents = new Map((whole.contents ?? []).map(({ digest, bytes }) => [digest, bytes]))
   for (const [digest, bytes] of contents) await store.putContent(database, digest, bytes)
-  return { stage, contents, replayed: { row: asBegun(database, whole.row), participants: whole.participants ?? [] } }
+  if (copied > 0) await storeCopied(store, source, copied)
+  const row = asBegun(database, whole.row, copied)
+  return { stage, contents, replayed: { row, participants: whole.participants ?? [] } }
 }
 
-/** Throws for what a replay does not play again. */
-function refuse({ whole: { entries, jobs }, definitions, tools }: ReplaySource): void {
+/** The number of entries that a fork copied: those of jobs that it has no rows of, and what stands between them. */
+function copiedIn({ entries, jobs }: WholeConversation): number {
   const known = new Set(jobs.map(({ id }) => id))
-  for (const { type, kind, job } of entries) {
-    if (type === 'start' && kind === 'agent' && !known.has(job))
-      throw notReplayable('it is a fork, whose log began in another one')
-  }
-  const lost = entries.find(({ type, body }) => type === 'notice' && body.code === 'RUN_RECOVERED')
-  if (lost !== undefined && jobs.some(({ kind }) => kind === 'task'))
-    throw notReplayable(`at seq ${lost.seq} a worker was lost while there were tasks`)
-  const declared = new Set(tools.map(({ name }) => name))
+  return 1 + entries.findLastIndex(({ type, job }) => type !== 'participant' && !known.has(job))
+}
+
+/** Stores what a fork copied from the log of another conversation. */
+async function storeCopied(store: Store, { database, whole }: ReplaySource, copied: number): Promise<void> {
+  const entries = whole.entries.slice(0, copied)
+  const create = asBegun(database, whole.row, copied)
+  const participants = rowsAfter(create, entries)
+  const contents = entries.flatMap(({ type, body }) =>
+    type === 'message' ? (body.files ?? []) : type === 'artifact' ? [body] : [],
+  )
+  const more = { ...(participants.length > 0 && { participants }), ...(contents.length > 0 && { contents }) }
+  const stored = await store.append({ database, conversation: create.id, create, entries, ...more })
+  if (!stored.ok) throw notReplayable('what it copied from another conversation cannot be stored')
+}
+
+/** The function tools of the agents: as the export declares them, or else as their calls show. */
+function toolsOf({ tools, definitions, whole: { entries } }: ReplaySource): readonly FunctionTool[] {
+  const declared = new Map(tools.map((tool) => [tool.name, tool]))
   const missed = entries.flatMap(({ type, body }) =>
     type === 'notice' && body.code === 'TOOL_UNAVAILABLE' ? [body.detail] : [],
   )
-  for (const { tools: named = [], id } of agentsIn(definitions)) {
-    const lacking = named.find(
-      (name) => !declared.has(name) && !missed.some((detail) => detail.includes(`\`${name}\``)),
-    )
-    if (lacking !== undefined)
-      throw notReplayable(`the export does not declare the function tool \`${lacking}\` of \`${id}\``)
-  }
+  for (const { tools: named = [] } of agentsIn(definitions))
+    for (const name of named) {
+      if (declared.has(name) || missed.some((detail) => detail.includes(`\`${name}\``))) continue
+      declared.set(name, undeclaredTool(name, entries))
+    }
+  return [...declared.values()].map(toolOf)
 }
 
 /** The row of the conversation before its first entry. */
-function asBegun(database: string, row: ConversationRow): ConversationRow {
+function asBegun(database: string, row: ConversationRow, copied: number): ConversationRow {
   const parameters = Object.fromEntries(
     Object.entries(row.parameters).map(([name, [value, hidden, after]]) => [
       name,
-      [value, after === undefined ? hidden : false] as const,
+      after === undefined || after <= copied ? ([value, hidden, after] as const) : ([value, false] as const),
     ]),
-  )
+  ) as ConversationRow['parameters']
   return { ...row, database, parameters, lastSeq: 0, expiresAt: null }
 }
 

@@ -4,16 +4,17 @@ import type { Entry } from '@witan/protocol/entries'
 import { traceIdOf } from '../../identity/trace.ts'
 import type { Store } from '../../store/store.ts'
 import { memoryStore } from '../../store/drivers/memory.ts'
+import { type Choices, createChoices, otherPlans } from './choices.ts'
 import { bring, notReplayable } from './bring.ts'
 import { give, provoke } from './give.ts'
 import { type Prepared, prepared, type ReplaySource } from './prepare.ts'
 import { indexOfStep, type OtherModel, playOn } from './live.ts'
 import { isBrought } from './lookahead.ts'
 import { type Difference, nextIn, stopScript } from './script.ts'
-import type { ReplayStage } from './stage.ts'
+import { end, type ReplayStage } from './stage.ts'
 import { takeOver } from './take-over.ts'
 import { compareTrees, type TreeChange } from './tree-diff.ts'
-import { force, type Schedule, schedules, wake } from './turns.ts'
+import { force, wake } from './turns.ts'
 
 export type { Difference } from './script.ts'
 export type { ReplaySource } from './prepare.ts'
@@ -22,8 +23,10 @@ export type { ReplaySource } from './prepare.ts'
 export interface ReplayReport {
   readonly database: string
   readonly conversation: string
-  /** The entries that were recorded again, equal to those of the export. */
+  /** The entries that are there again, equal to those of the export. */
   readonly entries: number
+  /** How many of them a fork had copied from another conversation: they are taken over as they are. */
+  readonly copied: number
   /** The runs in the order of their start. */
   readonly runs: readonly { readonly id: string; readonly traceId: string }[]
   /** Null if both logs are equal. */
@@ -39,18 +42,56 @@ export interface ReplayOptions {
 }
 
 /**
- * Plays a conversation again in a fresh store in memory. No model and no tool is called. It ends at the first entry that differs. Where
- * calls were under way at once the log may not say when each was asked: then the replay tries what else may have been. Throws
+ * Plays a conversation again in a fresh store in memory. No model and no tool is called. It ends at the first entry that differs. What
+ * met in one instant may have come in more than one order: then the replay tries the others too, and reports the one that came furthest. Throws
  * `BODY_INVALID` before anything is played if the export has something that a replay does not play again.
  */
 export async function replay(source: ReplaySource, options: ReplayOptions = {}): Promise<ReplayReport> {
-  let best: ReplayReport | null = null
-  for (const schedule of schedules) {
-    const report = await playOnce(source, schedule, options)
-    if (best === null || report.difference === null || report.entries > best.entries) best = report
-    if (best.difference === null) break
+  let best = await playOnce(source, new Map(), options)
+  const { length } = source.whole.entries
+  const search = { source, left: Math.max(fewestAttempts, Math.min(mostAttempts, Math.floor(mostEntries / length))) }
+  while (best.report.difference !== null) {
+    const better = (await further(search, best, { depth: 1 })) ?? (await further(search, best, { depth: 2 }))
+    if (better === null) break
+    best = better
   }
-  return best as ReplayReport
+  return best.report
+}
+
+/** How often a log that differs is tried otherwise, and how many entries are played for that; of a long log a few attempts at least. */
+const mostAttempts = 300
+const mostEntries = 200_000
+const fewestAttempts = 24
+/** How far an attempt may fall behind and still be worth a second choice. */
+const nearby = 4
+
+interface Played {
+  readonly report: ReplayReport
+  readonly choices: Choices
+}
+
+interface Search {
+  readonly source: ReplaySource
+  left: number
+}
+
+/** A replay that gets further than `goal`, and differs from another one in up to `depth` choices; null if there is none. */
+async function further(
+  search: Search,
+  { choices, report }: Played,
+  { depth, goal = report.entries }: { readonly depth: number; readonly goal?: number },
+): Promise<Played | null> {
+  for (const plan of otherPlans(choices)) {
+    if (search.left === 0) return null
+    search.left -= 1
+    const played = await playOnce(search.source, plan, {})
+    const { difference, entries } = played.report
+    if (difference === null || entries > goal) return played
+    if (depth === 1 || entries < goal - nearby) continue
+    const found = await further(search, played, { depth: depth - 1, goal })
+    if (found !== null) return found
+  }
+  return null
 }
 
 /** What came of going on with another model. `difference` is set if the log could not be followed up to the step: then nothing was asked. */
@@ -64,11 +105,15 @@ export interface ContinuedReport extends ReplayReport {
  * give what they gave in the log to the same arguments, and people answer what they answered to the same questions; nothing else is
  * called. Throws `BODY_INVALID` if the log has fewer steps.
  */
-export async function replayFrom(source: ReplaySource, other: OtherModel): Promise<ContinuedReport> {
+export async function replayFrom(
+  source: ReplaySource,
+  other: OtherModel,
+  options: ReplayOptions = {},
+): Promise<ContinuedReport> {
   const { entries } = source.whole
   const upTo = indexOfStep(entries, other.from)
   if (upTo === null) throw notReplayable(`its log has fewer than ${other.from} model replies`)
-  const report = await playOnce(source, 'shown', { upTo, other })
+  const { report } = await playOnce(source, new Map(), { ...options, upTo, other })
   const after = (await report.store.readWhole(report.database, report.conversation))?.entries ?? []
   return { ...report, entries: after.length, tree: report.difference === null ? compareTrees(entries, after) : [] }
 }
@@ -79,13 +124,15 @@ interface PlayOptions extends ReplayOptions {
   readonly other?: OtherModel
 }
 
-async function playOnce(source: ReplaySource, schedule: Schedule, options: PlayOptions): Promise<ReplayReport> {
+async function playOnce(source: ReplaySource, plan: Choices['plan'], options: PlayOptions): Promise<Played> {
+  const choices = createChoices(plan)
   const { onProgress, upTo = source.whole.entries.length, other } = options
   const store = memoryStore({ now: () => source.whole.row.createdAt, maxRestingMs: Number.POSITIVE_INFINITY })
   await store.open()
-  const playing = await prepared(source, store, schedule)
+  const playing = await prepared(source, store, choices)
   const { stage } = playing
   const { script } = stage
+  const copied = script.at
   try {
     while (nextIn(script) !== null && script.at < upTo) {
       const { at } = script
@@ -95,15 +142,16 @@ async function playOnce(source: ReplaySource, schedule: Schedule, options: PlayO
     if (other === undefined) await rest(stage)
     else if (script.difference === null) await playOn(stage, playing.replayed, other)
   } finally {
-    wake(stage.turns)
     await stop(stage)
+    wake(stage.turns)
   }
   const { database, whole } = source
   const runs = whole.entries
+    .slice(copied)
     .filter(isRunStart)
     .map(({ place: { run } }) => ({ id: run, traceId: traceIdOf(database, run) }))
   const { difference, at: entries } = script
-  return { database, conversation: whole.row.id, entries, runs, difference, store }
+  return { report: { database, conversation: whole.row.id, entries, copied, runs, difference, store }, choices }
 }
 
 function isRunStart({ type, kind, place }: Entry): boolean {
@@ -117,7 +165,7 @@ async function step({ stage, replayed, contents }: Prepared): Promise<void> {
   const next = nextIn(script)
   if (next !== null && isBrought(script, next)) {
     if (await moved(stage, at)) return
-    void bring(stage.parts, script, replayed).catch(() => stopScript(script))
+    void bring(stage, replayed).catch(() => stopScript(script))
     return (await moved(stage, at)) ? undefined : stopScript(script)
   }
   const { database, id: conversation } = replayed.row
@@ -127,25 +175,54 @@ async function step({ stage, replayed, contents }: Prepared): Promise<void> {
     () => give(stage, contents),
     () => takeOver(stage, { database, conversation }),
     () => force(stage.turns, nextIn(script)?.job ?? ''),
+    () => release(stage),
     () => provoke(stage),
   ]
-  for (const way of ways) if ((await way()) && (await moved(stage, at))) return
+  for (const way of ways) if ((await outcomeOf(stage, way())) && (await moved(stage, at))) return
   stopScript(script)
+}
+
+/** Lets jobs see what was brought to them. */
+async function release({ turns }: ReplayStage): Promise<boolean> {
+  turns.isReleased = true
+  wake(turns)
+  await nextTurn()
+  turns.isReleased = false
+  return true
 }
 
 /** How often the event loop turns without anything happening before the engine counts as idle. */
 const idleTurns = 4
+/** How often it turns while jobs decide and nothing is recorded. */
+const mostTurns = 200
 
-/** Waits until the log has moved from `at`; false if the engine is idle first. */
-async function moved({ script, turns }: ReplayStage, at: number): Promise<boolean> {
-  for (let idle = 0; idle < idleTurns; idle += 1) {
-    if (script.at !== at || nextIn(script) === null) return true
-    const before = turns.count
+/** What a way comes to. One that waits for the log to move counts as taken. */
+async function outcomeOf({ turns }: ReplayStage, way: boolean | Promise<boolean>): Promise<boolean> {
+  let taken = typeof way === 'boolean' ? way : null
+  const settle = (value: boolean) => {
+    taken = value
+  }
+  if (typeof way !== 'boolean') void way.then(settle, () => settle(false))
+  for (let left = mostTurns; left > 0; left -= 1) {
+    await Promise.resolve()
+    if (taken !== null) return taken
     await nextTurn()
     wake(turns)
-    if (turns.count !== before) idle = -1
   }
-  return script.at !== at
+  return true
+}
+
+/** Lets the engine do what it can do now. True if the log has moved from `at`. */
+async function moved({ script, turns }: ReplayStage, at: number): Promise<boolean> {
+  let seen = { at: script.at, count: turns.count }
+  for (let idle = 0, left = mostTurns; idle < idleTurns && left > 0 && script.difference === null; idle += 1) {
+    await nextTurn()
+    wake(turns)
+    left = script.at === seen.at ? left - 1 : mostTurns
+    if (turns.count !== seen.count || script.at !== seen.at) idle = -1
+    seen = { at: script.at, count: turns.count }
+  }
+  return script.at !== at || script.difference !== null
 }
 
 /** After the last entry nothing more may be recorded. */
@@ -154,7 +231,10 @@ async function rest(stage: ReplayStage): Promise<void> {
   for (let turn = 0; turn < idleTurns; turn += 1) await nextTurn()
 }
 
-async function stop({ parts }: ReplayStage): Promise<void> {
+async function stop(stage: ReplayStage): Promise<void> {
+  const { parts } = stage
+  end(stage)
+  stage.pending.isOver = true
   parts.expiry.close()
   parts.env.timeLimit.close()
   parts.tracker.close(new Error('The replay is over.'))

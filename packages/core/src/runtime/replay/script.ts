@@ -31,6 +31,8 @@ export interface Script {
   onMove: () => void
   /** The entries that were recorded again, by job and append number. */
   readonly recorded: Set<string>
+  /** The last number that each job gave to an entry. */
+  readonly numbers: Map<string, number>
   /** What jobs and calls record themselves; entries that others brought to them are not among it. */
   readonly jobs: ReadonlyMap<string, Track>
   readonly calls: ReadonlyMap<string, Track>
@@ -54,7 +56,15 @@ export function createScript(
   }
   const followUps = entries.filter(({ type, kind, body }) => type === 'start' && kind === 'agent' && body.hidden)
   return {
-    ...{ entries, at: from, difference: null, isOpen: false, onMove: () => {}, recorded: new Set<string>() },
+    ...{
+      entries,
+      at: from,
+      difference: null,
+      isOpen: false,
+      onMove: () => {},
+      recorded: new Set<string>(),
+      numbers: new Map(),
+    },
     ...{ jobs: byJob, calls: byCall },
     followUps: new Set(followUps.map(({ job }) => job)),
     epochs: new Map(jobs.map(({ id, epoch }) => [id, epoch])),
@@ -87,11 +97,39 @@ export function aheadOfCall(script: Script, call: string): Generator<Entry, void
   return along(script, script.calls.get(call))
 }
 
-function* along({ entries, at }: Script, track: Track | undefined): Generator<Entry, void, void> {
+function* along(script: Script, track: Track | undefined): Generator<Entry, void, void> {
+  for (const index of indicesAlong(script, track)) yield script.entries[index] as Entry
+}
+
+function* indicesAlong({ at }: Script, track: Track | undefined): Generator<number, void, void> {
   if (track === undefined) return
   const { indices } = track
   while ((indices[track.next] ?? at) < at) track.next += 1
-  for (let index = track.next; index < indices.length; index += 1) yield entries[indices[index] as number] as Entry
+  for (let index = track.next; index < indices.length; index += 1) yield indices[index] as number
+}
+
+/** The positions that the log has after each further entry of a job. */
+export function* positionsOfJob(script: Script, job: string): Generator<number, void, void> {
+  for (const index of indicesAlong(script, script.jobs.get(job))) yield index + 1
+}
+
+/** Append numbers of one epoch. */
+const perEpoch = 2 ** 24
+
+/**
+ * The number of the entry that a job records next. An end that was refused has used up some, so it may be any later one of its epoch. Null
+ * if the log has none of this epoch, or one that no job can give.
+ */
+export function numberAhead(
+  script: Script,
+  { id, epoch }: { readonly id: string; readonly epoch: number },
+): number | null {
+  for (const next of aheadOfJob(script, id)) {
+    const { appendNo } = next
+    const isOne = Math.floor(appendNo / perEpoch) === epoch - 1 && appendNo > (script.numbers.get(id) ?? 0)
+    return next.epoch === epoch && isOne && !script.isOpen ? appendNo : null
+  }
+  return null
 }
 
 function keyOf({ job, appendNo }: Entry): string {
@@ -107,6 +145,7 @@ export function isRecorded({ recorded }: Script, entry: Entry): boolean {
 export function takeEntry(script: Script, entry: Entry): void {
   if (script.isOpen || script.difference !== null || isRecorded(script, entry)) return
   script.recorded.add(keyOf(entry))
+  if (entry.epoch > 0) script.numbers.set(entry.job, entry.appendNo)
   const expected = script.entries[script.at] ?? null
   const path = expected === null ? '' : firstDifference(comparable(expected), comparable(entry))
   if (path === null) script.at += 1

@@ -4,13 +4,15 @@ import { type Clock, systemClock } from '../../identity/clock.ts'
 import type { Environment } from '../../job/environment.ts'
 import type { Append, AppendResult, JobRow, Store } from '../../store/store.ts'
 import type { FunctionTool } from '../../tool/define.ts'
+import { failed } from '../../tool/outcome.ts'
 import type { RuntimeOptions } from '../options.ts'
 import { type Parts, wire } from '../wiring.ts'
 import { idsOf, type ScriptIds } from './ids.ts'
-import { isLostAhead, isTakeOver, nextRunStart, refusalAhead } from './lookahead.ts'
+import { attemptAhead, isLostAhead, nextRunStart, refusalAhead } from './lookahead.ts'
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
-import { ahead, isRecorded, nextIn, type Script, takeEntry } from './script.ts'
-import { aware, createTurns, due, launch, type Schedule, type Turns, turnOf, wake } from './turns.ts'
+import { ahead, isRecorded, nextIn, numberAhead, type Script, takeEntry } from './script.ts'
+import type { Choices } from './choices.ts'
+import { arrived, createTurns, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
 
 /** A replay's runtime, and what drives it. A crash in the log ends the runtime; the next one begins with what is stored. */
 export interface ReplayStage {
@@ -31,7 +33,7 @@ export interface ReplayStage {
 export interface StageOptions {
   readonly store: Store
   readonly script: Script
-  readonly schedule: Schedule
+  readonly choices: Choices
   readonly tools: readonly FunctionTool[]
   readonly sources: readonly string[]
   /** The ids of the models by the name that agents use. */
@@ -46,20 +48,18 @@ export interface StageOptions {
 /** Creates the runtime of a replay. It starts nothing by itself. */
 export function createReplayStage(options: StageOptions): ReplayStage {
   const { script } = options
-  const pending: Pending = { replies: new Map(), tools: new Map() }
-  const turns = createTurns(script, pending, options.schedule)
-  script.onMove = () => wake(turns)
+  const pending: Pending = { replies: new Map(), tools: new Map(), isOver: false }
+  const turns = createTurns(script, pending, options.choices)
   const known = { options, script, pending, turns, timers: new ReplayTimers(script), ids: idsOf(script), reports: [] }
+  turns.decides = (job) => known.ids.takeBack(job)
   const life = { isOver: false }
   return { ...known, life, parts: partsOf(known, life) }
 }
 
 /** Ends the runtime as a crash does: nothing of it goes on, and nothing that was not stored is left. Then the next one begins. */
 export function restart(stage: ReplayStage): void {
-  const { pending, turns } = stage
-  stage.life.isOver = true
-  pending.replies.clear()
-  pending.tools.clear()
+  const { turns } = stage
+  end(stage)
   turns.jobs.clear()
   turns.waiting = []
   turns.launches = []
@@ -67,6 +67,15 @@ export function restart(stage: ReplayStage): void {
   stage.ids.takeBack()
   stage.life = { isOver: false }
   stage.parts = partsOf(stage, stage.life)
+}
+
+/** Ends the runtime: it stores nothing more, and no timer of its tools is left. */
+export function end({ life, pending, turns }: ReplayStage): void {
+  life.isOver = true
+  for (const { busy } of turns.jobs.values()) for (const controller of busy.values()) controller.abort('over')
+  for (const { finish } of pending.tools.values()) finish(failed('TOOL_FAILED', 'The replay is over.'))
+  pending.replies.clear()
+  pending.tools.clear()
 }
 
 type Known = Omit<ReplayStage, 'parts' | 'life'>
@@ -122,9 +131,9 @@ function following(
     ...env,
     pace: {
       turn: (job) => (life.isOver ? silence() : turnOf(turns, job)),
-      recording: ({ identity: { id, epoch }, writer }) => {
-        const next = nextIn(script)
-        if (next?.job === id && next.epoch === epoch) writer.outbox.skipTo(next.appendNo)
+      recording: ({ identity, writer }) => {
+        const number = numberAhead(script, identity)
+        if (number !== null) writer.outbox.numberFrom(number)
       },
       recorded(entry) {
         if (!life.isOver) takeEntry(script, entry)
@@ -134,7 +143,7 @@ function following(
     launch(jobs, log) {
       for (const job of jobs) {
         const told = job.kind === 'task' ? log.state.tasks.get(job.id)?.told : 'running'
-        const begin = () => void claimed(options.store, script, job).then((row) => env.launch([row], log))
+        const begin = () => void claimed(known, job).then((row) => env.launch([row], log))
         launch(turns, told === 'running' ? null : job.id, begin)
       }
     },
@@ -156,13 +165,15 @@ function following(
  * A job as its owner works on it. If the log goes on in a later epoch, it was released and claimed again in between, which left no entry.
  * A request that is to come before may wake it into that epoch too.
  */
-async function claimed(store: Store, script: Script, job: JobRow): Promise<JobRow> {
+async function claimed({ options: { store }, script, turns }: Known, job: JobRow): Promise<JobRow> {
   const { id, owner } = job
   let row = job
+  // One that is at work here is let go by the log's own entry.
+  if (turns.jobs.get(id)?.identity.epoch === job.epoch) return job
   for (const entry of ahead(script)) {
     if (entry.job !== id) continue
     // One that was lost is taken over by the log's own entry.
-    if (entry.epoch === 0 || owner === null || isTakeOver(entry)) break
+    if (entry.epoch === 0 || owner === null || attemptAhead(script, id) !== null) break
     while (row.epoch < entry.epoch) {
       await store.releaseJobs(owner, [id])
       const found = (await store.claimJobs({ owner, leaseMs, limit: 1 })).find((one) => one.id === id)
@@ -217,13 +228,15 @@ export class ReplayTimers implements Clock {
 function followedStore({ options: { store }, script, turns, ids }: Known, life: ReplayStage['life']): Store {
   return {
     ...store,
+    claimJobs: (claim) => (life.isOver ? silence() : store.claimJobs(claim)),
     async append(append) {
       if (life.isOver) return silence()
       const stored = await appendInTurn(store, turns, append)
       if (stored.ok) for (const entry of append.entries) takeEntry(script, entry)
       else ids.takeBack()
-      const cancelled = append.entries.find(({ type }) => type === 'cancel')
-      if (cancelled !== undefined) await aware(turns, cancelled.job)
+      const { fence } = append
+      const brought = append.entries.find(({ job, epoch }) => epoch === 0 && job !== fence?.job)
+      if (stored.ok) await arrived(turns, brought ?? null)
       return life.isOver ? silence() : stored
     },
   }
@@ -234,10 +247,12 @@ async function appendInTurn(store: Store, turns: Turns, append: Append): Promise
   const { fence } = append
   const first = append.entries.find((entry) => !isRecorded(script, entry))
   if (fence === undefined || first === undefined) return store.append(append)
-  await due(turns, { id: fence.job, epoch: fence.epoch })
   const next = nextIn(script)
-  if (next === null || next.job !== fence.job || next.epoch !== first.epoch) return store.append(append)
-  if (first.appendNo < next.appendNo) return { ok: false, reason: 'moved', job: null }
+  if (next === null) return store.append(append)
+  if (!isTurnOf(turns, { id: fence.job, epoch: fence.epoch }) || first.appendNo < next.appendNo) {
+    await moved(turns)
+    return { ok: false, reason: 'moved', job: null }
+  }
   const { ifLastSeq: _, ...always } = append
   const stored = await store.append(always)
   // The refusal has cleared what woke the job; the log says that this was seen.

@@ -2,7 +2,7 @@
 import { endAllAsking } from '../../job/lost-calls.ts'
 import type { Job } from '../../job/job.ts'
 import type { JobRow } from '../../store/store.ts'
-import { epochOf, isBrought, isTakeOver } from './lookahead.ts'
+import { attemptAhead, epochOf, isBrought } from './lookahead.ts'
 import { nextIn } from './script.ts'
 import { leaseMs, type ReplayStage, restart } from './stage.ts'
 
@@ -26,8 +26,8 @@ export async function takeOver(stage: ReplayStage, place: Place): Promise<boolea
   if (next.type === 'notice' && next.body.code === 'USAGE_INCOMPLETE' && turns.jobs.has(row.id))
     return letGo(stage, place)
   if (turns.jobs.has(row.id)) await begin(stage, place, row.id)
-  const wasLost = isTakeOver(next)
-  const claimed = await claimUpTo(stage, row, { epoch: next.epoch, wasLost })
+  const attempts = attemptAhead(script, row.id)
+  const claimed = await claimUpTo(stage, row, { epoch: next.epoch, attempts: attempts ?? row.attempts })
   if (claimed === null) return false
   const { parts } = stage
   parts.worker.run(claimed, await parts.warm.latest(place.database, place.conversation))
@@ -58,12 +58,12 @@ async function begin(stage: ReplayStage, { database, conversation }: Place, lost
 async function claimUpTo(
   { options: { store } }: ReplayStage,
   row: JobRow,
-  { epoch, wasLost }: { readonly epoch: number; readonly wasLost: boolean },
+  { epoch, attempts }: { readonly epoch: number; readonly attempts: number },
 ): Promise<JobRow | null> {
   const owner = row.owner ?? ''
   let last = row
   while (last.epoch < epoch) {
-    if (wasLost) await store.heartbeat(owner, [last], -leaseMs)
+    if (epoch - last.epoch <= attempts - last.attempts) await store.heartbeat(owner, [last], -leaseMs)
     else await store.releaseJobs(owner, [row.id])
     const found = (await store.claimJobs({ owner, leaseMs, limit: 1 })).find(({ id }) => id === row.id)
     if (found === undefined) return null

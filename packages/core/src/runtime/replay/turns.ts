@@ -6,37 +6,37 @@ import type { PacedJob } from '../../job/environment.ts'
 import type { Job } from '../../job/job.ts'
 import { circumstances } from '../../job/task.ts'
 import { decide, type Work } from '../../run/decide.ts'
-import { attemptOf, endCodeOf, isBrought, isTakeOver, nextOfCall, nextOfJob, replyAhead } from './lookahead.ts'
+import { choose, type Choices } from './choices.ts'
+import { attemptAhead, endCodeOf, isBrought, nextOfCall, nextOfJob, replyAhead } from './lookahead.ts'
 import { failureWords, toldCodes } from './outcomes.ts'
 import type { Pending } from './pending.ts'
-import { nextIn, type Script } from './script.ts'
-
-/**
- * When models are asked and tools are called: when the log shows it, as soon as the engine would, or when their answer is due. The log does not
- * always say which it was.
- */
-export const schedules = ['shown', 'early', 'late'] as const
-export type Schedule = (typeof schedules)[number]
+import { nextIn, numberAhead, positionsOfJob, type Script } from './script.ts'
 
 /** The turns of the jobs of a replay, and what waits for the log to go on. */
 export interface Turns {
   readonly script: Script
   readonly pending: Pending
-  readonly schedule: Schedule
+  readonly choices: Choices
   /** The jobs at work. */
   readonly jobs: Map<string, PacedJob>
   /** Counts decisions, so that a caller sees whether anything happened. */
   count: number
   /** A job that may go on although the log does not show why. */
   forced: string | null
+  /** What was brought to jobs that do not see it yet. */
+  readonly arriving: Set<{ readonly job: string; isDue(): boolean }>
+  /** Set while jobs shall see what was brought to them. */
+  isReleased: boolean
+  /** Called with each job that decides. */
+  decides: (job: string) => void
   waiting: (() => void)[]
   launches: (readonly [task: string, begin: () => void])[]
 }
 
 /** The turns of a script. */
-export function createTurns(script: Script, pending: Pending, schedule: Schedule): Turns {
-  const none = { count: 0, forced: null, waiting: [], launches: [] }
-  return { script, pending, schedule, jobs: new Map(), ...none }
+export function createTurns(script: Script, pending: Pending, choices: Choices): Turns {
+  const none = { count: 0, forced: null, isReleased: false, decides: () => {}, waiting: [], launches: [] }
+  return { script, pending, choices, jobs: new Map(), arriving: new Set(), ...none }
 }
 
 /** Null if the job may decide now. Else it stores what it has, and asks again once the log has moved. */
@@ -47,6 +47,9 @@ export function turnOf(turns: Turns, job: PacedJob): Promise<void> | null {
   if (isForced) turns.forced = null
   if (isForced || liveJob(job.log.state, id) === null || mayGoOn(turns, job)) {
     turns.count += 1
+    turns.decides(id)
+    const number = numberAhead(turns.script, job.identity)
+    if (number !== null) job.writer.outbox.numberFrom(number)
     return null
   }
   void job.writer.commit()
@@ -54,7 +57,7 @@ export function turnOf(turns: Turns, job: PacedJob): Promise<void> | null {
 }
 
 /** Resolves when the log has moved, or may have. */
-function moved({ waiting }: Turns): Promise<void> {
+export function moved({ waiting }: Turns): Promise<void> {
   return new Promise((resolve) => void waiting.push(resolve))
 }
 
@@ -82,22 +85,68 @@ export function force(turns: Turns, job: string): boolean {
   return true
 }
 
-/** Resolves once the log goes on with an entry that this job records by itself. */
-export async function due(turns: Turns, job: { readonly id: string; readonly epoch: number }): Promise<void> {
-  while (nextIn(turns.script) !== null && !isTurnOf(turns, job)) await moved(turns)
+/**
+ * Resolves when a stored append is reported: in the order of the log. What was brought to a job may be seen only later, since what the job had
+ * recorded before is stored behind it: all until the first entry that shows that it was seen, or as much as the replay chooses.
+ */
+export async function arrived(turns: Turns, brought: Entry | null): Promise<void> {
+  const { script, choices, arriving } = turns
+  const earlier = [...arriving]
+  if (brought !== null) {
+    const moments = momentsOf(turns, brought)
+    const chosen = choose(choices, `arrive ${brought.job}`, { at: script.at, options: moments.length })
+    const until = moments[chosen] ?? script.at
+    const arrival = { job: brought.job, isDue: () => turns.isReleased || nextIn(script) === null || script.at >= until }
+    arriving.add(arrival)
+    while (!arrival.isDue()) await moved(turns)
+    setImmediate(() => arriving.delete(arrival))
+  }
+  while (earlier.some((one) => arriving.has(one))) await moved(turns)
 }
 
-/** Resolves once a cancelled job knows of it: what it records until then, it recorded before. */
-export async function aware(turns: Turns, job: string): Promise<void> {
-  const isUnaware = () => {
-    const next = nextOfJob(turns.script, job)
-    return next !== null && !isOfCancel(next)
+/** The positions at which a job may see what was brought to it; the first is the one that the log shows. */
+function momentsOf(turns: Turns, entry: Entry): readonly number[] {
+  const { script } = turns
+  const own = [...positionsOfJob(script, entry.job)].slice(0, soon)
+  const replies = own.filter((at) => isReply(script.entries[at - 1]))
+  const shown =
+    entry.type === 'cancel' ? unaware(script, entry.job) : entry.type === 'message' ? unread(turns, entry) : 0
+  return [...new Set([shown, script.at, ...own.slice(0, 3), ...replies.slice(0, 3)])]
+}
+
+/** Among how many entries of a job the moment is looked for. */
+const soon = 40
+
+function isReply(entry: Entry | undefined): boolean {
+  return entry?.type === 'end' && entry.kind === 'model'
+}
+
+/** After the last entry that a cancelled job still records as if it was not. */
+function unaware(script: Script, job: string): number {
+  let after = script.at
+  for (const at of positionsOfJob(script, job)) {
+    if (isOfCancel(script.entries[at - 1] as Entry)) return after
+    after = at
   }
-  while (nextIn(turns.script) !== null && isUnaware()) await moved(turns)
+  return after
+}
+
+/** After the last reply that was asked for without a message: each says how many it read. */
+function unread({ script, jobs }: Turns, { job, place }: Entry): number {
+  let waiting = jobs.get(job)?.run?.calls.get(place.call)?.document.inbox.length ?? 0
+  let after = script.at
+  for (const at of positionsOfJob(script, job)) {
+    const { type, kind, body, ...entry } = script.entries[at - 1] as Entry
+    if (type !== 'end' || kind !== 'model' || entry.place.call !== place.call || body.purpose !== undefined) continue
+    if (body.taken > waiting) return after
+    waiting -= body.taken
+    after = at
+  }
+  return after
 }
 
 /** Whether the next entry is one that this job records by itself, in this epoch: what a later owner records is not its own. */
-function isTurnOf(turns: Turns, { id, epoch }: { readonly id: string; readonly epoch: number }): boolean {
+export function isTurnOf(turns: Turns, { id, epoch }: { readonly id: string; readonly epoch: number }): boolean {
   const next = nextIn(turns.script)
   if (next === null || next.job !== id || next.epoch !== epoch) return false
   return !isBrought(turns.script, next) && !isAnswer(turns, next)
@@ -117,6 +166,7 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
   const { script } = turns
   const { id, epoch } = job.identity
   if (script.difference !== null || script.isOpen) return true
+  for (const arrival of turns.arriving) if (arrival.job === id && arrival.isDue()) return false
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   const next = nextIn(script)
   switch (decided.kind) {
@@ -131,11 +181,18 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
     default:
       // What it did until its process died was not stored.
       if ((nextOfJob(script, id)?.epoch ?? epoch) > epoch) return false
-      if (!decided.work.every((work) => isQuiet(script, work))) return isTurnOf(turns, job.identity)
-      if (turns.schedule === 'early') return true
-      if (turns.schedule === 'late') return decided.work.some((work) => idOf(work) === next?.place.call)
-      return decided.work.every((work) => asksRight(script, work, job))
+      if (!decided.work.every(({ kind }) => kind === 'think' || kind === 'act')) return isTurnOf(turns, job.identity)
+      return (
+        startsNow(turns, job, decided.work) ===
+        (choose(turns.choices, `start ${id}`, { at: script.at, options: 2 }) === 0)
+      )
   }
+}
+
+/** Whether models are asked and tools are called now, as far as the log shows. */
+function startsNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
+  if (!all.every((work) => isQuiet(turns.script, work))) return isTurnOf(turns, job.identity)
+  return all.every((work) => asksRight(turns.script, work, job))
 }
 
 /** A run parks without an entry: the epoch of its next entry says whether it did. Each lost worker took one epoch, and each request one. */
@@ -144,7 +201,7 @@ function parksNow(turns: Turns, job: PacedJob): boolean {
   if (job.run.grant !== null) return isTurnOf(turns, job.identity)
   const next = nextOfJob(turns.script, id)
   if (next === null) return true
-  const lost = isTakeOver(next) ? attemptOf(next) - 1 : 0
+  const lost = (attemptAhead(turns.script, id) ?? 1) - 1
   return next.epoch - epoch > lost
 }
 
@@ -162,11 +219,6 @@ function isQuiet(script: Script, work: Work): boolean {
   if (entry.type === 'notice') return isOfModel(entry)
   const isOver = entry.kind === 'agent' && entry.type !== 'start'
   return !isOver || failureWords(entry.body as ErrorBody) !== null || endCodeOf(script, entry.job) !== 'BUDGET_EXCEEDED'
-}
-
-function idOf(work: Work): string | null {
-  if (work.kind === 'think') return work.call.place.call
-  return work.kind === 'act' ? work.id : null
 }
 
 /** Errors of a tool call that is not made. */
