@@ -232,10 +232,6 @@ async function rest(stage: ReplayStage): Promise<void> {
 }
 
 async function stop(stage: ReplayStage): Promise<void> {
-  const { parts } = stage
   end(stage)
   stage.pending.isOver = true
-  parts.expiry.close()
-  parts.env.timeLimit.close()
-  parts.tracker.close(new Error('The replay is over.'))
 }

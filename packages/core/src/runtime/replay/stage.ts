@@ -70,8 +70,11 @@ export function restart(stage: ReplayStage): void {
 }
 
 /** Ends the runtime: it stores nothing more, and no timer of its tools is left. */
-export function end({ life, pending, turns }: ReplayStage): void {
+export function end({ life, parts, pending, turns }: ReplayStage): void {
   life.isOver = true
+  parts.expiry.close()
+  parts.env.timeLimit.close()
+  parts.tracker.close(new Error('The replay is over.'))
   for (const { busy } of turns.jobs.values()) for (const controller of busy.values()) controller.abort('over')
   for (const { finish } of pending.tools.values()) finish(failed('TOOL_FAILED', 'The replay is over.'))
   pending.replies.clear()
