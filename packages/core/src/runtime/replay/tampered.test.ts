@@ -65,22 +65,22 @@ function entryOf(entries: Changed[], which: string, author = 'desk'): Changed {
 }
 
 const changes: Readonly<Record<string, (entries: Changed[]) => void>> = {
-  'a reply': (entries) => Object.assign(entryOf(entries, 'end model', 'left').body, { text: 'It has 6 kg.' }),
-  'a result': (entries) => Object.assign(entryOf(entries, 'end agent', 'right').body, { text: 'It is blue.' }),
-  'an argument': (entries) =>
+  'a changed reply': (entries) => Object.assign(entryOf(entries, 'end model', 'left').body, { text: 'It has 6 kg.' }),
+  'a changed result': (entries) => Object.assign(entryOf(entries, 'end agent', 'right').body, { text: 'It is blue.' }),
+  'a changed argument': (entries) =>
     Object.assign(entryOf(entries, 'start tool', 'left').body, { arguments: { what: 'bag' } }),
-  usage: (entries) => Object.assign(entryOf(entries, 'end agent').body, { usage: { modelCalls: 9 } }),
-  'an order': (entries) => {
+  'changed usage': (entries) => Object.assign(entryOf(entries, 'end agent').body, { usage: { modelCalls: 9 } }),
+  'a changed order': (entries) => {
     const at = entries.findIndex(({ type, kind }) => type === 'start' && kind === 'tool')
     const [one, other] = [entries[at], entries[at - 1]] as [Changed, Changed]
     entries.splice(at - 1, 2, one, other)
   },
-  'an epoch': (entries) => Object.assign(entries.at(-1) as Changed, { epoch: 2 }),
-  'a number': (entries) => Object.assign(entries.at(-1) as Changed, { appendNo: 3 }),
-  'an end that a request brings': (entries) =>
+  'a changed epoch': (entries) => Object.assign(entries.at(-1) as Changed, { epoch: 2 }),
+  'a changed number': (entries) => Object.assign(entries.at(-1) as Changed, { appendNo: 3 }),
+  'an end that pretends to come from a request': (entries) =>
     Object.assign(entryOf(entries, 'end model', 'right'), { epoch: 0, appendNo: -7 }),
   'a missing entry': (entries) => entries.splice(-2, 1),
-  'one entry more': (entries) => entries.push({ ...(entries.at(-1) as Changed), appendNo: 90 }),
+  'an entry too many': (entries) => entries.push({ ...(entries.at(-1) as Changed), appendNo: 90 }),
 }
 
 test('[Tb29] an export as it was made comes to the same log', async () => {
@@ -88,7 +88,7 @@ test('[Tb29] an export as it was made comes to the same log', async () => {
 })
 
 for (const [what, change] of Object.entries(changes)) {
-  test(`[Tb29] ${what} that somebody changed is a difference`, async () => {
+  test(`[Tb29] ${what} is a difference`, async () => {
     const { difference, entries } = await replay(changed(await exported(), change))
     assert.notEqual(difference, null, `${entries} entries came`)
   })
