@@ -42,8 +42,8 @@ async function play(given: Given, terminal: Terminal): Promise<ExitCode> {
   }).finally(() => progress.end())
   if (url !== null && report.difference === null) await storeAt(url, source, report)
   if (given.has('json')) {
-    const { store: _, ...shown } = report
-    printJson(terminal, shown)
+    const { store: _, copied, ...shown } = report
+    printJson(terminal, copied === 0 ? shown : { ...shown, copied })
   } else {
     tell(terminal, report)
     if (url !== null)
