@@ -17,7 +17,7 @@ export interface Parcel extends EncodedSpans {
 export type ParcelOptions = Pick<Parcel, 'group' | 'summary' | 'files'>
 
 /** The most bytes that wait, whatever the number of spans. */
-const mostBytes = 12 * 1024 * 1024
+const mostBytes = 8 * 1024 * 1024
 /** The most in one request. */
 const mostInRequest = { spans: 512, bytes: 4 * 1024 * 1024 }
 /** Of larger jobs the spans are taken in parts: one more span of this size fits in a request. */
