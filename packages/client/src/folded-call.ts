@@ -1,11 +1,8 @@
 /** A call while a view is built: the same fields as readers see, but writable. */
 import type { Event } from '@witan/protocol'
-import type { Artifact } from '@witan/protocol/entries'
+import type { Artifact, Writable } from '@witan/protocol/entries'
 import type { Asked, CallNotice, CallView, ToldWords } from './conversation-view.ts'
 import { text } from './read-value.ts'
-
-/** A value whose fields may change. */
-export type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
 /** A call of the view. */
 export interface Call extends Writable<CallView> {

@@ -37,6 +37,7 @@ export type {
 export type { Artifact, ArtifactBody, ShownPlace } from './artifact.ts'
 export { artifactIdPattern, artifactLimits, artifactOf, artifactProblem } from './artifact.ts'
 export type { Speaks, ToolMode, TransferEdge, Workflow } from './agent.ts'
+export type { Writable } from './writable.ts'
 export { authorKindOf } from './event.ts'
 export { readersOf } from './readers.ts'
 export type { ModelUsage } from './counters.ts'

@@ -1,6 +1,6 @@
 /** Accepts a message: the message, its run and the leased job are stored before the caller gets a reply [D4, D24]. */
 import { type ArtificialAction, WitanError } from '@witan/protocol'
-import type { CallPlace, Entry, MessageBody, ToolMode } from '@witan/protocol/entries'
+import type { CallPlace, Entry, MessageBody, ToolMode, Writable } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
@@ -184,8 +184,6 @@ function newRun(
   if (note !== undefined) append.note = { ...note, text: place.call }
   return append
 }
-
-type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
 /** The entry of a person's message for the live run. */
 export function messageEntry(

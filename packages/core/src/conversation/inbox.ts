@@ -1,5 +1,5 @@
 /** Messages for a document: they wait in its inbox until a model reads them, then become part of the document. */
-import type { AnsweredCall, Entry, KeptParts, MessageBody } from '@witan/protocol/entries'
+import type { AnsweredCall, Entry, KeptParts, MessageBody, Writable } from '@witan/protocol/entries'
 import { fileMention, type FileReference } from '@witan/protocol/files'
 import { changed, companyOf } from '../parameter/participants.ts'
 import { asksPeople } from '../parameter/people.ts'
@@ -38,8 +38,6 @@ export function foldMessage(
   if (tasks !== undefined) waiting.told = takeUntold(state, tasks)
   document.inbox.push(waiting)
 }
-
-type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
 /**
  * Somebody speaks to the root. A person's words name their speaker if at least two people take part or have spoken; those of nobody

@@ -8,6 +8,7 @@ import type {
   LoggedToolCall,
   MessageBody,
   ToolMode,
+  Writable,
 } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationState } from '../conversation/state.ts'
@@ -33,8 +34,6 @@ export interface Begin {
   readonly toolMode: ToolMode | null
 }
 
-type Writable = { -readonly [Key in keyof AgentStartBody]: AgentStartBody[Key] }
-
 /** The entries of a new run, appended together with its job, and the place of its root call. */
 export function runEntries(
   { env, state }: { readonly env: Environment; readonly state: ConversationState },
@@ -49,7 +48,7 @@ export function runEntries(
   const { messages, message, hidden, originRunId, principal, toolMode } = begin
   const worksFor = storedPrincipal(principal)
   const shown = startParameters(agent.parameters, bound)
-  const body: Writable = {
+  const body: Writable<AgentStartBody> = {
     agent: agent.id,
     revision: begin.pinned.revision,
     toolCallId: null,

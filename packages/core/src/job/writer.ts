@@ -1,5 +1,5 @@
 /** Stores what a job records, in order. A commit is awaited only before something becomes visible outside. */
-import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
+import type { CallPlace, Entry, EntryContent, Writable } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import type {
@@ -90,17 +90,15 @@ export class Writer {
     if (others.length > 0) this.#events.made(others)
   }
 
-  #member({ entries, open, settle, jobs, contents }: Recorded): Writable {
+  #member({ entries, open, settle, jobs, contents }: Recorded): Writable<Append> {
     const { database, id } = this.#log.state
     const fence = { job: this.#job.id, epoch: this.#job.epoch }
     const usedBy = this.#job.principal
-    const member: Writable = { database, conversation: id, fence, entries, open, settle, jobs, usedBy }
+    const member: Writable<Append> = { database, conversation: id, fence, entries, open, settle, jobs, usedBy }
     if (contents !== null) member.contents = contents
     return member
   }
 }
-
-type Writable = { -readonly [Key in keyof Append]: Append[Key] }
 
 /** The recorded part of an append. `contents` is null without any. */
 export type Recorded = Required<Pick<Append, 'entries' | 'open' | 'settle' | 'jobs'>> & {

@@ -1,6 +1,13 @@
 /** Admits the tool calls of a reply: each one's start, child or question is logged in the same append as the reply. */
 import { type ErrorCode, isWitanError, toProblem } from '@witan/protocol'
-import type { CallPlace, ExchangeEnds, ExchangeStanding, ToolEndBody, ToolStartBody } from '@witan/protocol/entries'
+import type {
+  CallPlace,
+  ExchangeEnds,
+  ExchangeStanding,
+  ToolEndBody,
+  ToolStartBody,
+  Writable,
+} from '@witan/protocol/entries'
 import type { AgentCall, Slot } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
@@ -123,8 +130,6 @@ function recordStart(slot: Slot, job: Job, { callId, arguments: written, bound, 
   if (isLast === true) body.isLast = true
   record(job, own, { type: 'start', kind: 'tool', body })
 }
-
-type Writable<Body> = { -readonly [Key in keyof Body]: Body[Key] }
 
 /** Records the outcome of a tool. The error text is free of hidden values, whatever the tool threw [D15]. */
 export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): void {

@@ -1,4 +1,5 @@
 /** Builds the request for a model call: checks the budget, and collects the tools and the history of the agent call. */
+import type { Writable } from '@witan/protocol/entries'
 import { problem, type UsageCounters } from '@witan/protocol'
 import { spend } from '../budget/budget.ts'
 import { type AgentCall, isAnswered } from '../conversation/state.ts'
@@ -123,7 +124,7 @@ function requestOf(
   { messages, tools, offered }: Pick<ModelRequest, 'messages' | 'tools'> & { readonly offered: boolean },
 ): ModelRequest {
   const { reasoningEffort = null, maxOutputTokens, providerOptions, outputSchema, id } = call.agent
-  const request: Writable = {
+  const request: Writable<ModelRequest> = {
     messages,
     tools,
     toolChoice: tools.length === 0 || !offered ? 'none' : choiceOf(call),
@@ -135,8 +136,6 @@ function requestOf(
   if (providerOptions !== undefined) request.providerOptions = providerOptions
   return request
 }
-
-type Writable = { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] }
 
 /** What the tool mode of a call asks of its next reply [T12, Tb09]. */
 function choiceOf({ toolMode, agent, calledTool, endedToolMode }: AgentCall): ModelRequest['toolChoice'] {

@@ -1,5 +1,5 @@
 /** What becomes of a model's reply: it is recorded as it is; one that cannot be used is asked for once more. */
-import type { KeptParts, ModelEndBody } from '@witan/protocol/entries'
+import type { KeptParts, ModelEndBody, Writable } from '@witan/protocol/entries'
 import { misfit } from '../conversation/exchange.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { longestKept, storable } from '../model/kept.ts'
@@ -11,8 +11,6 @@ import type { Asking } from './asking.ts'
 import { takeClosing } from './closing.ts'
 import { askAgain } from './off-form.ts'
 import { storedReasoning } from './reasoning.ts'
-
-type Writable = { -readonly [Key in keyof ModelEndBody]: ModelEndBody[Key] }
 
 /** Records the reply, and what is to be said about it. */
 export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
@@ -29,7 +27,7 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   // A call that was given another id is none that its model knows.
   const kept = toolCalls === reply.toolCalls ? keptOf(reply, call, job) : null
   const reasoning = storedReasoning(call, reply)
-  const body: Writable = {
+  const body: Writable<ModelEndBody> = {
     model: reply.model ?? model.id,
     usage: reply.usage,
     finishReason: offered ? reply.finishReason : 'iteration_limit',

@@ -1,5 +1,5 @@
 /** Starts child calls: binds their parameters, gives them an address and records their start. */
-import type { AgentStartBody, CallPlace, TaskGrant } from '@witan/protocol/entries'
+import type { AgentStartBody, CallPlace, TaskGrant, Writable } from '@witan/protocol/entries'
 import { placeOfChild } from '../conversation/address.ts'
 import type { AgentCall, Slot } from '../conversation/state.ts'
 import { bind, withGenerated } from '../parameter/bind.ts'
@@ -46,8 +46,6 @@ export interface ChildStart {
   readonly more: Pick<AgentStartBody, 'toolCallId' | 'background' | 'step' | 'passTakes'>
 }
 
-type Writable = { -readonly [Key in keyof AgentStartBody]: AgentStartBody[Key] }
-
 /** Records the start of a child call. */
 export function startChild(of: ChildStart, job: Job): void {
   const { parent, child, pinned, callId, parentCall, branch, more } = of
@@ -60,7 +58,7 @@ export function startChild(of: ChildStart, job: Job): void {
   const exchange = letter === undefined ? undefined : answeredMessage(letter, { job, parent, child: own })
   const { place, isFresh } = placeOfChild({ state, run: job.run }, parent, { ...own, exchange, parentCall, branch })
   const shown = startParameters(declared, parameters)
-  const body: Writable = {
+  const body: Writable<AgentStartBody> = {
     agent: child.agent,
     message: child.message,
     generated: child.generated,

@@ -1,8 +1,8 @@
 /** What a database has used, as lists read it: sums of stored rows, within a range of days [T27]. */
 import { WitanError } from '@witan/protocol'
-import { roundCost } from '@witan/protocol/entries'
+import { roundCost, type Writable } from '@witan/protocol/entries'
 import { type UsageDimension, usageDimensions, type UsageItem } from '@witan/protocol/schemas'
-import { addSums, dayOf, newRow, type UsageRow, type UsageSums, type Writable } from '../store/usage-records.ts'
+import { addSums, dayOf, newRow, type UsageRow, type UsageSums } from '../store/usage-records.ts'
 import type { Page, UsageQuery } from './contract.ts'
 import type { Scope } from './scope.ts'
 import { limitOf } from './page.ts'

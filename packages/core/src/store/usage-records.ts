@@ -1,6 +1,6 @@
 /** Sums of usage beside the log: they follow the entries, in the same append [T27]. */
 import type { UsageDimension } from '@witan/protocol/schemas'
-import type { Entry } from '@witan/protocol/entries'
+import type { Entry, Writable } from '@witan/protocol/entries'
 import { localPrincipal } from '../identity/principal.ts'
 
 /** What is added up. A cost is known, or its reply is `unpriced`; `incomplete` counts what makes the sums a lower bound. */
@@ -46,9 +46,6 @@ export interface UsageFact extends UsageSums {
   readonly model: string | null
   readonly day: number
 }
-
-/** A value that its holder may change. */
-export type Writable<Value> = { -readonly [Field in keyof Value]: Value[Field] }
 
 const dayMs = 86_400_000
 const none: readonly UsageFact[] = []

@@ -1,4 +1,5 @@
 /** One append to the store in memory: checked whole, then applied at once. */
+import type { Writable } from '@witan/protocol/entries'
 import { hide } from '../hide.ts'
 import { decide, type Planned, type Standing } from '../refusal.ts'
 import { isHeld } from '../reply.ts'
@@ -23,7 +24,6 @@ import {
   setPeople,
   tablesOf,
   useContents,
-  type Writable,
 } from './memory-tables.ts'
 
 type Job = Writable<JobRow>

@@ -1,5 +1,5 @@
 /** The tables of the store in memory, one set for each database. */
-import type { Entry } from '@witan/protocol/entries'
+import type { Entry, Writable } from '@witan/protocol/entries'
 import type { Reading } from '../../identity/rights.ts'
 import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
 import type { KeyRow } from '../keys.ts'
@@ -8,9 +8,6 @@ import type { StoreListener } from '../listener.ts'
 import type { UsageFact } from '../usage-records.ts'
 import type { ReplyRow } from '../reply-records.ts'
 import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ParticipantRow } from '../store.ts'
-
-/** A row that its table may change. */
-export type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] }
 
 /** A conversation with everything that belongs to it. */
 export interface Kept {
