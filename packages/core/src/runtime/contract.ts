@@ -6,7 +6,6 @@ import type {
   Conversation,
   ConversationLine,
   ConversationRequest,
-  DetailLevel,
   Document,
   Event,
   EventPage,
@@ -33,29 +32,17 @@ import type {
   SubAgentEdgeInput,
   TaskMessageInput,
   TaskQuestion,
-  UsageDimension,
   UsageItem,
 } from '@witan/protocol/schemas'
-import type { Artifact } from '@witan/protocol/entries'
 import type { Diagram, Exchange, ProtocolInput, StoredProtocol } from '@witan/protocol/protocols'
 import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/admin/assign.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Page, PageOptions } from './page.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
 import type { RememberedReplies } from './reply-contract.ts'
+import type { ArtifactReader, DocumentOptions, EventFilter, FileContent, UsageQuery } from './reading-contract.ts'
 import type { Reservation } from '../store/reply-records.ts'
 import type { AgentGraph } from '../agent/admin/graph.ts'
-
-/** Options of a document read: the start, by at most one of the first three; how many messages, and in how much detail. */
-export interface DocumentOptions {
-  /** Exclusive dates (ISO): the newest messages before one, or the oldest after one. */
-  readonly before?: string
-  readonly after?: string
-  /** `olderCursor` or `newerCursor` of another page of this document. */
-  readonly cursor?: string | null
-  readonly limit?: number
-  readonly detail?: DetailLevel
-}
 
 /** A saved agent, and whether it was new. */
 export interface SavedAgent {
@@ -90,17 +77,6 @@ export interface OpenedConversation {
   readonly agent: string
   readonly created: boolean
   readonly run: AcceptedRun | null
-}
-
-/**
- * Selects events: after `from` (exclusive, default 0); all with `verbose`, else only the root's own [F34]; of one `call`
- * and its subtree; of one `branch`, such as `panel.0` or `panel.0/inner.1`: a list of whole segments of the branch path.
- */
-export interface EventFilter {
-  readonly from?: number
-  readonly verbose?: boolean
-  readonly call?: string
-  readonly branch?: string
 }
 
 /** Protocols as data [T19, T20]. */
@@ -204,37 +180,6 @@ export interface TaskControls {
   progress(id: string, question: TaskQuestion): Promise<TaskProgress>
   /** Resolves when the cancel of the task and its subtree is stored. */
   cancel(id: string): Promise<void>
-}
-
-/** The content of a file, with the name and media type that it was sent with first in its conversation. */
-export interface FileContent {
-  readonly name: string | null
-  readonly mediaType: string
-  readonly bytes: Uint8Array
-}
-
-/** Which artifacts of a conversation a list has: of one run, of one agent, or all. */
-export interface ArtifactFilter {
-  readonly run?: string
-  readonly agent?: string
-}
-
-/** The artifacts of conversations. All methods throw `NOT_FOUND`. */
-export interface ArtifactReader {
-  /** In the order in which they were made. */
-  list(conversationId: string, options?: PageOptions & ArtifactFilter): Promise<Page<Artifact>>
-  /** An artifact where it was made; if that conversation is gone, in a fork of it. */
-  get(id: string): Promise<Artifact>
-  read(id: string): Promise<{ readonly artifact: Artifact; readonly bytes: Uint8Array }>
-}
-
-/** What is listed: by what, and of which days. */
-export interface UsageQuery extends PageOptions {
-  readonly by: UsageDimension
-  /** The first day, as `2026-11-25` (UTC); of a date with a time, the day that has it. */
-  readonly from?: string
-  /** The last day, included. A date with a time is the end itself, not included: `2026-11-26T00:00:00Z` ends with the 25th. */
-  readonly to?: string
 }
 
 /** A conversation driven by library code. */
@@ -407,4 +352,12 @@ export interface NoteOption {
 
 export type { AgentData, AgentInput, AssignedSubAgent, Interruption, RevisionOption, RunRequest, SubAgentLine }
 export type { Page, PageOptions } from './page.ts'
+export type {
+  ArtifactFilter,
+  ArtifactReader,
+  DocumentOptions,
+  EventFilter,
+  FileContent,
+  UsageQuery,
+} from './reading-contract.ts'
 export type { BegunReply, IdempotencyScope, RememberedReplies } from './reply-contract.ts'

@@ -2,66 +2,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
-import type { FakeAnswer, FakeProvider } from '../../../../../test/support/fake-provider.ts'
-import { chunk, createFakeProvider, eventStream, jsonAnswer } from '../../../../../test/support/fake-provider.ts'
-import type { ModelReply, ModelRequest } from '../model.ts'
-import { ModelCallError } from '../model.ts'
-import type { OpenAICompatibleOptions } from './openai-compatible.ts'
-import { openaiCompatible } from './openai-compatible.ts'
+import {
+  chunk,
+  createFakeProvider,
+  type FakeAnswer,
+  eventStream,
+  jsonAnswer,
+} from '../../../../../test/support/fake-provider.ts'
+import { call, failure, hello, play, raw, request, withoutDone } from '../../../../../test/support/compatible-call.ts'
+import { type OpenAICompatibleOptions, openaiCompatible } from './openai-compatible.ts'
 
 const key = 'sk-very-secret-0123456789'
-const request: ModelRequest = {
-  messages: [{ role: 'user', content: 'Hi' }],
-  tools: [],
-  toolChoice: 'none',
-  temperature: null,
-  reasoningEffort: null,
-  output: null,
-}
-
-interface Outcome {
-  readonly deltas: readonly string[]
-  readonly reply: ModelReply | null
-  readonly error: unknown
-  readonly provider: FakeProvider
-}
-
-async function play(
-  answers: FakeAnswer | readonly FakeAnswer[],
-  options: Partial<OpenAICompatibleOptions> = {},
-): Promise<Outcome> {
-  const provider = await createFakeProvider('chunks' in answers ? [answers] : answers)
-  try {
-    return { ...(await call({ baseUrl: provider.baseUrl, ...options })), provider }
-  } finally {
-    await provider.close()
-  }
-}
-
-async function call(options: Partial<OpenAICompatibleOptions>, deltas = true): Promise<Omit<Outcome, 'provider'>> {
-  const seen: string[] = []
-  let reply: ModelReply | null = null
-  const model = openaiCompatible({ baseUrl: 'http://127.0.0.1:1/v1', model: 'm', ...options })
-  try {
-    for await (const part of model.stream(request, { signal: new AbortController().signal, deltas })) {
-      if (part.type === 'delta') seen.push(part.text)
-      else if (part.type === 'reply') reply = part.reply
-    }
-  } catch (error) {
-    return { deltas: seen, reply, error }
-  }
-  return { deltas: seen, reply, error: null }
-}
-
-function failure({ error, reply }: Omit<Outcome, 'provider'>): ModelCallError {
-  assert.ok(error instanceof ModelCallError, String(error))
-  assert.equal(reply, null)
-  return error
-}
-
-const hello = [chunk({ role: 'assistant', content: 'Hel' }), chunk({ content: 'lo' }), chunk({}, 'stop')]
-const withoutDone = (answer: FakeAnswer): FakeAnswer => ({ ...answer, chunks: answer.chunks.slice(0, -1) })
-const raw = (...chunks: readonly (string | Uint8Array)[]): FakeAnswer => ({ chunks })
 
 test('a key is sent as a bearer token, and nothing without one', async () => {
   const open = await play(eventStream(hello))
