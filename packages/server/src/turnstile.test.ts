@@ -67,7 +67,7 @@ const connections = (server: Server): Promise<number> =>
   new Promise((resolve) => server.getConnections((_, count) => resolve(count)))
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** The bodies of so many answers on this connection. */
+/** Waits for this number of answers on the connection, and returns their bodies. */
 function answers(socket: Socket, count: number): Promise<readonly string[]> {
   return new Promise((resolve) => {
     let text = ''

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 
 /** How much one turn takes in; tests make it small. */
 export interface TurnstileLimits {
-  /** Once so many ms of a turn are over, no further request begins in it. */
+  /** After this time, in ms, no further request begins in the turn. */
   readonly turnMs: number
   /** No more requests than this begin in one turn, and no more connections are read again in it, after all were held. */
   readonly requests: number

@@ -16,7 +16,7 @@ const pieceLength = 16_384
 /** The longest name of a field, in bytes. */
 const longestKey = 256
 
-/** A text without hidden values, or the beginning of \`whole\`. */
+/** A text without hidden values, or the beginning of `whole`. */
 interface Head {
   readonly text: string
   readonly whole: string | null
@@ -107,7 +107,7 @@ function shortened(value: unknown, most: Shape, scrub: Scrubber): unknown {
 }
 
 /**
- * A text without hidden values. Of one that is much longer than \`bytes\` it is the beginning: it ends before whatever may be the
+ * A text without hidden values. Of one that is much longer than `bytes` it is the beginning: it ends before whatever may be the
  * beginning of a hidden value, and what lies behind is not even read, since a reply may have ten megabytes.
  */
 function headOf(text: string, bytes: number, scrub: Scrubber): Head {

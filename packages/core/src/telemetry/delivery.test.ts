@@ -7,7 +7,11 @@ import { Delivery, type Sent } from './delivery.ts'
 /** A delivery whose time and server are ours: `pass` lets the wait end, `answer` ends the oldest request. */
 function createStage() {
   const waits: { readonly ms: number; readonly done: () => void }[] = []
-  const requests: { readonly spans: number; readonly answer: (sent: Sent) => void }[] = []
+  const requests: {
+    readonly spans: number
+    readonly answer: (sent: Sent) => void
+    readonly leftOut: (spans: number) => void
+  }[] = []
   const delivery = new Delivery({
     name: 'test',
     maxQueue: 10_000,
@@ -21,9 +25,9 @@ function createStage() {
         return () => void waits.splice(waits.indexOf(wait), waits.includes(wait) ? 1 : 0)
       },
     } as unknown as ConstructorParameters<typeof Delivery>[0]['clock'],
-    send: (parcels) =>
+    send: (parcels, _, leftOut) =>
       new Promise((answer) => {
-        requests.push({ spans: parcels.reduce((sum, { count }) => sum + count, 0), answer })
+        requests.push({ spans: parcels.reduce((sum, { count }) => sum + count, 0), answer, leftOut })
       }),
   })
   const offer = (count: number) =>
@@ -40,6 +44,7 @@ function createStage() {
     waits: () => waits.map(({ ms }) => ms),
     requests: () => requests.map(({ spans }) => spans),
     counts: () => delivery.counts(),
+    leaveOut: (spans: number) => requests.at(-1)?.leftOut(spans),
   }
 }
 
@@ -73,10 +78,11 @@ test('[E80] what fills a request is sent at once, but for a server that has fail
 })
 
 test('[E80] spans that a server did not take of a request are counted as dropped, and not sent again', async () => {
-  const { offer, pass, answer, counts, requests } = createStage()
+  const { offer, pass, answer, leaveOut, counts, requests } = createStage()
   offer(5)
   pass()
-  await answer({ kind: 'taken', rejected: Promise.resolve(2) })
+  await answer()
+  leaveOut(2)
   const { queued, dropped } = counts()
   assert.deepEqual([requests(), queued, dropped], [[5], 0, 2])
 })

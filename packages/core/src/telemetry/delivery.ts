@@ -3,10 +3,9 @@ import type { Clock } from '../identity/clock.ts'
 import { type Parcel, type ParcelOptions, ParcelQueue } from './parcel-queue.ts'
 import type { EncodedSpans } from './span-encoder.ts'
 
-/** What became of a request. `refused`: the same request will never be taken. `complaint`: what was not taken with the spans.
- * `rejected`: how many of the spans were not taken, once that is known. */
+/** What became of a request. `refused`: the same request will never be taken. `complaint`: what was not taken with the spans. */
 export type Sent =
-  | { readonly kind: 'taken'; readonly complaint?: string; readonly rejected?: Promise<number> }
+  | { readonly kind: 'taken'; readonly complaint?: string }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number | null }
 
@@ -17,7 +16,8 @@ export interface DeliveryContext {
   readonly maxQueue: number
   readonly clock: Clock
   readonly random: () => number
-  send(parcels: readonly Parcel[], signal: AbortSignal): Promise<Sent>
+  /** `leftOut` may be called later with the number of spans that the server left out of a request that it took. */
+  send(parcels: readonly Parcel[], signal: AbortSignal, leftOut: (spans: number) => void): Promise<Sent>
   report(error: unknown): void
 }
 
@@ -123,11 +123,12 @@ export class Delivery {
   /** Sends one request. Returns how long to wait before the next, or null if there is nothing to wait for. */
   async #sendOne(): Promise<number | null> {
     const parcels = this.#queue.next()
-    let sent = await this.#of.send(parcels, this.#stop.signal)
+    const leftOut = (spans: number) => this.drop(spans, 'the server did not take all spans of a request')
+    const send = (some: readonly Parcel[]) => this.#of.send(some, this.#stop.signal, leftOut)
+    let sent = await send(parcels)
     // One of several may be at fault: the first is sent by itself.
     const count = sent.kind === 'refused' ? 1 : parcels.length
-    if (sent.kind === 'refused' && parcels.length > 1)
-      sent = await this.#of.send(parcels.slice(0, 1), this.#stop.signal)
+    if (sent.kind === 'refused' && parcels.length > 1) sent = await send(parcels.slice(0, 1))
     if (sent.kind === 'failed') {
       this.#state.failures += 1
       complain(this.#of, this.#state, sent.reason)
@@ -135,8 +136,6 @@ export class Delivery {
     }
     this.#state.failures = 0
     if (sent.kind === 'taken' && sent.complaint !== undefined) complain(this.#of, this.#state, sent.complaint)
-    if (sent.kind === 'taken')
-      void sent.rejected?.then((spans) => this.drop(spans, 'the server did not take all spans of a request'))
     const gone = this.#queue.remove(count)
     this.#state.removed += gone
     if (sent.kind === 'refused') this.drop(gone, sent.reason)

@@ -42,9 +42,8 @@ describe('artifacts for MLflow', () => {
     uri = 'mlflow-artifacts:/7/run1/artifacts'
   })
 
-  /** A server, and what comes of a request: without the count of spans that its answer leaves out, which comes later. */
-  const open = () => {
-    const mlflow = new Mlflow({
+  const open = () =>
+    new Mlflow({
       url,
       headers: {},
       resource: [],
@@ -53,12 +52,6 @@ describe('artifacts for MLflow', () => {
       runs: 'none',
       artifacts: true,
     })
-    const send = async (parcels: readonly Parcel[], at: AbortSignal) => {
-      const { rejected: _, ...sent } = { rejected: undefined, ...(await mlflow.send(parcels, at)) }
-      return sent
-    }
-    return { send }
-  }
   const file = (path = 'lead/c_1/a b.txt', bytes: Uint8Array | null = Buffer.from('text')): TraceFile => ({
     ...{ id: 'art_1', traceId: 'ab12', path },
     read: async () => bytes,

@@ -157,9 +157,8 @@ describe('a server of MLflow', () => {
     meddle = () => null
   })
 
-  /** A server, and what comes of a request: without the count of spans that its answer leaves out, which comes later. */
-  const open = () => {
-    const mlflow = new Mlflow({
+  const open = () =>
+    new Mlflow({
       url,
       headers: {},
       resource: [],
@@ -167,12 +166,6 @@ describe('a server of MLflow', () => {
       experiment: 'witan',
       runs: 'conversation',
     })
-    const send = async (parcels: readonly Parcel[], at: AbortSignal) => {
-      const { rejected: _, ...sent } = { rejected: undefined, ...(await mlflow.send(parcels, at)) }
-      return sent
-    }
-    return { send }
-  }
   const parcel = (summary: JobSummary | null): Parcel => ({
     ...{ count: 0, bytes: 0, data: new Uint8Array() },
     ...{ group: 'default\nchats/1', summary },

@@ -10,7 +10,7 @@ import { faulty, type OtlpTarget, sendOtlp } from './otlp.ts'
 import type { Parcel } from './parcel-queue.ts'
 
 /** An MLflow server, and the experiment there. */
-export interface MlflowTarget extends Omit<OtlpTarget, 'protocol'> {
+export interface MlflowTarget extends Omit<OtlpTarget, 'protocol' | 'leftOut'> {
   readonly experiment: string
   /** With `conversation`, each conversation is one run there, and its traces are linked to it. */
   readonly runs: 'none' | 'conversation'
@@ -43,7 +43,7 @@ export class Mlflow {
   }
 
   /** Sends spans. Never rejects. */
-  async send(parcels: readonly Parcel[], signal: AbortSignal): Promise<Sent> {
+  async send(parcels: readonly Parcel[], signal: AbortSignal, leftOut = (_: number) => {}): Promise<Sent> {
     const { url, headers } = this.#target
     let sent: Sent
     try {
@@ -53,7 +53,7 @@ export class Mlflow {
       const ofRun = run === null || this.#target.runs === 'none' ? {} : { 'x-mlflow-run-id': run.id }
       const all = { ...headers, 'x-mlflow-experiment-id': experiment, ...ofRun }
       sent = await sendOtlp(
-        { ...this.#target, url: `${url}/v1/traces`, headers: all, protocol: 'http/protobuf' },
+        { ...this.#target, url: `${url}/v1/traces`, headers: all, protocol: 'http/protobuf', leftOut },
         parcels,
         signal,
       )

@@ -82,7 +82,7 @@ function mlflowExporter(options: MlflowOptions, context: ExporterContext): Expor
   const delivery = new Delivery({
     ...{ name: nameOf(address), maxQueue, clock: context.clock, random: context.random },
     report: (error) => context.report(error),
-    send: (parcels, signal) => mlflow.send(parcels, signal),
+    send: (parcels, signal, leftOut) => mlflow.send(parcels, signal, leftOut),
   })
   const encoder = encoderOf('http/protobuf')
   const forMlflow = { labels: new SpanLabels(true), takesFiles: artifacts, takesSummaries: runs === 'conversation' }
@@ -96,7 +96,8 @@ function otlpExporter(options: OtlpOptions, context: ExporterContext): Exporter 
   const delivery = new Delivery({
     ...{ name: nameOf(target.url), maxQueue, clock: context.clock, random: context.random },
     report: (error) => context.report(error),
-    send: (parcels, signal) => sendOtlp({ ...target, timeoutMs: defaults.timeoutMs }, parcels, signal),
+    send: (parcels, signal, leftOut) =>
+      sendOtlp({ ...target, timeoutMs: defaults.timeoutMs, leftOut }, parcels, signal),
   })
   const plain = { labels: new SpanLabels(false), takesFiles: false, takesSummaries: false }
   return { content, ...plain, delivery, encoder: encoderOf(protocol), groupOf: () => '' }

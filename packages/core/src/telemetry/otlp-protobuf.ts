@@ -156,24 +156,25 @@ function writeValue(bytes: Bytes, value: AttributeValue): void {
 const nameFields = new Map<string, Uint8Array>()
 
 function nameField(name: string): Uint8Array {
-  const known = nameFields.get(name)
-  if (known !== undefined) return known
-  const bytes = createBytes(64)
-  writeText(bytes, 0x0a, name)
-  const made = takeBytes(bytes)
-  nameFields.set(name, made)
-  return made
+  return nameFields.get(name) ?? keep(nameFields, name, (bytes) => writeText(bytes, 0x0a, name))
 }
 
 /** Shared attributes as they stand in a span. */
 const sharedFields = new WeakMap<Attributes, Uint8Array>()
 
 function sharedBytes(shared: Attributes): Uint8Array {
-  const known = sharedFields.get(shared)
-  if (known !== undefined) return known
-  const bytes = createBytes(512)
-  writeAttributes(bytes, 0x4a, shared)
+  return sharedFields.get(shared) ?? keep(sharedFields, shared, (bytes) => writeAttributes(bytes, 0x4a, shared))
+}
+
+/** Keeps what is written once. */
+function keep<Key extends WeakKey | string>(
+  kept: { set(key: Key, made: Uint8Array): unknown },
+  key: Key,
+  write: (bytes: Bytes) => void,
+): Uint8Array {
+  const bytes = createBytes(64)
+  write(bytes)
   const made = takeBytes(bytes)
-  sharedFields.set(shared, made)
+  kept.set(key, made)
   return made
 }

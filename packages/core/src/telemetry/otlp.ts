@@ -21,6 +21,8 @@ export interface OtlpTarget {
   /** How long one request may take, in ms. */
   readonly timeoutMs: number
   readonly resource: Attributes
+  /** Called with the number of spans that the server left out of a request that it took, once it has said so. */
+  leftOut(spans: number): void
 }
 
 /** The instrumentation that made the spans. */
@@ -47,7 +49,7 @@ export const faulty: readonly number[] = [400, 413, 415, 422]
 
 /** Sends one request. Never rejects. */
 export async function sendOtlp(
-  { url, headers, protocol, timeoutMs, resource }: OtlpTarget,
+  { url, headers, protocol, timeoutMs, resource, leftOut }: OtlpTarget,
   parcels: readonly Parcel[],
   signal: AbortSignal,
 ): Promise<Sent> {
@@ -61,7 +63,10 @@ export async function sendOtlp(
       AbortSignal.any([signal, late.signal]),
     )
     const { status, header } = answer
-    if (status >= 200 && status < 300) return { kind: 'taken', rejected: rejectedBy(answer, parcels) }
+    if (status >= 200 && status < 300) {
+      void rejectedBy(answer, parcels).then(leftOut)
+      return { kind: 'taken' }
+    }
     const reason = `the server answered ${status}`
     if (faulty.includes(status)) return { kind: 'refused', reason }
     return { kind: 'failed', reason, retryAfterMs: readRetryAfter(header) }

@@ -167,7 +167,7 @@ export class SpanContent {
     if (this.#reading.gathered.size > 0) overhear(this.#reading.gathered, entry)
   }
 
-  /** A call is over. \`asked\` is the tool call that it answers, and who made it. */
+  /** A call is over. `asked` is the tool call that it answers, and who made it. */
   over({ type, kind, place, body }: CallOver, asked: { readonly caller: CallPlace; readonly id: string } | null): void {
     const { gathered } = this.#reading
     if (asked !== null) {
@@ -211,7 +211,7 @@ function openingOf(
   return { author: asker, to: place.author, text, isAttributed, own: messages.piece('user', [textPart(text)]) }
 }
 
-/** Who asks a call: its caller; for one that got control, whoever asked before. */
+/** The agent or person that a call answers: its caller. After a hand-over it is whoever the earlier agent answered. */
 function askerOf({ readers }: Reading, { agentPath }: CallPlace, { handedFrom }: AgentStartBody): string {
   const before = handedFrom === undefined ? undefined : readers.get(handedFrom)
   return before?.asker ?? agentPath.split('/').at(-2) ?? 'user'

@@ -1,12 +1,12 @@
 /** The spans of one trace while their log is read. */
-import type { CallPlace } from '@witan/protocol/entries'
+import type { CallPlace, Writable } from '@witan/protocol/entries'
 import { traceIdOf } from '../identity/trace.ts'
 import { callSpanIdOf, spanIdOf } from './ids.ts'
 import { add, type AttributeList, type Span, type SpanEvent, type SpanLink } from './span.ts'
 import type { SpanLabel } from './span-label.ts'
 
 /** A span that may still change. */
-export type Draft = { -readonly [Key in keyof Span]: Span[Key] } & {
+export type Draft = Writable<Span> & {
   readonly attributes: AttributeList
   events: SpanEvent[]
   links: SpanLink[]

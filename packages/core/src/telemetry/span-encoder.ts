@@ -1,4 +1,4 @@
-/** Encodes spans for an exporter: span after span, until so many are taken together. */
+/** Encodes spans one by one for an exporter, and gives them together. */
 import type { Span } from './span.ts'
 
 /** Encoded spans of one job. */

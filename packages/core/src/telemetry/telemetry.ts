@@ -67,7 +67,7 @@ export interface Telemetry {
 const turnMs = 8
 /** The most ended jobs that wait for their spans to be made. */
 const mostWaiting = 2_000
-/** Spans are made for so many jobs at once, or after so many ms: in between, runs keep the caches of the processor to themselves. */
+/** Spans wait until this many jobs have ended, or for this time in ms, and are made together. Until then runs have the processor's caches for themselves. */
 const together = { jobs: 64, ms: 20 }
 
 /** Creates telemetry; it works until it is closed. */
