@@ -58,7 +58,7 @@ async function isGreen(copy: string, { tests, only }: Pick<Mutant, 'tests' | 'on
   return true
 }
 
-/** A file runs in one process, which is all the isolation that it needs. What the copy has compiled once it does not compile again. */
+/** A file runs in one process, which is all the isolation that it needs. The copy keeps what it has compiled. */
 function isFileGreen(copy: string, file: string, only: string | undefined): Promise<boolean> {
   const which = only === undefined ? [] : [`--test-name-pattern=${only}`]
   const how = ['--test', '--test-isolation=none', '--test-force-exit', `--test-timeout=${limitMs}`]

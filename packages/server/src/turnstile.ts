@@ -2,7 +2,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** How much one turn takes in; tests make it small. */
+/** How much work one turn of the event loop accepts. Tests use small numbers. */
 export interface TurnstileLimits {
   /** After this time, in ms, no further request begins in the turn. */
   readonly turnMs: number

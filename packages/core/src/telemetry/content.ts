@@ -125,7 +125,10 @@ function headOf(text: string, bytes: number, scrub: Scrubber): Head {
 /** The JSON of values that never change, such as the instructions of a revision of an agent. */
 const fixedValues = new WeakMap<object, string>()
 
-/** The value of an owner that never changes, made once; without an owner, it is made each time. Nothing may be hidden in it. */
+/**
+ * A value that belongs to an object that never changes, such as a revision of an agent: it is made and scrubbed once, and kept. So it must
+ * not depend on the run, and hold nothing that is hidden. Without an owner it is made each time.
+ */
 export function fixedValue(writer: ContentWriter, owner: object | null, make: () => object): string {
   if (owner === null || limitOf(writer.count) < longestAttribute) return writer.value(make())
   const known = fixedValues.get(owner)

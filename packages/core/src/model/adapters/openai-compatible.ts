@@ -175,7 +175,7 @@ async function* converse(
   yield { type: 'reply', reply: finishReply(reader.reply, connection.keeper) }
 }
 
-/** How often a request is made anew because its refusal said what the server takes. */
+/** How often one request is sent again in another form, after the server has said what it does not accept. */
 const mostLessons = 3
 
 /** Sends the request and returns the reader of its reply. What a refusal says of fields and their names counts from then on. */

@@ -241,7 +241,7 @@ create table artifacts (
 create unique index artifacts_by_id on artifacts (database, id, conversation);
 `
 
-/** What is added up, in sums and in facts alike. */
+/** The columns that are added up: the same ones for sums and for facts. */
 const sums = `model_calls integer not null,
   tool_calls integer not null,
   input_tokens integer not null,
