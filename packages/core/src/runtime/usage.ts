@@ -2,7 +2,8 @@
 import { WitanError } from '@witan/protocol'
 import { roundCost, type Writable } from '@witan/protocol/entries'
 import { type UsageDimension, usageDimensions, type UsageItem } from '@witan/protocol/schemas'
-import { addSums, dayOf, newRow, type UsageRow, type UsageSums } from '../store/usage-records.ts'
+import { addSums, dayOf, emptySums } from '../store/usage-count.ts'
+import type { UsageRow, UsageSums } from '../store/usage-records.ts'
 import type { Page, UsageQuery } from './contract.ts'
 import type { Scope } from './scope.ts'
 import { limitOf } from './page.ts'
@@ -62,8 +63,8 @@ function take(page: UnderWay, rows: readonly UsageRow[]): boolean {
     }
     const { open } = page
     if (open === null || row.day < page.days.from || row.day > page.days.to) continue
-    if (open.sums === null) open.sums = newRow(row, row)
-    else addSums(open.sums, row)
+    open.sums ??= emptySums()
+    addSums(open.sums, row)
   }
   return false
 }

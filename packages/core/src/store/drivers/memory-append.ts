@@ -8,7 +8,6 @@ import type { Append, AppendResult, JobRow, Settlement } from '../store.ts'
 import { indexArtifact } from './memory-artifacts.ts'
 import { hasListeners, notifyOthers } from './memory-listen.ts'
 import { noteRest } from './memory-rest.ts'
-import { countUsage } from './memory-usage.ts'
 import {
   addConversation,
   addInterruption,
@@ -122,7 +121,10 @@ function apply({ memory, tables, kept: found, over }: Place, append: Append, job
   if (append.settle !== undefined) for (const one of append.settle) settle(tables, kept, one)
   if (append.contents !== undefined) useContents(tables, kept, append.contents)
   if (append.participants !== undefined) setPeople(kept, append.participants)
-  if (append.usedBy !== undefined) countUsage(tables, kept, { entries: append.entries, user: append.usedBy })
+  if (append.usedBy !== undefined) {
+    const owner = { conversation: append.conversation, user: append.usedBy }
+    for (const entry of append.entries) tables.usage.add(entry, owner)
+  }
   if (append.note !== undefined && append.note.text !== null) {
     const reply = tables.replies.get(append.note.key)
     if (reply !== undefined) reply.note = append.note.text

@@ -5,7 +5,7 @@ import { indexArtifact } from './memory-artifacts.ts'
 import { contentsOf, putContent } from './memory-contents.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { noteRest } from './memory-rest.ts'
-import { countWhole } from './memory-usage.ts'
+import { addWhole } from '../usage-count.ts'
 import {
   addConversation,
   addInterruption,
@@ -64,7 +64,7 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
       for (const { digest, bytes } of contents) putContent(memory, database, { digest, bytes })
       if (contents.length > 0) useContents(tables, kept, contents)
       if (participants !== undefined) setPeople(kept, participants)
-      countWhole(tables, kept, new Set(jobs.map(({ id }) => id)))
+      addWhole(tables.usage, { id: row.id, entries, jobs })
       noteRest(memory, kept)
       const at = { database, conversation: row.id }
       if (over !== null) notifyOthers(access, (listener) => listener.gone(at))

@@ -5,7 +5,7 @@ import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
 import type { KeyRow } from '../keys.ts'
 import type { ArtifactEntry } from '../artifact-records.ts'
 import type { StoreListener } from '../listener.ts'
-import type { UsageFact } from '../usage-records.ts'
+import { UsageCount } from '../usage-count.ts'
 import type { ReplyRow } from '../reply-records.ts'
 import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ParticipantRow } from '../store.ts'
 
@@ -30,8 +30,6 @@ export interface Kept {
   people: Map<string, ParticipantRow> | null
   /** Its artifacts by id, in the order of the log; null before the first. */
   artifacts: Map<string, ArtifactEntry> | null
-  /** What it used; null before the first. */
-  usage: UsageFacts | null
 }
 
 /** A position in the queue of inactive conversations, in the order of their last writes. */
@@ -67,12 +65,8 @@ export interface MemoryTables {
   readonly keys: Map<string, Writable<KeyRow>>
   /** By digest: how many conversations refer to it, and when it was stored last. */
   readonly contents: Map<string, { readonly bytes: Uint8Array; uses: number; at: number }>
-  /** By user. */
-  readonly usage: Map<string, UsageFacts>
+  readonly usage: UsageCount
 }
-
-/** Sums of usage by agent, model and day. */
-export type UsageFacts = Writable<UsageFact>[]
 
 /** One of the stores on the same tables. */
 export interface Handle {
@@ -122,7 +116,7 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
     revisions: new Map(),
     keys: new Map(),
     contents: new Map(),
-    usage: new Map(),
+    usage: new UsageCount(),
   }
   memory.databases.set(database, fresh)
   return fresh
@@ -143,7 +137,6 @@ export function addConversation(tables: MemoryTables, row: ConversationRow): Kep
     contents: null,
     people: null,
     artifacts: null,
-    usage: null,
   }
   tables.conversations.set(row.id, kept)
   return kept
@@ -198,6 +191,7 @@ export function removeConversation(memory: Memory, kept: Kept, again?: readonly 
   if (kept.contents !== null) releaseContents(tables, kept.contents, again)
   leaveLine(memory, kept)
   tables.conversations.delete(row.id)
+  tables.usage.forget(row.id)
   for (const { id } of jobs) tables.jobs.delete(id)
   for (const job of live) memory.live.delete(job)
   for (const { view } of interruptions) tables.interruptions.delete(view.id)

@@ -2,7 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { entryOf } from '../entry-text.ts'
 import { usageSql } from '../sql/usage.ts'
-import { LogUsage, type UsageSums } from '../usage-records.ts'
+import { LogUsers, UsageCount } from '../usage-count.ts'
+import type { UsageSums } from '../usage-records.ts'
 
 interface Uncounted {
   readonly number: number
@@ -19,11 +20,14 @@ export function countLogs(db: DatabaseSync): void {
     db.prepare(usageSql.addUsage),
   ]
   for (const { number, database, id, seq } of find.all() as unknown as Uncounted[]) {
-    const log = new LogUsage()
+    const count = new UsageCount()
+    const users = new LogUsers()
     for (const { text, own } of read.iterate(number, database, seq)) {
-      const rows = log.rowsOf(entryOf(text as string, 0), { conversation: id, isOwn: own === 1 })
-      for (const row of rows) add.run(database, row.by, row.key, row.day, ...valuesOf(row))
+      const entry = entryOf(text as string, 0)
+      const user = users.of(entry, own === 1)
+      if (user !== null) count.add(entry, { conversation: id, user })
     }
+    for (const row of count.rows()) add.run(database, row.by, row.key, row.day, ...valuesOf(row))
   }
   for (const sql of usageSql.markAll) db.exec(sql)
 }

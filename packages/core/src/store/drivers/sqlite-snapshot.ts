@@ -5,7 +5,7 @@ import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
 import type { Store, WholeConversation } from '../store.ts'
 import { arriving, trialConversation } from '../snapshot.ts'
-import { usageOfWhole } from '../usage-records.ts'
+import { addWhole, UsageCount } from '../usage-count.ts'
 import { contentsOf, importContents } from './sqlite-content-rows.ts'
 import { insertArtifacts } from './sqlite-artifact-rows.ts'
 import { createConversation, insertInterruption } from './sqlite-append.ts'
@@ -82,7 +82,8 @@ function put(
   importContents(connection, contents, { database, number })
   setParticipants(connection, participants, { database, number })
   insertArtifacts(connection, entries, { database, number, before: 0 })
-  for (const one of usageOfWhole(id, { entries, jobs })) addUsage(connection, database, one)
+  const used = addWhole(new UsageCount(), { id, entries, jobs }).rows()
+  for (const one of used) addUsage(connection, database, one)
   usage.addUp(connection)
   return true
 }

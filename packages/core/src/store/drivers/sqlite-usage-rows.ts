@@ -2,15 +2,19 @@
 import type { Entry } from '@witan/protocol/entries'
 import { logSql } from '../sql/log.ts'
 import { usageSql } from '../sql/usage.ts'
-import { rowsOf, type UsageFact, usageFacts, type UsageOwner, type UsageRow, UsageTotals } from '../usage-records.ts'
+import { countsAsUsage, UsageCount, type UsageOwner } from '../usage-count.ts'
+import type { UsageRow } from '../usage-records.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { valuesOf } from './sqlite-count-logs.ts'
 
-/** A fact, and for whom it counts. */
-interface OwnedFact extends UsageOwner {
+/** Entries of an append, and for whom they count. */
+interface Noted extends UsageOwner {
   readonly database: string
-  readonly fact: UsageFact
+  readonly entries: readonly Entry[]
 }
+
+/** Usage by database. */
+type Counts = Map<string, UsageCount>
 
 /** Whose usage the marks in the file speak of. */
 interface Marks {
@@ -20,27 +24,28 @@ interface Marks {
   readonly marked: Set<number>
 }
 
-/** How many facts wait at most, and for how many commits. */
-const [mostFacts, mostCommits] = [1024, 4096]
+/** How many appends that used something may wait, and for how many commits. */
+const [mostAppends, mostCommits] = [1024, 4096]
 
 /**
- * Usage that is not in the sums yet. It waits in memory and is added up together, at a fraction of what each fact would cost by itself. An
+ * Usage that is not in the sums yet. It waits in memory and is added up together, at a fraction of what each append would cost by itself. An
  * append writes nothing for it in a conversation that is new since the last addition, and marks an older one. So `countLogs`
  * finds what a process that was killed has left, in the logs of these conversations alone.
  */
 export class WaitingUsage {
-  /** Facts of earlier transactions, and of the present one. */
-  #kept: OwnedFact[] = []
-  #fresh: OwnedFact[] = []
-  /** Whether the present transaction has added up those that were kept. */
+  /** Usage of earlier transactions, and what the present one noted. */
+  #kept: Counts = new Map()
+  #fresh: Noted[] = []
+  /** Whether the present transaction has added up what was kept. */
   #isAdded = false
+  #appends = 0
   #commits = 0
   #marks: Marks | null = null
 
   /** Begins a transaction. The one before was committed, unless it was undone. */
   begin(): void {
-    if (this.#isAdded) this.#kept = this.#fresh
-    else for (const one of this.#fresh) this.#kept.push(one)
+    if (this.#isAdded) this.#kept = new Map()
+    count(this.#kept, this.#fresh)
     this.#fresh = []
     this.#isAdded = false
     this.#commits += 1
@@ -53,12 +58,8 @@ export class WaitingUsage {
     this.#marks = null
   }
 
-  get #waiting(): number {
-    return (this.#isAdded ? 0 : this.#kept.length) + this.#fresh.length
-  }
-
   get isEmpty(): boolean {
-    return this.#waiting === 0
+    return (this.#isAdded || this.#kept.size === 0) && this.#fresh.length === 0
   }
 
   /** Notes the usage in entries that were appended after the seq `before`. */
@@ -67,10 +68,10 @@ export class WaitingUsage {
     entries: readonly Entry[],
     of: UsageOwner & { readonly database: string; readonly number: number; readonly before: number },
   ): void {
-    const facts = usageFacts(entries)
-    if (facts.length === 0) return
+    if (!entries.some(countsAsUsage)) return
     const { database, conversation, user, number, before } = of
-    for (const fact of facts) this.#fresh.push({ database, conversation, user, fact })
+    this.#fresh.push({ database, conversation, user, entries })
+    this.#appends += 1
     this.#marks ??= marksOf(all(usageSql.readMarks).map(({ conversation: marked }) => marked as number))
     const { last, marked } = this.#marks
     if (number > last || marked.has(number)) return
@@ -80,26 +81,31 @@ export class WaitingUsage {
 
   /** Ends a transaction, before its commit: too much that waits is added up. */
   end(connection: SqliteConnection): void {
-    if (this.#waiting >= mostFacts || this.#commits >= mostCommits) this.addUp(connection)
+    if (this.#appends >= mostAppends || this.#commits >= mostCommits) this.addUp(connection)
   }
 
   /** Adds up all that waits. From now on the sums have the usage of all entries. */
   addUp(connection: SqliteConnection): void {
-    const totals = new Map<string, UsageTotals>()
-    const add = ({ database, conversation, user, fact }: OwnedFact) => {
-      const total = totals.get(database) ?? new UsageTotals()
-      totals.set(database, total)
-      total.add(rowsOf(fact, { conversation, user }))
-    }
-    if (!this.#isAdded) this.#kept.forEach(add)
-    this.#fresh.forEach(add)
-    for (const [database, total] of totals) for (const row of total.rows) addUsage(connection, database, row)
+    const fresh = count(new Map(), this.#fresh)
+    for (const counts of this.#isAdded ? [fresh] : [this.#kept, fresh])
+      for (const [database, usage] of counts) for (const row of usage.rows()) addUsage(connection, database, row)
     for (const sql of usageSql.markAll) connection.run(sql)
     this.#fresh = []
     this.#isAdded = true
+    this.#appends = 0
     this.#commits = 0
     this.#marks = null
   }
+}
+
+/** Adds what was noted. */
+function count(counts: Counts, noted: readonly Noted[]): Counts {
+  for (const { database, entries, ...owner } of noted) {
+    const usage = counts.get(database) ?? new UsageCount()
+    counts.set(database, usage)
+    for (const entry of entries) usage.add(entry, owner)
+  }
+  return counts
 }
 
 function marksOf(conversations: readonly number[]): Marks {

@@ -2,7 +2,7 @@
 import type { Client } from 'pg'
 import { entryOf } from '../../entry-text.ts'
 import { usageSql } from '../../sql/postgres/usage.ts'
-import { LogUsage, UsageTotals } from '../../usage-records.ts'
+import { LogUsers, UsageCount } from '../../usage-count.ts'
 import { inSchema } from './statements.ts'
 import { restored, stored } from './text.ts'
 import { addUsage } from './usage.ts'
@@ -17,7 +17,7 @@ interface Line {
 export async function countLogs(client: Client, schema: string): Promise<void> {
   const query = (sql: string, values: readonly unknown[] = []) => client.query(inSchema(sql, schema), [...values])
   await client.query(inSchema(usageSql.openLogs, schema))
-  let [last, log] = ['', new LogUsage()]
+  let [last, users] = ['', new LogUsers()]
   for (;;) {
     const lines = (await query(usageSql.nextLogs)).rows as Line[]
     if (lines.length === 0) break
@@ -28,17 +28,19 @@ export async function countLogs(client: Client, schema: string): Promise<void> {
         JSON.stringify([job.database, job.conversation, job.id]),
       ),
     )
-    const totals = new Map<string, UsageTotals>()
+    const counts = new Map<string, UsageCount>()
     for (const { database, conversation, entry } of entries) {
       const name = JSON.stringify([database, conversation])
-      if (name !== last) [last, log] = [name, new LogUsage()]
+      if (name !== last) [last, users] = [name, new LogUsers()]
       const isOwn = own.has(JSON.stringify([database, conversation, stored(entry.job)]))
-      const total = totals.get(database) ?? new UsageTotals()
-      totals.set(database, total)
-      total.add(log.rowsOf(entry, { conversation: restored(conversation), isOwn }))
+      const user = users.of(entry, isOwn)
+      if (user === null) continue
+      const count = counts.get(database) ?? new UsageCount()
+      counts.set(database, count)
+      count.add(entry, { conversation: restored(conversation), user })
     }
-    for (const [database, total] of totals)
-      for (const [sql, ...values] of addUsage(database, total.rows)) await query(sql, values)
+    for (const [database, count] of counts)
+      for (const [sql, ...values] of addUsage(database, count.rows())) await query(sql, values)
   }
   await query(usageSql.closeLogs)
 }

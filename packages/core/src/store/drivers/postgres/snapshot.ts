@@ -9,7 +9,7 @@ import { participantSql } from '../../sql/postgres/participants.ts'
 import type { Store, WholeConversation } from '../../store.ts'
 import { artifactRows } from '../../artifact-records.ts'
 import { arriving, trialConversation } from '../../snapshot.ts'
-import { usageOfWhole } from '../../usage-records.ts'
+import { addWhole, UsageCount } from '../../usage-count.ts'
 import type { Transaction } from './connection.ts'
 import { insertArtifacts } from './artifacts.ts'
 import { contentOf, putContent, useContents } from './contents.ts'
@@ -154,7 +154,7 @@ function* parts(database: string, whole: WholeConversation): Generator<Query[]> 
   }
   const artifacts = artifactRows(entries, 0).map((one) => ({ ...one, conversation: row.id }))
   if (artifacts.length > 0) yield insertArtifacts(at, artifacts)
-  const usage = addUsage(at, usageOfWhole(row.id, { entries, jobs }))
+  const usage = addUsage(at, addWhole(new UsageCount(), { id: row.id, entries, jobs }).rows())
   if (usage.length > 0) yield usage
   const texts = jobs.map((job) => ({ ...job, about: jsonText(job.about), result: jsonText(job.result) }))
   if (texts.length > 0) yield [insertJobs(at, texts)]

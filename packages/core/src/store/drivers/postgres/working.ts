@@ -11,7 +11,7 @@ import type {
   ParticipantRow,
   Settlement,
 } from '../../store.ts'
-import { rowsOf, usageFacts, UsageTotals } from '../../usage-records.ts'
+import { UsageCount } from '../../usage-count.ts'
 import { jobOf, type StoredJob, storedJob } from './rows.ts'
 import type { Row } from './statements.ts'
 import { jsonText, restored } from './text.ts'
@@ -76,7 +76,7 @@ export interface Batch {
   readonly contents: Set<string>
   readonly uses: (ContentUse & { readonly conversation: string })[]
   readonly people: (ParticipantRow & { readonly conversation: string })[]
-  readonly usage: UsageTotals
+  readonly usage: UsageCount
 }
 
 /** An empty batch. */
@@ -97,7 +97,7 @@ export function createBatch(database: string, now: number): Batch {
     contents: new Set(),
     uses: [],
     people: [],
-    usage: new UsageTotals(),
+    usage: new UsageCount(),
   }
 }
 
@@ -245,7 +245,7 @@ function store(batch: Batch, { at, member: { append, texts }, jobs }: Storing): 
   for (const one of append.participants ?? []) batch.people.push({ ...one, conversation: at.id })
   if (append.usedBy !== undefined) {
     const owner = { conversation: at.id, user: append.usedBy }
-    for (const fact of usageFacts(append.entries)) batch.usage.add(rowsOf(fact, owner))
+    for (const entry of append.entries) batch.usage.add(entry, owner)
   }
   const changed = jobs.map((planned) => jobOf(batch.database, changeJob(batch, at, planned)))
   return { ok: true, before, lastSeq: at.lastSeq, jobs: changed }

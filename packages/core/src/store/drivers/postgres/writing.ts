@@ -48,7 +48,7 @@ export function writesOf(batch: Batch): Query[] {
     const keys = [...batch.notes.keys()]
     writes.push([writeSql.noteReplies, database, texts(keys), texts([...batch.notes.values()])])
   }
-  writes.push(...addUsage(database, batch.usage.rows)) // last: other transactions wait for these rows
+  writes.push(...addUsage(database, batch.usage.rows())) // last: other transactions wait for these rows
   return writes
 }
 

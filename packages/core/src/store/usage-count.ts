@@ -1,0 +1,200 @@
+/** Adds up the usage in entries, for all stores [T27]. */
+import type { Entry, Writable } from '@witan/protocol/entries'
+import { type UsageDimension, usageDimensions } from '@witan/protocol/schemas'
+import { localPrincipal } from '../identity/principal.ts'
+import type { UsageRow, UsageSums } from './usage-records.ts'
+
+/** For whom an entry counts. */
+export interface UsageOwner {
+  readonly conversation: string
+  readonly user: string
+}
+
+/** What an agent used with one model on one day; or a whole conversation, which names neither. */
+interface DaySums extends Writable<UsageSums> {
+  readonly agent: string
+  /** As it was asked for. Null if only tools were called, or in a notice of an earlier version. */
+  readonly model: string | null
+  readonly day: number
+}
+
+const dayMs = 86_400_000
+
+/** The day of a time in ms. */
+export function dayOf(at: number): number {
+  return Math.floor(at / dayMs)
+}
+
+/** Whether an entry changes a sum: a model's reply, the start of a tool, a request that was lost. */
+export function countsAsUsage({ type, kind, body }: Entry): boolean {
+  if (type === 'end') return kind === 'model'
+  if (type === 'start') return kind === 'tool'
+  return type === 'notice' && body.code === 'USAGE_INCOMPLETE'
+}
+
+/** The usage in the entries that were added. Rows are made when they are read, since most entries change a sum that is there. */
+export class UsageCount {
+  readonly #users = new Map<string, DaySums[]>()
+  readonly #conversations = new Map<string, DaySums[]>()
+
+  /** How many conversations have used something. */
+  get conversations(): number {
+    return this.#conversations.size
+  }
+
+  /** Adds what an entry used, if it used anything. */
+  add(entry: Entry, { conversation, user }: UsageOwner): void {
+    if (!countsAsUsage(entry)) return
+    const day = dayOf(entry.at)
+    addEntry(sumsOf(this.#users, user, { agent: entry.place.author, model: modelOf(entry), day }), entry)
+    addEntry(sumsOf(this.#conversations, conversation, { agent: '', model: null, day }), entry)
+  }
+
+  /** Forgets a conversation. What it used stays in the sums of others. */
+  forget(conversation: string): void {
+    this.#conversations.delete(conversation)
+  }
+
+  /** The rows of these dimensions, in the order of a list. */
+  rows(dimensions: readonly UsageDimension[] = usageDimensions): readonly UsageRow[] {
+    const rows = new Map<string, Writable<UsageRow>>()
+    const add = (sums: DaySums, keys: Partial<Record<UsageDimension, string | null>>) => {
+      for (const by of dimensions) {
+        const key = keys[by] ?? null
+        if (key === null) continue
+        const name = `${by} ${sums.day} ${key}`
+        const row = rows.get(name) ?? { ...noSums, by, key, day: sums.day }
+        rows.set(name, row)
+        addSums(row, by === 'model' ? { ...sums, toolCalls: 0 } : sums)
+      }
+    }
+    for (const [user, all] of this.#users)
+      for (const one of all) add(one, { agent: one.agent, day: '', model: one.model, user })
+    for (const [conversation, all] of this.#conversations) for (const one of all) add(one, { conversation })
+    return [...rows.values()].sort(inOrder)
+  }
+}
+
+/** The model of an entry that counts; undefined for the call of a tool, which is no model's. */
+function modelOf(entry: Entry): string | null | undefined {
+  if (entry.type === 'end' && entry.kind === 'model') return entry.body.asked ?? entry.body.model
+  return entry.type === 'notice' ? (entry.body.model ?? null) : undefined
+}
+
+interface SumsOf {
+  readonly agent: string
+  readonly model: string | null | undefined
+  readonly day: number
+}
+
+/** The sums of this agent, model and day; without a model the latest ones. They come last if they are new. */
+function sumsOf(all: Map<string, DaySums[]>, key: string, { agent, model, day }: SumsOf): DaySums {
+  const known = all.get(key) ?? []
+  if (known.length === 0) all.set(key, known)
+  for (let at = known.length - 1; at >= 0; at -= 1) {
+    const one = known[at] as DaySums
+    if (one.agent === agent && one.day === day && (model === undefined || one.model === model)) return one
+  }
+  const fresh = { ...noSums, agent, model: model ?? null, day }
+  known.push(fresh)
+  return fresh
+}
+
+/** Adds an entry that counts. */
+function addEntry(sums: Writable<UsageSums>, entry: Entry): void {
+  if (entry.type === 'start') sums.toolCalls += 1
+  else if (entry.type === 'notice') sums.incomplete += 1
+  else if (entry.type === 'end' && entry.kind === 'model') addReply(sums, entry.body.usage)
+}
+
+type ReplyUsage = (Entry & { readonly type: 'end'; readonly kind: 'model' })['body']['usage']
+
+function addReply(sums: Writable<UsageSums>, used: ReplyUsage): void {
+  sums.modelCalls += 1
+  if (used?.costUsd === undefined) sums.unpriced += 1
+  else sums.costUsd += used.costUsd
+  if (used === null || used.inputTokens === null || used.outputTokens === null) sums.incomplete += 1
+  if (used === null) return
+  sums.inputTokens += used.inputTokens ?? 0
+  sums.outputTokens += used.outputTokens ?? 0
+  sums.cachedInputTokens += used.cachedInputTokens
+  sums.reasoningTokens += used.reasoningTokens
+  sums.cacheWriteTokens += used.cacheWriteTokens ?? 0
+  sums.priceDate = older(sums.priceDate, used.priceDate ?? null)
+}
+
+const noSums: UsageSums = {
+  modelCalls: 0,
+  toolCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+  cacheWriteTokens: 0,
+  costUsd: 0,
+  unpriced: 0,
+  incomplete: 0,
+  priceDate: null,
+}
+
+function older(one: string | null, other: string | null): string | null {
+  return one === null || (other !== null && other < one) ? other : one
+}
+
+/** Adds to sums, in place. */
+export function addSums(sums: Writable<UsageSums>, more: UsageSums): void {
+  sums.modelCalls += more.modelCalls
+  sums.toolCalls += more.toolCalls
+  sums.inputTokens += more.inputTokens
+  sums.outputTokens += more.outputTokens
+  sums.cachedInputTokens += more.cachedInputTokens
+  sums.reasoningTokens += more.reasoningTokens
+  sums.cacheWriteTokens += more.cacheWriteTokens
+  sums.costUsd += more.costUsd
+  sums.unpriced += more.unpriced
+  sums.incomplete += more.incomplete
+  sums.priceDate = older(sums.priceDate, more.priceDate)
+}
+
+/** Sums of nothing. */
+export function emptySums(): Writable<UsageSums> {
+  return { ...noSums }
+}
+
+/** The order of a list. */
+function inOrder(one: UsageRow, other: UsageRow): number {
+  if (one.by !== other.by) return one.by < other.by ? -1 : 1
+  if (one.key !== other.key) return one.key < other.key ? -1 : 1
+  return one.day - other.day
+}
+
+/** For whom the runs of one log work, as its entries tell. The entries of a run follow its start. */
+export class LogUsers {
+  readonly #users = new Map<string, string>()
+
+  /** For whom an entry counts. Only one that `isOwn` does: the others are history that a fork has copied, and counts where it was made. */
+  of(entry: Entry, isOwn: boolean): string | null {
+    const { run, call } = entry.place
+    if (entry.type === 'start' && entry.kind === 'agent' && call === run && entry.body.principal !== undefined)
+      this.#users.set(run, entry.body.principal.id)
+    return isOwn ? (this.#users.get(run) ?? localPrincipal.id) : null
+  }
+}
+
+/** A conversation that comes from another store. */
+interface Whole {
+  readonly id: string
+  readonly entries: readonly Entry[]
+  readonly jobs: readonly { readonly id: string }[]
+}
+
+/** Adds the usage of a conversation that comes from another store. */
+export function addWhole(count: UsageCount, { id, entries, jobs }: Whole): UsageCount {
+  const own = new Set(jobs.map((job) => job.id))
+  const users = new LogUsers()
+  for (const entry of entries) {
+    const user = users.of(entry, own.has(entry.job))
+    if (user !== null) count.add(entry, { conversation: id, user })
+  }
+  return count
+}
