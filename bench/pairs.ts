@@ -49,8 +49,7 @@ async function pairsOf(base: string, scenario: string, store: string) {
   const old: number[] = []
   const now: number[] = []
   for (let set = 0; set < Number(values.sets); set += 1) {
-    const before = await open(base, scenario, store)
-    const after = await open(here, scenario, store)
+    const [before, after] = await Promise.all([open(base, scenario, store), open(here, scenario, store)])
     for (let round = 0; round < Number(values.rounds); round += 1) {
       const newFirst = round % 2 === 1
       if (newFirst) now.push(await after.round())
