@@ -299,13 +299,18 @@ describe('agents in files', () => {
         /Nothing was changed: without a terminal, deleting agents cannot be confirmed\.\n→ Add --yes/,
       )
       assert.equal((await ids()).length, 5)
-      const held = await file(
-        'held.yaml',
-        'id: third\nmodel: scripted/desk\ninstructions: T\nsubAgents:\n  - agent: left\n',
-      )
-      const refused = await apply([...held, '--prune', '--yes'])
-      assert.equal(refused.code, 2)
-      assert.match(refused.err, /held\.yaml:5 {2}third subAgents\.0\.agent {2}AGENT_REFERENCED .*`left`, which --prune/)
+      const lists = {
+        'subAgents.0.agent': 'model: scripted/desk\ninstructions: T\nsubAgents:\n  - agent: left\n',
+        'transfers.0.agent': 'model: scripted/desk\ninstructions: T\ntransfers:\n  - agent: left\n',
+        'workflow.agents.0': 'workflow:\n  kind: sequence\n  agents:\n    - left\n',
+      }
+      for (const [path, listing] of Object.entries(lists)) {
+        const held = await file('held.yaml', `id: third\n${listing}`)
+        const refused = await apply([...held, '--prune', '--yes'])
+        assert.equal(refused.code, 2)
+        assert.match(refused.err, /held\.yaml:5 {2}third \S+ {2}AGENT_REFERENCED .*`left`, which --prune/)
+        assert.ok(refused.err.includes(`third ${path}  AGENT_REFERENCED`), refused.err)
+      }
       const done = await apply([...third, '--prune', '--yes'])
       assert.match(done.out, /deleted left\ndeleted right\n$/)
       assert.deepEqual(await ids(), ['clerk', 'front-desk', 'third'])

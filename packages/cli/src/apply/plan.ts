@@ -4,6 +4,7 @@ import { parseAgent } from '@witan/core'
 import { type Inspected, inspectAgent } from '@witan/core/tooling'
 import type { AgentData, Finding, StoredAgent } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
+import { edgesOf } from '@witan/protocol/edges'
 import { changesBetween } from './diff.ts'
 import { type Planned, type Trouble, troubleOf, twiceError } from './planned.ts'
 import { type PlannedProtocol, planProtocols } from './protocols.ts'
@@ -126,7 +127,7 @@ function plannedOf(agent: AgentData, stored: StoredAgent | null): Planned {
   return { name: agent.id, data: agent, stored, changes }
 }
 
-/** An agent that goes must not be listed by one that stays. */
+/** An error for each edge from an agent that stays to one that --prune would delete. */
 function held(
   pruned: readonly StoredAgent[],
   { agents, stored }: { readonly agents: Read; readonly stored: ReadonlyMap<string, StoredAgent> },
@@ -136,19 +137,15 @@ function held(
     ({ id }, index) => !goes.has(id) && (index >= stored.size || !agents.has(id)),
   )
   return stays.flatMap((agent) =>
-    agent.subAgents.flatMap((edge, index) =>
-      goes.has(edge.agent)
-        ? [
-            {
-              code: 'AGENT_REFERENCED',
-              severity: 'error' as const,
-              agent: agent.id,
-              path: `subAgents.${index}.agent`,
-              detail: `Agent \`${agent.id}\` lists \`${edge.agent}\`, which --prune would delete.`,
-              hint: `Add \`${edge.agent}\` to the files, or take it out of \`${agent.id}\`.`,
-            },
-          ]
-        : [],
-    ),
+    edgesOf(agent)
+      .filter((edge) => goes.has(edge.agent))
+      .map((edge) => ({
+        code: 'AGENT_REFERENCED',
+        severity: 'error',
+        agent: agent.id,
+        path: edge.agentAt,
+        detail: `Agent \`${agent.id}\` lists \`${edge.agent}\`, which --prune would delete.`,
+        hint: `Add \`${edge.agent}\` to the files, or take it out of \`${agent.id}\`.`,
+      })),
   )
 }

@@ -1,9 +1,9 @@
 /** The description of a delegate for a calling model: the edge's description, and what the delegate itself can call [Rb04]. */
 import type { AgentData, SubAgentEdge } from '@witan/protocol'
+import { type Edge, edgesOf } from '@witan/protocol/edges'
 import { mayUseTool } from '../identity/agent-access.ts'
 import type { FindAgent } from '../tool/delegation.ts'
 import type { Caller } from '../tool/tool.ts'
-import { type Edge, edgesOf } from './edges.ts'
 
 const mostLines = 40
 const longestLine = 160

@@ -1,8 +1,8 @@
 /** The agents and protocols of a process: current and pinned revisions, looked up synchronously once they are loaded. */
 import type { AgentData } from '@witan/protocol'
+import { edgesOf } from '@witan/protocol/edges'
 import type { Protocol } from '@witan/protocol/protocols'
 import { agentSchema, protocolSchema } from '@witan/protocol/schemas'
-import { edgesOf } from './edges.ts'
 import { idOf } from './naming.ts'
 import { type AgentRecords, type AgentRow, isProtocolRow, nameOfProtocol, type ProtocolRow } from './records.ts'
 

@@ -1,7 +1,7 @@
 /** Makes the call of an agent from its start: its values, its document, and what its model may read. */
 import type { AgentData } from '@witan/protocol'
+import { edgesOf } from '@witan/protocol/edges'
 import type { AgentStartBody, Entry } from '@witan/protocol/entries'
-import { edgesOf } from '../agent/edges.ts'
 import { bind, withGenerated } from '../parameter/bind.ts'
 import { hiddenNames } from '../parameter/visibility.ts'
 import { childAddress, documentAt } from './address.ts'

@@ -2,10 +2,10 @@
  * Turns a document into the messages that one model reads. Each text passes the scrubber of its speaker, then that of the reader. Pure;
  * rendered messages are cached, so a step renders only what is new.
  */
+import { edgesOf } from '@witan/protocol/edges'
 import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts, LoggedToolCall } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
-import { edgesOf } from '../agent/edges.ts'
 import type { ModelMessage } from '../model/message.ts'
 import { scrubbedBy } from '../parameter/scrubbers.ts'
 import { parameterLines } from '../parameter/visibility.ts'

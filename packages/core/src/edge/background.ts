@@ -1,6 +1,6 @@
 /** The tools of an agent with background tasks: read their result, ask for progress, send messages, cancel [F24–F28]. */
 import { isWitanError, type Task } from '@witan/protocol'
-import { edgesOf } from '../agent/edges.ts'
+import { edgesOf } from '@witan/protocol/edges'
 import type { TaskControl } from '../task/control.ts'
 import { failed, type Outcome, result } from '../tool/outcome.ts'
 import { checkSchema, type JsonSchema } from '../tool/schema.ts'

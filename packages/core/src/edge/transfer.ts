@@ -1,7 +1,7 @@
 /** The edge that hands control over: one tool for all targets, and a roster of them in the system message [K01, K13, Kb17]. */
 import type { AgentData } from '@witan/protocol'
+import { edgesOf, takesControlFrom, transferTool } from '@witan/protocol/edges'
 import type { TransferEdge } from '@witan/protocol/entries'
-import { edgesOf, takesControlFrom, transferTool } from '../agent/edges.ts'
 import { bindChild, type FindAgent } from '../tool/delegation.ts'
 import { type Outcome, refusedTransfer } from '../tool/outcome.ts'
 import type { Caller, ImmediateTool, ToolSource } from '../tool/tool.ts'

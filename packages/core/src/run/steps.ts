@@ -1,6 +1,6 @@
 /** Moves a workflow on: starts its next steps, or fails it [C34]. */
 import { type ErrorCode, problem } from '@witan/protocol'
-import { stepsOf } from '../agent/edges.ts'
+import { stepsOf } from '@witan/protocol/edges'
 import { messageTo } from '../agent/workflow/pass.ts'
 import type { StepPlace } from '../agent/workflow/steps.ts'
 import { beginsPass, definitionOf, nextOfCall, passInput, type WorkflowCall } from '../conversation/workflow.ts'

@@ -7,9 +7,9 @@ import {
   type Parameter,
   WitanError,
 } from '@witan/protocol'
+import { edgesOf, mappedName } from '@witan/protocol/edges'
 import { takersOf } from '../agent/check/takers.ts'
 import { reachable } from '../agent/check/graph.ts'
-import { edgesOf, mappedName } from '../agent/edges.ts'
 import { nearest } from '../agent/nearest.ts'
 import { idOfNamed } from '../agent/registry.ts'
 import { type Person, storedParticipants } from '../parameter/participants.ts'

@@ -1,5 +1,6 @@
 /** What was said, as attributes of spans. Only traces with full content have it. */
 import type { AgentData } from '@witan/protocol'
+import { edgesOf } from '@witan/protocol/edges'
 import type {
   AgentEndBody,
   AgentStartBody,
@@ -9,7 +10,6 @@ import type {
   MessageBody,
   ModelEndBody,
 } from '@witan/protocol/entries'
-import { edgesOf } from '../agent/edges.ts'
 import { callersView, type Gathered, gather, overhear } from '../conversation/callers-view.ts'
 import { spanContent, spanField } from '../event/project.ts'
 import type { Bound } from '../parameter/parameter.ts'

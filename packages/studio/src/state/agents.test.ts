@@ -6,7 +6,8 @@ import { latestFirst, lineState } from './line-state.ts'
 
 function agent(id: string, subAgents: readonly string[] = [], name?: string) {
   const edges = subAgents.map((to) => ({ agent: to }))
-  return { id, subAgents: edges as never, ...(name === undefined ? {} : { name }) }
+  const lists = { subAgents: edges as never, transfers: [], workflow: null, speaks: [] }
+  return { id, ...lists, ...(name === undefined ? {} : { name }) }
 }
 
 test('agents that no other lists come first, each group by name', () => {
@@ -28,12 +29,14 @@ test('agents that no other lists come first, each group by name', () => {
   assert.deepEqual(inOrder(arrangeAgents([])), [])
 })
 
-test('an agent that another hands over to, or runs as a step, is listed by it', () => {
+test('an agent that another hands over to, runs as a step or writes to is listed by it', () => {
   const transfers = [{ agent: 'b' }] as never
   const workflow = { agents: ['c', { agent: 'd' }] } as never
-  const agents = [{ ...agent('a'), transfers, workflow }, agent('b'), agent('c'), agent('d')]
+  const speaks = [{ role: 'initiator', peers: ['e'] }] as never
+  const answers = [{ role: 'responder', peers: ['a'] }] as never
+  const agents = [{ ...agent('a'), transfers, workflow, speaks }, agent('b'), agent('c'), agent('d')]
   assert.deepEqual(
-    arrangeAgents(agents).roots.map(({ id }) => id),
+    arrangeAgents([...agents, { ...agent('e'), speaks: answers }]).roots.map(({ id }) => id),
     ['a'],
   )
 })

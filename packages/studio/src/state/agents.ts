@@ -1,20 +1,21 @@
 /** Agents in the order of lists: first those that no other agent lists, then by name; and the sign of an agent. */
 import type { StoredAgent } from '@witan/protocol'
 import type { AgentView } from '@witan/protocol/access'
+import { canBegin, type Edge, type EdgeLists, edgesOf } from '@witan/protocol/edges'
 
-/** What is known of an agent here. */
-export type KnownAgent = Pick<StoredAgent, 'id' | 'name' | 'subAgents'> &
-  Partial<Pick<StoredAgent, 'transfers' | 'workflow'>>
+/** What an agent's place in a list and its sign depend on. */
+export type KnownAgent = Pick<StoredAgent, 'id' | 'name'> & EdgeLists
 
-/** In the place of what only readers and admins are shown of an agent. No stored agent has this revision. */
+/** Replaces what only readers and admins are shown of an agent. No stored agent has this revision. */
 const unseen = {
   ...{ model: '', modelKind: 'language', instructions: '', revision: 0, source: 'data', disabled: false },
-  ...{ subAgents: [], transfers: [], queries: [], actions: [], tools: [], warnings: [] },
+  ...{ subAgents: [], transfers: [], workflow: null, speaks: [] },
+  ...{ queries: [], actions: [], tools: [], warnings: [] },
 } as const
 
-/** An agent of which a caller may be shown only how to call it. */
+/** An agent with all fields. A caller may be shown only how to call it, and an older server lists fewer kinds of edges. */
 export function asStored(agent: AgentView | StoredAgent): StoredAgent {
-  return 'revision' in agent ? agent : ({ ...unseen, ...agent } as unknown as StoredAgent)
+  return { ...unseen, ...agent } as unknown as StoredAgent
 }
 
 /** Whether only how to call it is known of an agent. */
@@ -30,18 +31,16 @@ export interface ArrangedAgents<Agent> {
 
 /** Arranges agents for a list. */
 export function arrangeAgents<Agent extends KnownAgent>(agents: readonly Agent[]): ArrangedAgents<Agent> {
-  const listed = new Set(agents.flatMap((agent) => listedBy(agent).filter((to) => to !== agent.id)))
+  const listed = new Set(
+    agents.flatMap((agent) => edgesFrom(agent).flatMap((edge) => (edge.agent === agent.id ? [] : edge.agent))),
+  )
   const sorted = agents.toSorted(byName)
   return { roots: sorted.filter(({ id }) => !listed.has(id)), others: sorted.filter(({ id }) => listed.has(id)) }
 }
 
-/** The agents that an agent asks, hands over to, or runs as steps. Older servers have sub-agents only. */
-function listedBy({ subAgents, transfers = [], workflow }: KnownAgent): string[] {
-  const steps = workflow?.agents ?? []
-  return [
-    ...[...subAgents, ...transfers].map(({ agent }) => agent),
-    ...steps.map((step) => (typeof step === 'string' ? step : step.agent)),
-  ]
+/** The edges by which an agent can call others or write to them. */
+export function edgesFrom(agent: EdgeLists): readonly Edge[] {
+  return edgesOf(agent).filter(canBegin)
 }
 
 /** Both groups in one list. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Parameter } from '@witan/protocol'
+import type { AgentData, Parameter } from '@witan/protocol'
+import type { EdgeLists } from '@witan/protocol/edges'
 import { givenParameters, parameterFields } from './parameters.ts'
 import { lostWithout } from './unreachable.ts'
 
@@ -18,9 +19,19 @@ type Maps = Readonly<Record<string, Readonly<Record<string, string | null>>>>
 
 /** `edges`: the map of the edge to each sub-agent. */
 function agent(id: string, parameters: Parameter[], edges: Maps = {}) {
-  const subAgents = Object.entries(edges).map(([to, map]) => ({ agent: to, map }))
-  return { id, parameters, subAgents, disabled: false }
+  const subAgents = Object.entries(edges).map(([to, map]) => ({ agent: to, map })) as AgentData['subAgents']
+  return { id, parameters, ...noEdges, subAgents, disabled: false }
 }
+
+const noEdges: EdgeLists = { subAgents: [], transfers: [], workflow: null, speaks: [] }
+
+/** Each kind of edge to one agent, with its map. */
+const edgesTo = (to: string, map: Maps[string]): Readonly<Record<string, object>> => ({
+  subAgents: { subAgents: [{ agent: to, map }] },
+  transfers: { transfers: [{ agent: to, map }] },
+  workflow: { workflow: { agents: [{ agent: to, map }] } },
+  speaks: { speaks: [{ protocol: 'ask', role: 'initiator', peers: [to], map }] },
+})
 
 const trusted = (name: string) => parameter(name, { sendToModel: false, policy: 'forbidModelGeneration' })
 
@@ -111,4 +122,16 @@ test('an agent with another way to it, or another name for the value, is not los
   assert.deepEqual(Object.fromEntries(lostWithout(handed, 'root', ['me', 'x'])), { me: ['a'] })
   const disabled = [agent('root', [], { a: {} }), { ...agent('a', [trusted('x')]), disabled: true }]
   assert.deepEqual(Object.fromEntries(lostWithout(disabled, 'root', ['x'])), {})
+})
+
+test('the form and the lost agents follow edges of every kind', () => {
+  for (const [kind, edges] of Object.entries(edgesTo('child', { id: 'customerId' }))) {
+    const agents = [{ ...agent('root', []), ...edges }, agent('child', [trusted('id')])]
+    assert.deepEqual(
+      parameterFields(agents).map(({ name, usedBy }) => [name, usedBy]),
+      [['customerId', ['child']]],
+      kind,
+    )
+    assert.deepEqual(Object.fromEntries(lostWithout(agents, 'root', ['customerId'])), { customerId: ['child'] }, kind)
+  }
 })

@@ -1,6 +1,8 @@
 /** The form for the parameters that agents declare, and the values of a conversation from the form. */
 import type { GivenParameter, Parameter, ParameterType, ParameterValue } from '@witan/protocol'
-import { type ReachAgent, sourceOf } from './unreachable.ts'
+import { mappedName } from '@witan/protocol/edges'
+import { edgesFrom } from './agents.ts'
+import type { ReachAgent } from './unreachable.ts'
 
 /** One line of the form. `required` where the root agent declares it shown; the others may stay empty. */
 export interface ParameterField {
@@ -21,8 +23,8 @@ export interface ParameterDraft {
   readonly hide: boolean
 }
 
-/** An agent as far as a form must know it. */
-export type Declaring = Pick<ReachAgent, 'id' | 'parameters' | 'subAgents'>
+/** What a form reads of an agent. */
+export type Declaring = Omit<ReachAgent, 'disabled'>
 
 /** The lines for a conversation with the first agent: what it declares, and what the agents below it look for, under the names that their edges give it. */
 export function parameterFields(agents: readonly Declaring[]): ParameterField[] {
@@ -30,12 +32,10 @@ export function parameterFields(agents: readonly Declaring[]): ParameterField[] 
   const [root] = agents
   for (const parameter of root?.parameters ?? [])
     add(fields, { name: parameter.name, parameter, agent: root?.id ?? '', isRoot: true })
-  for (const { subAgents } of agents) {
-    for (const edge of subAgents) {
-      for (const parameter of agents.find(({ id }) => id === edge.agent)?.parameters ?? []) {
-        const name = sourceOf(edge, parameter.name)
-        if (name !== null) add(fields, { name, parameter, agent: edge.agent, isRoot: false })
-      }
+  for (const edge of agents.flatMap(edgesFrom)) {
+    for (const parameter of agents.find(({ id }) => id === edge.agent)?.parameters ?? []) {
+      const name = mappedName(edge, parameter.name)
+      if (name !== null) add(fields, { name, parameter, agent: edge.agent, isRoot: false })
     }
   }
   return [...fields.values()]

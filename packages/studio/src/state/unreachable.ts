@@ -1,12 +1,12 @@
 /** The agents that a start cannot reach: those that need a trusted value which is missing. */
 import type { StoredAgent } from '@witan/protocol'
+import { type EdgeLists, mappedName } from '@witan/protocol/edges'
+import { edgesFrom } from './agents.ts'
 
 /** What decides whether an agent can be called. */
-export type ReachAgent = Pick<StoredAgent, 'id' | 'parameters' | 'disabled'> & {
-  readonly subAgents: readonly Pick<StoredAgent['subAgents'][number], 'agent' | 'map'>[]
-}
+export type ReachAgent = Pick<StoredAgent, 'id' | 'parameters' | 'disabled'> & EdgeLists
 
-/** Agents that nothing but the values of these names lets a run of `rootId` reach, by the name that lacks. */
+/** The agents that a run of `rootId` cannot reach without a value of a missing name, by that name. */
 export function lostWithout(
   agents: readonly ReachAgent[],
   rootId: string,
@@ -23,20 +23,15 @@ export function lostWithout(
   return lost
 }
 
-/** The name under which a child's parameter is looked for above it; null where the edge cuts it off. */
-export function sourceOf({ map }: ReachAgent['subAgents'][number], name: string): string | null {
-  return Object.hasOwn(map, name) ? (map[name] ?? null) : name
-}
-
 function namesIn(agents: readonly ReachAgent[]): ReadonlySet<string> {
   const names = new Set(agents.flatMap(({ parameters }) => parameters.map(({ name }) => name)))
-  for (const { subAgents } of agents) {
-    for (const { map } of subAgents) for (const source of Object.values(map)) if (source !== null) names.add(source)
+  for (const { map } of agents.flatMap(edgesFrom)) {
+    for (const source of Object.values(map)) if (source !== null) names.add(source)
   }
   return names
 }
 
-/** Follows every edge with the values that are bound on the way and that no model made: they alone are taken for a trusted one. */
+/** Follows every edge with the bound values that no model made: only they can supply a trusted parameter. */
 function reached(agents: readonly ReachAgent[], rootId: string, given: ReadonlySet<string>): ReadonlySet<string> {
   const byId = new Map(agents.map((agent) => [agent.id, agent]))
   const found = new Set<string>()
@@ -48,11 +43,11 @@ function reached(agents: readonly ReachAgent[], rootId: string, given: ReadonlyS
     if (seen.has(key)) continue
     seen.add(key)
     found.add(next.agent.id)
-    for (const edge of next.agent.subAgents) {
+    for (const edge of edgesFrom(next.agent)) {
       const child = byId.get(edge.agent)
       if (child === undefined || child.disabled) continue
       const has = (name: string) => {
-        const source = sourceOf(edge, name)
+        const source = mappedName(edge, name)
         return source !== null && (next.bound.includes(source) || given.has(source))
       }
       const isOpen = child.parameters.every(({ name, policy }) => policy !== 'forbidModelGeneration' || has(name))

@@ -1,9 +1,9 @@
 /** The graph of what an agent reaches: nodes, edges, and where most of them meet. */
 import type { AgentData } from '@witan/protocol'
+import { type Edge, edgesOf } from '@witan/protocol/edges'
 import type { HotSpot } from '@witan/protocol/protocols'
 import { reachable } from '../check/graph.ts'
 import { hotSpotsOf } from '../check/hot-spots.ts'
-import { type Edge, edgesOf } from '../edges.ts'
 import { type AdminContext, currentAgents, getAgent } from './admin.ts'
 
 /** A node of the graph. */

@@ -1,8 +1,8 @@
 /** Checks approvals: the agent has each tool, and each condition can be read and can be met. */
 import { asksPeople, peopleTools } from '../../parameter/people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
+import { edgesOf, transferTool } from '@witan/protocol/edges'
 import { type JsonSchema, propertyNames } from '../../tool/schema.ts'
-import { edgesOf, transferTool } from '../edges.ts'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
 import type { AgentSet } from './graph.ts'

@@ -1,6 +1,6 @@
 /** Where declared parameters get their values: one node per declaration, one link per edge that leads to its agent. */
 import type { AgentData, Parameter } from '@witan/protocol'
-import { type Edge, edgesOf, mappedName } from '../edges.ts'
+import { type Edge, edgesOf, mappedName } from '@witan/protocol/edges'
 import { type AgentSet, reachableFrom } from './graph.ts'
 import type { Steps } from './steps.ts'
 

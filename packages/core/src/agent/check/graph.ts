@@ -1,6 +1,6 @@
 /** Walks the graph of agents: what an agent reaches, on which paths, and its cycles. */
 import type { AgentData } from '@witan/protocol'
-import { type Edge, edgesOf } from '../edges.ts'
+import { canBegin, type Edge, edgesOf } from '@witan/protocol/edges'
 import type { Steps } from './steps.ts'
 
 /** Agents by id. */
@@ -97,20 +97,15 @@ export function* cyclesThrough(
   const within = circleOf(root, agents, listers)
   if (within.size === 1) return { cycles, count }
   const back = new Set(listers.get(root.id))
-  for (const at of yield* pathsFrom(root, agents, { within, follows: leadsOn })) {
+  for (const at of yield* pathsFrom(root, agents, { within, follows: canBegin })) {
     const last = back.has(at.agent.id)
-      ? edgesOf(at.agent).find((edge) => edge.agent === root.id && leadsOn(edge))
+      ? edgesOf(at.agent).find((edge) => edge.agent === root.id && canBegin(edge))
       : undefined
     if (last === undefined) continue
     count += 1
     if (cycles.length < most) cycles.push([...edgesTo(at), { from: at.agent.id, edge: last }])
   }
   return { cycles, count }
-}
-
-/** A responder writes only to who wrote to it: the two ends of a protocol are no cycle. */
-function leadsOn({ speaks }: Edge): boolean {
-  return speaks?.role !== 'responder'
 }
 
 function edgesTo({ parent, edge }: AgentPath): Cycle {

@@ -1,6 +1,6 @@
 /** The paths for which a client must register handlers: one for each action on each way to its agent [R26, R27]. */
 import type { AgentData } from '@witan/protocol'
-import { takesControlFrom } from '../edges.ts'
+import { takesControlFrom } from '@witan/protocol/edges'
 import { type AgentPath, type AgentSet, pathsFrom, positionOf, reachable } from './graph.ts'
 import type { Steps } from './steps.ts'
 

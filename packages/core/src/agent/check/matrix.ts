@@ -1,6 +1,6 @@
 /** Where each parameter gets its value on each path: the matrix, and the delegates that can never be called. */
 import type { AgentData, Finding, MatrixRow } from '@witan/protocol'
-import type { Edge } from '../edges.ts'
+import type { Edge } from '@witan/protocol/edges'
 import type { Declared, Flow, Link } from './flow.ts'
 import { type AgentPath, type AgentSet, pathsFrom, reachable } from './graph.ts'
 import type { Steps } from './steps.ts'

@@ -1,11 +1,11 @@
 /** Checks one agent by itself: its names, and what they refer to. */
 import type { AgentData, Finding } from '@witan/protocol'
+import { edgesOf, transferTool } from '@witan/protocol/edges'
 import type { Protocol } from '@witan/protocol/protocols'
 import type { FunctionTool } from '../../tool/define.ts'
 import { isAlias, knownPeople } from '../../parameter/people.ts'
 import { builtIns, namesake } from '../naming.ts'
 import { nearest } from '../nearest.ts'
-import { edgesOf, transferTool } from '../edges.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
 import type { AgentSet, Listers } from './graph.ts'
 import type { Steps } from './steps.ts'

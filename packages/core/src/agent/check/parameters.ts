@@ -1,9 +1,9 @@
 /** Checks parameters along the edges: clashing types, values that leak upwards, trusted values that nobody can supply. */
 import type { AgentData, Finding, Parameter } from '@witan/protocol'
+import { edgesOf, mappedName } from '@witan/protocol/edges'
 import { type Declared, type Flow, flowFrom, type Link } from './flow.ts'
 import { takersIn } from './takers.ts'
 import { type AgentSet, type Listers, reachable } from './graph.ts'
-import { edgesOf, mappedName } from '../edges.ts'
 import { unavailableFrom } from './matrix.ts'
 import { errorAt } from './names.ts'
 import type { Steps } from './steps.ts'

@@ -1,8 +1,8 @@
 /** Checks who speaks with whom: each protocol exists, both ends fit, and the tools have names that a model can call. */
 import type { AgentData, Finding } from '@witan/protocol'
+import { edgesOf } from '@witan/protocol/edges'
 import type { Acquaintance, Protocol, ProtocolUse } from '@witan/protocol/protocols'
 import { nearest } from '../nearest.ts'
-import { edgesOf } from '../edges.ts'
 import { otherRole, peerMessagesIn, peerTool, speaksWith } from '../protocol/peers.ts'
 import type { AgentSet } from './graph.ts'
 import { errorAt } from './names.ts'

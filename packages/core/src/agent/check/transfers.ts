@@ -1,6 +1,6 @@
 /** Warns of hand-overs that show a value too much, or that answer in another form. */
 import type { AgentData, Finding } from '@witan/protocol'
-import { type Edge, edgesOf, mappedName } from '../edges.ts'
+import { type Edge, edgesOf, mappedName } from '@witan/protocol/edges'
 import type { AgentSet } from './graph.ts'
 
 /** Warnings about the hand-overs of one agent. */

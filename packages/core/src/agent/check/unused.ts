@@ -1,7 +1,7 @@
 /** Warns about declarations without an effect: unused values, dangling names, and delegates and levels that no run reaches. */
 import { asksPeople, peopleTools } from '../../parameter/people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
-import { edgesOf, mappedName, transferTool } from '../edges.ts'
+import { edgesOf, mappedName, transferTool } from '@witan/protocol/edges'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
 import { type AgentSet, pathsFrom } from './graph.ts'

@@ -1,7 +1,7 @@
 /** What a step of a workflow reads: the workflow's input, and by `pass` the answers before it [C34]. */
+import { stepsOf } from '@witan/protocol/edges'
 import type { Workflow } from '@witan/protocol/entries'
 import { attributed, markForeign } from '../../model/attribution.ts'
-import { stepsOf } from '../edges.ts'
 import { type Answered, isAnswered, type Step, type StepPlace } from './steps.ts'
 
 /** The message to a step: the input, and below it earlier answers, each with its speaker. Blocks are joined by an empty line. */

@@ -1,8 +1,8 @@
 /** Replaces hidden values in an export by pseudonyms: each value by its own, everywhere, so that a replay meets the same texts. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AgentData, WitanError } from '@witan/protocol'
+import { edgesOf } from '@witan/protocol/edges'
 import type { Entry } from '@witan/protocol/entries'
-import { edgesOf } from '../../agent/edges.ts'
 import { scrubbed, scrubberOfValues } from '../../parameter/scrub.ts'
 import type { StoredContent, WholeConversation } from '../../store/store.ts'
 import { callDigest } from '../../tool/digest.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type AgentData, type AgentInput, MissingAgentParameterError } from '@witan/protocol'
-import { type Edge, edgesOf } from '../../agent/edges.ts'
+import { type Edge, edgesOf } from '@witan/protocol/edges'
 import { Boxed } from '../../parameter/hidden.ts'
 import type { Bound } from '../../parameter/parameter.ts'
 import type { FindAgent } from '../../tool/delegation.ts'

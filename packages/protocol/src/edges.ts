@@ -1,9 +1,8 @@
 /**
  * The edges of an agent: every declared link to another agent, of every kind. Code that walks the graph of agents reads
- * only these.
+ * only these, in all packages.
  */
-import type { AgentData } from '@witan/protocol'
-import type { Speaks, Workflow } from '@witan/protocol/entries'
+import type { AgentData, Speaks, Workflow } from './agent.ts'
 
 /** One link from an agent to another. */
 export interface Edge {
@@ -40,15 +39,17 @@ export interface Edge {
 type Listed = Omit<Edge, 'kind'>
 
 /** The edges of each kind in a definition. A new kind has its row here and its tools in a file of `edge/`. */
-const kinds = { subAgents, transfers, workflow, speaks } satisfies Record<
-  string,
-  (agent: AgentData) => readonly Listed[]
->
+const kinds = { subAgents, transfers, workflow, speaks } satisfies {
+  readonly [Key in keyof AgentData]?: (agent: Pick<AgentData, Key>) => readonly Listed[]
+}
 
-const known = new WeakMap<AgentData, readonly Edge[]>()
+/** The parts of a definition that list edges. */
+export type EdgeLists = Pick<AgentData, keyof typeof kinds>
+
+const known = new WeakMap<EdgeLists, readonly Edge[]>()
 
 /** The edges of an agent, in the order of its definition. The same definition returns the same objects. */
-export function edgesOf(agent: AgentData): readonly Edge[] {
+export function edgesOf(agent: EdgeLists): readonly Edge[] {
   const found = known.get(agent)
   if (found !== undefined) return found
   const edges = Object.entries(kinds).flatMap(([kind, list]) =>
@@ -61,7 +62,7 @@ export function edgesOf(agent: AgentData): readonly Edge[] {
 const chosen = ['blocking', 'model', 'temperature']
 const delegating = { delegate: ['message', ...chosen], agentTool: ['request', ...chosen] }
 
-function subAgents({ subAgents: edges }: AgentData): readonly Listed[] {
+function subAgents({ subAgents: edges }: Pick<AgentData, 'subAgents'>): readonly Listed[] {
   return edges.map(({ agent, style, map, description, blocking, overrides }, index) => {
     const at = `subAgents.${index}`
     const models = (overrides?.model ?? []).map((model, place) => [`${at}.overrides.model.${place}`, model] as const)
@@ -89,7 +90,7 @@ export const transferTool = 'transfer_to_agent'
 const noModels: ReadonlyMap<string, string> = new Map()
 const notCalled = { mayGenerate: false, mayRunInBackground: false, models: noModels }
 
-function transfers({ transfers: edges }: AgentData): readonly Listed[] {
+function transfers({ transfers: edges }: Pick<AgentData, 'transfers'>): readonly Listed[] {
   return edges.map(({ agent, map, description }, index) => {
     const own = { agentAt: `transfers.${index}.agent`, agent, segment: agent, map, description }
     return { ...own, at: 'transfers', tool: transferTool, arguments: ['agent_name'], addsDepth: false, ...notCalled }
@@ -106,7 +107,7 @@ export function stepsOf({ agents }: Workflow): readonly WorkflowStep[] {
   )
 }
 
-function workflow({ workflow: of }: AgentData): readonly Listed[] {
+function workflow({ workflow: of }: Pick<AgentData, 'workflow'>): readonly Listed[] {
   if (of === null) return []
   return stepsOf(of).map(({ agent, map }, index) => {
     const at = `workflow.agents.${index}`
@@ -127,7 +128,7 @@ function workflow({ workflow: of }: AgentData): readonly Listed[] {
 }
 
 /** The peers of an agent. Their tools, one for each message, are known only together with the protocol. */
-function speaks({ speaks: spoken }: AgentData): readonly Listed[] {
+function speaks({ speaks: spoken }: Pick<AgentData, 'speaks'>): readonly Listed[] {
   return spoken.flatMap(({ protocol, role, peers, map }, index) =>
     (peers ?? []).map((agent, place) => ({
       at: `speaks.${index}`,
@@ -143,6 +144,11 @@ function speaks({ speaks: spoken }: AgentData): readonly Listed[] {
       ...notCalled,
     })),
   )
+}
+
+/** True if its agent can begin to call its target or write to it. A responder writes only to a peer that wrote to it first. */
+export function canBegin({ speaks }: Edge): boolean {
+  return speaks?.role !== 'responder'
 }
 
 /** The parent's name in which an edge looks up a value for its target; null if it maps to nothing. */
