@@ -1,9 +1,9 @@
-/** Stores that released versions left behind: read, gone on with, and shown as those versions would have [D3]. */
+/** Stores of released versions: this version reads, exports and resumes them, and shows the same as those versions [D3]. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { goOn, type LogFixture } from '../fixtures/logs.ts'
+import { exportAgain, goOn, type LogFixture } from '../fixtures/logs.ts'
 
 const folder = new URL('../fixtures/logs/', import.meta.url)
 
@@ -16,6 +16,13 @@ describe('a log of an older version', () => {
 
   for (const file of files) {
     const { name, stories } = JSON.parse(gunzipSync(readFileSync(new URL(file, folder))).toString()) as LogFixture
+    test(`[D3] ${name}: what was imported is exported as it was`, async () => {
+      for (const [index, { left }] of stories.entries()) {
+        const again = await exportAgain(left)
+        assert.deepEqual(again.map(parsed), left.map(parsed), `export of story ${index}`)
+      }
+    })
+
     test(`[D3] ${name}: every model is asked the same, and every document shows the same`, async () => {
       let requests = 0
       for (const [index, { system, left, after }] of stories.entries()) {
@@ -30,3 +37,7 @@ describe('a log of an older version', () => {
     })
   }
 })
+
+function parsed(line: string): unknown {
+  return JSON.parse(line)
+}
