@@ -53,15 +53,22 @@ export async function sendOtlp(
   parcels: readonly Parcel[],
   signal: AbortSignal,
 ): Promise<Sent> {
-  const late = new AbortController()
-  const cancel = systemClock.after(timeoutMs, () => late.abort(), { background: true })
+  const call = new AbortController()
+  const stop = () => call.abort()
+  let isLate = false
+  const cancel = systemClock.after(
+    timeoutMs,
+    () => {
+      isLate = true
+      stop()
+    },
+    { background: true },
+  )
+  signal.addEventListener('abort', stop)
   try {
     const type = protocol === 'http/json' ? 'application/json' : 'application/x-protobuf'
     const body = encodeRequest(protocol, parcels, resource)
-    const answer = await post(
-      { url, headers: { ...headers, 'content-type': type }, body },
-      AbortSignal.any([signal, late.signal]),
-    )
+    const answer = await post({ url, headers: { ...headers, 'content-type': type }, body }, call.signal)
     const { status, header } = answer
     if (status >= 200 && status < 300) {
       void rejectedBy(answer, parcels).then(leftOut)
@@ -71,10 +78,11 @@ export async function sendOtlp(
     if (faulty.includes(status)) return { kind: 'refused', reason }
     return { kind: 'failed', reason, retryAfterMs: readRetryAfter(header) }
   } catch (error) {
-    const reason = late.signal.aborted ? `no answer within ${timeoutMs} ms` : `it cannot be reached (${codeOf(error)})`
+    const reason = isLate ? `no answer within ${timeoutMs} ms` : `it cannot be reached (${codeOf(error)})`
     return { kind: 'failed', reason, retryAfterMs: null }
   } finally {
     cancel()
+    signal.removeEventListener('abort', stop)
   }
 }
 
