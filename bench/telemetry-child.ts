@@ -7,7 +7,7 @@ import { cpuNow, runOnce } from './measure.ts'
 import { type Scenario, scenarios } from './scenario.ts'
 import { storeNames, witan } from './witan.ts'
 
-const [what = '', id = '', store = '', content = '', url = ''] = process.argv.slice(2)
+const [what = '', id = '', store = '', content = '', url = '', models = ''] = process.argv.slice(2)
 const found = scenarios.find((one) => one.id === id)
 const name = storeNames.find((one) => one === store)
 if (found === undefined || name === undefined) throw new Error(`there is no ${id} on ${store}`)
@@ -19,6 +19,11 @@ const scenario: Scenario =
     ? { ...found, text: long, roles: { root: { tool: false, subAgents: [], reply: () => ({ text: long }) } } }
     : found
 
+/** Warming up takes as much CPU on a busy machine as on an idle one. */
+const warmUs = 8_000_000
+/** Runs between two looks at the clock. */
+const perLook = 20
+
 let dropped = 0
 const report = (error: unknown) => {
   const said = /; (\d+) spans were dropped/.exec(String(error))
@@ -26,7 +31,10 @@ const report = (error: unknown) => {
 }
 const folder = mkdtempSync(join(tmpdir(), 'witan-bench-'))
 const telemetry = content === 'off' ? {} : { otlp: { url, content: content as 'none' | 'full' } }
-const subject = await witan(scenario, { store: name, folder, latency: { ms: 0 }, telemetry, report })
+const subject = await witan(scenario, {
+  ...{ store: name, folder, latency: { ms: 0 }, telemetry, report },
+  ...(models === '' ? {} : { models }),
+})
 
 /** A server has turns of its event loop between two runs; without one, spans would wait for the last run. */
 async function run(): Promise<void> {
@@ -34,13 +42,15 @@ async function run(): Promise<void> {
   await turn()
 }
 
-/** CPU µs per run over so long, the delivery of the last spans included. */
-async function spend(ms: number): Promise<number> {
-  const [cpu, from] = [cpuNow(), performance.now()]
+/** CPU µs per run, until so much CPU is spent. Spans of the round before are still sent, and some of this one are not yet. */
+async function spend(us: number): Promise<number> {
+  const from = cpuNow()
   let runs = 0
-  for (; performance.now() - from < ms; runs += 1) await run()
-  await wait(700)
-  return (cpuNow() - cpu) / runs
+  while (cpuNow() - from < us) {
+    for (let one = 0; one < perLook; one += 1) await run()
+    runs += perLook
+  }
+  return (cpuNow() - from) / runs
 }
 
 /** Memory in use, in MB, after the same number of runs for each kind of content. */
@@ -81,7 +91,7 @@ async function holds(): Promise<{ runs: number; after: number }> {
   return { runs: Math.round((alone[10] ?? 0) * 10) / 10, after: Math.round((alone[19] ?? 0) * 10) / 10 }
 }
 
-if (what === 'cost') for (let rounds = 0; rounds < 3; rounds += 1) await spend(1_000)
+if (what === 'cost') await spend(warmUs)
 process.on('message', async (order) => {
   if (order === 'end') {
     await subject.close()
@@ -91,6 +101,6 @@ process.on('message', async (order) => {
   const before = dropped
   if (what === 'held') process.send?.({ mb: await held() })
   else if (what === 'hold') process.send?.(await holds())
-  else process.send?.({ cpu: await spend(Number(order)), dropped: dropped - before })
+  else process.send?.({ cpu: await spend(Number(order) * 1000), dropped: dropped - before })
 })
 process.send?.({})

@@ -1,8 +1,10 @@
 /**
- * What traces cost: `npm run bench:telemetry -- [--rounds 10] [--ms 500] [--scenarios S2,S4] [--stores memory,normal,sqlite] [--json FILE]`.
+ * What traces cost: `npm run bench:telemetry -- [--rounds 10] [--ms 500] [--scenarios S2,S4] [--stores memory,normal] [--models instant,http]
+ * [--json FILE]`.
  *
  * Runs without telemetry, with spans that hold no text, and with spans that hold all of it; each in a warm process of its own, measured
- * in turn, with a collector in another process. Then what a queue holds when the collector never answers, and how long the event loop
+ * in turn until `--ms` of CPU are spent, with a collector in another process. Models are functions, or a server in another process that is
+ * called over HTTP. Then what a queue holds when the collector never answers, and how long the event loop
  * is held while the spans of a run with very long texts are made.
  */
 import { fork } from 'node:child_process'
@@ -19,7 +21,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '10' },
     ms: { type: 'string', default: '500' },
     scenarios: { type: 'string', default: 'S2,S4' },
-    stores: { type: 'string', default: 'memory,normal,sqlite' },
+    stores: { type: 'string', default: 'memory,normal' },
+    models: { type: 'string', default: 'instant,http' },
     json: { type: 'string' },
   },
 })
@@ -50,12 +53,17 @@ async function open(file: string, args: readonly string[], memory = false) {
 }
 
 /** CPU µs per run for each kind of content, and the spans that the collector got of those that were made. */
-async function costOf(scenario: string, store: string) {
+async function costOf({ scenario, store, models }: { scenario: string; store: string; models: string }) {
   const sink = await open('telemetry-sink.ts', [])
   const url = `http://127.0.0.1:${sink.first['port']}/v1/traces`
-  const subjects = []
-  for (const content of contents)
-    subjects.push({ content, process: await open('telemetry-child.ts', ['cost', scenario, store, content, url]) })
+  const server = models === 'http' ? await open('model-server.ts', [scenario]) : null
+  const base = server === null ? '' : `http://127.0.0.1:${server.first['port']}/v1`
+  const subjects = await Promise.all(
+    contents.map(async (content) => ({
+      content,
+      process: await open('telemetry-child.ts', ['cost', scenario, store, content, url, base]),
+    })),
+  )
   const cpu: Record<string, number[]> = { off: [], none: [], full: [] }
   let dropped = 0
   for (let round = 0; round < Number(values.rounds); round += 1) {
@@ -68,9 +76,10 @@ async function costOf(scenario: string, store: string) {
   for (const { process: subject } of subjects) await subject.close()
   const { spans = 0 } = await sink.ask('count')
   await sink.close()
+  await server?.close()
   const ratioOf = (content: string) => figureOf((cpu[content] ?? []).map((one, at) => one / (cpu['off']?.[at] ?? 1)))
   const figures = contents.map((content) => ({ content, cpu: figureOf(cpu[content] ?? []), ratio: ratioOf(content) }))
-  return { scenario, store, figures, spans, dropped }
+  return { scenario, store, models, figures, spans, dropped }
 }
 
 /** MB that a full queue holds for a collector that never answers, beyond what the same runs leave without telemetry. */
@@ -109,11 +118,12 @@ async function main(): Promise<void> {
   const about = aboutHere()
   const costs = []
   for (const scenario of values.scenarios.split(','))
-    for (const store of values.stores.split(',')) costs.push(await costOf(scenario, store))
+    for (const store of values.stores.split(','))
+      for (const models of values.models.split(',')) costs.push(await costOf({ scenario, store, models }))
   const [held, hold] = [await heldOf(), await longestHold()]
   console.log(`${about.text}; CPU µs per run: median (lowest..highest), and the median of the ratios to \`off\`\n`)
-  const rows = costs.map(({ scenario, store, figures, spans, dropped }) => [
-    `${scenario} ${store}`,
+  const rows = costs.map(({ scenario, store, models, figures, spans, dropped }) => [
+    `${scenario} ${store} ${models}`,
     ...figures.flatMap(({ content, cpu, ratio }) => [
       shown(cpu),
       ...(content === 'off' ? [] : [ratio.median.toFixed(2)]),

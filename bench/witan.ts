@@ -5,6 +5,7 @@ import {
   defineAgent,
   defineTool,
   memoryStore,
+  openaiCompatible,
   type Runtime,
   type RuntimeOptions,
   sqliteStore,
@@ -25,6 +26,8 @@ export interface Place {
   /** An empty folder of its own. */
   readonly folder: string
   readonly latency: Latency
+  /** The address of the server that has a model for each role; without it models are functions that answer at once. */
+  readonly models?: string
   /** Where traces go; nowhere by default. */
   readonly telemetry?: RuntimeOptions['telemetry'] & object
   readonly report?: (error: unknown) => void
@@ -69,7 +72,7 @@ function subjectOf(runtime: () => Runtime, refresh: () => Promise<void>): Subjec
 function runtimeOf(
   scenario: Scenario,
   store: Store,
-  { latency, telemetry = {}, report }: Pick<Place, 'latency' | 'telemetry' | 'report'>,
+  { latency, models, telemetry = {}, report }: Pick<Place, 'latency' | 'models' | 'telemetry' | 'report'>,
 ): Runtime {
   const tool = defineTool({
     name: 'lookup',
@@ -83,7 +86,8 @@ function runtimeOf(
       ? defineAgent({
           id,
           instructions: instructionsOf(id),
-          model: instantModel(id, role, latency),
+          model:
+            models === undefined ? instantModel(id, role, latency) : openaiCompatible({ baseUrl: models, model: id }),
           tools: role.tool ? [tool] : [],
           transfers: role.target === undefined ? [] : [{ agent: role.target, description: 'Knows the weather.' }],
           subAgents: role.subAgents.map((agent) => ({ agent, description: `Sub-agent ${agent}: give it one task.` })),
