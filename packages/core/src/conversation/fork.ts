@@ -1,5 +1,6 @@
 /** Copies a log up to a seq into another conversation: where it may be cut, and how its places are renamed [Rb55]. */
 import type { Entry } from '@witan/protocol/entries'
+import { makeEntry } from './entry.ts'
 
 /** The entries that a fork copies, and the last seq among them at which no call is open. */
 export interface Copied {
@@ -38,7 +39,7 @@ function endsJob(entry: Entry, open: Set<string>): boolean {
 /** The same entry for a conversation of another id. It is stored again there and belongs to no job of it. */
 export function movedEntry(entry: Entry, from: string, to: string): Entry {
   const move = (document: string) => to + document.slice(from.length)
-  const moved = { ...entry, seq: 0, place: { ...entry.place, document: move(entry.place.document) } }
+  const moved = makeEntry(entry, { ...entry, place: { ...entry.place, document: move(entry.place.document) } })
   if (moved.type !== 'summary') return moved
   return { ...moved, body: { ...moved.body, document: move(moved.body.document) } }
 }

@@ -3,6 +3,7 @@ import { WitanError } from '@witan/protocol'
 import type { Entry, MessageBody } from '@witan/protocol/entries'
 import { acceptFirst, acceptNext, type Message } from '../../command/accept.ts'
 import { deliver } from '../../command/deliver.ts'
+import { makeEntry } from '../../conversation/entry.ts'
 import { principalOf } from '../../identity/principal.ts'
 import type { Append, ConversationRow, ParticipantRow, Settlement } from '../../store/store.ts'
 import type { Parts } from '../wiring.ts'
@@ -35,7 +36,7 @@ export async function bring({ parts, script, turns: { choices } }: ReplayStage, 
   const person = together.find(({ type }) => type === 'participant')
   const delivered = await deliver(parts, log, {
     jobs: [...new Set(live.map(({ job }) => job))],
-    entries: together.map((entry) => ({ ...entry, seq: 0 })),
+    entries: together.map((entry) => makeEntry(entry, entry)),
     settle: together.flatMap(settlementsOf),
     ...(message?.type === 'message' ? messageRows(message.body, message.at) : {}),
     ...(hide.length === 0 ? {} : { hide }),

@@ -1,6 +1,7 @@
 /** Goes on from a step of an export with another model: what the log has of tools and people is used again, and nothing else is called. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Entry } from '@witan/protocol/entries'
+import { makeEntry } from '../../conversation/entry.ts'
 import { type Model, ModelCallError } from '../../model/model.ts'
 import { readReply } from '../../model/read-reply.ts'
 import { canonicalJson } from '../../tool/digest.ts'
@@ -100,8 +101,8 @@ async function answerOne({ parts, options }: ReplayStage, replayed: Replayed, { 
   for (const { view, job, call } of await options.store.listInterruptions(database, page)) {
     const known = answers.get(questionOf(view))?.shift()
     if (known === undefined) continue
-    const place = { ...known.place, call }
-    await bringAnswer(parts, replayed, { ...known, place, job, seq: 0, body: { ...known.body, id: view.id } } as Entry)
+    const answer = { type: known.type, kind: known.kind, body: { ...known.body, id: view.id } }
+    await bringAnswer(parts, replayed, makeEntry(answer, { ...known, place: { ...known.place, call }, job }))
     return true
   }
   return false
