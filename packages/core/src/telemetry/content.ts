@@ -167,26 +167,27 @@ function fits(text: string, limit: number): boolean {
 }
 
 /** Whether a value of that shape is written with more characters than `limit`, whatever they are. Stops as soon as it knows. */
-function isLonger(value: unknown, limit: number, { bytes, items }: Shape = anyShape): boolean {
-  const open: object[] = []
-  const charactersOf = (one: unknown) => {
-    if (typeof one === 'object' && one !== null) open.push(one)
-    return typeof one === 'string' ? 1 + Math.min(one.length, bytes) : 1
+function isLonger(value: unknown, limit: number, shape: Shape = anyShape): boolean {
+  return leftOf(limit, value, shape) < 0
+}
+
+/** What a value leaves of so many characters; less than 0 if it is longer. JSON nests so little that this may call itself. */
+function leftOf(characters: number, value: unknown, shape: Shape): number {
+  let left = characters - 1
+  if (typeof value === 'string') return left - Math.min(value.length, shape.bytes)
+  if (typeof value !== 'object' || value === null) return left
+  let { items } = shape
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && items > 0 && left >= 0; index += 1, items -= 1)
+      left = leftOf(left, value[index], shape)
+    return left
   }
-  let length = charactersOf(value)
-  for (let one = open.pop(); one !== undefined && length <= limit; one = open.pop()) {
-    let left = items
-    if (Array.isArray(one))
-      for (let index = 0; index < one.length && left > 0 && length <= limit; index += 1, left -= 1)
-        length += charactersOf(one[index])
-    else
-      for (const key in one) {
-        if (left === 0 || length > limit) break
-        length += key.length + charactersOf((one as Readonly<Record<string, unknown>>)[key])
-        left -= 1
-      }
+  for (const key in value) {
+    if (items === 0 || left < 0) break
+    left = leftOf(left - key.length, (value as Readonly<Record<string, unknown>>)[key], shape)
+    items -= 1
   }
-  return length > limit
+  return left
 }
 
 /** A text of at most `limit` bytes; the mark says how many bytes were cut. */
