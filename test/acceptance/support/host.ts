@@ -1,6 +1,7 @@
 /** The process that hosts the servers of a test file, so that an empty server costs no process of its own. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Asked, Replied } from './host-process.ts'
 
@@ -39,8 +40,13 @@ function forked(env: NodeJS.ProcessEnv): ChildProcess {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env,
   })
-  // With no listener a pipe that is full would stop the process.
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', () => {})
+  for (const stream of [child.stdout, child.stderr] as (Socket | null)[]) {
+    stream?.on('data', () => {}) // with no listener, a full pipe would stop the process
+    stream?.unref()
+  }
+  // The host ends with this process, which must not wait for it.
+  child.unref()
+  child.channel?.unref()
   return child
 }
 
@@ -48,9 +54,11 @@ async function ask(child: ChildProcess, asked: Asked): Promise<Replied> {
   const gone = new AbortController()
   const leave = () => gone.abort()
   child.once('exit', leave)
+  child.channel?.ref()
   const replied = once(child, 'message', { signal: gone.signal })
   child.send(asked)
   const [reply] = (await replied) as [Replied]
+  child.channel?.unref()
   child.off('exit', leave)
   if ('error' in reply) throw new Error(reply.error)
   return reply
