@@ -1,4 +1,5 @@
 /** The tools of an agent call, and what those tools may know about it. */
+import { kindOf } from '../agent/workflow/next.ts'
 import { type AgentCall, positionOf } from '../conversation/state.ts'
 import { systemMessage } from '../conversation/view.ts'
 import { definitionOf, isWorkflow } from '../conversation/workflow.ts'
@@ -59,8 +60,8 @@ function callerOf(call: AgentCall, job: Job): Caller {
 /** The nearest loop around a call; only workflows may stand between. */
 function loopOf(call: AgentCall): Caller['loop'] {
   for (let at = positionOf(call).parent; at !== null && isWorkflow(at); at = positionOf(at).parent) {
-    const { kind, exitBy } = definitionOf(at)
-    if (kind === 'loop') return { exitBy }
+    const definition = definitionOf(at)
+    if (kindOf(definition).endsByExit) return { exitBy: definition.exitBy }
   }
   return null
 }

@@ -5,12 +5,27 @@ import { parallel } from './parallel.ts'
 import { sequence } from './sequence.ts'
 import type { Next, Step } from './steps.ts'
 
-const kinds = { sequence, parallel, loop } satisfies Record<
-  Workflow['kind'],
-  (of: Workflow, steps: readonly Step[]) => Next
->
+/** A kind of workflow. */
+interface WorkflowKind {
+  next(workflow: Workflow, steps: readonly Step[]): Next
+  /** True if its steps run at the same time: each is a branch, and none reads the answer of another. */
+  readonly stepsRunAtOnce?: true
+  /** True if `exit_loop` in one of its steps ends it, and nothing around it. */
+  readonly endsByExit?: true
+}
+
+const kinds: Readonly<Record<Workflow['kind'], WorkflowKind>> = {
+  sequence: { next: sequence },
+  parallel: { next: parallel, stepsRunAtOnce: true },
+  loop: { next: loop, endsByExit: true },
+}
+
+/** What the engine knows of a workflow's kind. */
+export function kindOf({ kind }: Workflow): WorkflowKind {
+  return kinds[kind]
+}
 
 /** What comes next, from the steps of the present pass in the order of their start. */
 export function nextOf(workflow: Workflow, steps: readonly Step[]): Next {
-  return kinds[workflow.kind](workflow, steps)
+  return kindOf(workflow).next(workflow, steps)
 }

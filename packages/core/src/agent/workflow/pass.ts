@@ -2,6 +2,7 @@
 import { stepsOf } from '@witan/protocol/edges'
 import type { Workflow } from '@witan/protocol/entries'
 import { attributed, markForeign } from '../../model/attribution.ts'
+import { kindOf } from './next.ts'
 import { type Answered, isAnswered, type Step, type StepPlace } from './steps.ts'
 
 /** The message to a step: the input, and below it earlier answers, each with its speaker. Blocks are joined by an empty line. */
@@ -15,8 +16,9 @@ export function messageTo(
   return [input, ...blocks].join('\n\n')
 }
 
-function passed({ kind, pass, agents }: Workflow, index: number, steps: readonly Step[]): readonly Answered[] {
-  if (kind === 'parallel' || pass === 'input') return []
+function passed(workflow: Workflow, index: number, steps: readonly Step[]): readonly Answered[] {
+  const { pass, agents } = workflow
+  if (kindOf(workflow).stepsRunAtOnce || pass === 'input') return []
   if (pass === 'previous') return steps.slice(-1).filter(isAnswered)
   const answered = steps.filter(isAnswered)
   return agents.flatMap((_, other) => {
