@@ -46,6 +46,17 @@ const kinds = { subAgents, transfers, workflow, speaks } satisfies {
 /** The parts of a definition that list edges. */
 export type EdgeLists = Pick<AgentData, keyof typeof kinds>
 
+/** An agent without edges. */
+export const noEdges: EdgeLists = { subAgents: [], transfers: [], workflow: null, speaks: [] }
+
+/** How texts describe an edge of each kind: the name of its target, what its agent does, and what happens to its target. */
+export const edgeWords: Readonly<Record<Edge['kind'], { target: string; active: string; passive: string }>> = {
+  subAgents: { target: 'sub-agent', active: 'asks', passive: 'be called' },
+  transfers: { target: 'transfer target', active: 'hands over', passive: 'take over' },
+  workflow: { target: 'step', active: 'step', passive: 'run' },
+  speaks: { target: 'peer', active: 'writes to', passive: 'be written to' },
+}
+
 const known = new WeakMap<EdgeLists, readonly Edge[]>()
 
 /** The edges of an agent, in the order of its definition. The same definition returns the same objects. */

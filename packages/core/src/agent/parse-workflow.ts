@@ -2,37 +2,29 @@
 import { type AgentData, WitanError } from '@witan/protocol'
 import { agentSchema } from '@witan/protocol/schemas'
 
-/** Keys that only an agent with a model has. */
+/** The keys that mean something in a workflow. */
+const keysOfWorkflows: readonly string[] = [
+  'id',
+  'name',
+  'description',
+  'parents',
+  'access',
+  'parameters',
+  'acceptTransfer',
+  'workflow',
+  'anonymizeUsers',
+  'interruptionExpiresInSeconds',
+  'limits',
+  'onExhausted',
+  'disabled',
+]
+
+/** Keys that only an agent with a model has, those of features to come included. */
 const keysOfModels = [
-  'model',
-  'instructions',
-  'queries',
-  'actions',
-  'subAgents',
-  'transfers',
-  'transferReach',
-  'disableTransfer',
-  'speaks',
-  'users',
+  ...Object.keys(agentSchema.shape).filter((key) => !keysOfWorkflows.includes(key)),
   'remotes',
-  'tools',
   'mcp',
-  'approvals',
-  'questions',
-  'toolMode',
-  'endToolMode',
-  'outputMode',
-  'temperature',
-  'reasoningEffort',
-  'showReasoning',
-  'maxOutputTokens',
-  'providerOptions',
-  'fallbacks',
-  'outputSchema',
-  'outputSample',
-  'history',
-  'artifacts',
-] as const
+]
 
 let defaults: AgentData | undefined
 

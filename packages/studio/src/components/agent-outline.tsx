@@ -1,7 +1,7 @@
 /** The acquaintances of an agent as a list, for screens on which a drawing has no room. */
 import { Link } from '@tanstack/react-router'
 import type { AgentGraph as Graph } from '@witan/client'
-import { edgeWords } from '../state/edges.ts'
+import { edgeVerb } from '../state/edges.ts'
 import { outlineOf, type OutlineItem } from '../state/outline.ts'
 import { useAgents } from '../state/queries.ts'
 import { AgentSign } from './agent-sign.tsx'
@@ -36,7 +36,7 @@ export function AgentOutline({ graph, rootId }: { readonly graph: Graph; readonl
 }
 
 function About({ item: { kind, description, isRepeat } }: { readonly item: OutlineItem }) {
-  const edge = kind === null || kind === 'subAgents' ? '' : edgeWords(kind)
+  const edge = kind === null || kind === 'subAgents' ? '' : edgeVerb(kind)
   const words = [edge, isRepeat ? 'shown above' : '', description].filter((one) => one !== '')
   return words.length === 0 ? null : <span className="block break-words text-xs text-muted">{words.join(' · ')}</span>
 }

@@ -1,13 +1,13 @@
 /** The order of agents, their signs, and what the line of a conversation says. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { noEdges } from '@witan/protocol/edges'
 import { arrangeAgents, inOrder, lookOf, looksOf } from './agents.ts'
 import { latestFirst, lineState } from './line-state.ts'
 
 function agent(id: string, subAgents: readonly string[] = [], name?: string) {
   const edges = subAgents.map((to) => ({ agent: to }))
-  const lists = { subAgents: edges as never, transfers: [], workflow: null, speaks: [] }
-  return { id, ...lists, ...(name === undefined ? {} : { name }) }
+  return { id, ...noEdges, subAgents: edges as never, ...(name === undefined ? {} : { name }) }
 }
 
 test('agents that no other lists come first, each group by name', () => {

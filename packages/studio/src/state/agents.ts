@@ -1,7 +1,7 @@
 /** Agents in the order of lists: first those that no other agent lists, then by name; and the sign of an agent. */
 import type { StoredAgent } from '@witan/protocol'
 import type { AgentView } from '@witan/protocol/access'
-import { canBegin, type Edge, type EdgeLists, edgesOf } from '@witan/protocol/edges'
+import { canBegin, type Edge, type EdgeLists, edgesOf, noEdges } from '@witan/protocol/edges'
 
 /** What an agent's place in a list and its sign depend on. */
 export type KnownAgent = Pick<StoredAgent, 'id' | 'name'> & EdgeLists
@@ -9,7 +9,7 @@ export type KnownAgent = Pick<StoredAgent, 'id' | 'name'> & EdgeLists
 /** Replaces what only readers and admins are shown of an agent. No stored agent has this revision. */
 const unseen = {
   ...{ model: '', modelKind: 'language', instructions: '', revision: 0, source: 'data', disabled: false },
-  ...{ subAgents: [], transfers: [], workflow: null, speaks: [] },
+  ...noEdges,
   ...{ queries: [], actions: [], tools: [], warnings: [] },
 } as const
 

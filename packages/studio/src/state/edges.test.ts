@@ -1,7 +1,7 @@
 /** How the edges of a graph are drawn, by their kind. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { drawnEdges, edgeWords } from './edges.ts'
+import { drawnEdges, edgeVerb } from './edges.ts'
 import { outlineOf } from './outline.ts'
 
 const edge = (from: string, to: string, kind: string) => ({ from, to, kind, description: '' })
@@ -26,7 +26,7 @@ test('an edge says what it does, and a pair of agents has one line for all its k
       ['desk', 'peer', 'writes to', false],
     ],
   )
-  assert.equal(edgeWords('constructor'), 'constructor')
+  assert.equal(edgeVerb('constructor'), 'constructor')
 })
 
 test('a cycle of hand-overs is listed once', () => {

@@ -1,5 +1,6 @@
 /** The edges of a graph of agents as they are drawn: one line for each pair, in words. */
 import type { AgentGraph } from '@witan/client'
+import { type Edge, edgeWords } from '@witan/protocol/edges'
 
 /** One line from an agent to another. `label` is empty for an agent that is only asked. `isDashed` if it only hands over. */
 export interface DrawnEdge {
@@ -10,17 +11,10 @@ export interface DrawnEdge {
   readonly isDashed: boolean
 }
 
-const words: Readonly<Record<string, string>> = {
-  subAgents: 'asks',
-  transfers: 'hands over',
-  workflow: 'step',
-  speaks: 'writes to',
-  users: 'may ask',
-}
-
 /** What an edge of that kind does; an unknown kind stays as it is. */
-export function edgeWords(kind: string): string {
-  return Object.hasOwn(words, kind) ? (words[kind] ?? kind) : kind
+export function edgeVerb(kind: string): string {
+  if (kind === 'users') return 'may ask'
+  return Object.hasOwn(edgeWords, kind) ? edgeWords[kind as Edge['kind']].active : kind
 }
 
 /** The lines of a graph: edges of several kinds between the same two agents are one line, with all its kinds. */
@@ -35,7 +29,7 @@ export function drawnEdges({ edges }: Pick<AgentGraph, 'edges'>): DrawnEdge[] {
   return [...pairs.values()].map(({ from, to, kinds: found }) => {
     const kinds = [...found]
     const isAskedOnly = kinds.every((kind) => kind === 'subAgents')
-    const label = isAskedOnly ? '' : kinds.map(edgeWords).join(', ')
+    const label = isAskedOnly ? '' : kinds.map(edgeVerb).join(', ')
     return { from, to, kinds, label, isDashed: kinds.every((kind) => kind === 'transfers') }
   })
 }

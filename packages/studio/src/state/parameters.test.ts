@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AgentData, Parameter } from '@witan/protocol'
-import type { EdgeLists } from '@witan/protocol/edges'
+import { noEdges } from '@witan/protocol/edges'
 import { givenParameters, parameterFields } from './parameters.ts'
 import { lostWithout } from './unreachable.ts'
 
@@ -22,8 +22,6 @@ function agent(id: string, parameters: Parameter[], edges: Maps = {}) {
   const subAgents = Object.entries(edges).map(([to, map]) => ({ agent: to, map })) as AgentData['subAgents']
   return { id, parameters, ...noEdges, subAgents, disabled: false }
 }
-
-const noEdges: EdgeLists = { subAgents: [], transfers: [], workflow: null, speaks: [] }
 
 /** Each kind of edge to one agent, with its map. */
 const edgesTo = (to: string, map: Maps[string]): Readonly<Record<string, object>> => ({

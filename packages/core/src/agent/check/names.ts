@@ -1,6 +1,6 @@
 /** Checks one agent by itself: its names, and what they refer to. */
 import type { AgentData, Finding } from '@witan/protocol'
-import { edgesOf, transferTool } from '@witan/protocol/edges'
+import { edgesOf, edgeWords, transferTool } from '@witan/protocol/edges'
 import type { Protocol } from '@witan/protocol/protocols'
 import type { FunctionTool } from '../../tool/define.ts'
 import { isAlias, knownPeople } from '../../parameter/people.ts'
@@ -161,8 +161,6 @@ function mayList(parent: string, child: AgentData | undefined): boolean {
   return child === undefined || child.parents === null || child.parents.includes(parent)
 }
 
-const nouns = { subAgents: 'sub-agent', transfers: 'transfer target', workflow: 'step', speaks: 'peer' } as const
-
 function* references(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
   const findings: Finding[] = []
   for (const { kind, agent: id, agentAt: path } of edgesOf(agent)) {
@@ -171,7 +169,7 @@ function* references(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
       findings.push(
         errorAt(agent, path, {
           code: 'AGENT_SELF_REFERENCE',
-          detail: `Agent \`${id}\` lists itself as a ${nouns[kind]}.`,
+          detail: `Agent \`${id}\` lists itself as a ${edgeWords[kind].target}.`,
           hint: 'Remove the edge; a specialist of the same kind needs an id of its own.',
         }),
       )
@@ -192,7 +190,7 @@ function* references(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
       findings.push(
         errorAt(agent, path, {
           code: 'AGENT_REF_UNKNOWN',
-          detail: `Agent \`${agent.id}\` lists ${nouns[kind]} \`${id}\`, which does not exist.${meant}`,
+          detail: `Agent \`${agent.id}\` lists ${edgeWords[kind].target} \`${id}\`, which does not exist.${meant}`,
           hint: 'Create it first, or send both in one batch.',
         }),
       )

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AgentData } from '@witan/protocol'
+import { noEdges } from '@witan/protocol/edges'
 import fc from 'fast-check'
 import { holds } from '../../../../../test/support/seeds.ts'
 import { bind, withGenerated } from '../../parameter/bind.ts'
@@ -28,9 +29,7 @@ const graph = fc
         .map(([declared, maps, lists]) => ({
           id,
           parameters: declared,
-          transfers: [],
-          speaks: [],
-          workflow: null,
+          ...noEdges,
           subAgents: ids.flatMap((agent, index) =>
             agent !== id && (lists >> index) & 1 ? [{ agent, map: maps[index] }] : [],
           ),
@@ -105,7 +104,7 @@ test('[E15] where a start may leave a value of its root out, a trusted one furth
         parameters: [{ name: 'case', type: 'any', sendToModel: false, policy: 'forbidModelGeneration' }],
         subAgents: [],
       },
-    ].map((agent) => [agent.id, { transfers: [], speaks: [], workflow: null, ...agent } as unknown as AgentData]),
+    ].map((agent) => [agent.id, { ...noEdges, ...agent } as unknown as AgentData]),
   )
   const told = [...takersOf(agents.get('root') as AgentData, agents)].map(
     ([name, takers]) => `${name}: ${takers.map(({ agent }) => agent.id).join()}`,

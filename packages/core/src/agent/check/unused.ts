@@ -1,7 +1,7 @@
 /** Warns about declarations without an effect: unused values, dangling names, and delegates and levels that no run reaches. */
 import { asksPeople, peopleTools } from '../../parameter/people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
-import { edgesOf, mappedName, transferTool } from '@witan/protocol/edges'
+import { edgesOf, edgeWords, mappedName, transferTool } from '@witan/protocol/edges'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
 import { type AgentSet, pathsFrom } from './graph.ts'
@@ -96,15 +96,13 @@ function meant(name: string, known: readonly string[]): string | null {
   return near === null ? null : `Did you mean \`${near}\`?`
 }
 
-const verbs = { subAgents: 'be called', transfers: 'take over', workflow: 'run', speaks: 'be written to' } as const
-
 function closedDelegates(agent: AgentData, agents: AgentSet): Finding[] {
   return edgesOf(agent).flatMap(({ kind, agent: id, agentAt }) =>
     agents.get(id)?.disabled === true
       ? [
           warningAt(agent, agentAt, {
             code: 'DELEGATE_UNAVAILABLE',
-            detail: `\`${agent.id}/${id}\` can never ${verbs[kind]}: \`${id}\` is disabled.`,
+            detail: `\`${agent.id}/${id}\` can never ${edgeWords[kind].passive}: \`${id}\` is disabled.`,
             hint: `Enable \`${id}\`, or take it out of \`${agent.id}\`.`,
           }),
         ]
