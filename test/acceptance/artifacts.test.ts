@@ -133,6 +133,7 @@ describe('an artifact', () => {
       save('../../etc/passwd', 'x'),
       save('a\u0000b', 'x'),
       save('\u202etxt.exe', 'x'),
+      ...['\u200b', '\ufeff', '\u00ad', '\u2060', '\u3164'].map((sign) => save(`a${sign}b`, 'x')),
       save('', 'x'),
       save('x'.repeat(201), 'x'),
       save('a.md', 'x', 'text/html\r\nx: y'),

@@ -161,7 +161,7 @@ test('[Rb53] limits and forms of files are refused by name, and nothing is store
     ...['../../etc/passwd', 'a\\b', '..'].map(
       (name) => [[file(png, { name })], 'BODY_INVALID', /name` .*must be a name without a path/] as const,
     ),
-    ...['a\nb', 'a\u0000', '\u202egnp.exe', 'a\u{e0041}', '\ud800', 'a\u2028b'].map(
+    ...['a\nb', 'a\u0000', '\u202egnp.exe', 'a\u{e0041}', '\ud800', 'a\u2028b', 'a\u200bb', 'a\ufeff'].map(
       (name) => [[file(png, { name })], 'BODY_INVALID', /name` .*must not have control or invisible/] as const,
     ),
     [[file(png, { name: 'x'.repeat(201) })], 'BODY_INVALID', /1 to 200 characters/],

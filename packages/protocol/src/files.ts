@@ -20,8 +20,12 @@ export function isTextType(mediaType: string): boolean {
   return /^text\/|^application\/(json|xml|yaml|x-yaml|x-ndjson|toml|sql|javascript)$|\+(json|xml|yaml)$/.test(mediaType)
 }
 
-/** Control characters, and invisible ones that make a name look like another: bidi marks, tags, lone surrogates. */
-const hiddenCharacters = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
+/**
+ * Control characters, and invisible ones that make a name look like another: bidi marks, spaces without a width, tags, lone surrogates.
+ * Joiners and variation selectors may stand in a name, because scripts and emoji need them.
+ */
+const hiddenCharacters =
+  /[\p{Cc}\p{Cs}\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufff8\u{e0000}-\u{e007f}]/u
 
 /** Why a name cannot be the name of a file; null if it can. */
 export function fileNameProblem(name: string): string | null {
