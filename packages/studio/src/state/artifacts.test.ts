@@ -15,11 +15,18 @@ describe('the lineage of artifacts', () => {
   const files = { log: [], note: [], model: ['log'], report: ['model', 'log'], other: ['note'], alone: [] }
 
   test('[Tb30] of one is what it came from and what came of it; of all, what has any', () => {
-    assert.deepEqual(drawn(files, 'model'), ['log,model,report', 'log>model,model>report,log>report', false])
+    assert.deepEqual(drawn(files, 'model'), ['log,model,report', 'log>model,model>report', false])
     assert.deepEqual(drawn(files, 'other'), ['note,other', 'note>other', false])
     assert.deepEqual(drawn(files, 'alone'), ['alone', '', false])
     const all = 'log,note,model,report,other'
-    assert.deepEqual(drawn(files, null), [all, 'log>model,model>report,log>report,note>other', false])
+    assert.deepEqual(drawn(files, null), [all, 'log>model,model>report,note>other', false])
+  })
+
+  test('[Tb30] has no edge where a longer way leads to the same file', () => {
+    const chain = { a: [], b: ['a'], c: ['a', 'b'], d: ['c', 'b', 'a'] }
+    assert.deepEqual(drawn(chain, null), ['a,b,c,d', 'a>b,b>c,c>d', false])
+    assert.deepEqual(drawn({ a: [], b: ['a'], c: ['a'], d: ['a', 'b', 'c'] }, 'd')[1], 'b>d,c>d,a>b,a>c')
+    assert.deepEqual(drawn({ a: ['b'], b: ['a'], c: ['a', 'b'] }, 'c')[1], 'a>c,b>c,b>a,a>b')
   })
 
   test('goes on whatever the inputs are: unknown, the file itself, or a circle', () => {
@@ -50,6 +57,13 @@ test('JSON is indented, but not where it is cut, broken, or so deep that its lin
   assert.equal(shown('{"a":[1]}'), '{\n  "a": [\n    1\n  ]\n}')
   assert.equal(shown('{"a":1}', true), '{"a":1}')
   assert.equal(shown('{"a":'), '{"a":')
+  for (const value of [{}, [], 'a: {,', 7, { a: {}, b: [[], [{ c: null }, '"\\']], d: [1, true] }])
+    assert.equal(shown(JSON.stringify(value)), JSON.stringify(value, null, 2))
+  assert.equal(
+    shown('{"id":12345678901234567890,"x":1e400,"a":1.10,"a":"\\u00e4"}'),
+    '{\n  "id": 12345678901234567890,\n  "x": 1e400,\n  "a": 1.10,\n  "a": "\\u00e4"\n}',
+    'as it is written',
+  )
   const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   assert.equal(shown(deep), deep)
 })

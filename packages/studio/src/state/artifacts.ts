@@ -25,7 +25,8 @@ const mostDrawn = 60
 
 /**
  * What an artifact was made from, directly or not, and what was made from it; with null, everything that was made from something
- * or into something. Inputs that the view does not have are left out.
+ * or into something. Inputs that the view does not have are left out. An edge is left out where a longer way leads to the same file:
+ * it would be drawn behind the boxes of that way.
  */
 export function lineageOf(artifacts: ReadonlyMap<string, Artifact>, id: string | null): Lineage {
   const next = new Map<string, string[]>()
@@ -43,11 +44,21 @@ export function lineageOf(artifacts: ReadonlyMap<string, Artifact>, id: string |
   const chosen =
     id === null ? [...artifacts.keys()].filter(isLinked) : [...new Set([...reach(id, before), ...reach(id, next)])]
   const drawn = new Set(chosen.slice(0, mostDrawn))
-  const edges = [...drawn].flatMap((to) =>
-    (before.get(to) ?? []).filter((from) => drawn.has(from)).map((from) => ({ from, to })),
+  const edges = shortEdges(
+    new Map([...drawn].map((to) => [to, (before.get(to) ?? []).filter((from) => drawn.has(from))])),
   )
   const nodes = [...artifacts.values()].filter((one) => drawn.has(one.id))
   return { nodes, edges, isCut: chosen.length > drawn.size }
+}
+
+/** The edges that no longer way replaces. In a circle all stay. */
+function shortEdges(inputs: ReadonlyMap<string, readonly string[]>): Lineage['edges'] {
+  const origins = new Map([...inputs.keys()].map((id) => [id, new Set(reach(id, inputs))]))
+  const isBehind = (one: string, other: string) =>
+    origins.get(other)?.has(one) === true && origins.get(one)?.has(other) === false
+  return [...inputs].flatMap(([to, all]) =>
+    all.filter((from) => !all.some((other) => isBehind(from, other))).map((from) => ({ from, to })),
+  )
 }
 
 /** The artifact and all that is reached from it, the nearest first. */
@@ -86,13 +97,31 @@ export interface TextStart {
 /** JSON that is nested deeper is shown as it is written: each level makes every line of it longer. */
 const deepest = 40
 
-/** JSON with its lines indented; what is no whole JSON, or too deep, stays as it is. */
+/**
+ * JSON with its lines indented; what is no whole JSON, or too deep, stays as it is. Its values are never read: JavaScript would round
+ * large numbers, and would keep one of two keys with the same name.
+ */
 export function indented({ text, isCut }: TextStart): string {
-  if (isCut || isDeep(text)) return text
+  if (isCut || isDeep(text) || !isJson(text)) return text
+  let [result, indent, before] = ['', '\n', '']
+  for (const [part] of text.matchAll(/"(?:[^"\\]+|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+    const isEnd = part === '}' || part === ']'
+    const isInside = before === '{' || before === '['
+    if (isInside && !isEnd) indent += '  '
+    if (isEnd && !isInside) indent = indent.slice(0, -2)
+    if (isInside !== isEnd || before === ',') result += indent
+    result += part === ':' ? ': ' : part
+    before = part
+  }
+  return result
+}
+
+function isJson(text: string): boolean {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2)
+    JSON.parse(text)
+    return true
   } catch {
-    return text
+    return false
   }
 }
 
