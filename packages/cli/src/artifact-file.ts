@@ -62,7 +62,9 @@ export async function writeWhole(path: string, bytes: Uint8Array, { replace }: {
 function refused(path: string, error: unknown): UsageError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'it was refused'
   const shown = `"${oneLine(path)}"`
-  return code === 'EEXIST'
-    ? new UsageError(`${shown} is there already.`, 'Name another file, or add --force to replace it.')
-    : new UsageError(`${shown} cannot be written: ${code}.`, 'Name a file in a folder that is there.')
+  if (code === 'EEXIST')
+    return new UsageError(`${shown} is there already.`, 'Name another file, or add --force to replace it.')
+  const hint =
+    code === 'ENAMETOOLONG' ? 'Give it a shorter name: --out FOLDER/FILE.' : 'Name a file in a folder that is there.'
+  return new UsageError(`${shown} cannot be written: ${code}.`, hint)
 }

@@ -140,6 +140,7 @@ describe('artifacts on the command line', () => {
     assert.equal(readFileSync(join(folder, 'a.txt'), 'utf8'), hostile)
     assert.deepEqual(readdirSync(folder).sort(), ['a.txt', 'link.txt'])
     assert.match((await artifacts(['get', text, '--out', 'none/a'])).err, /cannot be written: ENOENT/)
+    assert.match((await artifacts(['get', text, '--out', 'x'.repeat(300)])).err, /ENAMETOOLONG(.|\n)*a shorter name/)
     assert.match((await artifacts(['get', text, '--force'])).err, /--force is for a file/)
   })
 
