@@ -31,6 +31,11 @@ const keyOf = (digest: string): KnownKey => ({
   principal: { ...localPrincipal, id: `user:${digest}` },
 })
 
+/** Waits until the store has been asked that often. A timer may fire before the look that it should follow. */
+async function begun(looks: readonly unknown[], count: number): Promise<void> {
+  while (looks.length < count) await new Promise((next) => setImmediate(next))
+}
+
 test('a key is looked up once, and again when its answer is old: then it may be gone', async () => {
   const { cache, existing, looks, clock } = stage()
   const first = await cache.find('a')
@@ -52,7 +57,7 @@ test('an answer counts from when it was asked for, and one that took too long co
   const { promise, resolve } = Promise.withResolvers<void>()
   hold.until = promise
   const slow = cache.find('a')
-  await new Promise((next) => setTimeout(next, 5))
+  await begun(looks, 1)
   clock.now += keyAgeMs - 10
   resolve()
   assert.equal((await slow)?.keyId, 'k_a')
@@ -63,7 +68,7 @@ test('an answer counts from when it was asked for, and one that took too long co
   hold.until = late.promise
   clock.now += keyAgeMs
   const lost = cache.find('a')
-  await new Promise((next) => setTimeout(next, 5))
+  await begun(looks, 3)
   clock.now += keyAgeMs + 1
   late.resolve()
   await assert.rejects(lost, { code: 'STORE_UNAVAILABLE' })
