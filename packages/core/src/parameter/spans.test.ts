@@ -127,6 +127,16 @@ test('[P24] the work is linear in the text, whatever the values are', () => {
   }
 })
 
+test('[P24] what begins no value takes no step, also where escapes stand', () => {
+  const automaton = automatonOf('canary-7')
+  for (const piece of ['Come, cut the cloth. ', 'some\\n text\\u0041\\\\ ', 'a%20b%C3%A9&amp;&#x41; ']) {
+    const text = piece.repeat(100)
+    const before = automaton.steps()
+    assert.deepEqual(spansOf(text, automaton), [])
+    assert.ok(automaton.steps() - before <= text.length / 10, `${automaton.steps() - before} steps: ${piece}`)
+  }
+})
+
 test('a text that could be read in too many ways is hidden from there on', () => {
   const text = `so: ${'%41b'.repeat(1_000)} and more`
   const [span] = spansOf(text, automatonOf(`41b${'Ab'.repeat(100)}x`))

@@ -27,6 +27,8 @@ interface Reading {
 
 interface Search {
   readonly text: string
+  /** From here on no special character is read: what follows the text may change its meaning. */
+  readonly upTo: number
   readonly automaton: Automaton
   readonly trail: Trail
   /** Open readings by their position, in a ring buffer. */
@@ -58,8 +60,8 @@ export interface SettledSpans {
 
 /** The same for the beginning of a text. What follows may complete a pattern, or a character that is spelled with several. */
 export function settledSpansOf(text: string, automaton: Automaton): SettledSpans {
-  const search = searchIn(text, automaton)
   const upTo = firstSpecial(text, Math.max(0, text.length - ring))
+  const search = searchIn(text, automaton, upTo)
   for (let at = 0; at < upTo; ) at = advance(search, at)
   const spans = search.reach === null ? [] : joined(search.reach)
   if (search.isLost) return { spans, settled: text.length, isLost: true }
@@ -74,8 +76,8 @@ function firstSpecial(text: string, from: number): number {
   return at
 }
 
-function searchIn(text: string, automaton: Automaton): Search {
-  return { text, automaton, trail: createTrail(), open: [], waiting: 0, isLost: false, reach: null }
+function searchIn(text: string, automaton: Automaton, upTo: number = text.length): Search {
+  return { text, upTo, automaton, trail: createTrail(), open: [], waiting: 0, isLost: false, reach: null }
 }
 
 function openAt({ open }: Search, place: number): Reading[] {
@@ -88,7 +90,11 @@ function openAt({ open }: Search, place: number): Reading[] {
 function advance(search: Search, at: number): number {
   const open = openAt(search, at)
   const isAlone = search.waiting === open.length && open.length < 2
-  if (isAlone && !isSpecial(search.text.charCodeAt(at))) return run(search, at)
+  const code = search.text.charCodeAt(at)
+  const isPlain = !isSpecial(code)
+  if (isAlone && isPlain) return run(search, at)
+  const isNothing = open.length === 0 && (isPlain ? !isFirst(search.automaton, code) : isSkipped(search, at))
+  if (isNothing) return isAlone ? run(search, at) : at + 1
   branch(search, at)
   if (open.length > mostOpen) return giveUp(search, at)
   search.waiting -= open.length
@@ -96,18 +102,26 @@ function advance(search: Search, at: number): number {
   return at + 1
 }
 
-/** The common case: a single reading, and characters that only represent themselves. */
+/** The common case: a single reading, and characters that only represent themselves, or begin no pattern however they are read. */
 function run(search: Search, from: number): number {
   const { text } = search
-  const { step, depth, longest, fromRoot } = search.automaton
+  const { step, depth, longest, fromRoot, mayBegin } = search.automaton
   let { state, base, trail } = openAt(search, from).pop() ?? { state: 0, base: from, trail: 0 }
   search.waiting = 0
   let at = from
   for (; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     const unit = code < 128 ? (plainUnits[code] as number) : fold(code)
-    if (code < 128 ? unit === 255 : isUnseen(code)) break
-    if (state === 0 && unit < 128 && fromRoot[unit] === 0) continue
+    if (code < 128 ? unit === 255 : isUnseen(code)) {
+      if (state === 0 && isSkipped(search, at)) continue
+      break
+    }
+    if (state === 0 && unit < 128) {
+      if (fromRoot[unit] === 0) continue
+      const following = at + 1 < text.length ? text.charCodeAt(at + 1) : 128
+      const next = following < 128 ? (plainUnits[following] as number) : 255
+      if (next !== 255 && !mayBegin(unit, next)) continue
+    }
     state = step(state, unit)
     if (state === 0) {
       trail = 0
@@ -117,6 +131,21 @@ function run(search: Search, from: number): number {
   }
   if (state !== 0) arrive(search, at, { state, base: trail === 0 ? at - (depth[state] as number) : base, trail })
   return at
+}
+
+/** Whether a special character may be passed over where no reading is open: no pattern begins with it, however it is read. */
+function isSkipped({ text, upTo, automaton }: Search, at: number): boolean {
+  if (at >= upTo || isFirst(automaton, text.charCodeAt(at))) return false
+  let begins = false
+  readingsAt(text, at, (_, unit, second) => {
+    begins ||= isFirst(automaton, unit) || (second !== null && isFirst(automaton, second))
+  })
+  return !begins
+}
+
+function isFirst({ fromRoot, step }: Automaton, code: number): boolean {
+  const unit = fold(code)
+  return (unit < 128 ? fromRoot[unit] : step(0, unit)) !== 0
 }
 
 /** A position with several readings: each continues with every character that may be read there. */
@@ -134,6 +163,7 @@ function branch(search: Search, at: number): void {
     }
     if (isUnseen(code)) irregular(search, reading, { at, to: at + 1, state: reading.state, units: 0 })
   }
+  if (!isSpecial(code)) return
   readingsAt(text, at, (length, unit, second) => {
     for (const reading of readings) {
       const half = step(reading.state, fold(unit))
