@@ -58,17 +58,17 @@ test('a structured answer nested 5,000 deep is asked for again, then fails the c
   assert.ok((await stage.document(run.conversationId)).messages.length > 0)
 })
 
-test('of 10,000 calls in one reply 128 run; the others are refused by name, and the model reads an answer to each', async () => {
+test('of 10,000 calls in one reply 128 run, 872 are refused by name, and the rest is dropped', async () => {
   await stage.save(agent('flood', { subAgents: [sub('flood-helper')] }), agent('flood-helper'))
   const calls = Array.from({ length: 10_000 }, () => ({ name: 'nobody', args: {} }))
   stage.model.script('flood', { calls }, { text: 'done' })
   const run = await stage.ask('flood', 'hello')
   assert.equal(run.status, 'completed')
   const contents = toolContents(stage.model.of('flood')[1])
-  assert.equal(contents.length, 10_000)
+  assert.equal(contents.length, 1_000)
   assert.match(contents[127] ?? '', /unknown tool nobody/)
   assert.match(contents[128] ?? '', /not run: one reply may call at most 128 tools/)
-  assert.equal(contents[9_999], contents[128])
+  assert.equal(contents[999], contents[128])
   const events = await stage.events(run.conversationId)
   assertEvents(events)
   assert.equal(events.filter(({ kind, type }) => kind === 'tool' && type === 'start').length, 128)
@@ -79,5 +79,14 @@ test('of 10,000 calls in one reply 128 run; the others are refused by name, and 
   const shown = (await stage.document(run.conversationId)).messages.find(
     ({ toolCalls }) => (toolCalls?.length ?? 0) > 0,
   )
-  assert.deepEqual(shown?.toolCalls?.at(-1)?.result, JSON.parse(contents[9_999] ?? ''))
+  assert.deepEqual(shown?.toolCalls?.at(-1)?.result, JSON.parse(contents[999] ?? ''))
+})
+
+test('a reply of more than 1,000,000 characters fails the run with a hint', async () => {
+  await stage.save(agent('long'))
+  stage.model.script('long', { text: 'x'.repeat(1_000_001) })
+  const run = await stage.ask('long', 'hello')
+  assert.equal(run.status, 'failed')
+  assert.equal(run.error?.code, 'MODEL_CALL_FAILED')
+  assert.match(run.error?.detail ?? '', /wrote more than 1000000 characters in one reply\. Set `maxOutputTokens`/)
 })

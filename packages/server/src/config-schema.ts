@@ -115,7 +115,7 @@ export const configSchema = z.strictObject({
       maxDepth: z.union([z.number().int().min(1).max(1000), unlimited]).optional(),
       maxModelCalls: z.number().int().min(1).max(100_000).optional(),
       /** How many tool calls of one reply run; the others are refused. Default 128. */
-      maxToolCallsPerReply: z.number().int().min(1).max(10_000).optional(),
+      maxToolCallsPerReply: z.number().int().min(1).max(1000).optional(),
     })
     .prefault({}),
   agents: z.array(agent).max(1000).default([]),

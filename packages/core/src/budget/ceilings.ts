@@ -9,7 +9,10 @@ export interface Ceilings {
   readonly maxToolCallsPerReply: number
 }
 
-const most: Ceilings = { maxDepth: 1000, maxModelCalls: 100_000, maxToolCallsPerReply: 10_000 }
+/** How many tool calls of one reply are recorded. More would hold up every other run of the process. */
+export const mostCallsInReply = 1000
+
+const most: Ceilings = { maxDepth: 1000, maxModelCalls: 100_000, maxToolCallsPerReply: mostCallsInReply }
 const defaults: Ceilings = { maxDepth: 8, maxModelCalls: 500, maxToolCallsPerReply: 128 }
 
 /**

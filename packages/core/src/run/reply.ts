@@ -2,6 +2,7 @@
 import type { KeptParts, ModelEndBody, Writable } from '@witan/protocol/entries'
 import { misfit } from '../conversation/exchange.ts'
 import type { AgentCall } from '../conversation/state.ts'
+import { mostCallsInReply } from '../budget/ceilings.ts'
 import { longestKept, storable } from '../model/kept.ts'
 import type { ModelReply } from '../model/model.ts'
 import { type OutputProblem, outputProblem } from '../model/output.ts'
@@ -105,12 +106,9 @@ function keptOf({ kept }: ModelReply, call: AgentCall, job: Job): KeptParts | nu
   return null
 }
 
-/** That many calls of a reply stand in the log. No more may run, whatever the limit. */
-const mostRecorded = 10_000
-
-/** A reply with hundreds of thousands of calls is cut: each of them would be read again with every later request. */
+/** A reply with thousands of calls is cut: each of them would be read again with every later request. */
 function recorded(calls: ModelReply['toolCalls']): ModelReply['toolCalls'] {
-  return calls.length > mostRecorded ? calls.slice(0, mostRecorded) : calls
+  return calls.length > mostCallsInReply ? calls.slice(0, mostCallsInReply) : calls
 }
 
 /** Some servers give two calls of one reply the same id; results are matched by it, so each gets its own. */

@@ -4,6 +4,7 @@ import { endingOf, isBreak } from '../ending.ts'
 import type { AssistantMessage, ModelToolCall } from '../message.ts'
 import type { ModelCallOptions, ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
 import { ModelCallError } from '../model.ts'
+import { errorOfLength, longestReply } from '../reply-limit.ts'
 import { writtenOf } from '../usage-parts.ts'
 import { keptOf } from './ai-sdk-kept.ts'
 import type { AiSdkFinish, AiSdkPart, AiSdkResult, AiSdkUsage } from './ai-sdk-types.ts'
@@ -73,6 +74,7 @@ export function addPart(reply: ReplySoFar, part: AiSdkPart): string {
     case 'text-end': {
       const text = addTo(reply, 'text', part)
       reply.text += text
+      if (reply.text.length > longestReply) throw errorOfLength('The model')
       return text
     }
     case 'reasoning-start':
@@ -136,6 +138,8 @@ export function finishReply({ text, content, finish, usage, model, shows }: Repl
   if (finish === null) throw cutOff()
   const own = content.filter(({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true)
   const toolCalls = own.map(toToolCall)
+  const length = toolCalls.reduce((sum, { arguments: written }) => sum + written.length, text.length)
+  if (length > longestReply) throw errorOfLength('The model')
   const kept = keptOf(content, by)
   const reasoning = shows ? content.filter(isReasoning).map((part) => part.text) : []
   const reply = { text, toolCalls, finishReason: toFinish(finish, toolCalls.length > 0), usage, model }

@@ -180,6 +180,22 @@ test('an error part, an end without a finish, and an interruption end the call',
   assert.equal((await errorOf(streaming([wrong]), true)).status, 503)
 })
 
+test('a reply of more than a million characters ends the call, plain or streamed', async () => {
+  const half = 'x'.repeat(500_000)
+  const text: LanguageModelV4StreamPart = { type: 'text-delta', id: '1', delta: half }
+  const called = (input: string) => ({ type: 'tool-call', toolCallId: 'a', toolName: 'f', input }) as const
+  const finish: LanguageModelV4StreamPart = { type: 'finish', finishReason: stop, usage }
+  assert.equal((await last(streaming([text, called(half), finish]), true)).text, half)
+  for (const parts of [
+    [text, text, { ...text, delta: 'x' }],
+    [text, called(`${half}x`), finish],
+  ])
+    assert.match((await errorOf(streaming(parts), true)).message, /wrote more than 1000000 characters/)
+  const content = [{ type: 'text', text: `${half}${half}x` } as const]
+  const plain = new MockLanguageModelV4({ doGenerate: { content, finishReason: stop, usage, warnings: [] } })
+  assert.equal((await errorOf(aiSdkModel(plain), false)).retryable, false)
+})
+
 test('an ending that no provider named is a stream that stopped, unless tokens were counted', async () => {
   const text: LanguageModelV4StreamPart = { type: 'text-delta', id: '1', delta: 'Half' }
   const counted = (total: number | undefined) => ({

@@ -1,6 +1,7 @@
 /** Reads the body of a reply chunk by chunk until it is whole, or finds why it never will be. */
 import type { ModelRequest } from '../model.ts'
 import { ModelCallError } from '../model.ts'
+import { errorOfLength, longestReply } from '../reply-limit.ts'
 import type { Called } from './openai-compatible-error.ts'
 import { errorOfEnd, errorOfNetwork, errorOfObject, errorOfSize, errorOfText } from './openai-compatible-error.ts'
 import type { ReplySoFar } from './openai-compatible-reply.ts'
@@ -9,8 +10,10 @@ import type { ReplyDocument } from './openai-compatible-stream.ts'
 import { createDocumentReader } from './openai-compatible-stream.ts'
 import type { CallWatch } from './openai-compatible-watch.ts'
 
-/** A reply that is larger ends the call: no honest one comes near. */
-const maxReplyBytes = 10 * 1024 * 1024
+/** A document that is larger ends the call. A streamed reply has many: each of a few letters takes hundreds of bytes. */
+const maxDocumentBytes = 10 * 1024 * 1024
+/** All documents of a reply together. */
+const maxReplyBytes = 64 * 1024 * 1024
 /** How long to wait for usage and the end of the stream once the server has named its finish reason. */
 const tailMs = 5_000
 /** How long the connection may take to end after the reply did; then it is given up instead of being used again. */
@@ -37,21 +40,30 @@ export interface ReplyReader {
   close(): void
 }
 
+interface Progress {
+  state: ReadState
+  bytes: number
+  /** Since the last whole document. */
+  documentBytes: number
+  ended: boolean
+}
+
 /** Begins to read. The reader must be closed. */
 export function createReplyReader(stream: ReadableStream<Uint8Array>, context: ReadContext): ReplyReader {
   const { called, watch, shows } = context
   const body = stream.getReader()
   const reply = emptyReply(shows)
-  const progress: { state: ReadState; bytes: number; ended: boolean } = { state: 'open', bytes: 0, ended: false }
+  const progress: Progress = { state: 'open', bytes: 0, documentBytes: 0, ended: false }
   const documents = createDocumentReader((document) => {
+    progress.documentBytes = 0
     if (progress.state === 'open') progress.state = takeDocument(reply, document, context)
   })
   const take = (bytes: Uint8Array): void => {
     progress.bytes += bytes.byteLength
-    if (progress.bytes > maxReplyBytes) {
-      progress.state = errorOfSize(maxReplyBytes, called)
-      return
-    }
+    progress.documentBytes += bytes.byteLength
+    if (progress.bytes > maxReplyBytes) progress.state = errorOfSize(maxReplyBytes, called)
+    if (progress.documentBytes > maxDocumentBytes) progress.state = errorOfSize(maxDocumentBytes, called)
+    if (progress.state !== 'open') return
     const unfinished = reply.finishReason === null
     if (documents.push(bytes)) watch.hear()
     if (unfinished && reply.finishReason !== null) watch.shorten(tailMs)
@@ -89,6 +101,7 @@ function takeDocument(reply: ReplySoFar, document: ReplyDocument, { called, requ
   if (document.type === 'done') return 'whole'
   if (document.type === 'broken') return errorOfText(document.text, called)
   addDocument(reply, document.value, request)
+  if (reply.text.length + (reply.calls?.length ?? 0) > longestReply) return errorOfLength(called.name)
   return reply.error === undefined ? 'open' : errorOfObject(reply.error, called)
 }
 

@@ -3,6 +3,8 @@ import type { ModelToolCall } from '../message.ts'
 
 /** Collects pieces in the order they come; `finish` gives the calls in the order they began. */
 export interface ToolCallCollector {
+  /** How long the arguments are so far, in characters. */
+  readonly length: number
   add(piece: unknown): void
   finish(): CollectedCalls
 }
@@ -31,6 +33,7 @@ interface Piece {
 /** `freshId` names the calls that a server left without an id, or gave the id of another one. */
 export function createToolCallCollector(freshId: (position: number) => string): ToolCallCollector {
   const calls: Call[] = []
+  let length = 0
   const byIndex = new Map<number, Call>()
   /** The latest with each id: a reply may have very many calls. */
   const byId = new Map<string, Call>()
@@ -42,9 +45,13 @@ export function createToolCallCollector(freshId: (position: number) => string): 
     return piece.name === '' ? calls.at(-1) : undefined
   }
   return {
+    get length() {
+      return length
+    },
     add: (raw) => {
       const piece = readPiece(raw)
       if (piece === null) return
+      length += piece.arguments.length
       let call = find(piece)
       if (call === undefined) {
         call = { id: piece.id, name: piece.name, arguments: piece.arguments, extra: piece.extra }

@@ -297,11 +297,26 @@ async function readSlowly({ timeoutMs, pauseMs }: { readonly timeoutMs: number; 
   return text
 }
 
-test('a reply of more than ten megabytes ends the call', async () => {
-  const part = `data: ${JSON.stringify(chunk({ content: 'x'.repeat(1_000_000) }))}\n\n`
-  const error = failure(await play(raw(...Array.from({ length: 12 }, () => part))))
+test('a document of more than ten megabytes ends the call; a stream of small ones may have more', async () => {
+  const piece = 'x'.repeat(1_000_000)
+  const error = failure(await play(raw('data: {"x":"', ...Array.from({ length: 12 }, () => piece), '"}\n\n')))
   assert.equal(error.retryable, false)
   assert.match(error.message, /more than 10485760 bytes/)
+  const thought = eventStream([...Array.from({ length: 12 }, () => chunk({ reasoning_content: piece })), ...hello])
+  assert.equal((await play(thought)).reply?.text, 'Hello')
+  const endless = { chunks: [], endless: [`data: ${JSON.stringify(chunk({ reasoning_content: piece }))}\n\n`] }
+  assert.match(failure(await play(endless)).message, /more than 67108864 bytes/)
+})
+
+test('a reply of more than a million characters ends the call, also where tool calls have them', async () => {
+  const half = 'x'.repeat(500_000)
+  const called = (text: string) =>
+    chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: text } }] })
+  const whole = await play(eventStream([chunk({ content: half }), called(half), ...hello.slice(-1)]))
+  assert.equal(whole.reply?.text.length, half.length)
+  const error = failure(await play(eventStream([chunk({ content: half }), called(`${half}x`)])))
+  assert.equal(error.retryable, false)
+  assert.match(error.message, /wrote more than 1000000 characters/)
 })
 
 test('a connection is used again once its reply has ended', async () => {
