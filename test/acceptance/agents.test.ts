@@ -38,6 +38,13 @@ test('a change is 200 and a new revision, and what GET gave may be PUT back', as
   assert.notEqual(again.body.revision, read.body.revision)
 })
 
+test('an empty list of fallbacks is saved, and means none', async () => {
+  const saved = await put('alone', agent('alone', { fallbacks: [] }))
+  assert.equal(saved.status, 201, saved.text)
+  stage.model.script('alone', { text: 'Here.' })
+  assert.equal((await stage.ask('alone', 'hello')).text, 'Here.')
+})
+
 test('If-Match saves only over the revision it names', async () => {
   await put('gamma', agent('gamma'))
   const etag = (await get('gamma')).headers.get('etag') ?? ''

@@ -154,6 +154,19 @@ describe('models behind an agent’s own', () => {
     assert.deepEqual([result.error?.code, second.requests.length], ['MODEL_CALL_FAILED', 0])
   })
 
+  test('an empty list means none', async () => {
+    const gone = new ModelCallError('Gone.', { retryable: false })
+    const { result, notices } = await ask({
+      models: { 'play/model': { id: 'first', stream: () => failing(gone) } },
+      agents: [agent('root', { fallbacks: [] })],
+    })
+    assert.equal(result.error?.code, 'MODEL_CALL_FAILED')
+    assert.deepEqual(
+      notices.map(([code]) => code),
+      ['USAGE_INCOMPLETE'],
+    )
+  })
+
   test('must be there when the agent is saved', async () => {
     const runtime = createRuntime({ models: { 'play/model': scriptedModel(() => 'ok') } })
     await assert.rejects(

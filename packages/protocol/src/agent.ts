@@ -300,8 +300,8 @@ export const agentSchema = z.strictObject({
   /** Absent: the connection's limit, or else the provider's. */
   maxOutputTokens: maxOutputTokensSchema.optional(),
   providerOptions: providerOptionsSchema.optional(),
-  /** Models to try in this order if the agent's own is not available. */
-  fallbacks: z.array(z.string().min(1).max(200)).min(1).max(10).optional(),
+  /** Models to try in this order if the agent's own is not available; absent and `[]` mean none. */
+  fallbacks: z.array(z.string().min(1).max(200)).max(10).optional(),
   outputSchema: jsonSchema.nullable().default(null),
   outputSample: z.unknown().optional(),
   outputMode: z.enum(outputModes).default('response_format'),
