@@ -38,13 +38,13 @@ export async function planOf(
     ...finding,
     place: agents.get(finding.agent)?.written.place(finding.path) ?? protocols.place(finding.path) ?? finding.agent,
   })
-  const isNews = (finding: Finding) => agents.get(finding.agent)?.isTold(finding) !== true
+  const isNews = (finding: Finding) => agents.get(finding.agent)?.isReported(finding) !== true
   const found = [...report.errors.filter(isNews), ...held(pruned, { agents, stored })].map(placed)
   const wrong = [...errors, ...protocols.errors, ...found]
   if (wrong.length > 0) return { planned: [], protocols: [], pruned: [], errors: byPlace(wrong, written), warnings: [] }
   const planned = [...agents.values()].map(({ agent }) => plannedOf(agent, stored.get(agent.id) ?? null))
-  const moving = new Set(planned.filter(({ changes }) => changes.length > 0).map(({ name }) => name))
-  const isNew = (one: Finding) => moving.has(one.agent) || (moving.size > 0 && !isKept(one, stored.get(one.agent)))
+  const changing = new Set(planned.filter(({ changes }) => changes.length > 0).map(({ name }) => name))
+  const isNew = (one: Finding) => changing.has(one.agent) || (changing.size > 0 && !isKept(one, stored.get(one.agent)))
   const warnings = report.warnings.filter(isNew).map(placed)
   return { planned, protocols: protocols.planned, pruned, errors: [], warnings: byPlace(warnings, written) }
 }
@@ -89,21 +89,21 @@ export function withoutStoredFields(agent: StoredAgent): AgentData {
 
 type Read = ReadonlyMap<
   string,
-  { readonly agent: AgentData; readonly written: Written; readonly isTold: Inspected['isTold'] }
+  { readonly agent: AgentData; readonly written: Written; readonly isReported: Inspected['isReported'] }
 >
 
 /** Every agent with a readable id and a valid form, and all mistakes in the forms. */
 function readAgents(written: readonly Written[]): { readonly agents: Read; readonly errors: readonly Trouble[] } {
-  const agents = new Map<string, { agent: AgentData; written: Written; isTold: Inspected['isTold'] }>()
+  const agents = new Map<string, { agent: AgentData; written: Written; isReported: Inspected['isReported'] }>()
   const errors: Trouble[] = []
   for (const one of written) {
-    const { problems, agent, isTold } = inspect(one.value)
+    const { problems, agent, isReported } = inspect(one.value)
     const first = agent === null ? undefined : agents.get(agent.id)
     const twice = first === undefined || agent === null ? [] : [twiceError(agent.id, first.written)]
     errors.push(...[...problems, ...twice].map((problem) => troubleOf(problem, one)))
     if (agent === null || first !== undefined) continue
     // As it will be stored: as JSON carries it.
-    agents.set(agent.id, { agent: JSON.parse(JSON.stringify(agent)) as AgentData, written: one, isTold })
+    agents.set(agent.id, { agent: JSON.parse(JSON.stringify(agent)) as AgentData, written: one, isReported })
   }
   return { agents, errors }
 }
@@ -114,7 +114,7 @@ function inspect(value: unknown): Inspected {
   const problem = new WitanError('AGENT_INVALID', 'This is no agent.', {
     hint: 'An agent is a mapping with id, model and instructions; several are a list, or stand under `agents`.',
   })
-  return { problems: [problem], agent: null, isTold: () => false }
+  return { problems: [problem], agent: null, isReported: () => false }
 }
 
 function plannedOf(agent: AgentData, stored: StoredAgent | null): Planned {

@@ -12,7 +12,7 @@ export interface Inspected {
   readonly problems: readonly WitanError[]
   readonly agent: AgentData | null
   /** True if a finding about that agent is redundant: its path is malformed already, or the repair moved it. */
-  isTold(finding: Pick<Finding, 'path'>): boolean
+  isReported(finding: Pick<Finding, 'path'>): boolean
 }
 
 const mostRepairs = 20
@@ -20,13 +20,13 @@ const mostRepairs = 20
 /** Never throws. A well-formed agent equals the result of `parseAgent`. */
 export function inspectAgent(input: unknown): Inspected {
   const problems = agentProblems(input)
-  if (problems.length === 0) return { problems, agent: parseAgent(input), isTold: () => false }
+  if (problems.length === 0) return { problems, agent: parseAgent(input), isReported: () => false }
   const moved = new Set<string>()
   const agent = problems.some(({ path }) => path === 'id') ? null : repaired(input, moved)
-  const isTold = ({ path }: Pick<Finding, 'path'>) =>
+  const isReported = ({ path }: Pick<Finding, 'path'>) =>
     moved.has(path.split('.')[0] ?? '') ||
     problems.some((problem) => path === problem.path || path.startsWith(`${problem.path}.`))
-  return { problems, agent, isTold }
+  return { problems, agent, isReported }
 }
 
 /** Removes malformed parts until the rest parses, and fills in required keys. `moved`: lists that lost an item. */

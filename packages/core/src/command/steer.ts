@@ -59,7 +59,7 @@ export async function sayTo(
   const { place } = task.root
   const { invocation } = place
   let after = task.root.start.seq
-  if (task.heard.get(of.key) === undefined) {
+  if (task.messageIds.get(of.key) === undefined) {
     const { scrub } = task.root
     const words = of.written && scrub !== null ? scrub(of.text) : of.text
     const text = attributed(of.from, place.author, words)
@@ -73,10 +73,10 @@ export async function sayTo(
     after = stored.before
   }
   if (of.waitMs === null) return { status: 'saved', reply: null }
-  const told = await replyTo(context, log, { ...of, invocation, after, waitMs: of.waitMs })
+  const found = await replyTo(context, log, { ...of, invocation, after, waitMs: of.waitMs })
   const { scrub } = task.root
   // If a model asked, values hidden from the task are scrubbed from the reply too [C17].
-  return of.written && scrub !== null && told.reply !== null ? { ...told, reply: scrub(told.reply) } : told
+  return of.written && scrub !== null && found.reply !== null ? { ...found, reply: scrub(found.reply) } : found
 }
 
 /** Follows the log until the task has replied, parks or ends, or the time is over. */

@@ -107,7 +107,7 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
       return
     case 'task': {
       const task = state.tasks.get(entry.place.call)
-      if (task !== undefined) task.told = entry.body.status
+      if (task !== undefined) task.loggedStatus = entry.body.status
       return
     }
     case 'notice':
@@ -199,7 +199,7 @@ function readInbox(call: AgentCall, count: number): void {
   const { said, inbox } = call.document
   for (const waiting of inbox.splice(0, count)) {
     said.push(...readWords(waiting, call, said.at(-1)))
-    if (waiting.author !== 'witan' || waiting.told !== undefined) somethingSaid(call)
+    if (waiting.author !== 'witan' || waiting.reports !== undefined) somethingSaid(call)
   }
 }
 
@@ -295,7 +295,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   }
   // A message that a model wrote to the child is dropped if unread; a person's message stays.
   if (call.parent !== null && (call.active || call.handedTo !== null)) {
-    for (const { told: unread = [] } of inbox.splice(0))
+    for (const { reports: unread = [] } of inbox.splice(0))
       for (const task of unread) state.unreported.set(task.place.call, task)
   }
   calls.splice(calls.indexOf(call), 1)

@@ -18,7 +18,7 @@ export function foldMessage(
   { place, body }: Entry & { body: MessageBody },
 ): void {
   const { author, artificialActions, id, tasks, files } = body
-  if (id !== undefined) run?.heard.set(id, true)
+  if (id !== undefined) run?.messageIds.set(id, true)
   const reader = run?.calls.get(place.call)
   if (reader === undefined && place.parentCall !== null) return
   const document = reader?.document ?? documentAt(state, place.document, place.document)
@@ -35,7 +35,7 @@ export function foldMessage(
   if (files !== undefined) waiting.files = files
   if (id !== undefined) waiting.id = id
   if (place.parentCall === null) noteSpeaker(state, body, waiting)
-  if (tasks !== undefined) waiting.told = takeUntold(state, tasks)
+  if (tasks !== undefined) waiting.reports = takeUnreported(state, tasks)
   document.inbox.push(waiting)
 }
 
@@ -65,7 +65,7 @@ function withMentions(text: string, files: readonly FileReference[]): string {
   return [...(text === '' ? [] : [text]), ...files.map(fileMention)].join('\n')
 }
 
-function takeUntold(state: ConversationState, tasks: readonly string[]): EndedTask[] {
+function takeUnreported(state: ConversationState, tasks: readonly string[]): EndedTask[] {
   return tasks.flatMap((id) => {
     const ended = state.unreported.get(id)
     state.unreported.delete(id)

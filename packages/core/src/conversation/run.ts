@@ -41,7 +41,7 @@ export function newRun(
     grant,
     account,
     lent: nothingSpent(),
-    heard: new SparseMap(),
+    messageIds: new SparseMap(),
     tasks: [],
     exchanges: new ExchangeBook(),
     calls: new Map([[root.place.call, root]]),
@@ -55,7 +55,7 @@ export function newRun(
     costUsd: 0,
     invocations: new SparseMap(),
     worked: { ms: 0, epoch: 1, from: root.startedAt, to: root.startedAt },
-    told: null,
+    loggedStatus: null,
     recovered: 0,
     cancelled: false,
   }

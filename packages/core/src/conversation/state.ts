@@ -247,7 +247,7 @@ export interface WaitingMessage
   /** Artificial actions sent with the message: the model sees them after it, as calls that the model itself made [Rb52]. */
   readonly calls?: readonly AnsweredCall[]
   /** The tasks that it reports. If no model reads it, they are reported again. */
-  readonly told?: readonly EndedTask[]
+  readonly reports?: readonly EndedTask[]
 }
 
 /** Where a call on the document begins. Everything before it is complete. */
@@ -316,7 +316,7 @@ export interface LiveJob {
   /** Where its spending is charged: a task's to the `lent` of the job that funds it now, a run's to what its message has cost so far. */
   account: Spending
   /** The ids of the messages sent to this job, read or not. A repeat is not stored again. */
-  readonly heard: SparseMap<string, true>
+  readonly messageIds: SparseMap<string, true>
   /** The tasks it started, ended ones included. */
   readonly tasks: StartedTask[]
   /** The exchanges between its agents. */
@@ -345,7 +345,7 @@ export interface LiveJob {
   /** Working time of earlier epochs in ms, and the current epoch. Parked time does not count. */
   readonly worked: { ms: number; epoch: number; from: number; to: number }
   /** A task's latest status in the log. */
-  told: TaskStatus | null
+  loggedStatus: TaskStatus | null
   /** How often the log says that it was taken over from a lost owner. */
   recovered: number
   cancelled: boolean

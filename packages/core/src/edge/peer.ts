@@ -31,13 +31,13 @@ export function peerTools(context: PeerContext): ToolSource {
       protocol: (name) => context.protocol(caller, name)?.data ?? null,
       initiators: ({ protocol, peers }) => initiatorsOf(caller, { protocol, peers }),
     })
-    const told = new Set<string>()
+    const noted = new Set<string>()
     return messages.map((message) => {
       const tool = toolOf(message, caller, context)
       if (tool.notice === null) return tool
-      const isTold = told.has(message.peer)
-      told.add(message.peer)
-      return isTold ? { ...tool, notice: null } : tool
+      const isRepeated = noted.has(message.peer)
+      noted.add(message.peer)
+      return isRepeated ? { ...tool, notice: null } : tool
     })
   }
 }

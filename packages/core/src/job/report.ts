@@ -35,7 +35,7 @@ export function reportEnd(job: Job, ended: EndedTask | null): EndReport {
       jobs: [{ kind: 'wake', id, owner: job.env.owner, leaseMs: job.env.leaseMs }],
     }
   }
-  const unread = job.run.root.document.inbox.flatMap(({ told = [] }) => told)
+  const unread = job.run.root.document.inbox.flatMap(({ reports = [] }) => reports)
   const waiting = [...state.unreported.values(), ...unread, ...(ended === null ? [] : [ended])]
   if (state.run === null || waiting.length === 0) return followUp(job, waiting)
   return { entries: [], jobs: [wakeRun(job, state.run.root.place.call)] }
@@ -99,8 +99,8 @@ export function unreportedMessage(state: ConversationState): Begin['messages'][n
 function textOf(state: ConversationState, tasks: readonly EndedTask[]): string {
   const runs = [...new Set(tasks.map(({ place }) => place.run))]
   const ends = runs.flatMap((run) => state.badEnds.get(run) ?? [])
-  const told = ends.map((end) => attributed('witan', state.rootAgent, `The run that started this ${end}`))
-  return [...told, ...tasks.map((task) => linesOf(task, state.rootAgent))].join('\n\n')
+  const lines = ends.map((end) => attributed('witan', state.rootAgent, `The run that started this ${end}`))
+  return [...lines, ...tasks.map((task) => linesOf(task, state.rootAgent))].join('\n\n')
 }
 
 function linesOf({ place, status, answer }: EndedTask, to: string): string {

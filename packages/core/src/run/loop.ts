@@ -7,7 +7,7 @@ import { finish, park } from './settle.ts'
 
 /** How `advance` ended: with a stored result, or stopped so that another worker continues the job. */
 export type Rest =
-  | { readonly kind: 'told'; readonly result: StoredResult }
+  | { readonly kind: 'stored'; readonly result: StoredResult }
   | { readonly kind: 'stopped'; readonly reason: unknown }
 
 /** Moves one job forward. Never throws because of a model, a tool or a person. Every pass records, spends budget or waits. */
@@ -28,7 +28,7 @@ export async function advance(job: Job): Promise<Rest> {
     const next = decide(job.run, { busy: job.busy, isFailing: failure !== null })
     if (next.kind === 'wait' || next.kind === 'finish') {
       const result = next.kind === 'wait' ? await park(job) : await finish(job)
-      if (result !== null) return { kind: 'told', result }
+      if (result !== null) return { kind: 'stored', result }
     } else {
       const change = perform(next, job)
       if (change !== null) await change

@@ -181,8 +181,8 @@ interface Ending {
 
 /** Ends a run. A follow-up run, created in the same append, reports tasks that have ended unreported. */
 function finishRun(job: Job, { ends, entry, change, result }: Ending): Promise<StoredResult | null> {
-  const telling = followUp(job, [...job.log.state.unreported.values()])
-  return rest(job, { entries: [...ends, entry, ...telling.entries], jobs: [change, ...telling.jobs] }, result)
+  const report = followUp(job, [...job.log.state.unreported.values()])
+  return rest(job, { entries: [...ends, entry, ...report.entries], jobs: [change, ...report.jobs] }, result)
 }
 
 /** Ends a task and reports it in the same append. The report depends on which calls are live, so the fold must be up to date. */
@@ -190,9 +190,9 @@ async function finishTask(job: Job, { ends, entry, change, result }: Ending): Pr
   const { run } = job
   const body = entry.body as AgentEndBody | ErrorBody
   await job.writer.commit()
-  const telling = reportEnd(job, run.cancelled ? null : endedTask(run, body))
-  const entries = [...ends, entry, taskEntry(job, result.status as TaskStatus), ...telling.entries]
-  return rest(job, { entries, jobs: [change, ...telling.jobs], ifLastSeq: job.log.state.seq }, result)
+  const report = reportEnd(job, run.cancelled ? null : endedTask(run, body))
+  const entries = [...ends, entry, taskEntry(job, result.status as TaskStatus), ...report.entries]
+  return rest(job, { entries, jobs: [change, ...report.jobs], ifLastSeq: job.log.state.seq }, result)
 }
 
 /** Stores the last append; null if the store refused it and the job must decide again. */

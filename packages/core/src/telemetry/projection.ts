@@ -229,7 +229,7 @@ function happened(reading: Reading, entry: Entry): void {
   const { place } = entry
   const { content } = reading
   if (isRequired(entry)) reading.asked.set(entry.body.id, entry.at)
-  if (entry.type === 'message') heard(reading, entry)
+  if (entry.type === 'message') addMessage(reading, entry)
   const retry = retryOf(entry, content)
   if (retry !== null) {
     const retries = reading.retries.get(place.call) ?? []
@@ -245,8 +245,8 @@ function happened(reading: Reading, entry: Entry): void {
   if (event !== null) addEvent(span, event)
 }
 
-function heard(reading: Reading, { place, body }: Entry & { type: 'message' }): void {
-  reading.content?.heard(place, body)
+function addMessage(reading: Reading, { place, body }: Entry & { type: 'message' }): void {
+  reading.content?.addMessage(place, body)
   const from = body.traceparent === undefined ? null : readTraceparent(body.traceparent)
   if (from === null) return
   const link: SpanLink = { ...from, isRemote: true, attributes: ['witan.link', 'request'] }

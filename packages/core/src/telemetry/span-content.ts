@@ -119,7 +119,7 @@ export class SpanContent {
   }
 
   /** A message comes to a document. Those between peers stand in the starts and answers of calls already. */
-  heard(place: CallPlace, body: MessageBody): void {
+  addMessage(place: CallPlace, body: MessageBody): void {
     if (body.exchange !== undefined) return
     const { author, text, artificialActions: actions = [] } = body
     const pieces = [this.#messages.piece('user', [textPart(text)])]

@@ -25,7 +25,7 @@ const mostInAll = 10
  * `wasHere`: this process itself had stopped it.
  */
 export function takeOver(job: Job, row: JobRow, wasHere: boolean): void {
-  if (row.kind === 'task' && job.run.told !== 'running') recordTask(job, 'running')
+  if (row.kind === 'task' && job.run.loggedStatus !== 'running') recordTask(job, 'running')
   if (row.attempts <= 1) {
     if (wasHere) noteWaiting(job)
     return
@@ -77,7 +77,7 @@ async function rest(job: Job, { tracker }: DriveContext): Promise<Driven | null>
   const { id, epoch } = job.identity
   const deadline = setDeadline(job)
   const ended = await (deadline === null ? advance(job) : advance(job).finally(deadline))
-  if (ended.kind !== 'told') return leave(job, { tracker })
+  if (ended.kind !== 'stored') return leave(job, { tracker })
   tracker.report(id, epoch, ended.result)
   return { status: ended.result.status, code: ended.result.error?.code ?? null }
 }

@@ -173,12 +173,12 @@ export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): 
   for (const [name, protocol] of read.protocols) protocols.set(name, protocol)
   const isAll = inputs.agents === undefined && inputs.protocols === undefined
   for (const [id, agent] of all) {
-    const isTold = agent.speaks.some(({ protocol }) => read.protocols.has(protocol))
-    if ((isAll || isTold) && !checked.has(id)) checked.set(id, agent)
+    const isSpeaker = agent.speaks.some(({ protocol }) => read.protocols.has(protocol))
+    if ((isAll || isSpeaker) && !checked.has(id)) checked.set(id, agent)
   }
   for (const [id, agent] of checked) all.set(id, agent)
   const report = await checkAll([...checked.values()], all, { ...admin.check, protocols })
-  const isNews = (finding: Finding) => looks.get(finding.agent)?.isTold(finding) !== true
+  const isNews = (finding: Finding) => looks.get(finding.agent)?.isReported(finding) !== true
   const errors = [...bad, ...read.bad, ...report.errors.filter(isNews)]
   return { ...report, errors, warnings: report.warnings.filter(isNews) }
 }

@@ -12,7 +12,7 @@ export function messageTo(
   { input, steps }: { readonly input: string; readonly steps: readonly Step[] },
 ): string {
   const to = stepsOf(workflow)[index]?.agent ?? ''
-  const blocks = passed(workflow, index, steps).map((step) => told(step, to))
+  const blocks = passed(workflow, index, steps).map((step) => blockOf(step, to))
   return [input, ...blocks].join('\n\n')
 }
 
@@ -27,7 +27,7 @@ function passed(workflow: Workflow, index: number, steps: readonly Step[]): read
   })
 }
 
-function told({ agent, end }: Answered, to: string): string {
+function blockOf({ agent, end }: Answered, to: string): string {
   const { text, output, hasSchema, isAttributed } = end
   if (isAttributed) return `[from @${agent} to @${to}] ${text}`
   return attributed(agent, to, hasSchema && output !== null ? JSON.stringify(output) : text)

@@ -199,8 +199,8 @@ function toUsage(usage: AiSdkUsage, metadata: object | undefined): ModelUsage | 
 
 /** In version 2 of the interface, Anthropic's input tokens leave out its cache; the tokens written to it stand in the metadata. */
 function withCache(usage: AiSdkUsage, input: number | undefined, own: unknown): AiSdkUsage {
-  const told = typeof own === 'object' && own !== null && 'cacheCreationInputTokens' in own
-  const cacheWrite = count(told ? own.cacheCreationInputTokens : 0) ?? 0
+  const isKnown = typeof own === 'object' && own !== null && 'cacheCreationInputTokens' in own
+  const cacheWrite = count(isKnown ? own.cacheCreationInputTokens : 0) ?? 0
   const cacheRead = count(usage.cachedInputTokens) ?? 0
   const total = input === undefined ? undefined : input + cacheRead + cacheWrite
   return { ...usage, inputTokens: { total, cacheRead, cacheWrite } }

@@ -65,7 +65,7 @@ export function createReplyReader(stream: ReadableStream<Uint8Array>, context: R
     if (progress.documentBytes > maxDocumentBytes) progress.state = errorOfSize(maxDocumentBytes, called)
     if (progress.state !== 'open') return
     const unfinished = reply.finishReason === null
-    if (documents.push(bytes)) watch.hear()
+    if (documents.push(bytes)) watch.received()
     if (unfinished && reply.finishReason !== null) watch.shorten(tailMs)
   }
   // With its finish reason a reply is whole: only usage may be missing, and usage is allowed to be unknown.

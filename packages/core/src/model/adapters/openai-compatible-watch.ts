@@ -1,7 +1,7 @@
-/** Ends a call to a server when the caller aborts it, the server sends nothing of its reply for too long, or the whole takes too long. */
+/** Ends a call to a server if the caller aborts it, the server is silent for too long, or the reply takes too long. */
 import { ModelCallError } from '../model.ts'
 
-/** Watches one call. Only the time in which we wait for the server counts as silence: a slow reader of deltas is none. */
+/** Watches one call. Only time spent waiting for the server counts as silence, not the time of a slow reader of deltas. */
 export interface CallWatch {
   /** Aborts with the caller's reason, or with a `ModelCallError` after too long. */
   readonly signal: AbortSignal
@@ -9,9 +9,9 @@ export interface CallWatch {
   wait(): void
   /** The server has done its part for now. */
   pause(): void
-  /** A part of the reply has come: the silence is over. Bytes that say nothing, such as comments, do not end it. */
-  hear(): void
-  /** From now on only so much silence is borne. */
+  /** A part of the reply has arrived, which ends the silence. Bytes without content, such as comments, do not end it. */
+  received(): void
+  /** Lowers the limit on silence. */
   shorten(silenceMs: number): void
   /** Stops watching. */
   close(): void
@@ -31,14 +31,14 @@ export interface CallLimits {
 export function watchCall(caller: AbortSignal, { silenceMs, totalMs }: CallLimits): CallWatch {
   const controller = new AbortController()
   let waiting = false
-  let heard = true
+  let hasReceived = true
   const end = (message: string, trouble: 'time' | null) =>
     controller.abort(new ModelCallError(message, { retryable: trouble === null, trouble }))
   const onAbort = () => controller.abort(caller.reason)
   const onSilence = () => {
     if (waiting) end(`The model server sent nothing of its reply for ${silenceMs} ms.`, null)
-    // While its reader took its time, the server could not be heard.
-    else heard = true
+    // A reader was slow, and nothing could come meanwhile.
+    else hasReceived = true
   }
   let timer = setTimeout(onSilence, silenceMs)
   const total = setTimeout(() => end(`The model server's reply took more than ${totalMs} ms.`, 'time'), totalMs)
@@ -47,14 +47,14 @@ export function watchCall(caller: AbortSignal, { silenceMs, totalMs }: CallLimit
     signal: controller.signal,
     wait: () => {
       waiting = true
-      if (heard) timer.refresh()
-      heard = false
+      if (hasReceived) timer.refresh()
+      hasReceived = false
     },
     pause: () => {
       waiting = false
     },
-    hear: () => {
-      heard = true
+    received: () => {
+      hasReceived = true
     },
     shorten: (ms) => {
       clearTimeout(timer)

@@ -230,7 +230,7 @@ async function send(
     })
     if (!response.ok) throw await errorOfResponse(response, called)
     watch.pause()
-    watch.hear()
+    watch.received()
     if (response.body === null) throw errorOfEnd(called)
     return createReplyReader(response.body, { request, shows: reasoning === true, called, watch })
   } catch (error) {

@@ -145,9 +145,9 @@ function following(
     hasCapacity: () => true,
     launch(jobs, log) {
       for (const job of jobs) {
-        const told = job.kind === 'task' ? log.state.tasks.get(job.id)?.told : 'running'
+        const status = job.kind === 'task' ? log.state.tasks.get(job.id)?.loggedStatus : 'running'
         const begin = () => void claimed(known, job).then((row) => env.launch([row], log))
-        launch(turns, told === 'running' ? null : job.id, begin)
+        launch(turns, status === 'running' ? null : job.id, begin)
       }
     },
     toolset: (caller) =>

@@ -48,17 +48,17 @@ export function unavailable(error: unknown): WitanError {
   // Statements sent to a silent server may still arrive after the caller got this error.
   const outcome = troubleOf(error) === 'lost' ? { outcome: 'unknown' } : {}
   const details = state === null ? outcome : { sqlState: state, ...outcome }
-  const told = new WitanError('STORE_UNAVAILABLE', detail, { hint, cause: new Error(textOf(error)), details })
-  if (troubleOf(error) === 'lost') away.add(told)
-  return told
+  const reported = new WitanError('STORE_UNAVAILABLE', detail, { hint, cause: new Error(textOf(error)), details })
+  if (troubleOf(error) === 'lost') away.add(reported)
+  return reported
 }
 
 /** The same if an earlier attempt may have been stored: the caller must not store it in another way. */
 export function inDoubt(error: unknown): WitanError {
-  const told = unavailable(error)
-  if (isServerAway(told)) return told
-  const { message, hint, cause } = told
-  const details = { ...told.details, outcome: 'unknown' }
+  const reported = unavailable(error)
+  if (isServerAway(reported)) return reported
+  const { message, hint, cause } = reported
+  const details = { ...reported.details, outcome: 'unknown' }
   const doubtful = new WitanError('STORE_UNAVAILABLE', message, { hint: hint ?? '', cause, details })
   away.add(doubtful)
   return doubtful
