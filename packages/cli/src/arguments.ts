@@ -95,7 +95,7 @@ function meantOption(error: unknown, options: Readonly<Record<string, Option>>):
   return near === null ? '' : `Did you mean "--${near}"? `
 }
 
-/** Node's own message goes on to explain `--`; its first sentence names the option. */
+/** The first sentence of Node's message, which names the option. The rest explains `--`. */
 function firstSentence(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const sentence = message.split(/\.(?:\s|$)/)[0] ?? message

@@ -83,7 +83,7 @@ export function withClient<Result>(
   return looking(given, terminal, ({ client }) => work(client))
 }
 
-/** Where what was said goes on, if not in the server that was spoken to: this process ends now, and works on nothing. */
+/** Without a server, says that another process must continue the run: this one ends now. */
 export function sayWhere({ url, options }: Connection, what: string, terminal: Terminal): void {
   if (url === null) print(terminal.errors, `${what} in a server of this store; if none runs: witan serve${options}`)
 }

@@ -33,7 +33,7 @@ export async function printWelcome(
   print(terminal.output)
 }
 
-/** One sentence if any agent below this one has a scripted model, else null. Who may only call the agent is not told. */
+/** One sentence if any agent below this one has a scripted model, else null. A caller who may not read the agent gets null. */
 export async function scriptNotice(client: Client, agent: string): Promise<string | null> {
   const { nodes } = await client.agents.graph(agent).catch((error: unknown) => {
     if (isWitanError(error) && error.code === 'NOT_FOUND') return { nodes: [{ id: agent, kind: 'agent' }] }

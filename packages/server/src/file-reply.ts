@@ -12,7 +12,7 @@ export function isKnown(headers: Headers, digest: string): boolean {
   return known.includes(`"${digest}"`) || known.includes('*')
 }
 
-/** The file as a reply; 304 if the request has it already. `policy` is what a browser that shows it all the same may do. */
+/** The file as a reply; 304 if the request has it already. `policy` limits a browser that shows the file as a page. */
 export function fileReply(
   { name, mediaType, bytes }: FileContent,
   at: { readonly digest: string; readonly headers: Headers; readonly policy?: string },

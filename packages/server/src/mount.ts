@@ -70,7 +70,7 @@ function createWitanOf({ runtime }: AppOptions): (principal: Principal) => Witan
   }
 }
 
-/** Finds out who asks, unless a route is open. Throws `UNAUTHENTICATED`, and `NOT_FOUND` for somebody who reaches none of the routes. */
+/** Authenticates the caller, unless a route is open. Throws `UNAUTHENTICATED`, and `NOT_FOUND` for a caller who may use none of the routes. */
 async function admit(c: RouteContext, { auth, hosts }: AppOptions, reaches: readonly Reach[]): Promise<void> {
   if (reaches.includes('open')) return
   const asking = checkOrigin(c.req.raw, hosts)

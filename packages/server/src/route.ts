@@ -84,7 +84,7 @@ export interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType> {
   handle(call: Call<z.output<Query>, z.output<Body>>): Promise<Reply>
 }
 
-/** A route whose schemas are no longer told apart by type. */
+/** A route whose schemas have no separate types any more. */
 export type Route = RouteSpec<z.ZodType, z.ZodType>
 
 /** Gives the handler the types of its schemas. */

@@ -1,4 +1,4 @@
-/** The table of everything under /api/v1, and what tells operators how the server is. */
+/** The table of all routes: everything under /api/v1, and health and metrics for operators. */
 import { WitanError } from '@witan/protocol'
 import { z } from 'zod'
 import type { AppOptions } from './app-options.ts'

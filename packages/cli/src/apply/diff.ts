@@ -43,7 +43,7 @@ function own(fields: Fields, key: string): unknown {
   return Object.hasOwn(fields, key) ? fields[key] : undefined
 }
 
-/** The items of a list by the name that tells one from another, which may be all there is of one; null where they have none. */
+/** The items of a list by the name that identifies each. An item may be only a name. Null if they have no names. */
 function byName(list: unknown): ReadonlyMap<string, unknown> | null {
   if (!Array.isArray(list)) return null
   const named = new Map<string, unknown>()

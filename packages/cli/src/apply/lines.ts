@@ -94,7 +94,7 @@ function phrase(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(oneLine(value)) : compact(withoutEmpty(value))
 }
 
-/** What is empty or nothing is what a reader expects anyway. */
+/** Empty values are left out, because a reader expects them. */
 function withoutEmpty(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const said = Object.entries(value).filter(

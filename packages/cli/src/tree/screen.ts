@@ -19,7 +19,7 @@ export interface Row {
 /** Redraws its rows in place. What does not fit above the prompt is left out at the top until `finish`. */
 export interface Screen {
   draw(rows: readonly Row[]): void
-  /** Other text of so many columns a line was written below the rows: it goes with the next drawing. */
+  /** Notes that other text was written below the rows, by the columns of its lines. The next drawing removes it. */
   wrote(columns: readonly number[]): void
   /** Draws the rows whole, once and for all; the next drawing starts below them. */
   finish(rows: readonly Row[]): void

@@ -14,7 +14,7 @@ export interface RunView {
   take(event: Event): void
   /** Draws what there is and stands still, so that somebody can be asked below the tree. */
   pause(): void
-  /** So many columns a line were written below the paused tree; they go when it is drawn again. */
+  /** Notes the columns of lines written below the paused tree. They are removed when it is drawn again. */
   wrote(columns: readonly number[]): void
   /** The last drawing. */
   finish(): void

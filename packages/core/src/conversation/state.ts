@@ -321,7 +321,7 @@ export interface LiveJob {
   readonly tasks: StartedTask[]
   /** The exchanges between its agents. */
   readonly exchanges: Exchanges
-  /** Whom it works for: the principal with which its run began, whoever speaks in it later [C31]. */
+  /** The principal that its run works for: the one that began it, also if others speak in it later [C31]. */
   readonly principal: Principal
   /** The revisions that the run pins [C8]. */
   readonly revisions: Readonly<Record<string, number>>

@@ -1,4 +1,4 @@
-/** Several models in the place of one: the next is asked where one is not available. */
+/** A model that consists of several: if one is not available, the next is asked. */
 import { type Model, ModelCallError, type ModelCallOptions, type ModelPart, type ModelRequest } from './model.ts'
 
 /**

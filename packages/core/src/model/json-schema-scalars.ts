@@ -26,7 +26,7 @@ export const stringKeywords: Readonly<Record<string, Keyword>> = {
   },
 }
 
-/** Whether a text has fewer characters, as people count them, than so many. */
+/** Whether a text has fewer characters than this, as people count them. */
 function isShorter(look: Look, text: string, than: number): boolean {
   if (text.length < than) return true
   if (text.length >= than * 2) return false

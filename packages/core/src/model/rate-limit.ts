@@ -41,7 +41,7 @@ export function createRateLimit(
     for (const admit of queue) {
       if (running >= most) return
       const now = clock.now()
-      // A clock that was set back must not hold requests for longer than the interval.
+      // If the clock was set back, requests must not wait for longer than the interval.
       lastAt = Math.min(lastAt, now)
       const waitMs = lastAt + minIntervalMs - now
       if (waitMs > 0) return arm(waitMs)

@@ -10,7 +10,7 @@ export interface Retry {
   readonly error: ModelCallError
 }
 
-/** Clock and randomness are handed in. The defaults suit a person who waits; a nightly batch may want longer ones. */
+/** Settings of retries, with clock and randomness. The defaults suit a waiting person; a nightly batch may need longer waits. */
 export interface RetryOptions {
   /** A number in [0, 1), such as `Math.random`. */
   readonly random: () => number
@@ -66,7 +66,7 @@ export function readRetryAfter(header: (name: string) => string | null | undefin
   if (/^\d+(\.\d+)?$/.test(wish)) return Math.round(Number(wish) * 1000)
   const until = Date.parse(wish)
   if (Number.isNaN(until)) return null
-  // Against the server's own clock where it tells it: its date means nothing to a clock that runs differently.
+  // Relative to the server's own clock if its reply has a date, because our clock may differ.
   const sent = Date.parse(header('date') ?? '')
   return Math.max(0, until - (Number.isNaN(sent) ? systemClock.now() : sent))
 }

@@ -70,7 +70,7 @@ export function troubleOf({ status, codes = [], text: all }: Said): CallTrouble 
   return status === 401 || status === 403 || status === 404 ? 'access' : null
 }
 
-/** With these a server, or a gateway before it, gives up waiting; the model behind it may have worked all the same. */
+/** Status codes with which a server or a gateway gives up waiting. The model behind it may have worked nevertheless. */
 const gaveUp: readonly number[] = [408, 499, 502, 504, 520, 524]
 
 /** Whether a provider may charge for a failed request. An error status is a refusal and costs nothing; what broke off may cost. */

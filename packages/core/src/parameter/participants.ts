@@ -24,7 +24,7 @@ export interface People {
   readonly isListed: boolean
 }
 
-/** The people of a conversation in which nobody appeared. */
+/** A conversation without people. */
 export const nobody: People = Object.freeze({ all: Object.freeze([]), isListed: false })
 
 const name = '$users'

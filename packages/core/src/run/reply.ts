@@ -56,7 +56,7 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
 
 function answerProblem({ call, offered }: Asking, { text, finishReason }: ModelReply): OutputProblem | null {
   if (finishReason === 'error' && offered && text.trim() !== '') {
-    // Words before a tool call that the provider could not read, as Gemini has it, are no answer.
+    // Text before a tool call that the provider could not parse is no answer. Gemini sends this.
     const detail = `The model of \`${call.agent.id}\` ended its reply with an error twice.`
     return { detail, message: 'Your reply ended with an error, as from a malformed tool call. Go on from there.' }
   }

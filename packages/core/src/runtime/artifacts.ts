@@ -1,4 +1,4 @@
-/** What readers get of artifacts: whoever may read a conversation may read its artifacts [T31]. */
+/** Artifacts as readers get them. To read a conversation is to read its artifacts [T31]. */
 import { type Artifact, artifactIdPattern, artifactOf } from '@witan/protocol/entries'
 import { shownPlace } from '../event/project.ts'
 import { notFound } from '../identity/not-found.ts'

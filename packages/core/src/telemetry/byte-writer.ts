@@ -2,10 +2,10 @@
 
 /** The most bytes of a number, its tag included. */
 const longestNumber = 12
-/** Longer texts are written by the platform; below, the call would cost more than the loop. */
+/** The platform writes longer texts. For shorter ones the call would cost more than the loop. */
 const shortText = 64
 
-/** Bytes that are written and not yet taken. What was taken is never written again, so nobody needs to copy it. */
+/** Bytes that are written and not yet taken. Taken bytes are never overwritten, so nobody needs to copy them. */
 export interface Bytes {
   buffer: Buffer
   /** Where what is not yet taken begins. */
@@ -156,7 +156,7 @@ function reserve(bytes: Bytes, count: number): void {
   if (bytes.at + count > bytes.buffer.length) grow(bytes, count)
 }
 
-/** Goes on in a new buffer; the old one belongs to those who took parts of it. */
+/** Continues in a new buffer. The old one belongs to the callers who took parts of it. */
 function grow(bytes: Bytes, count: number): void {
   const length = bytes.at - bytes.from
   const larger = Buffer.allocUnsafeSlow(Math.max(bytes.chunk, 2 * length + count))

@@ -39,7 +39,7 @@ interface Channel {
 /** What is kept of open jobs: beyond this, the entries are read again at the end. */
 const most = { entries: 20_000, jobs: 1_000, entriesOfJob: 5_000 }
 
-/** The job that an entry tells of: the start of a task is stored by the job that starts it. */
+/** The job that an entry is about. The start of a task is an entry of the job that starts it. */
 function ownerOf(entry: Entry): string {
   const { place, job } = entry
   return entry.type === 'start' && entry.kind === 'agent' && entry.body.background !== undefined ? place.call : job
@@ -73,7 +73,7 @@ export class Collector {
     if (open !== undefined) open.lastSeq = entries.at(-1)?.seq ?? 0
   }
 
-  /** A run begins with its messages; of a task its starter must be open, since it tells what the task's values are. */
+  /** Begins a run with its messages. A task begins only if its starter is open, because the starter has the task's values. */
   #begin(name: string, { place, job }: Entry): void {
     const starts = place.call === job ? [] : this.#open.get(job)?.starts
     if (starts === undefined) return

@@ -1,9 +1,9 @@
-/** Brings spans to a server that may be slow, away or refusing: it retries, and what has no room is dropped and counted [E80]. */
+/** Sends spans to a server that may be slow, unreachable or refusing. It retries, and drops and counts spans beyond the queue [E80]. */
 import type { Clock } from '../identity/clock.ts'
 import { type Parcel, type ParcelOptions, ParcelQueue } from './parcel-queue.ts'
 import type { EncodedSpans } from './span-encoder.ts'
 
-/** What became of a request. `refused`: the same request will never be taken. `complaint`: what was not taken with the spans. */
+/** The result of a request. `refused`: the server will never accept it. `complaint`: what the server did not accept besides spans. */
 export type Sent =
   | { readonly kind: 'taken'; readonly complaint?: string }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -40,7 +40,7 @@ interface State {
   sending: Promise<void> | null
 }
 
-/** Sends what it is given, one request after the other, until it is closed. */
+/** Sends spans, one request after the other, until it is closed. */
 export class Delivery {
   readonly #of: DeliveryContext
   readonly #queue: ParcelQueue
@@ -72,7 +72,7 @@ export class Delivery {
     complain(this.#of, this.#state, `${reason}; ${this.#state.dropped} spans were dropped so far`)
   }
 
-  /** Takes the spans of one job, in parts; those that have no room are dropped, the last ones first. */
+  /** Takes the spans of one job, in parts. If the queue is full, the last ones are dropped. */
   offer(parts: readonly EncodedSpans[], options: ParcelOptions): void {
     this.drop(this.#queue.add(parts, options))
     const { cancel, isCollecting } = this.#state
@@ -83,7 +83,7 @@ export class Delivery {
     this.#schedule(null)
   }
 
-  /** Sends what waits, without another try and for at most so long. The rest is dropped and reported. */
+  /** Sends what waits, for at most this long and without retries. The rest is dropped and reported. */
   async close(withinMs: number): Promise<void> {
     this.#state.cancel?.()
     this.#state.cancel = () => {}
@@ -97,7 +97,7 @@ export class Delivery {
     this.drop(this.#queue.clear(), 'the process ends')
   }
 
-  /** Sends in so many ms; null: once more spans had time to come, or at once if they fill a request. */
+  /** Sends after this many ms. Null: after the collecting time, or at once if the spans fill a request. */
   #schedule(waitMs: number | null): void {
     if (this.#queue.spans === 0 || this.#state.cancel !== null || this.#state.sending !== null) return
     this.#state.isCollecting = waitMs === null
@@ -110,7 +110,7 @@ export class Delivery {
     this.#state.cancel = this.#of.clock.after(ms, begin, { background: true })
   }
 
-  /** Sends what waits, until a request fails. What comes meanwhile is collected anew: a request for each run would cost more than the run. */
+  /** Sends what waits, until a request fails. Spans that arrive meanwhile are collected again, because a request for each run would cost too much. */
   async #drain(): Promise<void> {
     let waitMs: number | null = null
     const end = this.#state.removed + this.#queue.spans
@@ -126,7 +126,7 @@ export class Delivery {
     const leftOut = (spans: number) => this.drop(spans, 'the server did not take all spans of a request')
     const send = (some: readonly Parcel[]) => this.#of.send(some, this.#stop.signal, leftOut)
     let sent = await send(parcels)
-    // One of several may be at fault: the first is sent by itself.
+    // One of several parcels may be wrong, so the first is sent alone.
     const count = sent.kind === 'refused' ? 1 : parcels.length
     if (sent.kind === 'refused' && parcels.length > 1) sent = await send(parcels.slice(0, 1))
     if (sent.kind === 'failed') {
@@ -148,12 +148,12 @@ function complain({ name, clock, report }: DeliveryContext, state: State, reason
   if (now - state.reportedAt < reportEveryMs) return
   state.reportedAt = now
   const error = new Error(`Traces to ${name}: ${reason}.`)
-  // Where in the code it was noticed says nothing.
+  // The stack of the error would not help.
   error.stack = String(error)
   report(error)
 }
 
-/** The server's wish, or twice as long for every failure in a row: half fixed and half chance. */
+/** The wait that the server asked for, or one that doubles with each failure in a row, half of it random. */
 function waitFor(failures: number, wish: number | null, random: number): number {
   const ceiling = Math.min(backOff.longest, backOff.first * 2 ** Math.min(failures - 1, 10))
   return Math.max((ceiling / 2) * (1 + random), Math.min(wish ?? 0, backOff.longestWish))

@@ -22,14 +22,14 @@ export interface Metrics {
   text(database: string, gauges: Gauges): string
 }
 
-/** Models with series of their own in a database; all others share one, so that nobody can make more. */
+/** The most models with their own series in a database. All others share one, so that nobody can create more series. */
 const mostModels = 100
 const otherModels = 'other'
-/** Databases with figures; the one that was used longest ago is forgotten, and begins again at 0. */
+/** The most databases with figures. Beyond it the least recently used one is forgotten, and starts again at 0. */
 const mostDatabases = 1_000
 const longestLabel = 200
 
-/** The boundaries that OpenTelemetry advises for both. */
+/** The bucket boundaries that OpenTelemetry recommends for both. */
 const tokenBounds = Array.from({ length: 14 }, (_, index) => 4 ** index)
 const secondBounds = Array.from({ length: 14 }, (_, index) => Math.round(2 ** index) / 100)
 

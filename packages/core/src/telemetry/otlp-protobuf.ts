@@ -18,7 +18,7 @@ import type { EncodedSpans, SpanEncoder } from './span-encoder.ts'
 
 const kinds = { internal: 1, client: 3 } as const
 const failed = 2
-/** Reserved at once; a request without content has about four times as much. */
+/** The bytes that are reserved at once; a request without content has about four times as many. */
 const chunkBytes = 65_536
 
 /** Writes spans as elements of `ScopeSpans.spans`. */
@@ -74,7 +74,7 @@ export function protobufRequest(
   return Buffer.concat([takeBytes(bytes), head, scopeBytes, ...spans])
 }
 
-/** The counts of what was dropped are 0: the official exporter says so, and so do we. */
+/** The counts of dropped items are 0, as in the official exporter. */
 function writeSpan(bytes: Bytes, span: Span): void {
   const message = openMessage(bytes, 0x12, 2)
   writeHex(bytes, 0x0a, span.traceId)
@@ -152,7 +152,7 @@ function writeValue(bytes: Bytes, value: AttributeValue): void {
   closeMessage(bytes, list, 1)
 }
 
-/** The names of attributes as fields. They stand in the code, and are few. */
+/** The names of attributes as fields. There are few, and all are in the code. */
 const nameFields = new Map<string, Uint8Array>()
 
 function nameField(name: string): Uint8Array {

@@ -44,6 +44,6 @@ function varintAt(bytes: Uint8Array, from: number): { readonly value: number; re
     value += (byte & 127) * factor
     if (byte < 128) return { value, end: at }
   }
-  // It broke off: nothing can follow.
+  // The message is cut off here.
   return { value: 0, end: bytes.length + 1 }
 }

@@ -30,8 +30,8 @@ export interface Sight {
 }
 
 /**
- * Reads the starts of a trace's calls, parents first. A value counts as hidden if the conversation hides it, or if it is secret or
- * hidden for one agent that takes part: it then stands in no span, whoever says it.
+ * Reads the starts of a trace's calls, parents first. A value is hidden if the conversation hides it, or if it is secret or hidden for
+ * any agent of the trace. No span shows a hidden value, in anybody's words.
  */
 export function sightOf(
   starts: readonly Entry[],

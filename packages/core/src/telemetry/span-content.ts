@@ -211,7 +211,7 @@ function openingOf(
   return { author: asker, to: place.author, text, isAttributed, own: messages.piece('user', [textPart(text)]) }
 }
 
-/** The agent or person that a call answers: its caller. After a hand-over it is whoever the earlier agent answered. */
+/** The agent or person that a call answers: its caller. After a hand-over it is the caller of the first agent. */
 function askerOf({ readers }: Reading, { agentPath }: CallPlace, { handedFrom }: AgentStartBody): string {
   const before = handedFrom === undefined ? undefined : readers.get(handedFrom)
   return before?.asker ?? agentPath.split('/').at(-2) ?? 'user'

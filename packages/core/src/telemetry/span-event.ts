@@ -57,7 +57,7 @@ function messageEvent(entry: Entry & { type: 'message' }, content: SpanContent |
   return eventAt(entry.at, 'message', { 'witan.message.author': author, ...peer, ...said })
 }
 
-/** An artifact by its id and digest. Its name and media type are words of whoever made it. */
+/** An artifact by its id and digest. Its name and media type are content: an agent or a tool wrote them. */
 function artifactEvent(entry: Entry & { type: 'artifact' }, content: SpanContent | null): SpanEvent {
   const { id, digest, bytes } = entry.body
   const shown = shownIn(entry)
@@ -112,7 +112,7 @@ function askedEvent(entry: Entry & { type: `${string}_required` }, content: Span
   return eventAt(entry.at, 'interruption', attributes)
 }
 
-/** How long somebody was waited for, and what came of it. */
+/** How long a call waited for a person, and the result. */
 export function resolvedEvent(
   entry: Entry & { type: 'resolved' },
   { askedAt, content }: { readonly askedAt: number | undefined; readonly content: SpanContent | null },

@@ -28,7 +28,7 @@ export interface SpanEvent {
   readonly attributes: Attributes
 }
 
-/** A span of another trace that has to do with this one. */
+/** A related span of another trace. */
 export interface SpanLink extends SpanContext {
   /** Whether another program made it. */
   readonly isRemote: boolean

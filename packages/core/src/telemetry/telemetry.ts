@@ -19,9 +19,9 @@ import { SpanContent } from './span-content.ts'
 import { type FileSource, filesOf, type TraceFile } from './trace-file.ts'
 import { traceparentOf } from '../identity/traceparent.ts'
 
-/** One way out for spans. */
+/** One exporter of spans. */
 export interface Exporter {
-  /** Whether texts of the conversation may leave. */
+  /** Whether it exports texts of the conversation. */
   readonly content: 'none' | 'full'
   /** Of its spans; they say whether it is MLflow. */
   readonly labels: SpanLabels
@@ -59,7 +59,7 @@ export interface Telemetry {
   counts(): { readonly queued: number; readonly dropped: number }
   /** Resolves true once nothing waits, false if that takes longer. What fails is tried again as usual. */
   flush(withinMs: number): Promise<boolean>
-  /** Sends what waits, within so many ms. */
+  /** Sends what waits, within this many ms. */
   close(withinMs: number): Promise<void>
 }
 
@@ -167,7 +167,7 @@ async function exportJob(job: EndedJob, context: TelemetryContext, { scrubbers, 
   }
 }
 
-/** Encodes the spans that have room, the first ones, one with each `add`; the others are dropped unwritten. */
+/** Encodes as many spans as the queue takes, one with each `add`. The others are dropped and not encoded. */
 function createEncoding({ delivery, encoder }: Exporter, spans: readonly Span[]) {
   const count = Math.min(spans.length, delivery.counts().room)
   const parts: EncodedSpans[] = []
@@ -212,7 +212,7 @@ function filesFor(
   return filesOf(job, entries, { scrub: of.scrubbers.of(sightOf(starts, of).hidden), content: of.content })
 }
 
-/** Counts the spans of a job that are not even made. */
+/** Counts the spans of a job that were dropped before they were made. */
 function dropAll(exporters: readonly Exporter[], seen: SeenEntries | null): void {
   if (exporters.length === 0) return
   const isSpan = ({ type, kind }: Entry) => type === 'start' || (type === 'end' && kind === 'model')
@@ -238,13 +238,13 @@ const perLook = { steps: 16, characters: 16_384 }
 
 type Turn = ReturnType<typeof createTurn>
 
-/** Measures how long the event loop was held. */
+/** Measures how long the event loop was blocked. */
 function createTurn(clock: Clock) {
   let from = clock.now()
   let steps = 0
   let read = 0
   return {
-    /** Asked after every entry and span: the texts of a single one may take as long as a turn. */
+    /** Called after every entry and span, because the texts of a single one may take that long. */
     isOver(content: SpanContent | null): boolean {
       steps += 1
       const characters = content === null ? 0 : content.writer.count.read

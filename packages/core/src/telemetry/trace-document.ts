@@ -60,7 +60,7 @@ export interface TraceDocument {
   readonly calls: { readonly call: string; readonly begin: () => void }[]
 }
 
-/** A document in which nothing was said. */
+/** An empty document. */
 export function newDocument(): TraceDocument {
   return { lines: [], waiting: [], peerTools: new Set(), calls: [] }
 }

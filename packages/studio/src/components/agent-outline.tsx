@@ -1,4 +1,4 @@
-/** The acquaintances of an agent as a list, for screens on which a drawing has no room. */
+/** The acquaintances of an agent as a list, for screens too small for a drawing. */
 import { Link } from '@tanstack/react-router'
 import type { AgentGraph as Graph } from '@witan/client'
 import { edgeVerb } from '../state/edges.ts'

@@ -17,7 +17,7 @@ export function AgentSign({ id, large = false }: { readonly id: string; readonly
   )
 }
 
-/** The name of an agent, with its id for who points at it. */
+/** The name of an agent, with its id on hover. */
 export function AgentName({ id }: { readonly id: string }) {
   const name = useAgentName()(id)
   return <span title={name === id ? undefined : id}>{name}</span>

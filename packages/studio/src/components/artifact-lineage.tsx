@@ -16,7 +16,7 @@ interface LineageProps {
   readonly onSelect: (id: string) => void
 }
 
-/** Nothing where no file was made from another. At most 60 files are drawn. */
+/** Renders nothing if no file was made from another. At most 60 files are drawn. */
 export function ArtifactLineage({ artifacts, selected, onSelect }: LineageProps) {
   const arrow = useId()
   const size = artifacts.size

@@ -191,7 +191,7 @@ function Code({ text, language }: { readonly text: string; readonly language: st
   )
 }
 
-/** A page that came over plain HTTP from another machine has no clipboard but the selection's. */
+/** Over plain HTTP from another machine, a page can copy only by a selection. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return await navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')

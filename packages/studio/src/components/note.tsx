@@ -4,7 +4,7 @@ import { comesBack, useConnection } from '../state/connection.ts'
 import { shownProblem } from '../state/problem.ts'
 import { Button } from './button.tsx'
 
-/** An error: what happened, its code, what to do next. What goes on by itself once the server is back says only that. */
+/** An error: what happened, its code, what to do next. If the page only waits for the server, it says just that. */
 export function ProblemNote({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const connection = useConnection()
   if (connection !== 'open' && comesBack(error)) {

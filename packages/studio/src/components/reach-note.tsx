@@ -1,7 +1,7 @@
 /** What a start cannot reach, because a trusted value is not given. */
 import { useAgentName } from '../state/queries.ts'
 
-/** Nothing where all can be reached. `lost`: agents by the name that lacks. */
+/** Names the agents that cannot be reached; renders nothing if all can. `lost`: agents by the missing name. */
 export function ReachNote({ lost }: { readonly lost: ReadonlyMap<string, readonly string[]> }) {
   const nameOf = useAgentName()
   return (

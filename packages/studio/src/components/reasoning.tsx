@@ -4,7 +4,7 @@ import { formatElapsed } from '../state/format.ts'
 import { useNow } from '../state/use-now.ts'
 import { TextBlock } from './json-block.tsx'
 
-/** While a call is live; nothing where nothing is shown. */
+/** What a live call's model reasons; renders nothing if there is none. */
 export function LiveReasoning({ reasoned }: { readonly reasoned: Reasoned | null }) {
   const now = useNow(reasoned?.since != null, 500)
   if (reasoned === null || reasoned.text === '') return null

@@ -12,7 +12,7 @@ import { scriptedNotice } from '../state/scripted.ts'
 const linkLook =
   'flex h-12 items-center border-b-2 border-transparent px-1 text-sm font-medium text-muted hover:text-ink data-[status=active]:border-accent data-[status=active]:text-ink'
 
-/** Header, banner, page. Somebody of whom the server knows nothing yet signs in first. */
+/** Header, banner, page. A caller who has not signed in gets the sign-in page instead. */
 export function Shell() {
   const principal = usePrincipal()
   const isStranger = useConnection() === 'locked' && principal === undefined

@@ -1,4 +1,4 @@
-/** The sign of a state: its own shape and word beside its colour, so that colour alone never tells anything. */
+/** The sign of a state. Each has its own shape and word beside its colour, so that nothing depends on colour alone. */
 import type { ReactNode } from 'react'
 import type { CallState } from '@witan/client'
 

@@ -14,7 +14,7 @@ interface ListProps {
   readonly onShow: (task: CallView) => void
 }
 
-/** Nothing where the conversation has no tasks; ended ones are folded away. */
+/** Renders nothing if the conversation has no tasks. Ended ones are folded away. */
 export function TaskList({ view, onShow }: ListProps) {
   const [opened, setOpened] = useState<string | null>(null)
   const tasks = tasksOf(view)

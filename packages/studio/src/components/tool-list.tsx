@@ -1,4 +1,4 @@
-/** What an agent's model can call: each with its kind, what it is for, what it reads or asks, and which calls a person releases. Of other agents only those with such calls. */
+/** What an agent's model can call: the kind, purpose and arguments of each tool, and which calls a person must approve. Agents are listed only if they need approval. */
 import type { StoredAgent } from '@witan/protocol'
 import { approvalOf, approvalWords, type ToolApproval } from '../state/approval.ts'
 import { JsonBlock, TextBlock } from './json-block.tsx'

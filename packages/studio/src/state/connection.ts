@@ -42,7 +42,7 @@ export function wantedCredential(): Credential {
   return wanted
 }
 
-/** A proxy answers in the place of a server that is away. */
+/** Whether the server itself made a response. A proxy answers 502, 503 or 504 for a server that is away. */
 function isOfServer({ status, headers }: Response): boolean {
   return ![502, 503, 504].includes(status) || /json|event-stream/.test(headers.get('content-type') ?? '')
 }
@@ -122,7 +122,7 @@ function put(next: Connection): void {
   if (next === 'away') void probe()
 }
 
-/** Looks until the server answers: then everything that waits goes on. */
+/** Asks until the server answers. Then everything that waits continues. */
 async function probe(): Promise<void> {
   if (probing) return
   probing = true

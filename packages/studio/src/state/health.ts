@@ -23,7 +23,7 @@ export interface SumFigures {
 
 const dayMs = 86_400_000
 
-/** The first day of so many that end today. */
+/** The first day of a period of this many days that ends today. */
 export function firstDay(nowMs: number, count: number): string {
   return dayOf(nowMs - (count - 1) * dayMs)
 }

@@ -12,7 +12,7 @@ import { witan } from './witan.ts'
 export interface SentPrompt {
   readonly text: string
   readonly files: readonly FilePart[]
-  /** The person in whose name it is said; null for whoever uses this page. */
+  /** The person in whose name it is sent; null for the user of this page. */
   readonly author: string | null
   /** The conversation's last seq when it was sent: a later message of the log replaces it. */
   readonly afterSeq: number

@@ -9,7 +9,7 @@ import { witan } from './witan.ts'
 const mostAgents = 2000
 const pageOfConversations = 50
 const mostWaiting = 200
-/** No stream tells of other conversations: a page that is looked at asks for them. */
+/** No stream reports other conversations, so an open page asks for them again and again. */
 const lookAgainMs = 5_000
 
 /** The cache behind every page. What the server refused is not asked again by itself; once the server is back, all is. */
@@ -17,7 +17,7 @@ export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // The server may be on this machine: a browser that is offline reaches it all the same.
+      // The server may be on this machine, which a browser reaches offline too.
       networkMode: 'always',
       retry: (failures, error) => failures < 2 && !comesBack(error) && (!isWitanError(error) || error.retryable),
     },
@@ -100,7 +100,7 @@ export function useConversations(search: string) {
   })
 }
 
-/** For whom something waits: anybody, whoever asks, or nobody in particular. */
+/** Whose interruptions are shown: everybody's, the user's own, or those without an addressee. */
 export type WaitsFor = 'all' | 'me' | 'none'
 
 /** The open interruptions of all conversations, at most 200. `isMore` if there are more. */

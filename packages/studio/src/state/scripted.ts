@@ -1,7 +1,7 @@
 /** Which agents answer from a script instead of a model: every screen says so. */
 import type { StoredAgent } from '@witan/protocol'
 
-/** What tells a script from a model: the server says it, a model's name does not. */
+/** Whether a model is a script. The server says so; the model's name does not. */
 export type ScriptedAgent = Pick<StoredAgent, 'id' | 'name' | 'modelKind'> & Partial<Pick<StoredAgent, 'workflow'>>
 
 /** The sentence of the banner, or null where every agent has a real model. A workflow has none, and does not count. */

@@ -1,4 +1,4 @@
-/** Stretches of time, for telling how long a call worked from how long it waited for people. */
+/** Periods of time: how long a call worked, and how long it waited for people. */
 import type { CallView, ConversationView } from '@witan/client'
 
 /** From a moment to a later one, in milliseconds since 1970; the end is infinite while it lasts. */

@@ -8,7 +8,7 @@ const lookAgainMs = 15_000
 const mostItems = 1_000
 const mostConversations = 200
 
-/** Usage of so many days that end today, at most 1,000 items. */
+/** Usage of this many days up to today, at most 1,000 items. */
 export function useUsage(by: UsageDimension, days: number) {
   return useQuery({
     queryKey: ['usage', by, days],

@@ -1,4 +1,4 @@
-/** What a person does with a task: tell it something, ask about it, stop it. */
+/** What a person does with a task: send it a message, ask about it, stop it. */
 import { useState } from 'react'
 import { witan } from './witan.ts'
 

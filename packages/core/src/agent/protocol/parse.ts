@@ -34,7 +34,7 @@ export function defineProtocol(protocol: ProtocolInput): Protocol {
   return Object.freeze(parseProtocol(protocol))
 }
 
-/** So many problems of one protocol are told. Each looks for a word that was meant. */
+/** The most problems that are reported for one protocol. Each searches for the word that was meant. */
 const mostProblems = 20
 
 /** How many short steps the look at one message counts for: its schemas may be large. */

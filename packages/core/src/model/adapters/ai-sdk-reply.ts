@@ -60,7 +60,7 @@ interface Block {
   providerMetadata?: AiSdkPart['providerMetadata']
 }
 
-/** A reply of which nothing has come yet. */
+/** An empty reply, before its first part. */
 export function emptyReply({ reasoning }: ModelCallOptions): ReplySoFar {
   const shows = reasoning === true
   return { text: '', content: [], open: new Map(), finish: null, usage: null, model: null, shows, shown: null }
@@ -176,7 +176,7 @@ function toFinish(finish: AiSdkFinish, calls: boolean): ReplyFinish {
   const { unified, raw = '' } = typeof finish === 'string' ? { unified: finish } : finish
   if (unified === 'interrupted' || isBreak(raw)) throw cutOff()
   if (unified === 'error') return 'error'
-  // `other` and `unknown` tell nothing, but the provider's own word may.
+  // `other` and `unknown` say nothing, but the provider's own word may.
   const ending = endingOf(unified === 'other' ? raw : unified.replace('-', '_'))
   return ending === 'stop' || ending === 'tool_calls' ? (calls ? 'tool_calls' : 'stop') : ending
 }

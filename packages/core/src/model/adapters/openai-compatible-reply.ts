@@ -27,7 +27,7 @@ export interface ReplySoFar {
   freshReasoning: string
 }
 
-/** A reply of which nothing has come yet. */
+/** An empty reply, before its first part. */
 export function emptyReply(shows: boolean): ReplySoFar {
   return {
     text: '',

@@ -7,7 +7,7 @@ export interface CallWatch {
   readonly signal: AbortSignal
   /** We wait for the server from now on. */
   wait(): void
-  /** The server has done its part for now. */
+  /** We do not wait for the server now. */
   pause(): void
   /** A part of the reply has arrived, which ends the silence. Bytes without content, such as comments, do not end it. */
   received(): void

@@ -82,7 +82,7 @@ interface Connection {
 function connect(options: OpenAICompatibleOptions): Connection {
   const { baseUrl, model, apiKey = '', timeoutMs = 300_000, totalTimeoutMs = 3_600_000 } = options
   if (!URL.canParse(baseUrl) || !/^https?:/i.test(baseUrl)) {
-    // Not repeated: an address that is written wrongly may hold a password all the same.
+    // The address is not repeated, because it may hold a password.
     throw new WitanError('CONFIG_INVALID', '`baseUrl` is no http or https address.', {
       path: 'baseUrl',
       hint: 'Such as `http://127.0.0.1:11434/v1`: what stands before `/chat/completions`.',

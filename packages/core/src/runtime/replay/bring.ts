@@ -1,4 +1,4 @@
-/** Brings what came from outside in the order of the log: messages that begin a run, and everything that reached a live job. */
+/** Delivers what came from outside, in the order of the log: messages that begin a run, and everything sent to a live job. */
 import { WitanError } from '@witan/protocol'
 import type { Entry, MessageBody } from '@witan/protocol/entries'
 import { acceptFirst, acceptNext, type Message } from '../../command/accept.ts'
@@ -18,7 +18,7 @@ export interface Replayed {
   readonly participants: readonly ParticipantRow[]
 }
 
-/** Brings the next entries of the log that came from outside together. */
+/** Delivers the next entries of the log that one request from outside brought together. */
 export async function bring({ parts, script, turns: { choices } }: ReplayStage, of: Replayed): Promise<void> {
   const first = nextIn(script) as Entry
   if (first.appendNo > 0 && first.type === 'message') {
@@ -46,8 +46,8 @@ export async function bring({ parts, script, turns: { choices } }: ReplayStage, 
 }
 
 /**
- * The entries that one request brought. Their numbers follow each other, but so may those of the next request: a job that waits counts
- * its requests in its epoch, since each of them wakes it.
+ * The entries that one request brought. Their numbers are consecutive, but those of the next request may follow without a gap. Each
+ * request that wakes a waiting job adds 1 to its epoch, so the epoch says where the next request begins.
  */
 async function broughtTogether(parts: Parts, script: Script, database: string): Promise<readonly Entry[]> {
   const together: Entry[] = []

@@ -1,4 +1,4 @@
-/** What the log leaves open, such as whether a job had read a message when it decided: each replay chooses, and another one chooses otherwise. */
+/** What the log leaves open, such as whether a job had read a message when it decided. Each replay makes its own choice. */
 
 /** One choice of a replay. */
 export interface Choice {
@@ -6,7 +6,7 @@ export interface Choice {
   /** The number of entries that were recorded before it. */
   readonly at: number
   readonly taken: number
-  /** How many ways there are; 0 is the usual one. */
+  /** The number of options; 0 is the usual one. */
   readonly options: number
 }
 

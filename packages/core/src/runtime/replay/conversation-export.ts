@@ -10,8 +10,8 @@ import { agentsIn, usedRevisions } from './definitions.ts'
 import { withPseudonyms } from './pseudonyms.ts'
 
 /**
- * The lines of a conversation's export. Only a principal with the role `admin` may export, since it is more than events show: others
- * get `NOT_FOUND`.
+ * The lines of a conversation's export. Only a principal with the role `admin` may export, because the lines hold more than events do.
+ * Others get `NOT_FOUND`.
  */
 export async function* exportConversation(scope: Scope, id: string): AsyncGenerator<MovingLine, void, void> {
   const { parts, database, principal } = scope

@@ -1,4 +1,4 @@
-/** Gives the models and tools under way what the log says they gave. */
+/** Gives waiting models and tools their replies and outcomes from the log. */
 import type { Entry, ErrorBody, ModelEndBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
 import type { ModelNote } from '../../model/model.ts'
 import type { ModelSpending } from '../../tool/outcome.ts'
@@ -12,7 +12,7 @@ import { isAnswer } from './turns.ts'
 /** Content by digest. */
 export type Contents = ReadonlyMap<string, Uint8Array>
 
-/** Gives what the next entry says. False if nobody waits for it. */
+/** Gives the reply or outcome of the next entry. False if no model or tool waits for it. */
 export async function give(stage: ReplayStage, contents: Contents): Promise<boolean> {
   const { script, pending, turns } = stage
   const entry = nextIn(script)
@@ -142,7 +142,7 @@ function askedTogether(ahead: Iterable<Entry>, first: Entry): RequiredBody[] {
   return bodies
 }
 
-/** Where the engine waits and the log goes on: a model failed, or a time was over. False if the log does not say so. */
+/** Handles a wait that the log ends without a reply: a model failed, or a time limit passed. False if the log shows neither. */
 export function provoke(stage: ReplayStage): boolean {
   const { script, pending, timers } = stage
   const next = nextIn(script)
@@ -174,7 +174,7 @@ function untrimmedWords({ detail }: NoticeBody): string {
   return detail.replace(/^The history of `[^`]*` is too long and stays as it is: /, '').replace(/\.$/, '')
 }
 
-/** The failure of a model that the log tells next of the job of `from`. */
+/** The next failure of a model in the log, of the job of `from`. */
 function failureAhead(
   { script }: ReplayStage,
   from: Entry,

@@ -1,4 +1,4 @@
-/** The ids of a replay: those of the log, to each job those that it introduces, in the order in which its entries are recorded. */
+/** The ids of a replay. Each job gets the ids that its entries in the log introduce, in their order. */
 import type { Entry } from '@witan/protocol/entries'
 import { type Ids, randomIds } from '../../identity/ids.ts'
 import { nextIn, type Script } from './script.ts'
@@ -11,11 +11,11 @@ interface Queue {
 
 /** The ids of a script. */
 export interface ScriptIds extends Ids {
-  /** Takes ids back that were given out for entries that were not recorded: those of a job that decides anew, or all. */
+  /** Takes back ids whose entries were not recorded: those of a job that decides again, or all. */
   takeBack(job?: string): void
 }
 
-/** The ids of the entries from the position of the script on. Once the log has no more, an id is one that it cannot hold. */
+/** The ids of the entries from the script's position on. After the last one, made-up ids that no log can hold. */
 export function idsOf(script: Script): ScriptIds {
   const { entries, at } = script
   const seen = new Set(entries.slice(0, at).map(({ place }) => place.call))

@@ -1,4 +1,4 @@
-/** Goes on from a step of an export with another model: what the log has of tools and people is used again, and nothing else is called. */
+/** Continues from a step of an export with another model. Outcomes of tools and answers of people come from the log; nothing is called. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Entry } from '@witan/protocol/entries'
 import { makeEntry } from '../../conversation/entry.ts'
@@ -24,7 +24,7 @@ export function indexOfStep(entries: readonly Entry[], step: number): number | n
   return index < 0 ? null : index
 }
 
-/** What came of the tools and the people after a step: each of it is used once. */
+/** Outcomes of tools and answers of people after a step. Each is used once. */
 interface Known {
   readonly outcomes: Map<string, ResultOutcome[]>
   readonly answers: Map<string, (Entry & { readonly type: 'resolved' })[]>
@@ -52,13 +52,13 @@ function knownAfter(entries: readonly Entry[]): Known {
   return { outcomes, answers }
 }
 
-/** Which question it is: who asks by which path, and what. */
+/** Identifies a question by its path and its content. */
 function questionOf(body: unknown): string {
   const { kind, path, prompt, questions, tool, name } = body as Record<string, unknown>
   return canonicalJson([kind, path, prompt ?? null, questions ?? null, tool ?? null, name ?? null])
 }
 
-/** Plays on until everything rests or waits for somebody whose answer the log does not have. */
+/** Continues until all jobs have ended, or wait for an answer that the log does not have. */
 export async function playOn(stage: ReplayStage, replayed: Replayed, { model }: OtherModel): Promise<void> {
   const { script, turns, pending } = stage
   const known = knownAfter(script.entries.slice(script.at))

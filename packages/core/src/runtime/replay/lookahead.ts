@@ -1,4 +1,4 @@
-/** What the log says of the calls and jobs at work: what is to come of them tells when they go on, and with what. */
+/** Looks ahead in the log: what the calls and jobs at work do next, and when. */
 import type { AgentStartBody, Entry, ModelEndBody } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { firstDifference } from './difference.ts'
@@ -8,8 +8,8 @@ import { ahead, aheadOfCall, aheadOfJob, type Script } from './script.ts'
 const acceptedEntries = 8
 
 /**
- * Whether somebody outside a job brought this entry: a message, an answer, a cancel, the start of a run, a person who comes or goes. The
- * runtime itself reports ended tasks, and begins the runs that do.
+ * Whether this entry came from outside a job: a message, an answer, a cancel, the start of a run, a person who joins or leaves. Reports
+ * of ended tasks, and the runs that begin with them, come from the runtime.
  */
 export function isBrought({ followUps }: Script, { type, kind, appendNo, epoch, body, job }: Entry): boolean {
   if (type === 'participant') return true
@@ -22,8 +22,8 @@ export function isBrought({ followUps }: Script, { type, kind, appendNo, epoch, 
 const bringable: ReadonlySet<Entry['type']> = new Set(['message', 'resolved', 'cancel', 'notice'])
 
 /**
- * The attempt with which a job goes on, if it says next that its last worker was lost: 2 after one loss. Null if it does not. A task that had
- * not begun says first that it runs.
+ * The next attempt of a job if its next entry reports a lost worker: 2 after one loss. Null otherwise. A task that had not begun records
+ * its status `running` first.
  */
 export function attemptAhead(script: Script, job: string): number | null {
   for (const { type, body } of aheadOfJob(script, job)) {
@@ -102,7 +102,7 @@ export function refusalAhead(script: Script, { caller, tool, args }: Attempted):
     } else if (refused.has(place.call)) {
       return type === 'error' && kind === 'tool' && body.code === 'TOOL_ARGS_INVALID' ? body.detail : null
     }
-    // The tool calls of the next reply are others.
+    // The calls behind the next reply belong to another step.
     if (place.call === caller && type === 'end' && (kind === 'model' || kind === 'agent')) return null
   }
   return null

@@ -82,7 +82,7 @@ async function* waiting(
   }
 }
 
-/** The longest time-out of a timer: a replayed tool is never too late by itself. */
+/** The longest time-out of a timer. A replayed tool runs into a time limit only if the log says so. */
 const neverMs = 2_147_483_647
 
 /** The same tools; those that run in the process wait for the log. `refusal` finds the error of a call that its own check refused. */

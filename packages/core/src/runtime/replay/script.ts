@@ -25,7 +25,7 @@ export interface Script {
   /** The number of entries that were recorded again. */
   at: number
   difference: Difference | null
-  /** Set once the replay leaves the log: nothing more is expected. */
+  /** True once the replay has left the log: it expects no further entry. */
   isOpen: boolean
   /** Called when an entry was recorded, or the replay stops. */
   onMove: () => void

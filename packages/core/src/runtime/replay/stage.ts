@@ -56,7 +56,7 @@ export function createReplayStage(options: StageOptions): ReplayStage {
   return { ...known, life, parts: partsOf(known, life) }
 }
 
-/** Ends the runtime as a crash does: nothing of it goes on, and nothing that was not stored is left. Then the next one begins. */
+/** Ends the runtime like a crash: its work stops, and what was not stored is lost. Then the next runtime starts. */
 export function restart(stage: ReplayStage): void {
   const { turns } = stage
   end(stage)
@@ -106,12 +106,12 @@ function partsOf(known: Known, life: ReplayStage['life']): Parts {
   return parts
 }
 
-/** Resolves never: the process that waits has died. */
+/** Never resolves: the process that waits has died. */
 function silence(): Promise<never> {
   return new Promise(() => {})
 }
 
-/** Longer than any conversation lasts: nothing takes a job of a replay over. */
+/** Longer than any conversation lasts, so that no worker takes over a job of a replay. */
 export const leaseMs = 3_000_000_000_000
 
 const closedSource = {
@@ -171,11 +171,11 @@ function following(
 async function claimed({ options: { store }, script, turns }: Known, job: JobRow): Promise<JobRow> {
   const { id, owner } = job
   let row = job
-  // One that is at work here is let go by the log's own entry.
+  // A job that this runtime works on is released by an entry of the log.
   if (turns.jobs.get(id)?.identity.epoch === job.epoch) return job
   for (const entry of ahead(script)) {
     if (entry.job !== id) continue
-    // One that was lost is taken over by the log's own entry.
+    // A lost job is taken over by an entry of the log.
     if (entry.epoch === 0 || owner === null || attemptAhead(script, id) !== null) break
     while (row.epoch < entry.epoch) {
       await store.releaseJobs(owner, [id])

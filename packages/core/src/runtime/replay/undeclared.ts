@@ -1,4 +1,4 @@
-/** Function tools that an export names without declaring them: what the log says of their calls is all that a replay needs. */
+/** Function tools that an export names and does not declare. A replay needs only their calls in the log. */
 import type { Entry } from '@witan/protocol/entries'
 import type { Effect } from '../../tool/tool.ts'
 

@@ -4,7 +4,7 @@ import type { ContentUse, StoredContent } from '../store.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Row } from './sqlite-rows.ts'
 
-/** The bytes of one part: a commit of so many takes some ten milliseconds. */
+/** The bytes of one part. A commit of this size takes about ten milliseconds. */
 const partBytes = 1_048_576
 
 interface NewContent {
