@@ -74,9 +74,12 @@ test('a leaf imports floors 0 to 2, its own files, and nothing else', () => {
   assert.equal(core('edge/peer.ts', '../run/decide.ts').length, 1)
 })
 
-test('only entries and tests import testing/, nobody the barrel, and every file has a floor', () => {
+test('only entries and tests import testing/ and replay/, nobody the barrel, and every file has a floor', () => {
   assert.equal(core('runtime.ts', './testing/clock.ts').length, 1)
   assert.equal(core('index.ts', './testing/clock.ts').length, 0)
+  assert.equal(core('runtime/witan.ts', '../replay/replay.ts').length, 1)
+  assert.equal(core('export.ts', './replay/replay.ts').length, 0)
+  assert.equal(core('replay/stage.ts', '../runtime/wiring.ts').length, 0)
   assert.equal(core('conformance.ts', './testing/conformance/edge.ts').length, 0)
   assert.equal(core('runtime.ts', './index.ts').length, 1)
   assert.match(core('magic/wand.ts', 'zod').join(), /stands on no floor/)

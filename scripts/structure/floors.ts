@@ -18,6 +18,8 @@ const contracts = [
 const state = ['store', 'conversation', 'event', 'task']
 const engine = ['job', 'run', 'worker', 'command']
 const chains = [contracts, state, engine]
+/** The folders that may name anything below. Only the package's entries and tests import `replay/` and `testing/`. */
+const tops: ReadonlySet<string> = new Set(['runtime', 'replay', 'testing'])
 const leafFolders = ['edge', 'tool/kinds', 'model/adapters', 'store/drivers', 'telemetry']
 const input = /^node:(fs|fs\/promises|net|tls|http|https|http2|dgram|dns|child_process|cluster|worker_threads|sqlite)$/
 
@@ -38,7 +40,7 @@ function checkFile(tree: Tree, file: SourceFile): Violation[] {
   const name = file.path.slice(root.length)
   const place = placeOf(tree, name)
   if (place === undefined) {
-    const folders = [...chains.flat(), ...leafFolders, 'testing'].join(', ')
+    const folders = [...chains.flat(), ...leafFolders, ...tops].join(', ')
     return [{ file: file.path, what: 'stands on no floor', allowed: folders, fix: 'move it into one of these folders' }]
   }
   return file.imports.flatMap((specifier) => {
@@ -65,7 +67,7 @@ function placeOf(tree: Tree, name: string): Place | undefined {
     const order = chain.findLastIndex((each) => name.startsWith(`${each}/`))
     if (order >= 0) return { floor: (index + 1) as 1 | 2 | 3, order, unit: chain[order] as string }
   }
-  return folder === 'runtime' || folder === 'testing' ? { floor: 5, order: 0, unit: folder } : undefined
+  return tops.has(folder) ? { floor: 5, order: 0, unit: folder } : undefined
 }
 
 /**
@@ -89,8 +91,8 @@ function judge(from: Place, target: string, to: Place | undefined): Problem | un
   if (to === undefined || to.unit === from.unit || barrels.has(from.unit)) return undefined
   if (target === 'index.ts')
     return { allowed: 'no file imports its own package’s barrel', fix: 'import the file itself' }
-  if (to.unit === 'testing')
-    return { allowed: 'only entries and tests import testing/', fix: 'move the shared part down' }
+  if (to.unit === 'testing' || to.unit === 'replay')
+    return { allowed: `only entries and tests import ${to.unit}/`, fix: 'move the shared part down' }
   if (from.floor === 5) return undefined
   if (to.floor === 5) return { allowed: `floor ${from.floor} imports only lower floors`, fix: handedIn }
   if (from.floor === 4) return to.floor <= 2 ? undefined : { allowed: leafRule(from), fix: handedIn }

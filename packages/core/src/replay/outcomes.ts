@@ -1,10 +1,10 @@
 /** From entries of the log to what models and tools gave: the inverse of what the engine records. */
 import type { ErrorCode } from '@witan/protocol'
 import type { AgentStartBody, Entry, ErrorBody, ModelEndBody, RequiredBody } from '@witan/protocol/entries'
-import { ModelCallError, type ModelNote, type ModelReply, type ReplyFinish } from '../../model/model.ts'
-import type { CallTrouble } from '../../model/trouble.ts'
-import type { ModelSpending, PendingOutcome, ResultOutcome } from '../../tool/outcome.ts'
-import type { InterruptionDraft, Spawn } from '../../tool/waiting.ts'
+import { ModelCallError, type ModelNote, type ModelReply, type ReplyFinish } from '../model/model.ts'
+import type { CallTrouble } from '../model/trouble.ts'
+import type { ModelSpending, PendingOutcome, ResultOutcome } from '../tool/outcome.ts'
+import type { InterruptionDraft, Spawn } from '../tool/waiting.ts'
 
 /** The reply that a model gave. `text` replaces the logged one: the log keeps a summary apart from its reply. */
 export function replyOf(body: ModelEndBody, text: string = body.text): ModelReply {

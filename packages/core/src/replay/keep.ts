@@ -1,7 +1,7 @@
 /** Stores a replayed conversation in another store. */
 import { WitanError } from '@witan/protocol'
-import { importItem } from '../../store/export.ts'
-import type { Store } from '../../store/store.ts'
+import { importItem } from '../store/export.ts'
+import type { Store } from '../store/store.ts'
 import type { ReplaySource } from './prepare.ts'
 import type { ReplayReport } from './replay.ts'
 

@@ -1,7 +1,7 @@
 /** Gives waiting models and tools their replies and outcomes from the log. */
 import type { Entry, ErrorBody, ModelEndBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
-import type { ModelNote } from '../../model/model.ts'
-import type { ModelSpending } from '../../tool/outcome.ts'
+import type { ModelNote } from '../model/model.ts'
+import type { ModelSpending } from '../tool/outcome.ts'
 import { askingOf, childOf, failureOf, failureWords, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
 import type { PendingReply, PendingTool } from './pending.ts'
 import { ahead, aheadOfCall, aheadOfJob, nextIn, stopScript } from './script.ts'

@@ -1,6 +1,6 @@
 /** The log that a replay follows: its entries in order, and how far the replay has come in them. */
 import type { Entry } from '@witan/protocol/entries'
-import type { JobRow } from '../../store/store.ts'
+import type { JobRow } from '../store/store.ts'
 import { firstDifference } from './difference.ts'
 
 /** Where the replayed log first differs. `came` is null if the engine recorded nothing more. */

@@ -1,7 +1,7 @@
 /** What the engine waits for in a replay: the model calls and tool calls under way, which the log answers. */
-import type { Model, ModelCallOptions, ModelPart, ModelReply, ModelRequest } from '../../model/model.ts'
-import { failed, type PendingOutcome, type ResultOutcome } from '../../tool/outcome.ts'
-import type { RunningTool, ToolContext, Toolset } from '../../tool/tool.ts'
+import type { Model, ModelCallOptions, ModelPart, ModelReply, ModelRequest } from '../model/model.ts'
+import { failed, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
+import type { RunningTool, ToolContext, Toolset } from '../tool/tool.ts'
 
 /** A model call that waits for its reply. */
 export interface PendingReply {

@@ -1,9 +1,9 @@
 /** Plays an exported conversation again: the same engine, with the replies, outcomes and answers of its log, comes to the same log [Tb29]. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Entry } from '@witan/protocol/entries'
-import { traceIdOf } from '../../identity/trace.ts'
-import type { Store } from '../../store/store.ts'
-import { memoryStore } from '../../store/drivers/memory.ts'
+import { traceIdOf } from '../identity/trace.ts'
+import type { Store } from '../store/store.ts'
+import { memoryStore } from '../store/drivers/memory.ts'
 import { type Choices, createChoices, otherPlans } from './choices.ts'
 import { bring, notReplayable } from './bring.ts'
 import { give, provoke } from './give.ts'

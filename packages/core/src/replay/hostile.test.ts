@@ -1,8 +1,8 @@
 /** An export that somebody changed is refused by name, whatever stands in its entries; nothing else breaks. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRuntime } from '../../runtime.ts'
-import { scriptedModel } from '../../testing/scripted-model.ts'
+import { createRuntime } from '../runtime.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
 import { readReplaySource } from './prepare.ts'
 import { replay } from './replay.ts'
 

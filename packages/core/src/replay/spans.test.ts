@@ -12,13 +12,13 @@ import {
   type RandomSystem,
   randomSystem,
   toTheEnd,
-} from '../../../../../test/support/random-system.ts'
-import { written } from '../../../../../test/support/stage.ts'
-import { fakeClock } from '../../../../../test/support/clock.ts'
-import type { AgentLookup } from '../../conversation/fold.ts'
-import { encoderOf } from '../../telemetry/otlp.ts'
-import { createProjection } from '../../telemetry/projection.ts'
-import { SpanLabels } from '../../telemetry/span-label.ts'
+} from '../../../../test/support/random-system.ts'
+import { written } from '../../../../test/support/stage.ts'
+import { fakeClock } from '../../../../test/support/clock.ts'
+import type { AgentLookup } from '../conversation/fold.ts'
+import { encoderOf } from '../telemetry/otlp.ts'
+import { createProjection } from '../telemetry/projection.ts'
+import { SpanLabels } from '../telemetry/span-label.ts'
 import { readReplaySource } from './prepare.ts'
 import { type ReplaySource, replay } from './replay.ts'
 

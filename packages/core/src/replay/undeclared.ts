@@ -1,6 +1,6 @@
 /** Function tools that an export names and does not declare. A replay needs only their calls in the log. */
 import type { Entry } from '@witan/protocol/entries'
-import type { Effect } from '../../tool/tool.ts'
+import type { Effect } from '../tool/tool.ts'
 
 /** A function tool as an export declares it. */
 export interface DeclaredTool {

@@ -1,7 +1,7 @@
 /** Takes jobs of a replay over where the log goes on in a later epoch: their worker was lost, or had let them go. */
-import { endAllAsking } from '../../job/lost-calls.ts'
-import type { Job } from '../../job/job.ts'
-import type { JobRow } from '../../store/store.ts'
+import { endAllAsking } from '../job/lost-calls.ts'
+import type { Job } from '../job/job.ts'
+import type { JobRow } from '../store/store.ts'
 import { attemptAhead, epochOf, isBrought } from './lookahead.ts'
 import { nextIn } from './script.ts'
 import { leaseMs, type ReplayStage, restart } from './stage.ts'

@@ -5,8 +5,8 @@ import { createRuntime, defineAgent, defineTool, type RuntimeOptions } from '@wi
 import { call, scriptedModel } from '@witan/core/testing'
 import type { ConversationInput } from '@witan/protocol/schemas'
 import { z } from 'zod'
-import { readReplaySource } from './prepare.ts'
-import { replay } from './replay.ts'
+import { readReplaySource } from '../../replay/prepare.ts'
+import { replay } from '../../replay/replay.ts'
 
 const secret = 'sk-Hidden/4711+x'
 

@@ -1,6 +1,6 @@
 /** The ids of a replay. Each job gets the ids that its entries in the log introduce, in their order. */
 import type { Entry } from '@witan/protocol/entries'
-import { type Ids, randomIds } from '../../identity/ids.ts'
+import { type Ids, randomIds } from '../identity/ids.ts'
 import { nextIn, type Script } from './script.ts'
 
 /** The ids that the entries of one writer introduce, and the first one that was not given out yet. */
