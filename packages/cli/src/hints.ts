@@ -20,7 +20,6 @@ const spoken: readonly (readonly [RegExp, string])[] = [
   [/GET the conversation for its runs/g, '`witan conversations show` has its runs'],
   [/GET the conversation for its tasks/g, '`witan tasks list` lists them'],
   [/GET \/api\/v1\/interruptions lists the open ones/g, '`witan interruptions list` lists the open ones'],
-  [/GET \/api\/v1\/tasks lists them/g, '`witan conversations show ID --json` lists those of a conversation'],
   [/delete with `?\?force=true`?/g, 'delete with `--force`'],
   [
     /The OpenAPI document at \/api\/v1\/openapi\.json has the schema/g,
