@@ -101,7 +101,7 @@ describe('the Studio', { skip, timeout: 300_000 }, () => {
       await tools.getByText('"maxLength": 3').waitFor()
       await page.getByText('Change what is asked, nothing else.').waitFor()
       await page.goto(`${target.origin}/agents/zz-hostile-agent`)
-      await page.getByText('It has none: its model can only answer, or ask others.').waitFor()
+      await page.getByText('It has no tools: its model can only answer, or ask other agents.').waitFor()
     }))
 
   test('says on every screen that a scripted model answers', () =>

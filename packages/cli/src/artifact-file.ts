@@ -63,8 +63,8 @@ function refused(path: string, error: unknown): UsageError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'it was refused'
   const shown = `"${oneLine(path)}"`
   if (code === 'EEXIST')
-    return new UsageError(`${shown} is there already.`, 'Name another file, or add --force to replace it.')
+    return new UsageError(`${shown} already exists.`, 'Name another file, or add --force to replace it.')
   const hint =
-    code === 'ENAMETOOLONG' ? 'Give it a shorter name: --out FOLDER/FILE.' : 'Name a file in a folder that is there.'
+    code === 'ENAMETOOLONG' ? 'Give it a shorter name: --out FOLDER/FILE.' : 'Name a file in a folder that exists.'
   return new UsageError(`${shown} cannot be written: ${code}.`, hint)
 }

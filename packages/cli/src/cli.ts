@@ -105,7 +105,7 @@ function find(words: readonly string[]): { readonly command: Command; readonly r
     const what = second === '' ? `witan ${first} needs one more word.` : `There is no witan ${first} ${second}.`
     throw new UsageError(what, `${meant(second, words)}One of: ${words.join(', ')}.`)
   }
-  const hint = `${meant(first, names().split(', '))}One of: ${names()}. witan --help tells more.`
+  const hint = `${meant(first, names().split(', '))}One of: ${names()}. See witan --help.`
   throw new UsageError(`There is no command "${first}".`, hint)
 }
 

@@ -39,19 +39,24 @@ export interface Command {
 
 /** Which configuration. */
 export const configOption: Readonly<Record<string, Option>> = {
-  config: { value: 'FILE', help: 'The configuration; else witan.config.ts or .json is looked for from here upwards.' },
+  config: {
+    value: 'FILE',
+    help: 'The configuration; default: the nearest witan.config.ts or .json, from this folder upwards.',
+  },
 }
 
 /** Which server is spoken to. */
 export const connectionOptions: Readonly<Record<string, Option>> = {
   ...configOption,
-  url: { value: 'URL', help: 'Speak to the server there instead.' },
-  token: { value: 'TOKEN', help: 'Its token, an API key or a JWT; WITAN_TOKEN does the same.' },
+  url: { value: 'URL', help: 'Use the server at this address instead.' },
+  token: { value: 'TOKEN', help: 'Its token, an API key or a JWT; or set WITAN_TOKEN.' },
 }
 
 /** What models reason. */
 export const reasoningOption: Readonly<Record<string, Option>> = {
-  reasoning: { help: 'Show what models reason, of agents that show it; else a terminal shows only how long it took.' },
+  reasoning: {
+    help: 'Show what models reason, if their agents allow it; by default a terminal shows only how long it took.',
+  },
 }
 
 /** Output for programs. */

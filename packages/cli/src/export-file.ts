@@ -22,12 +22,12 @@ export async function openSink(name: string | undefined, terminal: Terminal): Pr
     () => true,
     () => false,
   )
-  if (exists) throw new UsageError(`"${name}" is there already.`, 'Name another file, or remove that one.')
+  if (exists) throw new UsageError(`"${name}" already exists.`, 'Name another file, or remove that one.')
   const part = `${file}.part`
   await rm(part, { force: true })
   const stream = createWriteStream(part, { mode: 0o600, flags: 'wx' })
   await once(stream, 'open').catch((error: unknown) => {
-    throw new UsageError(`"${name}" cannot be written: ${codeOf(error)}.`, 'Name a file in a folder that is there.')
+    throw new UsageError(`"${name}" cannot be written: ${codeOf(error)}.`, 'Name a file in a folder that exists.')
   })
   const end = () => new Promise<void>((settle) => stream.end(() => settle()))
   return {

@@ -29,7 +29,7 @@ for (const columns of [60, 80, 120, undefined])
 test('a wide terminal is used, and what stands beside an option goes on below itself', async () => {
   assert.ok(widestOf((await witan(['--help'], { columns: 120 })).out) > 100)
   const { out } = await witan(['run', '--help'])
-  assert.match(out, /\n {2}--config FILE {7}The configuration; else .*\n {22}\S/)
+  assert.match(out, /\n {2}--config FILE {7}The configuration; default: .*\n {22}\S/)
 })
 
 test('where it is narrow the explanation stands below its option', async () => {

@@ -31,7 +31,7 @@ export function groupHelp(name: string, commands: readonly Command[], columns: n
     '',
     ...commandTable(commands, columns),
     '',
-    ...paragraph(`witan ${name} WORD --help tells more.`, columns),
+    ...paragraph(`witan ${name} WORD --help has details.`, columns),
   ].join('\n')
 }
 

@@ -45,7 +45,7 @@ describe('a store as a file', () => {
     const printed = await witan(['export'], { folder, environment: at('b.db') })
     assert.deepEqual([printed.code, printed.out], [0, first])
     const over = await witan(['export', 'a.jsonl'], { folder, environment: at('b.db') })
-    assert.deepEqual([over.code, /"a.jsonl" is there already/.test(over.err)], [2, true])
+    assert.deepEqual([over.code, /"a.jsonl" already exists/.test(over.err)], [2, true])
   })
 
   test('a file that is not as export wrote it is refused, and nothing of it is stored [P23]', async () => {
@@ -87,7 +87,7 @@ describe('a store as a file', () => {
     assert.equal((await witan(words, { environment: at('d.db') })).code, 0)
     const { code, err } = await witan(['import', 'mine.jsonl'], { folder, environment: at('d.db') })
     assert.equal(code, 2)
-    assert.match(err, /^Nothing was imported\.\nNAME_TAKEN {2}Conversation `chats\/two` of database `default` is there/)
+    assert.match(err, /^Nothing was imported\.\nNAME_TAKEN {2}Conversation `chats\/two` of database `default` already exists/)
   })
 
   test('a database that is not there, a store in memory, a missing store and a held one are named', async () => {

@@ -80,6 +80,6 @@ export function responseBody(actionResponses: readonly ActionResponse[]): Readon
 export function idOf(state: ChatState): string {
   if (state.id !== null) return state.id
   throw new ClientError('CONVERSATION_NOT_STARTED', `The conversation with "${state.agent}" has no id yet.`, {
-    hint: 'The server gives the id with the first run; or name a whole id when you make the conversation.',
+    hint: 'The server sets the id with the first run. Or pass a complete id when you create the conversation.',
   })
 }

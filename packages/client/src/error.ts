@@ -44,7 +44,7 @@ export function unreachable(url: string, cause: unknown): ClientError {
 /** A complete reply that does not match Witan's API. */
 export function invalidReply(url: string, what: string): ClientError {
   return new ClientError('REPLY_INVALID', `The reply of ${url} is not Witan's: ${what}.`, {
-    hint: 'Does the address name a Witan server, and not a proxy or another program in front of it?',
+    hint: 'Check that the address is that of a Witan server, and not of a proxy or another program.',
   })
 }
 

@@ -182,7 +182,7 @@ describe('agents in files', () => {
           '✗ bad.yml:8  left subAgents.0.agent  AGENT_REF_UNKNOWN  Agen',
           '✗ bad.yml:9  left subAgents.0.descripton  UNKNOWN_KEY  Agent',
           '✗ bad.yml:14  deep limits.maxDepth  LIMIT_INVALID  limits.ma',
-          '✗ bad.yml:15  AGENT_INVALID  This is no agent.',
+          '✗ bad.yml:15  AGENT_INVALID  This is not an agent.',
           '✗ bad.yml:16  good id  NAME_TAKEN  Agent `good` is there twi',
           '✗ bad.yml:22  not-a-number limits.maxTokens  LIMIT_INVALID',
         ],

@@ -111,8 +111,8 @@ function readAgents(written: readonly Written[]): { readonly agents: Read; reado
 function inspect(value: unknown): Inspected {
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return inspectAgent(withoutStoredFields(value as StoredAgent))
-  const problem = new WitanError('AGENT_INVALID', 'This is no agent.', {
-    hint: 'An agent is a mapping with id, model and instructions; several are a list, or stand under `agents`.',
+  const problem = new WitanError('AGENT_INVALID', 'This is not an agent.', {
+    hint: 'Write a mapping with id, model and instructions. Several agents are a list, or stand under `agents`.',
   })
   return { problems: [problem], agent: null, isReported: () => false }
 }

@@ -104,7 +104,7 @@ function valueIn(document: Document, { file, content, lines }: Within): unknown 
   const [wrong] = [...document.errors, ...document.warnings]
   if (wrong !== undefined) {
     const place = `${file}:${lines.linePos(mistakeAt(document, content)).line}`
-    throw new UsageError(`${place} cannot be read: ${wrong.message}.`, 'Mend it there; JSON is read too.')
+    throw new UsageError(`${place} cannot be read: ${wrong.message}.`, 'Correct it there. JSON is accepted too.')
   }
   try {
     return document.toJS()

@@ -131,7 +131,7 @@ describe('artifacts on the command line', () => {
     for (const name of ['a.txt', 'link.txt']) {
       const { code, err } = await artifacts(['get', text, '--out', name])
       assert.equal(code, 2)
-      assert.match(err, /is there already(.|\n)*--force/)
+      assert.match(err, /already exists(.|\n)*--force/)
     }
     assert.equal(readFileSync(join(folder, 'a.txt'), 'utf8'), 'mine')
     assert.equal((await artifacts(['get', text, '--out', 'link.txt', '--force'])).code, 0)

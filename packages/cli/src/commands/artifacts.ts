@@ -32,7 +32,7 @@ export const artifactCommands: readonly Command[] = [
     operands: [{ name: 'ID' }],
     options: {
       out: { value: 'FILE', help: 'Write to this file, or under its own name into this folder.' },
-      force: { help: 'With --out: replace a file that is there.' },
+      force: { help: 'With --out: replace an existing file.' },
       ...connectionOptions,
     },
     examples: ['witan artifacts get art_1 --out report.md', 'witan artifacts get art_1 | less'],

@@ -26,7 +26,7 @@ export const chatCommand: Command = {
   options: {
     ...parameterOptions,
     ...userOption,
-    id: { value: 'ID', help: 'The conversation to go on with; what it waits for is asked first.' },
+    id: { value: 'ID', help: 'The conversation to continue; its open questions come first.' },
     ...reasoningOption,
     ...connectionOptions,
   },

@@ -9,7 +9,7 @@ import { print, type Terminal } from '../terminal.ts'
 /** Prints the sequence diagram of one run. */
 export const diagramCommand: Command = {
   name: 'conversations diagram',
-  summary: 'Print who said what to whom in a run, in numbered arrows.',
+  summary: 'Print a run as a sequence diagram: who said what to whom.',
   operands: [{ name: 'ID' }],
   options: {
     run: { value: 'RUN', help: 'A run of the conversation; default: its latest.' },

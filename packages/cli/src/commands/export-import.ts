@@ -39,7 +39,7 @@ export const movingCommands: readonly Command[] = [
   },
   {
     name: 'import',
-    summary: 'Load a file of export into a store of either kind. Items that already exist unchanged are skipped.',
+    summary: 'Load a file of witan export into any store. Items that already exist unchanged are skipped.',
     operands: [{ name: 'FILE' }],
     options: configOption,
     run: importAll,

@@ -43,7 +43,7 @@ export const interruptionCommands: readonly Command[] = [
       approve: { help: 'Approve the call.' },
       deny: { help: 'Deny the call, or decline the policy.' },
       arguments: { value: 'JSON', help: 'Approve with these arguments instead.' },
-      reason: { value: 'TEXT', help: 'Why; the model reads it where a call is denied.' },
+      reason: { value: 'TEXT', help: 'The reason; if a call is denied, the model reads it.' },
       choose: {
         value: 'QUESTION=OPTION',
         multiple: true,

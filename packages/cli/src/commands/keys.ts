@@ -22,13 +22,13 @@ const where = { ...databaseOption, ...jsonOption, ...connectionOptions }
 export const keyCommands: readonly Command[] = [
   {
     name: 'keys create',
-    summary: 'Create an API key and print it: it is shown this once.',
+    summary: 'Create an API key and print it. It is shown only once.',
     options: {
-      id: { value: 'user:PERSON', help: 'Whom the key speaks for; without it the key is a principal of its own.' },
-      role: { value: 'ROLE', multiple: true, help: 'admin, run, answer, read, or a word of yours; repeatable.' },
-      name: { value: 'TEXT', help: 'What you call the key.' },
+      id: { value: 'user:PERSON', help: 'The principal that the key acts for; default: a principal of its own.' },
+      role: { value: 'ROLE', multiple: true, help: 'admin, run, answer, read, or a role of your own; repeatable.' },
+      name: { value: 'TEXT', help: 'A name for the key.' },
       address: { value: '@LOCAL@DOMAIN', help: 'The address of the person.' },
-      expires: { value: 'TIME', help: 'When the key ends, such as 90d, 12h, 30m or 45s; default: never.' },
+      expires: { value: 'TIME', help: 'When the key expires, such as 90d, 12h, 30m or 45s; default: never.' },
       ...where,
     },
     examples: [

@@ -15,7 +15,7 @@ export const peopleCommand: Command = {
   summary: 'List who takes part in a conversation, add a person, or remove one.',
   operands: [{ name: 'ID' }],
   options: {
-    add: { value: 'PERSON', help: 'Add this person; what agents may ask changes with the next run.' },
+    add: { value: 'PERSON', help: 'Add this person; agents may ask the person from the next run on.' },
     remove: { value: 'PERSON', help: 'Remove this person; what waits for the person is cancelled.' },
     name: { value: 'NAME', help: 'With --add: the name; default: the one that an agent gives.' },
     role: { value: 'ROLE', multiple: true, help: 'With --add: a role of the person.' },

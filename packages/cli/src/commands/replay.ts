@@ -18,8 +18,8 @@ export const replayCommand: Command = {
   summary: 'Play an exported conversation again, with the replies in it, and compare the logs.',
   operands: [{ name: 'FILE' }],
   options: {
-    conversation: { value: 'ID', help: 'Which one, if the file holds several.' },
-    to: { value: 'URL', help: 'Store it there: file:… or postgres://…, a store that holds nothing yet.' },
+    conversation: { value: 'ID', help: 'The one to use if the file holds several.' },
+    to: { value: 'URL', help: 'Store the result here: file:… or postgres://…; the store must be empty.' },
     model: { value: 'NAME', help: 'From a step on ask this model of the configuration, and compare both trees.' },
     from: { value: 'STEP', help: 'The first model reply, counted from 1, that --model gives; default 1.' },
     ...jsonOption,

@@ -18,7 +18,7 @@ export const runCommand: Command = {
   options: {
     ...parameterOptions,
     ...userOption,
-    id: { value: 'ID', help: 'The conversation to start or go on with, such as chats/7; else a new one.' },
+    id: { value: 'ID', help: 'The conversation to start or continue, such as chats/7; default: a new one.' },
     attach: { value: 'FILE', multiple: true, help: 'A file to send with the message; may be given several times.' },
     wait: { help: 'Wait until its background tasks have ended, and show their follow-ups.' },
     json: { help: 'Print events, one JSON a line, and the result as the last line.' },

@@ -25,7 +25,7 @@ const one = [{ name: 'ID' }]
 export const taskCommands: readonly Command[] = [
   {
     name: 'tasks list',
-    summary: 'List the work in the background, the newest first.',
+    summary: 'List background tasks, the newest first.',
     options: {
       live: { help: 'Only what has not ended.' },
       limit: { value: 'N', help: 'At most N; default 20.' },
@@ -47,8 +47,8 @@ export const taskCommands: readonly Command[] = [
     summary: 'Send a message to a task; it reads the message at its next step.',
     operands: [...one, { name: 'TEXT' }],
     options: {
-      wait: { help: 'Wait for what it says to that.' },
-      timeout: { value: 'SECONDS', help: 'Wait at most so long; 30 unless given.' },
+      wait: { help: 'Wait for the reply.' },
+      timeout: { value: 'SECONDS', help: 'Wait at most this long; default 30.' },
       ...jsonOption,
       ...connectionOptions,
     },

@@ -47,7 +47,7 @@ export async function lookAtAgents(config: Config, stored: readonly object[]): P
     const isOfSource = isWitanError(error) && error.path?.startsWith('sources.') === true
     if (isOfSource)
       return [warning('agents', 'Not checked: they cannot be without their sources.', 'Mend the source first.')]
-    return [refused('agents', error, 'witan check tells more.')]
+    return [refused('agents', error, 'Run witan check for details.')]
   }
 }
 

@@ -145,7 +145,7 @@ async function repeated(context: CommandContext, log: ConversationLog, run: stri
 function notOpen(id: string): WitanError {
   return new WitanError(
     'ACTION_NOT_FOUND',
-    `There is no open interruption \`${id.slice(0, 80)}\` in this conversation that you may answer so.`,
+    `There is no open interruption \`${id.slice(0, 80)}\` in this conversation that you may answer in this way.`,
     {
       path: 'answers',
       hint: 'GET the conversation for the open ones. `actionResponses` answer actions only, `answers` all kinds.',

@@ -18,7 +18,7 @@ const hints = {
 
 /** The error for a method that the principal does not reach, where nothing is named by an id. */
 export function nothingHere(): WitanError {
-  return new WitanError('NOT_FOUND', 'There is nothing here.', { hint: 'It may need another role.' })
+  return new WitanError('NOT_FOUND', 'There is nothing here.', { hint: 'You may need another role.' })
 }
 
 interface About {

@@ -18,7 +18,7 @@ export function moveOn(call: WorkflowCall, job: Job): void {
   else if (next.kind === 'start') startSteps(call, job, next.steps)
 }
 
-const failedHint = 'Look at the step that failed; `onError: "continue"` goes on without it.'
+const failedHint = 'Look at the step that failed; with `onError: "continue"` the workflow continues without it.'
 
 /** Records the starts of steps, all or none. */
 function startSteps(call: WorkflowCall, job: Job, places: readonly StepPlace[]): void {

@@ -74,7 +74,7 @@ function rateLimitsOf(connections: ReadonlyMap<string, Connection>, clock: Clock
 const longestIntervalMs = 3_600_000
 
 function wrongRate(path: string, form: string): WitanError {
-  return new WitanError('CONFIG_INVALID', `\`${path}\` must be ${form}.`, { path, hint: 'Leave it out for no bound.' })
+  return new WitanError('CONFIG_INVALID', `\`${path}\` must be ${form}.`, { path, hint: 'Leave it out for no limit.' })
 }
 
 function sameModel(id: string): WitanError {

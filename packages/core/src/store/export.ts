@@ -329,11 +329,7 @@ function whatIs(item: ExportItem): string {
 /** The error for an item whose name is taken. */
 export function takenError(item: ExportItem): WitanError {
   const what = whatIs(item)
-  return new WitanError(
-    'NAME_TAKEN',
-    `${what} of database \`${item.database}\` is there already, with other content.`,
-    {
-      hint: 'Import into a store of its own, before anything else is stored in it.',
-    },
-  )
+  return new WitanError('NAME_TAKEN', `${what} of database \`${item.database}\` already exists with other content.`, {
+    hint: 'Import into a store of its own, before anything else is stored in it.',
+  })
 }

@@ -39,8 +39,8 @@ test('[F15] what is too long is cut, and the cut says how much there was', () =>
 test('[F15] what is no JSON fails the call, in words, and not the run', () => {
   const circle: Record<string, unknown> = {}
   circle['self'] = circle
-  assert.equal(given('it', circle).failure?.detail, '`it` gave a value that is no JSON: it refers to itself')
-  assert.match(given('it', 12n).failure?.detail ?? '', /^`it` gave a value that is no JSON: .*BigInt/)
+  assert.equal(given('it', circle).failure?.detail, '`it` returned a value that is not JSON: it refers to itself')
+  assert.match(given('it', 12n).failure?.detail ?? '', /^`it` returned a value that is not JSON: .*BigInt/)
   const toJSON = () => {
     throw new Error('not this')
   }

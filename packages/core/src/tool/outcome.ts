@@ -65,7 +65,8 @@ export const MOST_RESULT_CHARACTERS = 256_000
  */
 export function given(name: string, value: unknown): ResultOutcome {
   const text = typeof value === 'string' ? value : jsonOf(value)
-  if (text instanceof Error) return failed('TOOL_FAILED', `\`${name}\` gave a value that is no JSON: ${text.message}`)
+  if (text instanceof Error)
+    return failed('TOOL_FAILED', `\`${name}\` returned a value that is not JSON: ${text.message}`)
   if (text.length <= MOST_RESULT_CHARACTERS) return result(jsonDepth(text) > maxJsonDepth ? text : value)
   const kept = text.slice(0, MOST_RESULT_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
   return result(kept + cutMark(kept.length, text.length), true)

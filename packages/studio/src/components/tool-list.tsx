@@ -15,11 +15,11 @@ interface Listed {
 }
 
 const kinds: Readonly<Record<Listed['kind'], string>> = {
-  query: 'Reads a database with a fixed text.',
-  action: 'The application carries it out; the run waits for that.',
-  tool: 'A function in the process of the server.',
+  query: 'Reads a database with a fixed query.',
+  action: 'The application runs it; the run waits for the result.',
+  tool: 'A function in the server process.',
   agent: 'Another agent, which works on a task.',
-  question: 'Asks with options; the run waits for the answer.',
+  question: 'Asks a question with options; the run waits for the answer.',
   message: 'Writes to a person; the run waits for the answer.',
 }
 
@@ -27,7 +27,7 @@ const kinds: Readonly<Record<Listed['kind'], string>> = {
 export function ToolList({ agent }: { readonly agent: StoredAgent }) {
   const tools = toolsOf(agent)
   if (tools.length === 0)
-    return <p className="mt-1 text-muted">It has none: its model can only answer, or ask others.</p>
+    return <p className="mt-1 text-muted">It has no tools: its model can only answer, or ask other agents.</p>
   return (
     <ul data-testid="tools" className="mt-2 border-t border-line">
       {tools.map((tool) => (
@@ -59,7 +59,7 @@ function Details({ tool: { sql, schema } }: { readonly tool: Listed }) {
       <summary className="cursor-pointer text-xs text-accent">{sql === undefined ? 'Arguments' : 'Query'}</summary>
       <div className="mt-2 space-y-2">
         {sql !== undefined && <TextBlock label="SQL" text={sql} />}
-        {schema != null && <JsonBlock label="What the model gives" value={schema} />}
+        {schema != null && <JsonBlock label="Arguments that the model writes" value={schema} />}
       </div>
     </details>
   )
@@ -72,7 +72,7 @@ function Condition({ approval }: { readonly approval: ToolApproval }) {
       <div className="mt-2 space-y-2">
         <p>{approvalWords(approval)}</p>
         {approval.schemas.map((schema) => (
-          <JsonBlock key={JSON.stringify(schema)} label="A person releases calls that fit" value={schema} />
+          <JsonBlock key={JSON.stringify(schema)} label="A person approves calls with these arguments" value={schema} />
         ))}
       </div>
     </details>

@@ -10,7 +10,7 @@ const batchMs = 40
 
 const lost = Object.assign(new Error('The server does not have this conversation any more.'), {
   code: 'NOT_FOUND',
-  hint: 'It was deleted, or its store was in memory and the server started anew. What you see was read before.',
+  hint: 'It was deleted, or its store was in memory and the server restarted. This page shows what it read before.',
 })
 
 /** The conversation so far; `error` once the stream is lost for good. `retry` goes on after the last event that was read. */

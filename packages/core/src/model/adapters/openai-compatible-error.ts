@@ -60,7 +60,7 @@ export function errorOfText(text: string, called: Called): ModelCallError {
     const message = `${called.name} answered with a web page. Is "baseUrl" right, such as ending in /v1?`
     return new ModelCallError(message, { retryable: false, trouble: 'access' })
   }
-  return new ModelCallError(`${called.name} sent something that is no JSON: ${clean(text, called)}`, {
+  return new ModelCallError(`${called.name} sent text that is not JSON: ${clean(text, called)}`, {
     retryable: true,
   })
 }

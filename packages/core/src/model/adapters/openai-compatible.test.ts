@@ -212,7 +212,7 @@ test('a connection that breaks after the finish reason leaves a whole reply', as
 
 test('what is no chat completion says so', async () => {
   assert.match(failure(await play(raw('<!doctype html><p>Welcome'))).message, /web page.*baseUrl/)
-  assert.match(failure(await play(raw('data: {"choices":[\n\n'))).message, /no JSON/)
+  assert.match(failure(await play(raw('data: {"choices":[\n\n'))).message, /not JSON/)
   assert.match(failure(await play(raw('Not found'))).message, /in the middle/)
 })
 

@@ -85,7 +85,7 @@ function connect(options: OpenAICompatibleOptions): Connection {
     // The address is not repeated, because it may hold a password.
     throw new WitanError('CONFIG_INVALID', '`baseUrl` is no http or https address.', {
       path: 'baseUrl',
-      hint: 'Such as `http://127.0.0.1:11434/v1`: what stands before `/chat/completions`.',
+      hint: 'Write the part before `/chat/completions`, such as `http://127.0.0.1:11434/v1`.',
     })
   }
   const url = new URL(baseUrl)

@@ -41,8 +41,8 @@ export function unavailable(error: unknown): WitanError {
   if (isWitanError(error)) return error
   const hint =
     troubleOf(error) === 'lost'
-      ? 'Look whether the PostgreSQL server runs and can be reached, then try again.'
-      : "Look into the PostgreSQL server's log, at its free space and at the rights of the roles."
+      ? 'Check that the PostgreSQL server runs and is reachable, then try again.'
+      : "Check the PostgreSQL server's log, its free disk space and the rights of the roles."
   const state = sqlState(error)
   const detail = `PostgreSQL failed: ${textOf(error)}.`
   // Statements sent to a silent server may still arrive after the caller got this error.
