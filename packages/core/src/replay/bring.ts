@@ -7,7 +7,6 @@ import { makeEntry } from '../conversation/entry.ts'
 import { principalOf } from '../identity/principal.ts'
 import type { Append, ConversationRow, ParticipantRow, Settlement } from '../store/store.ts'
 import type { Parts } from '../runtime/wiring.ts'
-import { choose } from './choices.ts'
 import { epochOf, isBrought } from './lookahead.ts'
 import { ahead, nextIn, type Script, stopScript } from './script.ts'
 import type { ReplayStage } from './stage.ts'
@@ -19,7 +18,7 @@ export interface Replayed {
 }
 
 /** Delivers the next entries of the log that one request from outside brought together. */
-export async function bring({ parts, script, turns: { choices } }: ReplayStage, of: Replayed): Promise<void> {
+export async function bring({ parts, script }: ReplayStage, of: Replayed): Promise<void> {
   const first = nextIn(script) as Entry
   if (first.appendNo > 0 && first.type === 'message') {
     if (!(await beginRun(parts, script, of.row))) stopScript(script)
@@ -27,9 +26,7 @@ export async function bring({ parts, script, turns: { choices } }: ReplayStage, 
   }
   const { database, id } = of.row
   const log = await parts.warm.latest(database, id)
-  const most = await broughtTogether(parts, script, database)
-  const fewer = choose(choices, 'together', { at: script.at, options: most.length })
-  const together = fewer === 0 ? most : most.slice(0, fewer)
+  const together = await broughtTogether(parts, script, database)
   const live = together.filter((entry) => entry.type !== 'participant' && !isLateNotice(entry))
   const message = together.find(({ type }) => type === 'message')
   const hide = together.flatMap(({ type, body }) => (type === 'notice' ? (body.hidden ?? []) : []))

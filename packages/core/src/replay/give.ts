@@ -1,5 +1,5 @@
 /** Gives waiting models and tools their replies and outcomes from the log. */
-import type { Entry, ErrorBody, ModelEndBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
+import type { Entry, ErrorBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
 import type { ModelNote } from '../model/model.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
 import { askingOf, childOf, failureOf, failureWords, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
@@ -21,13 +21,14 @@ export async function give(stage: ReplayStage, contents: Contents): Promise<bool
   // What a later owner of the job records is not given to this one.
   if ((turns.jobs.get(entry.job)?.identity.epoch ?? entry.epoch) < entry.epoch) return false
   const asked = pending.replies.get(place.call)
-  if (type === 'end' && kind === 'model') return giveReply(stage, entry.body, asked)
+  if (type === 'end' && kind === 'model') return giveReply(stage, entry, asked)
   if (!isAnswer(turns, entry)) return false
   if (asked !== undefined && type === 'notice' && toldCodes.has(body.code)) {
     asked.options.tell?.(body as ModelNote)
     return true
   }
   if (asked !== undefined && (type === 'notice' || kind === 'agent')) return giveEnd(stage, asked)
+  if (type === 'notice') return giveAsking(stage, entry)
   const tool = pending.tools.get(place.call) ?? pending.tools.get(place.parentCall ?? '')
   if (tool === undefined) return false
   await giveOutcome(stage, { entry, tool, contents })
@@ -51,15 +52,14 @@ function giveEnd(stage: ReplayStage, asked: PendingReply): boolean {
   return false
 }
 
-function giveReply(stage: ReplayStage, body: ModelEndBody, asked: PendingReply | undefined): boolean {
+function giveReply(
+  stage: ReplayStage,
+  entry: Entry & { readonly type: 'end'; readonly kind: 'model' },
+  asked: PendingReply | undefined,
+): boolean {
+  const { body } = entry
   const { script, pending } = stage
-  if (body.purpose === 'progress') {
-    const tool = progressOf(stage)
-    if (tool === null) return false
-    pending.tools.delete(tool.tool.call)
-    tool.tool.finish(outcomeOf(tool.end, tool.spent))
-    return true
-  }
+  if (body.purpose === 'progress') return giveAsking(stage, entry)
   if (asked === undefined || (body.purpose === 'summary') !== (asked.summary !== null)) return false
   pending.replies.delete(asked.call)
   asked.answer(
@@ -77,22 +77,22 @@ function summaryText(entries: Iterable<Entry>, { summary }: PendingReply): strin
   return ''
 }
 
-/** The tool that called a model itself: its model calls stand before its end. */
-function progressOf({ script, pending }: ReplayStage): {
-  readonly tool: PendingTool
-  readonly end: ToolOver
-  readonly spent: readonly ModelSpending[]
-} | null {
-  const spent: ModelSpending[] = []
-  for (const entry of ahead(script)) {
-    if (entry.type === 'end' && entry.kind === 'model' && entry.body.purpose === 'progress') {
-      spent.push(spendingOf(entry.body))
-      continue
-    }
+/** Ends the tool that called a model itself and ends next in the job: its model calls, and a note that one was lost, stand before its end. */
+function giveAsking({ script, pending }: ReplayStage, { job, type }: Entry): boolean {
+  let spent: ModelSpending[] = []
+  for (const entry of aheadOfJob(script, job)) {
+    const isSpending = entry.type === 'end' && entry.kind === 'model' && entry.body.purpose === 'progress'
     const tool = pending.tools.get(entry.place.call)
-    return tool === undefined || !isToolOver(entry) ? null : { tool, end: entry, spent }
+    const state = tool?.context.state
+    if (tool !== undefined && state !== undefined && isToolOver(entry)) {
+      pending.tools.delete(tool.call)
+      state.isAsking = type === 'notice' && !state.isLost
+      tool.finish(outcomeOf(entry, spent))
+      return true
+    }
+    spent = isSpending ? [...spent, spendingOf(entry.body)] : []
   }
-  return null
+  return false
 }
 
 type ToolOver = Entry & { readonly kind: 'tool'; readonly type: 'end' | 'error' }

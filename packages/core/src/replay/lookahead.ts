@@ -59,6 +59,35 @@ export function endCodeOf(script: Script, job: string): string | null {
   return null
 }
 
+/** Whether an entry only closes what a job has begun, since it was cancelled or has failed. */
+export function isClosing({ type, kind, place, body }: Entry, job: string): boolean {
+  if (type === 'resolved') return true
+  if (type === 'notice') return body.code === 'USAGE_INCOMPLETE' || body.code === 'PROTOCOL_UNFINISHED'
+  if (type === 'task') return place.call === job && endedAs.has(body.status)
+  if (type === 'error') return body.code === 'RUN_CANCELLED' || (kind === 'agent' && place.call === job)
+  return type === 'end' && kind === 'agent' && body.finishReason === 'cancelled'
+}
+
+const endedAs: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled'])
+
+/** How many model calls a job cuts off in this epoch, as its end says; null if it does not end in it. */
+export function lostAhead(
+  script: Script,
+  { id, epoch }: { readonly id: string; readonly epoch: number },
+): number | null {
+  for (const entry of aheadOfCall(script, id)) {
+    const { type, kind, body } = entry
+    if (kind === 'agent' && type !== 'start') return entry.epoch === epoch ? (body.lost ?? 0) : null
+  }
+  return null
+}
+
+/** Whether a job only closes what it has begun from here on. */
+export function onlyCloses(script: Script, job: string): boolean {
+  for (const entry of aheadOfJob(script, job)) if (!isClosing(entry, job)) return false
+  return true
+}
+
 /** The next start of a run; null if there is none. */
 export function nextRunStart(script: Script): AgentStartBody | null {
   for (const { type, kind, place, body } of ahead(script))

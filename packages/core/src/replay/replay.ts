@@ -4,7 +4,6 @@ import type { Entry } from '@witan/protocol/entries'
 import { traceIdOf } from '../identity/trace.ts'
 import type { Store } from '../store/store.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
-import { type Choices, createChoices, otherPlans } from './choices.ts'
 import { bring, notReplayable } from './bring.ts'
 import { give, provoke } from './give.ts'
 import { type Prepared, prepared, type ReplaySource } from './prepare.ts'
@@ -14,7 +13,7 @@ import { type Difference, nextIn, stopScript } from './script.ts'
 import { end, type ReplayStage } from './stage.ts'
 import { takeOver } from './take-over.ts'
 import { compareTrees, type TreeChange } from './tree-diff.ts'
-import { force, wake } from './turns.ts'
+import { force, type Holds, wake } from './turns.ts'
 
 export type { Difference } from './script.ts'
 export type { ReplaySource } from './prepare.ts'
@@ -42,56 +41,43 @@ export interface ReplayOptions {
 }
 
 /**
- * Plays a conversation again in a fresh store in memory. No model and no tool is called. It ends at the first entry that differs. What
- * met in one instant may have come in more than one order: then the replay tries the others too, and reports the one that came furthest. Throws
+ * Plays a conversation again in a fresh store in memory. No model and no tool is called. It ends at the first entry that differs. Throws
  * `BODY_INVALID` before anything is played if the export has something that a replay does not play again.
  */
 export async function replay(source: ReplaySource, options: ReplayOptions = {}): Promise<ReplayReport> {
   let best = await playOnce(source, new Map(), options)
-  const { length } = source.whole.entries
-  const search = { source, left: Math.max(fewestAttempts, Math.min(mostAttempts, Math.floor(mostEntries / length))) }
-  while (best.report.difference !== null) {
-    const better = (await further(search, best, { depth: 1 })) ?? (await further(search, best, { depth: 2 }))
-    if (better === null) break
+  for (let better: Played | null = best; better !== null && better.report.difference !== null; ) {
     best = better
+    better = await withLaterReport(source, best)
+    if (better !== null) best = better
   }
   return best.report
 }
 
-/** How often a log that differs is tried otherwise, and how many entries are played for that; of a long log a few attempts at least. */
-const mostAttempts = 300
-const mostEntries = 200_000
-const fewestAttempts = 24
-/** How far an attempt may fall behind and still be worth a second choice. */
-const nearby = 4
+/** How many of the last appends before a difference may have been reported later than they were. */
+const mostHeld = 8
+
+/**
+ * Plays again with the report of one more append held until the entry that differs: what was decided just after an append did not see it. The
+ * nearest is tried first. Null if none gets further.
+ */
+async function withLaterReport(source: ReplaySource, { holds, stored, report }: Played): Promise<Played | null> {
+  const until = report.entries + 1
+  for (const at of stored
+    .filter((one) => one < until)
+    .slice(-mostHeld)
+    .reverse()) {
+    const played = await playOnce(source, new Map(holds).set(at, until), {})
+    if (played.report.difference === null || played.report.entries > report.entries) return played
+  }
+  return null
+}
 
 interface Played {
   readonly report: ReplayReport
-  readonly choices: Choices
-}
-
-interface Search {
-  readonly source: ReplaySource
-  left: number
-}
-
-/** A replay that gets further than `goal`, and differs from another one in up to `depth` choices; null if there is none. */
-async function further(
-  search: Search,
-  { choices, report }: Played,
-  { depth, goal = report.entries }: { readonly depth: number; readonly goal?: number },
-): Promise<Played | null> {
-  for (const plan of otherPlans(choices)) {
-    if (search.left === 0) return null
-    search.left -= 1
-    const played = await playOnce(search.source, plan, {})
-    const { difference, entries } = played.report
-    if (difference === null || entries > goal) return played
-    if (depth === 1 || entries < goal - nearby) continue
-    const found = await further(search, played, { depth: depth - 1, goal })
-    if (found !== null) return found
-  }
-  return null
+  readonly holds: Holds
+  /** The positions behind the appends that were stored. */
+  readonly stored: readonly number[]
 }
 
 /** What came of going on with another model. `difference` is set if the log could not be followed up to the step: then nothing was asked. */
@@ -124,12 +110,11 @@ interface PlayOptions extends ReplayOptions {
   readonly other?: OtherModel
 }
 
-async function playOnce(source: ReplaySource, plan: Choices['plan'], options: PlayOptions): Promise<Played> {
-  const choices = createChoices(plan)
+async function playOnce(source: ReplaySource, holds: Holds, options: PlayOptions): Promise<Played> {
   const { onProgress, upTo = source.whole.entries.length, other } = options
   const store = memoryStore({ now: () => source.whole.row.createdAt, maxRestingMs: Number.POSITIVE_INFINITY })
   await store.open()
-  const playing = await prepared(source, store, choices)
+  const playing = await prepared(source, store, holds)
   const { stage } = playing
   const { script } = stage
   const copied = script.at
@@ -151,7 +136,11 @@ async function playOnce(source: ReplaySource, plan: Choices['plan'], options: Pl
     .filter(isRunStart)
     .map(({ place: { run } }) => ({ id: run, traceId: traceIdOf(database, run) }))
   const { difference, at: entries } = script
-  return { report: { database, conversation: whole.row.id, entries, copied, runs, difference, store }, choices }
+  return {
+    report: { database, conversation: whole.row.id, entries, copied, runs, difference, store },
+    holds,
+    stored: stage.turns.stored,
+  }
 }
 
 function isRunStart({ type, kind, place }: Entry): boolean {

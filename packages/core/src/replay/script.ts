@@ -97,20 +97,11 @@ export function aheadOfCall(script: Script, call: string): Generator<Entry, void
   return along(script, script.calls.get(call))
 }
 
-function* along(script: Script, track: Track | undefined): Generator<Entry, void, void> {
-  for (const index of indicesAlong(script, track)) yield script.entries[index] as Entry
-}
-
-function* indicesAlong({ at }: Script, track: Track | undefined): Generator<number, void, void> {
+function* along({ at, entries }: Script, track: Track | undefined): Generator<Entry, void, void> {
   if (track === undefined) return
   const { indices } = track
   while ((indices[track.next] ?? at) < at) track.next += 1
-  for (let index = track.next; index < indices.length; index += 1) yield indices[index] as number
-}
-
-/** The positions that the log has after each further entry of a job. */
-export function* positionsOfJob(script: Script, job: string): Generator<number, void, void> {
-  for (const index of indicesAlong(script, script.jobs.get(job))) yield index + 1
+  for (let index = track.next; index < indices.length; index += 1) yield entries[indices[index] as number] as Entry
 }
 
 /** Append numbers of one epoch. */

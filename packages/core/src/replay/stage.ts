@@ -1,5 +1,6 @@
 /** A runtime for a replay: models and tools wait for the log, ids and times are those of the log, and jobs go on when the log does. */
 import type { AgentData } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
 import { type Clock, systemClock } from '../identity/clock.ts'
 import type { Environment } from '../job/environment.ts'
 import type { Append, AppendResult, JobRow, Store } from '../store/store.ts'
@@ -8,18 +9,19 @@ import { failed } from '../tool/outcome.ts'
 import type { RuntimeOptions } from '../runtime/options.ts'
 import { type Parts, wire } from '../runtime/wiring.ts'
 import { idsOf, type ScriptIds } from './ids.ts'
-import { attemptAhead, isLostAhead, nextRunStart, refusalAhead } from './lookahead.ts'
+import { attemptAhead, isLostAhead, nextOfJob, nextRunStart, refusalAhead } from './lookahead.ts'
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
 import { ahead, isRecorded, nextIn, numberAhead, type Script, takeEntry } from './script.ts'
-import type { Choices } from './choices.ts'
-import { arrived, createTurns, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
+import { arrived, createTurns, type Holds, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
 
 /** A replay's runtime, and what drives it. A crash in the log ends the runtime; the next one begins with what is stored. */
 export interface ReplayStage {
   readonly options: StageOptions
   parts: Parts
-  /** Whether the runtime's process has died. */
-  life: { isOver: boolean }
+  /** Whether the runtime's process has died, and how many died before. */
+  life: Life
+  /** The process in which each job was last claimed. */
+  readonly lives: Map<string, number>
   readonly script: Script
   readonly pending: Pending
   readonly turns: Turns
@@ -29,11 +31,17 @@ export interface ReplayStage {
   readonly reports: unknown[]
 }
 
+/** One process of a replay. */
+interface Life {
+  readonly number: number
+  isOver: boolean
+}
+
 /** What a stage is made from. */
 export interface StageOptions {
   readonly store: Store
   readonly script: Script
-  readonly choices: Choices
+  readonly holds: Holds
   readonly tools: readonly FunctionTool[]
   readonly sources: readonly string[]
   /** The ids of the models by the name that agents use. */
@@ -49,10 +57,19 @@ export interface StageOptions {
 export function createReplayStage(options: StageOptions): ReplayStage {
   const { script } = options
   const pending: Pending = { replies: new Map(), tools: new Map(), isOver: false }
-  const turns = createTurns(script, pending, options.choices)
-  const known = { options, script, pending, turns, timers: new ReplayTimers(script), ids: idsOf(script), reports: [] }
+  const turns = createTurns(script, pending, options.holds)
+  const known = {
+    options,
+    script,
+    pending,
+    turns,
+    timers: new ReplayTimers(script),
+    ids: idsOf(script),
+    reports: [],
+    lives: new Map(),
+  }
   turns.decides = (job) => known.ids.takeBack(job)
-  const life = { isOver: false }
+  const life = { number: 0, isOver: false }
   return { ...known, life, parts: partsOf(known, life) }
 }
 
@@ -61,11 +78,12 @@ export function restart(stage: ReplayStage): void {
   const { turns } = stage
   end(stage)
   turns.jobs.clear()
+  turns.arriving.clear()
   turns.waiting = []
   turns.launches = []
   stage.timers.clear()
   stage.ids.takeBack()
-  stage.life = { isOver: false }
+  stage.life = { number: stage.life.number + 1, isOver: false }
   stage.parts = partsOf(stage, stage.life)
 }
 
@@ -146,7 +164,8 @@ function following(
     launch(jobs, log) {
       for (const job of jobs) {
         const status = job.kind === 'task' ? log.state.tasks.get(job.id)?.loggedStatus : 'running'
-        const begin = () => void claimed(known, job).then((row) => env.launch([row], log))
+        known.lives.set(job.id, life.number)
+        const begin = () => void claimed(known, job).then((row) => row !== null && env.launch([row], log))
         launch(turns, status === 'running' ? null : job.id, begin)
       }
     },
@@ -166,17 +185,18 @@ function following(
 
 /**
  * A job as its owner works on it. If the log goes on in a later epoch, it was released and claimed again in between, which left no entry.
- * A request that is to come before may wake it into that epoch too.
+ * A request that is to come before may wake it into that epoch too. Null if this owner records nothing.
  */
-async function claimed({ options: { store }, script, turns }: Known, job: JobRow): Promise<JobRow> {
+async function claimed({ options: { store }, script, turns }: Known, job: JobRow): Promise<JobRow | null> {
   const { id, owner } = job
   let row = job
   // A job that this runtime works on is released by an entry of the log.
   if (turns.jobs.get(id)?.identity.epoch === job.epoch) return job
   for (const entry of ahead(script)) {
     if (entry.job !== id) continue
-    // A lost job is taken over by an entry of the log.
-    if (entry.epoch === 0 || owner === null || attemptAhead(script, id) !== null) break
+    if (entry.epoch === 0 || owner === null) break
+    // Its owner was lost before it recorded anything: the next one begins by the log's own entry.
+    if (attemptAhead(script, id) !== null) return entry.epoch > row.epoch ? null : row
     while (row.epoch < entry.epoch) {
       await store.releaseJobs(owner, [id])
       const found = (await store.claimJobs({ owner, leaseMs, limit: 1 })).find((one) => one.id === id)
@@ -228,21 +248,46 @@ export class ReplayTimers implements Clock {
  * The same store, but the log decides what becomes of the end of a job: an append with an end that the log does not have was refused,
  * since something had arrived meanwhile, and one that it has was stored. Entries that no job recorded are compared once they are stored.
  */
-function followedStore({ options: { store }, script, turns, ids }: Known, life: ReplayStage['life']): Store {
+function followedStore(known: Known, life: ReplayStage['life']): Store {
+  const {
+    options: { store },
+    script,
+    turns,
+    ids,
+  } = known
   return {
     ...store,
     claimJobs: (claim) => (life.isOver ? silence() : store.claimJobs(claim)),
     async append(append) {
       if (life.isOver) return silence()
+      for (const { kind, id } of append.jobs ?? []) if (kind === 'wake') await letGo(known, append.database, id)
       const stored = await appendInTurn(store, turns, append)
       if (stored.ok) for (const entry of append.entries) takeEntry(script, entry)
       else ids.takeBack()
-      const { fence } = append
-      const brought = append.entries.find(({ job, epoch }) => epoch === 0 && job !== fence?.job)
-      if (stored.ok) await arrived(turns, brought ?? null)
+      if (stored.ok) await arrived(turns, broughtTo(turns, append, stored.jobs))
       return life.isOver ? silence() : stored
     },
   }
+}
+
+/** Lets a job go that is woken, as its owner had done: the log goes on in a later epoch, and does not say that a worker was lost. */
+async function letGo({ options: { store }, script, turns }: Known, database: string, id: string): Promise<void> {
+  const row = await store.getJob(database, id)
+  const next = nextOfJob(script, id)
+  if (row === null || row.owner === null || turns.jobs.has(id) || next === null || next.epoch <= row.epoch) return
+  if (attemptAhead(script, id) !== null || (next.type === 'notice' && next.body.code === 'USAGE_INCOMPLETE')) return
+  await store.releaseJobs(row.owner, [id])
+  for (let { epoch } = row; epoch < next.epoch - 1; epoch += 1) {
+    await store.claimJobs({ owner: row.owner, leaseMs, limit: 1 })
+    await store.releaseJobs(row.owner, [id])
+  }
+}
+
+/** What an append brings to jobs that are at work here: neither its own writer, nor one that it just made or claimed. */
+function broughtTo({ jobs }: Turns, { entries, fence }: Append, rows: readonly JobRow[]): readonly Entry[] {
+  const isHere = (id: string) =>
+    rows.every((row) => row.id !== id || row.epoch === jobs.get(id)?.identity.epoch) && id !== fence?.job
+  return entries.filter(({ job, epoch }) => epoch === 0 && isHere(job))
 }
 
 async function appendInTurn(store: Store, turns: Turns, append: Append): Promise<AppendResult> {

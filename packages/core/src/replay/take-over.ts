@@ -1,6 +1,6 @@
 /** Takes jobs of a replay over where the log goes on in a later epoch: their worker was lost, or had let them go. */
 import { endAllAsking } from '../job/lost-calls.ts'
-import type { Job } from '../job/job.ts'
+import { abortAll, type Job } from '../job/job.ts'
 import type { JobRow } from '../store/store.ts'
 import { attemptAhead, epochOf, isBrought } from './lookahead.ts'
 import { nextIn } from './script.ts'
@@ -23,22 +23,28 @@ export async function takeOver(stage: ReplayStage, place: Place): Promise<boolea
   const { store } = stage.options
   const row = await store.getJob(place.database, next.job)
   if (row === null || row.owner === null || row.endedAt !== null || row.epoch >= next.epoch) return false
-  if (next.type === 'notice' && next.body.code === 'USAGE_INCOMPLETE' && turns.jobs.has(row.id))
-    return letGo(stage, place)
-  if (turns.jobs.has(row.id)) await begin(stage, place, row.id)
+  const here = stage.parts.worker.live.get(row.id)
   const attempts = attemptAhead(script, row.id)
+  const isAsking = [...stage.pending.replies.values()].some(({ job }) => job === row.id)
+  const isNoted = next.type === 'notice' && next.body.code === 'USAGE_INCOMPLETE'
+  if (here !== undefined && attempts === null && (isNoted || !isAsking)) return letGo(here)
+  // Each lost attempt ended a process.
+  const losses = attempts === null ? 0 : attempts - row.attempts
+  if (turns.jobs.has(row.id) || (stage.lives.get(row.id) ?? 0) + losses > stage.life.number)
+    await begin(stage, place, row.id)
   const claimed = await claimUpTo(stage, row, { epoch: next.epoch, attempts: attempts ?? row.attempts })
   if (claimed === null) return false
   const { parts } = stage
+  stage.lives.set(row.id, stage.life.number)
   parts.worker.run(claimed, await parts.warm.latest(place.database, place.conversation))
   return true
 }
 
-/** The process dropped its fold, with all jobs on it, and took them up again: it notes the model calls that it had under way. */
-async function letGo({ parts, turns }: ReplayStage, { database, conversation }: Place): Promise<true> {
-  const log = await parts.warm.get(database, conversation)
-  turns.jobs.clear()
-  log.spoil('spoilt')
+/** The process dropped its fold, with the job on it, and took the job up again: it notes the model calls that it had under way. */
+function letGo(job: Job): true {
+  job.lifecycle.stopped ??= 'spoilt'
+  abortAll(job, 'spoilt')
+  job.changes.beat()
   return true
 }
 

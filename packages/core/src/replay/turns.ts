@@ -6,25 +6,30 @@ import type { PacedJob } from '../job/environment.ts'
 import type { Job } from '../job/job.ts'
 import { circumstances } from '../job/task.ts'
 import { decide, type Work } from '../run/decide.ts'
-import { choose, type Choices } from './choices.ts'
-import { attemptAhead, endCodeOf, isBrought, nextOfCall, nextOfJob, replyAhead } from './lookahead.ts'
+import { isCutOff, isUnseen, leftToLose } from './arrivals.ts'
+import { attemptAhead, endCodeOf, isBrought, nextOfCall, nextOfJob, onlyCloses, replyAhead } from './lookahead.ts'
 import { failureWords, toldCodes } from './outcomes.ts'
 import type { Pending } from './pending.ts'
-import { nextIn, numberAhead, positionsOfJob, type Script } from './script.ts'
+import { nextIn, numberAhead, type Script } from './script.ts'
+
+/** Until which position the report of an append is held, by the position behind the append. */
+export type Holds = ReadonlyMap<number, number>
 
 /** The turns of the jobs of a replay, and what waits for the log to go on. */
 export interface Turns {
   readonly script: Script
   readonly pending: Pending
-  readonly choices: Choices
   /** The jobs at work. */
   readonly jobs: Map<string, PacedJob>
   /** Counts decisions, so that a caller sees whether anything happened. */
   count: number
   /** A job that may go on although the log does not show why. */
   forced: string | null
-  /** What was brought to jobs that do not see it yet. */
-  readonly arriving: Set<{ readonly job: string; isDue(): boolean }>
+  readonly holds: Holds
+  /** The positions behind the appends that were stored. */
+  readonly stored: number[]
+  /** The appends whose reports are held, with the jobs that do not see yet what was brought to them. */
+  readonly arriving: Set<{ readonly jobs: ReadonlySet<string>; isDue(): boolean }>
   /** Set while jobs shall see what was brought to them. */
   isReleased: boolean
   /** Called with each job that decides. */
@@ -34,9 +39,9 @@ export interface Turns {
 }
 
 /** The turns of a script. */
-export function createTurns(script: Script, pending: Pending, choices: Choices): Turns {
+export function createTurns(script: Script, pending: Pending, holds: Holds): Turns {
   const none = { count: 0, forced: null, isReleased: false, decides: () => {}, waiting: [], launches: [] }
-  return { script, pending, choices, jobs: new Map(), arriving: new Set(), ...none }
+  return { script, pending, holds, jobs: new Map(), stored: [], arriving: new Set(), ...none }
 }
 
 /** Null if the job may decide now. Else it stores what it has, and asks again once the log has moved. */
@@ -86,63 +91,25 @@ export function force(turns: Turns, job: string): boolean {
 }
 
 /**
- * Resolves when a stored append is reported: in the order of the log. What was brought to a job may be seen only later, since what the job had
- * recorded before is stored behind it: all until the first entry that shows that it was seen, or as much as the replay chooses.
+ * Resolves when a stored append is reported: in the order of the log, and what was brought to jobs at work once the log shows that they see it.
+ * What a job recorded before it saw that is stored behind it.
  */
-export async function arrived(turns: Turns, brought: Entry | null): Promise<void> {
-  const { script, choices, arriving } = turns
+export async function arrived(turns: Turns, brought: readonly Entry[]): Promise<void> {
+  const { script, arriving, holds, stored } = turns
   const earlier = [...arriving]
-  if (brought !== null) {
-    const moments = momentsOf(turns, brought)
-    const chosen = choose(choices, `arrive ${brought.job}`, { at: script.at, options: moments.length })
-    const until = moments[chosen] ?? script.at
-    const arrival = { job: brought.job, isDue: () => turns.isReleased || nextIn(script) === null || script.at >= until }
+  const until = holds.get(script.at) ?? 0
+  stored.push(script.at)
+  if (brought.length > 0 || until > 0) {
+    const isDue = () => {
+      if (turns.isReleased || nextIn(script) === null) return true
+      return script.at >= until && !brought.some((entry) => isUnseen(turns, entry))
+    }
+    const arrival = { jobs: new Set(brought.map(({ job }) => job)), isDue }
     arriving.add(arrival)
-    while (!arrival.isDue()) await moved(turns)
+    while (!isDue()) await moved(turns)
     setImmediate(() => arriving.delete(arrival))
   }
   while (earlier.some((one) => arriving.has(one))) await moved(turns)
-}
-
-/** The positions at which a job may see what was brought to it; the first is the one that the log shows. */
-function momentsOf(turns: Turns, entry: Entry): readonly number[] {
-  const { script } = turns
-  const own = [...positionsOfJob(script, entry.job)].slice(0, soon)
-  const replies = own.filter((at) => isReply(script.entries[at - 1]))
-  const shown =
-    entry.type === 'cancel' ? unaware(script, entry.job) : entry.type === 'message' ? unread(turns, entry) : 0
-  return [...new Set([shown, script.at, ...own.slice(0, 3), ...replies.slice(0, 3)])]
-}
-
-/** Among how many entries of a job the moment is looked for. */
-const soon = 40
-
-function isReply(entry: Entry | undefined): boolean {
-  return entry?.type === 'end' && entry.kind === 'model'
-}
-
-/** After the last entry that a cancelled job still records as if it was not. */
-function unaware(script: Script, job: string): number {
-  let after = script.at
-  for (const at of positionsOfJob(script, job)) {
-    if (isOfCancel(script.entries[at - 1] as Entry)) return after
-    after = at
-  }
-  return after
-}
-
-/** After the last reply that was asked for without a message: each says how many it read. */
-function unread({ script, jobs }: Turns, { job, place }: Entry): number {
-  let waiting = jobs.get(job)?.run?.calls.get(place.call)?.document.inbox.length ?? 0
-  let after = script.at
-  for (const at of positionsOfJob(script, job)) {
-    const { type, kind, body, ...entry } = script.entries[at - 1] as Entry
-    if (type !== 'end' || kind !== 'model' || entry.place.call !== place.call || body.purpose !== undefined) continue
-    if (body.taken > waiting) return after
-    waiting -= body.taken
-    after = at
-  }
-  return after
 }
 
 /** Whether the next entry is one that this job records by itself, in this epoch: what a later owner records is not its own. */
@@ -154,11 +121,13 @@ export function isTurnOf(turns: Turns, { id, epoch }: { readonly id: string; rea
 
 /** Whether an entry is what a model or a tool under way gave. */
 export function isAnswer({ jobs, pending: { replies, tools } }: Turns, entry: Entry): boolean {
-  const { type, kind, place } = entry
+  const { type, kind, place, body } = entry
   if (type === 'end' && kind === 'model') return true
   const job = jobs.get(entry.job)
   if (job !== undefined && (job.lifecycle.failure !== null || job.run?.cancelled === true)) return false
   if (replies.has(place.call) && isOfModel(entry)) return true
+  if (type === 'notice' && body.code === 'USAGE_INCOMPLETE')
+    return [...tools.values()].some(({ owner, context }) => owner === place.call && context.state !== undefined)
   return tools.has((type === 'start' && kind === 'agent' ? place.parentCall : place.call) ?? '')
 }
 
@@ -166,7 +135,7 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
   const { script } = turns
   const { id, epoch } = job.identity
   if (script.difference !== null || script.isOpen) return true
-  for (const arrival of turns.arriving) if (arrival.job === id && arrival.isDue()) return false
+  for (const arrival of turns.arriving) if (arrival.jobs.has(id) && arrival.isDue()) return false
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   const next = nextIn(script)
   switch (decided.kind) {
@@ -182,17 +151,14 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
       // What it did until its process died was not stored.
       if ((nextOfJob(script, id)?.epoch ?? epoch) > epoch) return false
       if (!decided.work.every(({ kind }) => kind === 'think' || kind === 'act')) return isTurnOf(turns, job.identity)
-      return (
-        startsNow(turns, job, decided.work) ===
-        (choose(turns.choices, `start ${id}`, { at: script.at, options: 2 }) === 0)
-      )
+      return startsNow(turns, job, decided.work)
   }
 }
 
 /** Whether models are asked and tools are called now, as far as the log shows. */
 function startsNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
-  if (!all.every((work) => isQuiet(turns.script, work))) return isTurnOf(turns, job.identity)
-  return all.every((work) => asksRight(turns.script, work, job))
+  if (!all.every((work) => isQuiet(turns.script, work, job))) return isTurnOf(turns, job.identity)
+  return all.every((work) => asksRight(turns, work, job))
 }
 
 /** A run parks without an entry: the epoch of its next entry says whether it did. Each lost worker took one epoch, and each request one. */
@@ -211,25 +177,28 @@ function seesAll({ script }: Turns, { run, log }: PacedJob): boolean {
 }
 
 /** Whether work records nothing before a model or a tool has answered. */
-function isQuiet(script: Script, work: Work): boolean {
+function isQuiet(script: Script, work: Work, job: PacedJob): boolean {
   if (work.kind !== 'think' && work.kind !== 'act') return false
   const entry = nextOfCall(script, work.kind === 'think' ? work.call.place.call : work.id)
   if (entry === null) return true
   if (work.kind === 'act') return entry.type !== 'error' || !atOnce.has(entry.body.code)
   if (entry.type === 'notice') return isOfModel(entry)
   const isOver = entry.kind === 'agent' && entry.type !== 'start'
-  return !isOver || failureWords(entry.body as ErrorBody) !== null || endCodeOf(script, entry.job) !== 'BUDGET_EXCEEDED'
+  if (!isOver || failureWords(entry.body as ErrorBody) !== null) return true
+  return endCodeOf(script, entry.job) !== 'BUDGET_EXCEEDED' || isRefused(script, job)
 }
 
 /** Errors of a tool call that is not made. */
 const atOnce: ReadonlySet<string> = new Set(['BUDGET_EXCEEDED', 'OUTCOME_UNKNOWN'])
 
 /** Whether a model call now would read as many messages, and be offered tools, as the log says it was. */
-function asksRight(script: Script, work: Work, job: PacedJob): boolean {
+function asksRight(turns: Turns, work: Work, job: PacedJob): boolean {
+  const { script } = turns
   if (work.kind !== 'think') return true
   const { call } = work
   const reply = replyAhead(script, call.place.call)
-  if (reply === null) return true
+  if (reply === null)
+    return !isCutOff(script, call.place.call) || (leftToLose(turns, job) ?? 1) > 0 || isRefused(script, job)
   if (reply.taken > call.document.inbox.length) return false
   if (reply.toolless === true || call.final !== null) return true
   const spending = { agent: call.agent, iterations: call.iterations - call.spared }
@@ -244,10 +213,7 @@ function isOfModel({ type, kind, body }: Entry): boolean {
   return type === 'notice' && (body.code === 'USAGE_INCOMPLETE' || toldCodes.has(body.code))
 }
 
-/** Whether a job records this because it was cancelled. */
-function isOfCancel({ type, kind, body }: Entry): boolean {
-  if (type === 'task' || type === 'resolved') return true
-  if (type === 'notice') return body.code === 'USAGE_INCOMPLETE' || body.code === 'PROTOCOL_UNFINISHED'
-  if (type === 'error') return body.code === 'RUN_CANCELLED'
-  return type === 'end' && kind === 'agent' && body.finishReason === 'cancelled'
+/** Whether the budget refuses a model call now. That fails the run at once: it only closes what it has begun. */
+function isRefused(script: Script, { identity: { id } }: PacedJob): boolean {
+  return endCodeOf(script, id) === 'BUDGET_EXCEEDED' && onlyCloses(script, id)
 }
