@@ -87,7 +87,10 @@ describe('a store as a file', () => {
     assert.equal((await witan(words, { environment: at('d.db') })).code, 0)
     const { code, err } = await witan(['import', 'mine.jsonl'], { folder, environment: at('d.db') })
     assert.equal(code, 2)
-    assert.match(err, /^Nothing was imported\.\nNAME_TAKEN {2}Conversation `chats\/two` of database `default` already exists/)
+    assert.match(
+      err,
+      /^Nothing was imported\.\nNAME_TAKEN {2}Conversation `chats\/two` of database `default` already exists/,
+    )
   })
 
   test('a database that is not there, a store in memory, a missing store and a held one are named', async () => {

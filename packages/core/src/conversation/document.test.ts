@@ -1,4 +1,4 @@
-/** Pages of a document: a walk by cursor sees every message once, whatever the dates, and says truly whether there are more. */
+/** Pages of a document. A walk by cursor sees every message once, whatever the dates, and reports exactly whether there are more. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Entry } from '@witan/protocol/entries'

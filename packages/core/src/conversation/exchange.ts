@@ -42,7 +42,7 @@ function addPeerTool({ document }: AgentCall, name: string): void {
   if (!document.peerTools.includes(name)) document.peerTools = [...document.peerTools, name]
 }
 
-/** Says what is wrong with the form of an answer. The sender of a message reads it of the reply. */
+/** Says why an answer does not have the requested form. The sender of a message to a peer reads it about the reply. */
 export function misfit(call: AgentCall, issue: string): string {
   const { agent, exchange } = call
   if (exchange === null) return `The answer of \`${agent.id}\` does not fit its output schema: ${issue}`

@@ -96,7 +96,7 @@ export function readWords(waiting: WaitingMessage, reader: AgentCall, before: Sa
   return calls === undefined ? [words] : [words, ...broughtAlong(calls, reader)]
 }
 
-/** Words that join those of another person in one message would else seem to be that person's. */
+/** For words that share a message with another person's words: otherwise they would seem to be that person's. */
 function namesSpeaker({ isNamed, author, isAttributed }: WaitingMessage, before: Said | undefined): boolean {
   if (isNamed === true) return true
   if (isAttributed || before?.kind !== 'words') return false

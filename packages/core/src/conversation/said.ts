@@ -1,4 +1,4 @@
-/** What stands in a document, as it was said: nothing is rendered or left out here. A view does both, for each of its readers. */
+/** The content of a document as it was said. Nothing is rendered or left out here; a view does both for each reader. */
 import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts, LoggedToolCall } from '@witan/protocol/entries'
 import type { People } from '../parameter/participants.ts'
@@ -38,11 +38,11 @@ export interface Reply {
   readonly scrub: Scrubber
   /** Set if the agent may ask people: how it names them. */
   readonly asker?: { readonly naming: Naming; readonly people: People }
-  /** What that model gets back with it, as long as nothing more is hidden from it than was then. */
+  /** What that model gets back with it, unless more is hidden from the model now than at that time. */
   readonly kept?: { readonly parts: KeptParts; readonly unseen: string }
 }
 
-/** What one tool call of a reply came to, in words. */
+/** The result of one tool call of a reply, as text. */
 export interface SaidResult {
   readonly toolCallId: string
   readonly name: string
@@ -68,7 +68,7 @@ export function contentOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')
 }
 
-/** What a model reads of a tool's result: of an array that was cut, that there was more. */
+/** A tool's result as a model reads it. A note follows an array that was cut. */
 export function resultText({ result, truncated }: { readonly result: unknown; readonly truncated: boolean }): string {
   const rest = truncated && Array.isArray(result) ? [`first ${result.length} of more rows shown`] : []
   return contentOf(rest.length === 0 ? result : [...(result as unknown[]), ...rest])

@@ -88,7 +88,7 @@ export interface SharedHistory {
   readonly others: ReadonlySet<string>
   /** Removes every value that the child may not see. */
   readonly scrub: Scrubber
-  /** How the child knows people. */
+  /** The names by which the child knows people. */
   readonly naming: Naming
 }
 
@@ -264,7 +264,7 @@ export interface DocumentView {
   readonly agent: string
   readonly scrub: Scrubber
   readonly overhears: Scrubber
-  /** How it knows people. */
+  /** The names by which it knows people. */
   readonly naming: Naming
   /** What it reads of other agents. */
   readonly history: HandOver['history']

@@ -159,7 +159,7 @@ function contentFor({ name, content, by = [] }: SaidResult, { asker }: Reply, to
   return translated(content, where, { from: asker.naming, to, people: asker.people, more: by })
 }
 
-/** Also an agent's own words pass its scrubber: a value may be hidden that it was shown before [E19]. */
+/** An agent's own words are scrubbed for it too, because a value that it was shown before may be hidden now [E19]. */
 function ownReply(reply: Reply, reader: Reader): ModelMessage {
   const { text } = reply
   const { scrub, naming } = reader
@@ -179,7 +179,7 @@ function ownReply(reply: Reply, reader: Reader): ModelMessage {
   return { role: 'assistant', content, toolCalls, ...rest }
 }
 
-/** Nothing can be taken out of what a model signed or sealed: once it must see less than then, it gets none of that back. */
+/** Signed or sealed parts of a reply cannot be scrubbed. If more is hidden from the model now, it gets none of them back. */
 function keptFor({ kept, scrub }: Reply, reader: Reader): KeptParts | null {
   if (kept === undefined || scrub !== reader.scrub || kept.unseen !== reader.unseen) return null
   const { parts } = kept
@@ -255,7 +255,7 @@ function idsOfShared(history: SharedHistory): ReadonlySet<string> {
   return ids
 }
 
-/** Puts the caller's history before what opens the call, if no summary has taken that up. */
+/** Puts the caller's history before the first message of the call, unless a summary already contains it. */
 function addShared(view: ModelMessage[], call: AgentCall, history: SharedHistory): void {
   const text = textOfShared(history)
   if (text === '') return

@@ -1,4 +1,4 @@
-/** Documents that are kept folded: what a read costs in entries, and that what is kept is never what was. */
+/** Cached folds of documents: how many entries a read costs, and that a cached fold is never out of date. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { database, entry, start } from '../testing/conformance/store-fixtures.ts'

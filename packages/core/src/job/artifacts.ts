@@ -109,7 +109,7 @@ function contentOf({ text, bytes }: ArtifactDraft): string | Uint8Array {
   if (bytes !== undefined && !(bytes instanceof Uint8Array)) throw invalid('`bytes` must be a Uint8Array')
   const size = text === undefined ? (bytes?.byteLength ?? 0) : Buffer.byteLength(text)
   if (size > artifactLimits.bytes) throw tooLarge(size)
-  // A copy: the tool may go on with its own bytes.
+  // A copy, because the tool may change its bytes later.
   return text ?? new Uint8Array(bytes ?? [])
 }
 

@@ -24,7 +24,7 @@ export class RunTracker {
   #release: (() => void) | null = null
   #closed: { readonly error: unknown } | null = null
 
-  /** `hold` keeps the process alive until the returned function is called. If the run is elsewhere, nothing else does. */
+  /** `hold` keeps the process alive until the returned function is called. A run in another process needs this. */
   constructor(hold: () => () => void) {
     this.#hold = hold
   }
