@@ -54,7 +54,7 @@ function wordsOf(agent: AgentData): readonly string[] {
   return words
 }
 
-/** The id that `word` refers to: an id itself, else the agent of that display name; else `word`, which then leads nowhere. */
+/** The agent id that `word` refers to: `word` itself if it is an id, or the id of the agent with that display name. Otherwise `word` unchanged. */
 export function idOf(word: string, agents: ReadonlyMap<string, { readonly data: AgentData }>): string {
   if (agents.has(word)) return word
   const name = sameName(word)

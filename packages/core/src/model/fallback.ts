@@ -2,8 +2,8 @@
 import { type Model, ModelCallError, type ModelCallOptions, type ModelPart, type ModelRequest } from './model.ts'
 
 /**
- * Asks the first of the models, and the next where it cannot be reached, lets nobody in, or is still busy after its retries. A
- * request that a model refuses is no reason, and once words have come nobody else is asked. Each change is reported.
+ * Asks the first of the models. The next one is asked if a model cannot be reached, denies access, or is still busy after its retries, but
+ * not if it refuses the request, and not after the first words have arrived. Each change is reported.
  */
 export function withFallbacks(first: Model, others: readonly Model[]): Model {
   return { ...first, stream: (request, options) => inTurn([first, ...others], request, options) }

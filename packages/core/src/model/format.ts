@@ -37,7 +37,7 @@ const formats = new Map<string, z.ZodType>([
 
 const ownPatterns = new Map<string, unknown>()
 
-/** Whether a pattern says no more than the format beside it: zod writes both, and the pattern may be one that nothing else can search for. */
+/** Whether a pattern only repeats the format beside it. Zod writes both, and our bounded search may not support the pattern. */
 export function isPatternOf(format: unknown, pattern: string): boolean {
   const known = typeof format === 'string' ? formats.get(format) : undefined
   if (known === undefined) return false

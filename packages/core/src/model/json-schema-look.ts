@@ -26,7 +26,7 @@ export interface Look {
   begin(): readonly string[]
   /** Counts steps; false once there are too many. */
   pay(steps: number): boolean
-  /** Nothing can be said: no keyword is looked at any more. */
+  /** Gives up: the result is unknown, and no further keyword is examined. */
   giveUp(why: string): true
   /** Whether nothing is noted now, so that words need not be found. */
   isQuiet(): boolean

@@ -1,4 +1,4 @@
-/** Values held against JSON Schemas that are data, with a bound on the work: neither a schema nor a value can hold the process. */
+/** Checks values against JSON Schemas that are data, with bounded work: neither a schema nor a value can block the process. */
 import { arrayKeywords, objectKeywords } from './json-schema-parts.ts'
 import { type At, type Keyword, kindOf, kindWords, type Look, lookUp, type Schema } from './json-schema-look.ts'
 import { numberKeywords, stringKeywords } from './json-schema-scalars.ts'
@@ -126,7 +126,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Alternatives that are plain types are named: nothing else says what to write. */
+/** Names the alternatives if all are plain types, because nothing else says what to write. */
 function typesOf(all: readonly unknown[], value: unknown): string {
   const types = all.map((one) => (one as { type?: unknown } | null)?.type)
   return types.every((type) => typeof type === 'string')

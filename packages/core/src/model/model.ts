@@ -172,7 +172,7 @@ export function afterText(error: ModelCallError): ModelCallError {
   return !error.retryable && error.mayHaveCost ? error : changed(error, false, 'break')
 }
 
-/** The same error of a call of which an earlier request has given something. */
+/** The same error for a call whose earlier request has already yielded text. */
 export function asCostly(error: ModelCallError): ModelCallError {
   return error.mayHaveCost ? error : changed(error, error.retryable)
 }

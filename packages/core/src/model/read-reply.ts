@@ -1,4 +1,4 @@
-/** A model call of which only the reply counts. */
+/** Makes a model call and returns only its reply. */
 import { type Model, ModelCallError, type ModelCallOptions, type ModelReply, type ModelRequest } from './model.ts'
 
 /** The reply, without the parts before it. Throws a `ModelCallError` if the stream ends without one. */

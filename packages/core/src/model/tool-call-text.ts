@@ -11,7 +11,7 @@ const named = /"(?:name|tool|function|action)"\s*:\s*"([^"]{1,64})"/g
 /** That much of a text is searched for JSON. */
 const mostText = 20_000
 
-/** Whether a text holds a call of one of these tools in place of words. */
+/** Whether a text is a call of one of these tools instead of an answer. */
 export function holdsToolCall(text: string, tools: readonly { readonly name: string }[]): boolean {
   if (!/[<[{]/.test(text)) return false
   if (marks.test(text)) return true

@@ -1,4 +1,4 @@
-/** What a failed model call is about, as far as the provider's status, code and words tell: the same for every adapter. */
+/** Classifies failed model calls by the provider's status, code and words, in the same way for every adapter. */
 
 /**
  * The way to the model, what its account may spend, or a request that is longer than the model can read. `media`: it does not take
@@ -82,7 +82,7 @@ export function mayHaveCost(status: number | null, trouble: CallTrouble | null):
 
 const unreachable = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CERT_|DEPTH_ZERO_|UNABLE_TO_|ERR_TLS_)/
 
-/** Whether a code of the network says that nobody answers at the address; another one may say that a connection broke. */
+/** Whether a network code says that no server answers at the address. Other codes may say that a connection broke. */
 export function isUnreachable(code: string): boolean {
   return unreachable.test(code)
 }

@@ -10,7 +10,7 @@ export interface UsageOwner {
   readonly user: string
 }
 
-/** What an agent used with one model on one day; or a whole conversation, which names neither. */
+/** The usage of an agent with one model on one day, or of a complete conversation, which names neither. */
 interface DaySums extends Writable<UsageSums> {
   readonly agent: string
   /** As it was asked for. Null if only tools were called, or in a notice of an earlier version. */
@@ -168,7 +168,7 @@ function inOrder(one: UsageRow, other: UsageRow): number {
   return one.day - other.day
 }
 
-/** For whom the runs of one log work, as its entries tell. The entries of a run follow its start. */
+/** The principals that the runs of one log work for, by its entries. The entries of a run follow its start. */
 export class LogUsers {
   readonly #users = new Map<string, string>()
 

@@ -1,4 +1,4 @@
-/** What code of somebody else gives: kept as it is, cut, or told as a failure. */
+/** What foreign code returns: kept as it is, cut, or reported as a failure. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { given, MOST_RESULT_CHARACTERS } from './outcome.ts'

@@ -22,7 +22,7 @@ function addActions(agent: AgentData, path: string, handlers: Set<string>): void
   for (const { name } of agent.actions) handlers.add([...path.split('/').slice(1), name].join('/'))
 }
 
-/** What an agent with reach `tree` may hand over to, and what that has below it: at the root's position the whole tree of the root. */
+/** Adds the actions that hand-overs with reach `tree` lead to: those of all agents below, and at the root's position all agents of the root's tree. */
 function* addTargets(at: AgentPath, handlers: Set<string>, agents: AgentSet): Steps<void> {
   const position = positionOf(at)
   const inReach = reachable(position.parent === null ? position.agent : at.agent, agents)

@@ -1,4 +1,4 @@
-/** The ends of protocols: both must fit, and the tools that come of them need names that a model can call. */
+/** The ends of protocols: both must fit, and their tools need names that a model can call. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { agentSchema, protocolSchema } from '@witan/protocol/schemas'

@@ -1,4 +1,4 @@
-/** The order of a protocol: which message is allowed where, when an exchange ends, and when one begins anew. */
+/** The order of a protocol: which message each state allows, when an exchange ends, and when the next one begins. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { protocolSchema } from '@witan/protocol/schemas'

@@ -28,7 +28,7 @@ export function moveOf({ order }: Pick<Protocol, 'order'>, at: Standing | null, 
   return { ok: false, state, allowed: [...new Set([...here, ...anew])] }
 }
 
-/** Whether an exchange goes on: a message is allowed in its state. Without an order it always does. */
+/** Whether an exchange is open: its state allows a message. Without an order it always is. */
 export function isOpen({ order }: Pick<Protocol, 'order'>, { state }: Standing): boolean {
   return order === null || Object.keys(order.states[state ?? order.start] ?? {}).length > 0
 }

@@ -64,7 +64,7 @@ export function otherRole(role: ProtocolRole): ProtocolRole {
   return role === 'initiator' ? 'responder' : 'initiator'
 }
 
-/** What the model of an agent may send, as far as a set of agents and protocols tells: a responder may write to every initiator of it. */
+/** What the model of an agent may send, according to a set of agents and protocols. A responder may write to every initiator that lists it. */
 export function peerMessagesIn(
   agent: AgentData,
   set: { readonly agents: ReadonlyMap<string, AgentData>; readonly protocols: ReadonlyMap<string, Protocol> },

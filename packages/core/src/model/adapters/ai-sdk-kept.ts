@@ -23,7 +23,7 @@ interface Marks {
   readonly providerOptions?: AiSdkProviderOptions
 }
 
-/** Whose parts a model takes back: those of the same provider and model, whatever name an agent has for it. */
+/** Identifies the parts that a model accepts back: those of the same provider and model, under any name that an agent uses. */
 export function keeperOf({ provider, modelId }: AiSdkLanguageModel): string {
   return `ai-sdk ${provider}/${modelId}`
 }
@@ -116,7 +116,7 @@ function marksOf({ providerOptions }: { readonly providerOptions?: AiSdkProvider
 
 const known = ['text', 'call', 'reasoning', 'custom', 'tool-call', 'tool-result']
 
-/** What stands in a log may come from a file that somebody else wrote. */
+/** The log may come from a file that somebody else wrote. */
 function isList(parts: unknown): parts is readonly Kept[] {
   return Array.isArray(parts) && parts.every((part) => known.includes((part as Partial<Kept> | null)?.type ?? ''))
 }

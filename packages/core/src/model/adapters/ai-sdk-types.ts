@@ -9,7 +9,7 @@ export interface AiSdkLanguageModel {
   doStream(options: AiSdkCall): PromiseLike<{ readonly stream: AiSdkStream }>
 }
 
-/** What a call is given. Only what a `ModelRequest` can say. */
+/** The options of a call that a `ModelRequest` can express. */
 export interface AiSdkCall {
   prompt: AiSdkMessage[]
   abortSignal: AbortSignal

@@ -115,7 +115,7 @@ function streamed(side: Side, request: ModelRequest, call: ModelCallOptions): As
     const opening = asking(asked, side, (one) => model.doStream(toCall(one, call, model)))
     signal.addEventListener('abort', onAbort, { once: true })
     const { stream } = await unlessAborted(opening, signal).catch((error: unknown) => {
-      // A provider that does not listen may still open the stream: nobody would ever read or close it.
+      // A provider that ignores the abort may still open the stream, and nobody would read or close it.
       opening.then(({ stream: late }) => late.getReader().cancel(), ignore).then(ignore, ignore)
       throw error
     })

@@ -49,7 +49,7 @@ export function addThoughts(thoughts: Thoughts, said: Json): void {
   for (const piece of details) if (isObject(piece)) addDetail(thoughts.reasoning_details, piece)
 }
 
-/** A signature is for the whole text: its pieces, which share an index, must go back as one. What is sealed comes whole. */
+/** A signature covers the complete text: its pieces, which share an index, must be sent back as one. Sealed parts arrive complete. */
 function addDetail(details: Detail[], piece: Detail): void {
   const last = details.at(-1)
   const goesOn =
@@ -72,7 +72,7 @@ function join(whole: Detail, next: Detail): void {
   }
 }
 
-/** What is to be kept of a reply; undefined where there is nothing, or nobody takes it back. */
+/** The parts of a reply to keep; undefined if there are none, or the model does not accept them back. */
 export function keptOf(
   thoughts: Thoughts,
   { by, extras }: { readonly by: string; readonly extras: ReadonlyMap<string, unknown> },

@@ -1,4 +1,4 @@
-/** Reads the body of a reply chunk by chunk until it is whole, or finds why it never will be. */
+/** Reads the body of a reply chunk by chunk until it is complete, or reports why it cannot be. */
 import type { ModelRequest } from '../model.ts'
 import { ModelCallError } from '../model.ts'
 import { errorOfLength, longestReply } from '../reply-limit.ts'
@@ -16,7 +16,7 @@ const maxDocumentBytes = 10 * 1024 * 1024
 const maxReplyBytes = 64 * 1024 * 1024
 /** How long to wait for usage and the end of the stream once the server has named its finish reason. */
 const tailMs = 5_000
-/** How long the connection may take to end after the reply did; then it is given up instead of being used again. */
+/** How long the connection may take to end after the reply. After that it is closed and not reused. */
 const drainMs = 1_000
 
 /** What a reader needs to know of the call. */
@@ -36,7 +36,7 @@ export interface ReplyReader {
   readonly reply: ReplySoFar
   /** Waits for the next chunk and takes it in. It never rejects. */
   advance(): Promise<ReadState>
-  /** Calls off a reply that is not whole. A whole one may end by itself, so that the next call can use its connection. */
+  /** Aborts an incomplete reply. A complete one may end by itself, so that the next call can reuse its connection. */
   close(): void
 }
 
@@ -68,7 +68,7 @@ export function createReplyReader(stream: ReadableStream<Uint8Array>, context: R
     if (documents.push(bytes)) watch.received()
     if (unfinished && reply.finishReason !== null) watch.shorten(tailMs)
   }
-  // With its finish reason a reply is whole: only usage may be missing, and usage is allowed to be unknown.
+  // A reply with a finish reason is complete: only usage may be missing, and usage may be unknown.
   const end = (failure: ModelCallError): void => {
     progress.ended = true
     if (progress.state === 'open') progress.state = reply.finishReason === null ? failure : 'whole'

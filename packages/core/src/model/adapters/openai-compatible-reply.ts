@@ -10,7 +10,7 @@ import { createToolCallCollector } from './openai-compatible-tool-calls.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A reply so far. `fresh` and `freshReasoning` are text that nobody took yet; `finishReason` is null until the server gave one. */
+/** A reply so far. `fresh` and `freshReasoning` are text that was not yielded yet; `finishReason` is null until the server sends one. */
 export interface ReplySoFar {
   text: string
   fresh: string
@@ -97,7 +97,7 @@ export function hasBegun({ text, calls, thoughts }: ReplySoFar): boolean {
 
 const noCalls: CollectedCalls = { calls: [], extras: new Map() }
 
-/** The whole reply. A server that ended properly but named no reason is taken to have said all it wanted. */
+/** The complete reply. If a server ended properly without a reason, the reply counts as finished. */
 export function finishReply(
   { text, calls, usage, model, refused, thoughts, reasoning, ...reply }: ReplySoFar,
   by: string,
@@ -160,7 +160,7 @@ function count(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
-/** Gives ids that no call of the conversation has, and the same ones each time: a reply does not depend on chance. */
+/** Returns ids that no call of the conversation has. They are the same each time, so that a reply does not depend on chance. */
 function freshIds(messages: readonly ModelMessage[]): (position: number) => string {
   let known: Set<string> | null = null
   return (position) => {

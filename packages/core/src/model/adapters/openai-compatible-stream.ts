@@ -128,7 +128,7 @@ function eachLine(text: string, onLine: (line: string) => void): string {
   return normal.slice(from) + kept
 }
 
-/** JSON, or undefined. What does not end in a bracket is no whole document, and trying would cost an exception. */
+/** JSON, or undefined. Text that does not end in a bracket is no complete document, and parsing it would cost an exception. */
 function parse(text: string): unknown {
   const last = text.trimEnd().at(-1)
   if (last !== '}' && last !== ']') return undefined

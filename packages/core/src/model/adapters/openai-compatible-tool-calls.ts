@@ -41,7 +41,7 @@ export function createToolCallCollector(freshId: (position: number) => string): 
     if (piece.index !== null) return continued(byIndex.get(piece.index), piece)
     const named = piece.id === '' ? undefined : byId.get(piece.id)
     if (named !== undefined) return continued(named, piece)
-    // Neither index nor a known id: a name begins a call, anything else belongs to the last one.
+    // With neither an index nor a known id, a name begins a call. Anything else belongs to the last one.
     return piece.name === '' ? calls.at(-1) : undefined
   }
   return {

@@ -159,7 +159,7 @@ async function* converse(
     for (let state: ReadState = 'open'; state === 'open'; ) {
       state = await reader.advance()
       signal.throwIfAborted()
-      // What came in one chunk is one delta: nobody can tell the difference, and each delta has its price.
+      // Text of one chunk becomes one delta, because each delta has a cost.
       const reasoning = takeReasoning(reader.reply)
       if (reasoning !== '') yield { type: 'reasoning', text: reasoning }
       const text = takeFresh(reader.reply)

@@ -1,4 +1,4 @@
-/** What models reason, as people read it: apart from the text, in pieces and whole, and only where it is asked for. */
+/** Reasoning of models as people read it: separate from the text, in pieces and complete, and only if requested. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'

@@ -6,7 +6,7 @@ select i.number, i.database, c.id as conversation, i.id, i.job, i.call, i.state,
   i.answered_by, i.created_at, i.expires_at, i.settled_at
 from interruptions i join conversations c on c.number = i.conversation`
 
-/** For an addressee of a JSON array; `nobody`: those without an addressee too. */
+/** A condition on the addressee: it is in a JSON array; with `nobody` also rows without an addressee. */
 const isFor = (addressees: string, nobody: string) =>
   `i.addressee in (select value from json_each(${addressees})) or (${nobody} and i.addressee is null)`
 

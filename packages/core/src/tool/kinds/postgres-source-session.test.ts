@@ -1,4 +1,4 @@
-/** What holds when the text of a query is not looked at, and what becomes of connections. */
+/** What holds whatever the text of a query is, and how connections end. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'

@@ -32,7 +32,7 @@ function asTool(query: Query, bound: ReadonlySet<string>, sources: ReadonlyMap<s
         return failed('SOURCE_UNKNOWN', `\`${query.name}\` reads source \`${query.source}\`, which is not configured.`)
       const answer = await source.run({ sql: query.query, bindings: bindingsOf(request.arguments, caller) }, { signal })
       if (!answer.ok) return failure(query, answer.reason)
-      // An empty array would say that there are no rows.
+      // An empty array would mean that there are no rows.
       if (answer.truncated && answer.rows.length === 0)
         return failed('QUERY_FAILED', `\`${query.name}\` gave nothing: its first row is larger than 256 kB.`)
       return result(answer.rows, answer.truncated)
