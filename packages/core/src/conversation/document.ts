@@ -4,7 +4,7 @@ import { addCounters, addModelCall, authorKindOf, emptyCounters } from '@witan/p
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
 import { callersView, gather, type Gathered, handleOf, overhear } from './callers-view.ts'
-import { askedView, isRequired } from './asking.ts'
+import { askedView, isRequired } from './fold-interruptions.ts'
 import { refusedResult } from './said.ts'
 
 /** A tool call of a message. */

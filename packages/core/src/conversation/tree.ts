@@ -2,7 +2,7 @@
 import type { CallNode, UsageCounters } from '@witan/protocol'
 import type { CallPlace, Entry } from '@witan/protocol/entries'
 import { addModelCall, emptyCounters } from '@witan/protocol/entries'
-import { isRequired, type RequiredEntry } from './asking.ts'
+import { isRequired, type RequiredEntry } from './fold-interruptions.ts'
 
 type Node = { -readonly [Field in keyof CallNode]: CallNode[Field] } & { children: CallNode[]; usage: UsageCounters }
 

@@ -1,7 +1,7 @@
 /** Opens interruptions, during a tool call or before it, and applies the answer to a call that an approval held back. */
 import type { Interruption } from '@witan/protocol'
 import type { CallPlace, EntryContent, RequiredBody } from '@witan/protocol/entries'
-import { askedView } from '../conversation/asking.ts'
+import { askedView } from '../conversation/fold-interruptions.ts'
 import type { Slot } from '../conversation/state.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
 import type { GatedCall, Passage, Tool } from '../tool/tool.ts'

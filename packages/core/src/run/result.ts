@@ -1,7 +1,7 @@
 /** Builds the result of a run as its caller gets it. */
 import type { Interruption, RunResult, Task, Usage, UsageCounters } from '@witan/protocol'
 import { addCounters, emptyCounters } from '@witan/protocol/entries'
-import { askedView } from '../conversation/asking.ts'
+import { askedView } from '../conversation/fold-interruptions.ts'
 import { type AgentCall, holderOf, type LiveJob } from '../conversation/state.ts'
 import type { StartedTask } from '../conversation/task-state.ts'
 import { mergeUsage } from '../conversation/usage.ts'

@@ -12,7 +12,7 @@ import type {
   ModelUsage,
   ToolStartBody,
 } from '@witan/protocol/entries'
-import { isRequired } from '../conversation/asking.ts'
+import { isRequired } from '../conversation/fold-interruptions.ts'
 import type { AgentLookup } from '../conversation/fold.ts'
 import { spanField } from '../event/project.ts'
 import { localPrincipal } from '../identity/principal.ts'

@@ -1,6 +1,6 @@
 /** What happens within a span: retries, notices, messages, questions and answers, hand-overs [Tb14, Tb15]. */
 import type { Entry } from '@witan/protocol/entries'
-import { isRequired } from '../conversation/asking.ts'
+import { isRequired } from '../conversation/fold-interruptions.ts'
 import { shownIn, type SpanContent } from './span-content.ts'
 import { attributesOf, type SpanEvent } from './span.ts'
 
