@@ -71,7 +71,7 @@ describe('people in the Studio', { skip, timeout: 300_000 }, () => {
       await page.getByTestId('waiting-link').click()
       await page.getByTestId('waiting').getByText('Which day?').waitFor()
       await page.getByRole('button', { name: 'For me' }).click()
-      await page.getByText('Nothing waits for you in particular').waitFor()
+      await page.getByText('Nothing is addressed to you').waitFor()
       await picture(page, 'waiting-for-me')
       await page.goBack()
       await people.getByRole('button', { name: 'Change' }).click()

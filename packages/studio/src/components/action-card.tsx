@@ -27,7 +27,7 @@ export function ActionCard({ action }: { readonly action: Interruption & { reado
       buttons={
         <>
           <Button type="submit" look="primary" disabled={sending || text.trim() === ''}>
-            {sending ? 'Sent, going on …' : 'Send answer'}
+            {sending ? 'Sent, continuing …' : 'Send answer'}
           </Button>
           <Button disabled={sending} onClick={() => send({ error: text.trim() || 'Refused by hand.' })}>
             Answer with an error

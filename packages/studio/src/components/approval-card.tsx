@@ -36,7 +36,7 @@ export function ApprovalCard({ approval }: { readonly approval: Interruption & {
       buttons={
         <>
           <Button look="primary" disabled={sending} onClick={approve}>
-            {sending ? 'Sent, going on …' : edited === null || edited === asked ? 'Approve' : 'Approve with changes'}
+            {sending ? 'Sent, continuing …' : edited === null || edited === asked ? 'Approve' : 'Approve with changes'}
           </Button>
           <Button look="danger" disabled={sending} onClick={() => send({ answer: { decision: 'denied', ...why } })}>
             Deny

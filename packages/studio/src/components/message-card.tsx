@@ -23,7 +23,7 @@ export function MessageCard({ message }: { readonly message: Interruption & { re
       onSubmit={submit}
       buttons={
         <Button type="submit" look="primary" disabled={sending || text.trim() === ''}>
-          {sending ? 'Sent, going on …' : 'Send reply'}
+          {sending ? 'Sent, continuing …' : 'Send reply'}
         </Button>
       }
     >

@@ -15,7 +15,7 @@ export function PeoplePanel({ conversationId }: { readonly conversationId: strin
   return (
     <section aria-label="People" className="border-b border-line px-4 py-1.5 md:px-6" data-testid="people">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <h2 className="text-xs text-muted">{people.length === 0 ? 'Nobody in particular takes part' : 'People'}</h2>
+        <h2 className="text-xs text-muted">{people.length === 0 ? 'No named people take part' : 'People'}</h2>
         <ul className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">
           {people.map(({ id, name, roles }) => (
             <li key={id} className="flex items-center gap-1.5" data-testid="person">

@@ -27,7 +27,7 @@ export function PolicyCard({ policy }: { readonly policy: Interruption & { reado
       buttons={
         <>
           <Button type="submit" look="primary" disabled={sending}>
-            {sending ? 'Sent, going on …' : 'Resolve'}
+            {sending ? 'Sent, continuing …' : 'Resolve'}
           </Button>
           <Button look="danger" disabled={sending} onClick={() => send({ answer: { decision: 'declined' } })}>
             Decline

@@ -38,7 +38,7 @@ export function QuestionCard({ asked }: { readonly asked: Interruption & { reado
       onSubmit={submit}
       buttons={
         <Button type="submit" look="primary" disabled={sending || missing}>
-          {sending ? 'Sent, going on …' : 'Send answer'}
+          {sending ? 'Sent, continuing …' : 'Send answer'}
         </Button>
       }
     >

@@ -49,14 +49,14 @@ export function WaitingPage() {
 
 const empty: Readonly<Record<WaitsFor, string>> = {
   all: 'Nothing waits for you',
-  me: 'Nothing waits for you in particular',
-  none: 'Nothing waits for anybody who may answer',
+  me: 'Nothing is addressed to you',
+  none: 'Nothing without an addressee waits',
 }
 
 const choices: readonly (readonly [WaitsFor, string])[] = [
   ['all', 'Everything'],
   ['me', 'For me'],
-  ['none', 'For nobody in particular'],
+  ['none', 'Without an addressee'],
 ]
 
 function Whom({ whom, onWhom }: { readonly whom: WaitsFor; readonly onWhom: (whom: WaitsFor) => void }) {
