@@ -1,19 +1,23 @@
 /** Every kind of tool through the conformance kit of tools. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, type TestContext } from 'node:test'
+import { describe, test, type TestContext } from 'node:test'
 import type { Task } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import { z } from 'zod'
+import { parseProtocol } from '../../agent/protocol/parse.ts'
 import { backgroundTools } from '../../edge/background.ts'
+import { peerTools } from '../../edge/peer.ts'
 import type { TaskControl } from '../../task/control.ts'
 import { defineTool, type FunctionTool } from '../../tool/define.ts'
 import type { FindAgent } from '../../tool/delegation.ts'
 import { actionTools } from '../../tool/kinds/action.ts'
 import { approved } from '../../tool/kinds/approval.ts'
+import { artifactTools } from '../../tool/kinds/artifact.ts'
+import { exitLoopTools } from '../../tool/kinds/exit-loop.ts'
 import { functionTools } from '../../tool/kinds/function.ts'
 import { queryTools } from '../../tool/kinds/query.ts'
 import { questionTools } from '../../tool/kinds/question.ts'
@@ -276,6 +280,78 @@ harnesses.push({
   unfitting: [{}, { user: 'ada', message: ' ' }, { user: 1, message: 'x'.repeat(100_001) }],
 })
 
+harnesses.push({
+  name: 'a message to all people',
+  tool: 'ask_all_users',
+  agent: { id: 'clerk', users: [{ id: 'ada', name: 'Ada' }, { id: 'bo' }], parameters: [tenant] },
+  open: () => ({ source: userTools }),
+  fitting: [{ arguments: { message: 'Is it done?' }, comesTo: 'interruption' }],
+  unfitting: [{}, { message: ' ' }, { message: 1 }],
+})
+
+harnesses.push({
+  name: 'the exit of a loop',
+  tool: 'exit_loop',
+  agent: { id: 'clerk', parameters: [tenant] },
+  open: () => ({ source: (caller) => exitLoopTools({ ...caller, loop: { exitBy: ['clerk'] } }) }),
+  fitting: [{ arguments: {}, comesTo: 'result' }],
+  unfitting: [],
+})
+
+const withArtifacts = {
+  agent: { id: 'clerk', artifacts: true, parameters: [tenant] },
+  open: () => ({ source: artifactTools }),
+}
+const report = { name: 'report.md', media_type: 'text/markdown', text: 'Done.' }
+
+harnesses.push({
+  ...withArtifacts,
+  name: 'an artifact that is saved',
+  tool: 'save_artifact',
+  fitting: [
+    { arguments: report, comesTo: 'result' },
+    { arguments: { ...report, media_type: 'Text/Markdown; charset=utf-8' }, comesTo: 'result' },
+  ],
+  unfitting: [{}, { ...report, name: '../report.md' }, { ...report, media_type: 'none' }, { ...report, text: null }],
+})
+
+harnesses.push({
+  ...withArtifacts,
+  name: 'an artifact that is read',
+  tool: 'read_artifact',
+  fitting: [
+    { arguments: { artifact_id: `art_${'a'.repeat(26)}` }, comesTo: 'failure' },
+    { arguments: { artifact_id: 'x'.repeat(1_000) }, comesTo: 'failure' },
+  ],
+  unfitting: [{}, { artifact_id: 1 }],
+})
+
+const asking = parseProtocol({
+  name: 'ask',
+  purpose: 'Asks for a count.',
+  messages: [
+    {
+      name: 'count',
+      from: 'initiator',
+      schema: {
+        type: 'object',
+        properties: { item: { type: 'string', maxLength: 100 } },
+        required: ['item'],
+        additionalProperties: false,
+      },
+    },
+  ],
+})
+
+harnesses.push({
+  name: 'a message to a peer',
+  tool: 'helper_count',
+  agent: { id: 'clerk', speaks: [{ protocol: 'ask', role: 'initiator', peers: ['helper'] }], parameters: [tenant] },
+  open: () => ({ source: peerTools({ find: findHelper, protocol: () => ({ data: asking, revision: 1 }) }) }),
+  fitting: [{ arguments: { item: 'paper' }, comesTo: 'child' }],
+  unfitting: [{}, { item: 1 }, { item: 'paper', more: true }, { item: 'x'.repeat(101) }],
+})
+
 /** Two tasks of an agent, one at work and one over. */
 function tasks() {
   const effects: string[] = []
@@ -360,4 +436,16 @@ harnesses.push({
 
 describe('every kind of tool that stands', () => {
   for (const harness of harnesses) testTool(harness)
+})
+
+test('the tools of every source of a runtime pass the kit', () => {
+  const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
+  const imported = /^import \{.*\b(\w+Tools)\b.*\} from '\.\.\/(?:edge|tool\/kinds)\//gm
+  const sources = [...read('../../runtime/toolset.ts').matchAll(imported)].map(([, name]) => String(name))
+  const tested = read('tool.test.ts') + read('edge.test.ts')
+  assert.ok(sources.length > 10, sources.join())
+  assert.deepEqual(
+    sources.filter((name) => !tested.includes(`import { ${name} }`)),
+    [],
+  )
 })
