@@ -142,7 +142,7 @@ test('a process that cannot listen gives its readers every stored event within t
   const [status, problem] = await deaf.ready()
   assert.deepEqual(
     [status, problem['code'], problem['detail']],
-    [503, 'STORE_UNAVAILABLE', 'This process cannot listen to what other processes do.'],
+    [503, 'STORE_UNAVAILABLE', 'This process cannot receive notices of other processes.'],
   )
   assert.ok(!JSON.stringify(problem).includes(place.schema), 'it names nobody')
 

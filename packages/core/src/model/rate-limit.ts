@@ -6,7 +6,7 @@ import type { Model, ModelCallOptions, ModelPart, ModelRequest } from './model.t
 export interface RateLimitOptions {
   /** The least time between the beginnings of two requests, in ms. Default 0. */
   readonly minIntervalMs?: number
-  /** The most requests at once. Default null: no bound. */
+  /** The most requests at once. Default null: no limit. */
   readonly maxConcurrent?: number | null
 }
 

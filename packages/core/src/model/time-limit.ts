@@ -97,6 +97,6 @@ export function isTimeOver({ aborted, reason }: AbortSignal): boolean {
 }
 
 function timeOver(ms: number): ModelCallError {
-  const message = `The model call took more than ${ms} ms, all its tries together.`
+  const message = `The model call took more than ${ms} ms, all tries included.`
   return new ModelCallError(message, { retryable: false, trouble: 'time' })
 }

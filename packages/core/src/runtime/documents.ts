@@ -83,7 +83,7 @@ function dateOf(text: string, name: string): number {
   if (!Number.isNaN(at)) return at
   throw new WitanError('BODY_INVALID', `\`${name}\` must be an ISO date.`, {
     path: name,
-    hint: 'Such as 2026-01-31T12:00:00Z.',
+    hint: 'Write a time such as 2026-01-31T12:00:00Z.',
   })
 }
 

@@ -29,7 +29,7 @@ export type Connection =
       readonly providerOptions?: ProviderOptions
       /** The least time between two of its requests in this process, in ms: 0 to 3,600,000. Default 0 [Tb14]. */
       readonly minIntervalMs?: number
-      /** The most of its requests at once in this process; null, the default: no bound. The others wait their turn [Tb14]. */
+      /** The most of its requests at once in this process; null, the default: no limit. The others wait their turn [Tb14]. */
       readonly maxConcurrent?: number | null
       /** The media types of files that its models take; `[]` for none. Default: those of `openaiCompatible` [Rb53]. */
       readonly takes?: readonly string[]

@@ -20,7 +20,7 @@ export function limitOf(options: PageOptions): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= 200) return limit
   throw new WitanError('BODY_INVALID', `limit must be an integer 1–200, got ${limit}.`, {
     path: 'limit',
-    hint: 'Leave it out for 50.',
+    hint: 'Leave it out for the default, 50.',
   })
 }
 

@@ -175,7 +175,7 @@ export function unreachable(error: unknown, { address }: ConnectionSettings): Wi
           ? 'The user needs the right to create a schema in that database: `grant create on database … to …`.'
           : state === '55P03'
             ? 'Something holds a table of the schema for long: look for old transactions in `pg_stat_activity`.'
-            : 'Look whether the server runs, whether the address is right, and whether a firewall is between.'
+            : 'Check that the server runs, that the address is right, and that no firewall is between.'
   const detail = `PostgreSQL at \`${address.shown}\` cannot be used: ${textOf(error)}.`
   const details = { address: address.shown, ...(state === null ? {} : { sqlState: state }) }
   return new WitanError('STORE_UNREACHABLE', detail, { hint, cause: new Error(textOf(error)), details })
