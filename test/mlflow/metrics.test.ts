@@ -4,8 +4,9 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { createRuntime, defineAgent } from '@witan/core'
+import { createRuntime, defineAgent, memoryStore } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
+import { openCrossing } from './support/crossing.ts'
 import { ask, url } from './support/server.ts'
 
 interface Run {
@@ -65,6 +66,47 @@ test('[Tb15] the runs of a conversation add up, and a failed one makes the MLflo
   assert.deepEqual([well?.metrics['total_tokens'], well?.metrics['well/total_tokens']], [tokens, tokens])
   assert.equal(well?.metrics['cost_usd'], undefined, 'the price of a script is not known')
   assert.ok((well?.end_time ?? 0) >= (well?.start_time ?? 1))
+})
+
+test('[Tb15] runs that end in two processes at one moment both count, and a fork counts what is its own', async () => {
+  const experiment = `two-${randomUUID()}`
+  const store = memoryStore()
+  const problems: unknown[] = []
+  const crossing = await openCrossing()
+  const open = () =>
+    createRuntime({
+      agents: [greeter('well')],
+      store,
+      telemetry: { mlflow: { url: crossing.url, experiment, runs: 'conversation' } },
+      report: (one) => problems.push(one),
+    })
+  const [one, other] = [open(), open()]
+  const made = `chats/${randomUUID()}`
+  await one.conversation('well', { id: made }).run('One.')
+  assert.ok(await one.flushTraces(60_000))
+  crossing.cross()
+  await one.conversation('well', { id: made }).run('Two.')
+  await other.conversation('well', { id: made }).run('Three.')
+  await Promise.all([one.flushTraces(60_000), other.flushTraces(60_000)])
+  const { lastSeq } = await one.getConversation(made)
+  const fork = await one.forkConversation(made, { seq: lastSeq })
+  await one.conversation('well', { id: fork.id }).run('Four.')
+  assert.ok(await one.flushTraces(60_000))
+  await Promise.all([one.close(), other.close()])
+  crossing.close()
+  assert.deepEqual(problems, [])
+  const counts = (await runsOf(experiment)).map(({ run_name: name, metrics }) => [
+    name,
+    metrics['runs'],
+    metrics['well/model_calls'],
+  ])
+  assert.deepEqual(
+    counts.sort(),
+    [
+      [made, 3, 3],
+      [fork.id, 1, 1],
+    ].sort(),
+  )
 })
 
 /** The paths of all files of a run, below this one. */

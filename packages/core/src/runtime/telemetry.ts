@@ -36,6 +36,7 @@ export function telemetryOf(
     report,
     values: (database, id) => valuesOf(parts, database, id),
     read: (job) => readJob(store, job),
+    readLog: (of, after) => readLog(store, of, after),
     content: contentAccess(store).readContent,
     agents(database, starts) {
       const lookup: AgentLookup = (id, revision) => registry.revision(database, id, revision)
@@ -93,4 +94,14 @@ async function readJob(
     if (entry.type === 'start') starts.push(entry)
   }
   return { entries, starts }
+}
+
+/** What a fork has copied has no jobs there, and counts where it was made. */
+async function* readLog(
+  store: Store,
+  { database, conversation }: Pick<EndedJob, 'database' | 'conversation'>,
+  after: number,
+): AsyncGenerator<Entry, void, void> {
+  const [first] = after === 0 ? await store.listJobs(database, conversation) : []
+  yield* entriesOf(store, { database, conversation, after: first === undefined ? after : first.firstSeq - 1 })
 }

@@ -1,11 +1,10 @@
 /** Brings traces to an MLflow server: over OTLP, with its REST interface for experiments and runs [Tb20]. */
 import { systemClock } from '../identity/clock.ts'
 import { channelOf, placeOf } from '../identity/channel.ts'
+import type { ConversationSummary } from './conversation-summary.ts'
 import type { Sent } from './delivery.ts'
-import type { JobSummary } from './job-summary.ts'
 import { MlflowArtifacts } from './mlflow-artifacts.ts'
-import { type Metrics, metricsAfter } from './mlflow-metrics.ts'
-import { type Answer, askMlflow, idIn, MlflowError } from './mlflow-rest.ts'
+import { askMlflow, idIn, MlflowError } from './mlflow-rest.ts'
 import { faulty, type OtlpTarget, sendOtlp } from './otlp.ts'
 import type { Parcel } from './parcel-queue.ts'
 
@@ -28,8 +27,8 @@ export class Mlflow {
   readonly #target: MlflowTarget
   #experiment: string | null = null
   readonly #runs = new Map<string, string>()
-  /** The jobs whose metrics are there. */
-  readonly #logged = new WeakSet<JobSummary>()
+  /** Those that are there, or will never be. */
+  readonly #logged = new WeakSet<ConversationSummary>()
   readonly #artifacts: MlflowArtifacts
 
   constructor(target: MlflowTarget) {
@@ -100,7 +99,7 @@ export class Mlflow {
     const experiment = await this.experimentId(signal)
     const { database, conversation } = placeOf(channel)
     const tags = { 'witan.database': database, 'witan.conversation': conversation }
-    const filter = Object.entries(tags).map(([key, value]) => `tags.\`${key}\` = '${value.replaceAll("'", "''")}'`)
+    const filter = Object.entries(tags).map(([key, value]) => `tags.\`${key}\` = ${quoted(value)}`)
     const search = { experiment_ids: [experiment], filter: filter.join(' and '), max_results: 1 }
     const found = await askMlflow(this.#target, 'runs/search', { signal, body: search })
     const { runs = [] } = (found.body ?? {}) as { readonly runs?: readonly { readonly info?: unknown }[] }
@@ -112,7 +111,7 @@ export class Mlflow {
     return id
   }
 
-  /** The run of these parcels, with the metrics of the jobs that end in them, or why it has them not. */
+  /** The run of these parcels, with the metrics up to the jobs that end in them, or why it has them not. */
   async #runWith(
     group: string,
     parcels: readonly Parcel[],
@@ -126,36 +125,32 @@ export class Mlflow {
     return { id, complaint: (await this.#artifacts.upload(id, parcels, signal)) ?? complaint }
   }
 
-  /** Adds a job to the metrics of a run, once, however often its spans are sent. Returns why the server never takes them, or null. */
-  async #log(run: string, summary: JobSummary, signal: AbortSignal): Promise<string | null> {
+  /**
+   * Sets the metrics of a run to the sums of its conversation. MLflow shows those of the highest step, so processes may send theirs in
+   * any order and as often as they like. Returns why the server never takes them, or null.
+   */
+  async #log(run: string, summary: ConversationSummary, signal: AbortSignal): Promise<string | null> {
     if (this.#logged.has(summary)) return null
-    const target = this.#target
-    const shown = await askMlflow(target, `runs/get?run_id=${run}`, { signal })
-    const known = metricsIn(shown.body)
-    if (shown.status === 200 && shown.body === null) {
-      // Others have put so much there, or this is no MLflow: that will not pass.
-      this.#logged.add(summary)
-      return 'the run of a conversation cannot be read, and has no metrics'
-    }
-    if (known === null) throw new MlflowError('it does not show the run of a conversation')
-    const { upTo, endedAt, isRun, isFailed } = summary
-    // An earlier try may have arrived without an answer.
-    if (known.step !== upTo) {
-      const at = { timestamp: endedAt, step: Math.max(known.step, upTo) }
-      const metrics = [...metricsAfter(known.values, summary)].map(([key, value]) => ({ key, value, ...at }))
-      const { status } = await askMlflow(target, 'runs/log-batch', { signal, body: { run_id: run, metrics } })
-      const complaint = `it answered ${status} for the metrics of a run`
-      if (faulty.includes(status)) {
-        this.#logged.add(summary)
-        return complaint
-      }
-      if (status !== 200) throw new MlflowError(complaint)
-    }
+    const { upTo: step, at: timestamp, endedAt, isFailed } = summary
+    const metrics = [...summary.metrics].map(([key, value]) => ({ key, value, timestamp, step }))
+    const sent = await askMlflow(this.#target, 'runs/log-batch', { signal, body: { run_id: run, metrics } })
+    const complaint = sent.status === 200 ? null : `it answered ${sent.status} for the metrics of a run`
+    const isRefused = faulty.includes(sent.status)
+    if (complaint !== null && !(isRefused && (await isThere(this.#target, run, signal))))
+      throw new MlflowError(complaint)
     this.#logged.add(summary)
     const status = isFailed ? 'FAILED' : 'FINISHED'
-    if (isRun) await askMlflow(target, 'runs/update', { signal, body: { run_id: run, status, end_time: endedAt } })
-    return null
+    if (complaint === null && endedAt !== null)
+      await askMlflow(this.#target, 'runs/update', { signal, body: { run_id: run, status, end_time: endedAt } })
+    return complaint
   }
+}
+
+/** False if the run was deleted there. */
+async function isThere(target: MlflowTarget, run: string, signal: AbortSignal): Promise<boolean> {
+  const { body } = await askMlflow(target, `runs/get?run_id=${run}`, { signal })
+  const { run: shown } = (body ?? {}) as { readonly run?: { readonly info?: { readonly lifecycle_stage?: unknown } } }
+  return shown?.info?.lifecycle_stage !== 'deleted'
 }
 
 async function createRun(
@@ -177,23 +172,11 @@ async function createRun(
   return id
 }
 
-function tagFailed(): string {
-  return 'it cannot be reached for the tags of a trace'
+/** MLflow's filters know no escapes, but two kinds of quotes. */
+function quoted(value: string): string {
+  return value.includes("'") ? `"${value}"` : `'${value}'`
 }
 
-/** The latest metrics of a run and their highest step; null if the answer has no such run, or one that was deleted. */
-function metricsIn(body: Answer['body']): { readonly values: Metrics; readonly step: number } | null {
-  const { run } = (body ?? {}) as { readonly run?: { readonly info?: unknown; readonly data?: unknown } | null }
-  if (idIn(run?.info, 'run_id') === null || Reflect.get(run?.info as object, 'lifecycle_stage') === 'deleted')
-    return null
-  const { metrics } = (run?.data ?? {}) as { readonly metrics?: unknown }
-  const values = new Map<string, number>()
-  let step = 0
-  for (const one of Array.isArray(metrics) ? metrics : []) {
-    const { key, value, step: at } = (one ?? {}) as Readonly<Record<string, unknown>>
-    if (typeof key !== 'string' || typeof value !== 'number') continue
-    values.set(key, value)
-    if (key === 'model_calls') step = Number(at) || 0
-  }
-  return { values, step }
+function tagFailed(): string {
+  return 'it cannot be reached for the tags of a trace'
 }

@@ -1,5 +1,5 @@
 /** Encoded spans that wait to be sent, bounded by their number and their bytes. */
-import type { JobSummary } from './job-summary.ts'
+import type { ConversationSummary } from './conversation-summary.ts'
 import type { EncodedSpans } from './span-encoder.ts'
 import type { TraceFile } from './trace-file.ts'
 
@@ -7,8 +7,8 @@ import type { TraceFile } from './trace-file.ts'
 export interface Parcel extends EncodedSpans {
   /** Parcels of different groups are never sent in one request. */
   readonly group: string
-  /** The figures of the job, at the last of its parcels. */
-  readonly summary: JobSummary | null
+  /** The figures of the conversation up to the end of the job, at the last of its parcels. */
+  readonly summary: ConversationSummary | null
   /** The files of the job, at the last of its parcels. */
   readonly files?: readonly TraceFile[]
 }

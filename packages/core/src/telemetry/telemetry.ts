@@ -4,11 +4,11 @@ import type { AgentLookup } from '../conversation/fold.ts'
 import type { Clock } from '../identity/clock.ts'
 import type { ConversationValues } from '../parameter/parameter.ts'
 import { Collector, type EndedJob, type SeenEntries } from './collector.ts'
+import { type ReadLog, Summaries } from './conversation-summary.ts'
 import type { Delivery } from './delivery.ts'
 import { traceIdOf } from '../identity/trace.ts'
 import { callSpanIdOf } from './ids.ts'
 import { chatty, conventional, type MessageForm } from './message-form.ts'
-import { summaryOf } from './job-summary.ts'
 import { mostInParcel } from './parcel-queue.ts'
 import { createProjection } from './projection.ts'
 import { sightOf, TraceScrubbers } from './sight.ts'
@@ -27,7 +27,7 @@ export interface Exporter {
   readonly labels: SpanLabels
   readonly delivery: Delivery
   readonly encoder: SpanEncoder
-  /** Whether it takes the artifacts of a job, and its figures. */
+  /** Whether it takes the artifacts of a job, and the figures of its conversation. */
   readonly takesFiles: boolean
   readonly takesSummaries: boolean
   /** Which parcels may share a request; `files` is the number of files that go with them. */
@@ -42,6 +42,7 @@ export interface TelemetryContext {
   values(database: string, id: string): ConversationValues | null | Promise<ConversationValues | null>
   /** All entries of a job and the starts of its trace, from the store. Null if they are gone. */
   read(job: EndedJob): Promise<SeenEntries | null>
+  readonly readLog: ReadLog
   /** The content of a file of a conversation; null if it is gone. */
   readonly content: FileSource['content']
   /** The pinned definitions that these entries name. */
@@ -74,7 +75,7 @@ const together = { jobs: 64, ms: 20 }
 export function createTelemetry(context: TelemetryContext): Telemetry {
   const { exporters } = context
   const waiting: EndedJob[] = []
-  const scrubbers = new TraceScrubbers()
+  const bench = { scrubbers: new TraceScrubbers(), summaries: new Summaries(context.readLog) }
   let working: Promise<void> | null = null
   let begin = () => {}
   const collecting = () =>
@@ -91,7 +92,7 @@ export function createTelemetry(context: TelemetryContext): Telemetry {
     const turn = createTurn(context.clock)
     try {
       for (let job = waiting.shift(); job !== undefined; job = waiting.shift())
-        await exportJob(job, context, { scrubbers, turn }).catch((error: unknown) => context.report(error))
+        await exportJob(job, context, { ...bench, turn }).catch((error: unknown) => context.report(error))
     } finally {
       working = null
     }
@@ -129,12 +130,17 @@ export function createTelemetry(context: TelemetryContext): Telemetry {
 /** What the jobs of a telemetry share. */
 interface Bench {
   readonly scrubbers: TraceScrubbers
+  readonly summaries: Summaries
   readonly turn: Turn
 }
 
 const noValues: ConversationValues = new Map()
 
-async function exportJob(job: EndedJob, context: TelemetryContext, { scrubbers, turn }: Bench): Promise<void> {
+async function exportJob(
+  job: EndedJob,
+  context: TelemetryContext,
+  { scrubbers, summaries, turn }: Bench,
+): Promise<void> {
   const ready = context.exporters.filter(({ delivery }) => delivery.counts().room > 0)
   if (ready.length < context.exporters.length)
     dropAll(
@@ -148,6 +154,7 @@ async function exportJob(job: EndedJob, context: TelemetryContext, { scrubbers, 
   if (seen === null || given === null) return
   const agents = await context.agents(job.database, seen.starts)
   const source = { database: job.database, conversation: job.conversation, agents }
+  const summary = ready.some(({ takesSummaries }) => takesSummaries) ? await summaries.upTo(job) : null
   for (const exporter of ready) {
     const form = exporter.labels.isForMlflow ? chatty : conventional
     const content = exporter.content === 'none' ? null : contentFor(seen, { given, agents, form }, scrubbers)
@@ -161,7 +168,7 @@ async function exportJob(job: EndedJob, context: TelemetryContext, { scrubbers, 
     const files = exporter.takesFiles ? filesFor(job, seen, { given, agents, scrubbers, content: context.content }) : []
     exporter.delivery.offer(encoding.parts, {
       group: exporter.groupOf(job, files.length),
-      summary: exporter.takesSummaries ? summaryOf(job, seen.entries) : null,
+      summary: exporter.takesSummaries ? summary : null,
       files,
     })
   }
