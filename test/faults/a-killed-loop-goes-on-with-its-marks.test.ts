@@ -1,6 +1,6 @@
 /** `kill -9` between the first and the second request of a tool loop: the next worker sends what the first reply was marked with. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { createRuntime, type Store } from '@witan/core'
 import { exportStore, exportText, importItem, readExport } from '@witan/core/export'
 import { freshSchema } from '../postgres/support/stores.ts'
+import { killedAtEnd, leaveChildren } from '../support/child.ts'
 import { assertSound } from '../support/claims.ts'
 import { allEvents } from '../support/stage.ts'
 import { openVendor, type Vendor } from '../support/vendors/tape.ts'
@@ -18,9 +19,8 @@ import { prompt, type Way, ways, weatherAgent } from '../support/vendors/weather
 import { openLoop, type Place, storeAt } from './support/held-loop.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'witan-marks-'))
-const children = new Set<ChildProcess>()
 after(() => {
-  for (const child of children) child.kill('SIGKILL')
+  leaveChildren()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -42,10 +42,8 @@ async function uninterrupted({ dialect, model }: Way): Promise<readonly unknown[
 /** Starts the loop in a process of its own and kills it in the calls of the first reply. */
 async function startAndKill(place: Place, way: Way, { baseUrl, bodies }: Vendor): Promise<void> {
   const told = JSON.stringify({ place, way: way.dialect.name, baseUrl })
-  const child = spawn(process.execPath, ['--conditions=witan-source', '--no-warnings', script, told], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  children.add(child)
+  const words = ['--conditions=witan-source', '--no-warnings', script, told]
+  const child = killedAtEnd(spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] }))
   const ended = once(child, 'exit')
   for await (const line of createInterface({ input: child.stdout })) if (line === 'held') break
   assert.equal(bodies.length, 1)

@@ -9,13 +9,13 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRuntime, sqliteStore } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
+import { killedAtEnd, leaveChildren } from '../support/child.ts'
 import { assertEpochs, assertSound, storedEntries } from '../support/claims.ts'
 import { agent, allEvents, cast, playerOf, until } from '../support/stage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'witan-kill-'))
-const children = new Set<ChildProcess>()
 after(() => {
-  for (const child of children) child.kill('SIGKILL')
+  leaveChildren()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -23,10 +23,9 @@ const script = fileURLToPath(new URL('support/held-run.ts', import.meta.url))
 
 /** Starts a process and waits until it is in the middle of its run. */
 async function hold(file: string): Promise<{ readonly child: ChildProcess; readonly runId: string }> {
-  const child = spawn(process.execPath, ['--conditions=witan-source', script, file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  children.add(child)
+  const child = killedAtEnd(
+    spawn(process.execPath, ['--conditions=witan-source', script, file], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  )
   for await (const line of createInterface({ input: child.stdout })) {
     if (line.startsWith('held ')) return { child, runId: line.slice('held '.length) }
   }

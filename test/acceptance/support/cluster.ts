@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { killedAtEnd } from '../../support/child.ts'
 import { createTestDatabase, type TestDatabase } from '../../postgres/support/database.ts'
 import { createModelServer, type ModelServer } from './model-server.ts'
 import { callsTo, type Stage } from './stage.ts'
@@ -101,7 +102,7 @@ function launch({ file, words, lease }: Launch): Launched {
     ...(lease === null ? {} : { WITAN_LEASE_MS: String(lease) }),
   }
   const program = ['--conditions=witan-source', 'packages/cli/bin/witan.js', ...words, '--config', file]
-  const child = spawn(process.execPath, program, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = killedAtEnd(spawn(process.execPath, program, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] }))
   const said: string[] = []
   child.stdout?.on('data', (data) => said.push(String(data)))
   child.stderr?.on('data', (data) => said.push(String(data)))

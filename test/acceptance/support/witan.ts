@@ -4,9 +4,11 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { after } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createParser } from 'eventsource-parser'
+import { killedAtEnd, leaveChildren } from '../../support/child.ts'
 import { startHosted } from './host.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -45,6 +47,8 @@ export interface WitanOptions {
 export interface Witan {
   readonly url: string
   readonly folder: string
+  /** The id of the process. */
+  readonly pid: number
   /** All that the process has printed. */
   readonly output: string
   call<T>(method: string, path: string, options?: CallOptions): Promise<Answer<T>>
@@ -70,6 +74,8 @@ interface Running {
   stop?: () => Promise<void>
 }
 
+after(leaveChildren)
+
 /** Writes a configuration into a temporary folder and starts the server on it. */
 export async function createWitan(options: WitanOptions): Promise<Witan> {
   const folder = await mkdtemp(join(tmpdir(), 'witan-acceptance-'))
@@ -94,6 +100,9 @@ export async function createWitan(options: WitanOptions): Promise<Witan> {
       return running.url
     },
     folder,
+    get pid() {
+      return running.child.pid ?? 0
+    },
     get output() {
       return running.output.join('')
     },
@@ -128,14 +137,13 @@ async function host(folder: string): Promise<Running> {
 }
 
 function spawnServer(folder: string): Omit<Running, 'url'> {
-  const child = spawn(
-    process.execPath,
-    ['--conditions=witan-source', 'packages/cli/bin/witan.js', 'serve', '--config', join(folder, 'witan.config.json')],
-    {
+  const words = ['packages/cli/bin/witan.js', 'serve', '--config', join(folder, 'witan.config.json')]
+  const child = killedAtEnd(
+    spawn(process.execPath, ['--conditions=witan-source', ...words], {
       cwd: root,
       env: environment(),
       stdio: ['ignore', 'pipe', 'pipe'],
-    },
+    }),
   )
   const output: string[] = []
   child.stdout?.on('data', (data) => output.push(String(data)))

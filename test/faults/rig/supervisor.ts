@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { killedAtEnd } from '../../support/child.ts'
 import type { Doom } from './doom.ts'
 import { patienceMs } from './patience.ts'
 import { faultProgram, type Program } from './program.ts'
@@ -93,11 +94,13 @@ export async function createSupervisor({ storeUrl, ledgerUrl, leaseMs }: Ground,
 
 /** Starts a process that has everything loaded and waits for orders. */
 function warmUp({ script, compiled }: Program): Warm {
-  const child = spawn(process.execPath, ['--conditions=witan-source', script], {
-    cwd: root,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], WITAN_LOG_LEVEL: 'debug', NODE_COMPILE_CACHE: compiled },
-  })
+  const child = killedAtEnd(
+    spawn(process.execPath, ['--conditions=witan-source', script], {
+      cwd: root,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], WITAN_LOG_LEVEL: 'debug', NODE_COMPILE_CACHE: compiled },
+    }),
+  )
   const state = { url: '', said: [] as string[], goneAt: 0 }
   const { onLine, gone } = watch(child, state)
   const order = (what: unknown): void => void child.stdin?.write(`${JSON.stringify(what)}\n`)

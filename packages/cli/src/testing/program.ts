@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { killedAtEnd } from '../../../../test/support/child.ts'
 
 const program = fileURLToPath(new URL('../../bin/witan.js', import.meta.url))
 /** A start takes a second where nothing else is to do, and many times that on a machine that is busy. */
@@ -23,11 +24,13 @@ export function start(folder: string, ...words: string[]): Running {
 /** Starts it with more in its environment. */
 export function startWith(more: Readonly<Record<string, string>>, folder: string, ...words: string[]): Running {
   const { NODE_OPTIONS: _options, ...env } = process.env
-  const child = spawn(process.execPath, [program, ...words], {
-    cwd: folder,
-    env: { ...env, WITAN_LOG_LEVEL: 'error', NO_COLOR: '1', ...more },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = killedAtEnd(
+    spawn(process.execPath, [program, ...words], {
+      cwd: folder,
+      env: { ...env, WITAN_LOG_LEVEL: 'error', NO_COLOR: '1', ...more },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
   let written = ''
   let wake = () => {}
   const take = (data: Buffer) => {
