@@ -17,7 +17,7 @@ import { firstRunKey, nextKey, startJob, takeJob } from './sqlite-job-rows.ts'
 import { removeConversation, type WaitingUsage } from './sqlite-usage-rows.ts'
 import { jobOf, jsonText, optionalText, type StoredJob, storedJob } from './sqlite-rows.ts'
 
-/** The heads that earlier appends left, by channel, those of the latest appends last. Nothing else was written since. */
+/** The heads that earlier appends left, by channel, those of the latest appends last, until a run rests. Nothing else was written since. */
 export type Heads = Map<string, Head>
 
 /** The state of the conversation before the append. */
@@ -224,7 +224,8 @@ function changeJob(
   if (change.kind === 'rest') {
     const { result } = change
     connection.run(jobSql.restJob, before.key, after.status, after.endedAt, jsonText(result))
-    return { row: { ...jobOf(after, append), result }, stored: after.endedAt === null ? null : headOf(after) }
+    // What comes next may be a person's answer or another turn, in an hour or never: it is not worth the memory until then.
+    return { row: { ...jobOf(after, append), result }, stored: null }
   }
   if (change.kind === 'step' || after.owner !== before.owner) takeJob(connection, after)
   else if (!before.wake) connection.run(jobSql.wakeJob, before.key, 1)

@@ -25,7 +25,7 @@ interface Marks {
 }
 
 /** How many appends that used something may wait, and for how many commits. */
-const [mostAppends, mostCommits] = [1024, 4096]
+const [mostAppends, mostCommits] = [256, 4096]
 
 /**
  * Usage that is not in the sums yet. It waits in memory and is added up together, at a fraction of what each append would cost by itself. An
