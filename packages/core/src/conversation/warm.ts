@@ -128,18 +128,19 @@ async function ensurePinned({ ensureRevision }: WarmContext, database: string, s
   for (const [id, revision] of Object.entries(start.revisions)) await ensureRevision(database, id, revision)
 }
 
-/** All entries of a conversation in order, page by page. */
+/** All entries of a conversation in order, page by page; with `upTo` those up to this seq, and no more are read. */
 export async function* entriesOf(
   store: Store,
-  of: { readonly database: string; readonly conversation: string; readonly after?: number },
+  of: { readonly database: string; readonly conversation: string; readonly after?: number; readonly upTo?: number },
 ): AsyncGenerator<Entry, void, void> {
-  const { database, conversation } = of
+  const { database, conversation, upTo = Number.POSITIVE_INFINITY } = of
   let after = of.after ?? 0
-  for (;;) {
-    const page = await store.readEntries(database, conversation, { after, limit: pageSize })
+  while (after < upTo) {
+    const limit = Math.min(pageSize, upTo - after)
+    const page = await store.readEntries(database, conversation, { after, limit })
     yield* page
     const last = page.at(-1)
-    if (last === undefined || page.length < pageSize) return
+    if (last === undefined || page.length < limit) return
     after = last.seq
     // A store may reply synchronously, so a long log would otherwise block the event loop.
     await new Promise((resolve) => setImmediate(resolve))

@@ -36,7 +36,7 @@ export function telemetryOf(
     report,
     values: (database, id) => valuesOf(parts, database, id),
     read: (job) => readJob(store, job),
-    readLog: (of, after) => readLog(store, of, after),
+    readLog: (job, after) => readLog(store, job, after),
     content: contentAccess(store).readContent,
     agents(database, starts) {
       const lookup: AgentLookup = (id, revision) => registry.revision(database, id, revision)
@@ -86,8 +86,7 @@ async function readJob(
   if (row === null) return null
   const entries: Entry[] = []
   const starts: Entry[] = []
-  for await (const entry of entriesOf(store, { database, conversation, after: row.firstSeq - 1 })) {
-    if (entry.seq > upTo) break
+  for await (const entry of entriesOf(store, { database, conversation, after: row.firstSeq - 1, upTo })) {
     if (entry.place.run !== run) continue
     const isOwnStart = entry.type === 'start' && entry.place.call === job
     if (entry.job === job || isOwnStart) entries.push(entry)
@@ -99,9 +98,9 @@ async function readJob(
 /** What a fork has copied has no jobs there, and counts where it was made. */
 async function* readLog(
   store: Store,
-  { database, conversation }: Pick<EndedJob, 'database' | 'conversation'>,
+  { database, conversation, upTo }: Pick<EndedJob, 'database' | 'conversation' | 'upTo'>,
   after: number,
 ): AsyncGenerator<Entry, void, void> {
   const [first] = after === 0 ? await store.listJobs(database, conversation) : []
-  yield* entriesOf(store, { database, conversation, after: first === undefined ? after : first.firstSeq - 1 })
+  yield* entriesOf(store, { database, conversation, upTo, after: first === undefined ? after : first.firstSeq - 1 })
 }

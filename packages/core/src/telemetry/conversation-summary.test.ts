@@ -19,9 +19,9 @@ function logOf(given: readonly Given[]) {
     place: { author, parentCall, call: 'c_1', run: 'c_1' },
   })) as unknown as Entry[]
   const asked: number[] = []
-  const summaries = new Summaries(async function* (_, after) {
+  const summaries = new Summaries(async function* ({ upTo }, after) {
     asked.push(after)
-    yield* entries.slice(after)
+    yield* entries.slice(after, upTo)
   })
   const at = { database: 'default', conversation: 'chats/1' }
   return { asked, summaries, entries, upTo: (upTo = entries.length) => summaries.upTo({ ...at, upTo }) }

@@ -23,8 +23,11 @@ const mostAgents = 100
 /** The most conversations that are remembered. */
 const mostKnown = 1_000
 
-/** Reads the entries of a conversation after this seq; with 0 those that it did not copy from another one. */
-export type ReadLog = (of: Pick<EndedJob, 'database' | 'conversation'>, after: number) => AsyncIterable<Entry>
+/** A conversation up to the end of a job. */
+type Reach = Pick<EndedJob, 'database' | 'conversation' | 'upTo'>
+
+/** Reads the entries of a conversation after this seq up to that end; with 0 those that it did not copy from another one. */
+export type ReadLog = (of: Reach, after: number) => AsyncIterable<Entry>
 
 /** Adds up conversations. Of those that it has seen lately only what is new in the log is read. */
 export class Summaries {
@@ -36,16 +39,13 @@ export class Summaries {
   }
 
   /** The figures up to the end of a job; null if the conversation is gone. */
-  async upTo(job: Pick<EndedJob, 'database' | 'conversation' | 'upTo'>): Promise<ConversationSummary | null> {
+  async upTo(job: Reach): Promise<ConversationSummary | null> {
     const channel = channelOf(job.database, job.conversation)
     const known = this.#known.get(channel)
     this.#known.delete(channel)
     // A conversation whose log is shorter than it was began anew.
     const sum = known === undefined || known.upTo > job.upTo ? emptySum() : known
-    for await (const entry of this.#read(job, sum.upTo)) {
-      if (entry.seq > job.upTo) break
-      take(sum, entry)
-    }
+    for await (const entry of this.#read(job, sum.upTo)) take(sum, entry)
     if (sum.upTo === 0) return null
     this.#known.set(channel, sum)
     for (const oldest of this.#known.keys()) if (this.#known.size > mostKnown) this.#known.delete(oldest)

@@ -116,6 +116,7 @@ describe('a server of MLflow', () => {
     await mlflow.send([parcel(summary(9, 3, { isFailed: true })), parcel(task)], signal)
     assert.deepEqual(figures(), { status: 'FAILED', start: 1_000, end: 1_009, calls: 4, step: 11 })
     assert.equal(runs.size, 1)
+    assert.equal(seen.filter((path) => path === 'runs/log-batch').length, 2, 'once for each request with spans')
     runs.clear()
     await open().send([parcel(summary(5, 2, { endedAt: null, isFailed: true }))], signal)
     assert.deepEqual([figures().status, figures().calls], ['FINISHED', 2], 'of a task whose run goes on')

@@ -117,11 +117,10 @@ export class Mlflow {
     parcels: readonly Parcel[],
     signal: AbortSignal,
   ): Promise<{ readonly id: string; readonly complaint: string | null }> {
-    const startedAt = parcels.find(({ summary }) => summary !== null)?.summary?.startedAt ?? systemClock.now()
-    const id = await this.runId(group, { startedAt, signal })
-    let complaint: string | null = null
-    for (const { summary } of parcels)
-      if (summary !== null) complaint = (await this.#log(id, summary, signal)) ?? complaint
+    // The latest sums hold those before.
+    const summary = parcels.findLast((one) => one.summary !== null)?.summary ?? null
+    const id = await this.runId(group, { startedAt: summary?.startedAt ?? systemClock.now(), signal })
+    const complaint = summary === null ? null : await this.#log(id, summary, signal)
     return { id, complaint: (await this.#artifacts.upload(id, parcels, signal)) ?? complaint }
   }
 
