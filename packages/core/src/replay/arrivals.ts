@@ -1,6 +1,7 @@
 /** Decides when a job sees what was brought to it: its process folds an entry some time after it was stored, and the log shows when. */
 import type { Entry } from '@witan/protocol/entries'
 import type { PacedJob } from '../job/environment.ts'
+import { holderOf, isTop } from '../conversation/state.ts'
 import type { Job } from '../job/job.ts'
 import { isClosing, lostAhead, nextOfCall, replyAhead } from './lookahead.ts'
 import { failureWords } from './outcomes.ts'
@@ -49,18 +50,18 @@ function isUnanswered({ script }: Sight, { job, place }: Entry, { epoch }: Paced
 function isUnread({ script, pending }: Sight, { place }: Entry, { run, identity }: PacedJob): boolean {
   const call = run?.calls.get(place.call)
   if (call === undefined) return false
-  const begun = pending.replies.get(place.call)?.summary === null ? 1 : 0
+  const reader = holderOf(call).place.call
+  const begun = pending.replies.get(reader)?.summary === null ? 1 : 0
   let waiting = call.document.inbox.length
   let without = 0
-  for (const { type, kind, body, ...entry } of aheadOfCall(script, place.call)) {
+  for (const { type, kind, body, ...entry } of aheadOfCall(script, reader)) {
     if (entry.epoch > identity.epoch) break
     if (type === 'message') waiting += 1
     else if (type === 'end' && kind === 'model' && (body.purpose === undefined || body.purpose === 'output')) {
       if (body.taken > waiting) break
       without += 1
       if (body.accepted || body.text !== '') waiting -= body.taken
-    } else if (kind === 'agent' && type === 'end' && body.finishReason !== 'cancelled' && entry.job !== place.call)
-      return true
+    } else if (kind === 'agent' && type === 'end' && body.finishReason !== 'cancelled' && !isTop(call)) return true
   }
   return without > begun
 }

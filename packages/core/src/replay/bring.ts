@@ -25,7 +25,7 @@ export async function bring({ parts, script }: ReplayStage, of: Replayed): Promi
     return
   }
   const { database, id } = of.row
-  const log = await parts.warm.latest(database, id)
+  const log = await parts.warm.get(database, id)
   const together = await broughtTogether(parts, script, database)
   const live = together.filter((entry) => entry.type !== 'participant' && !isLateNotice(entry))
   const message = together.find(({ type }) => type === 'message')

@@ -4,7 +4,7 @@ import type { ModelNote } from '../model/model.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
 import { askingOf, childOf, failureOf, failureWords, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
 import type { PendingReply, PendingTool } from './pending.ts'
-import { ahead, aheadOfCall, aheadOfJob, nextIn, stopScript } from './script.ts'
+import { ahead, aheadOfCall, aheadOfJob, nextIn, type Script, stopScript } from './script.ts'
 import type { ReplayStage } from './stage.ts'
 import { endInOrder } from './take-over.ts'
 import { isAnswer } from './turns.ts'
@@ -77,22 +77,45 @@ function summaryText(entries: Iterable<Entry>, { summary }: PendingReply): strin
   return ''
 }
 
-/** Ends the tool that called a model itself and ends next in the job: its model calls, and a note that one was lost, stand before its end. */
-function giveAsking({ script, pending }: ReplayStage, { job, type }: Entry): boolean {
+/**
+ * Ends the tools that called a model themselves and end next in the job: their model calls, and a note for each that was lost, stand before their
+ * ends. Tools that ended between such a note and those ends ended with them.
+ */
+function giveAsking({ script, pending: { tools } }: ReplayStage, { job, type }: Entry): boolean {
+  const isNoted = type === 'notice'
+  const [ends, others]: [(() => void)[], (() => void)[]] = [[], []]
+  let left = isNoted ? lossesAhead(script, job) : 1
   let spent: ModelSpending[] = []
   for (const entry of aheadOfJob(script, job)) {
-    const isSpending = entry.type === 'end' && entry.kind === 'model' && entry.body.purpose === 'progress'
-    const tool = pending.tools.get(entry.place.call)
-    const state = tool?.context.state
-    if (tool !== undefined && state !== undefined && isToolOver(entry)) {
-      pending.tools.delete(tool.call)
-      state.isAsking = type === 'notice' && !state.isLost
-      tool.finish(outcomeOf(entry, spent))
-      return true
+    const tool = tools.get(entry.place.call)
+    if (tool !== undefined && isToolOver(entry)) {
+      const { state } = tool.context
+      const outcome = outcomeOf(entry, state === undefined ? [] : spent)
+      const end = () => void (tools.delete(tool.call) && tool.finish(outcome))
+      if (state === undefined) others.push(end)
+      else {
+        state.isAsking = isNoted && !state.isLost
+        ends.push(end)
+        left -= 1
+        if (left === 0) break
+      }
     }
+    const isSpending = entry.type === 'end' && entry.kind === 'model' && entry.body.purpose === 'progress'
     spent = isSpending ? [...spent, spendingOf(entry.body)] : []
   }
-  return false
+  if (left > 0) return false
+  for (const end of isNoted ? [...ends, ...others] : ends) end()
+  return true
+}
+
+/** How many notes of lost model calls a job records next. */
+function lossesAhead(script: Script, job: string): number {
+  let count = 0
+  for (const { type, body } of aheadOfJob(script, job)) {
+    if (type !== 'notice' || body.code !== 'USAGE_INCOMPLETE') break
+    count += 1
+  }
+  return count
 }
 
 type ToolOver = Entry & { readonly kind: 'tool'; readonly type: 'end' | 'error' }

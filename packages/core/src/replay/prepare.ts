@@ -18,7 +18,7 @@ import { withPseudonyms } from '../runtime/export/pseudonyms.ts'
 import { createReplayStage, type ReplayStage } from './stage.ts'
 import { createScript } from './script.ts'
 import { type DeclaredTool, undeclaredTool } from './undeclared.ts'
-import type { Holds } from './turns.ts'
+import { inOrder, type Plan } from './plan.ts'
 
 /** Everything that a replay needs of an export. */
 export interface ReplaySource {
@@ -43,8 +43,8 @@ export interface Prepared {
 }
 
 /** Loads what an export holds into `store`. Throws `BODY_INVALID` for what a replay does not play again. */
-export function prepared(source: ReplaySource, store: Store, holds: Holds): Promise<Prepared> {
-  return asRead(() => load(source, store, holds))
+export function prepared(source: ReplaySource, store: Store, plan: Plan): Promise<Prepared> {
+  return asRead(() => load(source, store, plan))
 }
 
 /** The lines of an export have their form, and the bodies in them any: what the engine could not have written is refused as a whole. */
@@ -56,7 +56,7 @@ async function asRead<Result>(read: () => Promise<Result>): Promise<Result> {
   }
 }
 
-async function load(source: ReplaySource, store: Store, holds: Holds): Promise<Prepared> {
+async function load(source: ReplaySource, store: Store, plan: Plan): Promise<Prepared> {
   const { database, whole, definitions, limits = {} } = source
   const copied = copiedIn(whole)
   const used = usedRevisions(whole.entries)
@@ -73,11 +73,11 @@ async function load(source: ReplaySource, store: Store, holds: Holds): Promise<P
     await registry.ensure(database)
     for (const [id, revisions] of used) for (const one of revisions) await registry.ensureRevision(database, id, one)
   }
-  const script = createScript(whole.entries, { from: copied, jobs: whole.jobs })
+  const script = createScript(inOrder(whole.entries, plan), { from: copied, jobs: whole.jobs })
   const stage = createReplayStage({
     store,
     script,
-    holds,
+    holds: plan.holds,
     limits,
     tools: toolsOf(source),
     sources: [...new Set(agents.flatMap(({ queries = [] }) => queries.map(({ source: name }) => name)))],

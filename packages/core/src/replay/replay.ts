@@ -13,7 +13,8 @@ import { type Difference, nextIn, stopScript } from './script.ts'
 import { end, type ReplayStage } from './stage.ts'
 import { takeOver } from './take-over.ts'
 import { compareTrees, type TreeChange } from './tree-diff.ts'
-import { force, type Holds, wake } from './turns.ts'
+import { inOrder, otherPlans, type Plan, usualPlan } from './plan.ts'
+import { force, wake } from './turns.ts'
 
 export type { Difference } from './script.ts'
 export type { ReplaySource } from './prepare.ts'
@@ -45,37 +46,28 @@ export interface ReplayOptions {
  * `BODY_INVALID` before anything is played if the export has something that a replay does not play again.
  */
 export async function replay(source: ReplaySource, options: ReplayOptions = {}): Promise<ReplayReport> {
-  let best = await playOnce(source, new Map(), options)
+  let best = await playOnce(source, usualPlan, options)
   for (let better: Played | null = best; better !== null && better.report.difference !== null; ) {
     best = better
-    better = await withLaterReport(source, best)
+    better = await further(source, best)
     if (better !== null) best = better
   }
   return best.report
 }
 
-/** How many of the last appends before a difference may have been reported later than they were. */
-const mostHeld = 8
-
-/**
- * Plays again with the report of one more append held until the entry that differs: what was decided just after an append did not see it. The
- * nearest is tried first. Null if none gets further.
- */
-async function withLaterReport(source: ReplaySource, { holds, stored, report }: Played): Promise<Played | null> {
-  const until = report.entries + 1
-  for (const at of stored
-    .filter((one) => one < until)
-    .slice(-mostHeld)
-    .reverse()) {
-    const played = await playOnce(source, new Map(holds).set(at, until), {})
-    if (played.report.difference === null || played.report.entries > report.entries) return played
+/** A replay with one more assumption that gets further; null if there is none. */
+async function further(source: ReplaySource, { plan, stored, report: { entries } }: Played): Promise<Played | null> {
+  const order = inOrder(source.whole.entries, plan)
+  for (const other of otherPlans(plan, { order, at: entries, stored })) {
+    const played = await playOnce(source, other, {})
+    if (played.report.difference === null || played.report.entries > entries) return played
   }
   return null
 }
 
 interface Played {
   readonly report: ReplayReport
-  readonly holds: Holds
+  readonly plan: Plan
   /** The positions behind the appends that were stored. */
   readonly stored: readonly number[]
 }
@@ -99,7 +91,7 @@ export async function replayFrom(
   const { entries } = source.whole
   const upTo = indexOfStep(entries, other.from)
   if (upTo === null) throw notReplayable(`its log has fewer than ${other.from} model replies`)
-  const { report } = await playOnce(source, new Map(), { ...options, upTo, other })
+  const { report } = await playOnce(source, usualPlan, { ...options, upTo, other })
   const after = (await report.store.readWhole(report.database, report.conversation))?.entries ?? []
   return { ...report, entries: after.length, tree: report.difference === null ? compareTrees(entries, after) : [] }
 }
@@ -110,11 +102,11 @@ interface PlayOptions extends ReplayOptions {
   readonly other?: OtherModel
 }
 
-async function playOnce(source: ReplaySource, holds: Holds, options: PlayOptions): Promise<Played> {
+async function playOnce(source: ReplaySource, plan: Plan, options: PlayOptions): Promise<Played> {
   const { onProgress, upTo = source.whole.entries.length, other } = options
   const store = memoryStore({ now: () => source.whole.row.createdAt, maxRestingMs: Number.POSITIVE_INFINITY })
   await store.open()
-  const playing = await prepared(source, store, holds)
+  const playing = await prepared(source, store, plan)
   const { stage } = playing
   const { script } = stage
   const copied = script.at
@@ -138,7 +130,7 @@ async function playOnce(source: ReplaySource, holds: Holds, options: PlayOptions
   const { difference, at: entries } = script
   return {
     report: { database, conversation: whole.row.id, entries, copied, runs, difference, store },
-    holds,
+    plan,
     stored: stage.turns.stored,
   }
 }
@@ -163,6 +155,7 @@ async function step({ stage, replayed, contents }: Prepared): Promise<void> {
     () => true,
     () => give(stage, contents),
     () => takeOver(stage, { database, conversation }),
+    () => give(stage, contents),
     () => force(stage.turns, nextIn(script)?.job ?? ''),
     () => release(stage),
     () => provoke(stage),
@@ -203,13 +196,14 @@ async function outcomeOf({ turns }: ReplayStage, way: boolean | Promise<boolean>
 
 /** Lets the engine do what it can do now. True if the log has moved from `at`. */
 async function moved({ script, turns }: ReplayStage, at: number): Promise<boolean> {
-  let seen = { at: script.at, count: turns.count }
+  let seen = { at: script.at, count: turns.count + script.stored }
   for (let idle = 0, left = mostTurns; idle < idleTurns && left > 0 && script.difference === null; idle += 1) {
     await nextTurn()
     wake(turns)
     left = script.at === seen.at ? left - 1 : mostTurns
-    if (turns.count !== seen.count || script.at !== seen.at) idle = -1
-    seen = { at: script.at, count: turns.count }
+    const count = turns.count + script.stored
+    if (count !== seen.count || script.at !== seen.at) idle = -1
+    seen = { at: script.at, count }
   }
   return script.at !== at || script.difference !== null
 }

@@ -1,6 +1,6 @@
 /** The log that a replay follows: its entries in order, and how far the replay has come in them. */
 import type { Entry } from '@witan/protocol/entries'
-import type { JobRow } from '../store/store.ts'
+import type { Append, JobRow } from '../store/store.ts'
 import { firstDifference } from './difference.ts'
 
 /** Where the replayed log first differs. `came` is null if the engine recorded nothing more. */
@@ -31,6 +31,9 @@ export interface Script {
   onMove: () => void
   /** The entries that were recorded again, by job and append number. */
   readonly recorded: Set<string>
+  /** The seq of each entry of the log, by job and append number, and that of the last one that is stored again. */
+  readonly seqs: ReadonlyMap<string, number>
+  stored: number
   /** The last number that each job gave to an entry. */
   readonly numbers: Map<string, number>
   /** What jobs and calls record themselves; entries that others brought to them are not among it. */
@@ -63,6 +66,8 @@ export function createScript(
       isOpen: false,
       onMove: () => {},
       recorded: new Set<string>(),
+      seqs: new Map(entries.map((entry) => [keyOf(entry), entry.seq])),
+      stored: entries[from - 1]?.seq ?? 0,
       numbers: new Map(),
     },
     ...{ jobs: byJob, calls: byCall },
@@ -140,13 +145,30 @@ export function takeEntry(script: Script, entry: Entry): void {
   const expected = script.entries[script.at] ?? null
   const path = expected === null ? '' : firstDifference(comparable(expected), comparable(entry))
   if (path === null) script.at += 1
-  else script.difference = { seq: script.at + 1, expected, came: entry, path }
+  else script.difference = { seq: expected?.seq ?? script.at + 1, expected, came: entry, path }
   script.onMove()
+}
+
+/** Notes that an entry is stored. One that no job recorded is compared only now. */
+export function takeStored(script: Script, entry: Entry): void {
+  takeEntry(script, entry)
+  script.stored += 1
+  if (script.difference !== null || script.isOpen || script.seqs.get(keyOf(entry)) === script.stored) return
+  script.difference = { seq: script.stored, expected: null, came: entry, path: '' }
+}
+
+/** Whether others are stored before an append. */
+export function isEarly(
+  { seqs, stored, difference, isOpen }: Script,
+  { entries: [first] }: Pick<Append, 'entries'>,
+): boolean {
+  return first !== undefined && difference === null && !isOpen && (seqs.get(keyOf(first)) ?? 0) > stored + 1
 }
 
 /** Ends the replay: the engine records nothing where an entry is expected. */
 export function stopScript(script: Script): void {
-  script.difference ??= { seq: script.at + 1, expected: nextIn(script), came: null, path: '' }
+  const expected = nextIn(script)
+  script.difference ??= { seq: expected?.seq ?? script.at + 1, expected, came: null, path: '' }
   script.onMove()
 }
 

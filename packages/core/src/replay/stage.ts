@@ -2,7 +2,7 @@
 import type { AgentData } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { type Clock, systemClock } from '../identity/clock.ts'
-import type { Environment } from '../job/environment.ts'
+import type { Environment, PacedJob } from '../job/environment.ts'
 import type { Append, AppendResult, JobRow, Store } from '../store/store.ts'
 import type { FunctionTool } from '../tool/define.ts'
 import { failed } from '../tool/outcome.ts'
@@ -11,8 +11,9 @@ import { type Parts, wire } from '../runtime/wiring.ts'
 import { idsOf, type ScriptIds } from './ids.ts'
 import { attemptAhead, isLostAhead, nextOfJob, nextRunStart, refusalAhead } from './lookahead.ts'
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
-import { ahead, isRecorded, nextIn, numberAhead, type Script, takeEntry } from './script.ts'
-import { arrived, createTurns, type Holds, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
+import type { Plan } from './plan.ts'
+import { ahead, isRecorded, nextIn, numberAhead, isEarly, type Script, takeEntry, takeStored } from './script.ts'
+import { arrived, createTurns, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
 
 /** A replay's runtime, and what drives it. A crash in the log ends the runtime; the next one begins with what is stored. */
 export interface ReplayStage {
@@ -41,7 +42,7 @@ interface Life {
 export interface StageOptions {
   readonly store: Store
   readonly script: Script
-  readonly holds: Holds
+  readonly holds: Plan['holds']
   readonly tools: readonly FunctionTool[]
   readonly sources: readonly string[]
   /** The ids of the models by the name that agents use. */
@@ -148,16 +149,23 @@ function following(
   const { known, life, registry } = of
   const { script, turns, pending, options } = known
   const begun = () => nextRunStart(script)
+  let recorder: PacedJob['writer'] | null = null
   return {
     ...env,
     pace: {
       turn: (job) => (life.isOver ? silence() : turnOf(turns, job)),
       recording: ({ identity, writer }) => {
+        recorder = writer
         const number = numberAhead(script, identity)
         if (number !== null) writer.outbox.numberFrom(number)
       },
       recorded(entry) {
-        if (!life.isOver) takeEntry(script, entry)
+        if (life.isOver) return
+        takeEntry(script, entry)
+        const writer = recorder
+        const next = nextIn(script)
+        // What others record next is stored behind it.
+        if (next?.job !== entry.job || next.epoch !== entry.epoch) queueMicrotask(() => void writer?.commit())
       },
     },
     hasCapacity: () => true,
@@ -255,14 +263,16 @@ function followedStore(known: Known, life: ReplayStage['life']): Store {
     turns,
     ids,
   } = known
+  const early: Append[] = []
   return {
     ...store,
     claimJobs: (claim) => (life.isOver ? silence() : store.claimJobs(claim)),
     async append(append) {
       if (life.isOver) return silence()
       for (const { kind, id } of append.jobs ?? []) if (kind === 'wake') await letGo(known, append.database, id)
+      await othersStored(turns, early, append)
       const stored = await appendInTurn(store, turns, append)
-      if (stored.ok) for (const entry of append.entries) takeEntry(script, entry)
+      if (stored.ok) for (const entry of append.entries) takeStored(script, entry)
       else ids.takeBack()
       if (stored.ok) await arrived(turns, broughtTo(turns, append, stored.jobs))
       return life.isOver ? silence() : stored
@@ -270,12 +280,21 @@ function followedStore(known: Known, life: ReplayStage['life']): Store {
   }
 }
 
+/** Resolves once the store has what the log has before an append. `early` are those that wait: each writer's are stored in its order. */
+async function othersStored(turns: Turns, early: Append[], append: Append): Promise<void> {
+  const ofWriter = ({ fence }: Append) => fence?.job === append.fence?.job
+  if (!isEarly(turns.script, append) && !early.some(ofWriter)) return
+  early.push(append)
+  while (isEarly(turns.script, append) || early.find(ofWriter) !== append) await moved(turns)
+  early.splice(early.indexOf(append), 1)
+}
+
 /** Lets a job go that is woken, as its owner had done: the log goes on in a later epoch, and does not say that a worker was lost. */
 async function letGo({ options: { store }, script, turns }: Known, database: string, id: string): Promise<void> {
   const row = await store.getJob(database, id)
   const next = nextOfJob(script, id)
   if (row === null || row.owner === null || turns.jobs.has(id) || next === null || next.epoch <= row.epoch) return
-  if (attemptAhead(script, id) !== null || (next.type === 'notice' && next.body.code === 'USAGE_INCOMPLETE')) return
+  if (attemptAhead(script, id) !== null) return
   await store.releaseJobs(row.owner, [id])
   for (let { epoch } = row; epoch < next.epoch - 1; epoch += 1) {
     await store.claimJobs({ owner: row.owner, leaseMs, limit: 1 })

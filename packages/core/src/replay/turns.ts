@@ -10,10 +10,8 @@ import { isCutOff, isUnseen, leftToLose } from './arrivals.ts'
 import { attemptAhead, endCodeOf, isBrought, nextOfCall, nextOfJob, onlyCloses, replyAhead } from './lookahead.ts'
 import { failureWords, toldCodes } from './outcomes.ts'
 import type { Pending } from './pending.ts'
+import type { Plan } from './plan.ts'
 import { nextIn, numberAhead, type Script } from './script.ts'
-
-/** Until which position the report of an append is held, by the position behind the append. */
-export type Holds = ReadonlyMap<number, number>
 
 /** The turns of the jobs of a replay, and what waits for the log to go on. */
 export interface Turns {
@@ -25,7 +23,8 @@ export interface Turns {
   count: number
   /** A job that may go on although the log does not show why. */
   forced: string | null
-  readonly holds: Holds
+  /** Until which position the report of an append is held, by the position behind the append. */
+  readonly holds: Plan['holds']
   /** The positions behind the appends that were stored. */
   readonly stored: number[]
   /** The appends whose reports are held, with the jobs that do not see yet what was brought to them. */
@@ -39,7 +38,7 @@ export interface Turns {
 }
 
 /** The turns of a script. */
-export function createTurns(script: Script, pending: Pending, holds: Holds): Turns {
+export function createTurns(script: Script, pending: Pending, holds: Plan['holds']): Turns {
   const none = { count: 0, forced: null, isReleased: false, decides: () => {}, waiting: [], launches: [] }
   return { script, pending, holds, jobs: new Map(), stored: [], arriving: new Set(), ...none }
 }
@@ -158,7 +157,8 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
 /** Whether models are asked and tools are called now, as far as the log shows. */
 function startsNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
   if (!all.every((work) => isQuiet(turns.script, work, job))) return isTurnOf(turns, job.identity)
-  return all.every((work) => asksRight(turns, work, job))
+  const begun = { thinking: 0, offering: 0, lost: 0 }
+  return all.every((work) => work.kind !== 'think' || asksRight(turns, work, { job, begun }))
 }
 
 /** A run parks without an entry: the epoch of its next entry says whether it did. Each lost worker took one epoch, and each request one. */
@@ -191,20 +191,29 @@ function isQuiet(script: Script, work: Work, job: PacedJob): boolean {
 /** Errors of a tool call that is not made. */
 const atOnce: ReadonlySet<string> = new Set(['BUDGET_EXCEEDED', 'OUTCOME_UNKNOWN'])
 
-/** Whether a model call now would read as many messages, and be offered tools, as the log says it was. */
-function asksRight(turns: Turns, work: Work, job: PacedJob): boolean {
+/** Whether a model call now, after those `begun` with it, would read as many messages and be offered tools as the log says it was. */
+function asksRight(
+  turns: Turns,
+  { call }: Work & { readonly kind: 'think' },
+  { job, begun }: { readonly job: PacedJob; readonly begun: { thinking: number; offering: number; lost: number } },
+): boolean {
   const { script } = turns
-  if (work.kind !== 'think') return true
-  const { call } = work
   const reply = replyAhead(script, call.place.call)
-  if (reply === null)
-    return !isCutOff(script, call.place.call) || (leftToLose(turns, job) ?? 1) > 0 || isRefused(script, job)
+  const { thinking, offering } = begun
+  begun.thinking += 1
+  if (reply === null) {
+    if (!isCutOff(script, call.place.call) || isRefused(script, job)) return true
+    begun.lost += 1
+    return (leftToLose(turns, job) ?? begun.lost) >= begun.lost
+  }
   if (reply.taken > call.document.inbox.length) return false
   if (reply.toolless === true || call.final !== null) return true
+  const isOffered = reply.finishReason !== 'iteration_limit'
+  if (isOffered) begun.offering += 1
   const spending = { agent: call.agent, iterations: call.iterations - call.spared }
   const now = circumstances(job as Job)
-  const allowance = spend(job.run, spending, { ...now, thinking: now.thinking + 1 })
-  return (allowance.kind === 'tools') === (reply.finishReason !== 'iteration_limit')
+  const at = { ...now, thinking: now.thinking + 1 + thinking, offering: now.offering + offering }
+  return (spend(job.run, spending, at).kind === 'tools') === isOffered
 }
 
 /** Whether an entry comes of a model call that is under way: what its adapter says of it, or how it failed. */
