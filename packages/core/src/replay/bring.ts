@@ -7,7 +7,7 @@ import { makeEntry } from '../conversation/entry.ts'
 import { principalOf } from '../identity/principal.ts'
 import type { Append, ConversationRow, ParticipantRow, Settlement } from '../store/store.ts'
 import type { Parts } from '../runtime/wiring.ts'
-import { epochOf, isBrought } from './lookahead.ts'
+import { isBrought } from './lookahead.ts'
 import { ahead, nextIn, type Script, stopScript } from './script.ts'
 import type { ReplayStage } from './stage.ts'
 
@@ -26,7 +26,7 @@ export async function bring({ parts, script }: ReplayStage, of: Replayed): Promi
   }
   const { database, id } = of.row
   const log = await parts.warm.get(database, id)
-  const together = await broughtTogether(parts, script, database)
+  const together = broughtTogether(script)
   const live = together.filter((entry) => entry.type !== 'participant' && !isLateNotice(entry))
   const message = together.find(({ type }) => type === 'message')
   const hide = together.flatMap(({ type, body }) => (type === 'notice' ? (body.hidden ?? []) : []))
@@ -42,22 +42,14 @@ export async function bring({ parts, script }: ReplayStage, of: Replayed): Promi
   if (!delivered.ok) stopScript(script)
 }
 
-/**
- * The entries that one request brought. Their numbers are consecutive, but those of the next request may follow without a gap. Each
- * request that wakes a waiting job adds 1 to its epoch, so the epoch says where the next request begins.
- */
-async function broughtTogether(parts: Parts, script: Script, database: string): Promise<readonly Entry[]> {
+/** The entries that one request brought, or several at once: their numbers are consecutive. */
+function broughtTogether(script: Script): readonly Entry[] {
   const together: Entry[] = []
   for (const entry of ahead(script)) {
     if (!isBrought(script, entry) || !follows(entry, together.at(-1))) break
     together.push(entry)
   }
-  const [first] = together
-  if (first === undefined || together.length === 1 || together.some(({ job }) => job !== first.job)) return together
-  const row = await parts.store.getJob(database, first.job)
-  if (row === null || row.owner !== null) return together
-  const wakes = epochOf(script, first.job) - row.epoch
-  return together.slice(0, Math.max(1, together.length - Math.max(0, wakes - 1)))
+  return together
 }
 
 function follows({ type, appendNo }: Entry, before: Entry | undefined): boolean {

@@ -152,8 +152,6 @@ async function step({ stage, replayed, contents }: Prepared): Promise<void> {
   const { database, id: conversation } = replayed.row
   const ways = [
     () => give(stage, contents),
-    () => true,
-    () => give(stage, contents),
     () => takeOver(stage, { database, conversation }),
     () => give(stage, contents),
     () => force(stage.turns, nextIn(script)?.job ?? ''),

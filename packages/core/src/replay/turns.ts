@@ -145,7 +145,7 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
     case 'wait':
       return parksNow(turns, job)
     case 'finish':
-      return isTurnOf(turns, job.identity) && seesAll(turns, job)
+      return isTurnOf(turns, job.identity)
     default:
       // What it did until its process died was not stored.
       if ((nextOfJob(script, id)?.epoch ?? epoch) > epoch) return false
@@ -169,11 +169,6 @@ function parksNow(turns: Turns, job: PacedJob): boolean {
   if (next === null) return true
   const lost = (attemptAhead(turns.script, id) ?? 1) - 1
   return next.epoch - epoch > lost
-}
-
-/** The end of a task is refused if anything was stored since its process last looked. */
-function seesAll({ script }: Turns, { run, log }: PacedJob): boolean {
-  return run.grant === null || log.state.seq >= script.at
 }
 
 /** Whether work records nothing before a model or a tool has answered. */
