@@ -46,19 +46,29 @@ export interface ReplayOptions {
  * `BODY_INVALID` before anything is played if the export has something that a replay does not play again.
  */
 export async function replay(source: ReplaySource, options: ReplayOptions = {}): Promise<ReplayReport> {
+  const search = { source, left: mostPlays }
   let best = await playOnce(source, usualPlan, options)
-  for (let better: Played | null = best; better !== null && better.report.difference !== null; ) {
+  while (best.report.difference !== null) {
+    const better = await further(search, best)
+    if (better === null) break
     best = better
-    better = await further(source, best)
-    if (better !== null) best = better
   }
   return best.report
 }
 
-/** A replay with one more assumption that gets further; null if there is none. */
-async function further(source: ReplaySource, { plan, stored, report: { entries } }: Played): Promise<Played | null> {
+/** How often a log is played under another plan before its difference is reported. */
+const mostPlays = 200
+
+/** A replay with one more assumption that gets further; null if there is none, or no play is left. */
+async function further(
+  search: { readonly source: ReplaySource; left: number },
+  { plan, stored, report: { entries } }: Played,
+): Promise<Played | null> {
+  const { source } = search
   const order = inOrder(source.whole.entries, plan)
   for (const other of otherPlans(plan, { order, at: entries, stored })) {
+    if (search.left === 0) return null
+    search.left -= 1
     const played = await playOnce(source, other, {})
     if (played.report.difference === null || played.report.entries > entries) return played
   }
