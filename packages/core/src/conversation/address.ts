@@ -1,5 +1,5 @@
 /** The address of a call: its document, by path and bound values, and its names in the call tree. The engine and the fold share it. */
-import type { AnsweredMessage, CallPlace } from '@witan/protocol/entries'
+import type { AnsweredMessage, CallPlace, Writable } from '@witan/protocol/entries'
 import { documentKey } from '../parameter/bind.ts'
 import type { Bound } from '../parameter/parameter.ts'
 import { type AgentCall, type ConversationState, type DocumentState, type LiveJob, positionOf } from './state.ts'
@@ -55,7 +55,8 @@ export function placeOfChild(
   const { key, path, invocation } = childAddress(state, parent, child)
   const known = freeDocument(state, key, child.job)
   const times = run.invocations.get(invocation) ?? 0
-  const place = {
+  const branches = branchesOf(parent.place, child.branch)
+  const place: Writable<CallPlace> = {
     call: child.call,
     parentCall: child.parentCall,
     run: parent.place.run,
@@ -63,8 +64,8 @@ export function placeOfChild(
     author: child.agent,
     agentPath: `${parent.place.agentPath}/${child.agent}`,
     invocation: times === 0 ? invocation : `${invocation}#${times + 1}`,
-    ...branchesOf(parent.place, child.branch),
   }
+  if (branches !== undefined) place.branches = branches
   return { place, isFresh: known === null }
 }
 
@@ -76,9 +77,8 @@ function newPath({ ordinals, documents }: ConversationState, path: string, excha
   return isFree && !isApart ? path : `${path}~${Math.max(1, highest) + 1}`
 }
 
-function branchesOf({ branches }: CallPlace, branch: string | undefined): Pick<CallPlace, 'branches'> {
-  if (branch !== undefined) return { branches: [...(branches ?? []), branch] }
-  return branches === undefined ? {} : { branches }
+function branchesOf({ branches }: CallPlace, branch: string | undefined): CallPlace['branches'] {
+  return branch === undefined ? branches : [...(branches ?? []), branch]
 }
 
 /** The place of a call that gets the control of `source`: in its document and at its depth, named by its position [C33]. */

@@ -56,7 +56,8 @@ export function startChild(of: ChildStart, job: Job): void {
   const { letter, answer, overrides } = child
   const own = { agent: child.agent, parameters, call: callId, job: more.background === undefined ? parent.job : callId }
   const exchange = letter === undefined ? undefined : answeredMessage(letter, { job, parent, child: own })
-  const { place, isFresh } = placeOfChild({ state, run: job.run }, parent, { ...own, exchange, parentCall, branch })
+  const named = { agent: own.agent, parameters, call: callId, job: own.job, exchange, parentCall, branch }
+  const { place, isFresh } = placeOfChild({ state, run: job.run }, parent, named)
   const shown = startParameters(declared, parameters)
   const body: Writable<AgentStartBody> = {
     agent: child.agent,

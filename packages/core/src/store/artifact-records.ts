@@ -41,10 +41,12 @@ const none: readonly ArtifactRow[] = []
 /** The rows for these entries, which get the seqs after `before`. Most appends have none. */
 export function artifactRows(entries: readonly Entry[], before: number): readonly ArtifactRow[] {
   let rows: ArtifactRow[] | null = null
-  for (const [index, { type, body, place }] of entries.entries()) {
+  let seq = before
+  for (const { type, body, place } of entries) {
+    seq += 1
     if (type !== 'artifact') continue
     rows ??= []
-    rows.push({ seq: before + 1 + index, id: body.id, run: place.run, agent: place.author })
+    rows.push({ seq, id: body.id, run: place.run, agent: place.author })
   }
   return rows ?? none
 }

@@ -25,7 +25,7 @@ interface Marks {
 }
 
 /** How many appends that used something may wait, and for how many commits. */
-const [mostAppends, mostCommits] = [256, 4096]
+const [mostAppends, mostCommits] = [512, 4096]
 
 /**
  * Usage that is not in the sums yet. It waits in memory and is added up together, at a fraction of what each append would cost by itself. An
@@ -100,10 +100,10 @@ export class WaitingUsage {
 
 /** Adds what was noted. */
 function count(counts: Counts, noted: readonly Noted[]): Counts {
-  for (const { database, entries, ...owner } of noted) {
-    const usage = counts.get(database) ?? new UsageCount()
-    counts.set(database, usage)
-    for (const entry of entries) usage.add(entry, owner)
+  for (const one of noted) {
+    const usage = counts.get(one.database) ?? new UsageCount()
+    counts.set(one.database, usage)
+    for (const entry of one.entries) usage.add(entry, one)
   }
   return counts
 }

@@ -152,7 +152,7 @@ test('[T27] many uses are added up unasked, and no more wait in memory', async (
   const db = new DatabaseSync(join(copyOf(context, folder), 'witan.db'))
   context.after(() => db.close())
   const day = db.prepare(`select tool_calls from usage where dimension = 'day'`).get()
-  assert.equal(day?.['tool_calls'], 1024) // 4 times 256
+  assert.equal(day?.['tool_calls'], 1024) // twice 512
   assert.ok((await store.append(change(job, rest('parked')))).ok)
   const again = await addJob(store, { id: 'again', in: job.conversation })
   const body = { ...by(again), entries: [started(again), toolOf('again')], usedBy: user }
