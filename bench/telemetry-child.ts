@@ -42,7 +42,7 @@ async function run(): Promise<void> {
   await turn()
 }
 
-/** CPU µs per run, until so much CPU is spent. Spans of the round before are still sent, and some of this one are not yet. */
+/** CPU µs per run, measured over this much CPU. Some spans of a round are sent in the next one. */
 async function spend(us: number): Promise<number> {
   const from = cpuNow()
   let runs = 0

@@ -43,7 +43,7 @@ async function placesIn({ store, database, conversation }: Pick<ReplayReport, 's
   return whole?.entries.map(placeOf)
 }
 
-/** Plays the export of the conversation again. Its entries stand where they stood unless it shows a difference. */
+/** Replays the export of the conversation, and checks that the entries are stored in the same order unless it reports a difference. */
 async function replayed(runtime: Runtime): Promise<{ readonly isSame: boolean; readonly hasCrash: boolean }> {
   const source = await readReplaySource(runtime.exportConversation('chats/1'))
   const { difference, entries, ...report } = await replay(source)

@@ -3,13 +3,13 @@ import type { Entry } from '@witan/protocol/entries'
 
 /** One set of assumptions. */
 export interface Plan {
-  /** Until which position the report of an append is held, by the position behind the append. */
+  /** Appends whose report is held: from the position behind the append to the position that the replay must reach first. */
   readonly holds: ReadonlyMap<number, number>
-  /** Entries that were recorded before others that are stored first: the index of the first, the one at which it stands then, and their number. */
+  /** Entries that were recorded earlier than they were stored: `count` of them, stored from index `from` on, were recorded from index `to` on. */
   readonly moves: readonly (readonly [from: number, to: number, count: number])[]
 }
 
-/** Appends are reported as the log shows, and entries were recorded in its order. */
+/** The first plan: no report is held, and entries were recorded in the order of the log. */
 export const usualPlan: Plan = { holds: new Map(), moves: [] }
 
 /** The entries in the order in which they were recorded. */
@@ -30,11 +30,8 @@ export function* otherPlans(
   { holds, moves }: Plan,
   { order, at, stored }: { readonly order: readonly Entry[]; readonly at: number; readonly stored: readonly number[] },
 ): Generator<Plan, void, void> {
-  for (const one of stored
-    .filter((position) => position <= at)
-    .slice(-nearby)
-    .reverse())
-    yield { holds: new Map(holds).set(one, at + 1), moves }
+  const before = stored.filter((position) => position <= at).slice(-nearby)
+  for (const one of before.reverse()) yield { holds: new Map(holds).set(one, at + 1), moves }
   for (let to = at - 1; to >= at - nearby && mayPass(order, at, to); to -= 1)
     if (order[to - 1]?.job !== order[to]?.job)
       for (const count of new Set([1, togetherAt(order, at)])) yield { holds, moves: [...moves, [at, to, count]] }

@@ -23,7 +23,7 @@ export interface Turns {
   count: number
   /** A job that may go on although the log does not show why. */
   forced: string | null
-  /** Until which position the report of an append is held, by the position behind the append. */
+  /** Appends whose report is held, as the plan of the replay says. */
   readonly holds: Plan['holds']
   /** The positions behind the appends that were stored. */
   readonly stored: number[]

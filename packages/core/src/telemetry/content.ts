@@ -171,7 +171,7 @@ function isLonger(value: unknown, limit: number, shape: Shape = anyShape): boole
   return leftOf(limit, value, shape) < 0
 }
 
-/** What a value leaves of so many characters; less than 0 if it is longer. JSON nests so little that this may call itself. */
+/** How many characters of a limit are left after a value; negative if the value is longer. What could be written into the log is not nested too deeply for recursion. */
 function leftOf(characters: number, value: unknown, shape: Shape): number {
   let left = characters - 1
   if (typeof value === 'string') return left - Math.min(value.length, shape.bytes)

@@ -1,4 +1,4 @@
-/** The figures of a conversation: what its log says, whoever wrote it, and in whatever steps it is read. */
+/** The figures of a conversation depend on its log alone: not on who wrote it, nor on how many pieces it is read in. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Entry } from '@witan/protocol/entries'

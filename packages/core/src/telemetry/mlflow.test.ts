@@ -8,7 +8,7 @@ import type { ConversationSummary } from './conversation-summary.ts'
 import { Mlflow } from './mlflow.ts'
 import type { Parcel } from './parcel-queue.ts'
 
-/** A conversation with so many calls up to this entry. */
+/** The summary of a conversation with this number of model calls. */
 const summary = (upTo: number, calls: number, more: Partial<ConversationSummary> = {}): ConversationSummary => ({
   ...{ upTo, at: 1_000 + upTo, startedAt: 1_000, endedAt: 1_000 + upTo, isFailed: false },
   metrics: new Map([['model_calls', calls]]),

@@ -1,17 +1,13 @@
-/** Every kind of tool through the conformance kit of tools. */
+/** Kinds of tools through the conformance kit of tools; those for tasks have a file of their own. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test, type TestContext } from 'node:test'
-import type { Task } from '@witan/protocol'
-import { WitanError } from '@witan/protocol'
 import { z } from 'zod'
 import { parseProtocol } from '../../agent/protocol/parse.ts'
-import { backgroundTools } from '../../edge/background.ts'
 import { peerTools } from '../../edge/peer.ts'
-import type { TaskControl } from '../../task/control.ts'
 import { defineTool, type FunctionTool } from '../../tool/define.ts'
 import type { FindAgent } from '../../tool/delegation.ts'
 import { actionTools } from '../../tool/kinds/action.ts'
@@ -352,89 +348,7 @@ harnesses.push({
   unfitting: [{}, { item: 1 }, { item: 'paper', more: true }, { item: 'x'.repeat(101) }],
 })
 
-/** Two tasks of an agent, one at work and one over. */
-function tasks() {
-  const effects: string[] = []
-  const taskOf = (id: string, status: Task['status']) => ({
-    taskId: id,
-    status,
-    text: 'Done.',
-    output: null,
-    error: null,
-  })
-  const known = new Map([taskOf('t1', 'running'), taskOf('t2', 'completed')].map((task) => [task.taskId, task as Task]))
-  const refuseOver = (id: string) => {
-    if (id === 't2') throw new WitanError('TASK_FINISHED', 'It is over.', { path: 'task_id', hint: 'Read its result.' })
-  }
-  const reach: TaskControl = {
-    find: async (_, id) => known.get(id) ?? null,
-    async message(_, { id, wait, key }, signal) {
-      refuseOver(id)
-      effects.push(key)
-      if (!wait) return { status: 'saved', reply: null }
-      await new Promise<void>((ended) => {
-        if (signal.aborted) ended()
-        signal.addEventListener('abort', () => ended())
-      })
-      return { status: 'waiting', reply: null }
-    },
-    async progress(_, { id }) {
-      refuseOver(id)
-      const spent = { model: 'm', usage: null, finishReason: 'stop', startedAt: 1 } as const
-      return { text: 'It is at work.', asOfSeq: 3, spent }
-    },
-    async cancel(_, id) {
-      refuseOver(id)
-      effects.push(id)
-    },
-  }
-  return { source: backgroundTools(reach), effects: () => effects }
-}
-
-const inBackground = {
-  agent: { id: 'clerk', parameters: [tenant], subAgents: [{ agent: 'helper', blocking: 'never' as const }] },
-  open: tasks,
-}
-const unknown = { comesTo: 'failure', arguments: { task_id: 'x'.repeat(1_000) } } as const
-
-for (const tool of ['get_background_sub_agent_result', 'cancel_background_sub_agent']) {
-  harnesses.push({
-    ...inBackground,
-    name: tool,
-    tool,
-    fitting: [
-      { arguments: { task_id: 't1' }, comesTo: 'result' },
-      { arguments: { task_id: 't2' }, comesTo: 'result' },
-      unknown,
-    ],
-    unfitting: [{}, { task_id: 1 }],
-  })
-}
-
-harnesses.push({
-  ...inBackground,
-  name: 'fetch_sub_agent_progress',
-  tool: 'fetch_sub_agent_progress',
-  fitting: [
-    { arguments: { task_id: 't1', question: 'How far?' }, comesTo: 'result' },
-    { arguments: { task_id: 't2', question: 'How far?' }, comesTo: 'result' },
-  ],
-  unfitting: [{ task_id: 't1' }, { task_id: 't1', question: null }],
-})
-
-harnesses.push({
-  ...inBackground,
-  name: 'message_sub_agent',
-  tool: 'message_sub_agent',
-  fitting: [
-    { arguments: { task_id: 't1', message: 'Hurry.', mode: 'send' }, comesTo: 'result' },
-    { arguments: { task_id: 't2', message: 'Hurry.', mode: 'send' }, comesTo: 'result' },
-  ],
-  unfitting: [{ task_id: 't1', message: 'Hurry.', mode: 'shout' }],
-  endless: { task_id: 't1', message: 'Hurry.', mode: 'send_and_wait' },
-})
-
-describe('every kind of tool that stands', () => {
+describe('kinds of tools', () => {
   for (const harness of harnesses) testTool(harness)
 })
 
@@ -442,7 +356,7 @@ test('the tools of every source of a runtime pass the kit', () => {
   const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
   const imported = /^import \{.*\b(\w+Tools)\b.*\} from '\.\.\/(?:edge|tool\/kinds)\//gm
   const sources = [...read('../../runtime/toolset.ts').matchAll(imported)].map(([, name]) => String(name))
-  const tested = read('tool.test.ts') + read('edge.test.ts')
+  const tested = ['tool.test.ts', 'task-tools.test.ts', 'edge.test.ts'].map(read).join('')
   assert.ok(sources.length > 10, sources.join())
   assert.deepEqual(
     sources.filter((name) => !tested.includes(`import { ${name} }`)),
