@@ -1,4 +1,5 @@
 /** The tools with which an agent follows its background tasks, through the conformance kit of tools. */
+import { describe } from 'node:test'
 import type { Task } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import { backgroundTools } from '../../edge/background.ts'
@@ -52,39 +53,41 @@ const inBackground = {
 }
 const unknown = { comesTo: 'failure', arguments: { task_id: 'x'.repeat(1_000) } } as const
 
-for (const tool of ['get_background_sub_agent_result', 'cancel_background_sub_agent']) {
+describe('the tools for tasks', () => {
+  for (const tool of ['get_background_sub_agent_result', 'cancel_background_sub_agent']) {
+    testTool({
+      ...inBackground,
+      name: tool,
+      tool,
+      fitting: [
+        { arguments: { task_id: 't1' }, comesTo: 'result' },
+        { arguments: { task_id: 't2' }, comesTo: 'result' },
+        unknown,
+      ],
+      unfitting: [{}, { task_id: 1 }],
+    })
+  }
+
   testTool({
     ...inBackground,
-    name: tool,
-    tool,
+    name: 'fetch_sub_agent_progress',
+    tool: 'fetch_sub_agent_progress',
     fitting: [
-      { arguments: { task_id: 't1' }, comesTo: 'result' },
-      { arguments: { task_id: 't2' }, comesTo: 'result' },
-      unknown,
+      { arguments: { task_id: 't1', question: 'How far?' }, comesTo: 'result' },
+      { arguments: { task_id: 't2', question: 'How far?' }, comesTo: 'result' },
     ],
-    unfitting: [{}, { task_id: 1 }],
+    unfitting: [{ task_id: 't1' }, { task_id: 't1', question: null }],
   })
-}
 
-testTool({
-  ...inBackground,
-  name: 'fetch_sub_agent_progress',
-  tool: 'fetch_sub_agent_progress',
-  fitting: [
-    { arguments: { task_id: 't1', question: 'How far?' }, comesTo: 'result' },
-    { arguments: { task_id: 't2', question: 'How far?' }, comesTo: 'result' },
-  ],
-  unfitting: [{ task_id: 't1' }, { task_id: 't1', question: null }],
-})
-
-testTool({
-  ...inBackground,
-  name: 'message_sub_agent',
-  tool: 'message_sub_agent',
-  fitting: [
-    { arguments: { task_id: 't1', message: 'Hurry.', mode: 'send' }, comesTo: 'result' },
-    { arguments: { task_id: 't2', message: 'Hurry.', mode: 'send' }, comesTo: 'result' },
-  ],
-  unfitting: [{ task_id: 't1', message: 'Hurry.', mode: 'shout' }],
-  endless: { task_id: 't1', message: 'Hurry.', mode: 'send_and_wait' },
+  testTool({
+    ...inBackground,
+    name: 'message_sub_agent',
+    tool: 'message_sub_agent',
+    fitting: [
+      { arguments: { task_id: 't1', message: 'Hurry.', mode: 'send' }, comesTo: 'result' },
+      { arguments: { task_id: 't2', message: 'Hurry.', mode: 'send' }, comesTo: 'result' },
+    ],
+    unfitting: [{ task_id: 't1', message: 'Hurry.', mode: 'shout' }],
+    endless: { task_id: 't1', message: 'Hurry.', mode: 'send_and_wait' },
+  })
 })
