@@ -14,8 +14,8 @@ export interface At {
 /** A check of one keyword. */
 export type Keyword = (look: Look, schema: Schema, at: At) => boolean
 
-/** Steps of one check; a few tens of milliseconds at most. */
-const mostSteps = 200_000
+/** What one check may cost: a few tens of milliseconds at most. One keyword against one value costs about 1. */
+const costLimit = 200_000
 const mostIssues = 10
 
 /** What one check works with. */
@@ -24,8 +24,8 @@ export interface Look {
   unknown(): string | null
   /** Starts a check; what is wrong will stand in the list. */
   begin(): readonly string[]
-  /** Counts steps; false once there are too many. */
-  pay(steps: number): boolean
+  /** Adds to the cost of this check; false once it is over the limit. */
+  pay(cost: number): boolean
   /** Gives up: the result is unknown, and no further keyword is examined. */
   giveUp(why: string): true
   /** Whether nothing is noted now, so that words need not be found. */
@@ -57,13 +57,13 @@ export function lookUp(root: Schema, check: (look: Look, schema: unknown, at: At
     isQuiet: () => quiet > 0,
     begin() {
       issues = []
-      left = mostSteps
+      left = costLimit
       quiet = 0
       unknown = null
       return issues
     },
-    pay(steps) {
-      left -= steps
+    pay(cost) {
+      left -= cost
       if (left < 0) look.giveUp('its schema and its size make it too much work')
       return unknown === null
     },

@@ -3,7 +3,7 @@ import { RE2JS } from 're2js'
 
 /** One expression. */
 export interface Pattern {
-  /** What a search of this text costs at most, in steps of a schema's check. */
+  /** What a search of this text costs at most, in the unit of a schema's check. */
   cost(text: string): number
   test(text: string): boolean
 }

@@ -11,12 +11,12 @@ import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
 import { type CheckContext, checkAll } from '../check/check.ts'
 import { listedBy } from '../check/graph.ts'
 import { protocolUses, unspoken } from '../check/peers.ts'
-import { inTurns, type Steps } from '../check/steps.ts'
+import { runWithPauses, type Pausable } from '../check/pausable.ts'
 import { type Inspected, inspectAgent } from '../inspect.ts'
 import type { AgentRecords, AgentRow, ProtocolRow } from '../records.ts'
 import { idOfNamed, type Registry } from '../registry.ts'
 import { notFound } from '../../identity/not-found.ts'
-import { doubleError, readProtocol, staleError, stepsOfParsing, withoutStored } from './read.ts'
+import { doubleError, readProtocol, staleError, piecesOfParsing, withoutStored } from './read.ts'
 
 /** What the admin of one database works with. */
 export interface AdminContext {
@@ -167,9 +167,9 @@ export interface ToCheck {
 export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): Promise<CheckReport> {
   await admin.registry.ensure(admin.database)
   const all = currentAgents(admin)
-  const { checked, looks, bad } = await inTurns(inspectAgents(inputs.agents ?? []))
+  const { checked, looks, bad } = await runWithPauses(inspectAgents(inputs.agents ?? []))
   const protocols = currentProtocols(admin)
-  const read = await inTurns(inspectProtocols(inputs.protocols ?? []))
+  const read = await runWithPauses(inspectProtocols(inputs.protocols ?? []))
   for (const [name, protocol] of read.protocols) protocols.set(name, protocol)
   const isAll = inputs.agents === undefined && inputs.protocols === undefined
   for (const [id, agent] of all) {
@@ -183,7 +183,7 @@ export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): 
   return { ...report, errors, warnings: report.warnings.filter(isNews) }
 }
 
-function* inspectProtocols(inputs: readonly unknown[]): Steps<InspectedProtocols> {
+function* inspectProtocols(inputs: readonly unknown[]): Pausable<InspectedProtocols> {
   const protocols = new Map<string, Protocol>()
   const bad: Finding[] = []
   for (const [index, input] of inputs.entries()) {
@@ -213,12 +213,12 @@ interface Inspection {
   readonly bad: readonly Finding[]
 }
 
-function* inspectAgents(inputs: readonly unknown[]): Steps<Inspection> {
+function* inspectAgents(inputs: readonly unknown[]): Pausable<Inspection> {
   const checked = new Map<string, AgentData>()
   const looks = new Map<string, Inspected>()
   const bad: Finding[] = []
   for (const [index, input] of inputs.entries()) {
-    yield stepsOfParsing
+    yield piecesOfParsing
     const look = inspectAgent(withoutStored(input))
     const id = (input as { id?: unknown } | null)?.id
     const agent = typeof id === 'string' ? id.slice(0, 80) : `agents.${index}`

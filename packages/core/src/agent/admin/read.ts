@@ -1,7 +1,7 @@
 /** Submitted definitions: parsed, and the errors that a save and a check share. */
 import { type AgentData, WitanError } from '@witan/protocol'
 import { parseAgent } from '../parse.ts'
-import type { Steps } from '../check/steps.ts'
+import type { Pausable } from '../check/pausable.ts'
 import { type ReadProtocol, readingOf } from '../protocol/parse.ts'
 
 /** Parses a submitted agent. Fields that a read adds are ignored. */
@@ -9,13 +9,13 @@ export function readAgent(input: unknown): AgentData {
   return parseAgent(withoutStored(input))
 }
 
-/** Reads a submitted protocol in steps, in the same way. */
-export function readProtocol(input: unknown): Steps<ReadProtocol> {
+/** Reads a submitted protocol in pieces, in the same way. */
+export function readProtocol(input: unknown): Pausable<ReadProtocol> {
   return readingOf(withoutStored(input))
 }
 
-/** How many short steps the parsing of one agent counts for. */
-export const stepsOfParsing = 50
+/** How many short pieces of work the parsing of one agent counts for. */
+export const piecesOfParsing = 50
 
 /** A submitted definition without the fields that a read adds. */
 export function withoutStored(input: unknown): unknown {

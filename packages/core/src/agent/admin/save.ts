@@ -4,7 +4,7 @@ import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
 import { checkAgent, type Survey, surveyOf } from '../check/check.ts'
 import { clashes } from '../check/names.ts'
 import { checkPeers } from '../check/peers.ts'
-import { inTurns, type Steps } from '../check/steps.ts'
+import { runWithPauses, type Pausable } from '../check/pausable.ts'
 import { peerMessagesIn } from '../protocol/peers.ts'
 import { type AgentChange, type AgentRow, protocolId, type ProtocolRow } from '../records.ts'
 import { listedByParents } from '../seed.ts'
@@ -16,7 +16,7 @@ import {
   toStored,
   toStoredProtocol,
 } from './admin.ts'
-import { doubleError, type Listed, readAgent, readProtocol, staleError, stepsOfParsing } from './read.ts'
+import { doubleError, type Listed, readAgent, readProtocol, staleError, piecesOfParsing } from './read.ts'
 
 /** An agent that was saved, and whether it is new. */
 export interface Saved {
@@ -68,7 +68,10 @@ export async function saveTogether(
   { agents: inputs = [], protocols = [] }: ToSave,
   options: SaveOptions = {},
 ): Promise<SavedTogether> {
-  const parsed = { protocols: await inTurns(readProtocols(protocols)), agents: await inTurns(readAgents(inputs)) }
+  const parsed = {
+    protocols: await runWithPauses(readProtocols(protocols)),
+    agents: await runWithPauses(readAgents(inputs)),
+  }
   refuseDoubles(parsed.agents.map(({ id }, index) => ({ name: id, what: 'Agent', path: `agents.${index}.id` })))
   refuseDoubles(
     parsed.protocols.map(({ name }, index) => ({ name, what: 'Protocol', path: `protocols.${index}.name` })),
@@ -212,7 +215,7 @@ async function store(admin: AdminContext, changes: readonly AgentChange[]): Prom
   for (const { id, row } of real) admin.registry.put(admin.database, id, row)
 }
 
-function* readProtocols(inputs: readonly unknown[]): Steps<Protocol[]> {
+function* readProtocols(inputs: readonly unknown[]): Pausable<Protocol[]> {
   const protocols: Protocol[] = []
   for (const input of inputs) {
     const read = yield* readProtocol(input)
@@ -222,10 +225,10 @@ function* readProtocols(inputs: readonly unknown[]): Steps<Protocol[]> {
   return protocols
 }
 
-function* readAgents(inputs: readonly unknown[]): Steps<AgentData[]> {
+function* readAgents(inputs: readonly unknown[]): Pausable<AgentData[]> {
   const agents: AgentData[] = []
   for (const input of inputs) {
-    yield stepsOfParsing
+    yield piecesOfParsing
     agents.push(readAgent(input))
   }
   return agents

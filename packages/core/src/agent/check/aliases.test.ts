@@ -5,7 +5,7 @@ import { agentSchema } from '@witan/protocol/schemas'
 import type { AgentData } from '@witan/protocol'
 import { checkAliases } from './aliases.ts'
 import { listersOf } from './graph.ts'
-import { atOnce } from './steps.ts'
+import { runWithoutPause } from './pausable.ts'
 
 const agent = (id: string, more: object = {}) => agentSchema.parse({ id, model: 'm', instructions: 'x', ...more })
 const asks = (users: unknown, anonymizeUsers: string | null = 'worker') => ({ users, anonymizeUsers })
@@ -14,7 +14,7 @@ const root = agent('root', { subAgents: [{ agent: 'one' }, { agent: 'two' }] })
 
 function found(id: string, ...all: readonly AgentData[]) {
   const agents = new Map([root, ...all].map((one) => [one.id, one]))
-  return atOnce(checkAliases(agents.get(id) as AgentData, { agents, listers: listersOf(agents) }))
+  return runWithoutPause(checkAliases(agents.get(id) as AgentData, { agents, listers: listersOf(agents) }))
 }
 
 describe('one prefix of aliases at two agents', () => {

@@ -3,7 +3,7 @@ import type { AgentData, Finding } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
 import { aliasPrefix, listedIds } from '../../parameter/people.ts'
 import type { AgentSet, Listers } from './graph.ts'
-import type { Steps } from './steps.ts'
+import type { Pausable } from './pausable.ts'
 
 /** The survey that this check reads. */
 interface Around {
@@ -15,7 +15,7 @@ interface Around {
  * One warning if another agent of the same system has the same prefix of aliases and a list of its own: what the models of both call
  * `worker-0` may then be two people. Two agents are of one system if edges connect them, in any direction and over any number.
  */
-export function* checkAliases(agent: AgentData, around: Around): Steps<Finding[]> {
+export function* checkAliases(agent: AgentData, around: Around): Pausable<Finding[]> {
   const prefix = aliasPrefix(agent)
   if (prefix === null) return []
   const clashing = (other: AgentData) => aliasPrefix(other) === prefix && firstDifference(agent, other) !== null
@@ -44,7 +44,7 @@ function firstDifference(one: AgentData, other: AgentData): number | null {
 }
 
 /** All agents that edges connect with this one, without it; the nearest first. */
-function* connected({ id }: AgentData, { agents, listers }: Around): Steps<readonly AgentData[]> {
+function* connected({ id }: AgentData, { agents, listers }: Around): Pausable<readonly AgentData[]> {
   const found = new Set([id])
   for (const at of found) {
     yield

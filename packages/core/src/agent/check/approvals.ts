@@ -8,10 +8,10 @@ import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
 import type { AgentSet } from './graph.ts'
 import { errorAt, type Surroundings } from './names.ts'
 import { takesObject, unreadable } from './queries.ts'
-import type { Steps } from './steps.ts'
+import type { Pausable } from './pausable.ts'
 
 /** Findings about the approvals of one agent. */
-export function* checkApprovals(agent: AgentData, agents: AgentSet, around: Surroundings): Steps<Finding[]> {
+export function* checkApprovals(agent: AgentData, agents: AgentSet, around: Surroundings): Pausable<Finding[]> {
   const { tools, protocols } = around
   const messages = peerMessagesIn(agent, { agents, protocols })
   const findings: Finding[] = []

@@ -13,7 +13,7 @@ import { hotSpotsOf } from './hot-spots.ts'
 import { acquaintancesOf, checkPeers, protocolUses, unspoken } from './peers.ts'
 import { checkPrices } from './prices.ts'
 import { checkQueries } from './queries.ts'
-import { inTurns, type Steps } from './steps.ts'
+import { runWithPauses, type Pausable } from './pausable.ts'
 import { checkTransfers } from './transfers.ts'
 import { checkUnused } from './unused.ts'
 
@@ -35,13 +35,13 @@ export async function surveyOf(
   agents: AgentSet,
   context: CheckContext,
 ): Promise<Survey> {
-  return { ...(await inTurns(surveyParameters(checked, { agents, listers: listersOf(agents) }))), context }
+  return { ...(await runWithPauses(surveyParameters(checked, { agents, listers: listersOf(agents) }))), context }
 }
 
 /** Findings about one agent within its set: errors that refuse its save, and warnings that are stored with it. At most 200. */
 export async function checkAgent(agent: AgentData, survey: Survey): Promise<Finding[]> {
   const reached = reachable(agent, survey.agents)
-  const found = await inTurns(findBelow([agent], new Set(reached), survey))
+  const found = await runWithPauses(findBelow([agent], new Set(reached), survey))
   const findings = createFindings(mostKept)
   await find(agent, { survey, found, reached, findings })
   return [...findings.errors, ...findings.warnings]
@@ -60,18 +60,18 @@ interface Finder {
 /** Finds the problems of an agent as a root. */
 async function find(agent: AgentData, { survey, found, reached, findings }: Finder): Promise<void> {
   const { agents, context } = survey
-  findings.add(await inTurns(checkNames(agent, survey)))
-  findings.add(await inTurns(checkApprovals(agent, agents, context)))
+  findings.add(await runWithPauses(checkNames(agent, survey)))
+  findings.add(await runWithPauses(checkApprovals(agent, agents, context)))
   findings.add(checkAccess(agent, { agents, ...context }))
   findings.add(await checkQueries(agent, context.querySources))
-  for (const one of reached) findings.add(await inTurns(found.of(one)))
-  findings.add(await inTurns(findFrom(agent, survey, found)))
-  findings.add(await inTurns(checkUnused(agent, agents, context)))
-  findings.add(await inTurns(checkAliases(agent, survey)))
+  for (const one of reached) findings.add(await runWithPauses(found.of(one)))
+  findings.add(await runWithPauses(findFrom(agent, survey, found)))
+  findings.add(await runWithPauses(checkUnused(agent, agents, context)))
+  findings.add(await runWithPauses(checkAliases(agent, survey)))
   findings.add(checkTransfers(agent, agents))
   findings.add(checkPeers(agent, { agents, ...context }))
   findings.add(checkPrices(agent, agents, context))
-  findings.add(await inTurns(checkCycles(agent, survey)))
+  findings.add(await runWithPauses(checkCycles(agent, survey)))
 }
 
 /** Findings in the order of their discovery. */
@@ -106,7 +106,7 @@ function createFindings(most: number): Findings {
  */
 const mostCycles = 20
 
-function* checkCycles(agent: AgentData, survey: ParameterSurvey): Steps<Finding[]> {
+function* checkCycles(agent: AgentData, survey: ParameterSurvey): Pausable<Finding[]> {
   const { maxDepth, maxModelCalls, maxTransfers } = agent.limits
   const { cycles, count } = yield* cyclesThrough(agent, { ...survey, most: mostCycles })
   const details = cycles.map(
@@ -134,7 +134,7 @@ export async function checkAll(
   const together = { ...context, checked: new Set(checked.map(({ id }) => id)) }
   const survey = await surveyOf(checked, agents, together)
   const left = new Set(reachableFrom(checked, agents))
-  const found = await inTurns(findBelow(checked, new Set(left), survey))
+  const found = await runWithPauses(findBelow(checked, new Set(left), survey))
   const findings = createFindings(mostReported)
   for (const agent of checked) {
     const reached = reachable(agent, agents).filter((one) => left.delete(one))
@@ -147,7 +147,7 @@ export async function checkAll(
   return {
     errors: [...errors],
     warnings: [...warnings],
-    ...(await inTurns(waysDown(checked, survey))),
+    ...(await runWithPauses(waysDown(checked, survey))),
     protocols: [...protocols],
     acquaintances,
     hotSpots: [...hotSpotsOf(agents.keys(), acquaintances)],
@@ -158,7 +158,7 @@ export async function checkAll(
 const mostReported = 20_000
 
 /** The matrix, and the paths for which a client must register handlers [R26, R27]. */
-function* waysDown(checked: readonly AgentData[], survey: Survey): Steps<Pick<CheckReport, 'matrix' | 'handlers'>> {
+function* waysDown(checked: readonly AgentData[], survey: Survey): Pausable<Pick<CheckReport, 'matrix' | 'handlers'>> {
   const roots = yield* rootsOf(checked, survey)
   const matrix: MatrixRow[] = []
   const handlers = new Set<string>()
@@ -172,7 +172,7 @@ function* waysDown(checked: readonly AgentData[], survey: Survey): Steps<Pick<Ch
 }
 
 /** Agents that no agent lists, then one agent of each cycle that none of these reaches. Together they reach all agents. */
-function* rootsOf(checked: readonly AgentData[], { agents, listers }: Survey): Steps<readonly AgentData[]> {
+function* rootsOf(checked: readonly AgentData[], { agents, listers }: Survey): Pausable<readonly AgentData[]> {
   const roots = checked.filter((agent) => !listers.has(agent.id))
   const reached = new Set(reachableFrom(roots, agents))
   for (const agent of checked) {

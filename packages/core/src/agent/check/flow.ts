@@ -2,7 +2,7 @@
 import type { AgentData, Parameter } from '@witan/protocol'
 import { type Edge, edgesOf, mappedName } from '@witan/protocol/edges'
 import { type AgentSet, reachableFrom } from './graph.ts'
-import type { Steps } from './steps.ts'
+import type { Pausable } from './pausable.ts'
 
 /** One parameter of one agent. */
 export interface Declared {
@@ -50,7 +50,7 @@ interface OpenDeclared extends Declared {
 }
 
 /** Computes the flow below `roots`. */
-export function* flowFrom(roots: readonly AgentData[], set: AgentSet): Steps<Flow> {
+export function* flowFrom(roots: readonly AgentData[], set: AgentSet): Pausable<Flow> {
   const agents = reachableFrom(roots, set)
   let at = 0
   const nodes = new Map(
@@ -128,7 +128,7 @@ export interface Spreading {
 }
 
 /** Spreads marks down the links until nothing changes. */
-export function* spreadMarks(nodes: readonly Declared[], { size, start, swap }: Spreading): Steps<Marks> {
+export function* spreadMarks(nodes: readonly Declared[], { size, start, swap }: Spreading): Pausable<Marks> {
   const words = Math.ceil(size / 32)
   const marks = new Uint32Array((1 + nodes.reduce((most, { at }) => Math.max(most, at), 0)) * words)
   const isOpen = new Uint8Array(marks.length / words)
@@ -175,7 +175,7 @@ export function* spreadMarks(nodes: readonly Declared[], { size, start, swap }: 
 export function* spreadLabels<Node, Label>(
   starts: Iterable<readonly [Node, Label]>,
   { most, onwards }: { readonly most: number; onwards(node: Node, label: Label): Iterable<Node> },
-): Steps<ReadonlyMap<Node, readonly Label[]>> {
+): Pausable<ReadonlyMap<Node, readonly Label[]>> {
   const labels = new Map<Node, Label[]>()
   const open: (readonly [Node, Label])[] = []
   const take = (node: Node, label: Label) => {

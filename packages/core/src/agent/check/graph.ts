@@ -1,7 +1,7 @@
 /** Walks the graph of agents: what an agent reaches, on which paths, and its cycles. */
 import type { AgentData } from '@witan/protocol'
 import { canBegin, type Edge, edgesOf } from '@witan/protocol/edges'
-import type { Steps } from './steps.ts'
+import type { Pausable } from './pausable.ts'
 
 /** Agents by id. */
 export type AgentSet = ReadonlyMap<string, AgentData>
@@ -35,7 +35,7 @@ export function* pathsFrom(
   root: AgentData,
   agents: AgentSet,
   { most = mostPaths, within, follows = () => true }: WalkOptions = {},
-): Steps<readonly AgentPath[]> {
+): Pausable<readonly AgentPath[]> {
   const paths: AgentPath[] = [{ path: root.id, levels: 0, agent: root, parent: null, edge: null }]
   for (const at of paths) {
     yield
@@ -91,7 +91,7 @@ export type Cycle = readonly { readonly from: string; readonly edge: Edge }[]
 export function* cyclesThrough(
   root: AgentData,
   { agents, listers, most }: { readonly agents: AgentSet; readonly listers: Listers; readonly most: number },
-): Steps<{ readonly cycles: readonly Cycle[]; readonly count: number }> {
+): Pausable<{ readonly cycles: readonly Cycle[]; readonly count: number }> {
   const cycles: Cycle[] = []
   let count = 0
   const within = circleOf(root, agents, listers)

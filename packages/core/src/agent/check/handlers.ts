@@ -2,14 +2,14 @@
 import type { AgentData } from '@witan/protocol'
 import { takesControlFrom } from '@witan/protocol/edges'
 import { type AgentPath, type AgentSet, pathsFrom, positionOf, reachable } from './graph.ts'
-import type { Steps } from './steps.ts'
+import type { Pausable } from './pausable.ts'
 
 /** Adds the handler paths below one root until there are `most` of them. */
 export function* addHandlers(
   paths: readonly AgentPath[],
   handlers: Set<string>,
   { agents, most }: { readonly agents: AgentSet; readonly most: number },
-): Steps<void> {
+): Pausable<void> {
   for (const at of paths) {
     yield
     if (handlers.size >= most) return
@@ -23,7 +23,7 @@ function addActions(agent: AgentData, path: string, handlers: Set<string>): void
 }
 
 /** Adds the actions that hand-overs with reach `tree` lead to: those of all agents below, and at the root's position all agents of the root's tree. */
-function* addTargets(at: AgentPath, handlers: Set<string>, agents: AgentSet): Steps<void> {
+function* addTargets(at: AgentPath, handlers: Set<string>, agents: AgentSet): Pausable<void> {
   const position = positionOf(at)
   const inReach = reachable(position.parent === null ? position.agent : at.agent, agents)
   for (const target of inReach) {

@@ -3,7 +3,7 @@ import type { AgentData, Finding, MatrixRow } from '@witan/protocol'
 import type { Edge } from '@witan/protocol/edges'
 import type { Declared, Flow, Link } from './flow.ts'
 import { type AgentPath, type AgentSet, pathsFrom, reachable } from './graph.ts'
-import type { Steps } from './steps.ts'
+import type { Pausable } from './pausable.ts'
 
 /** One parameter of the agent at the end of a path. */
 interface BoundAt {
@@ -17,7 +17,7 @@ interface BoundAt {
 const givenToRoot: BoundAt = { from: 'conversation', isGenerated: false, isFirst: true }
 
 /** Agents and parameters on every path: the source of the value, whether a model sees it, and whether a model may generate it. */
-export function* matrixOf(paths: readonly AgentPath[], flow: Flow): Steps<MatrixRow[]> {
+export function* matrixOf(paths: readonly AgentPath[], flow: Flow): Pausable<MatrixRow[]> {
   const rows: MatrixRow[] = []
   for (const [{ path, agent, edge }, bound] of yield* boundOn(paths, flow)) {
     yield
@@ -37,7 +37,7 @@ export function* matrixOf(paths: readonly AgentPath[], flow: Flow): Steps<Matrix
 }
 
 /** The source of every parameter on these paths. A path comes after the path that it extends. */
-function* boundOn(paths: readonly AgentPath[], flow: Flow): Steps<ReadonlyMap<AgentPath, readonly BoundAt[]>> {
+function* boundOn(paths: readonly AgentPath[], flow: Flow): Pausable<ReadonlyMap<AgentPath, readonly BoundAt[]>> {
   const bound = new Map<AgentPath, readonly BoundAt[]>()
   for (const at of paths) {
     yield
@@ -74,7 +74,7 @@ const mostWays = 20
 export function* unavailableFrom(
   root: AgentData,
   { agents, flow, named }: { readonly agents: AgentSet; readonly flow: Flow; readonly named: Map<Link, number> },
-): Steps<Finding[]> {
+): Pausable<Finding[]> {
   const findings: Finding[] = []
   const isCut = ({ above, parameter }: Declared) =>
     above.some(({ name, mayGenerate }) => name === null && (parameter.policy !== null || !mayGenerate))

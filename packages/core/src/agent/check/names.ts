@@ -8,7 +8,7 @@ import { builtIns, namesake } from '../naming.ts'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
 import type { AgentSet, Listers } from './graph.ts'
-import type { Steps } from './steps.ts'
+import type { Pausable } from './pausable.ts'
 
 /** What exists besides the agents; `hasModel` is true if a name such as `local/qwen3` leads to a model. */
 export interface Surroundings {
@@ -37,7 +37,7 @@ export function* checkNames(
     listers,
     context,
   }: { readonly agents: AgentSet; readonly listers: Listers; readonly context: Surroundings },
-): Steps<Finding[]> {
+): Pausable<Finding[]> {
   return [
     ...sharedName(agent, agents),
     ...peoplesNames(agent, agents),
@@ -161,7 +161,7 @@ function mayList(parent: string, child: AgentData | undefined): boolean {
   return child === undefined || child.parents === null || child.parents.includes(parent)
 }
 
-function* references(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
+function* references(agent: AgentData, agents: AgentSet): Pausable<Finding[]> {
   const findings: Finding[] = []
   for (const { kind, agent: id, agentAt: path } of edgesOf(agent)) {
     yield
@@ -219,7 +219,7 @@ function shutOut(
     )
 }
 
-function* unknownNames(agent: AgentData, around: Surroundings): Steps<Finding[]> {
+function* unknownNames(agent: AgentData, around: Surroundings): Pausable<Finding[]> {
   const findings: Finding[] = []
   for (const [index, name] of agent.tools.entries()) {
     yield

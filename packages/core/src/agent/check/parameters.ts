@@ -6,7 +6,7 @@ import { takersIn } from './takers.ts'
 import { type AgentSet, type Listers, reachable } from './graph.ts'
 import { unavailableFrom } from './matrix.ts'
 import { errorAt } from './names.ts'
-import type { Steps } from './steps.ts'
+import type { Pausable } from './pausable.ts'
 import { type Below, upstreamOf } from './upstream.ts'
 
 /** What is computed once for all agents of a check. */
@@ -19,7 +19,7 @@ export interface ParameterSurvey {
 /** The findings below a set of roots. */
 export interface ParameterFindings {
   /** The findings about the parameters of one agent. */
-  of(agent: AgentData): Steps<Finding[]>
+  of(agent: AgentData): Pausable<Finding[]>
   /** Names whose value may have to fit two types in one conversation. */
   readonly doubtful: ReadonlySet<string>
   /** How many unreachable paths over a link were named. */
@@ -30,7 +30,7 @@ export interface ParameterFindings {
 export function* surveyParameters(
   checked: readonly AgentData[],
   set: Pick<ParameterSurvey, 'agents' | 'listers'>,
-): Steps<ParameterSurvey> {
+): Pausable<ParameterSurvey> {
   return { ...set, flow: yield* flowFrom(checked, set.agents) }
 }
 
@@ -39,11 +39,11 @@ export function* findBelow(
   roots: readonly AgentData[],
   within: ReadonlySet<AgentData>,
   { flow }: ParameterSurvey,
-): Steps<ParameterFindings> {
+): Pausable<ParameterFindings> {
   const below = { roots: new Set(roots), within }
   const upstream = yield* upstreamOf(flow, below)
   const doubtful = yield* doubtfulNames(flow, below)
-  function* of(agent: AgentData): Steps<Finding[]> {
+  function* of(agent: AgentData): Pausable<Finding[]> {
     const findings: Finding[] = []
     for (const node of flow.declared(agent)) {
       yield
@@ -57,7 +57,7 @@ export function* findBelow(
   return { of, doubtful, named: new Map() }
 }
 
-function* doubtfulNames(flow: Flow, below: Below): Steps<ReadonlySet<string>> {
+function* doubtfulNames(flow: Flow, below: Below): Pausable<ReadonlySet<string>> {
   if (twoTypes([...below.within].flatMap((agent) => flow.declared(agent))) === null) return new Set()
   const takers = yield* takersIn(flow, { ...below, sure: new Set() })
   return new Set([...takers].flatMap(([name, some]) => (twoTypes(some) === null ? [] : [name])))
@@ -67,7 +67,7 @@ function* doubtfulNames(flow: Flow, below: Below): Steps<ReadonlySet<string>> {
  * Findings that only a root has: edges from agents that it does not reach, values of its conversations, and unreachable
  * delegates.
  */
-export function* findFrom(root: AgentData, survey: ParameterSurvey, found: ParameterFindings): Steps<Finding[]> {
+export function* findFrom(root: AgentData, survey: ParameterSurvey, found: ParameterFindings): Pausable<Finding[]> {
   const clashes = clashesAbove(root, survey)
   const distant = found.doubtful.size > 0 ? yield* distantClashes(root, survey, found.doubtful) : []
   const unavailable = yield* unavailableFrom(root, { ...survey, named: found.named })
@@ -100,7 +100,7 @@ function* distantClashes(
   root: AgentData,
   { agents, listers, flow }: ParameterSurvey,
   only: ReadonlySet<string>,
-): Steps<Finding[]> {
+): Pausable<Finding[]> {
   const isRoot = !listers.has(root.id)
   const shown = new Set(root.parameters.filter(({ sendToModel }) => sendToModel).map(({ name }) => name))
   const within = new Set(reachable(root, agents))

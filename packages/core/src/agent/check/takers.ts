@@ -2,7 +2,7 @@
 import type { AgentData, Parameter } from '@witan/protocol'
 import { type Declared, type Flow, flowFrom, type Link, spreadMarks } from './flow.ts'
 import { type AgentSet, reachable } from './graph.ts'
-import { atOnce, type Steps } from './steps.ts'
+import { runWithoutPause, type Pausable } from './pausable.ts'
 
 /** One declaration that a passed value reaches. */
 export interface Taker {
@@ -23,9 +23,9 @@ export function takersOf(root: AgentData, agents: AgentSet): ReadonlyMap<string,
   const found = known.get(root)
   if (found?.agents.length === reached.length && reached.every((one, index) => one === found.agents[index]))
     return found.takers
-  const flow = atOnce(flowFrom([root], agents))
+  const flow = runWithoutPause(flowFrom([root], agents))
   const sure = new Set(root.parameters.filter(({ sendToModel }) => sendToModel).map(({ name }) => name))
-  const takers = atOnce(takersIn(flow, { roots: new Set([root]), within: new Set(reached), sure }))
+  const takers = runWithoutPause(takersIn(flow, { roots: new Set([root]), within: new Set(reached), sure }))
   known.set(root, { agents: reached, takers })
   return takers
 }
@@ -49,7 +49,7 @@ const generated = 0
 export function* takersIn(
   flow: Flow,
   { roots, within, sure, only }: Starts,
-): Steps<ReadonlyMap<string, readonly Declared[]>> {
+): Pausable<ReadonlyMap<string, readonly Declared[]>> {
   const nodes = [...within].flatMap((agent) => flow.declared(agent))
   const names = new Map([...(only ?? namesOf(nodes))].map((name, index) => [name, [index + 1] as const]))
   const marked = (name: string): readonly number[] => names.get(name) ?? []

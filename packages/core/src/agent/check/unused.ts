@@ -6,14 +6,14 @@ import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
 import { type AgentSet, pathsFrom } from './graph.ts'
 import type { Surroundings } from './names.ts'
-import type { Steps } from './steps.ts'
+import type { Pausable } from './pausable.ts'
 
 /** Warnings about one agent. `maxDepth` is the ceiling of the runtime. */
 export function* checkUnused(
   agent: AgentData,
   agents: AgentSet,
   { maxDepth, checked, protocols }: Pick<Surroundings, 'checked' | 'protocols'> & { readonly maxDepth: number },
-): Steps<Finding[]> {
+): Pausable<Finding[]> {
   return [
     ...unusedParameters(agent, agents),
     ...unusedQueries(agent),
@@ -65,7 +65,7 @@ function unusedQueries(agent: AgentData): Finding[] {
   )
 }
 
-function* unknownMaps(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
+function* unknownMaps(agent: AgentData, agents: AgentSet): Pausable<Finding[]> {
   const own = agent.parameters.map(({ name }) => name)
   const findings: Finding[] = []
   for (const edge of edgesOf(agent)) {
@@ -110,7 +110,7 @@ function closedDelegates(agent: AgentData, agents: AgentSet): Finding[] {
   )
 }
 
-function* unknownParents(agent: AgentData, agents: AgentSet): Steps<Finding[]> {
+function* unknownParents(agent: AgentData, agents: AgentSet): Pausable<Finding[]> {
   const others = [...agents.keys()].filter((id) => id !== agent.id)
   const findings: Finding[] = []
   for (const [index, id] of (agent.parents ?? []).entries()) {
@@ -173,7 +173,7 @@ function modesWithoutEffect(agent: AgentData, offered: readonly string[]): Findi
 }
 
 /** Compares the longest path with the maximum depth of a run of this root [C2]. */
-function* tooDeep(agent: AgentData, agents: AgentSet, ceiling: number): Steps<Finding[]> {
+function* tooDeep(agent: AgentData, agents: AgentSet, ceiling: number): Pausable<Finding[]> {
   const most = Math.min(agent.limits.maxDepth, ceiling)
   const ways = yield* pathsFrom(agent, agents)
   const { path, levels } = ways.reduce((one, other) => (other.levels > one.levels ? other : one))

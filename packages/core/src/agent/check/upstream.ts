@@ -1,7 +1,7 @@
 /** What the agents above do with a value that an agent below hides or trusts. */
 import type { AgentData, Finding } from '@witan/protocol'
 import { type Declared, type Flow, type Link, spreadLabels, spreadMarks } from './flow.ts'
-import type { Steps } from './steps.ts'
+import type { Pausable } from './pausable.ts'
 
 /** The agents where a path may begin, and all agents on these paths. */
 export interface Below {
@@ -15,7 +15,7 @@ const mostNamed = 20
 type Told = Pick<Finding, 'code' | 'detail' | 'hint'>
 
 /** The problems above a parameter. */
-export function* upstreamOf(flow: Flow, below: Below): Steps<(node: Declared) => readonly Told[]> {
+export function* upstreamOf(flow: Flow, below: Below): Pausable<(node: Declared) => readonly Told[]> {
   const nodes = [...below.within].flatMap((agent) => flow.declared(agent))
   const showers = yield* exposures(nodes, flow, below)
   const makers = yield* untrusted(nodes, below)
@@ -57,7 +57,7 @@ function* exposures(
   nodes: readonly Declared[],
   flow: Flow,
   below: Below,
-): Steps<ReadonlyMap<Declared, readonly Declared[]>> {
+): Pausable<ReadonlyMap<Declared, readonly Declared[]>> {
   const starts: [Declared, Declared][] = []
   const asked: (Link & { readonly name: string })[] = []
   for (const node of nodes) {
@@ -96,7 +96,7 @@ function* showersOf(
   nodes: readonly Declared[],
   names: ReadonlySet<string>,
   { roots, within }: Below,
-): Steps<ReadonlyMap<string, Shown>> {
+): Pausable<ReadonlyMap<string, Shown>> {
   if (names.size === 0) return new Map()
   const marksOf = new Map([...names].map((name, index) => [name, index + 1]))
   const mark = (name: string | null) => marksOf.get(name ?? '') ?? other
@@ -126,7 +126,7 @@ function* knowingBelow(
   { of, always }: Shown,
   flow: Flow,
   { within }: Below,
-): Steps<ReadonlyMap<AgentData, readonly Declared[]>> {
+): Pausable<ReadonlyMap<AgentData, readonly Declared[]>> {
   const starts = [...of].flatMap(([agent, shown]) => shown.map((one) => [agent, one] as const))
   return yield* spreadLabels(starts, {
     most: mostNamed + 1,
@@ -135,7 +135,7 @@ function* knowingBelow(
 }
 
 /** For each trusted parameter, the agents above that may pass it a model-generated value, nearest first. */
-function* untrusted(nodes: readonly Declared[], { within }: Below): Steps<ReadonlyMap<Declared, readonly Maker[]>> {
+function* untrusted(nodes: readonly Declared[], { within }: Below): Pausable<ReadonlyMap<Declared, readonly Maker[]>> {
   const makers = new Map<string, Maker>()
   const free = nodes.filter(({ parameter }) => parameter.policy === null)
   const starts: [Declared, Maker][] = []
