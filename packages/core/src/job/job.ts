@@ -146,16 +146,16 @@ export function record(job: Job, place: CallPlace, content: EntryContent): void 
   job.log.take(entry)
   outbox.add(entry)
   job.env.pace?.recorded(entry)
-  if (!job.lifecycle.isStuck || !isStep(content)) return
+  if (!job.lifecycle.isStuck || !isProgress(content)) return
   job.lifecycle.isStuck = false
-  recordRows(job, { job: { kind: 'step', id: job.identity.id } })
+  recordRows(job, { job: { kind: 'progress', id: job.identity.id } })
 }
 
 /**
  * Whether this entry is progress: a tool or an agent ended. What a takeover records is no progress, nor is a model reply, which
  * may ask again for what crashed the last worker [D23].
  */
-function isStep({ type, kind, body }: EntryContent): boolean {
+function isProgress({ type, kind, body }: EntryContent): boolean {
   return kind !== 'model' && (type === 'end' || (type === 'error' && body.code !== 'OUTCOME_UNKNOWN'))
 }
 

@@ -25,17 +25,17 @@ export function newJob(
     : { ...fresh, status: 'running', epoch: 1, leaseUntil: now + leaseMs, wake: false, attempts: 1, startedAt: at }
 }
 
-/** A live job after `wake`, `step` or `rest`. The driver sets the `result` of a `rest`. */
+/** A live job after `wake`, `progress` or `rest`. The driver sets the `result` of a `rest`. */
 export function changedJob<Job extends JobState>(
   job: Job,
-  change: JobChange & { readonly kind: 'wake' | 'step' | 'rest' },
+  change: JobChange & { readonly kind: 'wake' | 'progress' | 'rest' },
   now: number,
 ): Job {
   if (change.kind === 'rest') {
     const { status, at } = change
     return { ...job, status, owner: null, endedAt: status === 'waiting' ? null : at }
   }
-  if (change.kind === 'step') return { ...job, attempts: 1 }
+  if (change.kind === 'progress') return { ...job, attempts: 1 }
   const { owner, leaseMs } = change
   if (job.owner !== null || owner === null) return { ...job, wake: true }
   return { ...owned(job, { owner, leaseUntil: now + leaseMs, now }), attempts: 1 }

@@ -25,7 +25,7 @@ export interface Standing<Job extends JobState> {
 export type Planned<Job extends JobState> =
   | { readonly change: JobChange & { readonly kind: 'create' }; readonly before: null; readonly after: JobState }
   | {
-      readonly change: JobChange & { readonly kind: 'wake' | 'step' | 'rest' }
+      readonly change: JobChange & { readonly kind: 'wake' | 'progress' | 'rest' }
       readonly before: Job
       readonly after: Job
     }

@@ -56,7 +56,7 @@ export interface JobRow {
   readonly leaseUntil: number
   /** Another writer appended entries for this job. */
   readonly wake: boolean
-  /** Owners in a row without progress: 1 at first, plus 1 with every claim, and 1 again after a `step` [D23]. */
+  /** Owners in a row without progress: 1 at first, plus 1 with every claim, and 1 again after `progress` [D23]. */
   readonly attempts: number
   readonly createdAt: number
   /** When it first had an owner; null while it is queued. */
@@ -121,7 +121,7 @@ export type JobChange =
    */
   | { readonly kind: 'wake'; readonly id: string; readonly owner: string | null; readonly leaseMs: number }
   /** Its owner made progress: `attempts` is reset to 1. Refused with `inactive` if the job has ended. */
-  | { readonly kind: 'step'; readonly id: string }
+  | { readonly kind: 'progress'; readonly id: string }
   /** Parks or ends the job. Refused with `woken` if `wake` is set. The refusal clears `wake`, unless the job has no owner; otherwise no worker would claim it. */
   | {
       readonly kind: 'rest'

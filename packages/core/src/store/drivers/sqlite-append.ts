@@ -227,7 +227,7 @@ function changeJob(
     // What comes next may be a person's answer or another turn, in an hour or never: it is not worth the memory until then.
     return { row: { ...jobOf(after, append), result }, stored: null }
   }
-  if (change.kind === 'step' || after.owner !== before.owner) takeJob(connection, after)
+  if (change.kind === 'progress' || after.owner !== before.owner) takeJob(connection, after)
   else if (!before.wake) connection.run(jobSql.wakeJob, before.key, 1)
   return { row: jobOf(after, append), stored: after }
 }

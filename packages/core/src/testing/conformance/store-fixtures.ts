@@ -150,8 +150,8 @@ export function rest(id: string, status: Exclude<JobStatus, 'queued' | 'running'
 }
 
 /** The change that records progress of a job. */
-export function step(id: string): JobChange {
-  return { kind: 'step', id }
+export function progress(id: string): JobChange {
+  return { kind: 'progress', id }
 }
 
 /** The change that wakes a job for `w2`, or for any worker. */

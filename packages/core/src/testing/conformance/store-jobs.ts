@@ -15,7 +15,7 @@ import {
   newJob,
   onlyJob,
   rest,
-  step,
+  progress,
   wake,
 } from './store-fixtures.ts'
 
@@ -98,7 +98,7 @@ export function checkJobs(check: Check): void {
     assert.deepEqual([claimed.status, claimed.owner, claimed.epoch, claimed.wake], ['running', 'w2', 2, false])
   })
   checkClaims(check)
-  checkSteps(check)
+  checkProgress(check)
   checkLeases(check)
 }
 
@@ -153,23 +153,23 @@ function checkClaims(check: Check): void {
   })
 }
 
-function checkSteps(check: Check): void {
-  check('a step has the tries counted anew, and changes nothing else', async (store) => {
+function checkProgress(check: Check): void {
+  check('progress resets the count of tries, and changes nothing else', async (store) => {
     const lost = await begin(store, { id: 'j1', leaseMs: -1000 })
-    assertRefused(await store.append({ ...by(lost), entries: [], jobs: [step('none')] }), 'inactive')
+    assertRefused(await store.append({ ...by(lost), entries: [], jobs: [progress('none')] }), 'inactive')
     await claim(store, 'w2')
     const claimed = await jobOf(store, 'j1')
-    const result = await store.append({ ...by(claimed), entries: [], jobs: [step('j1')] })
+    const result = await store.append({ ...by(claimed), entries: [], jobs: [progress('j1')] })
     assert.deepEqual(onlyJob(result), { ...claimed, attempts: 1 })
     assert.deepEqual(await jobOf(store, 'j1'), { ...claimed, attempts: 1 })
     await store.append({ ...by(claimed), entries: [], jobs: [rest('j1')] })
-    assertRefused(await store.append(change(claimed, step('j1'))), 'inactive')
+    assertRefused(await store.append(change(claimed, progress('j1'))), 'inactive')
   })
 
-  check('a step leaves the mark that somebody woke the job', async (store) => {
+  check('progress leaves the mark that somebody woke the job', async (store) => {
     const job = await begin(store, { id: 'j1' })
     await store.append(change(job, wake('j1')))
-    await store.append({ ...by(job), entries: [], jobs: [step('j1')] })
+    await store.append({ ...by(job), entries: [], jobs: [progress('j1')] })
     assertRefused(await store.append({ ...by(job), entries: [], jobs: [rest('j1')] }), 'woken')
   })
 }
