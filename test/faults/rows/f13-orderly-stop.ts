@@ -42,14 +42,16 @@ export const orderlyStop: Row = {
       }),
     )
     for (let roll = 0; roll < rolls[profile][lane.name]; roll += 1) {
-      const steps = stepsOf(lane, roll)
-      crew.equip(steps === 0 ? {} : later({ steps }))
+      const migrations = migrationsOf(lane, roll)
+      crew.equip(migrations === 0 ? {} : later({ migrations }))
       await score.trial('a deployment', () => deploy(arena))
     }
     going.on = false
     await telling
-    const steps = Math.max(...Array.from({ length: rolls[profile][lane.name] }, (_, roll) => stepsOf(lane, roll)))
-    await score.trial('an older program', () => refuseOlder(arena, steps))
+    const migrations = Math.max(
+      ...Array.from({ length: rolls[profile][lane.name] }, (_, roll) => migrationsOf(lane, roll)),
+    )
+    await score.trial('an older program', () => refuseOlder(arena, migrations))
     const wrong = crew.deaths.filter(({ how }) => how !== 0)
     if (wrong.length > 0) score.fail('I9', `${wrong.length} servers ended with ${wrong[0]?.how}, not in order`)
     const result = await arena.finish()
@@ -60,8 +62,8 @@ export const orderlyStop: Row = {
   },
 }
 
-/** How many steps a deployment is newer than the source. On SQLite always one more; elsewhere every second one goes back. */
-function stepsOf({ name }: Pick<Lane, 'name'>, roll: number): number {
+/** How many migrations a deployment is newer than the source. On SQLite always one more; elsewhere every second one goes back. */
+function migrationsOf({ name }: Pick<Lane, 'name'>, roll: number): number {
   if (name === 'sqlite') return roll + 1
   return roll % 2 === 0 ? roll / 2 + 1 : 0
 }
@@ -91,7 +93,7 @@ async function deploy({ crew, noise, score, lane }: Arena): Promise<void> {
 
 /**
  * With a schema that only newer programs can live with, which on PostgreSQL the newest of them says, an older one must say so and end.
- * `added` is how many steps the deployments have taken.
+ * `added` is how many migrations the deployments have added.
  */
 async function refuseOlder({ crew, lane, ledger, score }: Arena, added: number): Promise<void> {
   crew.retire()
@@ -100,7 +102,7 @@ async function refuseOlder({ crew, lane, ledger, score }: Arena, added: number):
   const known = schemaVersions()[lane.name === 'sqlite' ? 'sqlite' : 'postgres']
   const found = await versionOf(lane)
   if (found !== known + added) score.fail('I17', `the schema has version ${found}, and not ${known + added}`)
-  if (lane.name === 'postgres') await (await alone.start({ env: later({ steps: added, contracts: true }) })).stop()
+  if (lane.name === 'postgres') await (await alone.start({ env: later({ migrations: added, contracts: true }) })).stop()
   score.intend()
   const older = await alone.start()
   const isRefused = (): boolean => older.said.some((said) => said.includes('SCHEMA_TOO_NEW'))

@@ -1,4 +1,4 @@
-/** Content of the embedded store: written and removed in small steps, read at once. */
+/** Content of the embedded store: written and removed in small parts, read at once. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { unusedContentMs } from '../contents.ts'
 import { contentSql } from '../sql/contents.ts'

@@ -256,7 +256,7 @@ const sums = `model_calls integer not null,
 
 /**
  * Sums of usage, by agent, conversation, user, model and day, and what is not added up yet. Earlier versions would not count. The
- * logs that are there are counted by `countLogs`, once every step has run.
+ * logs that are there are counted by `countLogs`, once every migration has run.
  */
 const usage = `
 create table usage (

@@ -35,7 +35,7 @@ order by j.created_at desc, j.id desc limit $4`
 
 /** Table-wide statements of the worker role; `$1` is the owner. */
 export const workerSql = {
-  /** A version that knows fewer steps (`$4`) than the schema requires claims nothing, because it could not read such a log. */
+  /** A version that knows fewer migrations (`$4`) than the schema requires claims nothing, because it could not read such a log. */
   claimJobs: `
 with due as (
   select database, id from {s}.jobs

@@ -269,10 +269,10 @@ alter table {s}.entries no force row level security;
 alter table {s}.jobs no force row level security;
 `
 
-/** Here usage is added up at once. The step keeps the versions of both stores equal. */
+/** Here usage is added up at once. This migration keeps the versions of both stores equal. */
 const usageMarks = 'select 1'
 
-/** One step of the schema. */
+/** One change of the schema. */
 export interface Migration {
   readonly sql: string
   /** Versions that know at least this many migrations keep working beside it, so a rolling deploy needs no stop. */
