@@ -10,7 +10,7 @@ import type {
   ToolMode,
 } from '@witan/protocol/entries'
 import type { Exchanges } from '../tool/exchange.ts'
-import type { Step, StepPlace } from '../agent/workflow/steps.ts'
+import type { StepPlace, WorkflowStep } from '../agent/workflow/workflow-step.ts'
 import type { Spending } from '../budget/budget.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { ModelMessage } from '../model/message.ts'
@@ -97,7 +97,7 @@ export interface WorkflowState {
   /** The text that its steps work on. */
   input: string
   /** In the order of their start; empty before the first pass. */
-  steps: readonly (Step & { readonly call: string })[]
+  steps: readonly (WorkflowStep & { readonly call: string })[]
 }
 
 /** What a hand-over says of its target. */

@@ -2,7 +2,7 @@
 import type { AgentEndBody, ErrorBody, Workflow } from '@witan/protocol/entries'
 import { nextOf } from '../agent/workflow/next.ts'
 import { inputText } from '../agent/workflow/pass.ts'
-import type { Next, StepEnd } from '../agent/workflow/steps.ts'
+import type { Next, StepEnd } from '../agent/workflow/workflow-step.ts'
 import { agentAnswer } from './callers-view.ts'
 import { answerText } from './hand-over.ts'
 import { type AgentCall, holderOf, positionOf, type WorkflowState } from './state.ts'

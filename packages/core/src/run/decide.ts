@@ -2,13 +2,13 @@
 import { type AgentCall, endsWith, isAnswered, isTop, type LiveJob, type Slot } from '../conversation/state.ts'
 import { isWorkflow, nextOfCall, type WorkflowCall } from '../conversation/workflow.ts'
 
-/** A unit of work. `admit`, `resume`, `moveOn` and `end` only record entries; `think` and `act` call a model or a tool. */
+/** A unit of work. `admit`, `resume`, `advanceWorkflow` and `end` only record entries; `think` and `act` call a model or a tool. */
 export type Work =
   | { readonly kind: 'think'; readonly call: AgentCall }
   | { readonly kind: 'admit'; readonly call: AgentCall }
   | { readonly kind: 'act'; readonly slot: Slot; readonly id: string }
   | { readonly kind: 'resume'; readonly slot: Slot }
-  | { readonly kind: 'moveOn'; readonly call: WorkflowCall }
+  | { readonly kind: 'advanceWorkflow'; readonly call: WorkflowCall }
   | { readonly kind: 'end'; readonly call: AgentCall }
 
 /** What to do next. `busy`: all possible work is under way. `stop`: abort the work under way, then finish. */
@@ -37,7 +37,7 @@ export function decide(run: LiveJob, { busy, isFailing }: Underway): Next {
       if (isTop(endsWith(call))) return { kind: 'finish' }
       work.push({ kind: 'end', call })
     } else if (isWorkflow(call)) {
-      if (nextOfCall(call).kind !== 'wait') work.push({ kind: 'moveOn', call })
+      if (nextOfCall(call).kind !== 'wait') work.push({ kind: 'advanceWorkflow', call })
     } else if (!busy.has(call.place.call) && free > 0) {
       free -= 1
       work.push({ kind: 'think', call })

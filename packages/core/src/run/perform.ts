@@ -6,7 +6,7 @@ import { endChild } from './settle.ts'
 import type { Next, Work } from './decide.ts'
 import { isAbandoned } from '../job/abort.ts'
 import { abortAll, failRun, type Job, whereOf } from '../job/job.ts'
-import { moveOn } from './steps.ts'
+import { advanceWorkflow } from './advance-workflow.ts'
 import { think } from './think.ts'
 
 /** Performs `next`. Resolves when there may be something new to decide; null if there is already. */
@@ -24,7 +24,7 @@ function recorded(work: Work, job: Job): boolean {
   if (work.kind === 'think' || work.kind === 'act') return false
   if (work.kind === 'admit') admit(work.call, job)
   else if (work.kind === 'end') endChild(work.call, job)
-  else if (work.kind === 'moveOn') moveOn(work.call, job)
+  else if (work.kind === 'advanceWorkflow') advanceWorkflow(work.call, job)
   else resume(work.slot, job)
   return true
 }

@@ -1,9 +1,18 @@
 /** A loop: a sequence again and again, until one of its agents leaves it or the rounds have run out. */
 import type { Workflow } from '@witan/protocol/entries'
-import { answer, failure, isAnswered, left, type Next, type Step, type StepAnswer, start } from './steps.ts'
+import {
+  answer,
+  failure,
+  isAnswered,
+  left,
+  type Next,
+  type WorkflowStep,
+  type StepAnswer,
+  start,
+} from './workflow-step.ts'
 
 /** What a loop does next. `steps` are in the order of their start. */
-export function loop({ agents, onError, maxIterations }: Workflow, steps: readonly Step[]): Next {
+export function loop({ agents, onError, maxIterations }: Workflow, steps: readonly WorkflowStep[]): Next {
   const last = steps.at(-1)
   if (last === undefined) return start({ index: 0, round: 0 })
   if (last.end === null) return { kind: 'wait' }

@@ -3,11 +3,11 @@ import type { Workflow } from '@witan/protocol/entries'
 import { loop } from './loop.ts'
 import { parallel } from './parallel.ts'
 import { sequence } from './sequence.ts'
-import type { Next, Step } from './steps.ts'
+import type { Next, WorkflowStep } from './workflow-step.ts'
 
 /** A kind of workflow. */
 interface WorkflowKind {
-  next(workflow: Workflow, steps: readonly Step[]): Next
+  next(workflow: Workflow, steps: readonly WorkflowStep[]): Next
   /** True if its steps run at the same time: each is a branch, and none reads the answer of another. */
   readonly stepsRunAtOnce?: true
   /** True if `exit_loop` in one of its steps ends it, and nothing around it. */
@@ -26,6 +26,6 @@ export function kindOf({ kind }: Workflow): WorkflowKind {
 }
 
 /** What comes next, from the steps of the present pass in the order of their start. */
-export function nextOf(workflow: Workflow, steps: readonly Step[]): Next {
+export function nextOf(workflow: Workflow, steps: readonly WorkflowStep[]): Next {
   return kindOf(workflow).next(workflow, steps)
 }

@@ -1,10 +1,10 @@
 /** A parallel: all agents at once. It gives every answer, and fails only if every agent failed [Kb12]. */
 import type { Workflow } from '@witan/protocol/entries'
 import { markForeign } from '../../model/attribution.ts'
-import { answer, isAnswered, left, type Next, type Step, start } from './steps.ts'
+import { answer, isAnswered, left, type Next, type WorkflowStep, start } from './workflow-step.ts'
 
 /** What a parallel does next. */
-export function parallel({ agents }: Workflow, steps: readonly Step[]): Next {
+export function parallel({ agents }: Workflow, steps: readonly WorkflowStep[]): Next {
   if (steps.length === 0) return start(...agents.map((_, index) => ({ index, round: 0 })))
   if (steps.some(({ end }) => end === null)) return { kind: 'wait' }
   const listed = steps.toSorted((one, other) => one.index - other.index)
@@ -28,19 +28,19 @@ export function parallel({ agents }: Workflow, steps: readonly Step[]): Next {
   })
 }
 
-function allFailed(steps: readonly Step[]): Next {
+function allFailed(steps: readonly WorkflowStep[]): Next {
   const errors = steps.map(({ agent, end }) => `\`${agent}\`: ${end !== null && 'error' in end ? end.error : ''}`)
   const [first] = steps
   const code = first?.end !== null && first?.end !== undefined && 'code' in first.end ? first.end.code : 'TOOL_FAILED'
   return { kind: 'fail', error: `every agent failed: ${errors.join('; ')}`, code }
 }
 
-function blockOf({ agent, end }: Step): string {
+function blockOf({ agent, end }: WorkflowStep): string {
   if (end === null || 'error' in end) return `[from @${agent}] error: ${markForeign(end?.error ?? '')}`
   return `[from @${agent}] ${end.isAttributed ? end.text : markForeign(end.text)}`
 }
 
-function itemOf({ agent, end }: Step) {
+function itemOf({ agent, end }: WorkflowStep) {
   if (end === null || 'error' in end) return { agent, text: '', output: null, error: end?.error ?? '' }
   return { agent, text: end.text, output: end.output, error: null }
 }

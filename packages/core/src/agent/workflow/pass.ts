@@ -3,20 +3,20 @@ import { stepsOf } from '@witan/protocol/edges'
 import type { Workflow } from '@witan/protocol/entries'
 import { attributed, markForeign } from '../../model/attribution.ts'
 import { kindOf } from './next.ts'
-import { type Answered, isAnswered, type Step, type StepPlace } from './steps.ts'
+import { type AnsweredStep, isAnswered, type WorkflowStep, type StepPlace } from './workflow-step.ts'
 
 /** The message to a step: the input, and below it earlier answers, each with its speaker. Blocks are joined by an empty line. */
 export function messageTo(
   workflow: Workflow,
   { index }: StepPlace,
-  { input, steps }: { readonly input: string; readonly steps: readonly Step[] },
+  { input, steps }: { readonly input: string; readonly steps: readonly WorkflowStep[] },
 ): string {
   const to = stepsOf(workflow)[index]?.agent ?? ''
   const blocks = passed(workflow, index, steps).map((step) => blockOf(step, to))
   return [input, ...blocks].join('\n\n')
 }
 
-function passed(workflow: Workflow, index: number, steps: readonly Step[]): readonly Answered[] {
+function passed(workflow: Workflow, index: number, steps: readonly WorkflowStep[]): readonly AnsweredStep[] {
   const { pass, agents } = workflow
   if (kindOf(workflow).stepsRunAtOnce || pass === 'input') return []
   if (pass === 'previous') return steps.slice(-1).filter(isAnswered)
@@ -27,7 +27,7 @@ function passed(workflow: Workflow, index: number, steps: readonly Step[]): read
   })
 }
 
-function blockOf({ agent, end }: Answered, to: string): string {
+function blockOf({ agent, end }: AnsweredStep, to: string): string {
   const { text, output, hasSchema, isAttributed } = end
   if (isAttributed) return `[from @${agent} to @${to}] ${text}`
   return attributed(agent, to, hasSchema && output !== null ? JSON.stringify(output) : text)

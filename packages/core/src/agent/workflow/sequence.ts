@@ -1,9 +1,9 @@
 /** A sequence: one agent after the other. It gives its last answer. */
 import type { Workflow } from '@witan/protocol/entries'
-import { answer, failure, isAnswered, left, type Next, type Step, start } from './steps.ts'
+import { answer, failure, isAnswered, left, type Next, type WorkflowStep, start } from './workflow-step.ts'
 
 /** What a sequence does next. `steps` are in the order of their start. */
-export function sequence({ agents, onError }: Workflow, steps: readonly Step[]): Next {
+export function sequence({ agents, onError }: Workflow, steps: readonly WorkflowStep[]): Next {
   const last = steps.at(-1)
   if (last === undefined) return start({ index: 0, round: 0 })
   if (last.end === null) return { kind: 'wait' }

@@ -1,9 +1,9 @@
-/** Moves a workflow on: starts its next steps, or fails it [C34]. */
+/** Advances a workflow: starts its next steps, or fails it [C34]. */
 import { type ErrorCode, problem } from '@witan/protocol'
 import { stepsOf } from '@witan/protocol/edges'
 import { kindOf } from '../agent/workflow/next.ts'
 import { messageTo } from '../agent/workflow/pass.ts'
-import type { StepPlace } from '../agent/workflow/steps.ts'
+import type { StepPlace } from '../agent/workflow/workflow-step.ts'
 import { beginsPass, definitionOf, nextOfCall, passInput, type WorkflowCall } from '../conversation/workflow.ts'
 import { bind } from '../parameter/bind.ts'
 import type { Spawn } from '../tool/waiting.ts'
@@ -11,8 +11,8 @@ import { failRun, type Job } from '../job/job.ts'
 import { failCall } from './settle.ts'
 import { type ChildStart, startChild } from './spawn.ts'
 
-/** Does what the workflow of a call does next. */
-export function moveOn(call: WorkflowCall, job: Job): void {
+/** Starts what comes next in the workflow of a call, or fails the call. */
+export function advanceWorkflow(call: WorkflowCall, job: Job): void {
   const next = nextOfCall(call)
   if (next.kind === 'fail') failCall(call, job, { code: next.code as ErrorCode, detail: next.error, hint: failedHint })
   else if (next.kind === 'start') startSteps(call, job, next.steps)

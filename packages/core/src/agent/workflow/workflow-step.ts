@@ -1,7 +1,7 @@
 /** What the kinds of workflows share: the states of their children, and what comes next [C34]. */
 
 /** One activation of an agent of a workflow. */
-export interface Step {
+export interface WorkflowStep {
   /** Its place in the workflow's list, from 0. */
   readonly index: number
   /** The round of a loop, from 0; 0 in any other kind. */
@@ -29,7 +29,7 @@ export interface StepAnswer {
 }
 
 /** A step to start. */
-export type StepPlace = Pick<Step, 'index' | 'round'>
+export type StepPlace = Pick<WorkflowStep, 'index' | 'round'>
 
 /** What comes next: steps to start, a wait for those that run, the workflow's answer, or its failure. */
 export type Next =
@@ -49,21 +49,21 @@ export function answer(of: StepAnswer, isCut = false): Next {
 }
 
 /** A step that ended with an answer. */
-export type Answered = Step & { readonly end: StepAnswer }
+export type AnsweredStep = WorkflowStep & { readonly end: StepAnswer }
 
 /** Whether a step ended with an answer. */
-export function isAnswered(step: Step): step is Answered {
+export function isAnswered(step: WorkflowStep): step is AnsweredStep {
   return step.end !== null && 'text' in step.end
 }
 
 /** The answer of a workflow that `exit` leaves: its text if there is any, else the last answer of the `others` [C26]. */
-export function left(exit: StepAnswer, others: readonly Step[]): StepAnswer {
+export function left(exit: StepAnswer, others: readonly WorkflowStep[]): StepAnswer {
   const given = exit.text === '' || exit.isSpare ? others.findLast(isAnswered) : undefined
   return given === undefined ? exit : { ...given.end, exits: true }
 }
 
 /** The failure of a workflow because of a step, or of the last of its steps. */
-export function failure({ agent, end }: Step): Next {
+export function failure({ agent, end }: WorkflowStep): Next {
   if (end === null || 'text' in end) return { kind: 'wait' }
   return { kind: 'fail', error: `\`${agent}\` failed: ${end.error}`, code: end.code }
 }
