@@ -1,6 +1,6 @@
 /** The request for the structured form of an answer, by one forced call of `set_output`, and its reply [Tb10]. */
 import type { LoggedToolCall } from '@witan/protocol/entries'
-import { misfit } from '../conversation/exchange.ts'
+import { misfit } from '../conversation/fold-exchange.ts'
 import { attributed } from '../model/attribution.ts'
 import type { AgentCall, FinalReply } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'

@@ -1,6 +1,6 @@
 /** What becomes of a model's reply: it is recorded as it is; one that cannot be used is asked for once more. */
 import type { KeptParts, ModelEndBody, Writable } from '@witan/protocol/entries'
-import { misfit } from '../conversation/exchange.ts'
+import { misfit } from '../conversation/fold-exchange.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { mostCallsInReply } from '../budget/ceilings.ts'
 import { longestKept, storable } from '../model/kept.ts'

@@ -9,7 +9,7 @@ import type { Spawn } from '../tool/waiting.ts'
 import type { PinnedAgent } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
 import { initialCalls } from '../job/start.ts'
-import { answeredMessage, recordSent } from './exchange.ts'
+import { answeredMessage, recordSent } from './peer-message.ts'
 import { recordSpawn } from '../job/task.ts'
 
 /** A child to start, for a tool call that a reply asked for or for a tool that already runs and waits. */

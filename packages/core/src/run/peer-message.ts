@@ -3,10 +3,10 @@ import type { AgentEndBody, AnsweredMessage, CallPlace, EntryContent, ExchangeMe
 import { readJson } from '@witan/protocol/schemas'
 import { exchangeKey } from '../tool/exchange.ts'
 import type { ChildName } from '../conversation/address.ts'
-import { misfit } from '../conversation/exchange.ts'
+import { misfit } from '../conversation/fold-exchange.ts'
 import { contentOf } from '../conversation/said.ts'
 import { type AgentCall, holderOf, type LiveJob } from '../conversation/state.ts'
-import { wouldWaitForever } from '../conversation/waiting.ts'
+import { wouldDeadlock } from '../conversation/deadlock.ts'
 import { type Job, record } from '../job/job.ts'
 import { attributed } from '../model/attribution.ts'
 import { validatorOf } from '../model/json-schema.ts'
@@ -20,7 +20,7 @@ export function answeredMessage(
   const { id, protocol, revision, initiator, responder, name } = sent
   const message = { id, protocol, revision, initiator, responder, name, reply }
   // Without `soFar` the address is that of the peer's memory.
-  if (!wouldWaitForever(job.log.state, parent, { ...child, exchange: {} })) return message
+  if (!wouldDeadlock(job.log.state, parent, { ...child, exchange: {} })) return message
   const known = job.run.exchanges.get(exchangeKey(sent))
   return { ...message, soFar: known?.id === id ? latestOf(known.said) : '' }
 }

@@ -1,12 +1,12 @@
-/** Which calls wait for which: a message whose answer would wait for its own sender is answered apart [T10]. */
+/** Detects deadlocks between peers: a message whose answer would wait for its own sender is answered in a fresh document [T10]. */
 import { childAddress, type ChildName, freeDocument } from './address.ts'
 import { type AgentCall, type ConversationState, type DocumentState, isTop } from './state.ts'
 
 /**
- * Whether a message would never be answered if it waited for the peer's document: the peer is above the sender, or a call that waits for the
- * sender holds that document.
+ * Whether a message would wait forever for the peer's document: the peer is above the sender, or a call that waits for the sender
+ * holds that document.
  */
-export function wouldWaitForever(
+export function wouldDeadlock(
   state: ConversationState,
   sender: AgentCall,
   to: ChildName & { readonly job: string },
