@@ -3,9 +3,9 @@
 // agents before they are saved
 export type { Inspected } from './agent/inspect.ts'
 export { inspectAgent } from './agent/inspect.ts'
-export { protocolProblems } from './agent/protocol/parse.ts'
+export { protocolProblems } from './agent/protocol/parse-protocol.ts'
 export { listedByParents } from './agent/seed.ts'
-export { withWrapped } from './agent/define.ts'
+export { withWrapped } from './agent/define-agent.ts'
 
 // the likely word for a misspelt one
 export { nearest } from './agent/nearest.ts'

@@ -12,20 +12,20 @@ import type {
 import { addModelCall, roundCost } from '@witan/protocol/entries'
 import { channelOf } from '../identity/channel.ts'
 import { principalOf } from '../identity/principal.ts'
-import { countersOf, mergeUsage } from './usage.ts'
+import { countersOf, mergeUsage } from './merge-usage.ts'
 import { outputIn } from '../model/output.ts'
-import { changed, startingPeople } from '../parameter/participants.ts'
+import { changed, startingPeople } from '../parameter/person.ts'
 import { Scrubbers } from '../parameter/scrubbers.ts'
 import { dropApart } from './address.ts'
 import { agentAnswer, callersView, handleOf } from './callers-view.ts'
-import { foldArtifact, foldArtifactRead } from './artifacts.ts'
+import { foldArtifact, foldArtifactRead } from './fold-artifacts.ts'
 import { foldRequired, foldResolved } from './fold-interruptions.ts'
 import { foldExchange, noteUnsent } from './fold-exchange.ts'
 import { delegatedMessage, foldMessage, readWords, replyOf } from './inbox.ts'
 import { givenAt, tightened } from './stored-values.ts'
 import { contentOf, resultText } from './said.ts'
 import { type AgentCall, type ConversationState, isTop, liveJob, type LiveJob, type Slot } from './state.ts'
-import { answerText, foldTransfer, gatheredText, somethingSaid, takeControl } from './hand-over.ts'
+import { answerText, foldTransfer, gatheredText, somethingSaid, takeControl } from './fold-hand-over.ts'
 import { newCall } from './new-call.ts'
 import { clockWork, newRun, nothingSpent } from './run.ts'
 import { beginPass, foldStepOver, foldStepStart, isWorkflow } from './workflow.ts'
@@ -42,8 +42,8 @@ import {
   settle,
   settleRest,
 } from './step.ts'
-import { endTask, noteEnd, settleAccount, startTask } from './task.ts'
-import { dropHistory } from './trim.ts'
+import { endTask, noteEnd, settleAccount, startTask } from './fold-task.ts'
+import { dropHistory } from './cut.ts'
 
 /** Looks up the pinned definition of an agent. Every revision that the log names is loaded before folding [C8]. */
 export type AgentLookup = (id: string, revision: number) => AgentData

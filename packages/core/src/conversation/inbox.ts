@@ -1,8 +1,8 @@
 /** Messages for a document: they wait in its inbox until a model reads them, then become part of the document. */
 import type { AnsweredCall, Entry, KeptParts, MessageBody, Writable } from '@witan/protocol/entries'
 import { fileMention, type FileReference } from '@witan/protocol/files'
-import { changed, companyOf } from '../parameter/participants.ts'
-import { asksPeople } from '../parameter/people.ts'
+import { changed, companyOf } from '../parameter/person.ts'
+import { asksPeople } from '../parameter/known-people.ts'
 import { documentAt } from './address.ts'
 import { contentOf, type Reply, type Said, type Words } from './said.ts'
 import { type AgentCall, askerOf, type ConversationState, type LiveJob, type WaitingMessage } from './state.ts'

@@ -7,7 +7,7 @@ import { hiddenNames } from '../parameter/visibility.ts'
 import { childAddress, documentAt } from './address.ts'
 import { answering } from './fold-exchange.ts'
 import { gather } from './callers-view.ts'
-import { heardOf } from './hand-over.ts'
+import { heardOf } from './fold-hand-over.ts'
 import type { AgentCall, ConversationState, SharedHistory, Slot } from './state.ts'
 
 /** Who starts a call: its agent, the call above it, and the tool call that runs it, if one does. */

@@ -1,8 +1,8 @@
 /** The content of a document as it was said. Nothing is rendered or left out here; a view does both for each reader. */
 import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts, LoggedToolCall } from '@witan/protocol/entries'
-import type { People } from '../parameter/participants.ts'
-import type { Naming } from '../parameter/people.ts'
+import type { People } from '../parameter/person.ts'
+import type { Naming } from '../parameter/known-people.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 
 /** Words that somebody wrote into a document. */

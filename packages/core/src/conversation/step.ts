@@ -1,10 +1,10 @@
 /** Folds the tool calls of a step: requested, started, resumed, and settled together. */
 import type { CallPlace, CheckpointBody, Entry, ErrorBody, ToolStartBody } from '@witan/protocol/entries'
 import type { Scrubber } from '../parameter/scrub.ts'
-import { somethingSaid } from './hand-over.ts'
+import { somethingSaid } from './fold-hand-over.ts'
 import { refusedResult, type Reply, type SaidResult } from './said.ts'
 import type { AgentCall, LiveJob, Slot } from './state.ts'
-import { countersOf } from './usage.ts'
+import { countersOf } from './merge-usage.ts'
 
 /** Shared by nearly all calls. */
 const noAnswers: readonly never[] = []

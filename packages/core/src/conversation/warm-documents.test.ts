@@ -5,7 +5,7 @@ import { database, entry, start } from '../testing/conformance/store-fixtures.ts
 import { faultyStore } from '../testing/faulty-store.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
 import type { Store } from '../store/store.ts'
-import { entriesOf } from './warm.ts'
+import { entriesOf } from './warm-conversations.ts'
 import { WarmDocuments } from './warm-documents.ts'
 
 const path = 'chats/1'

@@ -4,7 +4,7 @@ import { nextOf } from '../agent/workflow/next.ts'
 import { inputText } from '../agent/workflow/pass.ts'
 import type { Next, StepEnd } from '../agent/workflow/workflow-step.ts'
 import { agentAnswer } from './callers-view.ts'
-import { answerText } from './hand-over.ts'
+import { answerText } from './fold-hand-over.ts'
 import { type AgentCall, holderOf, positionOf, type WorkflowState } from './state.ts'
 
 /** A call whose agent is a workflow. */

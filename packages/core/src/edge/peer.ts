@@ -3,7 +3,7 @@ import type { ExchangeEnds, ExchangeMessage, ExchangeStanding } from '@witan/pro
 import type { Protocol } from '@witan/protocol/protocols'
 import { exchangeKey } from '../tool/exchange.ts'
 import { isOpen, moveOf } from '../agent/protocol/order.ts'
-import { type PeerMessage, peerMessagesOf } from '../agent/protocol/peers.ts'
+import { type PeerMessage, peerMessagesOf } from '../agent/protocol/peer-messages.ts'
 import { attributed } from '../model/attribution.ts'
 import { type FindAgent, type Reached, reachTarget, refusalOf, refusing } from '../tool/delegation.ts'
 import { failed, type Outcome } from '../tool/outcome.ts'

@@ -2,7 +2,7 @@
 import type { AgentStartBody, CallPlace } from '@witan/protocol/entries'
 import { placeOfTarget } from '../conversation/address.ts'
 import { type AgentCall, positionOf, type Slot } from '../conversation/state.ts'
-import { pairOf } from '../conversation/hand-over.ts'
+import { pairOf } from '../conversation/fold-hand-over.ts'
 import { attributed } from '../model/attribution.ts'
 import { bind } from '../parameter/bind.ts'
 import { startParameters } from '../parameter/visibility.ts'

@@ -1,7 +1,7 @@
 /** Thinking: one model call of one agent, within its budget, and its reply into the log. */
 import { faultPoint } from '../identity/fault-point.ts'
 import type { AgentCall } from '../conversation/state.ts'
-import { type Cut, cutAll, cutOf } from '../conversation/trim.ts'
+import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
 import { ModelCallError, type ModelCallOptions, type ModelReply } from '../model/model.ts'
 import { isTimeOver } from '../model/time-limit.ts'
 import { type CallTrouble, hintOf } from '../model/trouble.ts'
@@ -10,10 +10,10 @@ import { traced } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
 import { endAsking } from '../job/lost-calls.ts'
 import { type Asking, askingOf } from './asking.ts'
-import { takeReply } from './reply.ts'
+import { takeReply } from './take-reply.ts'
 import { createReasoning } from './reasoning.ts'
 import { failCall } from './settle.ts'
-import { affordsTwo, shortenHistory } from './trim.ts'
+import { affordsTwo, shortenHistory } from './shorten-history.ts'
 
 /** Calls the model of `call` once and records its reply. What goes wrong is an event of the call, never an exception. */
 export async function think(call: AgentCall, job: Job, controller: AbortController): Promise<void> {

@@ -10,7 +10,7 @@ import {
   unassignSubAgent,
   unassignTool,
 } from '../agent/admin/assign.ts'
-import { graphOf } from '../agent/admin/graph.ts'
+import { graphOf } from '../agent/admin/agent-graph.ts'
 import { checkTogether, deleteAgent, getAgent, toStored } from '../agent/admin/admin.ts'
 import { readAgent } from '../agent/admin/read.ts'
 import { saveAgents, saveTogether } from '../agent/admin/save.ts'

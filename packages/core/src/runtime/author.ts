@@ -5,7 +5,7 @@ import { reservedPeople } from '../agent/check/names.ts'
 import type { Message } from '../command/accept.ts'
 import { notFound } from '../identity/not-found.ts'
 import { localPrincipal } from '../identity/principal.ts'
-import { present } from '../parameter/participants.ts'
+import { present } from '../parameter/person.ts'
 import type { Scope } from './scope.ts'
 
 /** The author of a message. */

@@ -42,7 +42,7 @@ import type { KeyAdmin, KeyLookup } from './key-contract.ts'
 import type { RememberedReplies } from './reply-contract.ts'
 import type { ArtifactReader, DocumentOptions, EventFilter, FileContent, UsageQuery } from './reading-contract.ts'
 import type { Reservation } from '../store/reply-records.ts'
-import type { AgentGraph } from '../agent/admin/graph.ts'
+import type { AgentGraph } from '../agent/admin/agent-graph.ts'
 
 /** A saved agent, and whether it was new. */
 export interface SavedAgent {

@@ -1,6 +1,6 @@
 /** The models of a runtime: live models by name, others created from their connection. */
 import { WitanError } from '@witan/protocol'
-import type { Agent } from '../agent/define.ts'
+import type { Agent } from '../agent/define-agent.ts'
 import type { AdminContext } from '../agent/admin/admin.ts'
 import type { Clock } from '../identity/clock.ts'
 import { randomNumber } from '../identity/ids.ts'

@@ -2,8 +2,8 @@
 import { type AgentData, WitanError } from '@witan/protocol'
 import type { ParticipantRequest } from '@witan/protocol/schemas'
 import { reservedPeople } from '../agent/check/names.ts'
-import type { Person } from '../parameter/participants.ts'
-import { peopleOf } from '../parameter/people.ts'
+import type { Person } from '../parameter/person.ts'
+import { peopleOf } from '../parameter/known-people.ts'
 import type { Scope } from './scope.ts'
 
 /** Refuses an id of a person that an agent of the database has, or that means somebody else. Throws `NAME_TAKEN`. */

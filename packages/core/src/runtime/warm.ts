@@ -1,7 +1,7 @@
 /** The folds that a runtime caches in memory: conversations, and recently read documents. */
 import type { Entry } from '@witan/protocol/entries'
 import { withFaultPoints } from '../conversation/append-points.ts'
-import { entriesOf, WarmConversations } from '../conversation/warm.ts'
+import { entriesOf, WarmConversations } from '../conversation/warm-conversations.ts'
 import { WarmDocuments } from '../conversation/warm-documents.ts'
 import type { Registry } from '../agent/registry.ts'
 import type { LiveHub } from '../event/live.ts'

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isWitanError, WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow } from '../agent/records.ts'
-import { storedPeople } from '../parameter/participants.ts'
+import { storedPeople } from '../parameter/person.ts'
 import { arrivedJob, isLive } from './job-change.ts'
 import {
   contentRow,

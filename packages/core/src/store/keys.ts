@@ -1,5 +1,5 @@
 /** The part of a store that holds API keys: a digest of each, never the key itself. */
-import type { RowPage } from './page.ts'
+import type { RowPage } from './row-page.ts'
 
 /** A key's row. Times are in ms of the store's clock. */
 export interface KeyRow {

@@ -6,7 +6,7 @@ import type { ArtifactRecords } from './artifact-records.ts'
 import type { KeyRecords } from './keys.ts'
 import type { Reading } from '../identity/rights.ts'
 import type { StoreListener } from './listener.ts'
-import type { RowPage } from './page.ts'
+import type { RowPage } from './row-page.ts'
 import type { ReplyRecords, Reservation } from './reply-records.ts'
 import type { UsageRecords } from './usage-records.ts'
 

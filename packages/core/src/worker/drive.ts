@@ -1,6 +1,6 @@
 /** Runs one job from its claim until it parks, ends or is stopped, and resolves the waiters of this process. */
 import { problem, type RunResult, toProblem, WitanError } from '@witan/protocol'
-import type { WarmConversations } from '../conversation/warm.ts'
+import type { WarmConversations } from '../conversation/warm-conversations.ts'
 import { liveJob } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import type { JobRow } from '../store/store.ts'

@@ -2,7 +2,7 @@
 import { type AgentData, WitanError } from '@witan/protocol'
 import { parseAgent } from '../parse.ts'
 import type { Pausable } from '../check/pausable.ts'
-import { type ReadProtocol, readingOf } from '../protocol/parse.ts'
+import { type ReadProtocol, readingOf } from '../protocol/parse-protocol.ts'
 
 /** Parses a submitted agent. Fields that a read adds are ignored. */
 export function readAgent(input: unknown): AgentData {

@@ -5,7 +5,7 @@ import { checkAgent, type Survey, surveyOf } from '../check/check.ts'
 import { clashes } from '../check/names.ts'
 import { checkPeers } from '../check/peers.ts'
 import { runWithPauses, type Pausable } from '../check/pausable.ts'
-import { peerMessagesIn } from '../protocol/peers.ts'
+import { peerMessagesIn } from '../protocol/peer-messages.ts'
 import { type AgentChange, type AgentRow, protocolId, type ProtocolRow } from '../records.ts'
 import { listedByParents } from '../seed.ts'
 import {

@@ -1,7 +1,7 @@
 /** Warns of agents that may give one alias to two people. */
 import type { AgentData, Finding } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
-import { aliasPrefix, listedIds } from '../../parameter/people.ts'
+import { aliasPrefix, listedIds } from '../../parameter/known-people.ts'
 import type { AgentSet, Listers } from './graph.ts'
 import type { Pausable } from './pausable.ts'
 

@@ -1,10 +1,10 @@
 /** Checks approvals: the agent has each tool, and each condition can be read and can be met. */
-import { asksPeople, peopleTools } from '../../parameter/people.ts'
+import { asksPeople, peopleTools } from '../../parameter/known-people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
 import { edgesOf, transferTool } from '@witan/protocol/edges'
 import { type JsonSchema, propertyNames } from '../../tool/schema.ts'
 import { nearest } from '../nearest.ts'
-import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
+import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
 import type { AgentSet } from './graph.ts'
 import { errorAt, type Surroundings } from './names.ts'
 import { takesObject, unreadable } from './queries.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { agentSchema, protocolSchema } from '@witan/protocol/schemas'
 import type { AgentData } from '@witan/protocol'
-import { peerMessagesIn } from '../protocol/peers.ts'
+import { peerMessagesIn } from '../protocol/peer-messages.ts'
 import { acquaintancesOf, checkPeers, protocolUses, unspoken } from './peers.ts'
 
 const stock = protocolSchema.parse({

@@ -1,9 +1,9 @@
 /** Warns about declarations without an effect: unused values, dangling names, and delegates and levels that no run reaches. */
-import { asksPeople, peopleTools } from '../../parameter/people.ts'
+import { asksPeople, peopleTools } from '../../parameter/known-people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
 import { edgesOf, edgeWords, mappedName, transferTool } from '@witan/protocol/edges'
 import { nearest } from '../nearest.ts'
-import { type PeerMessage, peerMessagesIn } from '../protocol/peers.ts'
+import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
 import { type AgentSet, pathsFrom } from './graph.ts'
 import type { Surroundings } from './names.ts'
 import type { Pausable } from './pausable.ts'

@@ -1,5 +1,5 @@
 /** Fixtures of the conformance kits of tools and edges: callers with secrets, hostile arguments, and a call run to its end. */
-import { nobody } from '../../parameter/participants.ts'
+import { nobody } from '../../parameter/person.ts'
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { AgentData, AgentInput, Interruption } from '@witan/protocol'

@@ -2,7 +2,7 @@
 import type { AgentData } from '@witan/protocol'
 import { MaxSubAgentDepthError } from '@witan/protocol'
 import { callDigest, canonicalJson } from '../digest.ts'
-import type { AgentReply, Answers, Approval, FunctionContext, FunctionTool } from '../define.ts'
+import type { AgentReply, Answers, Approval, FunctionContext, FunctionTool } from '../define-tool.ts'
 import { bindChild, type FindAgent, repeats } from '../delegation.ts'
 import { asking, type PendingOutcome } from '../outcome.ts'
 import { checkQuestions, type QuestionInput } from '../questions.ts'

@@ -1,7 +1,7 @@
 /** Function tools: code in this process, named by agents. */
 import { isWitanError } from '@witan/protocol'
 import { validatorOf } from '../../model/json-schema.ts'
-import type { FunctionTool } from '../define.ts'
+import type { FunctionTool } from '../define-tool.ts'
 import type { FindAgent } from '../delegation.ts'
 import { failed, given } from '../outcome.ts'
 import { boundArguments, checkSchema, perBinding, propertyNames, withoutBound } from '../schema.ts'

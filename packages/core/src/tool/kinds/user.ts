@@ -1,7 +1,7 @@
 /** The user tools of an agent: it writes to a person by name, or to all at once, and waits for the replies [T22, T25, Tb08]. */
 import type { AgentData } from '@witan/protocol'
-import type { People } from '../../parameter/participants.ts'
-import { asksPeople, handleOf, isRole, type KnownPerson, knownPeople } from '../../parameter/people.ts'
+import type { People } from '../../parameter/person.ts'
+import { asksPeople, handleOf, isRole, type KnownPerson, knownPeople } from '../../parameter/known-people.ts'
 import { asking, failed, type Outcome, type ResultOutcome, result } from '../outcome.ts'
 import type { JsonSchema } from '../schema.ts'
 import type { Answer, ArgumentCheck, CallAnswer, Caller, ImmediateTool, Tool, ToolSource } from '../tool.ts'

@@ -2,7 +2,7 @@
 import { placeOf } from '../../cursor.ts'
 import { jobSql, listTasks as tasksSql, workerSql } from '../../sql/postgres/jobs.ts'
 import { migrations } from '../../sql/postgres/schema.ts'
-import type { RowPage } from '../../page.ts'
+import type { RowPage } from '../../row-page.ts'
 import type { HeldJob, JobRow, Store } from '../../store.ts'
 import type { Query, Row } from './statements.ts'
 import type { Notices } from './notify.ts'

@@ -1,6 +1,6 @@
 /** The rows of a conversation's people, as its start and its log say. */
 import type { Entry } from '@witan/protocol/entries'
-import { storedPeople } from '../parameter/participants.ts'
+import { storedPeople } from '../parameter/person.ts'
 import type { Append, ConversationRow, ParticipantRow } from '../store/store.ts'
 
 /** The people with whom a new conversation begins, for the append that creates it. */

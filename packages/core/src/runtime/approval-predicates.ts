@@ -1,5 +1,5 @@
 /** The approval predicates of agents defined in code. */
-import type { Agent } from '../agent/define.ts'
+import type { Agent } from '../agent/define-agent.ts'
 import type { ApprovalOptions } from '../tool/kinds/approval.ts'
 
 /**

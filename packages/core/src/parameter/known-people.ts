@@ -1,7 +1,7 @@
 /** The people that an agent may ask, as its model knows them: by id, by role, or by another name [C36, Tb06]. */
 import type { AgentData, User } from '@witan/protocol'
 import { readJson } from '@witan/protocol/schemas'
-import { isThere, nobody, type People } from './participants.ts'
+import { isThere, nobody, type People } from './person.ts'
 
 /** What a model may know of a person. */
 export interface KnownPerson {

@@ -3,12 +3,12 @@ import type { AgentEndBody, ErrorBody, TaskGrant } from '@witan/protocol/entries
 import { roundCost } from '@witan/protocol/entries'
 import { type Spending, spentBy } from '../budget/budget.ts'
 import { callersView, type Gathered, isTextAndError } from './callers-view.ts'
-import { answerText } from './hand-over.ts'
+import { answerText } from './fold-hand-over.ts'
 import { contentOf } from './said.ts'
 import { nothingSpent } from './run.ts'
 import { type AgentCall, type ConversationState, liveJob, type LiveJob } from './state.ts'
 import type { EndedTask } from './task-state.ts'
-import { mergeUsage } from './usage.ts'
+import { mergeUsage } from './merge-usage.ts'
 
 /** Starts a task. Its grant counts as spent by its tree until it ends [D13]. */
 export function startTask(

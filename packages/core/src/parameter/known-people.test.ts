@@ -1,8 +1,8 @@
 /** How models of an agent know people, and texts that one agent wrote about them for another. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changed, nobody, type People } from './participants.ts'
-import { handleOf, isAlias, knownPeople, translated } from './people.ts'
+import { changed, nobody, type People } from './person.ts'
+import { handleOf, isAlias, knownPeople, translated } from './known-people.ts'
 
 const named = (id: string, name: string | null = null) => ({ id, name, roles: ['buyer'] })
 const here = (...ids: string[]): People =>

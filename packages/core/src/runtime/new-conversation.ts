@@ -12,7 +12,7 @@ import { takersOf } from '../agent/check/takers.ts'
 import { reachable } from '../agent/check/graph.ts'
 import { nearest } from '../agent/nearest.ts'
 import { idOfNamed } from '../agent/registry.ts'
-import { type Person, storedParticipants } from '../parameter/participants.ts'
+import { type Person, storedParticipants } from '../parameter/person.ts'
 import {
   checkValueType,
   type Given,

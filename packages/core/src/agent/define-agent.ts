@@ -2,7 +2,7 @@
 import { type AgentData, type AgentInput, WitanError } from '@witan/protocol'
 import { isModel, type Model } from '../model/model.ts'
 import type { ApprovalPredicate } from '../tool/approval.ts'
-import type { FunctionTool } from '../tool/define.ts'
+import type { FunctionTool } from '../tool/define-tool.ts'
 import { parseAgent } from './parse.ts'
 
 type EdgeInput = NonNullable<AgentInput['subAgents']>[number]

@@ -2,7 +2,7 @@
 import type { ModelEndBody } from '@witan/protocol/entries'
 import type { AgentCall } from '../conversation/state.ts'
 import { spend } from '../budget/budget.ts'
-import { type Cut, lastSeqBefore, summaryTokens, transcriptOf } from '../conversation/trim.ts'
+import { type Cut, lastSeqBefore, summaryTokens, transcriptOf } from '../conversation/cut.ts'
 import {
   type Model,
   ModelCallError,
