@@ -39,7 +39,7 @@ const placeOf = ({ job, appendNo }: Entry) => `${job} ${appendNo}`
 
 /** Where the entries stand that a replay has stored. */
 async function placesIn({ store, database, conversation }: Pick<ReplayReport, 'store' | 'database' | 'conversation'>) {
-  const whole = await store.readWhole(database, conversation)
+  const whole = await store.readSnapshot(database, conversation)
   return whole?.entries.map(placeOf)
 }
 

@@ -43,7 +43,7 @@ test('they stand in the model’s end and on its message of every later request;
   await stage.run('chats/1', { actionResponses: [{ id: open.interruptions[0]?.id ?? '', response: 'yes' }] })
   await stage.run('chats/1', { prompt: 'again' })
   assert.deepEqual(stage.requests.map(keptIn), [[], [kept], [kept, null]])
-  const { entries } = (await store.readWhole('default', 'chats/1')) ?? assert.fail('no conversation')
+  const { entries } = (await store.readSnapshot('default', 'chats/1')) ?? assert.fail('no conversation')
   const ends = entries.filter((entry) => entry.type === 'end' && entry.kind === 'model')
   assert.deepEqual(
     ends.map(({ body }) => 'kept' in body),

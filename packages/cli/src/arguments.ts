@@ -37,12 +37,12 @@ export function readParameterWords(words: string): ParameterWords {
 
 /** A whole number from 1, or undefined where the option was not given. */
 export function readCount(given: Given, name: string, most: number): number | undefined {
-  return readWhole(given, name, { least: 1, most, such: Math.min(20, most) })
+  return readInteger(given, name, { least: 1, most, such: Math.min(20, most) })
 }
 
 /** The port that `--port` gives; 0 takes a free one. */
 export function readPort(given: Given): number | undefined {
-  return readWhole(given, 'port', { least: 0, most: 65_535, such: 4848 })
+  return readInteger(given, 'port', { least: 0, most: 65_535, such: 4848 })
 }
 
 interface Range {
@@ -52,7 +52,7 @@ interface Range {
   readonly such: number
 }
 
-function readWhole(given: Given, name: string, { least, most, such }: Range): number | undefined {
+function readInteger(given: Given, name: string, { least, most, such }: Range): number | undefined {
   const text = given.text(name)
   if (text === undefined) return undefined
   const value = Number(text)

@@ -93,9 +93,9 @@ export async function createWorlds(store: Store): Promise<Worlds> {
     report: () => undefined,
   })
   const found = await play(runtime)
-  const whole = await store.readWhole('default', 'chats/1')
-  if (whole === null) throw new Error('there is no first conversation')
-  const { contents, ...rest } = whole
+  const snapshot = await store.readSnapshot('default', 'chats/1')
+  if (snapshot === null) throw new Error('there is no first conversation')
+  const { contents, ...rest } = snapshot
   let made = 0
   let caller: Principal | null = null
   const app = appOf(runtime, () => caller)
@@ -107,11 +107,11 @@ export async function createWorlds(store: Store): Promise<Worlds> {
       const text = JSON.stringify(rest)
         .replaceAll(first, canary(`reach${mark}`))
         .replaceAll('"default"', `"${database}"`)
-      await store.putWhole(database, { ...JSON.parse(text), ...(contents === undefined ? {} : { contents }) })
+      await store.putSnapshot(database, { ...JSON.parse(text), ...(contents === undefined ? {} : { contents }) })
       return { database, ids: { ...found, key: await define(runtime, database, mark) } }
     },
     async snapshot(database) {
-      const { contents: _, ...kept } = (await store.readWhole(database, 'chats/1')) ?? {}
+      const { contents: _, ...kept } = (await store.readSnapshot(database, 'chats/1')) ?? {}
       const { agents: all, protocols } = runtime.as(principalOf({ tie: 'eve', roles: ['admin'] }, database))
       return JSON.stringify([kept, await all.list(), await protocols.list()])
     },

@@ -20,6 +20,6 @@ export async function storeReplay(store: Store, source: ReplaySource, report: Re
     const current = revisions.at(-1)?.revision ?? null
     await importItem(store, { kind: 'agent', database, id, revisions, current })
   }
-  const whole = await report.store.readWhole(database, conversation)
-  if (whole !== null) await store.putWhole(database, whole)
+  const whole = await report.store.readSnapshot(database, conversation)
+  if (whole !== null) await store.putSnapshot(database, whole)
 }

@@ -5,7 +5,7 @@ import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow } from '../agent/records.ts'
 import { type ExportItem, readExport } from '../store/export.ts'
 import type { MovingOf } from '../store/export-lines.ts'
-import type { ConversationRow, Store, WholeConversation } from '../store/store.ts'
+import type { ConversationRow, ConversationSnapshot, Store } from '../store/store.ts'
 import { defineTool, type FunctionTool } from '../tool/define-tool.ts'
 import type { RuntimeOptions } from '../runtime/options.ts'
 import type { Parts } from '../runtime/wiring.ts'
@@ -23,7 +23,7 @@ import { inOrder, type Plan } from './plan.ts'
 /** Everything that a replay needs of an export. */
 export interface ReplaySource {
   readonly database: string
-  readonly whole: WholeConversation
+  readonly whole: ConversationSnapshot
   /** The agents and protocols, with the revisions that the log names. */
   readonly definitions: readonly Pick<MovingOf<'agent'>, 'id' | 'revisions'>[]
   readonly tools: readonly DeclaredTool[]
@@ -94,7 +94,7 @@ async function load(source: ReplaySource, store: Store, plan: Plan): Promise<Pre
 }
 
 /** The number of entries that a fork copied: those of jobs that it has no rows of, and what stands between them. */
-function copiedIn({ entries, jobs }: WholeConversation): number {
+function copiedIn({ entries, jobs }: ConversationSnapshot): number {
   const known = new Set(jobs.map(({ id }) => id))
   return 1 + entries.findLastIndex(({ type, job }) => type !== 'participant' && !known.has(job))
 }
@@ -209,23 +209,24 @@ export async function readReplaySource(
   lines: AsyncIterable<string>,
   { conversation = null }: { readonly conversation?: string | null } = {},
 ): Promise<ReplaySource> {
-  const found: (ExportItem & { readonly kind: 'whole' })[] = []
+  const found: (ExportItem & { readonly kind: 'conversation' })[] = []
   const definitions: MovingOf<'agent'>[] = []
   let runtime: MovingOf<'runtime'> | null = null
   for await (const item of readExport(lines)) {
     if (item.kind === 'agent') definitions.push(item)
     else if (item.kind === 'runtime') runtime = item
-    else if (item.kind === 'whole' && (conversation === null || item.whole.row.id === conversation)) found.push(item)
+    else if (item.kind === 'conversation' && (conversation === null || item.snapshot.row.id === conversation))
+      found.push(item)
   }
   const [one, another] = found
   if (one === undefined) throw noConversation(conversation)
-  if (another !== undefined) throw severalConversations(found.map(({ whole }) => whole.row.id))
+  if (another !== undefined) throw severalConversations(found.map(({ snapshot }) => snapshot.row.id))
   const { database } = one
   const own = definitions.filter((definition) => definition.database === database)
   const { maxDepth = null, ...limits } = runtime?.limits ?? {}
   return {
     database,
-    whole: await asRead(() => withPseudonyms(one.whole, agentsIn(own))),
+    whole: await asRead(() => withPseudonyms(one.snapshot, agentsIn(own))),
     definitions: own,
     tools: runtime?.tools ?? [],
     limits: {

@@ -102,7 +102,7 @@ export async function replayFrom(
   const upTo = indexOfStep(entries, other.from)
   if (upTo === null) throw notReplayable(`its log has fewer than ${other.from} model replies`)
   const { report } = await playOnce(source, usualPlan, { ...options, upTo, other })
-  const after = (await report.store.readWhole(report.database, report.conversation))?.entries ?? []
+  const after = (await report.store.readSnapshot(report.database, report.conversation))?.entries ?? []
   return { ...report, entries: after.length, tree: report.difference === null ? compareTrees(entries, after) : [] }
 }
 

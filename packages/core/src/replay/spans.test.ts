@@ -84,7 +84,7 @@ test('[P16] [Tb29] the spans of a replayed run are the same, byte for byte, and 
     const { store, difference, ...report } = await replay(source)
     ms += performance.now() - from
     assert.equal(difference, null)
-    const again = (await store.readWhole('default', 'chats/1'))?.entries ?? []
+    const again = (await store.readSnapshot('default', 'chats/1'))?.entries ?? []
     const before = spansOf(source.whole.entries, lookupIn(source))
     assert.equal(spansOf(again, lookupIn(source)), before)
     assert.ok(report.runs.every(({ traceId }) => before.includes(traceId)))

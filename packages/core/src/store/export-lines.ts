@@ -13,7 +13,7 @@ export const movingVersion = 1
 
 const text = z.string()
 const number = z.number()
-const whole = z.number().int().min(0)
+const natural = z.number().int().min(0)
 const maybe = number.nullable()
 const json = z.unknown()
 const names = z.record(text, json)
@@ -34,8 +34,8 @@ const conversationSchema = z.strictObject({
   createdBy: text,
   createdAt: number,
   lastMessageAt: number,
-  lastSeq: whole,
-  parameters: z.record(text, z.union([z.tuple([json, z.boolean()]), z.tuple([json, z.boolean(), whole])])),
+  lastSeq: natural,
+  parameters: z.record(text, z.union([z.tuple([json, z.boolean()]), z.tuple([json, z.boolean(), natural])])),
   maxModelIterationsPerCall: maybe,
   expiresAt: maybe,
 })
@@ -52,12 +52,12 @@ const placeSchema = z.strictObject({
 })
 
 const entrySchema = z.strictObject({
-  seq: whole,
+  seq: natural,
   type: text,
   kind: text.nullable(),
   at: number,
   job: text,
-  epoch: whole,
+  epoch: natural,
   appendNo: z.number().int(),
   place: placeSchema,
   body: names,
@@ -67,13 +67,13 @@ const jobSchema = z.strictObject({
   id: text,
   kind: z.enum(['run', 'task']),
   status: z.enum(['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled']),
-  epoch: whole,
+  epoch: natural,
   wake: z.boolean(),
   attempts: z.number().int(),
   createdAt: number,
   startedAt: maybe,
   endedAt: maybe,
-  firstSeq: whole,
+  firstSeq: natural,
   about: json,
   result: json,
 })
@@ -129,7 +129,7 @@ const lineSchema = z.discriminatedUnion('kind', [
     kind: z.literal('agent'),
     database: text,
     id: text,
-    current: whole.nullable(),
+    current: natural.nullable(),
     revisions: z.array(revisionSchema).min(1),
   }),
   /** In the export of one conversation: what a replay must know of the runtime beside the definitions. */
@@ -150,18 +150,18 @@ const lineSchema = z.discriminatedUnion('kind', [
     kind: z.literal('conversation'),
     database: text,
     row: conversationSchema,
-    jobs: whole,
-    interruptions: whole,
+    jobs: natural,
+    interruptions: natural,
     /** Absent for none, so that an earlier version reads every conversation without files or people. */
-    contents: whole.min(1).optional(),
-    participants: whole.min(1).optional(),
+    contents: natural.min(1).optional(),
+    participants: natural.min(1).optional(),
   }),
   z.strictObject({ kind: z.literal('entry'), entry: entrySchema }),
   z.strictObject({ kind: z.literal('job'), job: jobSchema }),
   z.strictObject({ kind: z.literal('interruption'), interruption: openSchema }),
   z.strictObject({ kind: z.literal('content'), content: contentSchema }),
   z.strictObject({ kind: z.literal('participant'), participant: participantSchema }),
-  z.strictObject({ kind: z.literal('end'), agents: whole, conversations: whole, keys: whole.min(1).optional() }),
+  z.strictObject({ kind: z.literal('end'), agents: natural, conversations: natural, keys: natural.min(1).optional() }),
 ])
 
 /** One line. A conversation's line is followed by its entries, jobs, interruptions, content and people, in the numbers that it states. */
@@ -229,7 +229,7 @@ export function readMovingLine(given: string, number: number): MovingLine {
   try {
     value = JSON.parse(given)
   } catch {
-    throw new WitanError('JSON_INVALID', `${place} is not JSON.`, { path: place, hint: wholeHint })
+    throw new WitanError('JSON_INVALID', `${place} is not JSON.`, { path: place, hint: completeFileHint })
   }
   refuseNewer(value, place)
   const parsed = lineSchema.safeParse(value)
@@ -251,11 +251,11 @@ export function readMovingLine(given: string, number: number): MovingLine {
   throw invalid(place, path === '' ? 'is not a line of an export' : `is not valid at \`${path}\`: ${issue.message}`)
 }
 
-const wholeHint = 'Take the whole file that `witan export` wrote, as it is.'
+const completeFileHint = 'Take the whole file that `witan export` wrote, as it is.'
 
 /** The error for a line that does not belong in the file there. */
 export function invalid(place: string, why: string): WitanError {
-  return new WitanError('BODY_INVALID', `${place} ${why}.`, { path: place, hint: wholeHint })
+  return new WitanError('BODY_INVALID', `${place} ${why}.`, { path: place, hint: completeFileHint })
 }
 
 function refuseNewer(value: unknown, place: string): void {

@@ -15,7 +15,7 @@ import {
   readMovingLine,
 } from './export-lines.ts'
 import type { KeyRow } from './keys.ts'
-import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow, Store, WholeConversation } from './store.ts'
+import type { ConversationRow, ConversationSnapshot, InterruptionRow, JobRow, ParticipantRow, Store } from './store.ts'
 import { arriving } from './snapshot.ts'
 
 /**
@@ -26,7 +26,7 @@ export type ExportItem =
   | MovingOf<'agent'>
   | MovingOf<'key'>
   | MovingOf<'runtime'>
-  | { readonly kind: 'whole'; readonly database: string; readonly whole: WholeConversation }
+  | { readonly kind: 'conversation'; readonly database: string; readonly snapshot: ConversationSnapshot }
 
 const pageSize = 200
 
@@ -51,9 +51,9 @@ export async function* exportStore(store: Store, databases: readonly string[]): 
   }
   for (const database of databases) {
     for (const id of await conversationIds(store, database)) {
-      const whole = await store.readWhole(database, id)
-      if (whole === null) continue // deleted or expired meanwhile
-      yield* wholeLines(database, whole)
+      const snapshot = await store.readSnapshot(database, id)
+      if (snapshot === null) continue // deleted or expired meanwhile
+      yield* snapshotLines(database, snapshot)
       counts.conversations += 1
     }
   }
@@ -116,8 +116,8 @@ async function conversationIds(store: Store, database: string): Promise<readonly
 }
 
 /** The lines of one conversation. */
-export function* wholeLines(database: string, whole: WholeConversation): Generator<MovingLine> {
-  const { row, entries, jobs, interruptions, contents = [], participants = [] } = whole
+export function* snapshotLines(database: string, snapshot: ConversationSnapshot): Generator<MovingLine> {
+  const { row, entries, jobs, interruptions, contents = [], participants = [] } = snapshot
   yield {
     kind: 'conversation',
     database,
@@ -168,10 +168,10 @@ export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<
       yield line
     } else if (line.kind === 'conversation') {
       const { database } = line
-      const whole = await reader.whole(line)
-      arriving(database, whole)
+      const snapshot = await reader.snapshot(line)
+      arriving(database, snapshot)
       counts.conversations += 1
-      yield { kind: 'whole', database, whole }
+      yield { kind: 'conversation', database, snapshot }
     } else throw invalid(reader.place, `is out of place: a line of kind \`${line.kind}\``)
   }
 }
@@ -208,7 +208,7 @@ class Reader {
     if (done !== true) throw invalid(`line ${this.#number + 1}`, 'comes after the last line of an export')
   }
 
-  async whole(line: MovingOf<'conversation'>): Promise<WholeConversation> {
+  async snapshot(line: MovingOf<'conversation'>): Promise<ConversationSnapshot> {
     const { database, row, jobs, interruptions, contents, participants = 0 } = line
     const at = { database, conversation: row.id }
     const read = {
@@ -256,10 +256,10 @@ export type Standing = 'new' | 'part' | 'same' | 'other'
 export async function standingOf(store: Store, item: ExportItem): Promise<Standing> {
   const { database } = item
   if (item.kind === 'runtime') throw forReplayError()
-  if (item.kind === 'whole') {
-    const there = await store.readWhole(database, item.whole.row.id)
+  if (item.kind === 'conversation') {
+    const there = await store.readSnapshot(database, item.snapshot.row.id)
     if (there === null) return 'new'
-    return isDeepStrictEqual(plain(database, there), plain(database, item.whole)) ? 'same' : 'other'
+    return isDeepStrictEqual(plain(database, there), plain(database, item.snapshot)) ? 'same' : 'other'
   }
   if (item.kind === 'key') {
     const there = (await keysOf(store, database)).find(({ id }) => id === item.key.id)
@@ -285,8 +285,8 @@ function forReplayError(): WitanError {
   )
 }
 
-function plain(database: string, whole: WholeConversation): unknown {
-  return json([...wholeLines(database, whole)])
+function plain(database: string, snapshot: ConversationSnapshot): unknown {
+  return json([...snapshotLines(database, snapshot)])
 }
 
 function json(value: unknown): unknown {
@@ -302,7 +302,7 @@ export async function importItem(store: Store, item: ExportItem): Promise<boolea
   else if (item.kind === 'runtime') throw forReplayError()
   else if (item.kind === 'key') {
     if (!(await store.putKey({ ...item.key, database: item.database }))) throw takenError(item)
-  } else if (!(await store.putWhole(item.database, item.whole))) throw takenError(item)
+  } else if (!(await store.putSnapshot(item.database, item.snapshot))) throw takenError(item)
   return true
 }
 
@@ -323,7 +323,7 @@ async function importAgent(store: Store, { database, id, current, revisions }: M
 function whatIs(item: ExportItem): string {
   if (item.kind === 'runtime') return 'What is known of a runtime'
   if (item.kind === 'agent') return `Agent \`${item.id}\``
-  return item.kind === 'key' ? `Key \`${item.key.id}\`` : `Conversation \`${item.whole.row.id}\``
+  return item.kind === 'key' ? `Key \`${item.key.id}\`` : `Conversation \`${item.snapshot.row.id}\``
 }
 
 /** The error for an item whose name is taken. */

@@ -3,11 +3,11 @@ import { WitanError } from '@witan/protocol'
 import { artifactRows } from './artifact-records.ts'
 import { arrivedJob, isLive } from './job-change.ts'
 import { digestOf } from './contents.ts'
-import type { ConversationRow, JobRow, StoredContent, WholeConversation } from './store.ts'
+import type { ConversationRow, ConversationSnapshot, JobRow, StoredContent } from './store.ts'
 
 /** The rows as the importing store keeps them, in its `database`. Throws `BODY_INVALID` if they do not belong together. */
-export function arriving(database: string, whole: WholeConversation): WholeConversation {
-  const { row, entries, jobs, interruptions, contents = [], participants = [] } = whole
+export function arriving(database: string, snapshot: ConversationSnapshot): ConversationSnapshot {
+  const { row, entries, jobs, interruptions, contents = [], participants = [] } = snapshot
   const conversation = row.id
   if (entries.length !== row.lastSeq || entries.some(({ seq }, index) => seq !== index + 1)) {
     throw brokenError(conversation, `its entries are not those from 1 to ${row.lastSeq}, in order`)
@@ -20,7 +20,7 @@ export function arriving(database: string, whole: WholeConversation): WholeConve
     throw brokenError(conversation, 'two of its runs are live')
   }
   if (hasRepeats(participants.map(({ user }) => user))) throw brokenError(conversation, 'it has a person twice')
-  assertContents(whole, contents)
+  assertContents(snapshot, contents)
   return {
     row: { ...row, database },
     entries,
@@ -32,7 +32,7 @@ export function arriving(database: string, whole: WholeConversation): WholeConve
 }
 
 /** The content that the messages refer to is there, and is what its digest says. */
-function assertContents({ row, entries }: WholeConversation, contents: readonly StoredContent[]): void {
+function assertContents({ row, entries }: ConversationSnapshot, contents: readonly StoredContent[]): void {
   const digests = new Set(contents.map(({ digest }) => digest))
   if (digests.size < contents.length) throw brokenError(row.id, 'it has the same content twice')
   if (contents.some(({ digest, bytes }) => digestOf(bytes) !== digest))
@@ -52,12 +52,12 @@ function hasRepeats(ids: readonly string[]): boolean {
 }
 
 function brokenError(conversation: string, why: string): WitanError {
-  const hint = 'Store the result of `readWhole` unchanged.'
+  const hint = 'Store the result of `readSnapshot` unchanged.'
   return new WitanError('BODY_INVALID', `Conversation \`${conversation}\` cannot be stored: ${why}.`, { hint })
 }
 
 /** A small conversation that a store writes and deletes again, to check that it is writable. */
-export function trialConversation(database: string, id: string, at: number): WholeConversation {
+export function trialConversation(database: string, id: string, at: number): ConversationSnapshot {
   const names = { database, id, agent: 'trial', createdBy: 'trial' }
   const limits = { maxModelIterationsPerCall: null, expiresAt: null }
   const row: ConversationRow = { ...names, createdAt: at, lastMessageAt: at, lastSeq: 1, parameters: {}, ...limits }

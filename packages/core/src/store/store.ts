@@ -228,7 +228,7 @@ export interface HeldJob {
 }
 
 /** All rows of one conversation, for export to another store. */
-export interface WholeConversation {
+export interface ConversationSnapshot {
   readonly row: ConversationRow
   readonly entries: readonly Entry[]
   readonly jobs: readonly JobRow[]
@@ -340,13 +340,13 @@ export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, ReplyR
   /** The databases that are not empty, sorted by character codes. */
   listDatabases(): Promise<readonly string[]>
   /** A consistent snapshot of one conversation, or null. */
-  readWhole(database: string, id: string): Promise<WholeConversation | null>
+  readSnapshot(database: string, id: string): Promise<ConversationSnapshot | null>
   /**
-   * Stores a conversation that `readWhole` returned, atomically. Its live jobs get no owner; those that are not parked can be claimed
+   * Stores a conversation that `readSnapshot` returned, atomically. Its live jobs get no owner; those that are not parked can be claimed
    * at once. False if its id, or the id of one of its jobs or interruptions, is taken. Throws `BODY_INVALID` if its parts do not
    * belong together.
    */
-  putWhole(database: string, whole: WholeConversation): Promise<boolean>
+  putSnapshot(database: string, snapshot: ConversationSnapshot): Promise<boolean>
 
   /**
    * Notifies a listener of changes by other processes, until the returned function is called. With several listeners, a store may

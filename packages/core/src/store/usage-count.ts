@@ -182,14 +182,14 @@ export class LogUsers {
 }
 
 /** A conversation that comes from another store. */
-interface Whole {
+interface ArrivedConversation {
   readonly id: string
   readonly entries: readonly Entry[]
   readonly jobs: readonly { readonly id: string }[]
 }
 
 /** Adds the usage of a conversation that comes from another store. */
-export function addWhole(count: UsageCount, { id, entries, jobs }: Whole): UsageCount {
+export function addSnapshot(count: UsageCount, { id, entries, jobs }: ArrivedConversation): UsageCount {
   const own = new Set(jobs.map((job) => job.id))
   const users = new LogUsers()
   for (const entry of entries) {

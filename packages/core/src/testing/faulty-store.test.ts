@@ -37,10 +37,10 @@ const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unkn
   beginReply: (store) => store.beginReply(database, reply('k')),
   finishReply: (store) => store.finishReply(database, reply('k'), null),
   listDatabases: (store) => store.listDatabases(),
-  readWhole: (store) => store.readWhole(database, 'chats/1'),
-  putWhole: async (store) => {
+  readSnapshot: (store) => store.readSnapshot(database, 'chats/1'),
+  putSnapshot: async (store) => {
     const { row } = (await memoryOfOne()) ?? assert.fail()
-    return store.putWhole('other', { row, entries: [], jobs: [], interruptions: [] })
+    return store.putSnapshot('other', { row, entries: [], jobs: [], interruptions: [] })
   },
   listAgents: (store) => store.listAgents(database),
   listAgentIds: (store) => store.listAgentIds(database),
@@ -59,8 +59,8 @@ const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unkn
 async function memoryOfOne() {
   const store = memoryStore()
   await start(store, 'chats/9')
-  const whole = await store.readWhole(database, 'chats/9')
-  return whole === null ? null : { row: { ...whole.row, lastSeq: 0 } }
+  const snapshot = await store.readSnapshot(database, 'chats/9')
+  return snapshot === null ? null : { row: { ...snapshot.row, lastSeq: 0 } }
 }
 
 test('every method of the contract fails where it is told to, and works once it is healed', async () => {

@@ -1,8 +1,8 @@
 /** Writes the export of one conversation: everything that a replay needs, and no hidden value. */
 import { notFound } from '../../identity/not-found.ts'
-import { agentLine, wholeLines } from '../../store/export.ts'
+import { agentLine, snapshotLines } from '../../store/export.ts'
 import { type MovingLine, type MovingOf, movingVersion } from '../../store/export-lines.ts'
-import type { WholeConversation } from '../../store/store.ts'
+import type { ConversationSnapshot } from '../../store/store.ts'
 import type { Scope } from '../scope.ts'
 import { conversationRow } from '../reach.ts'
 import type { Parts } from '../wiring.ts'
@@ -18,13 +18,13 @@ export async function* exportConversation(scope: Scope, id: string): AsyncGenera
   await conversationRow(scope, id)
   if (!principal.roles.includes('admin')) throw notFound('conversation', id)
   await parts.registry.ensure(database)
-  const whole = await parts.store.readWhole(database, id)
-  if (whole === null) throw notFound('conversation', id)
-  const agents = await definitionsOf(parts, database, whole)
+  const snapshot = await parts.store.readSnapshot(database, id)
+  if (snapshot === null) throw notFound('conversation', id)
+  const agents = await definitionsOf(parts, database, snapshot)
   yield { kind: 'witan-store', version: movingVersion, databases: [database] }
   yield surroundingsOf(parts, database)
   yield* agents
-  yield* wholeLines(database, await withPseudonyms(whole, agentsIn(agents)))
+  yield* snapshotLines(database, await withPseudonyms(snapshot, agentsIn(agents)))
   yield { kind: 'end', agents: agents.length, conversations: 1 }
 }
 
@@ -32,7 +32,7 @@ export async function* exportConversation(scope: Scope, id: string): AsyncGenera
 async function definitionsOf(
   { store }: Pick<Parts, 'store'>,
   database: string,
-  { entries }: WholeConversation,
+  { entries }: ConversationSnapshot,
 ): Promise<readonly MovingOf<'agent'>[]> {
   const lines: MovingOf<'agent'>[] = []
   for (const [id, used] of usedRevisions(entries)) {

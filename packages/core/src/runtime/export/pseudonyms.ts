@@ -4,7 +4,7 @@ import { type AgentData, WitanError } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
 import type { Entry } from '@witan/protocol/entries'
 import { scrubbed, scrubberOfValues } from '../../parameter/scrub.ts'
-import type { StoredContent, WholeConversation } from '../../store/store.ts'
+import type { ConversationSnapshot, StoredContent } from '../../store/store.ts'
 import { callDigest } from '../../tool/digest.ts'
 
 /** How many entries are cleaned before others get their turn. */
@@ -28,33 +28,33 @@ type Replacements = readonly Replaced[]
  * holds such a value.
  */
 export async function withPseudonyms(
-  whole: WholeConversation,
+  snapshot: ConversationSnapshot,
   agents: readonly AgentData[],
-): Promise<WholeConversation> {
-  const hidden = hiddenNames(whole, agents)
-  const all = replacementsOf(whole, hidden)
-  const jobs = whole.jobs.map((job) => ({ ...job, result: null }))
-  const bare = { ...whole, jobs, interruptions: [] }
+): Promise<ConversationSnapshot> {
+  const hidden = hiddenNames(snapshot, agents)
+  const all = replacementsOf(snapshot, hidden)
+  const jobs = snapshot.jobs.map((job) => ({ ...job, result: null }))
+  const bare = { ...snapshot, jobs, interruptions: [] }
   if (all.length === 0) return bare
-  for (const content of whole.contents ?? []) {
+  for (const content of snapshot.contents ?? []) {
     await refuseHidden(content, all)
   }
   const parameters = Object.fromEntries(
-    Object.entries(whole.row.parameters).map(([name, [value, ...flags]]) => [
+    Object.entries(snapshot.row.parameters).map(([name, [value, ...flags]]) => [
       name,
       [hidden.has(name) ? exactly(value, all) : clean(value, all), ...flags] as const,
     ]),
-  ) as WholeConversation['row']['parameters']
+  ) as ConversationSnapshot['row']['parameters']
   const entries: Entry[] = []
-  for (const entry of whole.entries) {
+  for (const entry of snapshot.entries) {
     entries.push({ ...entry, body: cleanBody(entry, all) } as Entry)
     if (entry.seq % entriesPerTurn === 0) await nextTurn()
   }
-  return { ...bare, row: { ...whole.row, parameters }, entries }
+  return { ...bare, row: { ...snapshot.row, parameters }, entries }
 }
 
 /** The values of the conversation that somebody must not see: by its start, or by the declaration of an agent. */
-function hiddenNames({ row }: WholeConversation, agents: readonly AgentData[]): ReadonlySet<string> {
+function hiddenNames({ row }: ConversationSnapshot, agents: readonly AgentData[]): ReadonlySet<string> {
   const declared = new Set<string>()
   for (const { parameters } of agents)
     for (const { name, secret, sendToModel } of parameters) if (secret || !sendToModel) declared.add(name)
@@ -69,7 +69,7 @@ function hiddenNames({ row }: WholeConversation, agents: readonly AgentData[]): 
   return new Set(names.flatMap(([name]) => (name === '$users' ? [] : [name])))
 }
 
-function replacementsOf({ row }: WholeConversation, hidden: ReadonlySet<string>): Replacements {
+function replacementsOf({ row }: ConversationSnapshot, hidden: ReadonlySet<string>): Replacements {
   const all = new Map<unknown, Replaced>()
   for (const name of hidden) {
     for (const value of [row.parameters[name]?.[0]].flat()) {

@@ -142,15 +142,15 @@ test('an append that is refused changes nothing about the line', async () => {
   assert.deepEqual(await listed(store), ['chats/2', 'chats/1'])
 })
 
-test('conversations that were deleted, or arrive whole from elsewhere, count as they should', async () => {
+test('conversations that were deleted, or arrive as snapshots from elsewhere, count as they should', async () => {
   const { store } = storeOf({ maxResting: 2 })
   const { store: other } = storeOf()
   for (const id of names(4)) await restOne(other, id)
   for (const id of names(2)) await start(store, id)
   await store.deleteConversation(database, 'chats/1')
   for (const id of ['chats/2', 'chats/3']) {
-    const whole = (await other.readWhole(database, id)) ?? assert.fail()
-    assert.equal(await store.putWhole(database, whole), true)
+    const snapshot = (await other.readSnapshot(database, id)) ?? assert.fail()
+    assert.equal(await store.putSnapshot(database, snapshot), true)
   }
   assert.deepEqual(await listed(store), ['chats/3', 'chats/2'])
   assert.deepEqual(await held(store, names(4)), { conversations: 2, entries: 12, jobs: 4, interruptions: 2 })

@@ -5,7 +5,7 @@ import { indexArtifact } from './memory-artifacts.ts'
 import { contentsOf, putContent } from './memory-contents.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { noteRest } from './memory-rest.ts'
-import { addWhole } from '../usage-count.ts'
+import { addSnapshot } from '../usage-count.ts'
 import {
   addConversation,
   addInterruption,
@@ -19,10 +19,10 @@ import {
   useContents,
 } from './memory-tables.ts'
 
-type WholeMethods = Pick<Store, 'listDatabases' | 'readWhole' | 'putWhole' | 'checkWritable'>
+type SnapshotMethods = Pick<Store, 'listDatabases' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
 
 /** The methods of a store that are about moving conversations. */
-export function wholeMethods(access: MemoryAccess): WholeMethods {
+export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
   const { memory } = access
   return {
     listDatabases: async () =>
@@ -30,7 +30,7 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
         .filter(([, tables]) => holdsAnything(tables))
         .map(([name]) => name)
         .sort(),
-    async readWhole(database, id) {
+    async readSnapshot(database, id) {
       const tables = tablesOf(memory, database)
       const kept = tables.conversations.get(id)
       if (kept === undefined || isGone(memory, kept)) return null
@@ -45,8 +45,8 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
         ...(people === null ? {} : { participants: [...people.values()].map((one) => ({ ...one })) }),
       }
     },
-    async putWhole(database, whole) {
-      const { row, entries, jobs, interruptions, contents = [], participants } = arriving(database, whole)
+    async putSnapshot(database, snapshot) {
+      const { row, entries, jobs, interruptions, contents = [], participants } = arriving(database, snapshot)
       const tables = tablesOf(memory, database)
       const found = tables.conversations.get(row.id)
       const over = found !== undefined && isGone(memory, found) ? found : null
@@ -64,7 +64,7 @@ export function wholeMethods(access: MemoryAccess): WholeMethods {
       for (const { digest, bytes } of contents) putContent(memory, database, { digest, bytes })
       if (contents.length > 0) useContents(tables, kept, contents)
       if (participants !== undefined) setPeople(kept, participants)
-      addWhole(tables.usage, { id: row.id, entries, jobs })
+      addSnapshot(tables.usage, { id: row.id, entries, jobs })
       noteRest(memory, kept)
       const at = { database, conversation: row.id }
       if (over !== null) notifyOthers(access, (listener) => listener.gone(at))

@@ -12,7 +12,7 @@ import { leave, listenMethods } from './memory-listen.ts'
 import { logMethods } from './memory-log.ts'
 import { restLimits } from './memory-rest.ts'
 import { emptyLine, type Handle, type Memory, type MemoryAccess, type RestLimits } from './memory-tables.ts'
-import { wholeMethods } from './memory-snapshot.ts'
+import { snapshotMethods } from './memory-snapshot.ts'
 import { usageMethods } from './memory-usage.ts'
 
 /** Options of a store in memory. */
@@ -54,7 +54,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     ...agentMethods(access),
     ...keyMethods(access),
     ...replyMethods(access),
-    ...wholeMethods(access),
+    ...snapshotMethods(access),
     ...contentMethods(access),
     ...artifactMethods(access),
     ...usageMethods(access),

@@ -22,7 +22,7 @@ import { participantMethods } from './postgres/participants.ts'
 import { PostgresSession } from './postgres/session.ts'
 import type { ConnectionSettings, Timeouts } from './postgres/settings.ts'
 import { readAddress } from './postgres/url.ts'
-import { wholeMethods } from './postgres/snapshot.ts'
+import { snapshotMethods } from './postgres/snapshot.ts'
 import { usageMethods } from './postgres/usage.ts'
 
 /** Where the store is kept, as whom, and how long it waits. */
@@ -115,7 +115,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     ...agentMethods(session),
     ...keyMethods(session),
     ...replyMethods(session),
-    ...wholeMethods(session, notices),
+    ...snapshotMethods(session, notices),
     ...contentMethods(session),
     ...participantMethods(session),
     ...artifactMethods(session),

@@ -13,7 +13,7 @@ interface NewContent {
   readonly now: number
 }
 
-/** The number of content whose parts must be written; null if it is whole already. */
+/** The number of content whose parts must be written; null if it is complete already. */
 export function beginContent({ get, run }: SqliteConnection, { database, digest, now }: NewContent): number | null {
   const found = get(contentSql.findContent, database, digest)
   if (found === null) run(contentSql.insertContent, database, digest, now)

@@ -3,9 +3,9 @@ import { entryOf, entryText } from '../entry-text.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
-import type { Store, WholeConversation } from '../store.ts'
+import type { ConversationSnapshot, Store } from '../store.ts'
 import { arriving, trialConversation } from '../snapshot.ts'
-import { addWhole, UsageCount } from '../usage-count.ts'
+import { addSnapshot, UsageCount } from '../usage-count.ts'
 import { contentsOf, importContents } from './sqlite-content-rows.ts'
 import { insertArtifacts } from './sqlite-artifact-rows.ts'
 import { createConversation, insertInterruption } from './sqlite-append.ts'
@@ -16,13 +16,13 @@ import { participantsOf, setParticipants } from './sqlite-participant-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 import { addUsage, removeConversation, type WaitingUsage } from './sqlite-usage-rows.ts'
 
-type WholeMethods = Pick<Store, 'listDatabases' | 'readWhole' | 'putWhole' | 'checkWritable'>
+type SnapshotMethods = Pick<Store, 'listDatabases' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
 
 /** The methods of a store for export and import, and the check that it is writable. */
-export function wholeMethods(session: SqliteSession): WholeMethods {
+export function snapshotMethods(session: SqliteSession): SnapshotMethods {
   return {
     listDatabases: () => session.read(({ all }) => all(logSql.listDatabases).map(({ database }) => database as string)),
-    readWhole: (database, id) =>
+    readSnapshot: (database, id) =>
       session.read((connection) => {
         const { get, all, tuples } = connection
         const row = get(logSql.getConversation, database, id, session.now())
@@ -40,8 +40,8 @@ export function wholeMethods(session: SqliteSession): WholeMethods {
           ...(participants.length === 0 ? {} : { participants }),
         }
       }),
-    async putWhole(database, whole) {
-      const arrived = arriving(database, whole)
+    async putSnapshot(database, snapshot) {
+      const arrived = arriving(database, snapshot)
       const texts = arrived.entries.map(entryText) // an entry that JSON cannot hold fails here, without the group
       return session.write((connection, { usage }) => put(connection, arrived, { texts, usage, now: session.now() }))
     },
@@ -54,15 +54,15 @@ const trialId = ' trial'
 
 /** Writes to the disk, although the content is unchanged in the end. */
 function tryToWrite(connection: SqliteConnection, usage: WaitingUsage, now: number): void {
-  const whole = trialConversation('default', trialId, now)
-  if (!put(connection, whole, { texts: whole.entries.map(entryText), usage, now })) return
-  const number = connection.get(logSql.findConversation, 'default', whole.row.id)?.number as number
+  const snapshot = trialConversation('default', trialId, now)
+  if (!put(connection, snapshot, { texts: snapshot.entries.map(entryText), usage, now })) return
+  const number = connection.get(logSql.findConversation, 'default', snapshot.row.id)?.number as number
   removeConversation(connection, usage, number)
 }
 
 function put(
   connection: SqliteConnection,
-  { row, entries, jobs, interruptions, contents = [], participants = [] }: WholeConversation,
+  { row, entries, jobs, interruptions, contents = [], participants = [] }: ConversationSnapshot,
   { texts, usage, now }: { readonly texts: readonly string[]; readonly usage: WaitingUsage; readonly now: number },
 ): boolean {
   const { get, tuple, run } = connection
@@ -82,7 +82,7 @@ function put(
   importContents(connection, contents, { database, number })
   setParticipants(connection, participants, { database, number })
   insertArtifacts(connection, entries, { database, number, before: 0 })
-  const used = addWhole(new UsageCount(), { id, entries, jobs }).rows()
+  const used = addSnapshot(new UsageCount(), { id, entries, jobs }).rows()
   for (const one of used) addUsage(connection, database, one)
   usage.addUp(connection)
   return true

@@ -100,9 +100,9 @@ test('[T27] what has arrived or was deleted before a process is killed counts as
   const [gone, last] = [await run(store, 'gone'), await run(store, 'last')]
   for (const one of [gone, last]) await one.use()
   await store.deleteConversation(database, gone.job.conversation)
-  const whole = (await store.readWhole(database, last.job.conversation)) ?? assert.fail()
+  const snapshot = (await store.readSnapshot(database, last.job.conversation)) ?? assert.fail()
   await store.deleteConversation(database, last.job.conversation)
-  assert.equal(await store.putWhole(database, whole), true)
+  assert.equal(await store.putSnapshot(database, snapshot), true)
   const next = await killed(context, folder)
   assert.deepEqual(await sumsOf(next), await sumsOf(store))
   assert.equal((await sumsOf(next))['day '], 3)

@@ -12,7 +12,7 @@ import { keyMethods } from './sqlite-keys.ts'
 import { logMethods } from './sqlite-log.ts'
 import { participantMethods } from './sqlite-participants.ts'
 import { SqliteSession } from './sqlite-session.ts'
-import { wholeMethods } from './sqlite-snapshot.ts'
+import { snapshotMethods } from './sqlite-snapshot.ts'
 import { usageMethods } from './sqlite-usage.ts'
 
 /** Where the store is kept and how safely. */
@@ -48,7 +48,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ...agentMethods(session),
     ...keyMethods(session),
     ...replyMethods(session),
-    ...wholeMethods(session),
+    ...snapshotMethods(session),
     ...contentMethods(session),
     ...artifactMethods(session),
     ...usageMethods(session),

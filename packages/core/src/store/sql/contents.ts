@@ -13,7 +13,7 @@ export const contentSql = {
   /** Content that nobody refers to yet may wait again. */
   renewContent: 'update contents set unused_since = ?2 where number = ?1 and unused_since is not null',
   putPart: 'insert or replace into content_parts (key, bytes) values (?1 * 1024 + ?2, ?3)',
-  /** With the number of its parts, content is whole. */
+  /** With the number of its parts, content is complete. */
   finishContent: 'update contents set parts = ?2 where number = ?1',
   useContent: `
 insert or ignore into content_uses (conversation, content, media_type, name)
@@ -31,7 +31,7 @@ where u.conversation = ?1 order by d.digest`,
   longestUnused: `
 select number from contents where unused_since is not null and unused_since < ?1 order by unused_since limit 1`,
   lastPart: `select max(key) as key from content_parts where ${ofContent}`,
-  /** Content that loses a part is no longer whole. */
+  /** Content that loses a part is no longer complete. */
   breakContent: 'update contents set parts = null where number = ?1',
   deletePart: 'delete from content_parts where key = ?1',
   deleteContent: 'delete from contents where number = ?1',

@@ -16,17 +16,17 @@ export const latestRun = (number: string) => `(select max(key) from jobs
 export const liveTasks = (number: string) =>
   `t.kind = 'task' and t.ended_at is null and t.key >= ${number} * 1048576 + 524288 and t.key < (${number} + 1) * 1048576`
 
-const whole = `
+const selectJob = `
 select ${jobColumns}, j.database, c.id
 from jobs j join conversations c on c.number = j.key >> 20`
 
-const listTasks = (rule: string) => `${whole}
+const listTasks = (rule: string) => `${selectJob}
 where j.database = ?1 and j.kind = 'task' and (j.created_at, j.id) < (?2, ?3)${rule}
 order by j.created_at desc, j.id desc
 limit ?4`
 
 /** The same for the tasks of conversations that `?5` created, or in which the person `?6` takes part. */
-const listTasksOf = (rule: string) => `${whole}
+const listTasksOf = (rule: string) => `${selectJob}
 where j.key in (
   select t.key from (${conversationsOf('?5', '?6')}) v
   join jobs t on t.key >= v.number * 1048576 + 524288 and t.key < (v.number + 1) * 1048576
@@ -39,18 +39,18 @@ const isEnded = ' and j.ended_at is not null'
 
 /** Statements on jobs. Parameters are numbered, `?1` being the first. */
 export const jobSql = {
-  getJob: `${whole} where j.database = ?1 and j.id = ?2`,
+  getJob: `${selectJob} where j.database = ?1 and j.id = ?2`,
   findJob: 'select created_at from jobs where database = ?1 and id = ?2',
   /** The number of the conversation that has this job. */
   conversationOfJob: 'select key >> 20 from jobs where database = ?1 and id = ?2',
-  listJobs: `${whole}
+  listJobs: `${selectJob}
 where j.key >= ?1 * 1048576 and j.key < (?1 + 1) * 1048576
 order by j.first_seq, j.key`,
-  listLiveJobs: `${whole}
+  listLiveJobs: `${selectJob}
 where j.ended_at is null and j.key in (select ${latestRun('?1')} union all select t.key from jobs t where ${liveTasks('?1')})
 order by j.first_seq, j.key`,
   /** Runs of the conversation ?1 whose key is less than ?2, newest first. */
-  listRuns: `${whole}
+  listRuns: `${selectJob}
 where j.key >= ?1 * 1048576 and j.key < ?2
 order by j.key desc
 limit ?3`,
@@ -80,7 +80,7 @@ update jobs
 set status = ?2, owner = ?3, epoch = ?4, lease_until = ?5, wake = ?6, attempts = ?7, started_at = ?8
 where key = ?1`,
   /** Jobs without an owner and with `wake` set, or with a lapsed lease. */
-  dueJobs: `${whole}
+  dueJobs: `${selectJob}
 where j.key in (
   select key from jobs indexed by woken_jobs where ended_at is null and owner is null and wake = 1
   union all select key from jobs where ended_at is null and owner is not null and lease_until < ?1)

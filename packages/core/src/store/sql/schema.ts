@@ -140,7 +140,7 @@ alter table replies add column note text;
 const checkpoints = 'select 1'
 
 /**
- * Content by digest, and which conversations refer to it. `parts` is null until content is whole; `unused_since` is null while a
+ * Content by digest, and which conversations refer to it. `parts` is null until content is complete; `unused_since` is null while a
  * conversation refers to it. Earlier versions would ignore the files of a message, and leave their content behind.
  */
 const contents = `

@@ -87,7 +87,7 @@ async function isolated(store: Store): Promise<void> {
     await store.listTasks(of, { ...page, live: null }),
     await store.listRuns(of, 'chats/1', page),
     await store.countRuns(of, 'chats/1'),
-    await store.readWhole(of, 'chats/1'),
+    await store.readSnapshot(of, 'chats/1'),
     await store.getInterruption(of, 'i1'),
     await store.listInterruptions(of, { ...page, state: null, conversation: null, addressees: null }),
     await store.listInterruptions(of, { ...page, state: 'open', conversation: 'chats/1', addressees: null }),

@@ -113,18 +113,22 @@ function checkArtifactEnds(check: Check): void {
     'an imported conversation brings its artifacts; one with missing content or two of one id is refused',
     async (store) => {
       await append(store, 'chats/1', { entries: [entry('x'), artifact('a')] })
-      const whole = (await store.readWhole(database, 'chats/1')) ?? assert.fail('it is there')
-      assert.equal(await store.putWhole('other', whole), true)
+      const snapshot = (await store.readSnapshot(database, 'chats/1')) ?? assert.fail('it is there')
+      assert.equal(await store.putSnapshot('other', snapshot), true)
       assert.deepEqual(await placesOf(store, 'a', 'other'), ['chats/1'])
       assert.equal((await store.listArtifacts('other', 'chats/1', all))[0]?.seq, 2)
       const content = await store.readContent('other', 'chats/1', digest)
       assert.deepEqual(Buffer.from(content?.bytes ?? []), bytes)
-      const { contents: _, ...bare } = whole
-      const [first, second] = whole.entries as [Entry, Entry]
-      const twice = { ...whole, row: { ...whole.row, lastSeq: 3 }, entries: [first, second, { ...second, seq: 3 }] }
+      const { contents: _, ...bare } = snapshot
+      const [first, second] = snapshot.entries as [Entry, Entry]
+      const twice = {
+        ...snapshot,
+        row: { ...snapshot.row, lastSeq: 3 },
+        entries: [first, second, { ...second, seq: 3 }],
+      }
       for (const wrong of [bare, twice])
         await assert.rejects(
-          store.putWhole('third', wrong),
+          store.putSnapshot('third', wrong),
           (error) => isWitanError(error) && error.code === 'BODY_INVALID',
         )
       assert.deepEqual(await placesOf(store, 'a', 'third'), [])

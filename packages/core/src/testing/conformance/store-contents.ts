@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { isWitanError } from '@witan/protocol'
-import type { Store, StoredContent, WholeConversation } from '../../store/store.ts'
+import type { ConversationSnapshot, Store, StoredContent } from '../../store/store.ts'
 import { assertRefused, type Check, type CheckTwo, conversation, database, entry, past } from './store-fixtures.ts'
 
 const other = 'other'
@@ -48,8 +48,8 @@ async function read(store: Store, id: string, of: { readonly digest: string; rea
   return brief(content)
 }
 
-async function wholeOf(store: Store, id: string, at = database): Promise<WholeConversation> {
-  return (await store.readWhole(at, id)) ?? assert.fail(`there is no ${id}`)
+async function snapshotOf(store: Store, id: string, at = database): Promise<ConversationSnapshot> {
+  return (await store.readSnapshot(at, id)) ?? assert.fail(`there is no ${id}`)
 }
 
 /** Registers the tests of content. */
@@ -165,29 +165,29 @@ function checkEnd(check: Check): void {
 }
 
 function checkMove(check: Check): void {
-  check('a whole conversation has its content, sorted by digest, and arrives with it', async (store) => {
+  check('a snapshot has the content of its conversation, sorted by digest, and arrives with it', async (store) => {
     const contents = ['c', 'a', 'b'].map((seed) => contentOf(seed, 1_100_000))
     await attach(store, 'chats/1', { contents })
-    const whole = structuredClone(await wholeOf(store, 'chats/1'))
+    const snapshot = structuredClone(await snapshotOf(store, 'chats/1'))
     const sorted = contents.toSorted((one, another) => (one.digest < another.digest ? -1 : 1))
-    assert.deepEqual(whole.contents?.map(brief), sorted.map(brief))
-    assert.equal(await store.putWhole(other, whole), true)
-    assert.deepEqual((await wholeOf(store, 'chats/1', other)).contents?.map(brief), sorted.map(brief))
+    assert.deepEqual(snapshot.contents?.map(brief), sorted.map(brief))
+    assert.equal(await store.putSnapshot(other, snapshot), true)
+    assert.deepEqual((await snapshotOf(store, 'chats/1', other)).contents?.map(brief), sorted.map(brief))
     await store.deleteConversation(database, 'chats/1')
     assert.deepEqual(await read(store, 'chats/1', { digest: sorted[0]?.digest ?? '', at: other }), brief(sorted[0]))
     await attach(store, 'chats/plain', { contents: [] })
-    assert.equal('contents' in (await wholeOf(store, 'chats/plain')), false)
+    assert.equal('contents' in (await snapshotOf(store, 'chats/plain')), false)
   })
 
-  check('a whole conversation with wrong or missing content is refused, and stores nothing', async (store) => {
+  check('a snapshot with wrong or missing content is refused, and stores nothing', async (store) => {
     const content = contentOf('a')
     await attach(store, 'chats/1', { contents: [content] })
-    const whole = structuredClone(await wholeOf(store, 'chats/1'))
-    const { contents: _, ...bare } = whole
+    const snapshot = structuredClone(await snapshotOf(store, 'chats/1'))
+    const { contents: _, ...bare } = snapshot
     const changed = { ...content, bytes: content.bytes.map((byte) => byte ^ 1) }
-    for (const wrong of [bare, { ...whole, contents: [changed] }, { ...whole, contents: [content, content] }]) {
+    for (const wrong of [bare, { ...snapshot, contents: [changed] }, { ...snapshot, contents: [content, content] }]) {
       const isBroken = (error: unknown) => isWitanError(error) && error.code === 'BODY_INVALID'
-      await assert.rejects(store.putWhole(other, wrong), isBroken)
+      await assert.rejects(store.putSnapshot(other, wrong), isBroken)
     }
     assert.deepEqual(await store.listDatabases(), [database])
   })

@@ -86,9 +86,9 @@ async function triggerEveryNotification(store: Store): Promise<void> {
   await addJob(store, { id: 'n2', kind: 'task', owner: null, in: job.conversation })
   store.say(database, job.conversation, 'å')
   await store.releaseJobs('w1')
-  const whole = (await store.readWhole(database, job.conversation)) ?? assert.fail()
+  const snapshot = (await store.readSnapshot(database, job.conversation)) ?? assert.fail()
   await store.deleteConversation(database, job.conversation)
-  await store.putWhole(database, structuredClone(whole))
+  await store.putSnapshot(database, structuredClone(snapshot))
 }
 
 /** Registers the tests of notifications between two stores on the same data. */
@@ -139,8 +139,8 @@ function checkDue(check: CheckTwo): void {
       },
       arrived: async () => {
         made += 1
-        const whole = (await first.readWhole(database, conversation)) ?? assert.fail()
-        return first.putWhole(`other ${made}`, structuredClone(whole))
+        const snapshot = (await first.readSnapshot(database, conversation)) ?? assert.fail()
+        return first.putSnapshot(`other ${made}`, structuredClone(snapshot))
       },
     }
     for (const act of Object.values(acts)) {

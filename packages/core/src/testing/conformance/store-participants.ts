@@ -118,14 +118,21 @@ function checkBounds(check: Check): void {
   check('a conversation that moves to another database keeps its people, in order', async (store) => {
     const people = [person('anna', { name: 'Anna' }), person('bob', { leftAt: 5 }), person('carl', { roles: ['x'] })]
     await note(store, 'chats/1', { people })
-    const whole = (await store.readWhole(database, 'chats/1')) ?? assert.fail()
-    assert.deepEqual(whole.participants, people)
-    assert.equal(await store.putWhole(other, whole), true)
+    const snapshot = (await store.readSnapshot(database, 'chats/1')) ?? assert.fail()
+    assert.deepEqual(snapshot.participants, people)
+    assert.equal(await store.putSnapshot(other, snapshot), true)
     assert.deepEqual(await store.listParticipants(other, 'chats/1', page), people)
     await note(store, 'chats/2', { people: [] })
-    assert.equal(Object.hasOwn((await store.readWhole(database, 'chats/2')) ?? {}, 'participants'), false)
-    const twice = { ...whole, row: { ...whole.row, id: 'chats/3' }, participants: [person('anna'), person('anna')] }
-    await assert.rejects(store.putWhole(other, twice), (error) => isWitanError(error) && error.code === 'BODY_INVALID')
+    assert.equal(Object.hasOwn((await store.readSnapshot(database, 'chats/2')) ?? {}, 'participants'), false)
+    const twice = {
+      ...snapshot,
+      row: { ...snapshot.row, id: 'chats/3' },
+      participants: [person('anna'), person('anna')],
+    }
+    await assert.rejects(
+      store.putSnapshot(other, twice),
+      (error) => isWitanError(error) && error.code === 'BODY_INVALID',
+    )
   })
 }
 

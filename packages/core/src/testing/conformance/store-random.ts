@@ -181,8 +181,8 @@ async function swept(store: Store): Promise<readonly string[]> {
 }
 
 async function move(store: Store, { from, to, id }: { from: string; to: string; id: string }): Promise<boolean | null> {
-  const whole = await store.readWhole(from, id)
-  return whole === null ? null : store.putWhole(to, structuredClone(whole))
+  const snapshot = await store.readSnapshot(from, id)
+  return snapshot === null ? null : store.putSnapshot(to, structuredClone(snapshot))
 }
 
 async function stateOf(store: Store, at: string): Promise<unknown> {

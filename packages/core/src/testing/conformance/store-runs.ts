@@ -79,11 +79,11 @@ export function checkRuns(check: Check): void {
     },
   )
 
-  check('a conversation that arrives whole has its runs in their order', async (store) => {
+  check('a conversation that arrives as a snapshot has its runs in their order', async (store) => {
     const ids = await makeRuns(store, 7)
-    const whole = (await store.readWhole(database, at)) ?? assert.fail()
+    const snapshot = (await store.readSnapshot(database, at)) ?? assert.fail()
     await store.deleteConversation(database, at)
-    assert.equal(await store.putWhole(database, whole), true)
+    assert.equal(await store.putSnapshot(database, snapshot), true)
     assert.deepEqual(await runs(store, 3), ids.toReversed())
     assert.equal(await store.countRuns(database, at), 7)
   })

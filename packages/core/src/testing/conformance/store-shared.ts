@@ -211,11 +211,11 @@ function checkRaces(check: CheckTwo): void {
   check('a conversation that arrives through two stores at once is stored once', async (first, second) => {
     const job = await begin(first, { id: 'j1' })
     await addJob(first, { id: 't1', kind: 'task', in: job.conversation })
-    const whole = structuredClone((await first.readWhole(database, job.conversation)) ?? assert.fail())
+    const snapshot = structuredClone((await first.readSnapshot(database, job.conversation)) ?? assert.fail())
     for (const round of rounds) {
-      const puts = await Promise.all([first, second].map((store) => store.putWhole(`other ${round}`, whole)))
+      const puts = await Promise.all([first, second].map((store) => store.putSnapshot(`other ${round}`, snapshot)))
       assert.deepEqual(puts.toSorted(), [false, true])
-      const arrived = await first.readWhole(`other ${round}`, job.conversation)
+      const arrived = await first.readSnapshot(`other ${round}`, job.conversation)
       assert.equal(arrived?.entries.length, 2)
     }
   })

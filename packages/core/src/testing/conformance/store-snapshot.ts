@@ -1,7 +1,7 @@
 /** Conformance of stores: export and import of conversations, and the list of databases. */
 import assert from 'node:assert/strict'
 import { isWitanError } from '@witan/protocol'
-import type { JobRow, Store, WholeConversation } from '../../store/store.ts'
+import type { ConversationSnapshot, JobRow, Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
 import {
   addJob,
@@ -27,8 +27,8 @@ import {
 
 const other = 'other'
 
-async function wholeOf(store: Store, id: string, at = database): Promise<WholeConversation> {
-  return (await store.readWhole(at, id)) ?? assert.fail(`there is no ${id}`)
+async function snapshotOf(store: Store, id: string, at = database): Promise<ConversationSnapshot> {
+  return (await store.readSnapshot(at, id)) ?? assert.fail(`there is no ${id}`)
 }
 
 /** A conversation with jobs of every status and an interruption of every state. */
@@ -54,23 +54,23 @@ async function lively(store: Store): Promise<string> {
 }
 
 /** Registers the tests of moving conversations. */
-export function checkWhole(check: Check): void {
+export function checkSnapshots(check: Check): void {
   check('a trial of the store leaves nothing, however often it is made', async (store) => {
     await store.checkWritable()
     assert.deepEqual(await store.listDatabases(), [])
     const id = await lively(store)
-    const before = await wholeOf(store, id)
+    const before = await snapshotOf(store, id)
     await Promise.all([store.checkWritable(), store.checkWritable(), start(store, 'chats/beside')])
     await store.checkWritable()
-    assert.deepEqual(await wholeOf(store, id), before)
+    assert.deepEqual(await snapshotOf(store, id), before)
     const all = await store.listConversations(database, { ...wholePage, agent: null, createdBy: null })
     assert.deepEqual(idsOf(all), ['chats/beside', id])
   })
 
-  check('a whole conversation is its row, its entries, its jobs and its interruptions', async (store) => {
+  check('a snapshot has the row of a conversation, its entries, its jobs and its interruptions', async (store) => {
     const id = await lively(store)
     await begin(store, { id: 'elsewhere' })
-    const { row, entries, jobs, interruptions } = await wholeOf(store, id)
+    const { row, entries, jobs, interruptions } = await snapshotOf(store, id)
     assert.deepEqual(row, await store.getConversation(database, id))
     assert.deepEqual(entries, await store.readEntries(database, id, { after: 0, limit: 1000 }))
     assert.equal(entries.length, row.lastSeq)
@@ -80,26 +80,26 @@ export function checkWhole(check: Check): void {
       ['i3 open', 'i1 answered', 'i2 open'],
     )
     assert.deepEqual(interruptions[1], await store.getInterruption(database, 'i1'))
-    assert.equal(await store.readWhole(database, 'chats/none'), null)
-    assert.equal(await store.readWhole(other, id), null)
+    assert.equal(await store.readSnapshot(database, 'chats/none'), null)
+    assert.equal(await store.readSnapshot(other, id), null)
   })
 
-  check('what is read whole is of one moment, also while others append', async (store) => {
+  check('a snapshot is of one moment, also while others append', async (store) => {
     const job = await begin(store, { id: 'j1' })
     const appends = Array.from({ length: 40 }, (_, index) =>
       store.append({ ...by(job), entries: [entry(`${index}`, 'j1')], open: [interruption(job, `i${index}`)] }),
     )
     for (let read = 0; read < 5; read += 1) {
-      const { row, entries, interruptions } = await wholeOf(store, job.conversation)
+      const { row, entries, interruptions } = await snapshotOf(store, job.conversation)
       assert.deepEqual([entries.length, interruptions.length], [row.lastSeq, row.lastSeq - 1])
     }
     for (const { ok } of await Promise.all(appends)) assert.ok(ok)
-    assert.equal((await wholeOf(store, job.conversation)).entries.length, 41)
+    assert.equal((await snapshotOf(store, job.conversation)).entries.length, 41)
   })
 
-  check('a conversation that has expired is not there to be read whole', async (store) => {
+  check('a conversation that has expired has no snapshot', async (store) => {
     await start(store, 'chats/over', { expiresAt: past })
-    assert.equal(await store.readWhole(database, 'chats/over'), null)
+    assert.equal(await store.readSnapshot(database, 'chats/over'), null)
   })
   checkArrival(check)
   checkRefusedArrival(check)
@@ -123,39 +123,39 @@ function moved({ wake: _, leaseUntil: __, ...job }: JobRow) {
   return { ...job, database: other, owner: null }
 }
 
-function arrivedJobs({ jobs }: WholeConversation) {
+function arrivedJobs({ jobs }: ConversationSnapshot) {
   return jobs.map(({ wake: _, leaseUntil: __, ...job }) => job)
 }
 
 function checkArrival(check: Check): void {
-  check('a whole conversation arrives as it was, with jobs that nobody owns', async (store) => {
+  check('a snapshot arrives as it was, with jobs that nobody owns', async (store) => {
     const id = await lively(store)
-    const whole = structuredClone(await wholeOf(store, id))
-    assert.equal(await store.putWhole(other, whole), true)
-    const arrived = await wholeOf(store, id, other)
-    assert.deepEqual(arrived.row, { ...whole.row, database: other })
-    assert.deepEqual(arrived.entries, whole.entries)
-    assert.deepEqual(arrivedJobs(arrived), whole.jobs.map(moved))
+    const snapshot = structuredClone(await snapshotOf(store, id))
+    assert.equal(await store.putSnapshot(other, snapshot), true)
+    const arrived = await snapshotOf(store, id, other)
+    assert.deepEqual(arrived.row, { ...snapshot.row, database: other })
+    assert.deepEqual(arrived.entries, snapshot.entries)
+    assert.deepEqual(arrivedJobs(arrived), snapshot.jobs.map(moved))
     assert.deepEqual(
       arrived.interruptions,
-      whole.interruptions.map((one) => ({ ...one, database: other })),
+      snapshot.interruptions.map((one) => ({ ...one, database: other })),
     )
-    assert.deepEqual(await wholeOf(store, id), whole, 'the first one is left as it was')
+    assert.deepEqual(await snapshotOf(store, id), snapshot, 'the first one is left as it was')
   })
 
   check(
     'of the jobs that arrive, those at work, queued or woken can be claimed, and parked ones wait',
     async (store) => {
       const id = await lively(store)
-      const whole = structuredClone(await wholeOf(store, id))
+      const snapshot = structuredClone(await snapshotOf(store, id))
       await store.deleteConversation(database, id)
       assert.deepEqual(await claim(store, 'w3'), [])
-      assert.equal(await store.putWhole(database, whole), true)
+      assert.equal(await store.putSnapshot(database, snapshot), true)
       const woken = idsOf((await store.listJobs(database, id)).filter((job) => job.endedAt === null && job.wake))
       const claimed = await claim(store, 'w3')
       assert.deepEqual(claimed, ['j2', 't fresh', 't lapsed', 't queued', 't woken'])
       assert.deepEqual(woken.toSorted(), claimed)
-      for (const job of whole.jobs.filter((one) => claimed.includes(one.id))) {
+      for (const job of snapshot.jobs.filter((one) => claimed.includes(one.id))) {
         assert.equal((await jobOf(store, job.id)).epoch, job.epoch + 1)
         if (job.owner !== null) assertRefused(await store.append({ ...by(job), entries: [] }), 'fenced')
       }
@@ -168,10 +168,10 @@ function checkArrival(check: Check): void {
   check('a conversation goes on where it was before it was moved', async (store) => {
     const job = await begin(store, { id: 'j1', in: 'chats/1' })
     await store.append({ ...by(job), entries: [entry('more', 'j1')] })
-    const whole = structuredClone(await wholeOf(store, 'chats/1'))
+    const snapshot = structuredClone(await snapshotOf(store, 'chats/1'))
     await store.deleteConversation(database, 'chats/1')
     await start(store, 'chats/2')
-    assert.ok(await store.putWhole(database, whole))
+    assert.ok(await store.putSnapshot(database, snapshot))
     const rows = await store.listConversations(database, { limit: 9, after: null, agent: null, createdBy: null })
     assert.deepEqual(idsOf(rows), ['chats/1', 'chats/2'])
     const more = [entry('then', 'j1')]
@@ -185,13 +185,13 @@ function checkArrival(check: Check): void {
   check('a conversation whose time is over makes room for one that arrives', async (store) => {
     const job = await begin(store, { id: 'j1', in: 'chats/1' })
     await store.append({ ...by(job), entries: [], open: [interruption(job, 'i1')], jobs: [rest('j1')] })
-    const whole = structuredClone(await wholeOf(store, 'chats/1'))
+    const snapshot = structuredClone(await snapshotOf(store, 'chats/1'))
     await store.deleteConversation(database, 'chats/1')
     const over = conversation('chats/1', { expiresAt: past })
     await store.append({ database, conversation: 'chats/1', create: over, entries: [entry('old'), entry('older')] })
-    assert.equal(await store.putWhole(database, whole), true)
-    const { jobs: _, ...arrived } = await wholeOf(store, 'chats/1')
-    const { jobs, ...expected } = whole
+    assert.equal(await store.putSnapshot(database, snapshot), true)
+    const { jobs: _, ...arrived } = await snapshotOf(store, 'chats/1')
+    const { jobs, ...expected } = snapshot
     assert.deepEqual(arrived, expected)
     assert.deepEqual(idsOf(await store.listJobs(database, 'chats/1')), idsOf(jobs))
     assert.deepEqual(await store.sweepConversations(10), [])
@@ -202,49 +202,49 @@ function checkRefusedArrival(check: Check): void {
   check('a conversation does not arrive where an id of it is taken, and nothing of it is stored', async (store) => {
     const job = await begin(store, { id: 'j1', in: 'chats/1' })
     await store.append({ ...by(job), entries: [], open: [interruption(job, 'i1')] })
-    const whole = structuredClone(await wholeOf(store, 'chats/1'))
-    const elsewhere = { ...whole, row: { ...whole.row, id: 'chats/2' } }
-    const renamed = { ...elsewhere, jobs: whole.jobs.map((one) => ({ ...one, id: 'j2' })) }
-    for (const one of [whole, elsewhere, { ...elsewhere, interruptions: [] }, renamed]) {
-      assert.equal(await store.putWhole(database, one), false)
+    const snapshot = structuredClone(await snapshotOf(store, 'chats/1'))
+    const elsewhere = { ...snapshot, row: { ...snapshot.row, id: 'chats/2' } }
+    const renamed = { ...elsewhere, jobs: snapshot.jobs.map((one) => ({ ...one, id: 'j2' })) }
+    for (const one of [snapshot, elsewhere, { ...elsewhere, interruptions: [] }, renamed]) {
+      assert.equal(await store.putSnapshot(database, one), false)
     }
-    assert.deepEqual(await wholeOf(store, 'chats/1'), whole)
+    assert.deepEqual(await snapshotOf(store, 'chats/1'), snapshot)
     assert.equal(await store.getConversation(database, 'chats/2'), null)
     assert.equal(await store.getJob(database, 'j2'), null)
     assert.deepEqual(await store.readEntries(database, 'chats/2', { after: 0, limit: 9 }), [])
     const free = {
       ...renamed,
-      interruptions: whole.interruptions.map((one) => ({ ...one, view: { ...one.view, id: 'i2' } })),
+      interruptions: snapshot.interruptions.map((one) => ({ ...one, view: { ...one.view, id: 'i2' } })),
     }
-    assert.equal(await store.putWhole(database, free), true)
+    assert.equal(await store.putSnapshot(database, free), true)
     assert.equal((await store.getInterruption(database, 'i2'))?.conversation, 'chats/2')
   })
 
   check('of two arrivals at once one is stored', async (store) => {
     await begin(store, { id: 'j1', in: 'chats/1' })
-    const whole = structuredClone(await wholeOf(store, 'chats/1'))
-    const results = await Promise.all([1, 2, 3].map(() => store.putWhole(other, whole)))
+    const snapshot = structuredClone(await snapshotOf(store, 'chats/1'))
+    const results = await Promise.all([1, 2, 3].map(() => store.putSnapshot(other, snapshot)))
     assert.deepEqual(results.toSorted(), [false, false, true])
-    assert.deepEqual(await wholeOf(store, 'chats/1', other).then(({ entries }) => entries), whole.entries)
+    assert.deepEqual(await snapshotOf(store, 'chats/1', other).then(({ entries }) => entries), snapshot.entries)
   })
 
   check('parts that do not belong together are an error, and nothing of them is stored', async (store) => {
     const job = await begin(store, { id: 'j1', in: 'chats/1' })
     await store.append({ ...by(job), entries: [entry('more', 'j1')], open: [interruption(job, 'i1')] })
-    const whole = structuredClone(await wholeOf(store, 'chats/1'))
-    const { row, entries, jobs, interruptions } = whole
+    const snapshot = structuredClone(await snapshotOf(store, 'chats/1'))
+    const { row, entries, jobs, interruptions } = snapshot
     const second = { ...(jobs[0] as JobRow), id: 'j2' }
-    const broken: readonly WholeConversation[] = [
-      { ...whole, entries: entries.slice(1) },
-      { ...whole, entries: entries.slice(0, 1) },
-      { ...whole, entries: entries.toReversed() },
-      { ...whole, row: { ...row, lastSeq: 9 } },
-      { ...whole, jobs: [...jobs, ...jobs] },
-      { ...whole, jobs: [...jobs, second] },
-      { ...whole, interruptions: [...interruptions, ...interruptions] },
+    const broken: readonly ConversationSnapshot[] = [
+      { ...snapshot, entries: entries.slice(1) },
+      { ...snapshot, entries: entries.slice(0, 1) },
+      { ...snapshot, entries: entries.toReversed() },
+      { ...snapshot, row: { ...row, lastSeq: 9 } },
+      { ...snapshot, jobs: [...jobs, ...jobs] },
+      { ...snapshot, jobs: [...jobs, second] },
+      { ...snapshot, interruptions: [...interruptions, ...interruptions] },
     ]
     for (const one of broken) {
-      const error = await store.putWhole(other, one).then(
+      const error = await store.putSnapshot(other, one).then(
         () => assert.fail('it was taken'),
         (reason: unknown) => reason,
       )
@@ -253,6 +253,6 @@ function checkRefusedArrival(check: Check): void {
     assert.equal(await store.getConversation(other, 'chats/1'), null)
     assert.deepEqual(await store.listDatabases(), [database])
     const ended = { ...second, status: 'completed', endedAt: 9 } as const
-    assert.equal(await store.putWhole(other, { ...whole, jobs: [...jobs, ended] }), true)
+    assert.equal(await store.putSnapshot(other, { ...snapshot, jobs: [...jobs, ended] }), true)
   })
 }

@@ -250,10 +250,10 @@ function checkUsageEnds(check: Check): void {
     async (store) => {
       await uncounted(store)
       assert.deepEqual(await rowsBy(store, 'day'), [], 'these were copies')
-      const whole = (await store.readWhole(database, 'chats/1')) ?? assert.fail('it is there')
-      assert.equal(await store.putWhole('other', whole), true)
+      const snapshot = (await store.readSnapshot(database, 'chats/1')) ?? assert.fail('it is there')
+      assert.equal(await store.putSnapshot('other', snapshot), true)
       await assertCounted(store, 'other')
-      assert.equal(await store.putWhole('other', whole), false)
+      assert.equal(await store.putSnapshot('other', snapshot), false)
       await assertCounted(store, 'other')
     },
   )

@@ -23,7 +23,7 @@ import { checkRuns } from './store-runs.ts'
 import { checkShared } from './store-shared.ts'
 import { checkTasks } from './store-tasks.ts'
 import { checkSharedUsage, checkUsage } from './store-usage.ts'
-import { checkWhole } from './store-snapshot.ts'
+import { checkSnapshots } from './store-snapshot.ts'
 
 export type { StoreHarness } from './store-fixtures.ts'
 
@@ -47,7 +47,7 @@ export function testStore(harness: StoreHarness): void {
   checkKeys(check)
   checkAgentRecords(check)
   checkExpiry(check)
-  checkWhole(check)
+  checkSnapshots(check)
   checkContents(check)
   checkParticipants(check)
   checkArtifacts(check)

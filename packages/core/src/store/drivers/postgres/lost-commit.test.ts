@@ -42,10 +42,10 @@ async function story(store: Store, database: string): Promise<readonly unknown[]
   const row = { database, id: 'a', revision: 1, source: 'data', data, warnings: [] } as const
   tell(await store.changeAgents(database, [{ id: 'a', ifRevision: 0, row }]))
   tell(await store.changeAgents(database, [{ id: 'a', ifRevision: 0, row }]))
-  const whole = (await store.readWhole(database, id)) ?? assert.fail()
-  tell(await store.putWhole(database, whole))
+  const snapshot = (await store.readSnapshot(database, id)) ?? assert.fail()
+  tell(await store.putSnapshot(database, snapshot))
   tell(await store.deleteConversation(database, id))
-  tell(await store.putWhole(database, whole))
+  tell(await store.putSnapshot(database, snapshot))
   const over = conversation('chats/over', { database, expiresAt: 1000 })
   tell(await store.append({ database, conversation: over.id, create: over, entries: [entry('old')] }))
   tell(await store.append({ database, conversation: over.id, create: over, entries: [entry('new')] }))
@@ -56,8 +56,8 @@ async function story(store: Store, database: string): Promise<readonly unknown[]
 async function stateOf(store: Store, database: string): Promise<unknown> {
   const page = { limit: 100, after: null }
   const rows = await store.listConversations(database, { ...page, agent: null, createdBy: null })
-  const wholes = await Promise.all(rows.map(({ id }) => store.readWhole(database, id)))
-  return [rows, wholes, await store.listAgents(database), await store.beginReply(database, reply('k'))]
+  const snapshots = await Promise.all(rows.map(({ id }) => store.readSnapshot(database, id)))
+  return [rows, snapshots, await store.listAgents(database), await store.beginReply(database, reply('k'))]
 }
 
 /** What differs by nature: the tenant's name, clocks, and the numbers that fixtures count up. */
@@ -99,7 +99,7 @@ test('what is found after a lost reply is reported only after a commit that writ
   const store = await openStore(context, { ...place, url: proxy.url, poolSize: 2 })
   const at = 'default'
   const job = await begin(store, { id: 'j1' })
-  const whole = (await store.readWhole(at, job.conversation)) ?? assert.fail()
+  const snapshot = (await store.readSnapshot(at, job.conversation)) ?? assert.fail()
   const row = { database: at, id: 'a', revision: 1, source: 'data', data: { id: 'a' } as never, warnings: [] } as const
   const over = conversation('chats/over', { expiresAt: 1000 })
   await store.append({ database: at, conversation: over.id, create: over, entries: [entry('old')] })
@@ -110,7 +110,7 @@ test('what is found after a lost reply is reported only after a commit that writ
     changeAgents: [1, () => store.changeAgents(at, [{ id: 'a', ifRevision: 0, row }])],
     beginReply: [1, () => store.beginReply(at, reply('k'))],
     finishReply: [1, () => store.finishReply(at, reply('k'), { status: 200, body: 'done' })],
-    putWhole: [1, () => store.putWhole('other', whole)],
+    putSnapshot: [1, () => store.putSnapshot('other', snapshot)],
     deleteConversation: [1, () => store.deleteConversation(at, job.conversation)],
     sweepConversations: [2, () => store.sweepConversations(10)],
   }

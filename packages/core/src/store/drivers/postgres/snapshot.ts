@@ -6,10 +6,10 @@ import { interruptionSql } from '../../sql/postgres/interruptions.ts'
 import { jobSql } from '../../sql/postgres/jobs.ts'
 import { logSql } from '../../sql/postgres/log.ts'
 import { participantSql } from '../../sql/postgres/participants.ts'
-import type { Store, WholeConversation } from '../../store.ts'
+import type { ConversationSnapshot, Store } from '../../store.ts'
 import { artifactRows } from '../../artifact-records.ts'
 import { arriving, trialConversation } from '../../snapshot.ts'
-import { addWhole, UsageCount } from '../../usage-count.ts'
+import { addSnapshot, UsageCount } from '../../usage-count.ts'
 import type { Transaction } from './connection.ts'
 import { insertArtifacts } from './artifacts.ts'
 import { contentOf, putContent, useContents } from './contents.ts'
@@ -24,29 +24,29 @@ import { addUsage } from './usage.ts'
 import { deletesOf, insertEntries, insertInterruptions, insertJobs, writesOf } from './writing.ts'
 import { arrive, createBatch } from './working.ts'
 
-type WholeMethods = Pick<Store, 'listDatabases' | 'readWhole' | 'putWhole' | 'checkWritable'>
+type SnapshotMethods = Pick<Store, 'listDatabases' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
 
 /** How many entries one statement stores. */
 const pageSize = 2000
-const wholeMs = 60_000
+const snapshotMs = 60_000
 
 /** The time limit of a trial write, retries included. */
 const trialMs = { reply: 3_000, retry: 1_000 }
 
 /** The methods of a store for export and import, and the check that it is writable. */
-export function wholeMethods(session: PostgresSession, notices: Notices): WholeMethods {
+export function snapshotMethods(session: PostgresSession, notices: Notices): SnapshotMethods {
   return {
     async listDatabases() {
       const [rows = []] = await session.writeAsWorker([logSql.listDatabases])
       return rows.map(({ database }) => restored(database as string)).sort()
     },
-    readWhole: (database, id) => readWhole(session, database, id),
-    async putWhole(database, whole) {
-      const isPut = await putWhole(session, database, arriving(database, whole))
+    readSnapshot: (database, id) => readSnapshot(session, database, id),
+    async putSnapshot(database, snapshot) {
+      const isPut = await putSnapshot(session, database, arriving(database, snapshot))
       if (!isPut) return false
-      const at = { database, conversation: whole.row.id }
+      const at = { database, conversation: snapshot.row.id }
       notices.gone(at)
-      notices.appended({ ...at, lastSeq: whole.row.lastSeq })
+      notices.appended({ ...at, lastSeq: snapshot.row.lastSeq })
       notices.due()
       return true
     },
@@ -67,7 +67,11 @@ async function checkWritable(session: PostgresSession): Promise<void> {
 }
 
 /** Reads a consistent snapshot. */
-async function readWhole(session: PostgresSession, database: string, id: string): Promise<WholeConversation | null> {
+async function readSnapshot(
+  session: PostgresSession,
+  database: string,
+  id: string,
+): Promise<ConversationSnapshot | null> {
   const at = [stored(database), stored(id)] as const
   const queries: Query[] = [
     [logSql.getConversation, ...at],
@@ -77,7 +81,7 @@ async function readWhole(session: PostgresSession, database: string, id: string)
     [contentSql.readContents, ...at],
     [participantSql.listParticipants, ...at, -1, null],
   ]
-  const options = { snapshot: true, replyMs: wholeMs }
+  const options = { snapshot: true, replyMs: snapshotMs }
   const place = { database: at[0] }
   const [rows = [], entries = [], jobs = [], interruptions = [], contents = [], people = []] = await session.work(() =>
     session.connection.run(place, queries, options),
@@ -93,20 +97,24 @@ async function readWhole(session: PostgresSession, database: string, id: string)
   }
 }
 
-async function putWhole(session: PostgresSession, database: string, whole: WholeConversation): Promise<boolean> {
-  const { row } = whole
+async function putSnapshot(
+  session: PostgresSession,
+  database: string,
+  snapshot: ConversationSnapshot,
+): Promise<boolean> {
+  const { row } = snapshot
   const at = stored(database)
-  const options = { replyMs: wholeMs }
+  const options = { replyMs: snapshotMs }
   let isUntold = false
   return session.transaction(
     at,
     async (transaction) => {
-      const found = await look(transaction, at, whole)
+      const found = await look(transaction, at, snapshot)
       if (isUntold && found.conversation !== null && isSame(found.conversation, row)) return true
       isUntold = false
       if (found.isTaken) return false
       if (found.isOver) await transaction.send(deletesOf(database, [row.id]))
-      for (const queries of parts(database, whole)) await transaction.send(queries)
+      for (const queries of parts(database, snapshot)) await transaction.send(queries)
       isUntold = true
       await conclude(transaction.commit([]), () => {
         isUntold = false
@@ -117,12 +125,12 @@ async function putWhole(session: PostgresSession, database: string, whole: Whole
   )
 }
 
-function isSame(one: WholeConversation['row'], other: WholeConversation['row']): boolean {
+function isSame(one: ConversationSnapshot['row'], other: ConversationSnapshot['row']): boolean {
   return jsonText(Object.entries(one).sort()) === jsonText(Object.entries(other).sort())
 }
 
 /** Checks whether its ids are taken. Expired conversations and their rows do not count. */
-async function look({ send }: Transaction, at: string, { row, jobs, interruptions }: WholeConversation) {
+async function look({ send }: Transaction, at: string, { row, jobs, interruptions }: ConversationSnapshot) {
   const id = stored(row.id)
   const [, current = [], over = [], takenJobs = [], takenInterruptions = []] = await send([
     [logSql.lockConversation, at, id],
@@ -137,8 +145,8 @@ async function look({ send }: Transaction, at: string, { row, jobs, interruption
   return { conversation, isOver, isTaken: conversation !== null || others.length > 0 }
 }
 
-function* parts(database: string, whole: WholeConversation): Generator<Query[]> {
-  const { row, entries, jobs, interruptions, contents = [], participants = [] } = whole
+function* parts(database: string, snapshot: ConversationSnapshot): Generator<Query[]> {
+  const { row, entries, jobs, interruptions, contents = [], participants = [] } = snapshot
   const batch = createBatch(database, 0)
   arrive(batch, row)
   yield writesOf(batch)
@@ -154,7 +162,7 @@ function* parts(database: string, whole: WholeConversation): Generator<Query[]> 
   }
   const artifacts = artifactRows(entries, 0).map((one) => ({ ...one, conversation: row.id }))
   if (artifacts.length > 0) yield insertArtifacts(at, artifacts)
-  const usage = addUsage(at, addWhole(new UsageCount(), { id: row.id, entries, jobs }).rows())
+  const usage = addUsage(at, addSnapshot(new UsageCount(), { id: row.id, entries, jobs }).rows())
   if (usage.length > 0) yield usage
   const texts = jobs.map((job) => ({ ...job, about: jsonText(job.about), result: jsonText(job.result) }))
   if (texts.length > 0) yield [insertJobs(at, texts)]
