@@ -48,7 +48,7 @@ export interface Lifecycle {
   readonly modelCalls: CallUnderWay[]
   /** How many attempts made no progress, as stored. */
   tries: number
-  /** Whether the next progress must be stored as a `step`, which resets the attempts. */
+  /** Whether the next progress must be stored, which resets the attempts. */
   isStuck: boolean
 }
 

@@ -68,7 +68,7 @@ export class Writer {
   async propose(last: Last): Promise<AppendResult> {
     const recorded = this.outbox.take()
     const entries = [...recorded.entries, ...last.entries]
-    // An append may hold one change per job: `rest` makes a `step` unnecessary.
+    // An append may hold one change per job: `rest` makes `progress` unnecessary.
     const jobs = [...recorded.jobs.filter(({ id }) => id !== this.#job.id), ...last.jobs]
     const append = this.#member({ ...recorded, entries, jobs })
     if (last.ifLastSeq !== undefined) append.ifLastSeq = last.ifLastSeq
