@@ -37,7 +37,7 @@ async function liveTask(context: CommandContext, database: string, id: string): 
 }
 
 /** A message for a task. `key` identifies a repeat. `waitMs` is how long to wait for a reply; null does not wait. */
-export interface Words {
+export interface TaskMessage {
   readonly id: string
   readonly from: string
   readonly text: string
@@ -53,7 +53,7 @@ export interface Words {
 export async function sayTo(
   context: CommandContext,
   database: string,
-  of: Words & { readonly signal: AbortSignal | null },
+  of: TaskMessage & { readonly signal: AbortSignal | null },
 ): Promise<TaskReply> {
   const { log, task } = await liveTask(context, database, of.id)
   const { place } = task.root
@@ -83,7 +83,7 @@ export async function sayTo(
 function replyTo(
   context: CommandContext,
   { state }: ConversationLog,
-  of: Words & {
+  of: TaskMessage & {
     readonly invocation: string
     readonly after: number
     readonly waitMs: number
@@ -112,7 +112,7 @@ function replyTo(
 }
 
 /** The words whose reply is awaited, and where it will stand: in the task's call, or in one that has its control. */
-interface AwaitedReply extends Words {
+interface AwaitedReply extends TaskMessage {
   readonly invocation: string
   readonly after: number
 }

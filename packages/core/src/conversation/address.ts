@@ -138,7 +138,7 @@ function newDocument(state: ConversationState, key: string, path: string): Docum
     peerTools: nobody,
     guests: nobody,
     handOvers: nobody,
-    turns: [],
+    callStarts: [],
     tokens: null,
   }
   state.documents.set(key, document)

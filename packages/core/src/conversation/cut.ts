@@ -4,12 +4,12 @@ import type { SummaryBody } from '@witan/protocol/entries'
 import { attributed, markForeign } from '../model/attribution.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { Words } from './said.ts'
-import type { AgentCall, DocumentState, LiveJob, Turn } from './state.ts'
+import type { AgentCall, DocumentState, LiveJob, CallStart } from './state.ts'
 import { historyOf } from './view.ts'
 
-/** A planned cut: everything before `turn` leaves the view. `summarize` is null if no summary replaces it. */
+/** A planned cut: everything before `start` leaves the view. `summarize` is null if no summary replaces it. */
 export interface Cut {
-  readonly turn: Turn
+  readonly start: CallStart
   readonly dropped: readonly ModelMessage[]
   readonly summarize: Extract<Trim, { kind: 'summarize' }> | null
 }
@@ -22,21 +22,21 @@ export interface Cut {
 export function cutOf(call: AgentCall, run: LiveJob): Cut | null {
   const trim = call.agent.history?.trim ?? null
   if (trim === null || call.iterations > 0 || isWaiting(run) || bringsFiles(call.document)) return null
-  const { turns } = call.document
-  const current = turns.at(-1)
+  const { callStarts } = call.document
+  const current = callStarts.at(-1)
   if (current === undefined || current.from <= call.firstSaid) return null
   const { messages, indexOf } = historyOf(call)
   const end = indexOf(current.from)
   const history = messages.slice(0, end)
   if (trim.kind === 'summarize') {
     if (!isTooLong(call.document, history, trim)) return null
-    return { turn: current, dropped: history, summarize: trim }
+    return { start: current, dropped: history, summarize: trim }
   }
   const { messagesBefore, messagesAfter = messagesBefore } = trim
   if (history.length <= messagesBefore) return null
-  const isFirstKept = ({ from }: Turn) => from > call.firstSaid && end - indexOf(from) <= messagesAfter
-  const kept = turns.find(isFirstKept) ?? current
-  return { turn: kept, dropped: messages.slice(0, indexOf(kept.from)), summarize: null }
+  const isFirstKept = ({ from }: CallStart) => from > call.firstSaid && end - indexOf(from) <= messagesAfter
+  const kept = callStarts.find(isFirstKept) ?? current
+  return { start: kept, dropped: messages.slice(0, indexOf(kept.from)), summarize: null }
 }
 
 /**
@@ -45,11 +45,11 @@ export function cutOf(call: AgentCall, run: LiveJob): Cut | null {
  */
 export function cutAll(call: AgentCall, run: LiveJob): Cut | null {
   const trim = call.agent.history?.trim ?? null
-  const current = call.document.turns.at(-1)
+  const current = call.document.callStarts.at(-1)
   if (trim === null || current === undefined || current.from <= call.firstSaid || isWaiting(run)) return null
   const { messages, indexOf } = historyOf(call)
   const dropped = messages.slice(0, indexOf(current.from))
-  return { turn: current, dropped, summarize: trim.kind === 'summarize' ? trim : null }
+  return { start: current, dropped, summarize: trim.kind === 'summarize' ? trim : null }
 }
 
 function bringsFiles({ inbox }: DocumentState): boolean {
@@ -86,23 +86,23 @@ function sizeOf(messages: readonly ModelMessage[]): number {
   return size
 }
 
-/** The last seq before a turn. A root's message is the entry just before its start. */
-export function lastSeqBefore({ start, isRoot }: Turn): number {
+/** The last seq before a call starts. A root's message is the entry just before its start. */
+export function lastSeqBefore({ start, isRoot }: CallStart): number {
   return start.seq - (isRoot ? 2 : 1)
 }
 
 /** Applies a cut to the document, and puts its summary in front as a message of the runtime. */
 export function dropHistory(document: DocumentState, { upToSeq, reader, text }: SummaryBody): void {
-  const { said, turns, calls } = document
-  const kept = turns.findLastIndex((turn) => lastSeqBefore(turn) <= upToSeq)
-  const cut = turns[kept]?.from ?? 0
+  const { said, callStarts, calls } = document
+  const kept = callStarts.findLastIndex((start) => lastSeqBefore(start) <= upToSeq)
+  const cut = callStarts[kept]?.from ?? 0
   if (cut === 0) return
   const front = text === '' ? [] : [summaryWords(reader, text)]
   document.said = [...front, ...said.slice(cut)]
   document.views = []
   const moved = front.length - cut
-  turns.splice(0, kept)
-  for (const turn of turns) turn.from += moved
+  callStarts.splice(0, kept)
+  for (const start of callStarts) start.from += moved
   for (const call of calls) if (call.firstSaid > 0) call.firstSaid = Math.max(0, call.firstSaid + moved)
   document.tokens = null
 }

@@ -216,8 +216,8 @@ function joinRun(run: LiveJob, call: AgentCall): void {
 
 function activate(call: AgentCall): void {
   call.active = true
-  const { said, turns, inbox } = call.document
-  turns.push({ from: said.length, start: call.start, isRoot: call.parent === null })
+  const { said, callStarts, inbox } = call.document
+  callStarts.push({ from: said.length, start: call.start, isRoot: call.parent === null })
   if (call.firstSaid === -1) call.firstSaid = said.length
   if (call.parent !== null) inbox.push(delegatedMessage(call))
   if (call.initial.length > 0) beginWith(call)

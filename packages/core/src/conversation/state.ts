@@ -41,7 +41,7 @@ export type SlotState =
   | 'paused'
   /** An interruption is open. */
   | 'waiting'
-  /** An answer has come: the tool turns it into its outcome, or runs again with it. */
+  /** An answer has come: the tool callStarts it into its outcome, or runs again with it. */
   | 'answered'
   | 'settled'
 
@@ -251,7 +251,7 @@ export interface WaitingMessage
 }
 
 /** Where a call on the document begins. Everything before it is complete. */
-export interface Turn {
+export interface CallStart {
   /** The index in `said` where it begins. */
   from: number
   /** Its start entry; the seq is known once that is stored. */
@@ -296,7 +296,7 @@ export interface DocumentState {
   guests: readonly string[]
   /** The hand-overs here, as `from>to`, since a person or a tool last said something [E40]. */
   handOvers: readonly string[]
-  readonly turns: Turn[]
+  readonly callStarts: CallStart[]
   /** Input and output tokens of the document's last model call; null if unknown, or if the document was cut since. */
   tokens: number | null
 }

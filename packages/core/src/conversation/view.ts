@@ -10,7 +10,7 @@ import type { ModelMessage } from '../model/message.ts'
 import { scrubbedBy } from '../parameter/scrubbers.ts'
 import { parameterLines } from '../parameter/visibility.ts'
 import { attributed, markForeign } from '../model/attribution.ts'
-import { aliasKey, handleOf, type Naming, peopleTools, translated } from '../parameter/known-people.ts'
+import { aliasKey, aliasOrId, type Naming, peopleTools, translated } from '../parameter/known-people.ts'
 import { readWords } from './inbox.ts'
 import { addIds, idsIn, noIds } from './read-ids.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
@@ -143,7 +143,7 @@ function textFor(words: Words, reader: Reader): string {
 
 /** Who says words, as models of an agent know a person [C36]. */
 function speakerOf({ author, people }: Words, naming: Naming): string {
-  return people === undefined ? author : (handleOf(naming, people, author) ?? 'somebody')
+  return people === undefined ? author : (aliasOrId(naming, people, author) ?? 'somebody')
 }
 
 /** What an agent wrote to people, with people named as a reader knows them [C36]. */
@@ -259,7 +259,7 @@ function idsOfShared(history: SharedHistory): ReadonlySet<string> {
 function addShared(view: ModelMessage[], call: AgentCall, history: SharedHistory): void {
   const text = textOfShared(history)
   if (text === '') return
-  const at = 1 + historyOf(call).indexOf(call.document.turns.at(-1)?.from ?? 0)
+  const at = 1 + historyOf(call).indexOf(call.document.callStarts.at(-1)?.from ?? 0)
   const index = view[at]?.role === 'user' ? at : at - 1
   const opening = view[index]
   if (opening?.role !== 'user') return

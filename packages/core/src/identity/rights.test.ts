@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { roles } from '@witan/protocol/access'
 import { mayAnswer, mayKnow } from '../interruption/may-answer.ts'
-import { addresseesOf, isAddressed, mayDo, personOf, readingOf } from './rights.ts'
+import { addresseesOf, isAddressed, mayDo, personOf, readLimitOf } from './rights.ts'
 
 const sets = Array.from({ length: 2 ** roles.length }, (_, bits) => roles.filter((_role, place) => bits & (1 << place)))
 const ids = ['user:anna', 'key:anna', 'anna', '@anna@shop.example', 'user:', '']
@@ -63,7 +63,7 @@ test('[D17] what a list selects by is what a single look decides by', () => {
         isAddressed(caller, addressee),
         JSON.stringify([caller, addressee]),
       )
-    const reading = readingOf(caller)
+    const reading = readLimitOf(caller)
     const isRead = (isCreator: boolean, takesPart: boolean) => mayDo(caller, 'read', { isCreator, takesPart })
     assert.equal(reading === null, isRead(false, false))
     if (reading === null) continue

@@ -38,13 +38,13 @@ export function readsAll(principal: Asking): boolean {
 }
 
 /** Whose conversations a principal may read: those of a creator, and those of a person who takes part. */
-export interface Reading {
+export interface ReadLimit {
   readonly createdBy: string | null
   readonly participant: string | null
 }
 
 /** Whose conversations the principal may read; null for all. */
-export function readingOf(principal: Asking): Reading | null {
+export function readLimitOf(principal: Asking): ReadLimit | null {
   if (readsAll(principal)) return null
   return { createdBy: hasRole(principal, 'run') ? principal.id : null, participant: personOf(principal) }
 }

@@ -134,7 +134,7 @@ export function sameKey(value: unknown, look: Look | null): string {
 }
 
 /** The type of a JSON value, in the words of the standard. */
-export function kindOf(value: unknown): string {
+export function jsonTypeOf(value: unknown): string {
   if (value === null) return 'null'
   if (value === undefined) return 'undefined'
   return Array.isArray(value) ? 'array' : typeof value

@@ -1,5 +1,5 @@
 /** The keywords of JSON Schema about objects and arrays. */
-import { type At, type Keyword, kindOf, type Look, type Schema, sameKey } from './json-schema-look.ts'
+import { type At, type Keyword, jsonTypeOf, type Look, type Schema, sameKey } from './json-schema-look.ts'
 
 function within({ path, depth }: At, key: string | number, value: unknown): At {
   return { value, path: path === '' ? String(key) : `${path}.${key}`, depth }
@@ -33,7 +33,7 @@ export const objectKeywords: Readonly<Record<string, Keyword>> = {
       if (Object.hasOwn(at.value as Schema, name)) continue
       const { type } = records(records(properties)[name])
       const wanted = typeof type === 'string' ? type : 'a value'
-      fits = look.wrong(within(at, name, undefined), `expected ${wanted}, got ${kindOf(undefined)}`)
+      fits = look.wrong(within(at, name, undefined), `expected ${wanted}, got ${jsonTypeOf(undefined)}`)
     }
     return fits
   },
@@ -92,7 +92,7 @@ interface Amount {
 }
 
 function amount(look: Look, at: At, { count, least, most, what }: Amount): boolean {
-  const kind = kindOf(at.value)
+  const kind = jsonTypeOf(at.value)
   if (typeof least === 'number' && count < least) return look.wrong(at, `expected ${kind} to have >=${least} ${what}`)
   if (typeof most === 'number' && count > most) return look.wrong(at, `expected ${kind} to have <=${most} ${what}`)
   return true

@@ -1,6 +1,6 @@
 /** Checks values against JSON Schemas that are data, with bounded work: neither a schema nor a value can block the process. */
 import { arrayKeywords, objectKeywords } from './json-schema-parts.ts'
-import { type At, type Keyword, kindOf, kindWords, type Look, lookUp, type Schema } from './json-schema-look.ts'
+import { type At, type Keyword, jsonTypeOf, kindWords, type Look, lookUp, type Schema } from './json-schema-look.ts'
 import { numberKeywords, stringKeywords } from './json-schema-scalars.ts'
 
 /** What a schema says of values, by the standard: a keyword about one type lets values of another type pass. */
@@ -64,14 +64,14 @@ const byKind: Readonly<Record<string, Readonly<Record<string, Keyword>>>> = {
 
 function keywordOf(keyword: string, value: unknown): Keyword | undefined {
   if (Object.hasOwn(anyKeywords, keyword)) return anyKeywords[keyword]
-  const own = byKind[kindOf(value)]
+  const own = byKind[jsonTypeOf(value)]
   return own !== undefined && Object.hasOwn(own, keyword) ? own[keyword] : undefined
 }
 
 /** Keywords about any value. */
 const anyKeywords: Readonly<Record<string, Keyword>> = {
   type(look, { type }, at) {
-    const kind = kindOf(at.value)
+    const kind = jsonTypeOf(at.value)
     if (type === kind) return true
     const types = Array.isArray(type) ? type : [type]
     if (types.some((one) => one === kind || (one === 'integer' && Number.isInteger(at.value)))) return true
@@ -130,6 +130,6 @@ function listOf(value: unknown): readonly unknown[] {
 function typesOf(all: readonly unknown[], value: unknown): string {
   const types = all.map((one) => (one as { type?: unknown } | null)?.type)
   return types.every((type) => typeof type === 'string')
-    ? `: expected ${[...new Set(types)].join(' or ')}, got ${kindOf(value)}`
+    ? `: expected ${[...new Set(types)].join(' or ')}, got ${jsonTypeOf(value)}`
     : ''
 }

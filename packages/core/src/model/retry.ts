@@ -71,7 +71,7 @@ export function readRetryAfter(header: (name: string) => string | null | undefin
   return Math.max(0, until - (Number.isNaN(sent) ? systemClock.now() : sent))
 }
 
-interface Exchange {
+interface RetriedCall {
   readonly request: ModelRequest
   readonly call: ModelCallOptions
   readonly plan: Plan
@@ -80,15 +80,15 @@ interface Exchange {
 /** One call, read once. Written by hand: after the first part every delta would pay for what stands between the reader and the model. */
 class Retrying implements AsyncIterableIterator<ModelPart> {
   readonly #model: Model
-  readonly #exchange: Exchange
+  readonly #retried: RetriedCall
   #inner: AsyncIterator<ModelPart> | undefined
   #attempt = 1
   #isStarted = false
   #hasReasoned = false
 
-  constructor(model: Model, exchange: Exchange) {
+  constructor(model: Model, retried: RetriedCall) {
     this.#model = model
-    this.#exchange = exchange
+    this.#retried = retried
   }
 
   [Symbol.asyncIterator](): this {
@@ -105,7 +105,7 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
 
   /** The next part, as long as none but reasoning has come. Another try makes that void. */
   async #begin(): Promise<IteratorResult<ModelPart>> {
-    const { request, call } = this.#exchange
+    const { request, call } = this.#retried
     for (; ; this.#attempt += 1) {
       this.#inner ??= this.#model.stream(request, call)[Symbol.asyncIterator]()
       if (call.state !== undefined) call.state.isAsking = true
@@ -117,7 +117,7 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
       } catch (error) {
         this.#inner = undefined
         noteFailure(call, error)
-        await waitBeforeRetry(error, this.#attempt, this.#exchange)
+        await waitBeforeRetry(error, this.#attempt, this.#retried)
         if (this.#hasReasoned) {
           this.#hasReasoned = false
           this.#attempt += 1
@@ -136,7 +136,7 @@ function noteFailure({ state }: ModelCallOptions, error: unknown): void {
 }
 
 /** Returns when the next try may start; throws what ends the call. */
-async function waitBeforeRetry(error: unknown, attempt: number, { call, plan }: Exchange): Promise<void> {
+async function waitBeforeRetry(error: unknown, attempt: number, { call, plan }: RetriedCall): Promise<void> {
   call.signal.throwIfAborted()
   if (!(error instanceof ModelCallError) || !error.retryable || attempt >= plan.tries) throw error
   if (error.retryAfterMs !== null && error.retryAfterMs > plan.maxRetryAfterMs) throw error

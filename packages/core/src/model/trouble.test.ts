@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { holdsToolCall } from './tool-call-text.ts'
-import { hintOf, type Said, troubleOf } from './trouble.ts'
+import { hintOf, type ProviderFailure, troubleOf } from './trouble.ts'
 
-const tooLong: readonly (Said & { readonly by: string })[] = [
+const tooLong: readonly (ProviderFailure & { readonly by: string })[] = [
   { by: 'OpenAI', status: 400, codes: ['context_length_exceeded'], text: '' },
   { by: 'OpenAI', status: 400, text: 'Your input exceeds the context window of this model. Please adjust your input.' },
   { by: 'Anthropic', status: 400, text: 'prompt is too long: 213462 tokens > 200000 maximum' },
@@ -71,7 +71,7 @@ const tooLong: readonly (Said & { readonly by: string })[] = [
   { by: 'in a stream', text: 'context length exceeded' },
 ]
 
-const others: readonly (readonly [Said, ReturnType<typeof troubleOf>])[] = [
+const others: readonly (readonly [ProviderFailure, ReturnType<typeof troubleOf>])[] = [
   [{ status: 429, codes: ['insufficient_quota'], text: 'You exceeded your current quota' }, 'quota'],
   [{ status: 400, text: 'Your credit balance is too low to access the Anthropic API.' }, 'quota'],
   [{ status: 402, text: 'Insufficient Balance' }, 'quota'],

@@ -8,7 +8,7 @@
 export type CallTrouble = 'access' | 'quota' | 'context' | 'media' | 'files' | 'break' | 'time'
 
 /** What a provider said of a failure. */
-export interface Said {
+export interface ProviderFailure {
   readonly status?: number | undefined
   /** Its own code or type, such as `context_length_exceeded`. */
   readonly codes?: readonly unknown[]
@@ -57,7 +57,7 @@ const moderationWords = /\b(flagged|moderation|content (policy|filter)|safety (s
 const mostText = 4000
 
 /** What a failure is about; null where nothing is known of it, or where it may pass by itself. */
-export function troubleOf({ status, codes = [], text: all }: Said): CallTrouble | null {
+export function troubleOf({ status, codes = [], text: all }: ProviderFailure): CallTrouble | null {
   const text = all.slice(0, mostText)
   if (codes.some((code) => quotaCodes.includes(code)) || quotaWords.some((words) => words.test(text))) return 'quota'
   if (status === 402) return 'quota'

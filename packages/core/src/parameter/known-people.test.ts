@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changed, nobody, type People } from './person.ts'
-import { handleOf, isAlias, knownPeople, translated } from './known-people.ts'
+import { aliasOrId, isAlias, knownPeople, translated } from './known-people.ts'
 
 const named = (id: string, name: string | null = null) => ({ id, name, roles: ['buyer'] })
 const here = (...ids: string[]): People =>
@@ -13,7 +13,7 @@ const hidden = { users: listed('bob'), anonymizeUsers: 'The  Guest' }
 
 test('[C36] an alias counts the list first, then everybody in the order of appearance, and outlasts any leaving', () => {
   const people = here('anna', 'bob', 'carl')
-  const aliases = (of: People) => ['bob', 'anna', 'carl', 'dan'].map((id) => handleOf(hidden, of, id))
+  const aliases = (of: People) => ['bob', 'anna', 'carl', 'dan'].map((id) => aliasOrId(hidden, of, id))
   assert.deepEqual(aliases(people), ['the-guest-0', 'the-guest-1', 'the-guest-2', null])
   const later = changed(changed(people, named('anna'), 'left'), named('dan'), 'spoke')
   assert.deepEqual(aliases(later), ['the-guest-0', 'the-guest-1', 'the-guest-2', 'the-guest-3'])

@@ -72,7 +72,7 @@ export function peopleOf({ users }: Pick<AgentData, 'users'>): readonly User[] {
  * agent's list first, then everybody else in the order of their appearance, so it never changes and nobody else ever gets it. Null
  * for a stranger who must stay unnamed.
  */
-export function handleOf({ users, anonymizeUsers }: Naming, people: People, id: string): string | null {
+export function aliasOrId({ users, anonymizeUsers }: Naming, people: People, id: string): string | null {
   if (anonymizeUsers === null) return id
   const ids = listedIds({ users })
   const index = ids.indexOf(id)
@@ -155,11 +155,11 @@ function renamed({ from, to, people, more }: Translation, where: NamesIn): Reado
   const theirs = byId(knownPeople(to, people))
   const all = byId(people.all)
   for (const id of new Set([...more, ...known.keys(), ...all.keys()])) {
-    const handle = theirs.get(id)?.handle ?? handleOf(to, people, id) ?? 'somebody'
+    const handle = theirs.get(id)?.handle ?? aliasOrId(to, people, id) ?? 'somebody'
     const called = theirs.get(id)?.called ?? (to.anonymizeUsers === null ? (all.get(id)?.name ?? handle) : handle)
     const other = where === 'start' ? called : handle
     put(known.get(id)?.called, other)
-    put(known.get(id)?.handle ?? handleOf(from, people, id), other)
+    put(known.get(id)?.handle ?? aliasOrId(from, people, id), other)
   }
   return names
 }

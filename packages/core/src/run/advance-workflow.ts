@@ -1,7 +1,7 @@
 /** Advances a workflow: starts its next steps, or fails it [C34]. */
 import { type ErrorCode, problem } from '@witan/protocol'
 import { stepsOf } from '@witan/protocol/edges'
-import { kindOf } from '../agent/workflow/next.ts'
+import { workflowKindOf } from '../agent/workflow/next.ts'
 import { messageTo } from '../agent/workflow/pass.ts'
 import type { StepPlace } from '../agent/workflow/workflow-step.ts'
 import { beginsPass, definitionOf, nextOfCall, passInput, type WorkflowCall } from '../conversation/workflow.ts'
@@ -70,7 +70,7 @@ function startOf(
   }
   const overrides = toolMode === null ? {} : { overrides: { toolMode } }
   const child: Spawn = { agent, message, generated: null, map, history, ...overrides }
-  const branch = kindOf(definition).stepsRunAtOnce ? `${workflow.id}.${at.index}` : undefined
+  const branch = workflowKindOf(definition).stepsRunAtOnce ? `${workflow.id}.${at.index}` : undefined
   const more = { toolCallId: null, step: { index: at.index, round: at.round } }
   return { parent: call, child, pinned, callId: job.env.ids.call(), parentCall: place.call, branch, more }
 }

@@ -1,5 +1,5 @@
 /** The tools of an agent call, and what those tools may know about it. */
-import { kindOf } from '../agent/workflow/next.ts'
+import { workflowKindOf } from '../agent/workflow/next.ts'
 import { type AgentCall, positionOf } from '../conversation/state.ts'
 import { systemMessage } from '../conversation/view.ts'
 import { definitionOf, isWorkflow } from '../conversation/workflow.ts'
@@ -61,7 +61,7 @@ function callerOf(call: AgentCall, job: Job): Caller {
 function loopOf(call: AgentCall): Caller['loop'] {
   for (let at = positionOf(call).parent; at !== null && isWorkflow(at); at = positionOf(at).parent) {
     const definition = definitionOf(at)
-    if (kindOf(definition).endsByExit) return { exitBy: definition.exitBy }
+    if (workflowKindOf(definition).endsByExit) return { exitBy: definition.exitBy }
   }
   return null
 }

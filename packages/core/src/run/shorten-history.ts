@@ -42,7 +42,7 @@ export async function shortenHistory(
 }
 
 function recordCut(call: AgentCall, job: Job, { cut, text }: { readonly cut: Cut; readonly text: string }): true {
-  const body = { document: call.document.path, reader: call.agent.id, upToSeq: lastSeqBefore(cut.turn), text }
+  const body = { document: call.document.path, reader: call.agent.id, upToSeq: lastSeqBefore(cut.start), text }
   record(job, call.place, { type: 'summary', kind: null, body })
   return true
 }

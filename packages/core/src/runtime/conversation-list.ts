@@ -1,7 +1,7 @@
 /** Lists conversations: all, those of one agent, or those that match a search. */
 import type { ConversationLine } from '@witan/protocol'
 import { idOf } from '../agent/naming.ts'
-import { readingOf } from '../identity/rights.ts'
+import { readLimitOf } from '../identity/rights.ts'
 import type { ListedConversation } from '../store/store.ts'
 import type { Page, PageOptions } from './contract.ts'
 import { runLine } from './jobs.ts'
@@ -37,7 +37,7 @@ type Read = (limit: number, after: string | null) => Promise<readonly ListedConv
 
 function reader({ parts, principal, database }: Scope, options: ConversationFilter): Read {
   const agent = options.agent === undefined ? null : idOf(options.agent, parts.registry.current(database).agents)
-  const reading = readingOf(principal)
+  const reading = readLimitOf(principal)
   if (reading !== null && reading.createdBy === null && reading.participant === null) return async () => []
   const { createdBy, participant } = reading ?? { createdBy: null, participant: null }
   return (limit, after) => parts.store.listConversations(database, { limit, after, agent, createdBy, participant })

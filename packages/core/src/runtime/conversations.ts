@@ -7,7 +7,7 @@ import { parseBody } from './body.ts'
 import type { NoteOption, OpenedConversation } from './contract.ts'
 import { holdValues, holdUsers } from './repeated-values.ts'
 import { filesIn, storeFiles, textOf } from './prompt.ts'
-import { interrupt, isOver, presented, say, sayDefaults } from './runs.ts'
+import { interrupt, ignoreEnded, presented, say, sayDefaults } from './runs.ts'
 import type { Scope } from './scope.ts'
 import { newConversation } from './new-conversation.ts'
 import { startingRows } from '../conversation/participant-rows.ts'
@@ -60,7 +60,7 @@ export async function deleteConversation(scope: Scope, id: string): Promise<void
   const { activeRunId, tasks } = await showConversation(scope, await conversationRow(scope, id, 'own'))
   const admin = taskControls(scope)
   if (activeRunId !== null) await interrupt(scope, activeRunId, { tasks: true })
-  for (const { taskId } of tasks) await admin.cancel(taskId).catch(isOver)
+  for (const { taskId } of tasks) await admin.cancel(taskId).catch(ignoreEnded)
   await parts.store.deleteConversation(database, id)
   parts.warm.drop(database, id)
   parts.hub.gone(channelOf(database, id))

@@ -12,7 +12,7 @@ import {
 } from '@witan/protocol'
 import { answerOne } from '../command/answer-interruption.ts'
 import type { Principal } from '../identity/principal.ts'
-import { addresseesOf, hasRole, type Involvement, readingOf } from '../identity/rights.ts'
+import { addresseesOf, hasRole, type Involvement, readLimitOf } from '../identity/rights.ts'
 import { mayAnswer, mayKnow } from '../interruption/may-answer.ts'
 import { refuseTooDeep } from './body.ts'
 import type { Page, PageOptions } from './contract.ts'
@@ -59,7 +59,7 @@ async function rootOf({ parts, database }: Scope, { conversationId }: OldResult)
 }
 
 /** A result as its caller sees it. */
-export async function present(scope: Scope, stored: OldResult): Promise<RunResult> {
+export async function shownResult(scope: Scope, stored: OldResult): Promise<RunResult> {
   const { parts, principal, database } = scope
   const traceId = traceIdOf(database, stored.runId)
   const known: RunResult = { ...stored, agent: stored.agent ?? (await rootOf(scope, stored)), traceId }
@@ -134,7 +134,7 @@ function wantedOf(wanted: string | undefined, principal: Principal): readonly (s
 
 /** What the principal may see of the interruptions of its database; null for all [D11]. */
 function readerOf(principal: Principal): InterruptionReader | null {
-  const reading = readingOf(principal)
+  const reading = readLimitOf(principal)
   if (reading === null) return null
   return { ...reading, addressees: hasRole(principal, 'answer') ? addresseesOf(principal) : [] }
 }

@@ -22,7 +22,7 @@ import {
 } from '../parameter/parameter.ts'
 import { pinRoot } from '../command/accept.ts'
 import { notFound } from '../identity/not-found.ts'
-import { isRepeat, peopleNamedBy, personOf, refuseTakenName } from './people.ts'
+import { isRepeat, peopleNamedBy, requestedPerson, refuseTakenName } from './people.ts'
 import { reached, refuseStarting } from './reach.ts'
 import type { Scope } from './scope.ts'
 import type { Parts } from './wiring.ts'
@@ -141,7 +141,7 @@ function startingPeople(
     const request = typeof user === 'string' ? { id: user } : user
     refuseTakenName(scope, request.id, `users.${index}`)
     if (typeof user === 'string' && !named.some(({ id }) => id === user)) throw strangerError(user, index, named)
-    const person = personOf(request, named)
+    const person = requestedPerson(request, named)
     const same = people.get(person.id)
     if (same !== undefined && !isRepeat(request, same)) throw twiceError(person.id, index)
     people.set(person.id, same ?? person)

@@ -5,12 +5,12 @@ import { refusalError } from '../command/accept.ts'
 import { type Participation, participate } from '../command/participate.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import { notFound } from '../identity/not-found.ts'
-import { personOf as personNamed } from '../identity/rights.ts'
+import { personOf } from '../identity/rights.ts'
 import { type Person, present } from '../parameter/person.ts'
 import type { ConversationRow, ParticipantRow } from '../store/store.ts'
 import { parseBody } from './body.ts'
 import type { AddedParticipant, Page, PageOptions } from './contract.ts'
-import { isRepeat, peopleNamedBy, personOf, refuseTakenName } from './people.ts'
+import { isRepeat, peopleNamedBy, requestedPerson, refuseTakenName } from './people.ts'
 import type { Scope } from './scope.ts'
 import { agentsBelow } from './new-conversation.ts'
 import { conversationRow } from './reach.ts'
@@ -44,7 +44,7 @@ export async function addParticipant(scope: Scope, id: string, body: unknown): P
   const row = await conversationRow(scope, id, 'own')
   await parts.registry.ensure(database)
   refuseTakenName(scope, request.id, 'id')
-  const person = personOf(request, namedBelow(scope, row))
+  const person = requestedPerson(request, namedBelow(scope, row))
   const found = await changeTo(scope, id, (log) => {
     const known = log.state.people.all.find((one) => one.id === person.id)
     if (known?.presence === 'there') {
@@ -65,7 +65,7 @@ export async function addParticipant(scope: Scope, id: string, body: unknown): P
  */
 export async function removeParticipant(scope: Scope, id: string, user: string): Promise<void> {
   const { parts, database, principal } = scope
-  await conversationRow(scope, id, personNamed(principal) === user ? 'speak' : 'own')
+  await conversationRow(scope, id, personOf(principal) === user ? 'speak' : 'own')
   await parts.registry.ensure(database)
   const joined = await parts.store.getParticipant(database, id, user)
   await changeTo(scope, id, ({ state }) => {

@@ -27,7 +27,7 @@ export function peopleNamedBy(agents: readonly AgentData[]): readonly Person[] {
 }
 
 /** A person as requested; what is left out comes from the agents. */
-export function personOf({ id, name, roles }: ParticipantRequest, named: readonly Person[]): Person {
+export function requestedPerson({ id, name, roles }: ParticipantRequest, named: readonly Person[]): Person {
   const known = named.find((one) => one.id === id)
   return { id, name: name ?? known?.name ?? null, roles: roles ?? known?.roles ?? [] }
 }

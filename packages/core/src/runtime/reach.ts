@@ -2,7 +2,7 @@
 import { mayCall } from '../identity/agent-access.ts'
 import { notFound } from '../identity/not-found.ts'
 import { type Deed, hasRole, mayDo, readsAll } from '../identity/rights.ts'
-import { placeOf } from '../store/cursor.ts'
+import { pageStart } from '../store/cursor.ts'
 import { involvementOf } from '../store/involvement.ts'
 import type { ConversationRow, JobKind, JobRow } from '../store/store.ts'
 import type { PageOptions } from './page.ts'
@@ -59,7 +59,7 @@ export async function refuseForeignCursor(
   { cursor = null }: PageOptions,
   isReached: (id: string) => Promise<boolean>,
 ): Promise<void> {
-  if (cursor !== null && !readsAll(principal) && !(await isReached(cursor))) placeOf(null)
+  if (cursor !== null && !readsAll(principal) && !(await isReached(cursor))) pageStart(null)
 }
 
 /** True if the agent's `access` admits the principal, or there is no such agent. Delegation never asks this. */

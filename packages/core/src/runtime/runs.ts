@@ -15,7 +15,7 @@ import { parseBody, refuseMixedInput } from './body.ts'
 import type { AcceptedRun, NoteOption } from './contract.ts'
 import { authorOf } from './author.ts'
 import type { StoredResult } from '../task/tracker.ts'
-import { present } from './interruptions.ts'
+import { shownResult } from './interruptions.ts'
 import { filesIn, type SentFile, storeFiles, textOf } from './prompt.ts'
 import type { Scope } from './scope.ts'
 
@@ -94,7 +94,7 @@ export function presented(scope: Scope, accepted: Accepted): AcceptedRun {
 async function presentedResult(scope: Scope, accepted: Accepted): Promise<RunResult> {
   const stored = await accepted.result
   await refuseWhoLeft(scope, accepted)
-  return present(scope, stored)
+  return shownResult(scope, stored)
 }
 
 interface Saying extends Message {
@@ -153,12 +153,12 @@ export async function interrupt(
     await cancelled.result
     return true
   } catch (error) {
-    isOver(error)
+    ignoreEnded(error)
     return false
   }
 }
 
 /** Ignores the error of a cancel that came after the end. */
-export function isOver(error: unknown): void {
+export function ignoreEnded(error: unknown): void {
   if ((error as WitanError).code !== 'RUN_FINISHED' && (error as WitanError).code !== 'TASK_FINISHED') throw error
 }

@@ -11,7 +11,7 @@ import { taskOf } from './jobs.ts'
 import { jobRow, reached, refuseForeignCursor } from './reach.ts'
 import type { Scope } from './scope.ts'
 import { rowPage } from './page.ts'
-import { readingOf } from '../identity/rights.ts'
+import { readLimitOf } from '../identity/rights.ts'
 
 /** The task methods of one principal; every method waits until the runtime is ready. */
 export function taskControls(scope: Scope): TaskControls {
@@ -27,7 +27,7 @@ export function taskControls(scope: Scope): TaskControls {
       const read = (limit: number) =>
         parts.store.listTasks(database, {
           ...{ limit, after: options.cursor ?? null, live: options.live ?? null },
-          of: readingOf(principal),
+          of: readLimitOf(principal),
         })
       return rowPage(options, read, { item: taskOf, id: ({ id }) => id })
     },

@@ -12,7 +12,7 @@ import { tail } from '../event/tail.ts'
 import { channelOf } from '../identity/channel.ts'
 import type { EventFilter, FileContent, Page, PageOptions } from './contract.ts'
 import { rowPage } from './page.ts'
-import { openOf, present } from './interruptions.ts'
+import { openOf, shownResult } from './interruptions.ts'
 import { conversationRow, jobRow, reached } from './reach.ts'
 import type { Scope } from './scope.ts'
 import { runLine, runStatus, taskOf } from './jobs.ts'
@@ -114,7 +114,7 @@ export async function getRun(scope: Scope, id: string): Promise<RunState> {
   const { job, entries } = await runEntriesOf(scope, id)
   const tree = await callTree(entries, id)
   if (tree === null) throw notFound('run', id)
-  const result = job.status === 'running' ? null : await present(scope, job.result as StoredResult)
+  const result = job.status === 'running' ? null : await shownResult(scope, job.result as StoredResult)
   return {
     runId: id,
     conversationId: job.conversation,

@@ -2,7 +2,7 @@
 import { WitanError } from '@witan/protocol'
 
 /** The position after which a page begins, as the driver found it. Throws `BODY_INVALID` if the row of the cursor does not exist. */
-export function placeOf<Place>(found: Place | null | undefined): Place {
+export function pageStart<Place>(found: Place | null | undefined): Place {
   if (found !== null && found !== undefined) return found
   throw new WitanError('BODY_INVALID', '`cursor` names a row that is not in this list, or was deleted.', {
     path: 'cursor',
@@ -14,5 +14,5 @@ export function placeOf<Place>(found: Place | null | undefined): Place {
 export function startOf<Row>(rows: readonly Row[], after: string | null, id: (row: Row) => string): number {
   if (after === null) return 0
   const index = rows.findIndex((row) => id(row) === after)
-  return placeOf(index < 0 ? null : index) + 1
+  return pageStart(index < 0 ? null : index) + 1
 }

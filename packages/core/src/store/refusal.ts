@@ -4,7 +4,7 @@ import type { Reservation } from './reply-records.ts'
 import type { Append, JobChange, Refusal, Settlement } from './store.ts'
 
 /** The stored state before an append, which the driver reads under its lock. Each part is read only when needed. */
-export interface Standing<Job extends JobState> {
+export interface StoredState<Job extends JobState> {
   /** The last seq of the conversation; null if it does not exist or has expired. */
   readonly lastSeq: number | null
   /** The live run of the conversation. */
@@ -36,7 +36,11 @@ export type Decision<Job extends JobState> =
   | { readonly ok: false; readonly reason: Refusal; readonly job: Job | null }
 
 /** Decides on one append. `now` is the time of the store's clock, which leases use. */
-export function decide<Job extends JobState>(standing: Standing<Job>, append: Append, now: number): Decision<Job> {
+export function decideAppend<Job extends JobState>(
+  standing: StoredState<Job>,
+  append: Append,
+  now: number,
+): Decision<Job> {
   const { fence, note, jobs = [] } = append
   if (note !== undefined && !standing.isHeld(note)) return refused('reply-taken')
   if (append.create !== undefined && standing.lastSeq !== null) return refused('exists')
@@ -57,7 +61,7 @@ function refused<Job extends JobState>(reason: Refusal, job: Job | null = null):
 }
 
 /** True if each settled interruption is open. An append may open and settle one, but not settle it twice. */
-function areOpen(standing: Standing<JobState>, { open }: Append, settle: readonly Settlement[]): boolean {
+function areOpen(standing: StoredState<JobState>, { open }: Append, settle: readonly Settlement[]): boolean {
   const settled = new Set<string>()
   for (const { id } of settle) {
     const isFresh = open?.some(({ view }) => view.id === id && view.state === 'open') === true
@@ -73,7 +77,7 @@ interface At {
 }
 
 /** Plans the changes in order: a run that ends in this append is not live for later changes. */
-function plan<Job extends JobState>(standing: Standing<Job>, changes: readonly JobChange[], at: At): Decision<Job> {
+function plan<Job extends JobState>(standing: StoredState<Job>, changes: readonly JobChange[], at: At): Decision<Job> {
   const planned: Planned<Job>[] = []
   let ended: string | null = null
   let created: string | null = null

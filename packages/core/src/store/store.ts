@@ -4,7 +4,7 @@ import type { Entry } from '@witan/protocol/entries'
 import type { AgentRecords } from '../agent/records.ts'
 import type { ArtifactRecords } from './artifact-records.ts'
 import type { KeyRecords } from './keys.ts'
-import type { Reading } from '../identity/rights.ts'
+import type { ReadLimit } from '../identity/rights.ts'
 import type { StoreListener } from './listener.ts'
 import type { RowPage } from './row-page.ts'
 import type { ReplyRecords, Reservation } from './reply-records.ts'
@@ -217,7 +217,7 @@ export interface ConversationFilter {
 }
 
 /** Who lists interruptions: one that sees those of its conversations, and those for one of its addressees. Null: without an addressee. */
-export interface InterruptionReader extends Reading {
+export interface InterruptionReader extends ReadLimit {
   readonly addressees: readonly (string | null)[]
 }
 
@@ -303,7 +303,7 @@ export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, ReplyR
    */
   listTasks(
     database: string,
-    page: RowPage & { readonly live: boolean | null; readonly of?: Reading | null },
+    page: RowPage & { readonly live: boolean | null; readonly of?: ReadLimit | null },
   ): Promise<readonly JobRow[]>
   /** Claims jobs that have no owner and `wake` set, or whose lease has lapsed. Each gets the owner, the next epoch and one more attempt. */
   claimJobs(claim: {

@@ -37,22 +37,22 @@ export function defineProtocol(protocol: ProtocolInput): Protocol {
 /** The most problems that are reported for one protocol. Each searches for the word that was meant. */
 const mostProblems = 20
 
-/** How many short steps the look at one message counts for: its schemas may be large. */
-const stepsOfMessage = 50
+/** How many short pieces of work one message counts for: its schemas may be large. */
+const piecesOfMessage = 50
 
-/** Reads a protocol in steps, so that a large one does not block the process. */
+/** Reads a protocol in pieces, so that a large one does not block the process. */
 export function* readingOf(input: unknown): Generator<number, ReadProtocol> {
   if (isTooDeep(input)) {
     const detail = `${whoIs(input)} is nested deeper than ${maxJsonDepth}, or contains itself.`
     return { ok: false, problems: [new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })] }
   }
-  yield stepsOfMessage
+  yield piecesOfMessage
   const parsed = protocolSchema.safeParse(input)
   if (!parsed.success)
     return refused(parsed.error.issues.slice(0, mostProblems).flatMap((issue) => problemsOf(issue, input)))
   const problems: WitanError[] = []
   for (const index of parsed.data.messages.keys()) {
-    yield stepsOfMessage
+    yield piecesOfMessage
     problems.push(...messageProblems(parsed.data, index))
   }
   problems.push(...orderProblems(parsed.data))

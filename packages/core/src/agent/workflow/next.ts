@@ -21,11 +21,11 @@ const kinds: Readonly<Record<Workflow['kind'], WorkflowKind>> = {
 }
 
 /** What the engine knows of a workflow's kind. */
-export function kindOf({ kind }: Workflow): WorkflowKind {
+export function workflowKindOf({ kind }: Workflow): WorkflowKind {
   return kinds[kind]
 }
 
 /** What comes next, from the steps of the present pass in the order of their start. */
 export function nextOf(workflow: Workflow, steps: readonly WorkflowStep[]): Next {
-  return kindOf(workflow).next(workflow, steps)
+  return workflowKindOf(workflow).next(workflow, steps)
 }

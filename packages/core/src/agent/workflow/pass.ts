@@ -2,7 +2,7 @@
 import { stepsOf } from '@witan/protocol/edges'
 import type { Workflow } from '@witan/protocol/entries'
 import { attributed, markForeign } from '../../model/attribution.ts'
-import { kindOf } from './next.ts'
+import { workflowKindOf } from './next.ts'
 import { type AnsweredStep, isAnswered, type WorkflowStep, type StepPlace } from './workflow-step.ts'
 
 /** The message to a step: the input, and below it earlier answers, each with its speaker. Blocks are joined by an empty line. */
@@ -18,7 +18,7 @@ export function messageTo(
 
 function passed(workflow: Workflow, index: number, steps: readonly WorkflowStep[]): readonly AnsweredStep[] {
   const { pass, agents } = workflow
-  if (kindOf(workflow).stepsRunAtOnce || pass === 'input') return []
+  if (workflowKindOf(workflow).stepsRunAtOnce || pass === 'input') return []
   if (pass === 'previous') return steps.slice(-1).filter(isAnswered)
   const answered = steps.filter(isAnswered)
   return agents.flatMap((_, other) => {

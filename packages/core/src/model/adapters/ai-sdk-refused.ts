@@ -7,7 +7,7 @@ import { toCallError } from './ai-sdk-error.ts'
 export type RefusedParts = WeakSet<ModelMessage>
 
 /** Asks, and once more without the parts of earlier replies if the provider refuses these. */
-export async function asking<Answer>(
+export async function withoutRefused<Answer>(
   request: ModelRequest,
   { by, refused }: { readonly by: string; readonly refused: RefusedParts },
   ask: (request: ModelRequest) => PromiseLike<Answer>,

@@ -6,7 +6,7 @@ import { type ModelSettings, settingsWith } from '../settings.ts'
 import { toCallError } from './ai-sdk-error.ts'
 import { keeperOf } from './ai-sdk-kept.ts'
 import { toCall } from './ai-sdk-prompt.ts'
-import { asking, type RefusedParts } from './ai-sdk-refused.ts'
+import { withoutRefused, type RefusedParts } from './ai-sdk-refused.ts'
 import { addPart, addResult, emptyReply, finishReply, fromResult, pausedReply, reasoningIn } from './ai-sdk-reply.ts'
 import type { AiSdkLanguageModel, AiSdkStream, AiSdkWarning } from './ai-sdk-types.ts'
 
@@ -73,7 +73,7 @@ async function generatedReply(side: Side, request: ModelRequest, call: ModelCall
   const reply = emptyReply(call)
   let asked = request
   for (let pauses = 0; ; pauses += 1) {
-    const answer = asking(asked, side, (one) => model.doGenerate(toCall(one, call, model)))
+    const answer = withoutRefused(asked, side, (one) => model.doGenerate(toCall(one, call, model)))
     const result = await unlessAborted(answer, call.signal).catch((error) => {
       throw pauses === 0 ? error : asCostly(toCallError(error))
     })
@@ -112,7 +112,7 @@ function streamed(side: Side, request: ModelRequest, call: ModelCallOptions): As
   }
   const open = async (): Promise<PartReader> => {
     signal.throwIfAborted()
-    const opening = asking(asked, side, (one) => model.doStream(toCall(one, call, model)))
+    const opening = withoutRefused(asked, side, (one) => model.doStream(toCall(one, call, model)))
     signal.addEventListener('abort', onAbort, { once: true })
     const { stream } = await unlessAborted(opening, signal).catch((error: unknown) => {
       // A provider that ignores the abort may still open the stream, and nobody would read or close it.

@@ -1,7 +1,7 @@
 /** One append to the store in memory: checked whole, then applied at once. */
 import type { Writable } from '@witan/protocol/entries'
 import { hide } from '../hide.ts'
-import { decide, type Planned, type Standing } from '../refusal.ts'
+import { decideAppend, type Planned, type StoredState } from '../refusal.ts'
 import { isHeld } from '../reply.ts'
 import type { Reservation } from '../reply-records.ts'
 import type { Append, AppendResult, JobRow, Settlement } from '../store.ts'
@@ -45,7 +45,7 @@ export function applyAppend(access: MemoryAccess, append: Append): AppendResult 
   const place = { memory, tables, kept: isOver ? undefined : found, over: isOver ? found : undefined }
   const changes = append.jobs?.length ?? 0
   // Only job changes need the clock, and most appends have none.
-  const decision = decide(new Before(place), append, changes === 0 ? 0 : memory.now())
+  const decision = decideAppend(new Before(place), append, changes === 0 ? 0 : memory.now())
   if (decision.ok) {
     const result = apply(place, append, decision.jobs)
     if (hasListeners(access)) notify(access, append, { ...result, isAnew: isOver })
@@ -57,7 +57,7 @@ export function applyAppend(access: MemoryAccess, append: Append): AppendResult 
 }
 
 /** The stored state before an append. A class, so that an append costs one object and no closures. */
-class Before implements Standing<Job> {
+class Before implements StoredState<Job> {
   readonly #at: Place
 
   constructor(at: Place) {

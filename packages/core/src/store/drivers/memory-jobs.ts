@@ -1,5 +1,5 @@
 /** Jobs of the store in memory: looked up, claimed, renewed and released. */
-import { placeOf, startOf } from '../cursor.ts'
+import { pageStart, startOf } from '../cursor.ts'
 import { claimedJob, isDue, releasedJob } from '../job-change.ts'
 import type { JobRow, Store } from '../store.ts'
 import { notifyOthers } from './memory-listen.ts'
@@ -64,7 +64,7 @@ export function jobMethods(access: MemoryAccess): JobMethods {
 
 function indexOf(rows: readonly JobRow[], id: string): number {
   const index = rows.findLastIndex((row) => row.id === id)
-  return placeOf(index < 0 ? null : index)
+  return pageStart(index < 0 ? null : index)
 }
 
 function newestFirst(one: JobRow, other: JobRow): number {

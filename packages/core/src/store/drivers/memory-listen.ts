@@ -1,7 +1,7 @@
 /** Notifications between stores on the same tables in memory, as between processes on one database. */
 import type { StoreListener } from '../listener.ts'
 import type { Store } from '../store.ts'
-import { emptyLine, type Handle, type Memory, type MemoryAccess } from './memory-tables.ts'
+import { emptyLine, type OpenStore, type Memory, type MemoryAccess } from './memory-tables.ts'
 
 /**
  * Calls the listeners of all stores on the same tables, later and never during the call that caused it. If a store has only one
@@ -18,7 +18,7 @@ export function notifyAll({ handles }: Memory, call: (listener: StoreListener) =
   for (const { listeners } of handles) notify(listeners, call)
 }
 
-function notify(listeners: Handle['listeners'], call: (listener: StoreListener) => void): void {
+function notify(listeners: OpenStore['listeners'], call: (listener: StoreListener) => void): void {
   for (const one of listeners) {
     queueMicrotask(() => {
       if (listeners.has(one)) call(one.listener)
@@ -49,7 +49,7 @@ export function listenMethods(access: MemoryAccess): ListenMethods {
 }
 
 /** Takes a store from the tables; the last one leaves nothing behind. */
-export function leave(memory: Memory, handle: Handle): void {
+export function leave(memory: Memory, handle: OpenStore): void {
   handle.listeners.clear()
   memory.handles.delete(handle)
   if (memory.handles.size > 0) return

@@ -1,6 +1,6 @@
 /** The tables of the store in memory, one set for each database. */
 import type { Entry, Writable } from '@witan/protocol/entries'
-import type { Reading } from '../../identity/rights.ts'
+import type { ReadLimit } from '../../identity/rights.ts'
 import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
 import type { KeyRow } from '../keys.ts'
 import type { ArtifactEntry } from '../artifact-records.ts'
@@ -69,7 +69,7 @@ export interface MemoryTables {
 }
 
 /** One of the stores on the same tables. */
-export interface Handle {
+export interface OpenStore {
   readonly listeners: Set<{ readonly listener: StoreListener }>
 }
 
@@ -80,13 +80,13 @@ export interface Memory {
   /** API keys of all databases, by digest. */
   readonly keys: Map<string, Writable<KeyRow>>
   readonly live: Set<Writable<JobRow>>
-  readonly handles: Set<Handle>
+  readonly handles: Set<OpenStore>
   readonly limits: RestLimits
   readonly resting: RestingLine
 }
 
 /** Whether it is the conversation of this creator, or of a person who takes part now. */
-export function isReadBy({ row, people }: Kept, { createdBy, participant }: Reading): boolean {
+export function isReadBy({ row, people }: Kept, { createdBy, participant }: ReadLimit): boolean {
   if (createdBy !== null && row.createdBy === createdBy) return true
   return participant !== null && people?.get(participant)?.leftAt === null
 }
@@ -100,7 +100,7 @@ export interface RestLimits {
 /** The tables, and the store that uses them. */
 export interface MemoryAccess {
   readonly memory: Memory
-  readonly handle: Handle
+  readonly handle: OpenStore
 }
 
 /** The tables of a database, created on first use. */

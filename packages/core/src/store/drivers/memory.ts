@@ -11,7 +11,7 @@ import { jobMethods } from './memory-jobs.ts'
 import { leave, listenMethods } from './memory-listen.ts'
 import { logMethods } from './memory-log.ts'
 import { restLimits } from './memory-rest.ts'
-import { emptyLine, type Handle, type Memory, type MemoryAccess, type RestLimits } from './memory-tables.ts'
+import { emptyLine, type OpenStore, type Memory, type MemoryAccess, type RestLimits } from './memory-tables.ts'
 import { snapshotMethods } from './memory-snapshot.ts'
 import { usageMethods } from './memory-usage.ts'
 
@@ -39,7 +39,7 @@ const memories = new WeakMap<Store, Memory>()
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { now = systemClock.now, beside } = options
   const memory = beside === undefined ? newMemory(now, restLimits(options)) : memoryOf(beside)
-  const handle: Handle = { listeners: new Set() }
+  const handle: OpenStore = { listeners: new Set() }
   memory.handles.add(handle)
   const access: MemoryAccess = { memory, handle }
   const store: Store = {

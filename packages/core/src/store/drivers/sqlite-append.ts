@@ -2,7 +2,7 @@
 import { WitanError } from '@witan/protocol'
 import { channelOf } from '../../identity/channel.ts'
 import { hide } from '../hide.ts'
-import { decide, type Planned, type Standing } from '../refusal.ts'
+import { decideAppend, type Planned, type StoredState } from '../refusal.ts'
 import { contentSql } from '../sql/contents.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
@@ -32,14 +32,14 @@ interface Head {
 /** How many heads are kept. Without one, an append reads it. */
 const mostHeads = 1024
 
-/** What is kept between writes. */
-export interface Turn {
+/** What is cached between writes. */
+export interface WriteCache {
   readonly heads: Heads
   readonly usage: WaitingUsage
 }
 
 /** Where and when an append is stored. */
-export interface AppendPlace extends Turn {
+export interface AppendPlace extends WriteCache {
   readonly connection: SqliteConnection
   readonly now: number
 }
@@ -68,7 +68,7 @@ export function storeAppend(at: AppendPlace, append: Append, texts: readonly str
     append,
     ...(known === undefined || isPast(known, at.now) ? readHead(at, append) : { head: known, over: null }),
   }
-  const decision = decide(standingOf(member), append, at.now)
+  const decision = decideAppend(standingOf(member), append, at.now)
   heads.delete(channel)
   if (decision.ok) {
     const { result, head } = write(member, texts, decision.jobs)
@@ -102,7 +102,7 @@ function isPast({ expiresAt }: Head, now: number): boolean {
   return expiresAt !== null && expiresAt <= now
 }
 
-function standingOf(member: Member): Standing<StoredJob> {
+function standingOf(member: Member): StoredState<StoredJob> {
   const { connection, append, head, over } = member
   const latest = head?.latest ?? null
   return {
@@ -224,7 +224,7 @@ function changeJob(
   if (change.kind === 'rest') {
     const { result } = change
     connection.run(jobSql.restJob, before.key, after.status, after.endedAt, jsonText(result))
-    // What comes next may be a person's answer or another turn, in an hour or never: it is not worth the memory until then.
+    // The next write may be a person's answer or another run, in an hour or never: do not use the memory until then.
     return { row: { ...jobOf(after, append), result }, stored: null }
   }
   if (change.kind === 'progress' || after.owner !== before.owner) takeJob(connection, after)

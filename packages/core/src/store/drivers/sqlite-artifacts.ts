@@ -1,6 +1,6 @@
 /** The index of artifacts of the embedded store. */
 import { type ArtifactRecords, artifactEntry } from '../artifact-records.ts'
-import { placeOf } from '../cursor.ts'
+import { pageStart } from '../cursor.ts'
 import { entryOf } from '../entry-text.ts'
 import { artifactSql } from '../sql/artifacts.ts'
 import type { Row } from './sqlite-rows.ts'
@@ -11,7 +11,7 @@ export function artifactMethods(session: SqliteSession): ArtifactRecords {
   return {
     listArtifacts: (database, conversation, { limit, after, run, agent }) =>
       session.read(({ get, all }) => {
-        const last = after === null ? null : placeOf(get(artifactSql.artifactPlace, database, conversation, after))
+        const last = after === null ? null : pageStart(get(artifactSql.artifactPlace, database, conversation, after))
         const from = (last?.seq as number | undefined) ?? 0
         const wanted = [database, conversation, from, run, agent, limit, session.now()]
         return all(artifactSql.listArtifacts, ...wanted).map(entryIn)

@@ -1,5 +1,5 @@
 /** Interruptions of the embedded store: looked up and listed. */
-import { placeOf } from '../cursor.ts'
+import { pageStart } from '../cursor.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import type { Store } from '../store.ts'
 import { interruptionRow } from './sqlite-rows.ts'
@@ -24,7 +24,8 @@ export function interruptionMethods(session: SqliteSession): InterruptionMethods
     listInterruptions: (database, page) =>
       session.read((connection) => {
         const { after } = page
-        const last = after === null ? null : placeOf(connection.get(interruptionSql.findInterruption, database, after))
+        const last =
+          after === null ? null : pageStart(connection.get(interruptionSql.findInterruption, database, after))
         const range = [database, (last?.number as number | undefined) ?? 0, page.limit] as const
         return connection.all(...listing(page, range)).map(interruptionRow)
       }),

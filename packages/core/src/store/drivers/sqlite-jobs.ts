@@ -1,5 +1,5 @@
 /** Jobs of the embedded store: looked up, claimed, renewed and released. */
-import { placeOf } from '../cursor.ts'
+import { pageStart } from '../cursor.ts'
 import { claimedJob } from '../job-change.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
@@ -43,7 +43,7 @@ function readMethods(session: SqliteSession): ReadMethods {
       }),
     listTasks: (database, { limit, after, live, of = null }) =>
       session.read(({ get, tuples }) => {
-        const last = after === null ? null : placeOf(get(jobSql.findJob, database, after))
+        const last = after === null ? null : pageStart(get(jobSql.findJob, database, after))
         const range = [database, last?.created_at ?? Number.MAX_SAFE_INTEGER, after ?? '', limit] as const
         if (of === null) {
           const { listTasks, listLiveTasks, listEndedTasks } = jobSql
@@ -60,7 +60,7 @@ function readMethods(session: SqliteSession): ReadMethods {
 /** The key of a run of the conversation with that number. */
 function runKey(found: readonly unknown[] | null, number: number | null): number {
   const key = found?.[0] as number | undefined
-  return placeOf(key !== undefined && conversationOfKey(key) === number ? key : null)
+  return pageStart(key !== undefined && conversationOfKey(key) === number ? key : null)
 }
 
 function leaseMethods(session: SqliteSession): LeaseMethods {

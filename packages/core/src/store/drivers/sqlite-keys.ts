@@ -1,5 +1,5 @@
 /** API keys of the embedded store. */
-import { placeOf } from '../cursor.ts'
+import { pageStart } from '../cursor.ts'
 import type { KeyRecords } from '../keys.ts'
 import { keySql } from '../sql/keys.ts'
 import { jsonText, keyRow } from './sqlite-rows.ts'
@@ -17,7 +17,7 @@ export function keyMethods(session: SqliteSession): KeyRecords {
       ),
     listKeys: (database, { limit, after }) =>
       session.read(({ get, all }) => {
-        const above = after === null ? Number.MAX_SAFE_INTEGER : placeOf(get(keySql.keyPlace, database, after)).number
+        const above = after === null ? Number.MAX_SAFE_INTEGER : pageStart(get(keySql.keyPlace, database, after)).number
         return all(keySql.listKeys, database, above as number, limit).map(keyRow)
       }),
     putKey: (row) =>

@@ -1,9 +1,9 @@
 /** Conversations and entries of the embedded store: appended, read, listed, deleted. */
-import { placeOf } from '../cursor.ts'
+import { pageStart } from '../cursor.ts'
 import { entryOf, entryText } from '../entry-text.ts'
 import { logSql } from '../sql/log.ts'
 import type { JobRow, Store } from '../store.ts'
-import { storeAppend, type Turn } from './sqlite-append.ts'
+import { storeAppend, type WriteCache } from './sqlite-append.ts'
 import { sweepContents } from './sqlite-contents.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { conversationRow, listedConversation } from './sqlite-rows.ts'
@@ -24,7 +24,7 @@ export function logMethods(session: SqliteSession): LogMethods {
     async append(append) {
       const texts = append.entries.map(entryText) // an entry that JSON cannot hold fails here, without the group
       const result = await session.write(
-        (connection, turn) => storeAppend({ connection, ...turn, now: session.now() }, append, texts),
+        (connection, cache) => storeAppend({ connection, ...cache, now: session.now() }, append, texts),
         true,
       )
       if (!result.ok) return result
@@ -41,7 +41,7 @@ export function logMethods(session: SqliteSession): LogMethods {
       }),
     listConversations: (database, { limit, after, agent, createdBy, participant = null }) =>
       session.read(({ get, all }) => {
-        const last = after === null ? null : placeOf(get(logSql.findConversation, database, after))
+        const last = after === null ? null : pageStart(get(logSql.findConversation, database, after))
         const below = (last?.number as number | undefined) ?? Number.MAX_SAFE_INTEGER
         const values = [database, below, agent, limit, session.now()] as const
         const rows =
@@ -62,7 +62,7 @@ export function logMethods(session: SqliteSession): LogMethods {
     async sweepConversations(limit) {
       const isDue = await session.read(({ get }) => get(logSql.goneConversations, session.now(), 1) !== null)
       if (!isDue) return []
-      const gone = await session.write((connection, turn) => sweep(connection, turn, { now: session.now(), limit }))
+      const gone = await session.write((connection, cache) => sweep(connection, cache, { now: session.now(), limit }))
       await sweepContents(session, released)
       return gone
     },
@@ -77,7 +77,7 @@ export function logMethods(session: SqliteSession): LogMethods {
 
 function sweep(
   connection: SqliteConnection,
-  { usage }: Turn,
+  { usage }: WriteCache,
   { now, limit }: { readonly now: number; readonly limit: number },
 ): { database: string; id: string }[] {
   return connection.all(logSql.goneConversations, now, limit).map(({ number, database, id }) => {

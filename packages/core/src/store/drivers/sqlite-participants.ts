@@ -1,5 +1,5 @@
 /** Who takes part in conversations of the embedded store. */
-import { placeOf } from '../cursor.ts'
+import { pageStart } from '../cursor.ts'
 import { participantSql } from '../sql/participants.ts'
 import type { Store } from '../store.ts'
 import { participantRow } from './sqlite-participant-rows.ts'
@@ -12,7 +12,7 @@ export function participantMethods(session: SqliteSession): Pick<Store, 'listPar
     listParticipants: (database, conversation, { after, limit }) =>
       session.read(({ get, all }) => {
         const at = [database, conversation] as const
-        const last = after === null ? null : placeOf(get(getParticipant, ...at, after, session.now()))
+        const last = after === null ? null : pageStart(get(getParticipant, ...at, after, session.now()))
         const position = (last?.position as number | undefined) ?? -1
         return all(listParticipants, ...at, position, limit, session.now()).map(participantRow)
       }),

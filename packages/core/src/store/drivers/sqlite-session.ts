@@ -2,14 +2,14 @@
 import { WitanError } from '@witan/protocol'
 import { openConnection, type SqliteConnection, type SqliteSettings } from './sqlite-connection.ts'
 import { unavailable } from './sqlite-error.ts'
-import type { Turn } from './sqlite-append.ts'
+import type { WriteCache } from './sqlite-append.ts'
 import { CommitGroup } from './sqlite-group.ts'
 import { WaitingUsage } from './sqlite-usage-rows.ts'
 
 interface Opened {
   readonly connection: SqliteConnection
   readonly group: CommitGroup
-  readonly turn: Turn
+  readonly cache: WriteCache
 }
 
 /** A session from `open` to `close`. Before and after, everything is rejected with `STORE_UNAVAILABLE`. */
@@ -38,17 +38,17 @@ export class SqliteSession {
   async #open(): Promise<void> {
     const connection = await openConnection(this.#settings)
     this.atWork.clear()
-    const turn: Turn = { heads: new Map(), usage: new WaitingUsage() }
+    const cache: WriteCache = { heads: new Map(), usage: new WaitingUsage() }
     const group = new CommitGroup(connection, {
       alone: () => this.atWork.size < 2,
-      begin: () => turn.usage.begin(),
-      end: () => turn.usage.end(connection),
+      begin: () => cache.usage.begin(),
+      end: () => cache.usage.end(connection),
       undo() {
-        turn.heads.clear()
-        turn.usage.undo()
+        cache.heads.clear()
+        cache.usage.undo()
       },
     })
-    this.#opened = { connection, group, turn }
+    this.#opened = { connection, group, cache }
   }
 
   #use(): Opened {
@@ -57,10 +57,10 @@ export class SqliteSession {
   }
 
   /** Reads committed rows. */
-  async read<Value>(work: (connection: SqliteConnection, turn: Turn) => Value): Promise<Value> {
-    const { connection, turn } = this.#use()
+  async read<Value>(work: (connection: SqliteConnection, cache: WriteCache) => Value): Promise<Value> {
+    const { connection, cache } = this.#use()
     try {
-      return work(connection, turn)
+      return work(connection, cache)
     } catch (error) {
       throw unavailable(error)
     }
@@ -70,11 +70,14 @@ export class SqliteSession {
    * Runs `work` in one transaction with the other writes of this turn. Resolves when it is durable. An append may use the
    * `heads` that earlier appends left; any other write clears them, and so does a rollback.
    */
-  async write<Value>(work: (connection: SqliteConnection, turn: Turn) => Value, isAppend = false): Promise<Value> {
-    const { connection, group, turn } = this.#use()
+  async write<Value>(
+    work: (connection: SqliteConnection, cache: WriteCache) => Value,
+    isAppend = false,
+  ): Promise<Value> {
+    const { connection, group, cache } = this.#use()
     return group.write(() => {
-      if (!isAppend) turn.heads.clear()
-      return work(connection, turn)
+      if (!isAppend) cache.heads.clear()
+      return work(connection, cache)
     })
   }
 
@@ -82,8 +85,8 @@ export class SqliteSession {
   async close(): Promise<void> {
     await this.#opening?.catch(() => {})
     if (this.#opened !== null) {
-      const { connection, group, turn } = this.#opened
-      if (!turn.usage.isEmpty) group.write(() => turn.usage.addUp(connection)).catch(() => {})
+      const { connection, group, cache } = this.#opened
+      if (!cache.usage.isEmpty) group.write(() => cache.usage.addUp(connection)).catch(() => {})
     }
     this.#opened?.group.close()
     this.#opened?.connection.close()

@@ -1,6 +1,6 @@
 /** Conformance of stores: tasks, queued until they have an owner, and listed over all conversations. */
 import assert from 'node:assert/strict'
-import type { Reading } from '../../identity/rights.ts'
+import type { ReadLimit } from '../../identity/rights.ts'
 import type { JobRow, Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
 import {
@@ -148,7 +148,7 @@ function checkQueue(check: Check): void {
 async function tasks(
   store: Store,
   limit: number,
-  of: boolean | null | { live: boolean | null; of: Reading | null },
+  of: boolean | null | { live: boolean | null; of: ReadLimit | null },
 ): Promise<readonly string[]> {
   const filter = typeof of === 'object' && of !== null ? of : { live: of }
   const ids: string[] = []
@@ -191,7 +191,7 @@ function checkTaskLists(check: Check): void {
       for (const [index, conversation] of [own, joined, foreign, own, joined, foreign].entries())
         made.push(await addJob(store, { id: `t${index}`, kind: 'task', in: conversation, at: 100 + index }))
       await store.append(change(made[0] as JobRow, rest('t0')))
-      const list = async (of: Reading | null, live: boolean | null = null) =>
+      const list = async (of: ReadLimit | null, live: boolean | null = null) =>
         (await tasks(store, 2, { live, of })).join(' ')
       const nobody = { createdBy: null, participant: null }
       assert.equal(await list(null), 't5 t4 t3 t2 t1 t0')

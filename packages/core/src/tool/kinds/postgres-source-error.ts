@@ -1,6 +1,6 @@
 /** Errors between a query source and PostgreSQL, described without connection strings or values. */
 import type { QueryFailure } from '../source.ts'
-import { DECLARE, PREPARE, Refusal } from './postgres-source-read.ts'
+import { DECLARE, PREPARE, QueryRefusal } from './postgres-source-read.ts'
 import { StatementError } from './postgres-source-session.ts'
 
 /** A failure, and whether the query itself is at fault and would fail again. */
@@ -56,7 +56,7 @@ export function unreached(error: unknown): QueryFailure {
 /** Why a query failed after it had a connection. `names` are the names of `$1`, `$2`, … */
 export function explain(error: unknown, names: readonly string[], timeoutMs: number): Explained {
   const { code, message = '', position } = causeOf(error)
-  if (error instanceof Refusal) {
+  if (error instanceof QueryRefusal) {
     const { word } = error
     return { failure: failure(error.reason, error.message), isVerdict: true, ...(word === undefined ? {} : { word }) }
   }

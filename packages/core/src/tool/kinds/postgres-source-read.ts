@@ -4,26 +4,26 @@
  */
 import { distinctNames, namedRows, rowTaker } from '../query-rows.ts'
 import type { BoundQuery, QueryFailureReason, QueryRows } from '../source.ts'
-import { type Answer, type Session, StatementError, send } from './postgres-source-session.ts'
+import { type ServerRows, type Session, StatementError, send } from './postgres-source-session.ts'
 import { effectDetail, HARMLESS, type PostgresText } from './postgres-source-text.ts'
 import {
   fromOutput,
   isJsonType,
   isKnownType,
   type ListType,
-  type ParameterType,
+  type InferredType,
   type PostgresInput,
   toInput,
 } from './postgres-source-values.ts'
 
 /** What the server reported about query texts and types, cached for the lifetime of a source. */
 export interface Learnt {
-  readonly parameters: Map<string, readonly ParameterType[]>
+  readonly parameters: Map<string, readonly InferredType[]>
   readonly lists: Map<number, ListType>
 }
 
 /** The query or its values are at fault. The message contains no value; `word` is the word at fault. */
-export class Refusal extends Error {
+export class QueryRefusal extends Error {
   readonly reason: QueryFailureReason
   readonly word: string | undefined
   constructor(reason: QueryFailureReason, detail: string, word?: string) {
@@ -86,24 +86,24 @@ export async function read(
   return await fetchRows(session, learnt)
 }
 
-async function learn(session: Session, text: PostgresText): Promise<readonly ParameterType[]> {
+async function learn(session: Session, text: PostgresText): Promise<readonly InferredType[]> {
   await send(session, PREPARE + text.statement)
   const { rows } = await send(session, PARAMETERS)
   await send(session, 'deallocate witan_query')
   const denied = await send(session, DENIED, [text.calls, HARMLESS])
   const [name] = denied.rows[0] ?? []
-  if (typeof name === 'string') throw new Refusal('not-read-only', effectDetail(name), name)
+  if (typeof name === 'string') throw new QueryRefusal('not-read-only', effectDetail(name), name)
   return rows.map(([oid, category]) => ({ isList: category === 'A', isJson: isJsonType(Number(oid)) }))
 }
 
 function inputOf(
   { name, bindings }: { readonly name: string; readonly bindings: BoundQuery['bindings'] },
-  type: ParameterType = { isList: false, isJson: false },
+  type: InferredType = { isList: false, isJson: false },
 ): PostgresInput {
   const value = bindings.get(name)
-  if (value === undefined) throw new Refusal('unbound', `\`$${name}\` has no value; NULL must be given as null.`)
+  if (value === undefined) throw new QueryRefusal('unbound', `\`$${name}\` has no value; NULL must be given as null.`)
   const made = toInput(name, value, type)
-  if ('refused' in made) throw new Refusal('unfit', made.refused)
+  if ('refused' in made) throw new QueryRefusal('unfit', made.refused)
   return made.input
 }
 
@@ -131,7 +131,7 @@ async function fetchRows(session: Session, learnt: Learnt): Promise<QueryRows> {
 }
 
 /** The next rows; undefined if they are too large to read at all. */
-async function fetch(session: Session, count: number): Promise<Answer | undefined> {
+async function fetch(session: Session, count: number): Promise<ServerRows | undefined> {
   try {
     return await send(session, `fetch ${count} from witan_rows`)
   } catch (error) {
@@ -141,7 +141,7 @@ async function fetch(session: Session, count: number): Promise<Answer | undefine
 }
 
 /** Looks up which columns are lists, and the types of their items; then again for list types of the items. */
-async function learnLists(session: Session, { fields }: Answer, { lists }: Learnt): Promise<void> {
+async function learnLists(session: Session, { fields }: ServerRows, { lists }: Learnt): Promise<void> {
   const unknown = fields.map(({ dataTypeID }) => dataTypeID).filter((oid) => !isKnownType(oid) && !lists.has(oid))
   if (unknown.length === 0) return
   const { rows } = await send(session, LISTS, [[...new Set(unknown)]])

@@ -10,12 +10,12 @@ import type { QuerySource } from '../source.ts'
 import { createPostgresSource, type PostgresSourceOptions } from './postgres-source.ts'
 import { unreached } from './postgres-source-error.ts'
 import { DECLARE } from './postgres-source-read.ts'
-import { begin, cut, giveBack, openPool, send } from './postgres-source-session.ts'
+import { beginSession, cut, releaseSession, openPool, send } from './postgres-source-session.ts'
 
 const SCHEMA = `create table users (id integer primary key, name text); insert into users values (1, 'Ada');
   create sequence counter;
   create function grow() returns bigint language sql volatile as $$ insert into users values (9, 'x') returning id $$;
-  create function free() returns text language plpgsql volatile as $$ begin
+  create function free() returns text language plpgsql volatile as $$ beginSession
     perform set_config('default_transaction_read_only', 'off', false); set transaction read write;
     insert into users values (9, 'x'); return ''; end $$`
 const RUNAWAY = 'select count(*) from generate_series(1, 100000000000) as runaway'
@@ -88,19 +88,19 @@ describe('connections of a PostgreSQL source', () => {
     const expected = await state()
     let passed = 0
     for (const sql of attacks) {
-      const session = await begin(pool, settings())
+      const session = await beginSession(pool, settings())
       try {
         await send(session, DECLARE + sql)
         await send(session, 'fetch 10 from witan_rows')
         passed += 1
       } catch {}
-      await giveBack(session)
+      await releaseSession(session)
       assert.deepEqual(await state(), expected, sql)
-      const next = await begin(pool, settings())
+      const next = await beginSession(pool, settings())
       const kept = `select current_setting('default_transaction_read_only') || ' ' || current_setting('statement_timeout')
         || ' ' || current_setting('search_path') || ' ' || current_setting('role')`
       assert.deepEqual((await send(next, kept)).rows, [['on 5s "$user", public none']], sql)
-      await giveBack(next)
+      await releaseSession(next)
     }
     assert.ok(passed >= 3, 'settings and notifications pass, and the rollback takes them back')
     assert.equal(pool.totalCount, 1)
@@ -109,21 +109,21 @@ describe('connections of a PostgreSQL source', () => {
   test('a row too large for memory never gets there: the connection is cut', async (context) => {
     const pool = await openPool(settings())
     context.after(() => pool.end())
-    const session = await begin(pool, settings())
+    const session = await beginSession(pool, settings())
     await assert.rejects(send(session, `select repeat('x', 40000000)`))
     assert.ok(session.isFlooded && session.received < 20_000_000)
-    await giveBack(session)
+    await releaseSession(session)
     assert.equal(pool.totalCount, 0)
   })
 
   test('a second statement is refused by the protocol', async (context) => {
     const pool = await openPool(settings())
     context.after(() => pool.end())
-    const session = await begin(pool, settings())
+    const session = await beginSession(pool, settings())
     await assert.rejects(send(session, 'select 1; select 2'), (error: Error) =>
       /cannot insert multiple commands/.test(String(error.cause)),
     )
-    await giveBack(session)
+    await releaseSession(session)
   })
 
   test('nothing is opened before the first query, four at most, and nothing stays behind on them', async (context) => {
@@ -153,7 +153,7 @@ describe('connections of a PostgreSQL source', () => {
   test('a connection that is cut in a query ends it in the server', async (context) => {
     const pool = await openPool(settings())
     context.after(() => pool.end())
-    const session = await begin(pool, settings())
+    const session = await beginSession(pool, settings())
     const running = send(session, RUNAWAY).catch((error: Error) => error)
     await until(async () => (await connections()).some(({ state }) => state === 'active'))
     await cut(session)

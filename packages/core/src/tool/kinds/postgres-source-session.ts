@@ -23,7 +23,7 @@ export interface Session {
 }
 
 /** Cells as the server writes them, by column. */
-export interface Answer {
+export interface ServerRows {
   readonly rows: readonly (readonly (string | null)[])[]
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[]
 }
@@ -71,7 +71,7 @@ export async function openPool(settings: PostgresSettings): Promise<Pool> {
 }
 
 /** A connection in a new read-only transaction. A connection that was lost while idle is replaced; a new one must work. */
-export async function begin(pool: Pool, settings: PostgresSettings): Promise<Session> {
+export async function beginSession(pool: Pool, settings: PostgresSettings): Promise<Session> {
   for (;;) {
     const client = await pool.connect()
     const known = sessions.get(client)
@@ -123,7 +123,7 @@ async function beginReading(session: Session): Promise<void> {
 }
 
 /** Sends one statement by the extended protocol, which refuses a second statement. Returns the cells as text. */
-export async function send(session: Session, text: string, values: readonly unknown[] = []): Promise<Answer> {
+export async function send(session: Session, text: string, values: readonly unknown[] = []): Promise<ServerRows> {
   session.received = 0
   const asText = { getTypeParser: () => (value: string) => value }
   try {
@@ -137,7 +137,7 @@ export async function send(session: Session, text: string, values: readonly unkn
 }
 
 /** Rolls back the transaction and returns the connection to the pool. */
-export async function giveBack(session: Session): Promise<void> {
+export async function releaseSession(session: Session): Promise<void> {
   const { client } = session
   try {
     await within(client, END_LIMIT_MS, () => send(session, 'rollback'))

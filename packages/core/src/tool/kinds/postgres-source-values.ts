@@ -3,7 +3,7 @@ import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
 import type { QueryScalar, QueryValue } from '../source.ts'
 
 /** A parameter's type, as the server infers it from the parameter's position. */
-export interface ParameterType {
+export interface InferredType {
   readonly isList: boolean
   readonly isJson: boolean
 }
@@ -56,7 +56,7 @@ export function isJsonType(oid: number): boolean {
 export function toInput(
   name: string,
   value: QueryValue,
-  type: ParameterType,
+  type: InferredType,
 ): { readonly input: PostgresInput } | { readonly refused: string } {
   if (typeof value === 'object' && value !== null) {
     if (!value.every(isCarried)) return { refused: unfit(name) }

@@ -7,9 +7,9 @@ import type { BoundQuery, QueryCheck, QueryFailure, QueryMistake, QueryResult, Q
 import { explain, failure, late, unreached } from './postgres-source-error.ts'
 import { judge, type Learnt, read } from './postgres-source-read.ts'
 import {
-  begin,
+  beginSession,
   cut,
-  giveBack,
+  releaseSession,
   MAX_CONNECTIONS,
   openPool,
   type PostgresSettings,
@@ -141,7 +141,7 @@ async function inSession<T>(
   if (!('value' in opened)) {
     leave(
       state,
-      opening.then(giveBack, () => undefined),
+      opening.then(releaseSession, () => undefined),
     )
     if (!('error' in opened)) return opened
     rememberUnreached(state, unreached(opened.error))
@@ -149,13 +149,13 @@ async function inSession<T>(
   }
   const session = opened.value
   const end = await firstOf(work(session), { state, signal, limitMs: timeoutMs + GRACE_MS, late: late(timeoutMs) })
-  leave(state, 'stopped' in end ? cut(session) : giveBack(session))
+  leave(state, 'stopped' in end ? cut(session) : releaseSession(session))
   return end
 }
 
 async function open(state: State): Promise<Session> {
   state.pool ??= openPool(state.settings)
-  return await begin(await state.pool, state.settings)
+  return await beginSession(await state.pool, state.settings)
 }
 
 /** Waits for a free connection; returns a failure if the query may not or must not wait any longer. */

@@ -1,7 +1,7 @@
 /** The user tools of an agent: it writes to a person by name, or to all at once, and waits for the replies [T22, T25, Tb08]. */
 import type { AgentData } from '@witan/protocol'
 import type { People } from '../../parameter/person.ts'
-import { asksPeople, handleOf, isRole, type KnownPerson, knownPeople } from '../../parameter/known-people.ts'
+import { asksPeople, aliasOrId, isRole, type KnownPerson, knownPeople } from '../../parameter/known-people.ts'
 import { asking, failed, type Outcome, type ResultOutcome, result } from '../outcome.ts'
 import type { JsonSchema } from '../schema.ts'
 import type { Answer, ArgumentCheck, CallAnswer, Caller, ImmediateTool, Tool, ToolSource } from '../tool.ts'
@@ -122,7 +122,7 @@ function writerOf(by: string | undefined, asked: KnownPerson | undefined, compan
   if (asked === undefined || !isRole(asked) || by?.startsWith('user:') !== true) return null
   const id = by.slice('user:'.length)
   const { agent, people, all } = company
-  return all.find((one) => one.id === id)?.called ?? handleOf(agent, people, id)
+  return all.find((one) => one.id === id)?.called ?? aliasOrId(agent, people, id)
 }
 
 const messageSchema = { type: 'string', description: 'The question or message, complete in itself.' }

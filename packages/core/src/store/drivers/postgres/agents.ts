@@ -2,7 +2,7 @@
 import type { AgentChange, AgentRecords } from '../../../agent/records.ts'
 import { agentSql, replySql } from '../../sql/postgres/agents.ts'
 import type { Store } from '../../store.ts'
-import type { Query } from './statements.ts'
+import type { Statement } from './statements.ts'
 import { agentRow, replyRow } from './rows.ts'
 import { conclude, type PostgresSession } from './session.ts'
 import { jsonText, restored, stored } from './text.ts'
@@ -51,7 +51,7 @@ async function changeAgents(session: PostgresSession, database: string, changes:
   })
 }
 
-function writesOf(database: string, { id, ifRevision, row }: AgentChange): Query[] {
+function writesOf(database: string, { id, ifRevision, row }: AgentChange): Statement[] {
   if (row === null) return [[agentSql.deleteAgent, database, stored(id)]]
   const { revision, source, data, warnings } = row
   const current = ifRevision === 0 ? agentSql.insertAgent : agentSql.updateAgent
@@ -69,7 +69,7 @@ export function replyMethods(session: PostgresSession): ReplyMethods {
     beginReply: (database, row) => beginReply(session, database, row),
     async finishReply(database, { key, at: begun }, reply) {
       const at = [stored(database), stored(key), Math.trunc(begun)] as const
-      const query: Query =
+      const query: Statement =
         reply === null ? [replySql.deleteReply, ...at] : [replySql.finishReply, ...at, reply.status, stored(reply.body)]
       await session.transaction(at[0], ({ commit }) => commit([query]))
     },
@@ -79,10 +79,10 @@ export function replyMethods(session: PostgresSession): ReplyMethods {
 async function beginReply(session: PostgresSession, database: string, row: Parameters<Store['beginReply']>[1]) {
   const [at, key] = [stored(database), stored(row.key)]
   const [madeAt, expiresBefore, lostBefore] = [row.at, row.expiresBefore, row.lostBefore].map(Math.trunc) as Triple
-  const fresh: Query = [replySql.beginReply, at, key, stored(row.digest), madeAt, expiresBefore, lostBefore]
+  const fresh: Statement = [replySql.beginReply, at, key, stored(row.digest), madeAt, expiresBefore, lostBefore]
   return session.work(async (mayBeDone) => {
     for (;;) {
-      const queries: Query[] = [fresh, [replySql.getReply, at, key], [replySql.sweepReplies, at, expiresBefore]]
+      const queries: Statement[] = [fresh, [replySql.getReply, at, key], [replySql.sweepReplies, at, expiresBefore]]
       const [made = [], found = []] = await session.connection.run({ database: at }, queries, {
         pool: 'write',
         confirms: mayBeDone,

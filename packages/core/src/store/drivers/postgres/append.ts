@@ -5,7 +5,7 @@ import { contentSql } from '../../sql/postgres/contents.ts'
 import type { AppendResult } from '../../store.ts'
 import type { Transaction } from './connection.ts'
 import { inDoubt } from './error.ts'
-import type { Query, Row } from './statements.ts'
+import type { Statement, Row } from './statements.ts'
 import { conclude, type PostgresSession } from './session.ts'
 import { restored, stored } from './text.ts'
 import { apply, createBatch, type Batch, expired, type GroupMember, layOut } from './working.ts'
@@ -62,10 +62,10 @@ export function storeGroup(session: PostgresSession, group: Group): Promise<Stor
 async function readGroup(transaction: Transaction, { database, members }: Group, evidence: Evidence | null) {
   const names = namesOf(members)
   const at = stored(database)
-  const queries: Query[] = [[readSql.lockConversations, at, names.conversations]]
+  const queries: Statement[] = [[readSql.lockConversations, at, names.conversations]]
   if (names.runsIn.length > 0) queries.push([readSql.lockJobs, at, names.jobs, names.runsIn])
   else queries.push([readSql.lockNamedJobs, at, names.jobs])
-  const add = (query: Query) => queries.push(query) - 1
+  const add = (query: Statement) => queries.push(query) - 1
   const interruptionsAt =
     names.interruptions.length > 0 ? add([readSql.lockInterruptions, at, names.interruptions]) : -1
   const repliesAt = names.keys.length > 0 ? add([readSql.lockReplies, at, names.keys]) : -1
@@ -77,7 +77,7 @@ async function readGroup(transaction: Transaction, { database, members }: Group,
   return { batch, isStored: evidence !== null && isEvident(evidence, rows.at(-1) ?? []) }
 }
 
-function evidenceQuery(database: string, evidence: Evidence): Query {
+function evidenceQuery(database: string, evidence: Evidence): Statement {
   return evidence.kind === 'mark'
     ? [readSql.readMark, database, evidence.id]
     : [readSql.readEvidence, database, stored(evidence.conversation), evidence.seq]

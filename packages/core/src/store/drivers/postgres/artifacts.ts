@@ -1,10 +1,10 @@
 /** The index of artifacts on PostgreSQL. */
 import { type ArtifactRecords, type ArtifactRow, artifactEntry } from '../../artifact-records.ts'
-import { placeOf } from '../../cursor.ts'
+import { pageStart } from '../../cursor.ts'
 import { entryOf } from '../../entry-text.ts'
 import { artifactSql } from '../../sql/postgres/artifacts.ts'
 import type { PostgresSession } from './session.ts'
-import type { Query, Row } from './statements.ts'
+import type { Statement, Row } from './statements.ts'
 import { restored, stored } from './text.ts'
 
 /** The methods of a store that find artifacts. */
@@ -14,7 +14,7 @@ export function artifactMethods(session: PostgresSession): ArtifactRecords {
       const at = [stored(database), stored(conversation)] as const
       const last =
         after === null ? null : await session.read(database, [artifactSql.artifactPlace, ...at, stored(after)])
-      const from = last === null ? 0 : (placeOf(last[0]?.[0]).seq as number)
+      const from = last === null ? 0 : (pageStart(last[0]?.[0]).seq as number)
       const wanted = [run, agent].map((value) => (value === null ? null : stored(value)))
       const [rows = []] = await session.read(database, [artifactSql.listArtifacts, ...at, from, ...wanted, limit])
       return rows.map(entryIn)
@@ -34,7 +34,7 @@ function entryIn({ text, seq }: Row) {
 export function insertArtifacts(
   database: string,
   rows: readonly (ArtifactRow & { readonly conversation: string })[],
-): Query[] {
+): Statement[] {
   if (rows.length === 0) return []
   const texts = [
     rows.map(({ id }) => stored(id)),

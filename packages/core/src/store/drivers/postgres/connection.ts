@@ -5,16 +5,16 @@ import { writeSql } from '../../sql/postgres/append.ts'
 import { steady } from './clock.ts'
 import { isSilence, troubleOf } from './error.ts'
 import type { ConnectionSettings } from './settings.ts'
-import { createStatements, type Place, type Query, type Row, type Statements } from './statements.ts'
+import { createStatements, type TransactionScope, type Statement, type Row, type Statements } from './statements.ts'
 
 /** An open transaction. */
 export interface Transaction {
   /** The server's time when it began, known after the first reply. */
   now(): number
   /** Sends all statements together and returns the rows of each, in order. */
-  send(queries: readonly Query[]): Promise<readonly (readonly Row[])[]>
+  send(queries: readonly Statement[]): Promise<readonly (readonly Row[])[]>
   /** Sends these and the commit together. If it throws without an SQLSTATE, it is unknown whether the commit happened. */
-  commit(queries: readonly Query[]): Promise<readonly (readonly Row[])[]>
+  commit(queries: readonly Statement[]): Promise<readonly (readonly Row[])[]>
 }
 
 /** Options of a transaction. */
@@ -62,7 +62,7 @@ export class PostgresConnection {
   }
 
   /** A transaction whose statements are all known: one round trip. */
-  async run(place: Place, queries: readonly Query[], options: TransactionOptions = {}) {
+  async run(place: TransactionScope, queries: readonly Statement[], options: TransactionOptions = {}) {
     return this.#use(options, async (client) => {
       const first = this.#statements.begin(place, options)
       const last = this.#statements.all(confirmationOf(options))
@@ -74,14 +74,14 @@ export class PostgresConnection {
 
   /** A transaction that reads before it writes. Rolled back unless `work` commits. */
   async transaction<Result>(
-    place: Place,
+    place: TransactionScope,
     work: (transaction: Transaction) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
     return this.#use({ pool: 'write', ...options }, async (client) => {
       let state: 'new' | 'open' | 'over' = 'new'
       let now = 0
-      const send = async (queries: readonly Query[], end: readonly string[]) => {
+      const send = async (queries: readonly Statement[], end: readonly string[]) => {
         const first = state === 'new' ? this.#statements.begin(place, options) : []
         state = end.length === 0 ? 'open' : 'over'
         const results = await this.#send(client, [...first, ...this.#statements.all(queries), ...end], options)
@@ -104,7 +104,7 @@ export class PostgresConnection {
   }
 
   /** A statement outside any transaction and role, such as a notice. */
-  async single(query: Query, options: UseOptions = {}): Promise<readonly Row[]> {
+  async single(query: Statement, options: UseOptions = {}): Promise<readonly Row[]> {
     const parts = this.#statements.all([query])
     return this.#use(options, async (client) => (await this.#send(client, parts, {}))[0]?.rows ?? [])
   }
@@ -134,7 +134,7 @@ export class PostgresConnection {
   #cancel(client: PoolClient): void {
     const { processID } = client as PoolClient & { readonly processID: number | null }
     if (processID === null) return
-    const cancel: Query = ['select pg_cancel_backend($1)', processID]
+    const cancel: Statement = ['select pg_cancel_backend($1)', processID]
     this.single(cancel, { isSpared: true }).catch(() => {})
   }
 
@@ -184,7 +184,7 @@ interface UseOptions extends Pick<TransactionOptions, 'pool'> {
 }
 
 /** The write that confirms earlier commits; empty if none is in doubt. */
-function confirmationOf({ confirms = false }: TransactionOptions): readonly Query[] {
+function confirmationOf({ confirms = false }: TransactionOptions): readonly Statement[] {
   return confirms ? [[writeSql.confirm]] : []
 }
 

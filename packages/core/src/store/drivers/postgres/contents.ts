@@ -2,7 +2,7 @@
 import { contentSql } from '../../sql/postgres/contents.ts'
 import type { ContentUse, Store, StoredContent } from '../../store.ts'
 import type { PostgresSession } from './session.ts'
-import type { Query, Row } from './statements.ts'
+import type { Statement, Row } from './statements.ts'
 import { restored, stored } from './text.ts'
 
 /** The methods of a store that are about content. */
@@ -15,7 +15,7 @@ export function contentMethods(session: PostgresSession): Pick<Store, 'putConten
     },
     async readContent(database, conversation, digest) {
       const at = stored(database)
-      const query: Query = [contentSql.readContent, at, stored(conversation), stored(digest)]
+      const query: Statement = [contentSql.readContent, at, stored(conversation), stored(digest)]
       const [rows = []] = await session.read(at, query)
       return rows[0] === undefined ? null : contentOf(rows[0])
     },
@@ -26,7 +26,7 @@ export function contentMethods(session: PostgresSession): Pick<Store, 'putConten
 const putMs = 60_000
 
 /** Stores content that is not there yet. */
-export function putContent(database: string, { digest, bytes }: Pick<StoredContent, 'digest' | 'bytes'>): Query {
+export function putContent(database: string, { digest, bytes }: Pick<StoredContent, 'digest' | 'bytes'>): Statement {
   const { buffer, byteOffset, byteLength } = bytes
   return [contentSql.putContent, database, stored(digest), Buffer.from(buffer, byteOffset, byteLength)]
 }
@@ -45,7 +45,7 @@ export function contentOf({ digest, bytes, media_type: mediaType, name }: Row): 
 export function useContents(
   database: string,
   uses: readonly (ContentUse & { readonly conversation: string })[],
-): Query[] {
+): Statement[] {
   if (uses.length === 0) return []
   const digests = uses.map(({ digest }) => stored(digest))
   const names = uses.map(({ name }) => (name === null ? null : stored(name)))

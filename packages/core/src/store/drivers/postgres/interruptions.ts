@@ -1,5 +1,5 @@
 /** Interruptions on PostgreSQL: looked up and listed. Appends open and settle them. */
-import { placeOf } from '../../cursor.ts'
+import { pageStart } from '../../cursor.ts'
 import { interruptionSql, listInterruptions } from '../../sql/postgres/interruptions.ts'
 import type { Store } from '../../store.ts'
 import type { Value } from './statements.ts'
@@ -28,7 +28,7 @@ export function interruptionMethods(session: PostgresSession): InterruptionMetho
       const at = stored(database)
       const { interruptionPlace } = interruptionSql
       const last = after === null ? null : await session.read(database, [interruptionPlace, at, stored(after)])
-      const above = last === null ? 0 : placeOf(last[0]?.[0]).number
+      const above = last === null ? 0 : pageStart(last[0]?.[0]).number
       const { sql, values } = listInterruptions(page)
       const filter = values.map((value): Value => {
         if (value === null) return null

@@ -1,10 +1,10 @@
 /** Jobs on PostgreSQL: looked up, listed, claimed, renewed and released. */
-import { placeOf } from '../../cursor.ts'
+import { pageStart } from '../../cursor.ts'
 import { jobSql, listTasks as tasksSql, workerSql } from '../../sql/postgres/jobs.ts'
 import { migrations } from '../../sql/postgres/schema.ts'
 import type { RowPage } from '../../row-page.ts'
 import type { HeldJob, JobRow, Store } from '../../store.ts'
-import type { Query, Row } from './statements.ts'
+import type { Statement, Row } from './statements.ts'
 import type { Notices } from './notify.ts'
 import { jobRow } from './rows.ts'
 import type { PostgresSession } from './session.ts'
@@ -53,7 +53,7 @@ export function jobMethods(session: PostgresSession, notices: Notices): JobMetho
   }
 }
 
-async function asWorker(session: PostgresSession, query: Query): Promise<readonly Row[]> {
+async function asWorker(session: PostgresSession, query: Statement): Promise<readonly Row[]> {
   const [rows = []] = await session.writeAsWorker(query)
   return rows
 }
@@ -70,7 +70,7 @@ async function listRuns(
 ): Promise<readonly JobRow[]> {
   const at = [stored(database), stored(conversation)] as const
   const last = after === null ? null : await session.read(database, [jobSql.runPlace, ...at, stored(after)])
-  const place = last === null ? Number.MAX_SAFE_INTEGER : placeOf(last[0]?.[0]).number
+  const place = last === null ? Number.MAX_SAFE_INTEGER : pageStart(last[0]?.[0]).number
   const [rows = []] = await session.read(database, [jobSql.listRuns, ...at, place as number, limit])
   return rows.map(jobRow)
 }
@@ -79,7 +79,7 @@ async function listTasks(session: PostgresSession, database: string, page: Param
   const { limit, after, live, of = null } = page
   const at = stored(database)
   const last = after === null ? null : await session.read(database, [jobSql.taskPlace, at, stored(after)])
-  const place = last === null ? Number.MAX_SAFE_INTEGER : placeOf(last[0]?.[0]).created_at
+  const place = last === null ? Number.MAX_SAFE_INTEGER : pageStart(last[0]?.[0]).created_at
   const reading = of === null ? [] : [of.createdBy, of.participant].map((one) => (one === null ? null : stored(one)))
   const range = [at, place as number, stored(after ?? ''), limit] as const
   const [rows = []] = await session.read(database, [tasksSql(live, of !== null), ...range, ...reading])

@@ -1,5 +1,5 @@
 /** API keys on PostgreSQL. */
-import { placeOf } from '../../cursor.ts'
+import { pageStart } from '../../cursor.ts'
 import type { KeyRecords, KeyRow, KeyUse } from '../../keys.ts'
 import { keySql } from '../../sql/postgres/keys.ts'
 import { keyRow } from './rows.ts'
@@ -19,7 +19,7 @@ export function keyMethods(session: PostgresSession): KeyRecords {
     async listKeys(database, { limit, after }) {
       const at = stored(database)
       const last = after === null ? null : await session.read(at, [keySql.keyPlace, at, stored(after)])
-      const above = last === null ? lastNumber : (placeOf(last[0]?.[0]).number as number)
+      const above = last === null ? lastNumber : (pageStart(last[0]?.[0]).number as number)
       const [rows = []] = await session.read(at, [keySql.listKeys, at, above, limit])
       return rows.map(keyRow)
     },

@@ -1,5 +1,5 @@
 /** Conversations and their entries on PostgreSQL: appended, read, listed, deleted. */
-import { placeOf } from '../../cursor.ts'
+import { pageStart } from '../../cursor.ts'
 import { entryOf } from '../../entry-text.ts'
 import { listConversations, logSql } from '../../sql/postgres/log.ts'
 import type { Store } from '../../store.ts'
@@ -56,7 +56,7 @@ async function list(session: PostgresSession, database: string, page: Parameters
   const { limit, after, agent, createdBy, participant = null } = page
   const at = stored(database)
   const last = after === null ? null : await session.read(database, [logSql.conversationPlace, at, stored(after)])
-  const below = last === null ? Number.MAX_SAFE_INTEGER : placeOf(last[0]?.[0]).number
+  const below = last === null ? Number.MAX_SAFE_INTEGER : pageStart(last[0]?.[0]).number
   const wanted = [agent, createdBy, participant].filter((value) => value !== null).map(stored)
   const [rows = []] = await session.read(database, [listConversations(page), at, below as number, limit, ...wanted])
   return rows.map(listedConversation)

@@ -70,7 +70,7 @@ function noticeOf(fields: z.infer<typeof textSchema>[number]): Notice {
 }
 
 /** Calls the listener's method for the notice. */
-export function deliver(listener: StoreListener, notice: Notice): void {
+export function callListener(listener: StoreListener, notice: Notice): void {
   if (notice.kind === 'due') listener.due()
   else if (notice.kind === 'appended') listener.appended({ ...notice.at, lastSeq: notice.lastSeq })
   else if (notice.kind === 'gone') listener.gone(notice.at)
@@ -80,7 +80,7 @@ export function deliver(listener: StoreListener, notice: Notice): void {
 const maxWaiting = 2_000
 
 /** Notices to send, in order. */
-export interface Gathered {
+export interface NoticeQueue {
   /** Adds a notice. False if another one already covers it, or too many texts wait. */
   add(notice: Notice): boolean
   /** Takes all notices. */
@@ -88,7 +88,7 @@ export interface Gathered {
 }
 
 /** Keeps only the last append notice per conversation, and one `due` notice. */
-export function gatherNotices(): Gathered {
+export function gatherNotices(): NoticeQueue {
   let waiting: (Notice | null)[] = []
   const places = new Map<string, number>()
   return {

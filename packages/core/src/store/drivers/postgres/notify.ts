@@ -8,7 +8,7 @@ import type { StoreListener } from '../../listener.ts'
 import type { Store } from '../../store.ts'
 import { textOf } from './error.ts'
 import { startListener } from './listener.ts'
-import { deliver, gatherNotices, type Named, type Notice, readText, textsOf } from './notice.ts'
+import { callListener, gatherNotices, type Named, type Notice, readText, textsOf } from './notice.ts'
 import { createOpener, createSealer, mostSealed, type Opened } from './seal.ts'
 import type { PostgresSession } from './session.ts'
 import { startWatch } from './watch.ts'
@@ -95,7 +95,7 @@ export function createNotices(settings: NoticeSettings): Notices {
 }
 
 function deliverAll(listeners: Iterable<{ readonly listener: StoreListener }>, notice: Notice): void {
-  for (const { listener } of listeners) deliver(listener, notice)
+  for (const { listener } of listeners) callListener(listener, notice)
 }
 
 /** Opens received notices, and tracks whether any can be opened. */

@@ -1,19 +1,19 @@
 /** Who takes part in conversations on PostgreSQL. */
-import { placeOf } from '../../cursor.ts'
+import { pageStart } from '../../cursor.ts'
 import { participantSql } from '../../sql/postgres/participants.ts'
 import type { ParticipantRow, Store } from '../../store.ts'
 import type { PostgresSession } from './session.ts'
-import type { Query, Row } from './statements.ts'
+import type { Statement, Row } from './statements.ts'
 import { jsonText, restored, stored } from './text.ts'
 
 /** The methods of a store that are about participants. */
 export function participantMethods(session: PostgresSession): Pick<Store, 'listParticipants' | 'getParticipant'> {
-  const read = async (database: string, query: Query) => (await session.read(database, query))[0] ?? []
+  const read = async (database: string, query: Statement) => (await session.read(database, query))[0] ?? []
   return {
     async listParticipants(database, conversation, { after, limit }) {
       const at = [stored(database), stored(conversation)] as const
       const last = after === null ? null : await read(at[0], [participantSql.getParticipant, ...at, stored(after)])
-      const position = last === null ? -1 : (placeOf(last[0]).position as number)
+      const position = last === null ? -1 : (pageStart(last[0]).position as number)
       const rows = await read(at[0], [participantSql.listParticipants, ...at, position, limit])
       return rows.map(participantRow)
     },
@@ -40,7 +40,7 @@ export function participantRow({ person, name, roles, joined_at: joinedAt, left_
 export function setParticipants(
   database: string,
   given: readonly (ParticipantRow & { readonly conversation: string })[],
-): Query[] {
+): Statement[] {
   if (given.length === 0) return []
   const rows = [...new Map(given.map((one) => [`${one.conversation} ${one.user}`, one])).values()]
   const names = rows.map(({ name }) => (name === null ? null : stored(name)))

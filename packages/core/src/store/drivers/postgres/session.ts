@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { createServerClock, type ServerClock, steady } from './clock.ts'
 import type { PostgresConnection, Transaction, TransactionOptions } from './connection.ts'
-import type { Query, Row } from './statements.ts'
+import type { Statement, Row } from './statements.ts'
 import { troubleOf, unavailable } from './error.ts'
 
 /** Limits of retries: how long a server may be unreachable, and how many conflicts there may be. */
@@ -39,12 +39,12 @@ export class PostgresSession {
   }
 
   /** Reads in one transaction and one round trip. Retries after a lost connection. */
-  read(database: string, ...queries: Query[]): Promise<readonly (readonly Row[])[]> {
+  read(database: string, ...queries: Statement[]): Promise<readonly (readonly Row[])[]> {
     return this.work(() => this.connection.run({ database }, queries))
   }
 
   /** Runs fixed statements table-wide, in the worker role. They may run twice if a connection is lost. */
-  writeAsWorker(query: Query) {
+  writeAsWorker(query: Statement) {
     return this.work(() => this.connection.run('worker', [query], { pool: 'write' }))
   }
 

@@ -13,7 +13,7 @@ import { addSnapshot, UsageCount } from '../../usage-count.ts'
 import type { Transaction } from './connection.ts'
 import { insertArtifacts } from './artifacts.ts'
 import { contentOf, putContent, useContents } from './contents.ts'
-import type { Query } from './statements.ts'
+import type { Statement } from './statements.ts'
 import { newMark } from './ids.ts'
 import type { Notices } from './notify.ts'
 import { participantRow, setParticipants } from './participants.ts'
@@ -58,7 +58,7 @@ export function snapshotMethods(session: PostgresSession, notices: Notices): Sna
 async function checkWritable(session: PostgresSession): Promise<void> {
   const database = 'default'
   const id = `trial/${newMark()}`
-  const queries: Query[] = [
+  const queries: Statement[] = [
     ...[...parts(database, trialConversation(database, id, session.clock.now()))].flat(),
     ...deletesOf(database, [id]),
   ]
@@ -73,7 +73,7 @@ async function readSnapshot(
   id: string,
 ): Promise<ConversationSnapshot | null> {
   const at = [stored(database), stored(id)] as const
-  const queries: Query[] = [
+  const queries: Statement[] = [
     [logSql.getConversation, ...at],
     [logSql.readEntries, ...at, 0, null],
     [jobSql.listJobs, ...at],
@@ -145,7 +145,7 @@ async function look({ send }: Transaction, at: string, { row, jobs, interruption
   return { conversation, isOver, isTaken: conversation !== null || others.length > 0 }
 }
 
-function* parts(database: string, snapshot: ConversationSnapshot): Generator<Query[]> {
+function* parts(database: string, snapshot: ConversationSnapshot): Generator<Statement[]> {
   const { row, entries, jobs, interruptions, contents = [], participants = [] } = snapshot
   const batch = createBatch(database, 0)
   arrive(batch, row)

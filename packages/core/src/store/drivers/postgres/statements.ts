@@ -9,10 +9,10 @@ export type Value = string | number | boolean | null | Buffer | readonly (string
 export type Row = Readonly<Record<string, unknown>>
 
 /** A statement with `{s}` for the schema, and its values. */
-export type Query = readonly [sql: string, ...values: Value[]]
+export type Statement = readonly [sql: string, ...values: Value[]]
 
 /** The scope of a transaction: one database (tenant), or table-wide in the worker role. */
-export type Place = { readonly database: string } | 'worker'
+export type TransactionScope = { readonly database: string } | 'worker'
 
 /** Sets the role and the tenant for this transaction only, and selects the server's time. */
 const enter = `select set_config('role', $1, true), set_config('witan.database', $2, true), ${clock} as now`
@@ -20,8 +20,8 @@ const enter = `select set_config('role', $1, true), set_config('witan.database',
 /** Builds the queries for one schema and its roles. */
 export interface Statements {
   /** The two statements with which every transaction begins. */
-  begin(place: Place, options: { readonly snapshot?: boolean }): (string | QueryConfig)[]
-  all(queries: readonly Query[]): QueryConfig[]
+  begin(place: TransactionScope, options: { readonly snapshot?: boolean }): (string | QueryConfig)[]
+  all(queries: readonly Statement[]): QueryConfig[]
 }
 
 /** Gives each statement text one name, used on all connections. */

@@ -3,7 +3,7 @@ import { usageRow } from '../../rows.ts'
 import { usageSql } from '../../sql/postgres/usage.ts'
 import type { UsageRecords, UsageRow } from '../../usage-records.ts'
 import type { PostgresSession } from './session.ts'
-import type { Query } from './statements.ts'
+import type { Statement } from './statements.ts'
 import { restored, stored } from './text.ts'
 
 /** In how many rows the sums of one key and day are kept, so that groups of several processes seldom write the same. */
@@ -22,7 +22,7 @@ export function usageMethods(session: PostgresSession): UsageRecords {
 }
 
 /** Adds to the sums. Rows come sorted; those of one conversation have one writer at a time. */
-export function addUsage(database: string, rows: readonly UsageRow[]): Query[] {
+export function addUsage(database: string, rows: readonly UsageRow[]): Statement[] {
   if (rows.length === 0) return []
   group = (group + 1) % parts
   const part = (process.pid + group) % parts

@@ -1,7 +1,7 @@
 /** The batch of a group of appends: rows read under lock, changed in memory member by member, then written back together. */
 import { type ArtifactRow, artifactRows } from '../../artifact-records.ts'
 import { hide } from '../../hide.ts'
-import { decide, type Planned, type Standing } from '../../refusal.ts'
+import { decideAppend, type Planned, type StoredState } from '../../refusal.ts'
 import type {
   Append,
   AppendResult,
@@ -151,7 +151,7 @@ export function apply(batch: Batch, member: GroupMember): AppendResult {
   const found = batch.conversations.get(id)
   const isOver = found !== undefined && isPast(batch, found)
   const conversation = isOver ? undefined : found
-  const decision = decide(standingOf(batch, { id, conversation, isOver }), append, batch.now)
+  const decision = decideAppend(standingOf(batch, { id, conversation, isOver }), append, batch.now)
   if (!decision.ok) return refused(batch, decision.reason, decision.job)
   if (isOver) purge(batch, id)
   return store(batch, {
@@ -174,7 +174,7 @@ interface Place {
 function standingOf(
   { jobs, runs, interruptions, held, contents }: Batch,
   { id, conversation, isOver }: Place,
-): Standing<BatchJob> {
+): StoredState<BatchJob> {
   const own = (name: string) => {
     const job = jobs.get(name)
     return job?.conversation === id ? job : null

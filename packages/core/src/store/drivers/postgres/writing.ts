@@ -9,7 +9,7 @@ import type { InterruptionRow } from '../../store.ts'
 import { insertArtifacts } from './artifacts.ts'
 import { useContents } from './contents.ts'
 import { setParticipants } from './participants.ts'
-import type { Query, Value } from './statements.ts'
+import type { Statement, Value } from './statements.ts'
 import { addUsage } from './usage.ts'
 import type { StoredJob } from './rows.ts'
 import { jsonText, stored } from './text.ts'
@@ -32,7 +32,7 @@ export type Evidence =
   | { readonly kind: 'mark'; readonly id: string }
 
 /** The statements that write the batch; empty if nothing changed. */
-export function writesOf(batch: Batch): Query[] {
+export function writesOf(batch: Batch): Statement[] {
   const database = stored(batch.database)
   const writes = [
     ...purges(batch, database),
@@ -53,14 +53,17 @@ export function writesOf(batch: Batch): Query[] {
 }
 
 /** The mark of a group: one of its entries, or a separate mark with the statements that store it. */
-export function evidenceOf(batch: Batch, markId: string): { readonly evidence: Evidence; readonly writes: Query[] } {
+export function evidenceOf(
+  batch: Batch,
+  markId: string,
+): { readonly evidence: Evidence; readonly writes: Statement[] } {
   for (const { id, entries } of batch.conversations.values()) {
     const [first] = entries
     if (first !== undefined) return { evidence: { kind: 'entry', conversation: id, ...first }, writes: [] }
   }
   const database = stored(batch.database)
   const anHour = 3_600_000
-  const writes: Query[] = [
+  const writes: Statement[] = [
     [writeSql.insertMark, database, markId, Math.trunc(batch.now)],
     [writeSql.sweepMarks, database, Math.trunc(batch.now) - anHour],
   ]
@@ -68,7 +71,7 @@ export function evidenceOf(batch: Batch, markId: string): { readonly evidence: E
 }
 
 /** Deletes conversations with all their rows, and content that nobody else refers to, except what is used `again`. */
-export function deletesOf(database: string, ids: readonly string[], again: readonly string[] = []): Query[] {
+export function deletesOf(database: string, ids: readonly string[], again: readonly string[] = []): Statement[] {
   const { deleteEntries, deleteJobs, deleteInterruptions, deleteConversations } = logSql
   const { deleteParticipants } = participantSql
   const all = [
@@ -87,21 +90,21 @@ export function deletesOf(database: string, ids: readonly string[], again: reado
     [markUnused, ...at, texts(again)],
     [deleteUses, ...at],
     [deleteUnused, at[0]],
-    ...all.map((sql): Query => [sql, ...at]),
+    ...all.map((sql): Statement => [sql, ...at]),
   ]
 }
 
-function purges(batch: Batch, _database: string): Query[] {
+function purges(batch: Batch, _database: string): Statement[] {
   if (batch.purged.size === 0) return []
   const again = batch.uses.map(({ digest }) => digest)
   return deletesOf(batch.database, [...batch.purged], again)
 }
 
-function conversationWrites(batch: Batch, database: string): Query[] {
+function conversationWrites(batch: Batch, database: string): Statement[] {
   const all = [...batch.conversations.values()]
   const changed = all.filter(({ isStored, isChanged }) => isStored && isChanged)
   const bound = all.filter(({ isStored, areParametersChanged }) => isStored && areParametersChanged)
-  const writes: Query[] = []
+  const writes: Statement[] = []
   const made = all.filter(({ isStored }) => !isStored)
   if (made.length > 0) writes.push(insertConversations(database, made))
   if (changed.length > 0) {
@@ -115,7 +118,7 @@ function conversationWrites(batch: Batch, database: string): Query[] {
   return writes
 }
 
-function insertConversations(database: string, made: readonly BatchConversation[]): Query {
+function insertConversations(database: string, made: readonly BatchConversation[]): Statement {
   const rows = made.map(({ created, lastSeq, lastMessageAt, parameters }) => ({
     ...(created as NonNullable<typeof created>),
     ...{ lastSeq, lastMessageAt, given: jsonText(parameters) },
@@ -135,14 +138,14 @@ function insertConversations(database: string, made: readonly BatchConversation[
   ]
 }
 
-function entryWrites(batch: Batch, database: string): Query[] {
+function entryWrites(batch: Batch, database: string): Statement[] {
   const rows = [...batch.conversations.values()].flatMap(({ id, entries }) =>
     entries.map((entry) => ({ id, ...entry })),
   )
   return rows.length === 0 ? [] : [insertEntries(database, rows)]
 }
 
-function artifactWrites(batch: Batch, database: string): Query[] {
+function artifactWrites(batch: Batch, database: string): Statement[] {
   const all = [...batch.conversations.values()].filter(({ artifacts }) => artifacts.length > 0)
   const rows = all.flatMap(({ id, artifacts }) => artifacts.map((row) => ({ ...row, conversation: id })))
   return insertArtifacts(database, rows)
@@ -152,12 +155,12 @@ function artifactWrites(batch: Batch, database: string): Query[] {
 export function insertEntries(
   database: string,
   rows: readonly { readonly id: string; readonly seq: number; readonly text: string }[],
-): Query {
+): Statement {
   const [ids, seqs] = [texts(rows.map(({ id }) => id)), rows.map(({ seq }) => seq)]
   return [writeSql.insertEntries, database, ids, seqs, lines(rows.map(({ text }) => text))]
 }
 
-function jobWrites({ jobs }: Batch, database: string): Query[] {
+function jobWrites({ jobs }: Batch, database: string): Statement[] {
   const all = [...jobs.values()].filter(({ isChanged }) => isChanged)
   const made = all.filter(({ isStored }) => !isStored)
   const changed = all.filter(({ isStored }) => isStored)
@@ -180,7 +183,7 @@ function standings(jobs: readonly StoredJob[]) {
 }
 
 /** Stores new jobs. */
-export function insertJobs(database: string, jobs: readonly StoredJob[]): Query {
+export function insertJobs(database: string, jobs: readonly StoredJob[]): Statement {
   return [
     writeSql.insertJobs,
     database,
@@ -197,7 +200,7 @@ export function insertJobs(database: string, jobs: readonly StoredJob[]): Query 
   ]
 }
 
-function updateJobs(database: string, jobs: readonly StoredJob[]): Query {
+function updateJobs(database: string, jobs: readonly StoredJob[]): Statement {
   return [
     writeSql.updateJobs,
     database,
@@ -209,7 +212,7 @@ function updateJobs(database: string, jobs: readonly StoredJob[]): Query {
   ]
 }
 
-function interruptionWrites({ interruptions }: Batch, database: string): Query[] {
+function interruptionWrites({ interruptions }: Batch, database: string): Statement[] {
   const all = [...interruptions]
   const made = all.flatMap(([, { fresh, settled }]) => {
     if (fresh === null) return []
@@ -218,7 +221,7 @@ function interruptionWrites({ interruptions }: Batch, database: string): Query[]
     return [{ ...fresh, view: { ...fresh.view, state }, answer, answeredBy: by, settledAt: at }]
   })
   const settled = all.flatMap(([id, { isStored, settled: one }]) => (isStored && one !== null ? [{ ...one, id }] : []))
-  const writes: Query[] = made.length === 0 ? [] : [insertInterruptions(database, made)]
+  const writes: Statement[] = made.length === 0 ? [] : [insertInterruptions(database, made)]
   if (settled.length > 0) {
     writes.push([
       writeSql.settleInterruptions,
@@ -234,7 +237,7 @@ function interruptionWrites({ interruptions }: Batch, database: string): Query[]
 }
 
 /** Stores new interruptions. */
-export function insertInterruptions(database: string, rows: readonly InterruptionRow[]): Query {
+export function insertInterruptions(database: string, rows: readonly InterruptionRow[]): Statement {
   return [
     writeSql.insertInterruptions,
     database,
