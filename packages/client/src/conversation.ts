@@ -2,7 +2,7 @@
 import type { Conversation, Event, Prompt, RunLine, RunResult, StartedConversation } from '@witan/protocol'
 import { conversationIdPattern } from '@witan/protocol'
 import type { Chat, ChatOptions, ChatResult, ChatRunOptions } from './chat.ts'
-import { type ChatState, drive, idOf, responseBody, type Turn } from './drive.ts'
+import { type ChatState, drive, idOf, responseBody, type FirstRequest } from './drive.ts'
 import { ClientError } from './error.ts'
 import {
   type ActionHandler,
@@ -38,8 +38,8 @@ export function createChat(transport: Transport, agent: string, options: ChatOpt
     starting: null,
     lastSeq: 0,
   }
-  const waited = async <Output>(turn: Turn, given: ChatRunOptions) =>
-    (await lastOf(drive(state, turn, { streamed: false, options: given }))) as ChatResult<Output>
+  const waited = async <Output>(first: FirstRequest, given: ChatRunOptions) =>
+    (await lastOf(drive(state, first, { streamed: false, options: given }))) as ChatResult<Output>
   const chat: Chat = {
     agent,
     get id() {
@@ -94,7 +94,7 @@ function registrations(state: ChatState, self: () => Chat): Pick<Chat, 'handle' 
   }
 }
 
-function promptTurn(prompt: Prompt, options: ChatRunOptions): Turn {
+function promptTurn(prompt: Prompt, options: ChatRunOptions): FirstRequest {
   const { signal: _signal, verbose: _verbose, onDisconnect: _onDisconnect, idempotencyKey, ...rest } = options
   return { body: { prompt, ...rest }, headers: keyHeader(idempotencyKey) }
 }

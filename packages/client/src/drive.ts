@@ -24,40 +24,40 @@ interface Post {
 }
 
 /** The first request: a prompt, answers, or none because the run is only followed. */
-export type Turn = Post | { readonly runId: string }
+export type FirstRequest = Post | { readonly runId: string }
 
-/** How a turn is sent. `streamed` is the only difference between reading a run and waiting for it. */
+/** How a request is sent. `streamed` is the only difference between reading a run and waiting for it. */
 export interface Manner {
   readonly streamed: boolean
   readonly options: ChatRunOptions
 }
 
-/** Sends the first turn and every answer the handlers give, until the run ends or nothing is left to send [Rb50]. */
+/** Sends the first request and every answer the handlers give, until the run ends or nothing is left to send [Rb50]. */
 export async function* drive(
   state: ChatState,
-  first: Turn,
+  first: FirstRequest,
   manner: Manner,
 ): AsyncGenerator<Event, RunResult, undefined> {
   const { signal, verbose = false, onDisconnect } = manner.options
   const conversationId = idOf(state)
   const reading: Reading = { conversationId, verbose, signal, lastSeq: state.lastSeq }
   const constant = { verbose, ...(onDisconnect ? { onDisconnect } : {}) }
-  let turn = first
+  let request = first
   for (;;) {
-    const isFollowed = 'runId' in turn
+    const isFollowed = 'runId' in request
     const result: RunResult =
-      'runId' in turn
-        ? yield* followRun(state.transport, reading, turn.runId)
-        : yield* send(state, reading, { ...turn, body: { ...turn.body, ...constant }, streamed: manner.streamed })
+      'runId' in request
+        ? yield* followRun(state.transport, reading, request.runId)
+        : yield* send(state, reading, { ...request, body: { ...request.body, ...constant }, streamed: manner.streamed })
     state.lastSeq = Math.max(state.lastSeq, reading.lastSeq)
     const { responses, isStale } = await state.actions.answer(result, signal)
-    if (responses.length > 0) turn = { body: responseBody(responses) }
-    else if (isStale && !isFollowed) turn = { runId: result.runId }
+    if (responses.length > 0) request = { body: responseBody(responses) }
+    else if (isStale && !isFollowed) request = { runId: result.runId }
     else return result
   }
 }
 
-/** Posts one turn; its answers count as delivered once the server has accepted the request. */
+/** Posts one request; its answers count as delivered once the server has accepted the request. */
 async function* send(
   state: ChatState,
   reading: Reading,
@@ -71,7 +71,7 @@ async function* send(
   return isResult(reply) ? reply : yield* followRun(state.transport, reading, reply.runId)
 }
 
-/** The turn that answers open actions. */
+/** The request that answers open actions. */
 export function responseBody(actionResponses: readonly ActionResponse[]): Readonly<Record<string, unknown>> {
   return { actionResponses }
 }
