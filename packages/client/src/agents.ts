@@ -2,7 +2,7 @@
 import type { AgentInput, CheckReport, StoredAgent } from '@witan/protocol'
 import { eachItem, type Page, type PageQuery } from './page.ts'
 import type { ProtocolToSave } from './protocols.ts'
-import { type Subagents, subagentCalls, type Tools, toolCalls } from './subagents.ts'
+import { type SubAgents, subAgentCalls, type Tools, toolCalls } from './sub-agents.ts'
 import { revisionHeader, segment, type Transport } from './transport.ts'
 
 /** What is reachable from one agent, as a drawing shows it. */
@@ -43,7 +43,7 @@ export interface Agents {
   check(agents?: readonly AgentToSave[], protocols?: readonly ProtocolToSave[]): Promise<CheckReport>
   /** The tree below one agent. */
   graph(id: string): Promise<AgentGraph>
-  readonly subagents: Subagents
+  readonly subAgents: SubAgents
   readonly tools: Tools
 }
 
@@ -71,7 +71,7 @@ export function agentCalls(transport: Transport): Agents {
         body: { ...(agents === undefined ? {} : { agents }), ...(protocols === undefined ? {} : { protocols }) },
       }),
     graph: (id) => transport.json('GET', `${at(id)}/graph`),
-    subagents: subagentCalls(transport),
+    subAgents: subAgentCalls(transport),
     tools: toolCalls(transport),
   }
 }

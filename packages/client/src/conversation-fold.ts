@@ -116,7 +116,7 @@ function onMessage(view: Draft, event: EventOf<'message'>): Call | null {
   const call = view.calls.get(event.callId) ?? null
   // A call with control of the run belongs to the root's invocation [K07].
   if (event.invocationId !== event.rootCallId && event.callId !== event.rootCallId) {
-    if (call?.background) call.told.push(words)
+    if (call?.background) call.taskMessages.push(words)
     return call
   }
   if (isOfRuntime(event, author)) return addNotice(view, event.callId, { code: 'RUNTIME', detail: words.text })

@@ -20,7 +20,7 @@ export interface CallNotice {
 }
 
 /** A message to a running task: attributed, as its model reads it. */
-export interface ToldWords {
+export interface TaskMessage {
   readonly seq: number
   readonly text: string
 }
@@ -109,7 +109,7 @@ export interface CallView {
   /** The child of the nearest parallel above, as `<parallel's id>.<index>`; null outside of one [K24]. */
   readonly branch: string | null
   /** Messages to a running task, in order. */
-  readonly told: readonly ToldWords[]
+  readonly taskMessages: readonly TaskMessage[]
   /** The files that this tool call has saved, in order [T31]. */
   readonly artifacts: readonly Artifact[]
   readonly startedAt: string

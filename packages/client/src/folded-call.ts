@@ -1,14 +1,14 @@
 /** A call while a view is built: the same fields as readers see, but writable. */
 import type { Event } from '@witan/protocol'
 import type { Artifact, Writable } from '@witan/protocol/entries'
-import type { Asked, CallNotice, CallView, ToldWords } from './conversation-view.ts'
+import type { Asked, CallNotice, CallView, TaskMessage } from './conversation-view.ts'
 import { text } from './read-value.ts'
 
 /** A call of the view. */
 export interface Call extends Writable<CallView> {
   bound: string[]
   readonly notices: CallNotice[]
-  readonly told: ToldWords[]
+  readonly taskMessages: TaskMessage[]
   readonly artifacts: Artifact[]
   readonly asked: Writable<Asked>[]
   readonly children: string[]
@@ -50,7 +50,7 @@ export function newCall(event: Event, parentCallId: string | null): Call {
     transferToAgent: null,
     step: null,
     branch: text(event.branch) || null,
-    told: [],
+    taskMessages: [],
     artifacts: [],
     startedAt: text(event.at),
     endedAt: null,

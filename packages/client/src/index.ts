@@ -23,7 +23,7 @@ export type {
   ConversationView,
   Tokens,
   Reasoned,
-  ToldWords,
+  TaskMessage,
 } from './conversation-view.ts'
 
 // files of a prompt
@@ -51,15 +51,15 @@ export type { InterruptionAnswer } from '@witan/protocol/schemas'
 export type { Page, PageQuery } from './page.ts'
 export type { Tasks, TaskWords } from './tasks.ts'
 export type {
-  AssignedSubagent,
+  AssignedSubAgent,
   DirectRunRequest,
   Edge,
   IfMatch,
-  NewSubagent,
-  SubagentLine,
-  Subagents,
+  NewSubAgent,
+  SubAgentLine,
+  SubAgents,
   Tools,
-} from './subagents.ts'
+} from './sub-agents.ts'
 
 // errors
 export type { ClientErrorCode } from './error.ts'

@@ -166,8 +166,8 @@ function Values({ call, open, speaker }: ValuesProps) {
           ))}
         </p>
       )}
-      {call.told.map(({ seq, text }) => (
-        <TextBlock key={seq} label="Told meanwhile" text={text} />
+      {call.taskMessages.map(({ seq, text }) => (
+        <TextBlock key={seq} label="Message meanwhile" text={text} />
       ))}
       <LiveReasoning reasoned={call.reasoned} />
       {call.text !== '' && (

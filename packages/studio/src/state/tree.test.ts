@@ -175,7 +175,7 @@ test('a task lives on when its run was stopped, keeps what it was told, and stop
   const view = fold(...all)
   const task = view.calls.get('c_2')
   assert.equal(task?.state, 'running')
-  assert.deepEqual(task?.told, [{ seq: 5, text: 'whole boxes' }])
+  assert.deepEqual(task?.taskMessages, [{ seq: 5, text: 'whole boxes' }])
   assert.deepEqual([...view.cancelling], ['c_2'], 'the run has nothing to do with it')
   assert.equal(view.messages.length, 1, 'words to a task are no part of the chat')
   assert.deepEqual(

@@ -21,19 +21,19 @@ export interface IfMatch {
 }
 
 /** One listed sub-agent. `agent` is null if it was deleted by force. */
-export interface SubagentLine {
+export interface SubAgentLine {
   readonly agent: StoredAgent | null
   readonly edge: SubAgentEdge
 }
 
 /** A newly listed sub-agent, and its parent as it is now. */
-export interface AssignedSubagent extends SubagentLine {
+export interface AssignedSubAgent extends SubAgentLine {
   readonly agent: StoredAgent
   readonly parent: StoredAgent
 }
 
 /** A new agent, and the edge to it. */
-export interface NewSubagent extends IfMatch {
+export interface NewSubAgent extends IfMatch {
   readonly agent: AgentInput
   readonly edge?: Edge
 }
@@ -52,15 +52,15 @@ export interface DirectRunRequest extends Partial<Omit<RunRequest, 'prompt' | 'w
 }
 
 /** The sub-agents that an agent lists. Every change is a save of the parent, with its checks; only `create` and `run` are sent again after a lost connection. */
-export interface Subagents {
+export interface SubAgents {
   /** One page, in the order of the parent's list. */
-  list(parentId: string, query?: PageQuery): Promise<Page<SubagentLine>>
+  list(parentId: string, query?: PageQuery): Promise<Page<SubAgentLine>>
   /** All of them, page after page. */
-  all(parentId: string, query?: PageQuery): AsyncGenerator<SubagentLine, void, undefined>
+  all(parentId: string, query?: PageQuery): AsyncGenerator<SubAgentLine, void, undefined>
   /** Creates an agent and lists it, both or neither; `AGENT_EXISTS` if its id is taken. */
-  create(parentId: string, subagent: NewSubagent): Promise<AssignedSubagent>
+  create(parentId: string, subAgent: NewSubAgent): Promise<AssignedSubAgent>
   /** Lists an agent, or replaces the edge to it. */
-  assign(parentId: string, id: string, edge?: Edge & IfMatch): Promise<AssignedSubagent>
+  assign(parentId: string, id: string, edge?: Edge & IfMatch): Promise<AssignedSubAgent>
   /** Removes it from the list; `NOT_FOUND` if it is not listed. The agent itself stays. */
   unassign(parentId: string, id: string, options?: IfMatch): Promise<void>
   /**
@@ -79,10 +79,10 @@ export interface Tools {
 }
 
 /** The sub-agent calls over one transport. */
-export function subagentCalls(transport: Transport): Subagents {
+export function subAgentCalls(transport: Transport): SubAgents {
   const roster = (parentId: string) => `/api/v1/agents/${segment(parentId)}/subagents`
   const at = (parentId: string, id: string) => `${roster(parentId)}/${segment(id)}`
-  const list = (parentId: string, query: PageQuery = {}): Promise<Page<SubagentLine>> =>
+  const list = (parentId: string, query: PageQuery = {}): Promise<Page<SubAgentLine>> =>
     transport.json('GET', roster(parentId), { query: { ...query } })
   return {
     list,
