@@ -111,7 +111,7 @@ function replyTo(
   })
 }
 
-/** The words whose reply is awaited, and where it will stand: in the task's call, or in one that has its control. */
+/** The message whose reply is awaited, and where it will stand: in the task's call, or in one that has its control. */
 interface AwaitedReply extends TaskMessage {
   readonly invocation: string
   readonly after: number
@@ -122,7 +122,7 @@ class ReplyListener {
   readonly reply: Promise<TaskReply>
   settle: (reply: TaskReply) => void = () => {}
   readonly #of: AwaitedReply
-  #words: 'unknown' | 'said' | 'heard' = 'unknown'
+  #message: 'unknown' | 'stored' | 'read' = 'unknown'
   #early: Entry[] | null = []
 
   constructor(of: AwaitedReply) {
@@ -148,15 +148,15 @@ class ReplyListener {
     // Entries before the message are ignored: readers may get them a second time.
     if (entry.place.invocation !== invocation || entry.seq <= after) return
     if (entry.type === 'end' && entry.kind === 'model') {
-      if (entry.body.heard?.includes(key) === true) this.#words = 'heard'
-      if (this.#words === 'heard' && entry.body.text !== '') this.settle({ status: 'replied', reply: entry.body.text })
+      if (entry.body.heard?.includes(key) === true) this.#message = 'read'
+      if (this.#message === 'read' && entry.body.text !== '') this.settle({ status: 'replied', reply: entry.body.text })
     } else if (entry.place.call !== id) {
       return
     } else if (entry.type === 'task' && entry.body.status === 'waiting') {
       // The task parked with the message unread, or read without a reply.
-      if (this.#words !== 'unknown') this.settle({ status: 'waiting', reply: null })
+      if (this.#message !== 'unknown') this.settle({ status: 'waiting', reply: null })
     } else if (entry.type === 'message') {
-      if (entry.body.id === key && this.#words === 'unknown') this.#words = 'said'
+      if (entry.body.id === key && this.#message === 'unknown') this.#message = 'stored'
     } else if (entry.kind === 'agent' && entry.type !== 'start') this.settle({ status: 'completed', reply: null })
   }
 

@@ -40,8 +40,8 @@ interface Channel extends ReadChannel {
   lastSeq: number | null
 }
 
-/** A reader's registration in the hub. */
-export interface LiveSeat {
+/** The subscription of a reader at the hub. */
+export interface LiveSubscription {
   /** The reader itself has read the log up to `seq`. */
   reached(seq: number): void
   leave(): void
@@ -83,7 +83,7 @@ export class LiveHub {
   }
 
   /** Adds a reader, until it leaves. */
-  join(conversation: string, reader: LiveReader): LiveSeat {
+  join(conversation: string, reader: LiveReader): LiveSubscription {
     const channel = this.#channels.get(conversation) ?? { readers: new Set(), lastSeq: null }
     if (channel.readers.size === 0) this.outside?.reading(conversation)
     channel.readers.add(reader)

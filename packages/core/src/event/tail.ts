@@ -36,7 +36,7 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
   await source.open()
   const inbox = new Inbox(options.signal)
   opened.publish(inbox)
-  const seat = source.hub.join(source.channel, inbox)
+  const subscription = source.hub.join(source.channel, inbox)
   const wanted = entryFilter(options)
   const shows = deltaFilter(options, wanted)
   const { mayGoOn = async () => true } = options
@@ -47,7 +47,7 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
       if (wanted(entry) && entry.seq > options.from) yield toEvent(entry, source)
       if (entry.type === 'participant' && !(await mayGoOn(entry.body))) return
     }
-    seat.reached(seen)
+    subscription.reached(seen)
     const texts = source.hub.texts(source.channel)
     inbox.dropDeltas()
     for (const delta of texts) if (shows(delta)) yield toDeltaEvent(delta, source.conversation, true)
@@ -66,7 +66,7 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
       }
     }
   } finally {
-    seat.leave()
+    subscription.leave()
   }
 }
 

@@ -12,17 +12,17 @@ export interface Below {
 /** Findings name at most this many agents above a parameter, the nearest ones. The rest are not counted. */
 const mostNamed = 20
 
-type Told = Pick<Finding, 'code' | 'detail' | 'hint'>
+type Warning = Pick<Finding, 'code' | 'detail' | 'hint'>
 
 /** The problems above a parameter. */
-export function* upstreamOf(flow: Flow, below: Below): Pausable<(node: Declared) => readonly Told[]> {
+export function* upstreamOf(flow: Flow, below: Below): Pausable<(node: Declared) => readonly Warning[]> {
   const nodes = [...below.within].flatMap((agent) => flow.declared(agent))
   const showers = yield* exposures(nodes, flow, below)
   const makers = yield* untrusted(nodes, below)
   return (node) => [...exposed(node, showers.get(node) ?? []), ...distrusted(node, makers.get(node) ?? [])]
 }
 
-function exposed({ agent, parameter: { name } }: Declared, showers: readonly Declared[]): Told[] {
+function exposed({ agent, parameter: { name } }: Declared, showers: readonly Declared[]): Warning[] {
   const code = 'PARAM_EXPOSED_UPSTREAM'
   const named = showers.slice(0, mostNamed).map((shower) => {
     const alias = shower.parameter.name === name ? '' : ` as \`${shower.parameter.name}\``
@@ -40,7 +40,7 @@ interface Maker {
   readonly caller: string
 }
 
-function distrusted({ agent, parameter: { name } }: Declared, makers: readonly Maker[]): Told[] {
+function distrusted({ agent, parameter: { name } }: Declared, makers: readonly Maker[]): Warning[] {
   const code = 'PARAM_UNTRUSTED_UPSTREAM'
   const named = makers.slice(0, mostNamed).map(({ taker, caller }) => ({
     code,
