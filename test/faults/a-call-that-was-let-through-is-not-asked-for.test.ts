@@ -10,7 +10,7 @@ import { type CrashMoment, crashingStore } from '../support/crashing-store.ts'
 import { outliving } from '../support/reopen.ts'
 import { allEvents, settle, until } from '../support/stage.ts'
 
-/** A process whose predicate decides like this. */
+/** A runtime on `store` whose approval predicate is `decide`. */
 function open(store: Store, clock: ReturnType<typeof fakeClock>, decide: () => boolean) {
   const ran: number[] = []
   const pay = defineTool({

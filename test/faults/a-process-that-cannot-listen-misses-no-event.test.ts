@@ -114,7 +114,7 @@ function follow(later: Later, { runtime }: Process, id: string) {
   return {
     seen,
     ended: () => until(() => state.isOver),
-    /** Once the stream has `count` ends of the root agent. */
+    /** Resolves once the stream has had `count` ends of the root agent. */
     ends: (count: number) =>
       until(() => seen.filter(({ type, kind }) => type === 'end' && kind === 'agent').length >= count),
   }

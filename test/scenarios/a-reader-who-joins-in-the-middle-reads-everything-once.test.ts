@@ -5,7 +5,7 @@ import { memoryStore, type Store } from '@witan/core'
 import type { AnyEvent } from '@witan/protocol'
 import { createGate, createStage, settle } from '../support/stage.ts'
 
-/** A store whose first look into the log is slow: it answers with what is there before the wait, or after it. */
+/** A store whose first read of the log is slow. It returns the entries stored before the wait, or those stored after it too. */
 function slowToRead(inner: Store, held: Promise<void>, answers: 'before' | 'after'): Store {
   let isFirst = true
   return new Proxy(inner, {

@@ -252,7 +252,7 @@ test('[D11] [Fb06] what was approved is not released as another call, where the 
   const second = open(z.object({ amount: z.number() }))
   const answers = [{ id: interruptions[0]?.id ?? '', answer: { decision: 'approved' } }]
   assert.equal((await second.run('chats/1', { answers })).status, 'completed')
-  assert.match(second.requests[0]?.messages.at(-1)?.content ?? '', /what was approved is not this call/)
+  assert.match(second.requests[0]?.messages.at(-1)?.content ?? '', /the approval is for another call/)
   assert.deepEqual(paid, [])
 })
 

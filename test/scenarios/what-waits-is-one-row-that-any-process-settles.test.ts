@@ -78,7 +78,7 @@ test('[Rb27] an answer finds its call by an id that says nothing of path, agent 
       code: 'ACTION_NOT_FOUND',
     })
   }
-  // The same tool, asked under the same id of the model: each answer still reaches its own caller.
+  // Both models call the same tool under the same tool call id: each answer still reaches its own caller.
   const responses = interruptions.map(({ id, agent }) => ({ id, response: `for ${agent}` }))
   const done = await stage.run('chats/1', { actionResponses: responses.reverse() })
   assert.equal(done.status, 'completed')

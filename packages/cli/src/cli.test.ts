@@ -31,7 +31,7 @@ describe('words', () => {
       [['agents', 'list', '--jason'], /"--jason"\.\n→ Did you mean "--json"\? witan agents list --help/],
       [['run', 'front-desk'], /needs MESSAGE/],
       [['run', 'front-desk', 'x', '--frob'], /"--frob"/],
-      [['run', 'front-desk', 'x', '--hide', 'userId', ...config], /hides no --param/],
+      [['run', 'front-desk', 'x', '--hide', 'userId', ...config], /names no --param/],
       [['run', 'front-desk', 'x', '--token', 't'], /Add --url/],
       [['dev', '--run', 'front-desk'], /belong together/],
       [['agents', 'apply', '-f', 'agents.yaml'], /There is no file "agents.yaml"/],

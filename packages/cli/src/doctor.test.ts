@@ -149,7 +149,7 @@ describe('witan doctor', () => {
     await rm(file)
     const foreign = new DatabaseSync(file)
     foreign.exec('create table other (a)')
-    assert.match((await examine(path)).of('store')[0]?.text ?? '', /of something else/)
+    assert.match((await examine(path)).of('store')[0]?.text ?? '', /not a Witan store/)
     foreign.exec(`pragma application_id = ${0x5749544e}; pragma user_version = 999`)
     foreign.close()
     await chmod(file, 0o644)

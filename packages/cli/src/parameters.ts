@@ -23,7 +23,7 @@ export async function readParameters(
   const words = given.texts('param').map(readParameterWords)
   const hidden = given.texts('hide')
   const stray = hidden.find((name) => !words.some((word) => word.name === name))
-  if (stray !== undefined) throw new UsageError(`--hide ${stray} hides no --param.`, `Add --param ${stray}=VALUE.`)
+  if (stray !== undefined) throw new UsageError(`--hide ${stray} names no --param.`, `Add --param ${stray}=VALUE.`)
   if (words.length === 0) return {}
   const types = await readTypes(agent, client)
   const entries = words.map(({ name, value }): [string, GivenParameter] => {

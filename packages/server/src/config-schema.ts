@@ -54,14 +54,14 @@ const pricesSchema = z.record(z.string().min(1).max(200), priceSchema)
 const takenPattern = /^(\*|[a-z0-9][\w!#$&^.+-]*)\/(\*|[a-z0-9][\w!#$&^.+-]*)$/
 const takenError = { error: 'must be a media type such as `image/png` or `image/*`' }
 
-/** A named place that speaks the OpenAI-compatible protocol: its models are `<name>/<model>`. */
+/** A named server that speaks the OpenAI-compatible protocol: its models are `<name>/<model>`. */
 export const connectionSchema = z.strictObject({
   kind: z.literal('openai-compatible'),
   baseUrl: z.url({ protocol: /^https?$/ }),
   apiKeyEnv: z.string().min(1).max(200).optional(),
   /** In US dollars for a million tokens, by the model's name on this connection. */
   prices: pricesSchema.optional(),
-  /** For all its calls; an agent's own options override them. */
+  /** These two apply to all calls of the connection; an agent's own options override them. */
   maxOutputTokens: maxOutputTokensSchema.optional(),
   providerOptions: providerOptionsSchema.optional(),
   /** The least time between two of its requests, and how many may run at once, in one process. */

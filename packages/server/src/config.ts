@@ -68,7 +68,7 @@ export function apiKeyOf(connection: ConnectionConfig, env: Environment): string
 
 /**
  * The database of a PostgreSQL source, from the environment. Throws `CONFIG_INVALID`, naming the variable and never its
- * value, where it is not set or holds no such URL.
+ * value, if it is not set or is not a PostgreSQL URL.
  */
 export function sourceUrlOf(name: string, urlEnv: string, env: Environment): string {
   const url = readVariable(env, urlEnv)

@@ -45,7 +45,7 @@ function text(value: unknown, pattern: RegExp): string | null {
 
 function unfit(claim: string, form: string): WitanError {
   return new WitanError('UNAUTHENTICATED', `The claim \`${claim}\` of this token is not ${form}.`, {
-    hint: 'The issuer must say it so, or auth.claims must name another claim.',
+    hint: 'Change the claim at the issuer, or name another claim in auth.claims.',
     details: { realm: 'jwt' },
   })
 }

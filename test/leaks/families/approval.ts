@@ -25,7 +25,7 @@ interface Attack {
   readonly name: string
   steps(call: (amount: number, more?: Readonly<Record<string, unknown>>) => ScriptedCall): readonly ScriptedAnswer[]
   decide(amount: number, times: number): Decision
-  /** What may have happened at the end. */
+  /** The amounts that may have been paid at the end. */
   readonly allowed: readonly number[]
   /** Another way in, when everything waits. */
   meanwhile?(stage: Stage): Promise<unknown>

@@ -68,7 +68,7 @@ function lookAtState(file: string, report: StoreFileReport, isServed: boolean): 
       )
     }
     case 'foreign':
-      return bad('store', `STORE_UNREACHABLE: ${file} is an SQLite file of something else.`, other)
+      return bad('store', `STORE_UNREACHABLE: ${file} is an SQLite file, but not a Witan store.`, other)
     case 'unreadable':
       return bad('store', `STORE_UNREACHABLE: ${file} cannot be read: ${detail}.`, other)
     default:

@@ -1,4 +1,4 @@
-/** A small desk for the tests of the command line: a root, a clerk below it with a trusted value and an action, no waiting. */
+/** Agents for the tests of the command line: a root, and a clerk below it with a trusted value and an action. Models answer at once. */
 import { defineAgent, defineTool } from '@witan/core'
 import { call, lastUserMessage, scriptedModel, toolResults } from '@witan/core/testing'
 

@@ -14,8 +14,8 @@ export interface PlainOptions {
 }
 
 /**
- * Takes an event in and gives the lines that are now final: an agent's name when it starts, a tool when it ends, an
- * action when it waits, an agent's last words and figures when it ends, a hand-over as the start of its target.
+ * Takes an event and returns the lines that are now final: an agent's name when it starts, a tool when it ends, an
+ * action when it waits, an agent's final text and usage when it ends, a hand-over as the start of its target.
  */
 export function plainLines(fold: ConversationFold, event: AnyEvent, { reasoning = false }: PlainOptions = {}): Line[] {
   const { view } = fold

@@ -38,7 +38,7 @@ export function wrapLine(line: Line, columns: number, indent = 0): Line[] {
   return lines.map(joined)
 }
 
-/** Neighbours of one tone as one span. */
+/** Joins adjacent spans of one tone. */
 function joined(line: Line): Line {
   const spans: Span[] = []
   for (const span of line) {

@@ -164,7 +164,7 @@ export function revisionsBelow(registry: Registry, database: string, root: strin
     for (const { protocol } of data?.speaks ?? []) {
       const row = protocols.get(protocol)
       if (row !== undefined) found[row.id] = row.revision
-      // A responder may write back to the root.
+      // A responder may write back to the root: its revision is kept too.
       const top = rows.get(root)
       if (top !== undefined) found[root] = top.revision
     }

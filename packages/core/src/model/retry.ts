@@ -103,7 +103,7 @@ class Retrying implements AsyncIterableIterator<ModelPart> {
     return this.#inner?.return?.() ?? Promise.resolve({ done: true, value: undefined })
   }
 
-  /** The next part, as long as none but reasoning has come. Another try makes that void. */
+  /** The next part while only reasoning has arrived. If the call fails then, the next try begins the reasoning anew. */
   async #begin(): Promise<IteratorResult<ModelPart>> {
     const { request, call } = this.#retried
     for (; ; this.#attempt += 1) {

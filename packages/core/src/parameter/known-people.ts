@@ -124,7 +124,7 @@ export interface Translation {
   readonly from: Naming
   readonly to: Naming
   readonly people: People
-  /** People whom the text surely names, by id: of two with one name, these are meant. */
+  /** Ids of people whom the text certainly names. They decide between two people of the same name. */
   readonly more: readonly string[]
 }
 

@@ -14,7 +14,7 @@ export type BegunReply =
 
 /** Replies remembered for 24 hours by (database, principal, method, path, key). */
 export interface RememberedReplies {
-  /** Throws `IN_PROGRESS` or `IDEMPOTENCY_KEY_REUSED`. */
+  /** Reserves the key for a request, or returns what is known of it. Throws `IN_PROGRESS` or `IDEMPOTENCY_KEY_REUSED`. */
   begin(scope: IdempotencyScope): Promise<BegunReply>
   /** Does nothing if another request holds the key by now; the same applies to `abandon`. */
   finish(

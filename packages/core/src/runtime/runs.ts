@@ -127,7 +127,7 @@ export async function say(scope: Scope, id: string, { sent, ...given }: Saying):
   if (message.onActive === 'reject') {
     throw new WitanError('RUN_ACTIVE', `Run \`${next.id}\` is active.`, {
       path: 'onActive',
-      hint: 'Send onActive enqueue or interrupt, or wait.',
+      hint: 'Send `onActive: "enqueue"` or `"interrupt"`, or wait until it ends.',
     })
   }
   if (message.onActive === 'interrupt') {

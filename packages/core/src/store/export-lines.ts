@@ -132,7 +132,7 @@ const lineSchema = z.discriminatedUnion('kind', [
     current: natural.nullable(),
     revisions: z.array(revisionSchema).min(1),
   }),
-  /** In the export of one conversation: what a replay must know of the runtime beside the definitions. */
+  /** Only in the export of one conversation: the settings of the runtime that a replay needs. */
   z.strictObject({
     kind: z.literal('runtime'),
     database: text,

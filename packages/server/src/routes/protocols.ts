@@ -72,6 +72,6 @@ export const protocolRoutes: readonly Route[] = [
 
 function wrongName(name: string): WitanError {
   const hint = 'Leave `name` out of the body, or make both the same.'
-  const detail = `The body names another protocol than the path, \`${name.slice(0, 80)}\`.`
+  const detail = `The body names a different protocol than the path, which has \`${name.slice(0, 80)}\`.`
   return new WitanError('ID_INVALID', detail, { path: 'name', hint })
 }

@@ -178,7 +178,7 @@ function tooNewError(file: string, version: number): WitanError {
 
 function foreignError(file: string): WitanError {
   const hint = 'Give the path of a store file, or one that does not exist yet.'
-  return new WitanError('STORE_UNREACHABLE', `\`${file}\` is an SQLite file of something else.`, {
+  return new WitanError('STORE_UNREACHABLE', `\`${file}\` is an SQLite file, but not a Witan store.`, {
     hint,
     details: { file },
   })

@@ -138,7 +138,7 @@ function pass(call: GatedCall, asked: Interruption, answer: Answer): Passage {
   const { decision, arguments: changed, reason } = answer.value as ApprovalValue
   if (decision !== 'approved') return denied(reason)
   if (asked.kind !== 'approval' || asked.digest !== callDigest(call.tool, call.arguments))
-    return { ok: false, code: 'APPROVAL_DENIED', detail: 'not run: what was approved is not this call' }
+    return { ok: false, code: 'APPROVAL_DENIED', detail: 'not run: the approval is for another call' }
   return { ok: true, arguments: changed ?? call.arguments }
 }
 

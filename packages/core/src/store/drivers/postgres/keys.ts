@@ -69,7 +69,7 @@ async function deleteKey(session: PostgresSession, at: string, id: string): Prom
   })
 }
 
-/** In the order of ids, so that two processes do not wait for each other. */
+/** Stores when keys were used, in the order of ids, so that two processes cannot deadlock. */
 async function useKeys(session: PostgresSession, database: string, uses: readonly KeyUse[]): Promise<void> {
   const at = stored(database)
   const rows = uses.toSorted((one, other) => (one.id < other.id ? -1 : 1))
