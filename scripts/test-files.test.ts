@@ -1,4 +1,4 @@
-/** What the reporter of files says, which decides whether a file has lost its tests. */
+/** The reporter of test files: from its output the runner decides whether a file has reported its tests. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -124,7 +124,7 @@ async function claims(stage: Stage, result: RunResult): Promise<void> {
 
 interface Moment {
   readonly system: RandomSystem
-  /** After so many rounds of the event loop somebody cancels; null: nobody does. */
+  /** The number of rounds of the event loop before somebody cancels; null if nobody does. */
   readonly cancelAfter: number | null
 }
 

@@ -120,7 +120,7 @@ export function assertAlternates({ messages }: ModelRequest): void {
   assert.deepEqual(open, [], 'P21: a tool call is not answered')
 }
 
-/** [usage] the sum that a result tells is the sum over the model calls of its run. */
+/** [usage] the sum in a result is the sum over the model calls of its run. */
 export function assertUsage(result: RunResult, events: readonly AnyEvent[]): void {
   const own = events.filter(
     ({ rootCallId, kind, type }) => rootCallId === result.runId && kind === 'model' && type === 'end',

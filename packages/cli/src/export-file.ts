@@ -56,7 +56,7 @@ function toOutput(output: Output): LineSink {
   }
 }
 
-/** The lines of a file, however often they are asked for. Throws `UsageError` where it is none. */
+/** Returns a function that reads the lines of a file; it may be called several times. Throws `UsageError` if there is no such file. */
 export async function fileLines(name: string, terminal: Terminal): Promise<() => AsyncIterable<string>> {
   const file = resolve(terminal.folder, name)
   const found = await stat(file).catch(() => null)

@@ -1,4 +1,4 @@
-/** A model that wants something back with its reply: only it reads that, and it stands on the reply's message. */
+/** A model that keeps something with its reply: only this model reads it, on the reply's message. */
 import type { Model } from '@witan/core'
 import { createRuntime, defineAgent } from '@witan/core'
 

@@ -213,7 +213,7 @@ function differenceOf(faulty: unknown, calm: unknown): string {
   return `lacks ${less.join(' | ') || 'nothing'}; has besides ${more.join(' | ') || 'nothing'}`
 }
 
-/** What is in one list and not, or less often, in the other. */
+/** The items that one list has, and the other lacks or has fewer times. */
 function without(list: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
   const left = [...other]
   return list.filter((one) => {

@@ -73,7 +73,7 @@ function lastSeconds({ row, store }: Turn): number {
   return lastReport.rows.find((line) => line.id === row.id && line.store === store)?.seconds ?? 0
 }
 
-/** Everything that one run of the matrix came to. */
+/** The results of one run of the matrix. */
 export interface Report {
   readonly profile: Profile
   readonly at: string

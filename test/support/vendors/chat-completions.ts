@@ -70,7 +70,7 @@ function streamOf(step: Step, fields: Fields): Json[] {
   return [...deltas.map((delta) => chunk(delta, null)), chunk({}, finishOf(step), { usage })]
 }
 
-/** Each message of the model comes back with what it had, in the same form. */
+/** Each message of the model is sent back with all its fields, in the same form. */
 function missing(
   messages: readonly Json[],
   tape: readonly Step[],

@@ -97,7 +97,7 @@ function stateOf(given: Given): InterruptionState {
   const text = given.text('state') ?? 'open'
   const state = interruptionStates.find((one) => one === text)
   if (state !== undefined) return state
-  throw new UsageError(`--state "${text}" is no state.`, `One of: ${interruptionStates.join(', ')}.`)
+  throw new UsageError(`--state "${text}" is not a state.`, `One of: ${interruptionStates.join(', ')}.`)
 }
 
 async function answer(connection: Connection, given: Given, terminal: Terminal): Promise<ExitCode> {

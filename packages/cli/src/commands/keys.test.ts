@@ -53,7 +53,7 @@ describe('keys on the command line', () => {
       const made = await witan(['keys', 'create', '--role', 'run', ...to])
       assert.match(made.out, form)
       assert.match(made.err, /speaks for key:\w+ in the database default, with run\./)
-      // The server of the store is found by itself.
+      // Without `--url` the command finds the server that holds the store.
       assert.match((await witan(['keys', 'list'], at('b.db'))).out, /key:\w+ +run/)
       const wrong = await witan(['keys', 'create', '--db', 'shop', ...to])
       assert.deepEqual([wrong.code, wrong.out], [2, ''])

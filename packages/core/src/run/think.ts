@@ -59,7 +59,7 @@ interface Failure {
   readonly model: string
 }
 
-/** Asks, and records the reply. Null unless the call failed; a call that nobody waits for has not. */
+/** Calls the model and records its reply. Returns the failure, or null; an aborted call is no failure, unless its time was over. */
 async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Failure | null> {
   if (signal.aborted) return lateness(signal, call.model)
   const asking = askingOf(call, job)

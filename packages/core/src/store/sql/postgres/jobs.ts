@@ -14,7 +14,7 @@ export const jobSql = {
   listJobs: `${jobs} where j.database = $1 and j.conversation = $2 order by j.number`,
   listLiveJobs: `${jobs} where j.database = $1 and j.conversation = $2 and j.ended_at is null order by j.number`,
   runPlace: `select number from {s}.jobs where database = $1 and conversation = $2 and id = $3 and kind = 'run'`,
-  /** Runs of the conversation `$2` before the place `$3`, newest first. */
+  /** Runs of the conversation `$2` that began before position `$3`, newest first. */
   listRuns: `${jobs}
 where j.database = $1 and j.conversation = $2 and j.kind = 'run' and j.number < $3 order by j.number desc limit $4`,
   countRuns: `select count(*) from {s}.jobs where database = $1 and conversation = $2 and kind = 'run'`,
