@@ -11,7 +11,7 @@ import { watchNoise } from '../support/noise.ts'
 import { agent, settle } from '../support/stage.ts'
 
 const timeout = 120_000
-/** By then a reader has what is stored, whatever becomes of notices. */
+/** By then a reader has what is stored, whatever becomes of notifications. */
 const withinMs = 3_000
 
 interface Place {
@@ -142,7 +142,7 @@ test('a process that cannot listen gives its readers every stored event within t
   const [status, problem] = await deaf.ready()
   assert.deepEqual(
     [status, problem['code'], problem['detail']],
-    [503, 'STORE_UNAVAILABLE', 'This process cannot receive notices of other processes.'],
+    [503, 'STORE_UNAVAILABLE', 'This process cannot receive notifications of other processes.'],
   )
   assert.ok(!JSON.stringify(problem).includes(place.schema), 'it names nobody')
 

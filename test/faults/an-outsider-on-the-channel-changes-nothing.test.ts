@@ -1,4 +1,4 @@
-/** A login of the database that has no rights on the store listens to its notices, sends some of its own, and repeats what it recorded. */
+/** A login of the database that has no rights on the store listens to its notifications, sends some of its own, and repeats what it recorded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
@@ -193,12 +193,12 @@ test('a login without rights reads nothing of the store on its channel, and chan
   }
   for (const sql of ['select * from {s}.notice_key', 'select * from {s}.entries', 'table {s}.conversations'])
     await assert.rejects(spy.denied(sql), { code: '42501' }, sql)
-  const ignored = reports.filter((text) => /\d+ notices? (was|were) ignored/.test(text))
+  const ignored = reports.filter((text) => /\d+ notifications? (was|were) ignored/.test(text))
   assert.equal(ignored.length, reports.length, reports.join('\n'))
   assert.ok(ignored.length > 0 && ignored.length <= 4, 'a flood of them is a line or two')
 })
 
-test('a role that may read every table does not get the key of the notices', async (context) => {
+test('a role that may read every table does not get the key of the notifications', async (context) => {
   const place = await freshSchema(context)
   const store = postgresStore(place)
   await store.open()
@@ -217,7 +217,7 @@ test('a role that may read every table does not get the key of the notices', asy
   })
 })
 
-test('where the key of the notices was lost, a store that may not make one works without notices and reports it', {
+test('where the key of the notifications was lost, a store that may not make one works without notifications and reports it', {
   timeout,
 }, async (context) => {
   const later = closers(context)

@@ -69,7 +69,7 @@ function readinessRoute(options: AppOptions): Route {
     name: 'readiness',
     tag: 'operation',
     summary:
-      'Whether the server takes work: it has started and is not stopping, its store can be written, and notices of other processes arrive.',
+      'Whether the server takes work: it has started and is not stopping, its store can be written, and notifications of other processes arrive.',
     answers: { 200: { schema: stateSchema, description: 'It does.' } },
     handle: async () => {
       if (!ready || stop.streams.aborted)

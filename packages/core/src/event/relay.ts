@@ -1,14 +1,14 @@
-/** Sends deltas to readers in other processes, in few notices and only while there are readers [D8]. */
+/** Sends deltas to readers in other processes, in few notifications and only while there are readers [D8]. */
 import { z } from 'zod'
 import type { WitanError } from '@witan/protocol'
 import type { Clock } from '../identity/clock.ts'
 import type { Delta, LiveHub } from './live.ts'
 
-/** A subscription to notices of other processes, until it is closed. */
+/** A subscription to notifications of other processes, until it is closed. */
 export interface Listening {
-  /** Why notices of other processes do not arrive; null if they do. */
+  /** Why notifications of other processes do not arrive; null if they do. */
   problem(): WitanError | null
-  /** Polls for changes that lost notices would have reported. */
+  /** Polls for changes that lost notifications would have reported. */
   look(): Promise<void>
   close(): void
 }
@@ -22,7 +22,7 @@ export interface RelayContext {
 
 /** How long texts are collected before they are sent, in ms. */
 const collectMs = 50
-/** The most characters of text in one notice; more text is split. */
+/** The most characters of text in one notification; more text is split. */
 const mostText = 1000
 /** How long an announced reader in another process counts, in ms. It is announced again before that. */
 const readingMs = 30_000
@@ -118,7 +118,7 @@ function readMessage(text: string): Message | null {
   }
 }
 
-/** Collects the deltas of calls for 50 ms and sends them as one notice. */
+/** Collects the deltas of calls for 50 ms and sends them as one notification. */
 function createCollector(clock: Clock, send: (channel: string, delta: Delta) => void) {
   const waiting = new Map<string, Map<string, Delta>>()
   let cancel: (() => void) | null = null

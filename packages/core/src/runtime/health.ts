@@ -31,7 +31,7 @@ export function createHealth(
     const problem = listening.current?.problem() ?? null
     if (problem === null) return
     const hint = 'Check the log of this process, then the connection limits of the store’s server.'
-    const detail = 'This process cannot receive notices of other processes.'
+    const detail = 'This process cannot receive notifications of other processes.'
     throw new WitanError('STORE_UNAVAILABLE', detail, { hint, cause: problem })
   }
 }

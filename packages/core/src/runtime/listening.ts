@@ -86,10 +86,10 @@ async function resolveStoppedRuns({ store, tracker }: ListeningParts, jobs: read
 
 /** An unknown sender uses the channel of the store, or a program of a version before or after an upgrade. */
 function ignoredError(count: number): Error {
-  const notices = count === 1 ? '1 notice was' : `${count} notices were`
+  const notifications = count === 1 ? '1 notification was' : `${count} notifications were`
   const why = 'not sealed with the key of this store, or repeated'
   const hint = 'This is usual while programs of two versions run; otherwise check who else can connect to the database.'
-  return new Error(`${notices} ignored: ${why}. ${hint}`)
+  return new Error(`${notifications} ignored: ${why}. ${hint}`)
 }
 
 /** How many entries are read at once. */

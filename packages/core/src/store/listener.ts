@@ -10,7 +10,7 @@ export interface WatchedConversation {
 }
 
 /**
- * The notifications from other processes on the same store. A notice may come twice, late or never; code that must not miss one
+ * The notifications from other processes on the same store. A notification may come twice, late or never; code that must not miss one
  * also polls. The exception are conversations in `watched`: an append or a deletion by another process is reported within two
  * seconds, as long as the store can be read.
  */
@@ -25,8 +25,8 @@ export interface StoreListener {
   said(at: { readonly database: string; readonly conversation: string }, text: string): void
   /** The conversations that are read in this process. The store calls this about once a second, if another process can open it. */
   watched(): Iterable<WatchedConversation>
-  /** Called at each change: null if notices of other processes arrive, else why not. Conversations in `watched` are reported either way. */
+  /** Called at each change: null if notifications of other processes arrive, else why not. Conversations in `watched` are reported either way. */
   listening(problem: WitanError | null): void
-  /** `count` notices were ignored: they were not sealed with the store's key, or were repeats. Called at most once a minute. */
+  /** `count` notifications were ignored: they were not sealed with the store's key, or were repeats. Called at most once a minute. */
   ignored(count: number): void
 }

@@ -350,7 +350,7 @@ export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, ReplyR
 
   /**
    * Notifies a listener of changes by other processes, until the returned function is called. With several listeners, a store may
-   * also report its own changes. Only a process with access to the store can read or send notices; repeated and invalid ones are
+   * also report its own changes. Only a process with access to the store can read or send notifications; repeated and invalid ones are
    * ignored. A store in memory also reports conversations that it drops by itself.
    */
   listen(listener: StoreListener): () => void

@@ -16,8 +16,8 @@ import { interruptionMethods } from './postgres/interruptions.ts'
 import { jobMethods } from './postgres/jobs.ts'
 import { keyMethods } from './postgres/keys.ts'
 import { logMethods } from './postgres/log.ts'
-import { migrate, readNoticeKey, unreachable } from './postgres/migrate.ts'
-import { createNotices } from './postgres/notify.ts'
+import { migrate, readNotificationKey, unreachable } from './postgres/migrate.ts'
+import { createNotifications } from './postgres/notify.ts'
 import { participantMethods } from './postgres/participants.ts'
 import { PostgresSession } from './postgres/session.ts'
 import type { ConnectionSettings, Timeouts } from './postgres/settings.ts'
@@ -61,25 +61,25 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   const session = new PostgresSession({ unavailableAfterMs })
   const settings = { ...readSettings(options), observe: session.clock.observe }
   let pg: Pg | null = null
-  const notices = createNotices({
+  const notifications = createNotifications({
     session,
     sender: newSender(),
     channel: `${settings.schema}_notices`,
     connect: async () => connect(pg as Pg, listeningConfig(poolConfig(settings))),
-    readKey: (client) => readNoticeKey(client, settings),
+    readKey: (client) => readNotificationKey(client, settings),
     readClock: serverNow,
   })
   const makeGroup = () =>
     new GroupCommit({
       async store(database, members) {
         const { results, replaced } = await storeGroup(session, { database, members, markId: newMark() })
-        for (const conversation of replaced) notices.gone({ database, conversation })
+        for (const conversation of replaced) notifications.gone({ database, conversation })
         return results
       },
       stored: ({ database, conversation }, { before, lastSeq, jobs }) => {
         const at = { database, conversation }
-        if (lastSeq > before) notices.appended({ ...at, lastSeq })
-        if (jobs.some(({ owner, wake, endedAt }) => owner === null && wake && endedAt === null)) notices.due()
+        if (lastSeq > before) notifications.appended({ ...at, lastSeq })
+        if (jobs.some(({ owner, wake, endedAt }) => owner === null && wake && endedAt === null)) notifications.due()
       },
       groupsAtOnce,
     })
@@ -91,7 +91,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     const key = await prepare(pg, settings, session)
     session.begin(new PostgresConnection(settings, pg))
     group = makeGroup()
-    notices.open(key)
+    notifications.open(key)
   }
   return {
     now: () => session.clock.now(),
@@ -105,23 +105,23 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     async close() {
       await opening?.catch(() => {})
       await group.close()
-      await notices.close()
+      await notifications.close()
       await session.close()
       opening = null
     },
-    ...logMethods({ session, group: { append: (one) => group.append(one) }, notices }),
-    ...jobMethods(session, notices),
+    ...logMethods({ session, group: { append: (one) => group.append(one) }, notifications }),
+    ...jobMethods(session, notifications),
     ...interruptionMethods(session),
     ...agentMethods(session),
     ...keyMethods(session),
     ...replyMethods(session),
-    ...snapshotMethods(session, notices),
+    ...snapshotMethods(session, notifications),
     ...contentMethods(session),
     ...participantMethods(session),
     ...artifactMethods(session),
     ...usageMethods(session),
-    listen: notices.listen,
-    say: notices.say,
+    listen: notifications.listen,
+    say: notifications.say,
   }
 }
 
@@ -135,7 +135,7 @@ function readSettings(options: PostgresStoreOptions): Omit<ConnectionSettings, '
   return { url, address: readAddress(url), schema, roles, poolSize, timeouts: { ...defaultTimeouts, ...timeouts } }
 }
 
-/** Migrates over a separate connection, as the user of the URL, and sets the clock. Returns the key of the notices. */
+/** Migrates over a separate connection, as the user of the URL, and sets the clock. Returns the key of the notifications. */
 async function prepare(pg: Pg, settings: ConnectionSettings, session: PostgresSession): Promise<Buffer | null> {
   const client = await connect(pg, { ...poolConfig(settings), pipeline: false, query_timeout: 60_000 }).catch(
     (error) => {
@@ -146,7 +146,7 @@ async function prepare(pg: Pg, settings: ConnectionSettings, session: PostgresSe
     await migrate(client, settings)
     const askedAt = steady()
     session.clock.observe(await serverNow(client), askedAt)
-    return await readNoticeKey(client, settings)
+    return await readNotificationKey(client, settings)
   } finally {
     await client.end()
   }

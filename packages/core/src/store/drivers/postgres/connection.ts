@@ -103,7 +103,7 @@ export class PostgresConnection {
     })
   }
 
-  /** A statement outside any transaction and role, such as a notice. */
+  /** A statement outside any transaction and role, such as a notification. */
   async single(query: Statement, options: UseOptions = {}): Promise<readonly Row[]> {
     const parts = this.#statements.all([query])
     return this.#use(options, async (client) => (await this.#send(client, parts, {}))[0]?.rows ?? [])

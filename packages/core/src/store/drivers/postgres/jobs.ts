@@ -5,7 +5,7 @@ import { migrations } from '../../sql/postgres/schema.ts'
 import type { RowPage } from '../../row-page.ts'
 import type { HeldJob, JobRow, Store } from '../../store.ts'
 import type { Statement, Row } from './statements.ts'
-import type { Notices } from './notify.ts'
+import type { Notifications } from './notify.ts'
 import { jobRow } from './rows.ts'
 import type { PostgresSession } from './session.ts'
 import { restored, stored } from './text.ts'
@@ -16,7 +16,7 @@ type JobMethods = Pick<
 >
 
 /** The methods of a store that are about jobs. */
-export function jobMethods(session: PostgresSession, notices: Notices): JobMethods {
+export function jobMethods(session: PostgresSession, notifications: Notifications): JobMethods {
   return {
     async getJob(database, id) {
       const [rows = []] = await session.read(database, [jobSql.getJob, stored(database), stored(id)])
@@ -48,7 +48,7 @@ export function jobMethods(session: PostgresSession, notices: Notices): JobMetho
     },
     async releaseJobs(owner, ids) {
       const rows = await asWorker(session, [workerSql.releaseJobs, stored(owner), ids?.map(stored) ?? null])
-      if (rows.length > 0) notices.due()
+      if (rows.length > 0) notifications.due()
     },
   }
 }

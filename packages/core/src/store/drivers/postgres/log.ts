@@ -4,7 +4,7 @@ import { entryOf } from '../../entry-text.ts'
 import { listConversations, logSql } from '../../sql/postgres/log.ts'
 import type { Store } from '../../store.ts'
 import type { GroupCommit } from './group.ts'
-import type { Notices } from './notify.ts'
+import type { Notifications } from './notify.ts'
 import { conversationRow, listedConversation } from './rows.ts'
 import type { PostgresSession } from './session.ts'
 import { restored, stored } from './text.ts'
@@ -19,14 +19,14 @@ type LogMethods = Pick<
 export interface LogParts {
   readonly session: PostgresSession
   readonly group: Pick<GroupCommit, 'append'>
-  readonly notices: Notices
+  readonly notifications: Notifications
 }
 
 /** The time-out for a delete: a long log takes longest. */
 const deleteMs = 60_000
 
 /** The methods of a store that are about the log. */
-export function logMethods({ session, group, notices }: LogParts): LogMethods {
+export function logMethods({ session, group, notifications }: LogParts): LogMethods {
   return {
     append: (append) => group.append(append),
     async getConversation(database, id) {
@@ -36,12 +36,12 @@ export function logMethods({ session, group, notices }: LogParts): LogMethods {
     listConversations: (database, page) => list(session, database, page),
     async deleteConversation(database, id) {
       const isGone = await remove(session, database, id)
-      if (isGone) notices.gone({ database, conversation: id })
+      if (isGone) notifications.gone({ database, conversation: id })
       return isGone
     },
     async sweepConversations(limit) {
       const gone = await sweep(session, limit)
-      for (const { database, id } of gone) notices.gone({ database, conversation: id })
+      for (const { database, id } of gone) notifications.gone({ database, conversation: id })
       return gone
     },
     async readEntries(database, conversation, { after, limit }) {

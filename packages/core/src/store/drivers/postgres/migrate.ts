@@ -53,15 +53,18 @@ async function readVersion(client: Client, settings: ConnectionSettings): Promis
   }
 }
 
-/** The key that seals notices, as now stored; null if it was lost. */
-export async function readNoticeKey(client: Client, { schema, roles }: ConnectionSettings): Promise<Buffer | null> {
+/** The key that seals notifications, as now stored; null if it was lost. */
+export async function readNotificationKey(
+  client: Client,
+  { schema, roles }: ConnectionSettings,
+): Promise<Buffer | null> {
   const read = () => client.query<{ key: Buffer }>(inSchema(keySql.read, schema))
   return (await asRole(client, roles.worker, read)).rows[0]?.key ?? null
 }
 
-/** Creates a new key if it was lost and this user may. If not, the store works without notices and reports why. */
+/** Creates a new key if it was lost and this user may. If not, the store works without notifications and reports why. */
 async function restoreKey(client: Client, settings: ConnectionSettings): Promise<void> {
-  if ((await readNoticeKey(client, settings)) !== null) return
+  if ((await readNotificationKey(client, settings)) !== null) return
   try {
     await client.query(inSchema(keySql.restore, settings.schema))
   } catch (error) {

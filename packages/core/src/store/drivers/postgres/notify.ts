@@ -1,5 +1,5 @@
 /**
- * Notifies other processes on the same server by `NOTIFY` after a commit; many notices are sealed into one payload. A notice may come
+ * Notifies other processes on the same server by `NOTIFY` after a commit; many notifications are sealed into one payload. A notification may come
  * twice, late or never. Nothing waits for one, and none is sent again after a connection was lost.
  */
 import { WitanError } from '@witan/protocol'
@@ -8,26 +8,26 @@ import type { StoreListener } from '../../listener.ts'
 import type { Store } from '../../store.ts'
 import { textOf } from './error.ts'
 import { startListener } from './listener.ts'
-import { callListener, gatherNotices, type Named, type Notice, readText, textsOf } from './notice.ts'
+import { callListener, gatherNotifications, type Named, type Notification, readText, textsOf } from './notification.ts'
 import { createOpener, createSealer, mostSealed, type Opened } from './seal.ts'
 import type { PostgresSession } from './session.ts'
 import { startWatch } from './watch.ts'
 
 /** What notifying needs. */
-export interface NoticeSettings {
+export interface NotificationSettings {
   readonly session: PostgresSession
-  /** Unique to this store: it ignores its own notices. */
+  /** Unique to this store: it ignores its own notifications. */
   readonly sender: Buffer
   readonly channel: string
   /** A separate connection to listen on. */
   readonly connect: () => Promise<Client>
-  /** The key that seals notices, as now stored; null if it was lost. */
+  /** The key that seals notifications, as now stored; null if it was lost. */
   readonly readKey: (client: Client) => Promise<Buffer | null>
   readonly readClock: (client: Client) => Promise<number>
 }
 
-/** Sends notices to other processes, and passes theirs to the listeners of this one. */
-export interface Notices {
+/** Sends notifications to other processes, and passes theirs to the listeners of this one. */
+export interface Notifications {
   appended(at: Named & { readonly lastSeq: number }): void
   gone(at: Named): void
   due(): void
@@ -35,17 +35,17 @@ export interface Notices {
   readonly listen: Store['listen']
   /** Starts when the store is open, also for listeners added before. Without a key nothing is sent. */
   open(key: Buffer | null): void
-  /** Sends the waiting notices, if the server accepts them, and stops listening. */
+  /** Sends the waiting notifications, if the server accepts them, and stops listening. */
   close(): Promise<void>
 }
 
 const gatherMs = 5
 const notifySql = 'select pg_notify($1, n.text) from unnest($2::text[]) as n (text)'
-/** The least time between two reports of ignored notices. */
+/** The least time between two reports of ignored notifications. */
 const ignoredEveryMs = 60_000
 
-/** Notices over one channel. If a store has only one listener, its own changes are not reported to it; if several, they may be. */
-export function createNotices(settings: NoticeSettings): Notices {
+/** Notifications over one channel. If a store has only one listener, its own changes are not reported to it; if several, they may be. */
+export function createNotifications(settings: NotificationSettings): Notifications {
   const listeners = new Set<{ readonly listener: StoreListener }>()
   const outbox = createOutbox(settings)
   const inbox = createInbox(settings, listeners)
@@ -62,9 +62,9 @@ export function createNotices(settings: NoticeSettings): Notices {
     const { received, failed } = inbox
     ends.push(startListener({ ...settings, connected, received, failed }), startWatch(settings.session, listeners))
   }
-  const send = (notice: Notice) => {
-    if (listeners.size > 1) queueMicrotask(() => deliverAll(listeners, notice))
-    if (isOpen) outbox.add(notice)
+  const send = (notification: Notification) => {
+    if (listeners.size > 1) queueMicrotask(() => deliverAll(listeners, notification))
+    if (isOpen) outbox.add(notification)
   }
   return {
     appended: ({ lastSeq, ...at }) => send({ kind: 'appended', at, lastSeq }),
@@ -94,13 +94,13 @@ export function createNotices(settings: NoticeSettings): Notices {
   }
 }
 
-function deliverAll(listeners: Iterable<{ readonly listener: StoreListener }>, notice: Notice): void {
-  for (const { listener } of listeners) callListener(listener, notice)
+function deliverAll(listeners: Iterable<{ readonly listener: StoreListener }>, notification: Notification): void {
+  for (const { listener } of listeners) callListener(listener, notification)
 }
 
-/** Opens received notices, and tracks whether any can be opened. */
+/** Opens received notifications, and tracks whether any can be opened. */
 function createInbox(
-  { channel, sender }: NoticeSettings,
+  { channel, sender }: NotificationSettings,
   listeners: ReadonlySet<{ readonly listener: StoreListener }>,
 ) {
   let open: ((payload: string) => Opened) | null = null
@@ -124,15 +124,15 @@ function createInbox(
     received(payload: string) {
       const opened = open?.(payload) ?? 'another version'
       if (opened === 'another version' || opened === 'too early') return
-      const notices = opened === 'not for us' ? null : readText(opened.text)
-      if (opened === 'not for us' || notices === null) return ignore()
-      if (!opened.sender.equals(sender)) for (const notice of notices) deliverAll(listeners, notice)
+      const notifications = opened === 'not for us' ? null : readText(opened.text)
+      if (opened === 'not for us' || notifications === null) return ignore()
+      if (!opened.sender.equals(sender)) for (const notification of notifications) deliverAll(listeners, notification)
     },
     failed: (error: unknown) => change(cannotListen(error)),
   }
 }
 
-/** Counts ignored notices and reports the count, at most once per interval. */
+/** Counts ignored notifications and reports the count, at most once per interval. */
 function countIgnored(report: (count: number) => void): () => void {
   let count = 0
   let timer: NodeJS.Timeout | null = null
@@ -163,9 +163,9 @@ function lostKey(): Error {
   return new Error('the table `notice_key` is empty: as its owner run `insert into notice_key default values`')
 }
 
-/** Sends collected notices every 5 ms, and a `due` notice at once. Runs one statement at a time; later notices wait for the next. */
-function createOutbox({ session, sender, channel }: NoticeSettings) {
-  const gathered = gatherNotices()
+/** Sends collected notifications every 5 ms, and a `due` notification at once. Runs one statement at a time; later notifications wait for the next. */
+function createOutbox({ session, sender, channel }: NotificationSettings) {
+  const gathered = gatherNotifications()
   const seal = createSealer({ sender, channel })
   let timer: NodeJS.Timeout | null = null
   let sending: Promise<void> = Promise.resolve()
@@ -173,11 +173,11 @@ function createOutbox({ session, sender, channel }: NoticeSettings) {
     if (timer !== null) clearTimeout(timer)
     timer = null
     sending = sending.then(async () => {
-      const notices = gathered.take()
+      const notifications = gathered.take()
       const { key } = outbox
-      if (notices.length === 0 || key === null) return
-      const payloads = textsOf(notices, mostSealed).map((text) => seal(key, text, session.clock.now()))
-      await session.connection.single([notifySql, channel, payloads]).catch(() => {}) // a notice may be lost
+      if (notifications.length === 0 || key === null) return
+      const payloads = textsOf(notifications, mostSealed).map((text) => seal(key, text, session.clock.now()))
+      await session.connection.single([notifySql, channel, payloads]).catch(() => {}) // a notification may be lost
     })
     return sending
   }
@@ -193,9 +193,9 @@ function createOutbox({ session, sender, channel }: NoticeSettings) {
   const outbox = {
     key: null as Buffer | null,
     flush,
-    add(notice: Notice) {
-      if (!gathered.add(notice)) return
-      if (notice.kind === 'due')
+    add(notification: Notification) {
+      if (!gathered.add(notification)) return
+      if (notification.kind === 'due')
         flushAtEndOfTurn() // a worker may be idle
       else timer ??= setTimeout(flush, gatherMs)
     },

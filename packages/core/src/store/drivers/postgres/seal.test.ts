@@ -1,8 +1,8 @@
-/** Sealed notices: only for those who hold the key, on one channel, and once. */
+/** Sealed notifications: only for those who hold the key, on one channel, and once. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { readText } from './notice.ts'
+import { readText } from './notification.ts'
 import { createOpener, createSealer, type Opened } from './seal.ts'
 
 const key = randomBytes(32)
@@ -102,7 +102,7 @@ test('no payload throws, sealed or not, and none takes long', () => {
   assert.ok(performance.now() - from < 1_000, 'a thousand of the largest')
 })
 
-test('a text that opens and holds anything but notices is none', () => {
+test('a text that opens and holds anything but notifications is none', () => {
   const bad = [
     '',
     'null',

@@ -1,10 +1,10 @@
 /**
- * Seals notices. Any login of a PostgreSQL database may listen on a channel and notify it, so a notice is encrypted with the key of
+ * Seals notifications. Any login of a PostgreSQL database may listen on a channel and notify it, so a notification is encrypted with the key of
  * the store: AES-256-GCM, with a derived key per sender, and a number that no sender uses twice.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 
-/** The format version. Processes with different format versions ignore each other's notices. */
+/** The format version. Processes with different format versions ignore each other's notifications. */
 const version = '2'
 const cipher = 'aes-256-gcm'
 const senderBytes = 16
@@ -14,10 +14,10 @@ const stampBytes = 8
 /** A payload must be below 8,000 bytes, and base64 holds six bits per byte. */
 const maxText = 7_900
 
-/** The most bytes of text that fit into one sealed notice. */
+/** The most bytes of text that fit into one sealed notification. */
 export const mostSealed = Math.floor(((maxText - version.length - 1) * 3) / 4) - headBytes - stampBytes - tagBytes
 
-/** The channel and sender of notices. `sender` is 16 unique bytes. */
+/** The channel and sender of notifications. `sender` is 16 unique bytes. */
 export interface SealSettings {
   readonly channel: string
   readonly sender: Buffer
@@ -50,7 +50,7 @@ export type Opened =
   /** Not sealed with this key, for another channel, or repeated. */
   | 'not for us'
 
-/** The state of a sender whose notices open. */
+/** The state of a sender whose notifications open. */
 interface Known {
   readonly key: Buffer
   readonly number: number
@@ -58,10 +58,10 @@ interface Known {
 }
 
 const mostSenders = 1_000
-/** How long a notice may be in transit, because it is sealed before its transaction. */
+/** How long a notification may be in transit, because it is sealed before its transaction. */
 const onItsWayMs = 5_000
 
-/** What a connection needs to open notices. */
+/** What a connection needs to open notifications. */
 export interface OpenerSettings {
   readonly key: Buffer
   readonly channel: string
@@ -69,8 +69,8 @@ export interface OpenerSettings {
 }
 
 /**
- * Opens the notices of one connection, which has listened since `since` of the server's clock. No notice opens twice: the numbers of
- * a sender increase, and a sender's first notice must be newer than the connection, which receives every later one.
+ * Opens the notifications of one connection, which has listened since `since` of the server's clock. No notification opens twice: the numbers of
+ * a sender increase, and a sender's first notification must be newer than the connection, which receives every later one.
  */
 export function createOpener({ key, channel, since }: OpenerSettings): (payload: string) => Opened {
   const senders = new Map<string, Known>()
@@ -96,7 +96,7 @@ export function createOpener({ key, channel, since }: OpenerSettings): (payload:
   }
 }
 
-/** Removes the sender that was silent longest, and returns the time of its last notice. */
+/** Removes the sender that was silent longest, and returns the time of its last notification. */
 function forgetOldest(senders: Map<string, Known>): number {
   const [name, { at }] = senders.entries().next().value as [string, Known]
   senders.delete(name)
@@ -119,7 +119,7 @@ function keyOf(key: Buffer, channel: string, sealed: Buffer): Buffer {
   return createHmac('sha256', key).update(`witan notice ${version} ${channel} `).update(sender).digest()
 }
 
-/** The number of the notice, as long as a nonce is. */
+/** The number of the notification, as long as a nonce is. */
 function nonceOf(sealed: Buffer): Buffer {
   return Buffer.concat([Buffer.alloc(4), sealed.subarray(senderBytes, headBytes)])
 }

@@ -15,7 +15,7 @@ import { insertArtifacts } from './artifacts.ts'
 import { contentOf, putContent, useContents } from './contents.ts'
 import type { Statement } from './statements.ts'
 import { newMark } from './ids.ts'
-import type { Notices } from './notify.ts'
+import type { Notifications } from './notify.ts'
 import { participantRow, setParticipants } from './participants.ts'
 import { conversationRow, interruptionRow, jobRow } from './rows.ts'
 import { conclude, type PostgresSession } from './session.ts'
@@ -34,7 +34,7 @@ const snapshotMs = 60_000
 const trialMs = { reply: 3_000, retry: 1_000 }
 
 /** The methods of a store for export and import, and the check that it is writable. */
-export function snapshotMethods(session: PostgresSession, notices: Notices): SnapshotMethods {
+export function snapshotMethods(session: PostgresSession, notifications: Notifications): SnapshotMethods {
   return {
     async listDatabases() {
       const [rows = []] = await session.writeAsWorker([logSql.listDatabases])
@@ -45,9 +45,9 @@ export function snapshotMethods(session: PostgresSession, notices: Notices): Sna
       const isPut = await putSnapshot(session, database, arriving(database, snapshot))
       if (!isPut) return false
       const at = { database, conversation: snapshot.row.id }
-      notices.gone(at)
-      notices.appended({ ...at, lastSeq: snapshot.row.lastSeq })
-      notices.due()
+      notifications.gone(at)
+      notifications.appended({ ...at, lastSeq: snapshot.row.lastSeq })
+      notifications.due()
       return true
     },
     checkWritable: () => checkWritable(session),

@@ -265,7 +265,7 @@ const deniedToWorker = [
   'delete from keys',
 ]
 
-test('the key of the notices is read by the worker, and changed by no role of the run time', async (context) => {
+test('the key of the notifications is read by the worker, and changed by no role of the run time', async (context) => {
   const place = await filled(context)
   const key = await acting(place, { role: 'worker', database: null }, (client) =>
     client.query('select key from notice_key'),

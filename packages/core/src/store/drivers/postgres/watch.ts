@@ -1,4 +1,4 @@
-/** Polls the conversations that are read in this process with one query for all, so that lost notices do no harm. */
+/** Polls the conversations that are read in this process with one query for all, so that lost notifications do no harm. */
 import { logSql } from '../../sql/postgres/log.ts'
 import type { StoreListener, WatchedConversation } from '../../listener.ts'
 import type { PostgresSession } from './session.ts'

@@ -58,7 +58,7 @@ create policy named on {s}.keys for select to {app}
 using (digest = any (string_to_array(current_setting('witan.digests', true), ',')));`
 
 /** A role that may read all tables, such as one for reports, still does not see the key. */
-const noticeKey = `
+const notificationKey = `
 alter table {s}.notice_key enable row level security;
 drop policy if exists worker_holds on {s}.notice_key;
 create policy worker_holds on {s}.notice_key for select to {worker} using (true);
@@ -71,4 +71,4 @@ grant select on {s}.schema_version to {app}, {worker};
 ${walls.join('\n')}
 ${worker}
 ${keys}
-${noticeKey}`
+${notificationKey}`

@@ -1,34 +1,34 @@
-/** Notices between stores on PostgreSQL: few statements for many of them, none too large, and a connection that comes back. */
+/** Notifications between stores on PostgreSQL: few statements for many of them, none too large, and a connection that comes back. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asAdmin, freshSchema, openStore } from '../../../../../../test/postgres/support/stores.ts'
 import { begin, by, database, entry, idleListener } from '../../../testing/conformance/store-fixtures.ts'
 import type { Store } from '../../store.ts'
-import { gatherNotices, type Notice, readText, textsOf } from './notice.ts'
+import { gatherNotifications, type Notification, readText, textsOf } from './notification.ts'
 import { createOpener, createSealer, mostSealed } from './seal.ts'
 import { restored, stored } from './text.ts'
 
 const at = (conversation: string) => ({ database: 'd', conversation })
-const appended = (conversation: string, lastSeq: number): Notice => ({
+const appended = (conversation: string, lastSeq: number): Notification => ({
   kind: 'appended',
   at: at(conversation),
   lastSeq,
 })
-const said = (conversation: string, text: string): Notice => ({ kind: 'said', at: at(conversation), text })
+const said = (conversation: string, text: string): Notification => ({ kind: 'said', at: at(conversation), text })
 
 test('of what was appended to a conversation the last is told, in its place, and once that something is due', () => {
-  const gathered = gatherNotices()
-  const all: Notice[] = [appended('a', 1), { kind: 'due' }, said('a', 'x'), appended('b', 1), appended('a', 2)]
-  for (const notice of [...all, { kind: 'due' } as const]) gathered.add(notice)
+  const gathered = gatherNotifications()
+  const all: Notification[] = [appended('a', 1), { kind: 'due' }, said('a', 'x'), appended('b', 1), appended('a', 2)]
+  for (const notification of [...all, { kind: 'due' } as const]) gathered.add(notification)
   assert.deepEqual(gathered.take(), [{ kind: 'due' }, said('a', 'x'), appended('b', 1), appended('a', 2)])
   assert.deepEqual(gathered.take(), [])
-  const anew: Notice[] = [appended('a', 9), { kind: 'gone', at: at('a') }, appended('a', 1)]
-  for (const notice of anew) gathered.add(notice)
+  const anew: Notification[] = [appended('a', 9), { kind: 'gone', at: at('a') }, appended('a', 1)]
+  for (const notification of anew) gathered.add(notification)
   assert.deepEqual(gathered.take(), anew)
 })
 
 test('what is said has an end: too much at once is left out, what was stored never', () => {
-  const gathered = gatherNotices()
+  const gathered = gatherNotifications()
   for (let index = 0; index < 3000; index += 1) gathered.add(said('a', `${index}`))
   gathered.add(appended('a', 7))
   const taken = gathered.take()
@@ -36,22 +36,29 @@ test('what is said has an end: too much at once is left out, what was stored nev
   assert.deepEqual(taken.at(-1), appended('a', 7))
 })
 
-test('notices come back as they were, in sealed texts that a channel takes', () => {
+test('notifications come back as they were, in sealed texts that a channel takes', () => {
   const odd = '\u001b\u001e\u001f\0\n"\\ å ☔ \ud800 1'
-  const notices: Notice[] = Array.from({ length: 400 }, (_, index) => said(`${odd} ${index}`, odd.repeat(index % 20)))
-  const all: Notice[] = [...notices, { kind: 'gone', at: at(odd) }, said('large', 'x'.repeat(8000)), { kind: 'due' }]
+  const notifications: Notification[] = Array.from({ length: 400 }, (_, index) =>
+    said(`${odd} ${index}`, odd.repeat(index % 20)),
+  )
+  const all: Notification[] = [
+    ...notifications,
+    { kind: 'gone', at: at(odd) },
+    said('large', 'x'.repeat(8000)),
+    { kind: 'due' },
+  ]
   const [key, sender] = [Buffer.alloc(32, 'k'), Buffer.alloc(16, 's')]
-  const seal = createSealer({ sender, channel: 'notices' })
+  const seal = createSealer({ sender, channel: 'notifications' })
   const payloads = textsOf(all, mostSealed).map((text) => seal(key, text, 1))
   for (const payload of payloads) assert.match(payload, /^2\.[\w-]{1,7890}$/)
-  const open = createOpener({ key, channel: 'notices', since: 0 })
+  const open = createOpener({ key, channel: 'notifications', since: 0 })
   const read = payloads.map((payload) => {
     const opened = open(payload)
     assert.ok(typeof opened === 'object' && opened.sender.equals(sender))
     return readText(opened.text) ?? assert.fail(opened.text)
   })
-  assert.deepEqual(read.flat(), [...notices, { kind: 'gone', at: at(odd) }, { kind: 'due' }])
-  assert.ok(payloads.length < notices.length / 4, `${payloads.length} texts`)
+  assert.deepEqual(read.flat(), [...notifications, { kind: 'gone', at: at(odd) }, { kind: 'due' }])
+  assert.ok(payloads.length < notifications.length / 4, `${payloads.length} texts`)
   assert.deepEqual(textsOf([], mostSealed), [])
 })
 
