@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { acceptanceProgram, variable } from '../test/acceptance/support/program.ts'
 
 /** Files that run in one go, and whether each has a process of its own. */
 interface Group {
@@ -68,6 +69,7 @@ const name = process.argv.slice(2).find((word) => !word.startsWith('--')) ?? 'qu
 const lanes = suites[name]
 if (lanes === undefined) throw new Error(`"${name}" is no suite; there are ${Object.keys(suites).join(', ')}`)
 const reporter = fileURLToPath(new URL('test-files.ts', import.meta.url))
+const program = await acceptanceProgram()
 const folder = mkdtempSync(join(tmpdir(), 'witan-tests-'))
 
 /** Runs the tests of a lane; what they print goes to `out`. */
@@ -85,6 +87,7 @@ async function run(lane: Lane, at: number): Promise<void> {
         env: {
           NODE_COMPILE_CACHE: compiled,
           ...process.env,
+          [variable]: program,
           ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
         },
       })

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { assertProblem } from './support/claims.ts'
 import { createIssuer, type Issuer } from './support/issuer.ts'
+import { commandLine } from './support/program.ts'
 import { agent, createStage, segment, type Stage, until } from './support/stage.ts'
 import type { Interruption, Page } from './support/wire.ts'
 import type { Answer, CallOptions } from './support/witan.ts'
@@ -40,8 +41,7 @@ afterEach(async () => {
 /** The words of `witan keys` on the store of the stage, as an operator says them. */
 async function keysOnStore(folder: string, ...words: string[]): Promise<{ stdout: string; stderr: string }> {
   const env = { ...process.env, WITAN_STORE_URL: `file:${join(folder, 'witan.db')}` }
-  const program = ['--no-warnings', '--conditions=witan-source', 'packages/cli/bin/witan.js', 'keys', ...words]
-  return run(process.execPath, program, { cwd: root, env })
+  return run(process.execPath, [...commandLine, 'keys', ...words], { cwd: root, env })
 }
 
 type Call = <T>(method: string, path: string, options?: CallOptions) => Promise<Answer<T>>

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { assertProblem } from './support/claims.ts'
 import { createGate } from './support/model-server.ts'
+import { commandLine } from './support/program.ts'
 import { agent, createStage, segment, type Stage, until } from './support/stage.ts'
 import type { Conversation, RunResult } from './support/wire.ts'
 
@@ -21,9 +22,8 @@ describe('a request that waits for a run', () => {
     stage = await createStage({ store: 'file', hosted: true, prepare: () => ({ auth: { mode: 'keys' } }) })
     await stage.witan.stop()
     const env = { ...process.env, WITAN_STORE_URL: `file:${join(stage.witan.folder, 'witan.db')}` }
-    const program = ['--no-warnings', '--conditions=witan-source', 'packages/cli/bin/witan.js']
     const words = ['keys', 'create', '--db', 'shop', '--role', 'admin']
-    const { stdout } = await promisify(execFile)(process.execPath, [...program, ...words], { cwd: root, env })
+    const { stdout } = await promisify(execFile)(process.execPath, [...commandLine, ...words], { cwd: root, env })
     admin = { authorization: `Bearer ${stdout.trim()}` }
     await stage.witan.start()
     const body = { ...agent('root'), users: 'participants' }

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Cluster, createCluster } from './support/cluster.ts'
+import { commandLine } from './support/program.ts'
 import { agent, segment, until } from './support/stage.ts'
 import type { Page } from './support/wire.ts'
 
@@ -19,10 +20,9 @@ describe('several servers with keys', () => {
   after(() => cluster?.close())
 
   test('[D17] a revoked key is refused within five seconds by every process, and so is its open stream', async () => {
-    const program = ['--no-warnings', '--conditions=witan-source', 'packages/cli/bin/witan.js']
     const env = { ...process.env, WITAN_STORE_URL: cluster.database.adminUrl }
     const words = ['keys', 'create', '--db', 'shop', '--role', 'admin']
-    const { stdout } = await promisify(execFile)(process.execPath, [...program, ...words], { cwd: root, env })
+    const { stdout } = await promisify(execFile)(process.execPath, [...commandLine, ...words], { cwd: root, env })
     const [one, other] = await Promise.all([cluster.serve(extra), cluster.serve(extra)])
     const admin = { authorization: `Bearer ${stdout.trim()}` }
     const made = await one.call<{ key: string; keyId: string }>('POST', '/api/v1/keys', {

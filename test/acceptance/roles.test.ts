@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { commandLine } from './support/program.ts'
 import { agent, createStage, segment, type Stage, until } from './support/stage.ts'
 import type { Conversation, Interruption, Page } from './support/wire.ts'
 import type { Answer, CallOptions } from './support/witan.ts'
@@ -31,8 +32,8 @@ beforeEach(async () => {
   stage = await createStage({ store: 'file', hosted: true, prepare: () => ({ auth: { mode: 'keys' } }) })
   await stage.witan.stop()
   const env = { ...process.env, WITAN_STORE_URL: `file:${join(stage.witan.folder, 'witan.db')}` }
-  const words = ['packages/cli/bin/witan.js', 'keys', 'create', '--db', 'shop', '--role', 'admin']
-  const made = await run(process.execPath, ['--no-warnings', '--conditions=witan-source', ...words], { cwd: root, env })
+  const words = ['keys', 'create', '--db', 'shop', '--role', 'admin']
+  const made = await run(process.execPath, [...commandLine, ...words], { cwd: root, env })
   await stage.witan.start()
   const admin = callerOf(made.stdout.trim())
   const calls: [Name, Call][] = [['admin', admin]]

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { killedAtEnd } from '../../support/child.ts'
 import { createTestDatabase, type TestDatabase } from '../../postgres/support/database.ts'
 import { createModelServer, type ModelServer } from './model-server.ts'
+import { commandLine } from './program.ts'
 import { callsTo, type Stage } from './stage.ts'
 import { type Answer, finish, openStream, readyUrl, request, type Witan } from './witan.ts'
 
@@ -101,7 +102,7 @@ function launch({ file, words, lease }: Launch): Launched {
     WITAN_PORT: '0',
     ...(lease === null ? {} : { WITAN_LEASE_MS: String(lease) }),
   }
-  const program = ['--conditions=witan-source', 'packages/cli/bin/witan.js', ...words, '--config', file]
+  const program = [...commandLine, ...words, '--config', file]
   const child = killedAtEnd(spawn(process.execPath, program, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] }))
   const said: string[] = []
   child.stdout?.on('data', (data) => said.push(String(data)))

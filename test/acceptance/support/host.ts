@@ -2,10 +2,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import type { Asked, Replied } from './host-process.ts'
-
-const script = fileURLToPath(new URL('host-process.ts', import.meta.url))
+import { hostScript } from './program.ts'
 
 let host: ChildProcess | null = null
 
@@ -35,7 +33,7 @@ export async function startHosted(file: string, env: NodeJS.ProcessEnv, told: (t
 }
 
 function forked(env: NodeJS.ProcessEnv): ChildProcess {
-  const child = fork(script, [], {
+  const child = fork(hostScript, [], {
     execArgv: ['--no-warnings', '--conditions=witan-source'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env,

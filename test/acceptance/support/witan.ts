@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { createParser } from 'eventsource-parser'
 import { killedAtEnd, leaveChildren } from '../../support/child.ts'
 import { startHosted } from './host.ts'
+import { commandLine } from './program.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 /** A hang is found all the same; a busy machine has its time. */
@@ -137,9 +138,9 @@ async function host(folder: string): Promise<Running> {
 }
 
 function spawnServer(folder: string): Omit<Running, 'url'> {
-  const words = ['packages/cli/bin/witan.js', 'serve', '--config', join(folder, 'witan.config.json')]
+  const words = ['serve', '--config', join(folder, 'witan.config.json')]
   const child = killedAtEnd(
-    spawn(process.execPath, ['--conditions=witan-source', ...words], {
+    spawn(process.execPath, [...commandLine, ...words], {
       cwd: root,
       env: environment(),
       stdio: ['ignore', 'pipe', 'pipe'],
