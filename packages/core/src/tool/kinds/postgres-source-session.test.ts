@@ -15,7 +15,7 @@ import { beginSession, cut, releaseSession, openPool, send } from './postgres-so
 const SCHEMA = `create table users (id integer primary key, name text); insert into users values (1, 'Ada');
   create sequence counter;
   create function grow() returns bigint language sql volatile as $$ insert into users values (9, 'x') returning id $$;
-  create function free() returns text language plpgsql volatile as $$ beginSession
+  create function free() returns text language plpgsql volatile as $$ begin
     perform set_config('default_transaction_read_only', 'off', false); set transaction read write;
     insert into users values (9, 'x'); return ''; end $$`
 const RUNAWAY = 'select count(*) from generate_series(1, 100000000000) as runaway'
