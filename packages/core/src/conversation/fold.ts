@@ -22,7 +22,7 @@ import { foldArtifact, foldArtifactRead } from './fold-artifacts.ts'
 import { foldRequired, foldResolved } from './fold-interruptions.ts'
 import { foldExchange, noteUnsent } from './fold-exchange.ts'
 import { delegatedMessage, foldMessage, readWords, replyOf } from './inbox.ts'
-import { givenAt, tightened } from './stored-values.ts'
+import { valuesAt, tightened } from './stored-values.ts'
 import { contentOf, resultText } from './said.ts'
 import { type AgentCall, type ConversationState, isTop, liveJob, type LiveJob, type Slot } from './state.ts'
 import { answerText, foldTransfer, gatheredText, somethingSaid, takeControl } from './fold-hand-over.ts'
@@ -52,12 +52,12 @@ export type AgentLookup = (id: string, revision: number) => AgentData
 export function emptyState(
   about: Pick<ConversationState, 'database' | 'id' | 'rootAgent' | 'stored' | 'maxModelIterationsPerCall'>,
 ): ConversationState {
-  const { given } = about.stored
+  const { conversationValues } = about.stored
   return {
     ...about,
     channel: channelOf(about.database, about.id),
-    given,
-    people: startingPeople(given),
+    conversationValues,
+    people: startingPeople(conversationValues),
     hasNamed: false,
     scrubbers: new Scrubbers(),
     documents: new Map(),
@@ -142,7 +142,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   // The parent of a child is the agent whose tool call it answers, or the owner of the tool that runs it.
   const tool = caller?.slots.get(place.parentCall ?? '') ?? null
   const parent = tool?.owner ?? caller?.calls.get(place.parentCall ?? '') ?? null
-  if (parent === null) state.given = givenAt(state.stored, entry.seq || Number.POSITIVE_INFINITY)
+  if (parent === null) state.conversationValues = valuesAt(state.stored, entry.seq || Number.POSITIVE_INFINITY)
   const workflow = body.step !== undefined && parent !== null && isWorkflow(parent) ? parent : null
   if (workflow !== null && body.passTakes !== undefined) {
     beginPass(workflow)

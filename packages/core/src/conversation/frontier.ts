@@ -20,7 +20,7 @@ export class Frontier {
     return this.#gaps[0]?.after ?? this.#known
   }
 
-  get isWhole(): boolean {
+  get hasNoGaps(): boolean {
     return this.#gaps.length === 0
   }
 

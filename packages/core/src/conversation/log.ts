@@ -122,7 +122,7 @@ class LogSync {
         this.#frontier.landed(result)
       }
       if (log.isBroken) return result
-      if (this.#frontier.isWhole) foldedUpTo(log.state, this.#frontier.after)
+      if (this.#frontier.hasNoGaps) foldedUpTo(log.state, this.#frontier.after)
       else await this.#fill()
       if (result.ok) for (const entry of underWay.unfolded) this.take(entry)
       return result
@@ -141,10 +141,10 @@ class LogSync {
   }
 
   async #fill(): Promise<void> {
-    while (!this.#frontier.isWhole && !this.#log.isBroken) {
+    while (!this.#frontier.hasNoGaps && !this.#log.isBroken) {
       const { after } = this.#frontier
       await this.catchUp()
-      if (!this.#log.isBroken && !this.#frontier.isWhole && this.#frontier.after === after)
+      if (!this.#log.isBroken && !this.#frontier.hasNoGaps && this.#frontier.after === after)
         throw new Error(`entries behind ${after} of the log are not there`)
     }
   }

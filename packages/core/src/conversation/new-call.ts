@@ -24,7 +24,11 @@ export function newCall(
   { agent, parent, tool }: Origin,
 ): { readonly call: AgentCall; readonly invocation: string } {
   const { place, body } = entry
-  const binding = bind(agent.parameters, { parent: parent?.parameters ?? null, given: state.given, map: body.map })
+  const binding = bind(agent.parameters, {
+    parent: parent?.parameters ?? null,
+    conversationValues: state.conversationValues,
+    map: body.map,
+  })
   const parameters = withGenerated(binding, body.generated)
   const source = body.handOver === undefined ? null : parent
   const address =

@@ -361,7 +361,7 @@ export interface ConversationState {
   /** The conversation's values with their current flags, which the next run binds. */
   stored: Stored
   /** The values that the live or latest run binds. */
-  given: ConversationValues
+  conversationValues: ConversationValues
   readonly maxModelIterationsPerCall: number | null
   /** Who takes part now. */
   people: People

@@ -5,43 +5,45 @@ import type { ConversationRow } from '../store/store.ts'
 
 /** The values of a conversation with their current flags. `hiddenAfter` holds the last seq before a value was hidden later. */
 export interface Stored {
-  readonly given: ConversationValues
+  readonly conversationValues: ConversationValues
   readonly hiddenAfter: ReadonlyMap<string, number>
 }
 
 /** Shared: most conversations have no values. */
-const nothing: Stored = { given: new Map(), hiddenAfter: new Map() }
+const nothing: Stored = { conversationValues: new Map(), hiddenAfter: new Map() }
 
 /** The values from the row of a conversation. */
 export function storedOf(parameters: ConversationRow['parameters']): Stored {
   const all = Object.entries(parameters)
   if (all.length === 0) return nothing
   return {
-    given: new Map(all.map(([name, [value, hidden]]) => [name, { value: value as ParameterValue, hidden }])),
+    conversationValues: new Map(
+      all.map(([name, [value, hidden]]) => [name, { value: value as ParameterValue, hidden }]),
+    ),
     hiddenAfter: new Map(all.flatMap(([name, [, , after]]) => (after === undefined ? [] : [[name, after] as const]))),
   }
 }
 
 /** The same values, with these names hidden for every run that starts after `after`. Hidden values stay unchanged. */
 export function tightened(stored: Stored, names: readonly string[], after: number): Stored {
-  const given = new Map(stored.given)
+  const conversationValues = new Map(stored.conversationValues)
   const hiddenAfter = new Map(stored.hiddenAfter)
   for (const name of names) {
-    const known = given.get(name)
+    const known = conversationValues.get(name)
     if (known === undefined || known.hidden) continue
-    given.set(name, { ...known, hidden: true })
+    conversationValues.set(name, { ...known, hidden: true })
     hiddenAfter.set(name, after)
   }
-  return { given, hiddenAfter }
+  return { conversationValues, hiddenAfter }
 }
 
 /** The values that a run starting at `seq` binds. It keeps these flags to its end, as it keeps its revisions. */
-export function givenAt({ given, hiddenAfter }: Stored, seq: number): ConversationValues {
-  if (hiddenAfter.size === 0) return given
+export function valuesAt({ conversationValues, hiddenAfter }: Stored, seq: number): ConversationValues {
+  if (hiddenAfter.size === 0) return conversationValues
   const later = [...hiddenAfter].filter(([, after]) => after >= seq)
-  if (later.length === 0) return given
-  const then = new Map(given)
-  for (const [name] of later) then.set(name, { value: given.get(name)?.value ?? null, hidden: false })
+  if (later.length === 0) return conversationValues
+  const then = new Map(conversationValues)
+  for (const [name] of later) then.set(name, { value: conversationValues.get(name)?.value ?? null, hidden: false })
   return then
 }
 

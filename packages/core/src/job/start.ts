@@ -44,7 +44,11 @@ export function runEntries(
   const call = env.ids.call()
   const root = { call, parentCall: null, run: call, document: id }
   const place: CallPlace = { ...root, author: agent.id, agentPath: agent.id, invocation: call }
-  const { bound } = bind(agent.parameters, { parent: null, given: state.stored.given, map: {} })
+  const { bound } = bind(agent.parameters, {
+    parent: null,
+    conversationValues: state.stored.conversationValues,
+    map: {},
+  })
   const { messages, message, hidden, originRunId, principal, toolMode } = begin
   const worksFor = storedPrincipal(principal)
   const shown = startParameters(agent.parameters, bound)

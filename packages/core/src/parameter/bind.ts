@@ -10,7 +10,7 @@ export type NameMap = Readonly<Record<string, string | null>>
 /** What a call inherits: its parent's bound values and the conversation's. A root has no parent. */
 export interface Inheritance {
   readonly parent: Bound | null
-  readonly given: ConversationValues
+  readonly conversationValues: ConversationValues
   readonly map: NameMap
 }
 
@@ -51,7 +51,7 @@ function inherit(parameter: Parameter, from: Inheritance): BoundValue | null {
   if (parents !== undefined && acceptable(parameter, parents.origin, parents.box.reveal())) {
     return { box: parents.box, origin: parents.origin, hidden: parents.hidden, from: 'parent' }
   }
-  const given = from.given.get(mapped)
+  const given = from.conversationValues.get(mapped)
   if (given === undefined || !acceptable(parameter, 'caller', given.value)) return null
   return { box: new Boxed(given.value), origin: 'caller', hidden: given.hidden, from: 'conversation' }
 }

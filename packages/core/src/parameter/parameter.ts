@@ -18,21 +18,21 @@ export interface BoundValue {
 export type Bound = ReadonlyMap<string, BoundValue>
 
 /** A value that the caller passed at the conversation's start. */
-export interface Given {
+export interface ConversationValue {
   readonly value: ParameterValue
   readonly hidden: boolean
 }
 /** The values that a caller passed, by name. */
-export type ConversationValues = ReadonlyMap<string, Given>
+export type ConversationValues = ReadonlyMap<string, ConversationValue>
 
 /** Reads the values that a caller sent: bare, or `{ value, sendToModel }` [Rb16]. Names are checked elsewhere. */
 export function readConversationValues(input: Readonly<Record<string, unknown>>): ConversationValues {
-  const given = new Map<string, Given>()
+  const given = new Map<string, ConversationValue>()
   for (const [name, raw] of Object.entries(input)) given.set(name, readOne(name, raw))
   return given
 }
 
-function readOne(name: string, raw: unknown): Given {
+function readOne(name: string, raw: unknown): ConversationValue {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return checked(name, raw, false)
   const box = raw as Record<string, unknown>
   const extra = Object.keys(box).filter((key) => key !== 'value' && key !== 'sendToModel')
@@ -50,7 +50,7 @@ function readOne(name: string, raw: unknown): Given {
   return checked(name, box['value'], !sendToModel)
 }
 
-function checked(name: string, value: unknown, hidden: boolean): Given {
+function checked(name: string, value: unknown, hidden: boolean): ConversationValue {
   if (fitsType('any', value)) return { value: lasting(value), hidden }
   throw new WitanError(
     'PARAM_TYPE',
@@ -93,7 +93,7 @@ export function describe(value: unknown): string {
 /** Refuses a value passed under `name` that does not fit a declaration of `agent`. The error does not contain the value. */
 export function checkValueType(
   name: string,
-  given: Given,
+  given: ConversationValue,
   { agent, parameter }: { readonly agent: { readonly id: string }; readonly parameter: Parameter },
 ): void {
   if (fitsType(parameter.type, given.value)) return

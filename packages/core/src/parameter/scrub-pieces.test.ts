@@ -17,7 +17,7 @@ function unitsOf(value: string): Uint16Array {
 function scrubberFor(...values: readonly string[]): Exclude<Scrubber, null> {
   const declared = values.map((_, index) => parameterSchema.parse({ name: `p${index}`, sendToModel: false }))
   const given = new Map(values.map((value, index) => [`p${index}`, { value, hidden: true }]))
-  const scrub = scrubberOf(declared, bind(declared, { parent: null, given, map: {} }).bound)
+  const scrub = scrubberOf(declared, bind(declared, { parent: null, conversationValues: given, map: {} }).bound)
   assert.ok(scrub !== null)
   return scrub
 }

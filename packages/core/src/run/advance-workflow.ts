@@ -58,7 +58,7 @@ function startOf(
   const { agent, map, history, toolMode } = step
   const { missing, generate } = bind(pinned.data.parameters, {
     parent: call.parameters,
-    given: job.log.state.given,
+    conversationValues: job.log.state.conversationValues,
     map,
   })
   const [lacking] = [...missing, ...generate]

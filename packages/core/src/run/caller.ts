@@ -34,7 +34,7 @@ function callerOf(call: AgentCall, job: Job): Caller {
   const lineage: Caller['lineage'][number][] = []
   for (let current: AgentCall | null = call; current !== null; current = current.parent)
     lineage.unshift({ agent: current.agent.id, message: current.message, parameters: current.parameters })
-  const { database, id, given } = job.log.state
+  const { database, id, conversationValues } = job.log.state
   return {
     callId: call.place.call,
     database,
@@ -47,7 +47,7 @@ function callerOf(call: AgentCall, job: Job): Caller {
     depth: call.depth,
     maxDepth: Math.min(job.env.ceilings.maxDepth, job.run.tree.limits.maxDepth),
     parameters: call.parameters,
-    given,
+    conversationValues,
     revisions: job.run.revisions,
     people: call.people,
     hasLeft: (user) => job.log.state.people.all.some(({ id, presence }) => id === user && presence === 'left'),

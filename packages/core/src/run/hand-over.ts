@@ -56,8 +56,8 @@ function startOf(
   { to, pinned }: { readonly to: TransferOutcome; readonly pinned: PinnedAgent },
 ): AgentStartBody {
   const { data, revision } = pinned
-  const { given } = job.log.state
-  const { bound } = bind(data.parameters, { parent: source.parameters, given, map: to.map })
+  const { conversationValues } = job.log.state
+  const { bound } = bind(data.parameters, { parent: source.parameters, conversationValues, map: to.map })
   return {
     agent: data.id,
     revision,

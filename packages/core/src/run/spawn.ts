@@ -51,7 +51,11 @@ export function startChild(of: ChildStart, job: Job): void {
   const { parent, child, pinned, callId, parentCall, branch, more } = of
   const { state } = job.log
   const declared = pinned.data.parameters
-  const binding = bind(declared, { parent: parent.parameters, given: state.given, map: child.map })
+  const binding = bind(declared, {
+    parent: parent.parameters,
+    conversationValues: state.conversationValues,
+    map: child.map,
+  })
   const parameters = withGenerated(binding, child.generated)
   const { letter, answer, overrides } = child
   const own = { agent: child.agent, parameters, call: callId, job: more.background === undefined ? parent.job : callId }

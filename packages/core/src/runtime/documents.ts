@@ -52,9 +52,9 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
 /** Takes values out of the reasoning of models that could see them then, because they were hidden later [E19]. */
 function scrubReasoning(messages: Document['messages'], row: ConversationRow): void {
   if (messages.every(({ reasoning }) => reasoning === undefined)) return
-  const { given, hiddenAfter } = storedOf(row.parameters)
+  const { conversationValues, hiddenAfter } = storedOf(row.parameters)
   if (hiddenAfter.size === 0) return
-  const scrub = scrubberOfValues([...hiddenAfter.keys()].map((name) => given.get(name)?.value))
+  const scrub = scrubberOfValues([...hiddenAfter.keys()].map((name) => conversationValues.get(name)?.value))
   if (scrub === null) return
   for (const message of messages) if (message.reasoning !== undefined) message.reasoning = scrub(message.reasoning)
 }
@@ -98,11 +98,12 @@ async function shownParameters(
   const agent =
     definition === null ? parts.registry.current(database).agents.get(row.agent)?.data : await pinned(scope, definition)
   if (agent === undefined) return shown
-  const { given } = storedOf(row.parameters)
+  const { conversationValues } = storedOf(row.parameters)
   const values =
-    visible ?? visibleValues(agent.parameters, bind(agent.parameters, { parent: null, given, map: {} }).bound)
+    visible ??
+    visibleValues(agent.parameters, bind(agent.parameters, { parent: null, conversationValues, map: {} }).bound)
   for (const { name } of agent.parameters) {
-    const hiddenMeanwhile = path === row.id && given.get(name)?.hidden === true
+    const hiddenMeanwhile = path === row.id && conversationValues.get(name)?.hidden === true
     const open = Object.hasOwn(values, name) && !hiddenMeanwhile
     shown[name] = open ? { value: values[name], sendToModel: true } : { sendToModel: false }
   }

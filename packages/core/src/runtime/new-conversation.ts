@@ -15,7 +15,7 @@ import { idOfNamed } from '../agent/registry.ts'
 import { type Person, storedParticipants } from '../parameter/person.ts'
 import {
   checkValueType,
-  type Given,
+  type ConversationValue,
   type ConversationValues,
   readConversationValues,
   refuseLongHidden,
@@ -124,7 +124,7 @@ export function checkConversationValues(
     if (!known.has(name)) throw unknown(name, root, [...known])
     for (const taker of takers.get(name) ?? []) checkValueType(name, value, taker)
   }
-  const isHidden = ([name, { hidden }]: readonly [string, Given]) =>
+  const isHidden = ([name, { hidden }]: readonly [string, ConversationValue]) =>
     hidden || takers.get(name)?.some(({ parameter }) => parameter.secret || !parameter.sendToModel) === true
   refuseLongHidden([...given].filter(isHidden).map(([name, { value }]) => [name, value]))
 }

@@ -69,12 +69,12 @@ function valuesOf(
   id: string,
 ): ConversationValues | Promise<ConversationValues | null> {
   const log = warm().peek(database, id)
-  return log === null ? readValues(store, database, id) : log.state.stored.given
+  return log === null ? readValues(store, database, id) : log.state.stored.conversationValues
 }
 
 async function readValues(store: Store, database: string, id: string): Promise<ConversationValues | null> {
   const row = await store.getConversation(database, id)
-  return row === null ? null : storedOf(row.parameters).given
+  return row === null ? null : storedOf(row.parameters).conversationValues
 }
 
 /** A job that this process has not seen whole, from the beginning of its run. */

@@ -51,7 +51,7 @@ export function sightOf(
     if (declared.length === 0) continue
     const caller = place.parentCall === null ? null : (owners.get(place.parentCall) ?? place.parentCall)
     const parent = caller === null ? null : (bound.get(caller) ?? null)
-    const values = withGenerated(bind(declared, { parent, given, map: body.map }), body.generated)
+    const values = withGenerated(bind(declared, { parent, conversationValues: given, map: body.map }), body.generated)
     bound.set(place.call, values)
     for (const { name } of scrubbedInOthers(declared, values)) hidden.add(values.get(name)?.box.reveal() ?? null)
   }

@@ -107,8 +107,12 @@ function delegationTool(edge: SubAgentEdge, caller: Caller, { style, find, kept 
 }
 
 /** Binds a child's parameters below `caller`. */
-export function bindChild({ parameters, given }: Caller, child: AgentData, map: SubAgentEdge['map'] = {}): Binding {
-  return bind(child.parameters, { parent: parameters, given, map })
+export function bindChild(
+  { parameters, conversationValues }: Caller,
+  child: AgentData,
+  map: SubAgentEdge['map'] = {},
+): Binding {
+  return bind(child.parameters, { parent: parameters, conversationValues, map })
 }
 
 function goneText({ agent }: EdgeTarget): string {

@@ -1,19 +1,19 @@
 /** What foreign code returns: kept as it is, cut, or reported as a failure. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { given, MOST_RESULT_CHARACTERS } from './outcome.ts'
+import { returned, MOST_RESULT_CHARACTERS } from './outcome.ts'
 
 test('[F15] what a tool gives is kept as it is, as long as it is JSON and not too long', () => {
   for (const value of ['text', 12, null, undefined, { a: [1] }, 'x'.repeat(MOST_RESULT_CHARACTERS)])
-    assert.deepEqual(given('it', value), { kind: 'result', value, truncated: false, failure: null })
+    assert.deepEqual(returned('it', value), { kind: 'result', value, truncated: false, failure: null })
 })
 
 test('a result that is nested too deep is kept as text, whole', () => {
   let nested: unknown = 1
   for (let depth = 0; depth < 64; depth += 1) nested = [nested]
-  assert.deepEqual(given('it', nested).value, nested)
+  assert.deepEqual(returned('it', nested).value, nested)
   const deeper = [nested]
-  assert.deepEqual(given('it', deeper), {
+  assert.deepEqual(returned('it', deeper), {
     kind: 'result',
     value: JSON.stringify(deeper),
     truncated: false,
@@ -22,28 +22,28 @@ test('a result that is nested too deep is kept as text, whole', () => {
 })
 
 test('[F15] what is too long is cut, and the cut says how much there was', () => {
-  const { value, truncated } = given('it', 'x'.repeat(1_000_000))
+  const { value, truncated } = returned('it', 'x'.repeat(1_000_000))
   assert.equal(truncated, true)
   assert.equal(value, `${'x'.repeat(MOST_RESULT_CHARACTERS)} [cut: 256000 of 1000000 characters]`)
-  const list = given(
+  const list = returned(
     'it',
     Array.from({ length: 200_000 }, () => 1),
   )
   assert.ok(
     list.truncated && String(list.value).startsWith('[1,1') && /of 400001 characters\]$/.test(String(list.value)),
   )
-  const halved = given('it', `${'x'.repeat(MOST_RESULT_CHARACTERS - 1)}\u{1f600}`)
+  const halved = returned('it', `${'x'.repeat(MOST_RESULT_CHARACTERS - 1)}\u{1f600}`)
   assert.ok(String(halved.value).isWellFormed())
 })
 
 test('[F15] what is no JSON fails the call, in words, and not the run', () => {
   const circle: Record<string, unknown> = {}
   circle['self'] = circle
-  assert.equal(given('it', circle).failure?.detail, '`it` returned a value that is not JSON: it refers to itself')
-  assert.match(given('it', 12n).failure?.detail ?? '', /^`it` returned a value that is not JSON: .*BigInt/)
+  assert.equal(returned('it', circle).failure?.detail, '`it` returned a value that is not JSON: it refers to itself')
+  assert.match(returned('it', 12n).failure?.detail ?? '', /^`it` returned a value that is not JSON: .*BigInt/)
   const toJSON = () => {
     throw new Error('not this')
   }
-  const thrown = given('it', { toJSON })
+  const thrown = returned('it', { toJSON })
   assert.equal(thrown.failure?.code, 'TOOL_FAILED')
 })

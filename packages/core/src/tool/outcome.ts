@@ -63,7 +63,7 @@ export const MOST_RESULT_CHARACTERS = 256_000
  * A function's return value as an outcome: text or JSON unchanged. JSON that is nested too deep becomes text; text that is
  * too long is cut; a value that is not JSON is a failure.
  */
-export function given(name: string, value: unknown): ResultOutcome {
+export function returned(name: string, value: unknown): ResultOutcome {
   const text = typeof value === 'string' ? value : jsonOf(value)
   if (text instanceof Error)
     return failed('TOOL_FAILED', `\`${name}\` returned a value that is not JSON: ${text.message}`)

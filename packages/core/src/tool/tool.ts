@@ -41,7 +41,7 @@ export interface Caller {
   /** This agent's bound values: for executors, never for a model. */
   readonly parameters: Bound
   /** The values that the conversation's caller passed; edges bind from them. */
-  readonly given: ConversationValues
+  readonly conversationValues: ConversationValues
   /** The people of the conversation as they were when the run began. */
   readonly people: People
   /** Whether a person has left the conversation by now. */

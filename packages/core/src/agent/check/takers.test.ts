@@ -60,12 +60,12 @@ function reached(root: AgentData, agents: ReadonlyMap<string, AgentData>): Set<s
       for (const value of values) if (value.endsWith(' caller')) found.add(value.replace(' caller', ''))
       return agent.subAgents.every((edge) => {
         const child = agents.get(edge.agent) as AgentData
-        const binding = bind(child.parameters, { parent: bound, given, map: edge.map })
+        const binding = bind(child.parameters, { parent: bound, conversationValues: given, map: edge.map })
         const made = Object.fromEntries(binding.generate.map(({ name }) => [name, 'made']))
         return binding.missing.length === 0 && walk(child, withGenerated(binding, made))
       })
     }
-    if (!walk(root, bind(root.parameters, { parent: null, given, map: {} }).bound)) return null
+    if (!walk(root, bind(root.parameters, { parent: null, conversationValues: given, map: {} }).bound)) return null
   }
   return found
 }

@@ -69,7 +69,7 @@ function shownAbove(root: AgentData, agents: ReadonlyMap<string, AgentData>): Se
     const shown = values.flatMap(([name, value]) => (isShown(name) ? [`${value} ${agent.id}`] : []))
     for (const edge of agent.subAgents) {
       const child = agents.get(edge.agent) as AgentData
-      const binding = bind(child.parameters, { parent: bound, given, map: edge.map })
+      const binding = bind(child.parameters, { parent: bound, conversationValues: given, map: edge.map })
       const known = new Set([...above, ...shown])
       const made = binding.generate.map(({ name }) => [name, freshValue(`${child.id}.${name}`, known)])
       const next = withGenerated(binding, Object.fromEntries(made))
@@ -78,7 +78,7 @@ function shownAbove(root: AgentData, agents: ReadonlyMap<string, AgentData>): Se
       walk(child, next, new Set([...known].filter((one) => held.has(one.split(' ')[0] ?? ''))))
     }
   }
-  walk(root, bind(root.parameters, { parent: null, given, map: {} }).bound, new Set())
+  walk(root, bind(root.parameters, { parent: null, conversationValues: given, map: {} }).bound, new Set())
   return found
 }
 

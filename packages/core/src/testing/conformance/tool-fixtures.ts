@@ -57,7 +57,7 @@ export function callerOf(agent: AgentData, more: Partial<Caller> = {}): Caller {
     depth: 0,
     maxDepth: 8,
     parameters,
-    given: new Map(),
+    conversationValues: new Map(),
     people: nobody,
     hasLeft: () => false,
     revisions: {},

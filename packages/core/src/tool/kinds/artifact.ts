@@ -1,7 +1,7 @@
 /** `save_artifact` and `read_artifact`, for agents whose models make files and read those of others [T31]. */
 import { isWitanError } from '@witan/protocol'
 import { artifactIdPattern, artifactProblem } from '@witan/protocol/entries'
-import { failed, given, type ResultOutcome, result } from '../outcome.ts'
+import { failed, returned, type ResultOutcome, result } from '../outcome.ts'
 import type { ArgumentCheck, RunningTool, ToolContext, ToolSource } from '../tool.ts'
 
 const text = (description: string) => ({ type: 'string', description })
@@ -66,7 +66,7 @@ async function read(id: string, { artifacts, hasRead }: ToolContext): Promise<Re
   if (!artifactIdPattern.test(id) || !hasRead(id)) return failed('NOT_FOUND', 'unknown artifact')
   try {
     const { artifact, text } = await artifacts.read(id)
-    if (text !== null) return given('read_artifact', text)
+    if (text !== null) return returned('read_artifact', text)
     const { name, mediaType, bytes, digest, agent } = artifact
     return result({ id, name, mediaType, bytes, digest, agent })
   } catch (error) {
@@ -81,10 +81,10 @@ function refusal(error: unknown): ResultOutcome {
 
 /** Models write media types with capitals, and say that text is UTF-8, which all of it is. */
 function checkDraft(args: Readonly<Record<string, unknown>>): ArgumentCheck {
-  const { name, media_type: given, text } = args
-  const wrong = Object.entries({ name, media_type: given, text }).filter(([, value]) => typeof value !== 'string')
+  const { name, media_type: returned, text } = args
+  const wrong = Object.entries({ name, media_type: returned, text }).filter(([, value]) => typeof value !== 'string')
   if (wrong.length > 0) return { ok: false, issues: wrong.map(([key]) => `\`${key}\`: expected text`) }
-  const mediaType = String(given)
+  const mediaType = String(returned)
     .slice(0, 200)
     .toLowerCase()
     .replace(/ *; *charset="?utf-8"? *$/, '')

@@ -3,7 +3,7 @@ import { isWitanError } from '@witan/protocol'
 import { validatorOf } from '../../model/json-schema.ts'
 import type { FunctionTool } from '../define-tool.ts'
 import type { FindAgent } from '../delegation.ts'
-import { failed, given } from '../outcome.ts'
+import { failed, returned } from '../outcome.ts'
 import { boundArguments, checkSchema, perBinding, propertyNames, withoutBound } from '../schema.ts'
 import type { Caller, RunningTool, Tool, ToolSource } from '../tool.ts'
 import { functionRun } from './function-context.ts'
@@ -73,7 +73,7 @@ function asTool(
       const run = functionRun({ tool, find, parameters: watched(values, on.took) }, request, on)
       try {
         const value = await tool.execute(own.arguments, run.context)
-        return run.waitsFor() ?? given(tool.name, value)
+        return run.waitsFor() ?? returned(tool.name, value)
       } catch (error) {
         const pending = run.waitsFor()
         if (pending !== null) return pending
