@@ -43,7 +43,8 @@ export interface Agents {
   check(agents?: readonly AgentToSave[], protocols?: readonly ProtocolToSave[]): Promise<CheckReport>
   /** The tree below one agent. */
   graph(id: string): Promise<AgentGraph>
-  readonly subAgents: SubAgents
+  /** Spelled as in the address, `/agents/{id}/subagents`. */
+  readonly subagents: SubAgents
   readonly tools: Tools
 }
 
@@ -71,7 +72,7 @@ export function agentCalls(transport: Transport): Agents {
         body: { ...(agents === undefined ? {} : { agents }), ...(protocols === undefined ? {} : { protocols }) },
       }),
     graph: (id) => transport.json('GET', `${at(id)}/graph`),
-    subAgents: subAgentCalls(transport),
+    subagents: subAgentCalls(transport),
     tools: toolCalls(transport),
   }
 }

@@ -42,13 +42,13 @@ describe('the roster and the tools of an agent', () => {
   const agent = { id: 'b', model: 'local/m', instructions: 'Help.' }
 
   test('[F12] [F44] a roster is listed and changed one by one, over a revision where asked', async () => {
-    await witan.agents.subAgents.list('a', { limit: 1 })
-    await witan.agents.subAgents.create('a', { agent, edge: { description: 'Helps.' }, ifMatch: 2 })
-    await witan.agents.subAgents.assign('a', 'b/c', { description: 'Other.', ifMatch: 3 })
-    await witan.agents.subAgents.assign('a', 'b')
+    await witan.agents.subagents.list('a', { limit: 1 })
+    await witan.agents.subagents.create('a', { agent, edge: { description: 'Helps.' }, ifMatch: 2 })
+    await witan.agents.subagents.assign('a', 'b/c', { description: 'Other.', ifMatch: 3 })
+    await witan.agents.subagents.assign('a', 'b')
     replies.push({ status: 204, body: null }, { status: 204, body: null })
-    await witan.agents.subAgents.unassign('a', 'b', { ifMatch: 4 })
-    await witan.agents.subAgents.unassign('a', 'b')
+    await witan.agents.subagents.unassign('a', 'b', { ifMatch: 4 })
+    await witan.agents.subagents.unassign('a', 'b')
     assert.deepEqual(
       seen.map(({ line, headers, body }) => [line, headers['if-match'] ?? null, body]),
       [
@@ -68,7 +68,7 @@ describe('the roster and the tools of an agent', () => {
       { status: 200, body: { items: [2], nextCursor: null } },
     )
     const items: unknown[] = []
-    for await (const item of witan.agents.subAgents.all('a', { limit: 1 })) items.push(item)
+    for await (const item of witan.agents.subagents.all('a', { limit: 1 })) items.push(item)
     assert.deepEqual(items, [1, 2])
     assert.deepEqual(
       seen.map(({ line }) => line),
@@ -92,13 +92,13 @@ describe('the roster and the tools of an agent', () => {
   test('[F40] a direct run is one keyed post, and its result', async () => {
     replies.push({ status: 200, body: { runId: 'c_1', status: 'completed', text: 'hi' } })
     const parameters = { userId: { value: 'u/1', sendToModel: false } }
-    const result = await witan.agents.subAgents.run('a', 'b', { prompt: 'x', conversationId: 'chats/7', parameters })
+    const result = await witan.agents.subagents.run('a', 'b', { prompt: 'x', conversationId: 'chats/7', parameters })
     assert.equal(result.text, 'hi')
     const [{ line, headers, body } = seen[0]!] = seen
     assert.deepEqual([line, body], ['POST /a/subagents/b/run', { prompt: 'x', conversationId: 'chats/7', parameters }])
     assert.equal(typeof headers['idempotency-key'], 'string')
     replies.push({ status: 422, body: problem('PARAM_MISSING', 'Give it.', { path: 'parameters.userId' }) })
-    await assert.rejects(witan.agents.subAgents.run('a', 'b', { prompt: 'x' }), {
+    await assert.rejects(witan.agents.subagents.run('a', 'b', { prompt: 'x' }), {
       code: 'PARAM_MISSING',
       path: 'parameters.userId',
     })
@@ -109,7 +109,7 @@ describe('the roster and the tools of an agent', () => {
     replies.push({ status: 202, body: { runId: 'c_1', conversationId: 'chats/7' } })
     replies.push({ status: 200, body: { runId: 'c_1', status: 'completed', result } })
     replies.push({ status: 200, body: { events: [], lastSeq: 0, more: false } })
-    assert.deepEqual(await witan.agents.subAgents.run('a', 'b', { prompt: 'x' }), result)
+    assert.deepEqual(await witan.agents.subagents.run('a', 'b', { prompt: 'x' }), result)
     assert.match(seen[1]?.line ?? '', /GET .*\/runs\/c_1$/)
   })
 })
