@@ -60,7 +60,7 @@ interface Trial {
   readonly rule: typeof randomPlay
   readonly list: typeof commands
   readonly runs: number
-  /** How many logs may show a difference that is none: about one of a thousand with tasks does. */
+  /** How many logs may show a difference that is none: about one of five thousand with tasks does. */
   readonly most?: number
 }
 

@@ -19,7 +19,7 @@ interface Sight {
 export function isUnseen(sight: Sight, entry: Entry): boolean {
   const job = sight.jobs.get(entry.job)
   if (job === undefined) return false
-  if (entry.type === 'cancel') return isUnaware(sight, entry, job.identity) || (leftToLose(sight, job) ?? 0) > 0
+  if (entry.type === 'cancel') return isUnaware(sight, entry, job.identity) || (leftToLose(sight, job) ?? 0) !== 0
   if (entry.type === 'resolved') return isUnanswered(sight, entry, job.identity)
   return entry.type === 'message' && isUnread(sight, entry, job)
 }
@@ -66,7 +66,10 @@ function isUnread({ script, pending }: Sight, { place }: Entry, { run, identity 
   return without > begun
 }
 
-/** How many models a job has yet to ask in vain, since it is stopped before they reply; null if the log does not say. */
+/**
+ * How many models a job has yet to ask in vain, since it is stopped before they reply; null if the log does not say. Less than none if one that
+ * it asks failed, and the end with that failure was refused, since a cancel had come before it.
+ */
 export function leftToLose({ script, pending }: Sight, job: PacedJob): number | null {
   const lost = lostAhead(script, job.identity)
   if (lost === null) return null

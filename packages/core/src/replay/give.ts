@@ -2,6 +2,7 @@
 import type { Entry, ErrorBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
 import type { ModelNote } from '../model/model.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
+import { leftToLose } from './arrivals.ts'
 import { askingOf, childOf, failureOf, failureWords, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
 import type { PendingReply, PendingTool } from './pending.ts'
 import { ahead, aheadOfCall, aheadOfJob, nextIn, type Script, stopScript } from './script.ts'
@@ -182,6 +183,14 @@ export function provoke(stage: ReplayStage): boolean {
     return true
   }
   return false
+}
+
+/** Fails the model call of a job whose log does not have that failure: the job ended as cancelled instead. False if there is none. */
+export function failUnlogged({ pending, turns }: ReplayStage, id: string): boolean {
+  const job = turns.jobs.get(id)
+  const asked = pending.replies.get(id)
+  if (job === undefined || asked === undefined || (leftToLose(turns, job) ?? 0) >= 0) return false
+  return fail(asked, '', '')
 }
 
 function fail(asked: PendingReply, words: string, code: string): true {

@@ -1,5 +1,5 @@
 /** Looks ahead in the log: what the calls and jobs at work do next, and when. */
-import type { AgentStartBody, Entry, ModelEndBody } from '@witan/protocol/entries'
+import type { AgentStartBody, Entry, ErrorBody, ModelEndBody } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { firstDifference } from './difference.ts'
 import { ahead, aheadOfCall, aheadOfJob, type Script } from './script.ts'
@@ -52,10 +52,9 @@ export function nextOfCall(script: Script, call: string): Entry | null {
   return null
 }
 
-/** The code with which a job fails in the end; null if it does not. */
-export function endCodeOf(script: Script, job: string): string | null {
-  for (const { type, kind, body } of aheadOfCall(script, job))
-    if (type === 'error' && kind === 'agent') return body.code
+/** With what a job fails in the end; null if it does not. */
+export function failureAhead(script: Script, job: string): ErrorBody | null {
+  for (const { type, kind, body } of aheadOfCall(script, job)) if (type === 'error' && kind === 'agent') return body
   return null
 }
 

@@ -66,3 +66,10 @@ test('[Tb29] a plan keeps the order of each job', () => {
   assert.ok(orders.some(([, order]) => order === 'caabbd'))
   assert.ok(!orders.some(([, order]) => order === 'bbaacd'))
 })
+
+test('[Tb29] a plan moves what a job recorded together, up to what its next owner recorded', () => {
+  const log = logOf('a', 'b', 'a', 'a', 'a').map((entry, at) => (at === 4 ? { ...entry, epoch: 2 } : entry))
+  const moved = [...otherPlans(usualPlan, { order: log, at: 2, stored: [] })].map(({ moves: [one] }) => one?.join())
+  assert.ok(moved.includes('2,1,2'))
+  assert.ok(!moved.includes('2,1,3'))
+})

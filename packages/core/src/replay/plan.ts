@@ -42,11 +42,15 @@ export function* otherPlans(
 
 /** How many entries a job recorded with this one, before it decided to end. */
 function togetherAt(order: readonly Entry[], from: number): number {
-  const job = order[from]?.job
+  const first = order[from]
   const end = order.findIndex(
-    (one, at) => at > from && (one.job !== job || (one.kind === 'agent' && one.type !== 'start')),
+    (one, at) => at > from && (one.epoch !== first?.epoch || one.job !== first.job || isEnd(one)),
   )
   return Math.max(1, (end < 0 ? order.length : end) - from)
+}
+
+function isEnd({ type, kind, place, job }: Entry): boolean {
+  return kind === 'agent' && type !== 'start' && place.call === job
 }
 
 /** Whether an entry may have been recorded before those from `to` on: what a job records by itself, after all that it recorded before. */

@@ -5,7 +5,7 @@ import { traceIdOf } from '../identity/trace.ts'
 import type { Store } from '../store/store.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
 import { bring, notReplayable } from './bring.ts'
-import { give, provoke } from './give.ts'
+import { failUnlogged, give, provoke } from './give.ts'
 import { type Prepared, prepared, type ReplaySource } from './prepare.ts'
 import { indexOfStep, type OtherModel, playOn } from './live.ts'
 import { isBrought } from './lookahead.ts'
@@ -164,6 +164,7 @@ async function step({ stage, replayed, contents }: Prepared): Promise<void> {
     () => give(stage, contents),
     () => takeOver(stage, { database, conversation }),
     () => give(stage, contents),
+    () => failUnlogged(stage, nextIn(script)?.job ?? ''),
     () => force(stage.turns, nextIn(script)?.job ?? ''),
     () => release(stage),
     () => provoke(stage),

@@ -137,6 +137,11 @@ export function isRecorded({ recorded }: Script, entry: Entry): boolean {
   return recorded.has(keyOf(entry))
 }
 
+/** Whether all that a job recorded is stored. */
+export function isStored({ seqs, numbers, stored }: Script, job: string): boolean {
+  return (seqs.get(`${job} ${numbers.get(job)}`) ?? 0) <= stored
+}
+
 /** Compares an entry with the expected one. An entry that was compared before is ignored. */
 export function takeEntry(script: Script, entry: Entry): void {
   if (script.isOpen || script.difference !== null || isRecorded(script, entry)) return

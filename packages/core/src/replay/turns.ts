@@ -1,17 +1,28 @@
 /** Decides when a job of a replay may go on: no earlier and no later than the log says it did. */
+import type { Problem } from '@witan/protocol'
 import type { Entry, ErrorBody } from '@witan/protocol/entries'
 import { liveJob } from '../conversation/state.ts'
 import { spend } from '../budget/budget.ts'
 import type { PacedJob } from '../job/environment.ts'
 import type { Job } from '../job/job.ts'
 import { circumstances } from '../job/task.ts'
+import { refusalOf } from '../run/asking.ts'
 import { decide, type Work } from '../run/decide.ts'
 import { isCutOff, isUnseen, leftToLose } from './arrivals.ts'
-import { attemptAhead, endCodeOf, isBrought, nextOfCall, nextOfJob, onlyCloses, replyAhead } from './lookahead.ts'
+import {
+  attemptAhead,
+  failureAhead,
+  isBrought,
+  isClosing,
+  nextOfCall,
+  nextOfJob,
+  onlyCloses,
+  replyAhead,
+} from './lookahead.ts'
 import { failureWords, toldCodes } from './outcomes.ts'
 import type { Pending } from './pending.ts'
 import type { Plan } from './plan.ts'
-import { nextIn, numberAhead, type Script } from './script.ts'
+import { isStored, nextIn, numberAhead, type Script } from './script.ts'
 
 /** The turns of the jobs of a replay, and what waits for the log to go on. */
 export interface Turns {
@@ -165,6 +176,8 @@ function startsNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
 function parksNow(turns: Turns, job: PacedJob): boolean {
   const { id, epoch } = job.identity
   if (job.run.grant !== null) return isTurnOf(turns, job.identity)
+  // What it recorded is stored first: others that end meanwhile wait for a job that parks.
+  if (!isStored(turns.script, id)) return false
   const next = nextOfJob(turns.script, id)
   if (next === null) return true
   const lost = (attemptAhead(turns.script, id) ?? 1) - 1
@@ -177,10 +190,10 @@ function isQuiet(script: Script, work: Work, job: PacedJob): boolean {
   const entry = nextOfCall(script, work.kind === 'think' ? work.call.place.call : work.id)
   if (entry === null) return true
   if (work.kind === 'act') return entry.type !== 'error' || !atOnce.has(entry.body.code)
-  if (entry.type === 'notice') return isOfModel(entry)
+  if (entry.type === 'notice' && !isClosing(entry, entry.job)) return isOfModel(entry)
   const isOver = entry.kind === 'agent' && entry.type !== 'start'
   if (!isOver || failureWords(entry.body as ErrorBody) !== null) return true
-  return endCodeOf(script, entry.job) !== 'BUDGET_EXCEEDED' || isRefused(script, job)
+  return failureAhead(script, entry.job)?.code !== 'BUDGET_EXCEEDED' || isRefused(script, job)
 }
 
 /** Errors of a tool call that is not made. */
@@ -196,8 +209,13 @@ function asksRight(
   const reply = replyAhead(script, call.place.call)
   const { thinking, offering } = begun
   begun.thinking += 1
+  const spending = { agent: call.agent, iterations: call.iterations - call.spared }
+  const now = circumstances(job as Job)
+  const at = { ...now, thinking: now.thinking + 1 + thinking, offering: now.offering + offering }
+  const allowance = spend(job.run, spending, at)
   if (reply === null) {
-    if (!isCutOff(script, call.place.call) || isRefused(script, job)) return true
+    if (!isCutOff(script, call.place.call)) return true
+    if (allowance.kind === 'refused') return failsWith(script, job, refusalOf(allowance, job as Job))
     begun.lost += 1
     return (leftToLose(turns, job) ?? begun.lost) >= begun.lost
   }
@@ -205,10 +223,12 @@ function asksRight(
   if (reply.toolless === true || call.final !== null) return true
   const isOffered = reply.finishReason !== 'iteration_limit'
   if (isOffered) begun.offering += 1
-  const spending = { agent: call.agent, iterations: call.iterations - call.spared }
-  const now = circumstances(job as Job)
-  const at = { ...now, thinking: now.thinking + 1 + thinking, offering: now.offering + offering }
-  return (spend(job.run, spending, at).kind === 'tools') === isOffered
+  return (allowance.kind === 'tools') === isOffered
+}
+
+/** Whether a job fails with this in the end. A refusal says what was spent, which shows which ends of tasks the job had seen. */
+function failsWith(script: Script, { identity: { id } }: PacedJob, { detail }: Problem): boolean {
+  return failureAhead(script, id)?.detail === detail
 }
 
 /** Whether an entry comes of a model call that is under way: what its adapter says of it, or how it failed. */
@@ -219,5 +239,5 @@ function isOfModel({ type, kind, body }: Entry): boolean {
 
 /** Whether the budget refuses a model call now. That fails the run at once: it only closes what it has begun. */
 function isRefused(script: Script, { identity: { id } }: PacedJob): boolean {
-  return endCodeOf(script, id) === 'BUDGET_EXCEEDED' && onlyCloses(script, id)
+  return failureAhead(script, id)?.code === 'BUDGET_EXCEEDED' && onlyCloses(script, id)
 }

@@ -1,7 +1,7 @@
 /** Builds the request for a model call: checks the budget, and collects the tools and the history of the agent call. */
 import type { Writable } from '@witan/protocol/entries'
-import { problem, type UsageCounters } from '@witan/protocol'
-import { spend } from '../budget/budget.ts'
+import { type Problem, problem, type UsageCounters } from '@witan/protocol'
+import { type Allowance, spend } from '../budget/budget.ts'
 import { type AgentCall, isAnswered } from '../conversation/state.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { modelView } from '../conversation/view.ts'
@@ -50,7 +50,7 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
   const spending = { agent: call.agent, iterations: call.iterations - call.spared, isToolless, isClosing }
   const allowance = spend(job.run, spending, circumstances(job, startedAt))
   if (allowance.kind === 'refused') {
-    failRun(job, problem('BUDGET_EXCEEDED', `${allowance.detail} ${spenders(job)}.`, { hint: allowance.hint }))
+    failRun(job, refusalOf(allowance, job))
     return null
   }
   const { messages, taken } = modelView(call, system)
@@ -96,6 +96,11 @@ function modelFor(call: AgentCall, job: Job, messages: readonly ModelMessage[]):
   const load: LoadContent = (digest) => job.env.content({ database, conversation: id, digest })
   const [first, ...rest] = [model, ...others].map((one) => withFiles(one, load)) as [Model, ...Model[]]
   return rest.length === 0 ? first : withFallbacks(first, rest)
+}
+
+/** With what a job fails if the budget refuses a model call now. */
+export function refusalOf({ detail, hint }: Allowance & { readonly kind: 'refused' }, job: Job): Problem {
+  return problem('BUDGET_EXCEEDED', `${detail} ${spenders(job)}.`, { hint })
 }
 
 /** The number of model calls per agent path, as text. */
