@@ -1,6 +1,16 @@
 /** Finds where a text spells a pattern, in one pass that follows every reading of the text in parallel. */
 import type { Automaton } from './automaton.ts'
-import { fold, isSpecial, isUnseen, plainUnits, readingsAt } from './spelling.ts'
+import {
+  backslash,
+  createReadings,
+  fold,
+  isSpecial,
+  isUnseen,
+  mostBackslashes,
+  plainUnits,
+  type Readings,
+  readingsAt,
+} from './spelling.ts'
 import { createTrail, type Trail } from './trail.ts'
 
 /** A part of a text; `end` is exclusive. */
@@ -31,6 +41,10 @@ interface Search {
   readonly upTo: number
   readonly automaton: Automaton
   readonly trail: Trail
+  /** Those of one position, for the time of a step. */
+  readonly readings: Readings
+  /** The end of the last run of backslashes that was met where no reading was open. */
+  backslashesUpTo: number
   /** Open readings by their position, in a ring buffer. */
   readonly open: (Reading[] | undefined)[]
   /** The number of open readings at all positions. */
@@ -77,7 +91,9 @@ function firstSpecial(text: string, from: number): number {
 }
 
 function searchIn(text: string, automaton: Automaton, upTo: number = text.length): Search {
-  return { text, upTo, automaton, trail: createTrail(), open: [], waiting: 0, isLost: false, reach: null }
+  const [trail, readings] = [createTrail(), createReadings()]
+  const none = { backslashesUpTo: 0, open: [], waiting: 0, isLost: false, reach: null }
+  return { text, upTo, automaton, trail, readings, ...none }
 }
 
 function openAt({ open }: Search, place: number): Reading[] {
@@ -93,7 +109,7 @@ function advance(search: Search, at: number): number {
   const code = search.text.charCodeAt(at)
   const isPlain = !isSpecial(code)
   if (isAlone && isPlain) return run(search, at)
-  const isNothing = open.length === 0 && (isPlain ? !isFirst(search.automaton, code) : isSkipped(search, at))
+  const isNothing = open.length === 0 && (isPlain ? !isFirst(search.automaton, code) : skipped(search, at) > at)
   if (isNothing) return isAlone ? run(search, at) : at + 1
   branch(search, at)
   if (open.length > mostOpen) return giveUp(search, at)
@@ -113,8 +129,10 @@ function run(search: Search, from: number): number {
     const code = text.charCodeAt(at)
     const unit = code < 128 ? (plainUnits[code] as number) : fold(code)
     if (code < 128 ? unit === 255 : isUnseen(code)) {
-      if (state === 0 && isSkipped(search, at)) continue
-      break
+      const next = state === 0 ? skipped(search, at) : at
+      if (next === at) break
+      at = next - 1
+      continue
     }
     if (state === 0 && unit < 128) {
       if (fromRoot[unit] === 0) continue
@@ -133,14 +151,36 @@ function run(search: Search, from: number): number {
   return at
 }
 
-/** Whether a special character may be passed over where no reading is open: no pattern begins with it, however it is read. */
-function isSkipped({ text, upTo, automaton }: Search, at: number): boolean {
-  if (at >= upTo || isFirst(automaton, text.charCodeAt(at))) return false
-  let begins = false
-  readingsAt(text, at, (_, unit, second) => {
-    begins ||= isFirst(automaton, unit) || (second !== null && isFirst(automaton, second))
-  })
-  return !begins
+/** The next position where a pattern may begin, after a special character where no reading is open; the same one if it may begin there. */
+function skipped(search: Search, at: number): number {
+  const { text, upTo, automaton, readings } = search
+  if (at >= upTo || isFirst(automaton, text.charCodeAt(at))) return at
+  if (text.charCodeAt(at) === backslash) return skippedBackslashes(search, at)
+  readingsAt(text, at, readings)
+  return begins(search) ? at : at + 1
+}
+
+/** The last backslashes of a run all escape the same character. Those before them, and the run itself, stand for backslashes alone. */
+function skippedBackslashes(search: Search, at: number): number {
+  const { text, upTo, readings } = search
+  if (at >= search.backslashesUpTo) {
+    let end = at + 1
+    while (text.charCodeAt(end) === backslash) end += 1
+    search.backslashesUpTo = end
+  }
+  const end = search.backslashesUpTo
+  readingsAt(text, end - 1, readings)
+  return Math.min(upTo, begins(search) ? Math.max(at, end - mostBackslashes) : end)
+}
+
+/** Whether a pattern begins with a unit of the readings. */
+function begins({ automaton, readings }: Search): boolean {
+  for (let index = 0; index < readings.count; index += 1) {
+    if (isFirst(automaton, readings.unit[index] as number)) return true
+    const second = readings.second[index] as number
+    if (second >= 0 && isFirst(automaton, second)) return true
+  }
+  return false
 }
 
 function isFirst({ fromRoot, step }: Automaton, code: number): boolean {
@@ -150,27 +190,34 @@ function isFirst({ fromRoot, step }: Automaton, code: number): boolean {
 
 /** A position with several readings: each continues with every character that may be read there. */
 function branch(search: Search, at: number): void {
-  const { text, automaton } = search
-  const { step } = automaton
+  const { text, readings } = search
+  const { step } = search.automaton
   const code = text.charCodeAt(at)
+  const unit = fold(code)
   const open = openAt(search, at)
-  const readings = open.length === 0 ? [{ state: 0, base: at, trail: 0 }] : open
-  for (const reading of readings) {
-    const state = step(reading.state, fold(code))
+  const before = open.length === 0 ? [{ state: 0, base: at, trail: 0 }] : open
+  for (const reading of before) {
+    const state = step(reading.state, unit)
     if (state !== 0) {
-      found(search, { ...reading, state }, at + 1)
-      arrive(search, at + 1, { ...reading, state })
+      const next = { state, base: reading.base, trail: reading.trail }
+      found(search, next, at + 1)
+      arrive(search, at + 1, next)
     }
-    if (isUnseen(code)) irregular(search, reading, { at, to: at + 1, state: reading.state, units: 0 })
+    if (reading.state !== 0 && isUnseen(code))
+      irregular(search, reading, { at, to: at + 1, state: reading.state, units: 0 })
   }
   if (!isSpecial(code)) return
-  readingsAt(text, at, (length, unit, second) => {
-    for (const reading of readings) {
-      const half = step(reading.state, fold(unit))
-      const state = second === null ? half : step(half, fold(second))
-      irregular(search, reading, { at, to: at + length, state, units: second === null ? 1 : 2 })
+  readingsAt(text, at, readings)
+  for (let index = 0; index < readings.count; index += 1) {
+    const to = at + (readings.length[index] as number)
+    const first = fold(readings.unit[index] as number)
+    const second = readings.second[index] as number
+    for (const reading of before) {
+      const half = step(reading.state, first)
+      const state = second < 0 ? half : step(half, fold(second))
+      if (state !== 0) irregular(search, reading, { at, to, state, units: second < 0 ? 1 : 2 })
     }
-  })
+  }
 }
 
 /** A character that is spelled with several characters, or a character that represents nothing. */
@@ -180,12 +227,12 @@ function irregular(
   next: { readonly at: number; readonly to: number; readonly state: number; readonly units: number },
 ): void {
   const { at, to, state, units } = next
-  if (state === 0) return
   const isMatch = units > 0 && (search.automaton.longest[state] as number) > 0
-  if (!isMatch && isFollowed(search, to, state)) return
+  const isCovered = isFollowed(search, to, state)
+  if (isCovered && !isMatch) return
   const reading = { state, base: to, trail: search.trail.add({ from: at, base, units, parent: trail }) }
   if (isMatch) found(search, reading, to)
-  arrive(search, to, reading)
+  if (!isCovered) enter(search, to, reading)
 }
 
 /** True if another reading finds everything that a reading in this state would. */
@@ -194,9 +241,13 @@ function isFollowed(search: Search, place: number, state: number): boolean {
   return false
 }
 
-/** Opens a reading at a position, unless another reading covers it; it replaces the readings that it covers. */
+/** Opens a reading at a position, unless another reading covers it. */
 function arrive(search: Search, place: number, reading: Reading): void {
-  if (isFollowed(search, place, reading.state)) return
+  if (!isFollowed(search, place, reading.state)) enter(search, place, reading)
+}
+
+/** Opens a reading at a position; it replaces the readings that it covers. */
+function enter(search: Search, place: number, reading: Reading): void {
   const open = openAt(search, place)
   let kept = 0
   for (const other of open) if (!search.automaton.isSuffix(other.state, reading.state)) open[kept++] = other

@@ -1,12 +1,26 @@
 /** How other encodings spell a character: the escapes of URLs, JSON and HTML, in any case. */
 
-/** Receives one reading of a text: the next `length` characters represent these UTF-16 units. */
-export type TakeReading = (length: number, unit: number, second: number | null) => void
+/**
+ * The readings of a text at one position: the next `length` characters represent the UTF-16 units `unit` and `second`, which is -1 if
+ * there is only one. The lists are used again for the next position, because an escape may stand at every second one.
+ */
+export interface Readings {
+  count: number
+  readonly length: number[]
+  readonly unit: number[]
+  readonly second: number[]
+}
+
+/** No readings yet. */
+export function createReadings(): Readings {
+  return { count: 0, length: [], unit: [], second: [] }
+}
 
 /** The maximum number of backslashes before an escaped character: JSON within JSON within JSON. */
-const mostBackslashes = 8
+export const mostBackslashes = 8
 
-const backslash = 0x5c
+/** The code of a backslash. */
+export const backslash = 0x5c
 const percent = 0x25
 const ampersand = 0x26
 const plus = 0x2b
@@ -45,25 +59,35 @@ export const plainUnits: Uint8Array = Uint8Array.from({ length: 128 }, (_, code)
   isEscape[code] === 1 ? 255 : fold(code),
 )
 
-/** Every reading of a text at a special position, except the character itself. */
-export function readingsAt(text: string, at: number, take: TakeReading): void {
+/** Replaces `readings` with every reading of a text at a special position, except the character itself. */
+export function readingsAt(text: string, at: number, readings: Readings): void {
+  readings.count = 0
   const code = text.charCodeAt(at)
-  if (code === plus) take(1, 0x20, null)
-  else if (code === percent) urlReading(text, at, take)
-  else if (code === ampersand) entityReading(text, at, take)
-  else if (code === backslash) jsonReadings(text, at, take)
+  if (code === plus) add(readings, 1, 0x20)
+  else if (code === percent) urlReading(text, at, readings)
+  else if (code === ampersand) entityReading(text, at, readings)
+  else if (code === backslash) jsonReadings(text, at, readings)
 }
 
-function takePoint(length: number, point: number, take: TakeReading): void {
+function add(readings: Readings, length: number, unit: number): void {
+  const { count } = readings
+  readings.length[count] = length
+  readings.unit[count] = unit
+  readings.second[count] = -1
+  readings.count = count + 1
+}
+
+function addPoint(readings: Readings, length: number, point: number): void {
   if (point > 0x10ffff) return
-  if (point < 0x10000) take(length, point, null)
-  else take(length, 0xd800 + ((point - 0x10000) >> 10), 0xdc00 + (point & 0x3ff))
+  if (point < 0x10000) return add(readings, length, point)
+  add(readings, length, 0xd800 + ((point - 0x10000) >> 10))
+  readings.second[readings.count - 1] = 0xdc00 + (point & 0x3ff)
 }
 
-function urlReading(text: string, at: number, take: TakeReading): void {
+function urlReading(text: string, at: number, readings: Readings): void {
   const lead = byteAt(text, at)
   if (lead < 0x80) {
-    if (lead >= 0) take(3, lead, null)
+    if (lead >= 0) add(readings, 3, lead)
     return
   }
   if (lead < 0xc2 || lead > 0xf4) return
@@ -74,7 +98,7 @@ function urlReading(text: string, at: number, take: TakeReading): void {
     if (byte < 0x80 || byte > 0xbf) return
     point = (point << 6) | (byte & 0x3f)
   }
-  takePoint(3 + further * 3, point, take)
+  addPoint(readings, 3 + further * 3, point)
 }
 
 /** The byte of `%41`; -1 if there is none. */
@@ -102,11 +126,8 @@ function digitAt(text: string, at: number, base: number): number {
 
 const mostZeros = 6
 
-function entityReading(text: string, at: number, take: TakeReading): void {
-  if (text[at + 1] !== '#') {
-    namedReading(text, at, take)
-    return
-  }
+function entityReading(text: string, at: number, readings: Readings): void {
+  if (text.charCodeAt(at + 1) !== 0x23) return namedReading(text, at, readings)
   const isHex = (text.charCodeAt(at + 2) | 0x20) === 0x78
   const base = isHex ? 16 : 10
   const from = at + (isHex ? 3 : 2)
@@ -117,36 +138,44 @@ function entityReading(text: string, at: number, take: TakeReading): void {
     value = value * base + digit
     index += 1
   }
-  if (index > from && text[index] === ';') takePoint(index + 1 - at, value, take)
+  if (index > from && text[index] === ';') addPoint(readings, index + 1 - at, value)
 }
 
-const entities: readonly (readonly [name: string, character: string])[] = [
-  ['amp;', '&'],
-  ['lt;', '<'],
-  ['gt;', '>'],
-  ['quot;', '"'],
-  ['apos;', "'"],
-]
+/** Names in folded case. */
+const entities = [
+  { name: 'AMP;', character: ampersand },
+  { name: 'LT;', character: 0x3c },
+  { name: 'GT;', character: 0x3e },
+  { name: 'QUOT;', character: 0x22 },
+  { name: 'APOS;', character: 0x27 },
+] as const
 
-function namedReading(text: string, at: number, take: TakeReading): void {
-  const here = text.slice(at + 1, at + 6).toLowerCase()
-  for (const [name, character] of entities)
-    if (here.startsWith(name)) take(1 + name.length, character.charCodeAt(0), null)
+function namedReading(text: string, at: number, readings: Readings): void {
+  for (const { name, character } of entities) if (isNamed(text, at + 1, name)) add(readings, 1 + name.length, character)
 }
 
-const controls: Readonly<Record<string, number>> = { b: 8, f: 12, n: 10, r: 13, t: 9 }
+function isNamed(text: string, from: number, name: string): boolean {
+  for (let index = 0; index < name.length; index += 1) {
+    const code = text.charCodeAt(from + index)
+    if (!(code < 128) || plainUnits[code] !== name.charCodeAt(index)) return false
+  }
+  return true
+}
 
-function jsonReadings(text: string, at: number, take: TakeReading): void {
+/** What a backslash makes of the folded character after it, by its code; 0 if nothing. */
+const escaped = new Uint8Array(128)
+for (const [character, unit] of Object.entries({ B: 8, F: 12, N: 10, R: 13, T: 9, '"': 0x22, '/': 0x2f }))
+  escaped[character.charCodeAt(0)] = unit
+
+function jsonReadings(text: string, at: number, readings: Readings): void {
   let next = at + 1
   for (; next - at <= mostBackslashes && text.charCodeAt(next) === backslash; next += 1)
-    take(next + 1 - at, backslash, null)
+    add(readings, next + 1 - at, backslash)
   if (next - at > mostBackslashes) return
-  const character = (text[next] ?? '').toLowerCase()
-  const control = controls[character]
-  if (control !== undefined) take(next + 1 - at, control, null)
-  else if (character === '"' || character === '/') take(next + 1 - at, character.charCodeAt(0), null)
-  else if (character === 'u') {
+  const code = text.charCodeAt(next)
+  const folded = code < 128 ? (plainUnits[code] as number) : 255
+  if (folded === 0x55) {
     const unit = hexAt(text, next + 1, 4)
-    if (unit >= 0) take(next + 5 - at, unit, null)
-  }
+    if (unit >= 0) add(readings, next + 5 - at, unit)
+  } else if (folded !== 255 && escaped[folded] !== 0) add(readings, next + 1 - at, escaped[folded] as number)
 }
