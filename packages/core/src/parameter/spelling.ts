@@ -150,7 +150,13 @@ const entities = [
   { name: 'APOS;', character: 0x27 },
 ] as const
 
+/** They begin with few letters, and most ampersands begin none. */
+const beginnings = new Uint8Array(128)
+for (const { name } of entities) beginnings[name.charCodeAt(0)] = 1
+
 function namedReading(text: string, at: number, readings: Readings): void {
+  const next = text.charCodeAt(at + 1)
+  if (!(next < 128) || beginnings[fold(next)] === 0) return
   for (const { name, character } of entities) if (isNamed(text, at + 1, name)) add(readings, 1 + name.length, character)
 }
 
