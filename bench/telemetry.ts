@@ -1,10 +1,10 @@
 /**
- * What traces cost: `npm run bench:telemetry -- [--rounds 10] [--ms 500] [--scenarios S2,S4] [--stores memory,normal] [--models instant,http]
+ * What traces cost: `npm run bench:telemetry -- [--rounds 10] [--ms 500] [--scenarios S2,S4] [--stores memory,normal] [--models instant,http,served]
  * [--json FILE]`.
  *
  * Runs without telemetry, with spans that hold no text, and with spans that hold all of it; each in a warm process of its own, measured
  * in turn until `--ms` of CPU are spent, with a collector in another process. Models are functions, or a server in another process that is
- * called over HTTP. Then what a queue holds when the collector never answers, and how long the event loop
+ * called over HTTP; `served` is the whole server as a client uses it, and only its process counts. Then what a queue holds when the collector never answers, and how long the event loop
  * is held while the spans of a run with very long texts are made.
  */
 import { fork } from 'node:child_process'
@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util'
 import { aboutHere } from './about.ts'
 import { type Figure, figureOf } from './figure.ts'
 import { gridOf, short } from './grid.ts'
+import { prompt } from './scenario.ts'
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +23,7 @@ const { values } = parseArgs({
     ms: { type: 'string', default: '500' },
     scenarios: { type: 'string', default: 'S2,S4' },
     stores: { type: 'string', default: 'memory,normal' },
-    models: { type: 'string', default: 'instant,http' },
+    models: { type: 'string', default: 'instant,http,served' },
     json: { type: 'string' },
   },
 })
@@ -52,23 +53,67 @@ async function open(file: string, args: readonly string[], memory = false) {
   }
 }
 
+type Process = Awaited<ReturnType<typeof open>>
+
+/** A warm subject. `spend` gives its CPU µs per run over this much CPU, and how many spans were dropped. */
+interface Measured {
+  readonly content: string
+  readonly process: Process
+  spend(ms: number): Promise<Record<string, number>>
+}
+
+async function measured(content: string, models: string, words: readonly string[]): Promise<Measured> {
+  if (models !== 'served') {
+    const process = await open('telemetry-child.ts', ['cost', ...words])
+    return { content, process, spend: (ms) => process.ask(`${ms}`) }
+  }
+  const process = await open('telemetry-server.ts', words)
+  const spend = (ms: number) => spendServed(process, ms)
+  await spend(warmMs)
+  return { content, process, spend }
+}
+
+/** CPU with which a server warms up, and runs that its clients keep under way. */
+const warmMs = 8_000
+const clients = 4
+
+async function spendServed(server: Process, ms: number): Promise<Record<string, number>> {
+  const used = async () => (await server.ask('cpu'))['us'] ?? Number.NaN
+  const from = await used()
+  let runs = 0
+  let spent = 0
+  while (spent < ms * 1000) {
+    await Promise.all(Array.from({ length: clients }, () => runServed(`http://127.0.0.1:${server.first['port']}`)))
+    runs += clients
+    spent = (await used()) - from
+  }
+  return { cpu: spent / runs }
+}
+
+async function runServed(url: string): Promise<void> {
+  const response = await fetch(`${url}/api/v1/conversations`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ agent: 'root', id: 'chats/', prompt }),
+  })
+  const { run } = (await response.json()) as { readonly run?: { readonly status: string } }
+  if (run?.status !== 'completed') throw new Error(`a run ended as ${run?.status ?? response.status}`)
+}
+
 /** CPU µs per run for each kind of content, and the spans that the collector got of those that were made. */
 async function costOf({ scenario, store, models }: { scenario: string; store: string; models: string }) {
   const sink = await open('telemetry-sink.ts', [])
   const url = `http://127.0.0.1:${sink.first['port']}/v1/traces`
-  const server = models === 'http' ? await open('model-server.ts', [scenario]) : null
+  const server = models !== 'instant' ? await open('model-server.ts', [scenario]) : null
   const base = server === null ? '' : `http://127.0.0.1:${server.first['port']}/v1`
   const subjects = await Promise.all(
-    contents.map(async (content) => ({
-      content,
-      process: await open('telemetry-child.ts', ['cost', scenario, store, content, url, base]),
-    })),
+    contents.map((content) => measured(content, models, [scenario, store, content, url, base])),
   )
   const cpu: Record<string, number[]> = { off: [], none: [], full: [] }
   let dropped = 0
   for (let round = 0; round < Number(values.rounds); round += 1) {
-    for (const { content, process: subject } of round % 2 === 0 ? subjects : [...subjects].reverse()) {
-      const said = await subject.ask(values.ms)
+    for (const { content, spend } of round % 2 === 0 ? subjects : [...subjects].reverse()) {
+      const said = await spend(Number(values.ms))
       cpu[content]?.push(said['cpu'] ?? Number.NaN)
       dropped += said['dropped'] ?? 0
     }

@@ -1,0 +1,47 @@
+/** A server in a process of its own, with or without traces, which tells how much CPU it has used. Its models are behind a connection. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { defineTool } from '@witan/core'
+import { loadConfig, startServer } from '@witan/server'
+import { z } from 'zod'
+import { cpuNow } from './measure.ts'
+import { instructionsOf, lookUp, scenarios } from './scenario.ts'
+
+const [id = '', store = '', content = '', url = '', models = ''] = process.argv.slice(2)
+const scenario = scenarios.find((one) => one.id === id)
+if (scenario === undefined) throw new Error(`there is no ${id}`)
+const folder = mkdtempSync(join(tmpdir(), 'witan-bench-'))
+const config = await loadConfig({ cwd: folder, env: {} })
+const server = await startServer({
+  ...config,
+  auth: { ...config.auth, mode: 'none' },
+  server: { ...config.server, port: 0 },
+  store: { ...config.store, url: store === 'memory' ? 'memory:' : `file:${join(folder, 'witan.db')}` },
+  logLevel: 'error',
+  connections: { bench: { kind: 'openai-compatible', baseUrl: models } },
+  telemetry: content === 'off' ? {} : { otlp: { url, content: content as 'none' | 'full' } },
+  tools: [
+    defineTool({
+      name: 'lookup',
+      description: 'Look up the current weather for a city in the given unit.',
+      parameters: z.object({ city: z.string(), unit: z.string() }),
+      effect: 'none',
+      execute: ({ city, unit }) => lookUp(city, unit),
+    }),
+  ],
+  agents: Object.entries(scenario.roles).map(([role, { tool, subAgents }]) => ({
+    id: role,
+    instructions: instructionsOf(role),
+    model: `bench/${role}`,
+    tools: tool ? ['lookup'] : [],
+    subAgents: subAgents.map((agent) => ({ agent, description: `Sub-agent ${agent}: give it one task.` })),
+  })),
+})
+process.on('message', async (order) => {
+  if (order !== 'end') return void process.send?.({ us: cpuNow() })
+  await server.close()
+  rmSync(folder, { recursive: true, force: true })
+  process.exit(0)
+})
+process.send?.({ port: Number(new URL(server.url).port) })
