@@ -51,12 +51,10 @@ export type { InterruptionAnswer } from '@witan/protocol/schemas'
 export type { Page, PageQuery } from './page.ts'
 export type { Tasks, TaskWords } from './tasks.ts'
 export type {
-  AssignedSubAgent,
   DirectRunRequest,
   Edge,
   IfMatch,
   NewSubAgent,
-  SubAgentLine,
   SubAgents,
   Tools,
 } from './sub-agents.ts'

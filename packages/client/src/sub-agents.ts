@@ -8,6 +8,7 @@ import type {
   StoredAgent,
   SubAgentEdge,
 } from '@witan/protocol'
+import type { AssignedSubAgent, SubAgentLine } from '@witan/protocol/edges'
 import { eachItem, type Page, type PageQuery } from './page.ts'
 import { followRun, isResult, type Reading } from './stream.ts'
 import { revisionHeader, segment, type Transport } from './transport.ts'
@@ -18,18 +19,6 @@ export type Edge = Partial<Omit<SubAgentEdge, 'agent'>>
 /** Only if the stored agent is at this revision, else `REVISION_MISMATCH`. For sub-agents it is the parent's revision. */
 export interface IfMatch {
   readonly ifMatch?: number
-}
-
-/** One listed sub-agent. `agent` is null if it was deleted by force. */
-export interface SubAgentLine {
-  readonly agent: StoredAgent | null
-  readonly edge: SubAgentEdge
-}
-
-/** A newly listed sub-agent, and its parent as it is now. */
-export interface AssignedSubAgent extends SubAgentLine {
-  readonly agent: StoredAgent
-  readonly parent: StoredAgent
 }
 
 /** A new agent, and the edge to it. */

@@ -4,7 +4,7 @@
 export type {
   AcceptedRun,
   AgentAdmin,
-  AssignedSubAgent,
+  SubAgentAssignment,
   Chat,
   EventFilter,
   FileContent,

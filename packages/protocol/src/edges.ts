@@ -2,7 +2,7 @@
  * The edges of an agent: every declared link to another agent, of every kind. Code that walks the graph of agents reads
  * only these, in all packages.
  */
-import type { AgentData, Speaks, Workflow } from './agent.ts'
+import type { AgentData, Speaks, StoredAgent, SubAgentEdge, Workflow } from './agent.ts'
 
 /** One link from an agent to another. */
 export interface Edge {
@@ -170,4 +170,16 @@ export function mappedName({ map }: Pick<Edge, 'map'>, name: string): string | n
 /** Whether an agent takes control from the agent with the id `from`, as its own definition says. */
 export function takesControlFrom({ acceptTransfer, parents }: AgentData, from: string): boolean {
   return acceptTransfer && (parents === null || parents.includes(from))
+}
+
+/** A sub-agent that an agent lists. `agent` is null if it was deleted by force. */
+export interface SubAgentLine {
+  readonly agent: StoredAgent | null
+  readonly edge: SubAgentEdge
+}
+
+/** A newly listed sub-agent, and its parent as it is now. */
+export interface AssignedSubAgent extends SubAgentLine {
+  readonly agent: StoredAgent
+  readonly parent: StoredAgent
 }

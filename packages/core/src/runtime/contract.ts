@@ -21,6 +21,7 @@ import type {
   TaskProgress,
   TaskReply,
 } from '@witan/protocol'
+import type { SubAgentLine } from '@witan/protocol/edges'
 import type { AgentView } from '@witan/protocol/access'
 import type {
   ConversationInput,
@@ -35,7 +36,7 @@ import type {
   UsageItem,
 } from '@witan/protocol/schemas'
 import type { Diagram, Exchange, ProtocolInput, StoredProtocol } from '@witan/protocol/protocols'
-import type { AssignedSubAgent, RevisionOption, SubAgentLine } from '../agent/admin/assign.ts'
+import type { RevisionOption, SubAgentAssignment } from '../agent/admin/assign.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Page, PageOptions } from './page.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
@@ -135,13 +136,13 @@ export interface SubAgentAdmin {
   create(
     parentId: string,
     subAgent: RevisionOption & { readonly agent: AgentInput; readonly edge?: SubAgentEdgeInput | undefined },
-  ): Promise<AssignedSubAgent>
+  ): Promise<SubAgentAssignment>
   /** Lists an agent, or replaces the edge to it. */
   assign(
     parentId: string,
     id: string,
     options?: RevisionOption & { readonly edge?: SubAgentEdgeInput | undefined },
-  ): Promise<AssignedSubAgent>
+  ): Promise<SubAgentAssignment>
   /** Removes it from the roster; returns the parent after the change. Throws `NOT_FOUND` if it is not listed. */
   unassign(parentId: string, id: string, options?: RevisionOption): Promise<StoredAgent>
   /**
@@ -350,7 +351,7 @@ export interface NoteOption {
   readonly traceparent?: string
 }
 
-export type { AgentData, AgentInput, AssignedSubAgent, Interruption, RevisionOption, RunRequest, SubAgentLine }
+export type { AgentData, AgentInput, SubAgentAssignment, Interruption, RevisionOption, RunRequest, SubAgentLine }
 export type { Page, PageOptions } from './page.ts'
 export type {
   ArtifactFilter,

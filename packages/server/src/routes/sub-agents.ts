@@ -1,5 +1,5 @@
 /** The sub-agents of an agent, one by one, and direct runs of them. The parent's revision is the ETag of all replies. */
-import type { AssignedSubAgent } from '@witan/core'
+import type { SubAgentAssignment } from '@witan/core'
 import type { AgentInput } from '@witan/protocol'
 import {
   agentSchema,
@@ -121,6 +121,6 @@ function directRun(path: string, name: string): Route {
   })
 }
 
-function assignedReply({ created, ...body }: AssignedSubAgent): JsonReply {
+function assignedReply({ created, ...body }: SubAgentAssignment): JsonReply {
   return { status: created ? 201 : 200, body, headers: etag(body.parent.revision) }
 }

@@ -1,18 +1,11 @@
 /** Adds and removes single sub-agents and tools of an agent. Each change is an ordinary save of that agent. */
 import { type AgentData, isWitanError, type StoredAgent, type SubAgentEdge, WitanError } from '@witan/protocol'
+import type { AssignedSubAgent, SubAgentLine } from '@witan/protocol/edges'
 import { type AdminContext, getAgent, lookingAgain, toStored } from './admin.ts'
 import { existsError, type Saved, saveAgents } from './save.ts'
 
-/** A line of a roster. `agent` is null if it was deleted by force. */
-export interface SubAgentLine {
-  readonly agent: StoredAgent | null
-  readonly edge: SubAgentEdge
-}
-
-/** A sub-agent that was added to a roster, and the parent after the change; `created` is false if only its edge changed. */
-export interface AssignedSubAgent extends SubAgentLine {
-  readonly agent: StoredAgent
-  readonly parent: StoredAgent
+/** What an assignment came to. `created` is false if only the edge changed. */
+export interface SubAgentAssignment extends AssignedSubAgent {
   readonly created: boolean
 }
 
@@ -52,7 +45,7 @@ export async function assignSubAgent(
   admin: AdminContext,
   parent: string,
   { edge, ifRevision = null }: RevisionOption & { readonly edge: SubAgentEdge },
-): Promise<AssignedSubAgent> {
+): Promise<SubAgentAssignment> {
   let created = true
   const [saved] = await revise(admin, parent, {
     ifRevision,
@@ -70,7 +63,7 @@ export async function createSubAgent(
   admin: AdminContext,
   parent: string,
   { child, edge, ifRevision = null }: NewSubAgent,
-): Promise<AssignedSubAgent> {
+): Promise<SubAgentAssignment> {
   await getAgent(admin, parent)
   if (child.id === parent) throw existsError(parent)
   const saved = await revise(admin, parent, {
@@ -164,7 +157,7 @@ async function assigned(
   admin: AdminContext,
   id: string,
   { parent, created }: { parent: Saved; created: boolean },
-): Promise<AssignedSubAgent> {
+): Promise<SubAgentAssignment> {
   const edge = parent.agent.subAgents.find(({ agent }) => agent === id) as SubAgentEdge
   return { agent: toStored(admin, await getAgent(admin, id)), edge, parent: parent.agent, created }
 }
