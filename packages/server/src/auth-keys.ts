@@ -54,7 +54,7 @@ export function createKeyAuth({ lookup, port, log }: KeyAuthOptions): Auth {
       return cookie.set(sessionOfKey(given), request)
     },
     signOut: () => cookie.end(),
-    close: () => uses.flush(),
+    close: () => uses.close(),
   }
 }
 

@@ -10,14 +10,15 @@ const atOnce = 500
 export interface KeyUses {
   /** Remembers that this key is in use now. Costs no look at the store. */
   note(key: KnownKey): void
-  /** Writes what was noted; a failure is logged, and the next use is noted again. */
-  flush(): Promise<void>
+  /** Writes what was noted; a failure is logged. Later uses are not noted any more, since the store may be closed then. */
+  close(): Promise<void>
 }
 
 /** Notes uses, and writes them a quarter of a minute later. */
 export function createKeyUses(store: Pick<KeyLookup, 'now' | 'noteUses'>, log: Log): KeyUses {
   const noted = new Map<string, { readonly keyId: string; readonly database: string; readonly at: number }>()
   let timer: NodeJS.Timeout | null = null
+  let isClosed = false
   async function flush(): Promise<void> {
     if (timer !== null) clearTimeout(timer)
     timer = null
@@ -32,10 +33,13 @@ export function createKeyUses(store: Pick<KeyLookup, 'now' | 'noteUses'>, log: L
   return {
     note({ keyId, lastUsedAt, principal: { database } }) {
       const at = Math.floor(store.now() / minuteMs) * minuteMs
-      if ((lastUsedAt ?? 0) >= at || (noted.get(keyId)?.at ?? 0) >= at) return
+      if (isClosed || (lastUsedAt ?? 0) >= at || (noted.get(keyId)?.at ?? 0) >= at) return
       noted.set(keyId, { keyId, database, at })
       timer ??= setTimeout(() => void flush(), flushMs).unref()
     },
-    flush,
+    close() {
+      isClosed = true
+      return flush()
+    },
   }
 }

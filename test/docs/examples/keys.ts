@@ -7,9 +7,10 @@ import { createApp, createKeyAuth, createLog } from '@witan/server'
 const agents = [{ id: 'desk', model: 'demo/any', instructions: 'Help.' }]
 const runtime = createRuntime({ models: { 'demo/any': scriptedModel(() => 'Good morning.') }, agents })
 const stop = new AbortController()
+const auth = createKeyAuth({ lookup: runtime.keyLookup, port: () => 80, log: createLog('warn') })
 const app = createApp({
   runtime,
-  auth: createKeyAuth({ lookup: runtime.keyLookup, port: () => 80, log: createLog('warn') }),
+  auth,
   hosts: { port: () => 80, allowed: [] },
   log: createLog('silent'),
   stop: { streams: stop.signal, waits: stop.signal },
@@ -37,4 +38,5 @@ console.log(elsewhere.status, elsewhere.code)
 const unknown = await send(`wtn_${'x'.repeat(43)}`, '/principal')
 console.log(unknown.status, unknown.detail)
 stop.abort()
+await auth.close()
 await runtime.close()

@@ -169,10 +169,13 @@ function watch(child: ChildProcess, state: { url: string; readonly said: string[
   child.stdin?.on('error', () => {})
   if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', hear)
   child.stderr?.on('data', (data) => state.said.push(String(data)))
-  const gone = once(child, 'exit').then(([code, signal]) => {
+  child.once('exit', () => {
     state.goneAt = Date.now()
-    return (signal as NodeJS.Signals | null) ?? (code as number | null)
   })
+  // What it said last may come after its exit.
+  const gone = once(child, 'close').then(
+    ([code, signal]) => (signal as NodeJS.Signals | null) ?? (code as number | null),
+  )
   const onLine = (start: string): Promise<void> =>
     new Promise((resolve) => {
       waiting.set(start, () => {

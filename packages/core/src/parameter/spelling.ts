@@ -59,7 +59,7 @@ export const plainUnits: Uint8Array = Uint8Array.from({ length: 128 }, (_, code)
   isEscape[code] === 1 ? 255 : fold(code),
 )
 
-/** Replaces `readings` with every reading of a text at a special position, except the character itself. */
+/** Sets `readings` to all that the escapes which begin at this position of a text may stand for. The plain character is not among it. */
 export function readingsAt(text: string, at: number, readings: Readings): void {
   readings.count = 0
   const code = text.charCodeAt(at)
