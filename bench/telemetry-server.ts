@@ -2,11 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { defineTool } from '@witan/core'
 import { loadConfig, startServer } from '@witan/server'
-import { z } from 'zod'
 import { cpuNow } from './measure.ts'
-import { instructionsOf, lookUp, scenarios } from './scenario.ts'
+import { instructionsOf, scenarios } from './scenario.ts'
+import { lookUpTool, subAgentsOf } from './witan.ts'
 
 const [id = '', store = '', content = '', url = '', models = ''] = process.argv.slice(2)
 const scenario = scenarios.find((one) => one.id === id)
@@ -21,21 +20,13 @@ const server = await startServer({
   logLevel: 'error',
   connections: { bench: { kind: 'openai-compatible', baseUrl: models } },
   telemetry: content === 'off' ? {} : { otlp: { url, content: content as 'none' | 'full' } },
-  tools: [
-    defineTool({
-      name: 'lookup',
-      description: 'Look up the current weather for a city in the given unit.',
-      parameters: z.object({ city: z.string(), unit: z.string() }),
-      effect: 'none',
-      execute: ({ city, unit }) => lookUp(city, unit),
-    }),
-  ],
-  agents: Object.entries(scenario.roles).map(([role, { tool, subAgents }]) => ({
-    id: role,
-    instructions: instructionsOf(role),
-    model: `bench/${role}`,
-    tools: tool ? ['lookup'] : [],
-    subAgents: subAgents.map((agent) => ({ agent, description: `Sub-agent ${agent}: give it one task.` })),
+  tools: [lookUpTool],
+  agents: Object.entries(scenario.roles).map(([name, role]) => ({
+    id: name,
+    instructions: instructionsOf(name),
+    model: `bench/${name}`,
+    tools: role.tool ? [lookUpTool.name] : [],
+    subAgents: subAgentsOf(role),
   })),
 })
 process.on('message', async (order) => {

@@ -13,7 +13,7 @@ import {
 } from '@witan/core'
 import { z } from 'zod'
 import { instantModel, type Latency } from './instant-model.ts'
-import { instructionsOf, lookUp, type Scenario } from './scenario.ts'
+import { instructionsOf, lookUp, type Role, type Scenario } from './scenario.ts'
 import type { Growing, OnDelta, Subject } from './subject.ts'
 
 /** The stores that are measured: `sqlite` survives a power cut, `normal` is SQLite that survives the end of the process. */
@@ -31,6 +31,20 @@ export interface Place {
   /** Where traces go; nowhere by default. */
   readonly telemetry?: RuntimeOptions['telemetry'] & object
   readonly report?: (error: unknown) => void
+}
+
+/** The tool of the scenarios. */
+export const lookUpTool = defineTool({
+  name: 'lookup',
+  description: 'Look up the current weather for a city in the given unit.',
+  parameters: z.object({ city: z.string(), unit: z.string() }),
+  effect: 'none',
+  execute: ({ city, unit }) => lookUp(city, unit),
+})
+
+/** The edges to the agents that a role asks. */
+export function subAgentsOf({ subAgents }: Role): readonly { readonly agent: string; readonly description: string }[] {
+  return subAgents.map((agent) => ({ agent, description: `Sub-agent ${agent}: give it one task.` }))
 }
 
 /** Builds a scenario on Witan, on this store, which is closed with it. Nothing is dropped between runs. */
@@ -74,13 +88,6 @@ function runtimeOf(
   store: Store,
   { latency, models, telemetry = {}, report }: Pick<Place, 'latency' | 'models' | 'telemetry' | 'report'>,
 ): Runtime {
-  const tool = defineTool({
-    name: 'lookup',
-    description: 'Look up the current weather for a city in the given unit.',
-    parameters: z.object({ city: z.string(), unit: z.string() }),
-    effect: 'none',
-    execute: ({ city, unit }) => lookUp(city, unit),
-  })
   const agents = Object.entries(scenario.roles).map(([id, role]) =>
     role.parallel === undefined
       ? defineAgent({
@@ -88,9 +95,9 @@ function runtimeOf(
           instructions: instructionsOf(id),
           model:
             models === undefined ? instantModel(id, role, latency) : openaiCompatible({ baseUrl: models, model: id }),
-          tools: role.tool ? [tool] : [],
+          tools: role.tool ? [lookUpTool] : [],
           transfers: role.target === undefined ? [] : [{ agent: role.target, description: 'Knows the weather.' }],
-          subAgents: role.subAgents.map((agent) => ({ agent, description: `Sub-agent ${agent}: give it one task.` })),
+          subAgents: subAgentsOf(role),
         })
       : defineAgent({ id, workflow: { kind: 'parallel', agents: [...role.parallel] } }),
   )
