@@ -40,6 +40,10 @@ export interface Lifecycle {
   stopped: unknown
   /** Why the run must fail; the loop closes it at its next pass. */
   failure: Problem | null
+  /** Set once the store has parked or ended the job: this process only has to leave it. */
+  isAtRest: boolean
+  /** Called when this process has left the job, which was woken since it came to rest. */
+  next: (() => void) | null
   /** Nothing new begins; only `unrepeatable` effects are awaited. */
   isEnding: boolean
   /** Effects under way that must not repeat, until their results are stored. */
@@ -81,6 +85,8 @@ export class Job {
     this.lifecycle = {
       stopped: null,
       failure: null,
+      isAtRest: false,
+      next: null,
       isEnding: false,
       unrepeatable: [],
       modelCalls: [],
@@ -95,6 +101,7 @@ export class Job {
         made: (jobs) => env.launch(jobs, log),
         changed: (row) => {
           this.lifecycle.tries = row.attempts
+          this.lifecycle.isAtRest = row.owner === null
         },
       },
     )

@@ -52,7 +52,7 @@ async function takeUp({ warm, prepare }: WorkerContext, worker: Worker, row: Job
   const live = worker.live.get(row.id)
   // Claimed jobs are started one by one; an append may have started this one meanwhile.
   if (live?.identity.epoch === row.epoch) return
-  if (live !== undefined) stopJob(live, 'taken over')
+  if (live?.lifecycle.isAtRest === false) stopJob(live, 'taken over')
   await prepare(row.database)
   worker.run(row, await warm.latest(row.database, row.conversation))
 }
@@ -123,6 +123,10 @@ export class Worker {
     const live = this.live.get(row.id)
     const latest = Math.max(live?.identity.epoch ?? 0, this.#stopped.get(row.id) ?? 0)
     if (this.#closed || row.epoch <= latest || row.owner !== env.owner) return
+    if (live?.lifecycle.isAtRest === true) {
+      live.lifecycle.next = () => this.run(row, log)
+      return
+    }
     // The job was claimed again before the first claim was known lost; entries folded since then are not stored.
     if (live !== undefined) stopJob(live, 'taken over')
     // The fold may have broken while the job was created.
@@ -138,6 +142,7 @@ export class Worker {
       note?.(driven ?? { status: 'left', code: null })
       if (this.live.get(row.id) === job) this.live.delete(row.id)
       if (job.lifecycle.stopped !== null) this.#stopped.set(row.id, row.epoch)
+      job.lifecycle.next?.()
       if (this.#closed) return
       if (job.lifecycle.stopped === 'spoilt') giveBack(this.#context, this, row.id)
       else if (this.capacity.isFreeAgain()) this.look().catch((error: unknown) => env.report(error))

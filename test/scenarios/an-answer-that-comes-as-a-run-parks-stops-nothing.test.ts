@@ -1,0 +1,59 @@
+/** D5: a run may be woken before its process has heard that it is parked. Nothing that runs beside it is stopped or asked for again. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { memoryStore, type Store } from '@witan/core'
+import { call } from '@witan/core/testing'
+import { createGate, createStage, until } from '../support/stage.ts'
+
+/** A store that reports the first time that a job parks only once something has woken the job: both came into one transaction. */
+function reportingLate(inner: Store): Store {
+  const woken = createGate()
+  let earlier: Promise<unknown> = Promise.resolve()
+  return {
+    ...inner,
+    append(append) {
+      const stored = inner.append(append)
+      const isPark = append.jobs?.some((change) => change.kind === 'rest' && change.status === 'waiting') === true
+      if (append.jobs?.some(({ kind }) => kind === 'wake') === true) woken.open()
+      const reported = Promise.all([earlier, isPark ? woken.opened : null]).then(() => stored)
+      earlier = reported
+      return reported
+    },
+  }
+}
+
+const calls = (name: string, args: Record<string, unknown>) => call(name, args).toolCalls ?? []
+
+test('[D5] an answer that comes before a run has heard that it is parked leaves the work beside it alone', async () => {
+  const gate = createGate()
+  const answers = [{ toolCalls: [...calls('clerk', { message: 'Look.' }), ...calls('Ask', {})] }, 'Asked.', 'Seen.']
+  const stage = createStage({
+    agents: [
+      { id: 'desk', subAgents: [{ agent: 'clerk', blocking: 'never' }], actions: [{ name: 'Ask' }] },
+      { id: 'clerk' },
+    ],
+    plays: {
+      desk: () => answers.shift(),
+      clerk: async () => {
+        await gate.opened
+        return 'Looked.'
+      },
+    },
+    options: { store: reportingLate(memoryStore()) },
+  })
+  const { runtime } = stage
+  const { run } = await runtime.start({ agent: 'desk', id: 'chats/1', prompt: 'go' })
+  await until(async () => (await runtime.getConversation('chats/1')).interruptions.length > 0)
+  const [open] = (await runtime.getConversation('chats/1')).interruptions
+  assert.ok(open)
+  await runtime.answerInterruption(open.id, { answer: 'yes' })
+  await until(async () => (await runtime.getConversation('chats/1')).status === 'idle')
+  gate.open()
+  await until(async () => (await runtime.getConversation('chats/1')).tasks.length === 0)
+  assert.equal((await run?.result)?.status, 'waiting')
+  assert.equal(stage.seenBy('clerk').length, 1)
+  const events = await stage.events('chats/1')
+  assert.ok(!events.some(({ type }) => type === 'notice'))
+  assert.deepEqual(stage.reports, [])
+  await runtime.close()
+})
