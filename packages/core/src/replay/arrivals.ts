@@ -24,6 +24,20 @@ export function isUnseen(sight: Sight, entry: Entry): boolean {
   return entry.type === 'message' && isUnread(sight, entry, job)
 }
 
+/** What a job recorded before it saw this entry, as far as the log shows it. */
+export function recordedBefore({ script, jobs, pending }: Sight, entry: Entry): readonly Entry[] {
+  const job = jobs.get(entry.job)
+  if (job === undefined) return []
+  const own = [...aheadOfJob(script, entry.job)].filter(({ epoch }) => epoch === job.identity.epoch)
+  if (entry.type === 'cancel') return own.slice(0, 1 + own.findLastIndex((one) => !isClosing(one, entry.job)))
+  const call = job.run?.calls.get(entry.place.call)
+  if (entry.type !== 'message' || call === undefined) return own.slice(0, 1)
+  const reader = holderOf(call).place.call
+  const isAsked = pending.replies.has(reader)
+  const reply = own.findIndex(({ type, kind, place }) => type === 'end' && kind === 'model' && place.call === reader)
+  return own.slice(0, Math.max(0, reply) + (isAsked ? 1 : 0))
+}
+
 /** Once it sees a cancel, a job only closes what it has begun: its entries up to then, and the model calls that it then cuts off, come first. */
 function isUnaware({ script, pending }: Sight, { job }: Entry, { epoch }: PacedJob['identity']): boolean {
   const lost = new Set<string>()
@@ -74,15 +88,16 @@ export function leftToLose({ script, pending }: Sight, job: PacedJob): number | 
   const lost = lostAhead(script, job.identity)
   if (lost === null) return null
   const underWay = [...pending.replies.values()].filter(
-    ({ job: id, call }) => id === job.identity.id && isCutOff(script, call),
+    ({ job: id, call }) => id === job.identity.id && isCutOff(script, { call, epoch: job.identity.epoch }),
   )
   return lost - (job as Job).meter.lost - underWay.length
 }
 
-/** Whether a call gets no reply of its model any more, and does not fail at it either. */
-export function isCutOff(script: Script, call: string): boolean {
-  if (replyAhead(script, call) !== null) return false
-  for (const { type, kind, body } of aheadOfCall(script, call))
-    if (type === 'error' && kind === 'agent') return failureWords(body) === null
+/** Whether a call gets no reply of its model in an epoch any more, and does not fail at it either. */
+export function isCutOff(script: Script, of: { readonly call: string; readonly epoch: number }): boolean {
+  if (replyAhead(script, of) !== null) return false
+  for (const { type, kind, body, epoch } of aheadOfCall(script, of.call))
+    if (epoch > of.epoch) return true
+    else if (type === 'error' && kind === 'agent') return failureWords(body) === null
   return true
 }

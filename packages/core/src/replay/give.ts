@@ -185,12 +185,18 @@ export function provoke(stage: ReplayStage): boolean {
   return false
 }
 
-/** Fails the model call of a job whose log does not have that failure: the job ended as cancelled instead. False if there is none. */
-export function failUnlogged({ pending, turns }: ReplayStage, id: string): boolean {
-  const job = turns.jobs.get(id)
-  const asked = pending.replies.get(id)
-  if (job === undefined || asked === undefined || (leftToLose(turns, job) ?? 0) >= 0) return false
-  return fail(asked, '', '')
+/**
+ * Fails the model call of a job whose log does not have that failure: the job ended as cancelled instead. It is the job whose turn it is, or one
+ * that a cancel shall reach together with it. False if there is none.
+ */
+export function failUnlogged({ pending, script, turns }: ReplayStage): boolean {
+  const reached = [...turns.arriving].flatMap(({ brought }) => brought)
+  for (const id of [nextIn(script)?.job ?? '', ...reached.map(({ job }) => job)]) {
+    const job = turns.jobs.get(id)
+    const asked = pending.replies.get(id)
+    if (job !== undefined && asked !== undefined && (leftToLose(turns, job) ?? 0) < 0) return fail(asked, '', '')
+  }
+  return false
 }
 
 function fail(asked: PendingReply, words: string, code: string): true {

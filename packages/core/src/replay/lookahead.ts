@@ -104,9 +104,13 @@ export function isLostAhead(script: Script, call: string): boolean {
   return false
 }
 
-/** The next reply of a call's model; null if the call ends without one. */
-export function replyAhead(script: Script, call: string): ModelEndBody | null {
-  for (const { type, kind, body } of aheadOfCall(script, call)) {
+/** The next reply of a call's model in an epoch; null if the call ends, or its owner is lost, without one. */
+export function replyAhead(
+  script: Script,
+  { call, epoch }: { readonly call: string; readonly epoch: number },
+): ModelEndBody | null {
+  for (const { type, kind, body, ...entry } of aheadOfCall(script, call)) {
+    if (entry.epoch > epoch) return null
     const isReply = type === 'end' && kind === 'model' && (body.purpose === undefined || body.purpose === 'output')
     if (isReply) return body
     if (kind === 'agent' && type !== 'start') return null

@@ -1,5 +1,6 @@
 /** What a replay assumes of what the log does not show: when appends were reported, and which entries were recorded before they were stored. */
 import type { Entry } from '@witan/protocol/entries'
+import { isClosing } from './lookahead.ts'
 
 /** One set of assumptions. */
 export interface Plan {
@@ -22,22 +23,64 @@ export function inOrder(entries: readonly Entry[], { moves }: Plan): readonly En
 /** How many appends before a difference may have been reported later, and over how many entries one may have been recorded earlier. */
 const nearby = 8
 
+/** A replay that stopped at `at`. */
+interface Played {
+  readonly order: readonly Entry[]
+  readonly at: number
+  readonly stored: readonly number[]
+  /** What the log shows to be recorded before the entry at this place, behind which it stands. */
+  readonly late: { readonly at: number; readonly entries: readonly Entry[] } | null
+}
+
 /**
  * The plans that differ in one assumption near the entry at which a replay stopped: the report of an append before it came later, or it or one
  * behind it was recorded before others that are stored first. The nearest come first.
  */
-export function* otherPlans(
-  { holds, moves }: Plan,
-  { order, at, stored }: { readonly order: readonly Entry[]; readonly at: number; readonly stored: readonly number[] },
-): Generator<Plan, void, void> {
+export function* otherPlans({ holds, moves }: Plan, { order, at, stored, late }: Played): Generator<Plan, void, void> {
+  if (late !== null) yield { holds, moves: [...moves, ...movesTo(late.at, late.entries, order)] }
   const before = stored.filter((position) => position <= at).slice(-nearby)
   for (const one of before.reverse()) yield { holds: new Map(holds).set(one, at + 1), moves }
-  for (let to = at - 1; to >= at - nearby && mayPass(order, at, to); to -= 1)
-    if (order[to - 1]?.job !== order[to]?.job)
-      for (const count of new Set([1, togetherAt(order, at)])) yield { holds, moves: [...moves, [at, to, count]] }
+  for (const from of new Set([at, beginOf(order, at)])) {
+    let blocks = 0
+    for (let to = from - 1; blocks < nearby && mayPass(order, from, to); to -= 1) {
+      if (!isBegin(order, to)) continue
+      blocks += 1
+      for (const count of new Set([1, blockAt(order, from), togetherAt(order, from)]))
+        yield { holds, moves: [...moves, [from, to, count]] }
+    }
+  }
   for (let from = at + 1; from <= at + nearby; from += 1)
     for (let to = at - 2; to <= at; to += 1)
-      if (mayPass(order, from, to)) yield { holds, moves: [...moves, [from, to, 1]] }
+      if (mayPass(order, from, to))
+        for (const count of new Set([1, blockAt(order, from)])) yield { holds, moves: [...moves, [from, to, count]] }
+}
+
+/** The moves of entries, in their order, to the place of another. */
+function movesTo(at: number, entries: readonly Entry[], order: readonly Entry[]): Plan['moves'] {
+  const from = entries.map((entry) => order.indexOf(entry)).filter((index) => index > at)
+  return from.sort((a, b) => a - b).map((index, moved) => [index, at + moved, 1])
+}
+
+/** Whether a job began to record here: it stands behind another, or behind an end that was refused, or from here on it only closes. */
+function isBegin(order: readonly Entry[], at: number): boolean {
+  const [before, one] = [order[at - 1], order[at]]
+  if (before?.job !== one?.job || before?.epoch !== one?.epoch) return true
+  if (before === undefined || one === undefined || before.appendNo + 1 !== one.appendNo) return true
+  return isClosing(one, one.job) && !isClosing(before, one.job)
+}
+
+/** Where the block begins that this entry stands in. */
+function beginOf(order: readonly Entry[], at: number): number {
+  let begin = at
+  while (begin > 0 && !isBegin(order, begin)) begin -= 1
+  return begin
+}
+
+/** How many entries a job recorded with this one in one go. */
+function blockAt(order: readonly Entry[], from: number): number {
+  let end = from + 1
+  while (end < order.length && !isBegin(order, end)) end += 1
+  return end - from
 }
 
 /** How many entries a job recorded with this one, before it decided to end. */
@@ -57,5 +100,5 @@ function isEnd({ type, kind, place, job }: Entry): boolean {
 function mayPass(order: readonly Entry[], from: number, to: number): boolean {
   const one = order[from]
   if (one === undefined || to < 0 || one.epoch === 0) return false
-  return order.slice(to, from).every(({ job }) => job !== one.job)
+  return order.slice(to, from).every(({ job, epoch }) => job !== one.job || epoch === 0)
 }

@@ -14,7 +14,7 @@ import { end, type ReplayStage } from './stage.ts'
 import { takeOver } from './take-over.ts'
 import { compareTrees, type TreeChange } from './tree-diff.ts'
 import { inOrder, otherPlans, type Plan, usualPlan } from './plan.ts'
-import { force, wake } from './turns.ts'
+import { force, noteLate, type Turns, wake } from './turns.ts'
 
 export type { Difference } from './script.ts'
 export type { ReplaySource } from './prepare.ts'
@@ -62,11 +62,11 @@ const mostPlays = 200
 /** A replay with one more assumption that gets further; null if there is none, or no play is left. */
 async function further(
   search: { readonly source: ReplaySource; left: number },
-  { plan, stored, report: { entries } }: Played,
+  { plan, stored, late, report: { entries } }: Played,
 ): Promise<Played | null> {
   const { source } = search
   const order = inOrder(source.whole.entries, plan)
-  for (const other of otherPlans(plan, { order, at: entries, stored })) {
+  for (const other of otherPlans(plan, { order, at: entries, stored, late })) {
     if (search.left === 0) return null
     search.left -= 1
     const played = await playOnce(source, other, {})
@@ -78,8 +78,10 @@ async function further(
 interface Played {
   readonly report: ReplayReport
   readonly plan: Plan
-  /** The positions behind the appends that were stored. */
+  /** The positions behind the appends that a report made seen. */
   readonly stored: readonly number[]
+  /** What was recorded before the entry at which it did not go on. */
+  readonly late: Turns['late']
 }
 
 /** What came of going on with another model. `difference` is set if the log could not be followed up to the step: then nothing was asked. */
@@ -142,6 +144,7 @@ async function playOnce(source: ReplaySource, plan: Plan, options: PlayOptions):
     report: { database, conversation: whole.row.id, entries, copied, runs, difference, store },
     plan,
     stored: stage.turns.stored,
+    late: stage.turns.late,
   }
 }
 
@@ -164,7 +167,7 @@ async function step({ stage, replayed, contents }: Prepared): Promise<void> {
     () => give(stage, contents),
     () => takeOver(stage, { database, conversation }),
     () => give(stage, contents),
-    () => failUnlogged(stage, nextIn(script)?.job ?? ''),
+    () => failUnlogged(stage),
     () => force(stage.turns, nextIn(script)?.job ?? ''),
     () => release(stage),
     () => provoke(stage),
@@ -175,6 +178,7 @@ async function step({ stage, replayed, contents }: Prepared): Promise<void> {
 
 /** Lets jobs see what was brought to them. */
 async function release({ turns }: ReplayStage): Promise<boolean> {
+  noteLate(turns)
   turns.isReleased = true
   wake(turns)
   await nextTurn()

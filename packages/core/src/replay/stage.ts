@@ -13,7 +13,7 @@ import { attemptAhead, isLostAhead, nextOfJob, nextRunStart, refusalAhead } from
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
 import type { Plan } from './plan.ts'
 import { ahead, isRecorded, nextIn, numberAhead, isEarly, type Script, takeEntry, takeStored } from './script.ts'
-import { arrived, createTurns, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
+import { arrived, beforeEnd, createTurns, isParking, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
 
 /** A replay's runtime, and what drives it. A crash in the log ends the runtime; the next one begins with what is stored. */
 export interface ReplayStage {
@@ -172,8 +172,14 @@ function following(
     launch(jobs, log) {
       for (const job of jobs) {
         const status = job.kind === 'task' ? log.state.tasks.get(job.id)?.loggedStatus : 'running'
-        known.lives.set(job.id, life.number)
-        const begin = () => void claimed(known, job).then((row) => row !== null && env.launch([row], log))
+        const take = () => known.lives.set(job.id, life.number)
+        if (!known.lives.has(job.id)) take()
+        const begin = () =>
+          void claimed(known, job).then((row) => {
+            if (row === null) return
+            take()
+            env.launch([row], log)
+          })
         launch(turns, status === 'running' ? null : job.id, begin)
       }
     },
@@ -269,12 +275,17 @@ function followedStore(known: Known, life: ReplayStage['life']): Store {
     claimJobs: (claim) => (life.isOver ? silence() : store.claimJobs(claim)),
     async append(append) {
       if (life.isOver) return silence()
-      for (const { kind, id } of append.jobs ?? []) if (kind === 'wake') await letGo(known, append.database, id)
-      await othersStored(turns, early, append)
+      await letGo(known, append)
+      if (!isRefused(turns, append)) await othersStored(turns, early, append)
       const stored = await appendInTurn(store, turns, append)
-      if (stored.ok) for (const entry of append.entries) takeStored(script, entry)
-      else ids.takeBack()
-      if (stored.ok) await arrived(turns, broughtTo(turns, append, stored.jobs))
+      if (!stored.ok) ids.takeBack()
+      else {
+        const isNews = append.entries.some((entry) => !isRecorded(script, entry))
+        for (const entry of append.entries) takeStored(script, entry)
+        const isWrite = append.entries.every(({ job }) => job === append.fence?.job) && !isNews
+        await arrived(turns, { brought: broughtTo(turns, append, stored.jobs), isNews })
+        if (isWrite) await beforeEnd(turns, append.fence?.job ?? '')
+      }
       return life.isOver ? silence() : stored
     },
   }
@@ -289,17 +300,26 @@ async function othersStored(turns: Turns, early: Append[], append: Append): Prom
   early.splice(early.indexOf(append), 1)
 }
 
-/** Lets a job go that is woken, as its owner had done: the log goes on in a later epoch, and does not say that a worker was lost. */
-async function letGo({ options: { store }, script, turns }: Known, database: string, id: string): Promise<void> {
-  const row = await store.getJob(database, id)
-  const next = nextOfJob(script, id)
-  if (row === null || row.owner === null || turns.jobs.has(id) || next === null || next.epoch <= row.epoch) return
-  if (attemptAhead(script, id) !== null) return
-  await store.releaseJobs(row.owner, [id])
-  for (let { epoch } = row; epoch < next.epoch - 1; epoch += 1) {
-    await store.claimJobs({ owner: row.owner, leaseMs, limit: 1 })
-    await store.releaseJobs(row.owner, [id])
+/** Lets jobs park, or go, before they are woken, as they had done: the log goes on in a later epoch, and does not say that a worker was lost. */
+async function letGo({ options, script, turns, ids }: Known, { database, jobs = [] }: Append): Promise<void> {
+  const { store } = options
+  const owner = ids.owner()
+  const gone: string[] = []
+  for (const { kind, id } of jobs) {
+    if (kind !== 'wake') continue
+    const isOwned = async () => (await store.getJob(database, id))?.owner === owner
+    while (isParking(turns, id) && (await isOwned())) await moved(turns)
+    const row = await store.getJob(database, id)
+    const next = nextOfJob(script, id)
+    if (row === null || row.owner !== owner || turns.jobs.has(id) || next === null || next.epoch <= row.epoch) continue
+    if (attemptAhead(script, id) !== null) continue
+    for (let { epoch } = row; epoch < next.epoch - 1; epoch += 1) {
+      await store.releaseJobs(owner, [id])
+      await store.claimJobs({ owner, leaseMs, limit: 1 })
+    }
+    gone.push(id)
   }
+  await store.releaseJobs(owner, gone)
 }
 
 /** What an append brings to jobs that are at work here: neither its own writer, nor one that it just made or claimed. */
@@ -309,17 +329,28 @@ function broughtTo({ jobs }: Turns, { entries, fence }: Append, rows: readonly J
   return entries.filter(({ job, epoch }) => epoch === 0 && isHere(job))
 }
 
-async function appendInTurn(store: Store, turns: Turns, append: Append): Promise<AppendResult> {
+/** The first entry that the store decides on: an end of a job. What was recorded before is folded already. */
+function endIn(script: Script, { entries, fence }: Append): Entry | undefined {
+  return fence === undefined ? undefined : entries.find((entry) => !isRecorded(script, entry))
+}
+
+/** Whether an append has an end of a job that the log does not have here. */
+function isRefused(turns: Turns, append: Append): boolean {
   const { script } = turns
   const { fence } = append
-  const first = append.entries.find((entry) => !isRecorded(script, entry))
-  if (fence === undefined || first === undefined) return store.append(append)
+  const end = endIn(script, append)
   const next = nextIn(script)
-  if (next === null) return store.append(append)
-  if (!isTurnOf(turns, { id: fence.job, epoch: fence.epoch }) || first.appendNo < next.appendNo) {
+  if (fence === undefined || end === undefined || next === null) return false
+  return !isTurnOf(turns, { id: fence.job, epoch: fence.epoch }) || end.appendNo < next.appendNo
+}
+
+async function appendInTurn(store: Store, turns: Turns, append: Append): Promise<AppendResult> {
+  const { script } = turns
+  if (isRefused(turns, append)) {
     await moved(turns)
     return { ok: false, reason: 'moved', job: null }
   }
+  if (endIn(script, append) === undefined || nextIn(script) === null) return store.append(append)
   const { ifLastSeq: _, ...always } = append
   const stored = await store.append(always)
   // The refusal has cleared what woke the job; the log says that this was seen.

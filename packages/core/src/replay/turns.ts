@@ -8,7 +8,7 @@ import type { Job } from '../job/job.ts'
 import { circumstances } from '../job/task.ts'
 import { refusalOf } from '../run/asking.ts'
 import { decide, type Work } from '../run/decide.ts'
-import { isCutOff, isUnseen, leftToLose } from './arrivals.ts'
+import { isCutOff, isUnseen, leftToLose, recordedBefore } from './arrivals.ts'
 import {
   attemptAhead,
   failureAhead,
@@ -36,10 +36,12 @@ export interface Turns {
   forced: string | null
   /** Appends whose report is held, as the plan of the replay says. */
   readonly holds: Plan['holds']
-  /** The positions behind the appends that were stored. */
+  /** The positions behind the stored appends with entries that were not folded before, such as the end of a job. */
   readonly stored: number[]
   /** The appends whose reports are held, with the jobs that do not see yet what was brought to them. */
-  readonly arriving: Set<{ readonly jobs: ReadonlySet<string>; isDue(): boolean }>
+  readonly arriving: Set<Arrival>
+  /** What was recorded before the entry at which the replay first did not go on: it stands behind that entry in the log. */
+  late: { readonly at: number; readonly entries: readonly Entry[] } | null
   /** Set while jobs shall see what was brought to them. */
   isReleased: boolean
   /** Called with each job that decides. */
@@ -48,9 +50,18 @@ export interface Turns {
   launches: (readonly [task: string, begin: () => void])[]
 }
 
+/** A stored append whose report is held. */
+interface Arrival {
+  /** What it brings to jobs at work. */
+  readonly brought: readonly Entry[]
+  /** Whether a job does not decide between the moment when this is due and its report. */
+  concerns(job: string): boolean
+  isDue(): boolean
+}
+
 /** The turns of a script. */
 export function createTurns(script: Script, pending: Pending, holds: Plan['holds']): Turns {
-  const none = { count: 0, forced: null, isReleased: false, decides: () => {}, waiting: [], launches: [] }
+  const none = { count: 0, forced: null, isReleased: false, late: null, decides: () => {}, waiting: [], launches: [] }
   return { script, pending, holds, jobs: new Map(), stored: [], arriving: new Set(), ...none }
 }
 
@@ -102,24 +113,45 @@ export function force(turns: Turns, job: string): boolean {
 
 /**
  * Resolves when a stored append is reported: in the order of the log, and what was brought to jobs at work once the log shows that they see it.
- * What a job recorded before it saw that is stored behind it.
+ * What a job recorded before it saw that is stored behind it. `isNews`: the append has entries that are folded only now.
  */
-export async function arrived(turns: Turns, brought: readonly Entry[]): Promise<void> {
+export async function arrived(
+  turns: Turns,
+  { brought, isNews }: { readonly brought: readonly Entry[]; readonly isNews: boolean },
+): Promise<void> {
   const { script, arriving, holds, stored } = turns
   const earlier = [...arriving]
   const until = holds.get(script.at) ?? 0
-  stored.push(script.at)
+  if (isNews && script.difference === null) stored.push(script.at)
   if (brought.length > 0 || until > 0) {
     const isDue = () => {
       if (turns.isReleased || nextIn(script) === null) return true
       return script.at >= until && !brought.some((entry) => isUnseen(turns, entry))
     }
-    const arrival = { jobs: new Set(brought.map(({ job }) => job)), isDue }
+    const jobs = new Set(brought.map(({ job }) => job))
+    const arrival = { brought, concerns: (job: string) => until > 0 || jobs.has(job), isDue }
     arriving.add(arrival)
     while (!isDue()) await moved(turns)
     setImmediate(() => arriving.delete(arrival))
   }
   while (earlier.some((one) => arriving.has(one))) await moved(turns)
+}
+
+/** Resolves when a job may know that all it recorded is stored: if it ends next, it has waited for that, and ends once the log has its end next. */
+export async function beforeEnd(turns: Turns, id: string): Promise<void> {
+  const job = turns.jobs.get(id)
+  const next = nextOfJob(turns.script, id)
+  if (job === undefined || next === null || job.busy.size > 0 || next.epoch !== job.identity.epoch) return
+  const isEnd = next.kind === 'agent' && next.type !== 'start'
+  if (!isEnd && (next.type !== 'notice' || next.body.code !== 'PROTOCOL_UNFINISHED')) return
+  while (!turns.isReleased && nextIn(turns.script) !== null && !isTurnOf(turns, job.identity)) await moved(turns)
+}
+
+/** Notes what the log shows to be recorded before the next entry: the replay waits for it, since reports come in order. */
+export function noteLate(turns: Turns): void {
+  const held = [...turns.arriving].filter((arrival) => !arrival.isDue()).flatMap(({ brought }) => brought)
+  const entries = held.filter((entry) => isUnseen(turns, entry)).flatMap((entry) => recordedBefore(turns, entry))
+  if (entries.length > 0) turns.late ??= { at: turns.script.at, entries: [...new Set(entries)] }
 }
 
 /** Whether the next entry is one that this job records by itself, in this epoch: what a later owner records is not its own. */
@@ -145,7 +177,7 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
   const { script } = turns
   const { id, epoch } = job.identity
   if (script.difference !== null || script.isOpen) return true
-  for (const arrival of turns.arriving) if (arrival.jobs.has(id) && arrival.isDue()) return false
+  for (const arrival of turns.arriving) if (arrival.isDue() && arrival.concerns(id)) return false
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   const next = nextIn(script)
   switch (decided.kind) {
@@ -170,6 +202,15 @@ function startsNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
   if (!all.every((work) => isQuiet(turns.script, work, job))) return isTurnOf(turns, job.identity)
   const begun = { thinking: 0, offering: 0, lost: 0 }
   return all.every((work) => work.kind !== 'think' || asksRight(turns, work, { job, begun }))
+}
+
+/** Whether a job waits, and its next entry shows that it parks before anything wakes it. */
+export function isParking(turns: Turns, id: string): boolean {
+  const job = turns.jobs.get(id)
+  if (job === undefined || turns.isReleased || liveJob(job.log.state, id) === null || job.run.grant !== null)
+    return false
+  const { kind } = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
+  return kind === 'wait' && nextOfJob(turns.script, id) !== null && parksNow(turns, job)
 }
 
 /** A run parks without an entry: the epoch of its next entry says whether it did. Each lost worker took one epoch, and each request one. */
@@ -206,7 +247,8 @@ function asksRight(
   { job, begun }: { readonly job: PacedJob; readonly begun: { thinking: number; offering: number; lost: number } },
 ): boolean {
   const { script } = turns
-  const reply = replyAhead(script, call.place.call)
+  const asked = { call: call.place.call, epoch: job.identity.epoch }
+  const reply = replyAhead(script, asked)
   const { thinking, offering } = begun
   begun.thinking += 1
   const spending = { agent: call.agent, iterations: call.iterations - call.spared }
@@ -214,7 +256,7 @@ function asksRight(
   const at = { ...now, thinking: now.thinking + 1 + thinking, offering: now.offering + offering }
   const allowance = spend(job.run, spending, at)
   if (reply === null) {
-    if (!isCutOff(script, call.place.call)) return true
+    if (!isCutOff(script, asked)) return true
     if (allowance.kind === 'refused') return failsWith(script, job, refusalOf(allowance, job as Job))
     begun.lost += 1
     return (leftToLose(turns, job) ?? begun.lost) >= begun.lost
