@@ -13,7 +13,7 @@ import { endedTask } from '../conversation/fold-task.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { asksOutput, readOutput } from '../model/output.ts'
 import type { StoredResult } from '../task/tracker.ts'
-import { failRun, type Job, record, recordRows } from '../job/job.ts'
+import { failRun, isOurs, type Job, record, recordRows } from '../job/job.ts'
 import type { JobChange } from '../store/store.ts'
 import { recordReply, replyProblem, unfinishedExchanges } from './peer-message.ts'
 import { giveBack } from './hand-over.ts'
@@ -138,6 +138,11 @@ export async function finish(job: Job): Promise<StoredResult | null> {
   const { run } = job
   const { failure } = job.lifecycle
   if (failure !== null || run.cancelled) await closeRest(job)
+  if (run.grant !== null) {
+    // The end of a task, and its report, depend on what is stored before them: the fold must be up to date.
+    await job.writer.commit()
+    if (!isOurs(job)) return null
+  }
   const { status, last, before } = lastOf(job)
   const result = resultOf(job, { status, ...answerIn(last), error: status === 'failed' ? failure : null })
   const { outbox } = job.writer
@@ -185,11 +190,10 @@ function finishRun(job: Job, { ends, entry, change, result }: Ending): Promise<S
   return rest(job, { entries: [...ends, entry, ...report.entries], jobs: [change, ...report.jobs] }, result)
 }
 
-/** Ends a task and reports it in the same append. The report depends on which calls are live, so the fold must be up to date. */
-async function finishTask(job: Job, { ends, entry, change, result }: Ending): Promise<StoredResult | null> {
+/** Ends a task and reports it in the same append. */
+function finishTask(job: Job, { ends, entry, change, result }: Ending): Promise<StoredResult | null> {
   const { run } = job
   const body = entry.body as AgentEndBody | ErrorBody
-  await job.writer.commit()
   const report = reportEnd(job, run.cancelled ? null : endedTask(run, body))
   const entries = [...ends, entry, taskEntry(job, result.status as TaskStatus), ...report.entries]
   return rest(job, { entries, jobs: [change, ...report.jobs], ifLastSeq: job.log.state.seq }, result)
