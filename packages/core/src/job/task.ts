@@ -44,13 +44,10 @@ function half(left: number): number {
   return Math.max(0, Math.floor(left / 2))
 }
 
-/** The number of model calls under way. One whose reply is recorded is among the spent ones, though its work may not have ended yet. */
+/** The number of model calls under way. */
 function thinking(job: Job): number {
   let count = job.meter.asking
-  for (const id of job.busy.keys()) {
-    const call = job.run.calls.get(id)
-    if (call !== undefined && call.slots.length === 0) count += 1
-  }
+  for (const id of job.busy.keys()) if (job.run.calls.has(id)) count += 1
   return count
 }
 

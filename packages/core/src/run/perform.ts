@@ -35,7 +35,7 @@ function start(work: Work, job: Job): void {
   const controller = new AbortController()
   job.busy.set(id, controller)
   const over = () => {
-    job.busy.delete(id)
+    if (job.busy.get(id) === controller) job.busy.delete(id)
     job.changes.beat()
   }
   const done = work.kind === 'think' ? think(work.call, job, controller) : act(work.slot, job, controller)

@@ -137,9 +137,11 @@ export async function park(job: Job): Promise<StoredResult | null> {
 export async function finish(job: Job): Promise<StoredResult | null> {
   const { run } = job
   const { failure } = job.lifecycle
-  if (failure !== null || run.cancelled) await closeRest(job)
+  // The end counts what is stored before it, and only interruptions still open are closed: what others propose is folded first.
+  for (let busy = job.log.quiet(); busy !== null; busy = job.log.quiet()) await busy
+  if (failure !== null || run.cancelled) closeAll(job)
   if (run.grant !== null) {
-    // The end of a task, and its report, depend on what is stored before them: the fold must be up to date.
+    // The report of a task depends on which calls are live, too.
     await job.writer.commit()
     if (!isOurs(job)) return null
   }
@@ -234,12 +236,6 @@ function cancelledOf(job: Job, call: AgentCall = job.run.root): EntryContent {
     kind: 'agent',
     body: { text: '', output: null, finishReason: 'cancelled', usage, backgroundTasks, ...lostOf(call, job) },
   }
-}
-
-/** Folds pending answers first, so that only interruptions still open are closed. */
-async function closeRest(job: Job): Promise<void> {
-  for (let busy = job.log.quiet(); busy !== null; busy = job.log.quiet()) await busy
-  closeAll(job)
 }
 
 /** Closes everything below the root, children before parents and last started first. Every start gets its end [I6]. */

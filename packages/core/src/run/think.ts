@@ -83,6 +83,8 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
     return lateness(signal, asking.model.id)
   }
   takeReply(asking, job, reply)
+  // From here on the reply counts, and no longer the work that asked for it.
+  job.busy.delete(call.place.call)
   return null
 }
 
