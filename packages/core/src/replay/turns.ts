@@ -9,20 +9,11 @@ import { circumstances } from '../job/task.ts'
 import { refusalOf } from '../run/asking.ts'
 import { decide, type Work } from '../run/decide.ts'
 import { isCutOff, isUnseen, leftToLose, recordedBefore } from './arrivals.ts'
-import {
-  attemptAhead,
-  failureAhead,
-  isBrought,
-  isClosing,
-  nextOfCall,
-  nextOfJob,
-  onlyCloses,
-  replyAhead,
-} from './lookahead.ts'
+import { attemptAhead, failureAhead, isBrought, isClosing, nextOfJob, onlyCloses, replyAhead } from './lookahead.ts'
 import { failureWords, toldCodes } from './outcomes.ts'
 import type { Pending } from './pending.ts'
 import type { Plan } from './plan.ts'
-import { isStored, nextIn, numberAhead, type Script } from './script.ts'
+import { aheadOfCall, isStored, nextIn, numberAhead, type Script } from './script.ts'
 
 /** The turns of the jobs of a replay, and what waits for the log to go on. */
 export interface Turns {
@@ -228,13 +219,20 @@ function parksNow(turns: Turns, job: PacedJob): boolean {
 /** Whether work records nothing before a model or a tool has answered. */
 function isQuiet(script: Script, work: Work, job: PacedJob): boolean {
   if (work.kind !== 'think' && work.kind !== 'act') return false
-  const entry = nextOfCall(script, work.kind === 'think' ? work.call.place.call : work.id)
+  const entry = nextOfItsOwn(script, work.kind === 'think' ? work.call.place.call : work.id, job.identity.epoch)
   if (entry === null) return true
   if (work.kind === 'act') return entry.type !== 'error' || !atOnce.has(entry.body.code)
   if (entry.type === 'notice' && !isClosing(entry, entry.job)) return isOfModel(entry)
   const isOver = entry.kind === 'agent' && entry.type !== 'start'
   if (!isOver || failureWords(entry.body as ErrorBody) !== null) return true
   return failureAhead(script, entry.job)?.code !== 'BUDGET_EXCEEDED' || isRefused(script, job)
+}
+
+/** The next entry of a call. What a later owner notes of a request in this epoch is left out: it says again what this one said first. */
+function nextOfItsOwn(script: Script, call: string, epoch: number): Entry | null {
+  for (const entry of aheadOfCall(script, call))
+    if (entry.epoch === epoch || entry.type !== 'notice' || entry.body.code !== 'USAGE_INCOMPLETE') return entry
+  return null
 }
 
 /** Errors of a tool call that is not made. */
