@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { after, describe, test, type TestContext } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRuntime, type Store } from '@witan/core'
 import { exportStore, exportText, importItem, readExport } from '@witan/core/export'
@@ -39,14 +39,14 @@ async function uninterrupted({ dialect, model }: Way): Promise<readonly unknown[
   return vendor.bodies.map((body) => dialect.history(body))
 }
 
-/** Starts the loop in a process of its own and kills it in the calls of the first reply. */
-async function startAndKill(place: Place, way: Way, { baseUrl, bodies }: Vendor): Promise<void> {
-  const told = JSON.stringify({ place, way: way.dialect.name, baseUrl })
-  const words = ['--conditions=witan-source', '--no-warnings', script, told]
+/** Starts all loops in one process and kills it in the calls of each one's first reply. */
+async function startAndKill(loops: readonly { readonly place: Place; readonly way: Way; readonly vendor: Vendor }[]) {
+  const told = loops.map(({ place, way, vendor }) => ({ place, way: way.dialect.name, baseUrl: vendor.baseUrl }))
+  const words = ['--conditions=witan-source', '--no-warnings', script, JSON.stringify(told)]
   const child = killedAtEnd(spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] }))
   const ended = once(child, 'exit')
   for await (const line of createInterface({ input: child.stdout })) if (line === 'held') break
-  assert.equal(bodies.length, 1)
+  for (const { vendor } of loops) assert.equal(vendor.bodies.length, 1)
   child.kill('SIGKILL')
   assert.deepEqual(await ended, [null, 'SIGKILL'])
 }
@@ -81,31 +81,37 @@ const stores: Readonly<Record<string, Places>> = {
 }
 
 for (const [name, places] of Object.entries(stores)) {
-  describe(`on ${name}`, { concurrency: 2 }, () => {
-    for (const way of ways) {
-      test(`[I1] [D2] ${way.dialect.name}: the next worker’s requests are those of a loop that nobody killed`, {
-        timeout,
-      }, async (context) => {
+  test(`on ${name}`, { timeout }, async (context) => {
+    const loops = await Promise.all(
+      ways.map(async (way) => {
         const { first, next } = await places(context)
         const vendor = await openVendor(way.dialect)
         context.after(() => vendor.close())
-        await startAndKill(first, way, vendor)
-        if (next !== first) await copy(storeAt(first), storeAt(next))
-        const runtime = openLoop({ place: next, way: way.dialect.name, baseUrl: vendor.baseUrl }, look)
-        try {
-          const { runs } = await runtime.getConversation('chats/1')
-          const { text } = await (await runtime.followRun(runs[0]?.runId ?? '')).result
-          assert.deepEqual([text, vendor.refusals], ['Rain everywhere.', []])
-          assertSound(await allEvents(runtime, 'chats/1'))
-        } finally {
-          // Before the schema is dropped.
-          await runtime.close()
-        }
-        assert.deepEqual(
-          vendor.bodies.map((body) => way.dialect.history(body)),
-          await uninterrupted(way),
-        )
-      })
+        return { way, vendor, place: first, next }
+      }),
+    )
+    await startAndKill(loops)
+    for (const { way, vendor, place, next } of loops) {
+      await context.test(
+        `[I1] [D2] ${way.dialect.name}: the next worker’s requests are those of a loop that nobody killed`,
+        async () => {
+          if (next !== place) await copy(storeAt(place), storeAt(next))
+          const runtime = openLoop({ place: next, way: way.dialect.name, baseUrl: vendor.baseUrl }, look)
+          try {
+            const { runs } = await runtime.getConversation('chats/1')
+            const { text } = await (await runtime.followRun(runs[0]?.runId ?? '')).result
+            assert.deepEqual([text, vendor.refusals], ['Rain everywhere.', []])
+            assertSound(await allEvents(runtime, 'chats/1'))
+          } finally {
+            // Before the schema is dropped.
+            await runtime.close()
+          }
+          assert.deepEqual(
+            vendor.bodies.map((body) => way.dialect.history(body)),
+            await uninterrupted(way),
+          )
+        },
+      )
     }
   })
 }

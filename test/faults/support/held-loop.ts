@@ -1,11 +1,14 @@
-/** A process that asks its model once and is held in the tool calls of the reply: it says so once these are stored. Its argument is a `HeldLoop`. */
+/**
+ * A process with several loops, each on a store of its own: each asks its model once and is held in the tool calls of the reply. The process
+ * says so once those of all are stored. Its argument is a list of `HeldLoop`.
+ */
 import { createRuntime, postgresStore, sqliteStore, type Store } from '@witan/core'
 import { prompt, ways, weatherAgent } from '../../support/vendors/weather.ts'
 
 /** Where a store is. */
 export type Place = { readonly file: string } | { readonly url: string; readonly schema: string }
 
-/** What the process is told. */
+/** What the process is told of each loop. */
 export interface HeldLoop {
   readonly place: Place
   /** The name of a dialect. */
@@ -28,14 +31,18 @@ export function openLoop({ place, way, baseUrl }: HeldLoop, look: (city: string)
   return createRuntime({ store: storeAt(place), leaseMs, agents: [agent], tools: [tool], retry: { tries: 1 } })
 }
 
-if (import.meta.main) {
-  const runtime = openLoop(JSON.parse(process.argv[2] ?? '{}'), () => new Promise(() => {}))
+async function hold(loop: HeldLoop): Promise<void> {
+  const runtime = openLoop(loop, () => new Promise(() => {}))
   await runtime.start({ agent: 'root', id: 'chats/1', prompt })
   let begun = 0
   for await (const event of runtime.followEvents('chats/1', { verbose: true, signal: new AbortController().signal })) {
     if (event.type === 'start' && event.kind === 'tool') begun += 1
-    if (begun === 2) break
+    if (begun === 2) return
   }
+}
+
+if (import.meta.main) {
+  await Promise.all((JSON.parse(process.argv[2] ?? '[]') as readonly HeldLoop[]).map(hold))
   console.log('held')
   setInterval(() => {}, 60_000)
 }
