@@ -64,6 +64,8 @@ const suites: Readonly<Record<string, readonly Lane[]>> = {
 /** So many lanes run at once: some wait more than they work. More would make the times wrong that the matrix measures. */
 const width = 3
 
+const untracked = ['--expose-internals', '--import', new URL('untracked-promises.ts', import.meta.url).href]
+
 const passedOn = process.argv.slice(2).filter((word) => word.startsWith('--'))
 const name = process.argv.slice(2).find((word) => !word.startsWith('--')) ?? 'quick'
 const lanes = suites[name]
@@ -79,7 +81,7 @@ async function run(lane: Lane, at: number): Promise<void> {
     const all = globSync(files, { exclude: except }).sort()
     for (const [part, found] of (isolation === 'none' ? [all] : all.map((file) => [file])).entries()) {
       const reported = join(folder, `${at}-${index}-${part}`)
-      const how = ['--test', '--test-isolation=none', `--test-timeout=${limitMs}`, '--test-force-exit']
+      const how = [...untracked, '--test', '--test-isolation=none', `--test-timeout=${limitMs}`, '--test-force-exit']
       const reporters = ['spec', 'stdout', reporter, reported]
       const reports = reporters.map((word, at) => `--test-reporter${at % 2 === 0 ? '' : '-destination'}=${word}`)
       const node = spawn(process.execPath, [...how, ...reports, ...passedOn, ...found], {
