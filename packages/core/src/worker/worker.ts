@@ -142,9 +142,9 @@ export class Worker {
       note?.(driven ?? { status: 'left', code: null })
       if (this.live.get(row.id) === job) this.live.delete(row.id)
       if (job.lifecycle.stopped !== null) this.#stopped.set(row.id, row.epoch)
-      job.lifecycle.next?.()
       if (this.#closed) return
-      if (job.lifecycle.stopped === 'spoilt') giveBack(this.#context, this, row.id)
+      if (job.lifecycle.next !== null) job.lifecycle.next()
+      else if (job.lifecycle.stopped === 'spoilt') giveBack(this.#context, this, row.id)
       else if (this.capacity.isFreeAgain()) this.look().catch((error: unknown) => env.report(error))
     })
   }
