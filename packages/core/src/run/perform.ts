@@ -19,8 +19,12 @@ export function perform(next: Exclude<Next, { kind: 'wait' | 'finish' }>, job: J
   return job.changes.next()
 }
 
-/** Does work that only records; returns false for a model call or a tool. Those start only when there is nothing left to record. */
+/**
+ * Does work that only records; returns false for a model call or a tool. Those start only when there is nothing left to record. Once the run
+ * must fail, nothing more is begun.
+ */
 function recorded(work: Work, job: Job): boolean {
+  if (job.lifecycle.failure !== null) return true
   if (work.kind === 'think' || work.kind === 'act') return false
   if (work.kind === 'admit') admit(work.call, job)
   else if (work.kind === 'end') endChild(work.call, job)
