@@ -40,6 +40,8 @@ export function* otherPlans({ holds, moves }: Plan, { order, at, stored, late }:
   if (late !== null) yield { holds, moves: [...moves, ...movesTo(late.at, late.entries, order)] }
   const before = stored.filter((position) => position <= at).slice(-nearby)
   for (const one of before.reverse()) yield { holds: new Map(holds).set(one, at + 1), moves }
+  const early = beforeBrought(order, at)
+  if (early !== null) yield { holds, moves: [...moves, early] }
   for (const from of new Set([at, beginOf(order, at)])) {
     let blocks = 0
     for (let to = from - 1; blocks < nearby && mayPass(order, from, to); to -= 1) {
@@ -67,6 +69,19 @@ function isBegin(order: readonly Entry[], at: number): boolean {
   if (before?.job !== one?.job || before?.epoch !== one?.epoch) return true
   if (before === undefined || one === undefined || before.appendNo + 1 !== one.appendNo) return true
   return isClosing(one, one.job) && !isClosing(before, one.job)
+}
+
+/** The move of what a job recorded behind the last thing that was brought to it, to before that; null if this is not behind such a thing. */
+function beforeBrought(order: readonly Entry[], at: number): Plan['moves'][number] | null {
+  const job = order[at]?.job
+  const brought = order.findLastIndex((one, index) => index < at && one.job === job && one.epoch === 0)
+  const from = order.findIndex((one, index) => index > brought && one.job === job)
+  if (brought < 0 || from > at) return null
+  let to = brought
+  while (order[to - 1]?.epoch === 0 && order[to - 1]?.appendNo === (order[to]?.appendNo ?? 0) + 1) to -= 1
+  if (from === at) return [from, to, blockAt(order, from)]
+  const end = order.findIndex((one, index) => index === at || (index > from && one.job !== job))
+  return [from, to, end - from]
 }
 
 /** Where the block begins that this entry stands in. */

@@ -254,12 +254,12 @@ function asksRight(
   const at = { ...now, thinking: now.thinking + 1 + thinking, offering: now.offering + offering }
   const allowance = spend(job.run, spending, at)
   if (reply === null) {
-    if (!isCutOff(script, asked)) return true
+    if (!isCutOff(script, asked)) return allowance.kind !== 'refused'
     if (allowance.kind === 'refused') return failsWith(script, job, refusalOf(allowance, job as Job))
     begun.lost += 1
     return (leftToLose(turns, job) ?? begun.lost) >= begun.lost
   }
-  if (reply.taken > call.document.inbox.length) return false
+  if (reply.taken > call.document.inbox.length || allowance.kind === 'refused') return false
   if (reply.toolless === true || call.final !== null) return true
   const isOffered = reply.finishReason !== 'iteration_limit'
   if (isOffered) begun.offering += 1
