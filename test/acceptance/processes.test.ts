@@ -131,27 +131,36 @@ test('a message through another server joins the run, and its sender gets the re
   assertEvents(await b.events('chats/joiner'))
 })
 
-test('a cancel through another server stops the model call within 250 ms', async () => {
-  await save(agent('slow'))
+/** How long after a cancel through one server the model call on another ends, in ms; how late this machine was meanwhile is left out. */
+async function cancelElsewhere(name: string): Promise<number> {
+  await save(agent(name))
   const gate = createGate()
-  cluster.model.script('slow', { text: 'never', hold: gate })
-  const runId = await begin(a, 'chats/slow')
+  cluster.model.script(name, { text: 'never', hold: gate })
+  const runId = await begin(a, `chats/${name}`)
   await gate.entered
   const noise = watchNoise()
   const from = performance.now()
   assert.equal((await b.call('POST', `/api/v1/runs/${runId}/cancel`, { body: {} })).status, 202)
-  while (cluster.model.of('slow')[0]?.aborted !== true) {
+  while (cluster.model.of(name)[0]?.aborted !== true) {
     assert.ok(performance.now() - from < 40_000, 'the model call goes on')
     await delay(2)
   }
   const took = performance.now() - from
   noise.stop()
   gate.open()
-  assert.ok(took < 250 + processesOnTheWay * noise.worst(), `${Math.round(took)} ms`)
   assert.deepEqual(
-    (await idle(b, 'chats/slow')).runs.map(({ status }) => status),
+    (await idle(b, `chats/${name}`)).runs.map(({ status }) => status),
     ['cancelled'],
   )
+  return took - processesOnTheWay * noise.worst()
+}
+
+test('a cancel through another server stops the model call within 250 ms', async () => {
+  const took: number[] = []
+  for (const name of ['slow', 'slower', 'slowest']) took.push(await cancelElsewhere(name))
+  // On a busy machine one of three may be late. Where nobody is told, a cancel is found after a second and more.
+  const [, middle = Number.POSITIVE_INFINITY] = took.toSorted((one, other) => one - other)
+  assert.ok(middle < 250, `${took.map(Math.round).join(', ')} ms`)
 })
 
 test('of two answers at once through two servers one is taken, and the run goes on once', async () => {
