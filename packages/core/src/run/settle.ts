@@ -139,8 +139,9 @@ export async function finish(job: Job): Promise<StoredResult | null> {
   const { failure } = job.lifecycle
   // The end counts what is stored before it, and only interruptions still open are closed: what others propose is folded first.
   for (let busy = job.log.quiet(); busy !== null; busy = job.log.quiet()) await busy
+  // What closes the calls of a failed run is stored with its end: from the log alone nobody could tell that it failed.
   if (failure !== null || run.cancelled) closeAll(job)
-  if (run.grant !== null) {
+  else if (run.grant !== null) {
     // The report of a task depends on which calls are live, too.
     await job.writer.commit()
     if (!isOurs(job)) return null
