@@ -97,9 +97,9 @@ test('no payload throws, sealed or not, and none takes long', () => {
   const long = `2.${randomBytes(5_900).toString('base64url')}`
   for (const payload of [...poison, ...sealed, long, 'x'.repeat(7_999), '2.'.repeat(3_999)])
     assert.ok(typeof open(payload) === 'string', payload.slice(0, 40))
-  const from = performance.now()
+  const from = process.threadCpuUsage()
   for (let index = 0; index < 1_000; index += 1) open(long)
-  assert.ok(performance.now() - from < 1_000, 'a thousand of the largest')
+  assert.ok(process.threadCpuUsage(from).user < 1_000_000, 'a thousand of the largest')
 })
 
 test('a text that opens and holds anything but notifications is none', () => {
