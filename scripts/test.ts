@@ -37,16 +37,13 @@ const severalProcesses = [
   'packages/core/src/store/drivers/postgres/away.test.ts',
 ]
 
-/** Each file is a process that mostly waits for servers: halves of them beside each other. */
-const acceptance = ['[!m-z]*', '[m-z]*'].map(
-  (names): Lane => [{ isolation: 'process', files: [`test/acceptance/${names}.test.ts`], except: severalProcesses }],
-)
-
 const quick: readonly Lane[] = [
   [{ isolation: 'none', files: ['test/{scenarios,properties,docs}/**/*.test.ts'] }],
-  [{ isolation: 'none', files: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'], except: severalProcesses }],
-  ...acceptance,
-  [{ isolation: 'process', files: ['examples/*/*.test.ts'] }],
+  [{ isolation: 'process', files: ['test/acceptance/**/*.test.ts'], except: severalProcesses }],
+  [
+    { isolation: 'none', files: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'], except: severalProcesses },
+    { isolation: 'process', files: ['examples/*/*.test.ts'] },
+  ],
 ]
 const faults: readonly Lane[] = [
   [{ isolation: 'process', files: [matrix] }],
@@ -55,13 +52,13 @@ const faults: readonly Lane[] = [
 const simulation: readonly Lane[] = [[{ isolation: 'process', files: ['test/simulation/**/*.test.ts'] }]]
 const leaks: readonly Lane[] = [[{ isolation: 'none', files: ['test/leaks/**/*.test.ts'] }]]
 
-/** The longest lanes of a suite stand first, so that none is left over at the end. */
+/** The longest lanes of a suite stand first. */
 const suites: Readonly<Record<string, readonly Lane[]>> = {
   quick,
   faults,
   simulation,
   leaks,
-  all: [...faults, ...leaks, ...simulation, ...quick],
+  all: [...faults, ...quick, ...simulation, ...leaks],
 }
 
 /** So many lanes run at once: some wait more than they work. More would make the times wrong that the matrix measures. */
