@@ -158,7 +158,7 @@ async function cancelElsewhere(name: string): Promise<number> {
 test('a cancel through another server stops the model call within 250 ms', async () => {
   const took: number[] = []
   for (const name of ['slow', 'slower', 'slowest']) took.push(await cancelElsewhere(name))
-  // On a busy machine one of three may be late. Where nobody is told, a cancel is found after a second and more.
+  // On a busy machine one of three may be late. Without notifications most would be.
   const [, middle = Number.POSITIVE_INFINITY] = took.toSorted((one, other) => one - other)
   assert.ok(middle < 250, `${took.map(Math.round).join(', ')} ms`)
 })

@@ -1,6 +1,6 @@
 /**
- * A task hands over to an agent whose first model call its budget refuses, so it fails. Wherever its process dies, the next one brings it to
- * its end: what closes its calls is never stored without that end, since the log does not say that a run is about to fail.
+ * A task hands over to an agent. The budget refuses that agent's first model call, so the task fails. Wherever the process dies, the next one
+ * ends the task: the entries that close its calls are never stored without its end, because only the end shows that it failed.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -103,7 +103,7 @@ for (const [name, places] of Object.entries(stores)) {
             assert.deepEqual([text, vendor.refusals], ['Rain everywhere.', []])
             assertSound(await allEvents(runtime, 'chats/1'))
           } finally {
-            // Before the schema is dropped.
+            // It must be closed before the schema is dropped.
             await runtime.close()
           }
           assert.deepEqual(

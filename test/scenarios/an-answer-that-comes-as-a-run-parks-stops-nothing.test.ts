@@ -1,4 +1,4 @@
-/** D5: a run may be woken before its process has heard that it is parked. Nothing that runs beside it is stopped or asked for again. */
+/** D5: a parked run may be woken before its own process knows that it is parked. Other jobs there go on, and no model is asked twice. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore, type Store } from '@witan/core'

@@ -1,6 +1,6 @@
 /**
- * A process with several loops, each on a store of its own: each asks its model once and is held in the tool calls of the reply. The process
- * says so once those of all are stored. Its argument is a list of `HeldLoop`.
+ * A process that runs several agents, each on its own store. Each asks its model once; the tools that the reply calls never return. The process
+ * prints "held" once all these calls are stored. Its argument is a list of `HeldLoop`, as JSON.
  */
 import { createRuntime, postgresStore, sqliteStore, type Store } from '@witan/core'
 import { prompt, ways, weatherAgent } from '../../support/vendors/weather.ts'
@@ -8,7 +8,7 @@ import { prompt, ways, weatherAgent } from '../../support/vendors/weather.ts'
 /** Where a store is. */
 export type Place = { readonly file: string } | { readonly url: string; readonly schema: string }
 
-/** What the process is told of each loop. */
+/** The store, the vendor and the model server of one agent. */
 export interface HeldLoop {
   readonly place: Place
   /** The name of a dialect. */

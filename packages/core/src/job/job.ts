@@ -40,9 +40,9 @@ export interface Lifecycle {
   stopped: unknown
   /** Why the run must fail; the loop closes it at its next pass. */
   failure: Problem | null
-  /** Set once the store has parked or ended the job: this process only has to leave it. */
+  /** Set once the store has parked or ended the job. Then this process only has to leave it. */
   isAtRest: boolean
-  /** Called when this process has left the job, which was woken since it came to rest. */
+  /** Begins the job again, once this process has left it. Set if the job was woken before that. */
   next: (() => void) | null
   /** Nothing new begins; only `unrepeatable` effects are awaited. */
   isEnding: boolean

@@ -186,8 +186,8 @@ export function provoke(stage: ReplayStage): boolean {
 }
 
 /**
- * Fails the model call of a job whose log does not have that failure: the job ended as cancelled instead. It is the job whose turn it is, or one
- * that a cancel shall reach together with it. False if there is none.
+ * Fails a model call although the log has no such failure: a cancel came before it could be stored. The call is one of the job whose turn it
+ * is, or of a job that a cancel is about to reach. False if there is none.
  */
 export function failUnlogged({ pending, script, turns }: ReplayStage): boolean {
   const reached = [...turns.arriving].flatMap(({ brought }) => brought)

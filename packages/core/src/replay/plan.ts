@@ -28,7 +28,7 @@ interface Played {
   readonly order: readonly Entry[]
   readonly at: number
   readonly stored: readonly number[]
-  /** What the log shows to be recorded before the entry at this place, behind which it stands. */
+  /** Entries that the log has behind the one at `at`, although something else in it shows that they were recorded first. */
   readonly late: { readonly at: number; readonly entries: readonly Entry[] } | null
 }
 
@@ -57,7 +57,7 @@ export function* otherPlans({ holds, moves }: Plan, { order, at, stored, late }:
         for (const count of new Set([1, blockAt(order, from)])) yield { holds, moves: [...moves, [from, to, count]] }
 }
 
-/** The moves of entries, in their order, to the place of another. */
+/** Moves that put these entries, in their order, before the entry at `at`. */
 function movesTo(at: number, entries: readonly Entry[], order: readonly Entry[]): Plan['moves'] {
   const from = entries.map((entry) => order.indexOf(entry)).filter((index) => index > at)
   return from.sort((a, b) => a - b).map((index, moved) => [index, at + moved, 1])

@@ -78,9 +78,9 @@ async function further(
 interface Played {
   readonly report: ReplayReport
   readonly plan: Plan
-  /** The positions behind the appends that a report made seen. */
+  /** The positions behind the appends whose report showed jobs something new. */
   readonly stored: readonly number[]
-  /** What was recorded before the entry at which it did not go on. */
+  /** Where it first got stuck, as the turns note it. */
   readonly late: Turns['late']
 }
 

@@ -334,7 +334,7 @@ function endIn(script: Script, { entries, fence }: Append): Entry | undefined {
   return fence === undefined ? undefined : entries.find((entry) => !isRecorded(script, entry))
 }
 
-/** Whether an append has an end of a job that the log does not have here. */
+/** Whether an append ends a job where the log does not: then it is refused. */
 function isRefused(turns: Turns, append: Append): boolean {
   const { script } = turns
   const { fence } = append

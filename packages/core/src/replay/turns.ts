@@ -31,7 +31,7 @@ export interface Turns {
   readonly stored: number[]
   /** The appends whose reports are held, with the jobs that do not see yet what was brought to them. */
   readonly arriving: Set<Arrival>
-  /** What was recorded before the entry at which the replay first did not go on: it stands behind that entry in the log. */
+  /** Where the replay first got stuck, and the entries that must have been recorded before that place, although the log has them behind it. */
   late: { readonly at: number; readonly entries: readonly Entry[] } | null
   /** Set while jobs shall see what was brought to them. */
   isReleased: boolean
@@ -43,9 +43,9 @@ export interface Turns {
 
 /** A stored append whose report is held. */
 interface Arrival {
-  /** What it brings to jobs at work. */
+  /** Its entries for other jobs that are at work here. */
   readonly brought: readonly Entry[]
-  /** Whether a job does not decide between the moment when this is due and its report. */
+  /** Whether a job must wait for the report once this is due. */
   concerns(job: string): boolean
   isDue(): boolean
 }
@@ -138,7 +138,7 @@ export async function beforeEnd(turns: Turns, id: string): Promise<void> {
   while (!turns.isReleased && nextIn(turns.script) !== null && !isTurnOf(turns, job.identity)) await moved(turns)
 }
 
-/** Notes what the log shows to be recorded before the next entry: the replay waits for it, since reports come in order. */
+/** Notes the entries that must have been recorded before the next one. Reports come in order, so the replay is stuck without them. */
 export function noteLate(turns: Turns): void {
   const held = [...turns.arriving].filter((arrival) => !arrival.isDue()).flatMap(({ brought }) => brought)
   const entries = held.filter((entry) => isUnseen(turns, entry)).flatMap((entry) => recordedBefore(turns, entry))

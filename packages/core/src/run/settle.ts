@@ -139,7 +139,7 @@ export async function finish(job: Job): Promise<StoredResult | null> {
   const { failure } = job.lifecycle
   // The end counts what is stored before it, and only interruptions still open are closed: what others propose is folded first.
   for (let busy = job.log.quiet(); busy !== null; busy = job.log.quiet()) await busy
-  // What closes the calls of a failed run is stored with its end: from the log alone nobody could tell that it failed.
+  // The entries that close the calls of a failed run are stored together with its end. Without that end, the log does not show that it failed.
   if (failure !== null || run.cancelled) closeAll(job)
   else if (run.grant !== null) {
     // The report of a task depends on which calls are live, too.
