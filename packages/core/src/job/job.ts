@@ -44,6 +44,8 @@ export interface Lifecycle {
   isAtRest: boolean
   /** Begins the job again, once this process has left it. Set if the job was woken before that. */
   next: (() => void) | null
+  /** Resolves once this process has left the job. */
+  left: Promise<void>
   /** Nothing new begins; only `unrepeatable` effects are awaited. */
   isEnding: boolean
   /** Effects under way that must not repeat, until their results are stored. */
@@ -87,6 +89,7 @@ export class Job {
       failure: null,
       isAtRest: false,
       next: null,
+      left: Promise.resolve(),
       isEnding: false,
       unrepeatable: [],
       modelCalls: [],

@@ -4,13 +4,15 @@ import { endAllAsking } from './lost-calls.ts'
 
 /**
  * Stops the job in order. Effects that must not repeat get up to `graceMs` to end. If one were cut off, it would be unknown whether
- * it happened [D1]. Model calls are cut off, and the log says so.
+ * it happened [D1]. A failed run gets as long to end: what closes its calls is stored only with its end. Other model calls are cut off, and
+ * the log says so.
  */
 export async function letEnd(job: Job, graceMs: number): Promise<void> {
   const { lifecycle, writer } = job
   lifecycle.isEnding = true
   if (lifecycle.unrepeatable.length > 0) await within(job, graceMs, Promise.allSettled(lifecycle.unrepeatable))
-  if (lifecycle.stopped === null && isOurs(job)) {
+  if (lifecycle.failure !== null) await within(job, graceMs, lifecycle.left)
+  else if (lifecycle.stopped === null && isOurs(job)) {
     endAllAsking(job)
     // With them goes what was recorded meanwhile: a reply that the next owner need not ask for again.
     if (!writer.outbox.isEmpty) await within(job, graceMs, writer.commit())

@@ -16,7 +16,7 @@ export async function advance(job: Job): Promise<Rest> {
     if (!isOurs(job)) stopJob(job, 'fenced')
     const { stopped, isEnding, failure } = job.lifecycle
     if (stopped !== null) return { kind: 'stopped', reason: stopped }
-    if (isEnding) {
+    if (isEnding && failure === null) {
       await job.changes.next()
       continue
     }

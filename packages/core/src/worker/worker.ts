@@ -138,7 +138,7 @@ export class Worker {
     const note = notingOf(this.#context, job, row)
     note?.({ status: 'taken', code: null })
     takeOver(job, row, wasHere)
-    void drive(job, this.#context).then((driven) => {
+    job.lifecycle.left = drive(job, this.#context).then((driven) => {
       note?.(driven ?? { status: 'left', code: null })
       if (this.live.get(row.id) === job) this.live.delete(row.id)
       if (job.lifecycle.stopped !== null) this.#stopped.set(row.id, row.epoch)
