@@ -15,7 +15,7 @@ import { interrupt, passGate } from './interrupt.ts'
 import { spawn } from './spawn.ts'
 import { isAbandoned, orAborted, TimeUp } from '../job/abort.ts'
 import { callArtifacts } from '../job/call-artifacts.ts'
-import { type Job, record } from '../job/job.ts'
+import { type CallUnderWay, type Job, record } from '../job/job.ts'
 import { endAsking } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
@@ -51,14 +51,30 @@ interface Invocation {
   readonly controller: AbortController
 }
 
-/** Invokes the tool and records its outcome. The result of a `once` tool is stored before anything else begins. */
+/** Invokes the tool and records its outcome. */
 async function effect(invocation: Invocation): Promise<void> {
-  const { slot, tool, job, controller } = invocation
+  const { slot, tool, job } = invocation
   const prepared = preparedOf(slot, tool, job)
   const passed = prepared.ok ? passGate(slot, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
-  const outcome = passed.ok
-    ? await withinBudget(invocation, (state) => invoke(invocation, passed.arguments, state))
-    : failed(passed.code, passed.detail)
+  if (!passed.ok) return take(invocation, failed(passed.code, passed.detail))
+  const asking = beginAsking(invocation)
+  let outcome: ResultOutcome | PendingOutcome
+  try {
+    outcome = await (asking === null
+      ? invoke(invocation, passed.arguments)
+      : withinBudget(invocation, passed.arguments, asking))
+  } finally {
+    // Just before the outcome is recorded: a decision in between would count neither the call nor what it spent.
+    if (asking !== null) stopAsking(invocation, asking)
+  }
+  return take(invocation, outcome)
+}
+
+/** Records an outcome. The result of a `once` tool is stored before anything else begins. */
+async function take(
+  { slot, tool, job, controller }: Invocation,
+  outcome: ResultOutcome | PendingOutcome,
+): Promise<void> {
   faultPoint('effect-done')
   if (job.lifecycle.stopped !== null || isAbandoned(controller.signal)) return
   if (outcome.kind === 'pending') pause(slot, outcome, job)
@@ -68,34 +84,33 @@ async function effect(invocation: Invocation): Promise<void> {
   await job.writer.settling
 }
 
-/** Runs a tool that calls a model itself only if the tree's budget allows it. Calls under way count as spent [D13]. */
-function withinBudget(
+/** Runs a tool that calls a model itself only if the tree's budget allows it. */
+async function withinBudget(
   invocation: Invocation,
-  run: (state?: CallState) => Promise<ResultOutcome | PendingOutcome>,
+  args: Readonly<Record<string, unknown>>,
+  asking: CallUnderWay,
 ): Promise<ResultOutcome | PendingOutcome> {
-  const { modelCalls = 0 } = invocation.tool
-  return modelCalls === 0 ? run() : counted(invocation, modelCalls, run)
+  const { slot, job, controller } = invocation
+  const allowance = spend(job.run, slot.owner, circumstances(job))
+  if (allowance.kind === 'refused') return failed('BUDGET_EXCEEDED', `${allowance.detail}.`)
+  const outcome = await invoke(invocation, args, asking)
+  if ('spent' in outcome && !controller.signal.aborted) asking.isAsking = false
+  return outcome
 }
 
-async function counted(
-  { slot, job, controller: { signal } }: Invocation,
-  modelCalls: number,
-  run: (state: CallState) => Promise<ResultOutcome | PendingOutcome>,
-): Promise<ResultOutcome | PendingOutcome> {
+/** Counts the model calls that a tool makes itself as spent while they are under way [D13]. Null if it makes none. */
+function beginAsking({ slot, tool: { modelCalls = 0 }, job }: Invocation): CallUnderWay | null {
+  if (modelCalls === 0) return null
   // An earlier owner of the job may have asked already.
-  const asked = { call: slot.owner, isAsking: false, isLost: slot.epoch < job.identity.epoch }
+  const asking = { call: slot.owner, isAsking: false, isLost: slot.epoch < job.identity.epoch }
   job.meter.asking += modelCalls
-  job.lifecycle.modelCalls.push(asked)
-  try {
-    const allowance = spend(job.run, slot.owner, circumstances(job))
-    if (allowance.kind === 'refused') return failed('BUDGET_EXCEEDED', `${allowance.detail}.`)
-    const outcome = await run(asked)
-    if ('spent' in outcome && !signal.aborted) asked.isAsking = false
-    return outcome
-  } finally {
-    job.meter.asking -= modelCalls
-    endAsking(job, asked)
-  }
+  job.lifecycle.modelCalls.push(asking)
+  return asking
+}
+
+function stopAsking({ tool: { modelCalls = 0 }, job }: Invocation, asking: CallUnderWay): void {
+  job.meter.asking -= modelCalls
+  endAsking(job, asking)
 }
 
 /** Records what the tool waits for. Nothing of the call stays in memory. */
