@@ -55,6 +55,39 @@ export function* otherPlans({ holds, moves }: Plan, { order, at, stored, late }:
     for (let to = at - 2; to <= at; to += 1)
       if (mayPass(order, from, to))
         for (const count of new Set([1, blockAt(order, from)])) yield { holds, moves: [...moves, [from, to, count]] }
+  for (const from of closingAhead(order, at))
+    for (let to = at; to >= at - closeBy; to -= 1)
+      if (mayPass(order, from, to)) yield { holds, moves: [...moves, [from, to, togetherAt(order, from)]] }
+  for (const together of withEarlier(order, at)) yield { holds, moves: [...moves, ...together] }
+}
+
+/** How many entries an append that ends a job has at most, as a rule. */
+const closeBy = 4
+
+/** Where other jobs close next what they have begun. They store that only with their end, and until then others see it. */
+function* closingAhead(order: readonly Entry[], at: number): Generator<number, void, void> {
+  const seen = new Set([order[at]?.job])
+  for (let index = at + 1; index < order.length; index += 1) {
+    const one = order[index] as Entry
+    if (seen.has(one.job)) continue
+    seen.add(one.job)
+    if (one.epoch > 0 && isClosing(one, one.job)) yield index
+  }
+}
+
+/** Moves of a block together with what its job recorded before it, behind the place that they move to. */
+function* withEarlier(order: readonly Entry[], at: number): Generator<Plan['moves'], void, void> {
+  const one = order[at]
+  if (one === undefined || one.epoch === 0) return
+  const isOwn = ({ job, epoch }: Entry) => job === one.job && epoch === one.epoch
+  let blocks = 0
+  for (let to = at - 1; to > 0 && blocks < nearby; to -= 1) {
+    const other = order[to] as Entry
+    if (!isBegin(order, to) || isOwn(other)) continue
+    blocks += 1
+    const earlier = order.slice(to, at).filter(isOwn)
+    if (earlier.length > 0) yield movesTo(to, [...earlier, ...order.slice(at, at + blockAt(order, at))], order)
+  }
 }
 
 /** Moves that put these entries, in their order, before the entry at `at`. */

@@ -10,11 +10,12 @@ import { type Prepared, prepared, type ReplaySource } from './prepare.ts'
 import { indexOfStep, type OtherModel, playOn } from './live.ts'
 import { isBrought } from './lookahead.ts'
 import { type Difference, nextIn, stopScript } from './script.ts'
+import { type Attempt, search } from './search.ts'
 import { end, type ReplayStage } from './stage.ts'
 import { takeOver } from './take-over.ts'
 import { compareTrees, type TreeChange } from './tree-diff.ts'
 import { inOrder, otherPlans, type Plan, usualPlan } from './plan.ts'
-import { force, noteLate, type Turns, wake } from './turns.ts'
+import { force, noteLate, wake } from './turns.ts'
 
 export type { Difference } from './script.ts'
 export type { ReplaySource } from './prepare.ts'
@@ -46,42 +47,15 @@ export interface ReplayOptions {
  * `BODY_INVALID` before anything is played if the export has something that a replay does not play again.
  */
 export async function replay(source: ReplaySource, options: ReplayOptions = {}): Promise<ReplayReport> {
-  const search = { source, left: mostPlays }
-  let best = await playOnce(source, usualPlan, options)
-  while (best.report.difference !== null) {
-    const better = await further(search, best)
-    if (better === null) break
-    best = better
-  }
-  return best.report
+  const first = await playOnce(source, usualPlan, options)
+  return (await search(first, { play: (plan) => playOnce(source, plan, {}), most: mostPlays })).report
 }
 
 /** How often a log is played under another plan before its difference is reported. */
-const mostPlays = 200
+const mostPlays = 400
 
-/** A replay with one more assumption that gets further; null if there is none, or no play is left. */
-async function further(
-  search: { readonly source: ReplaySource; left: number },
-  { plan, stored, late, report: { entries } }: Played,
-): Promise<Played | null> {
-  const { source } = search
-  const order = inOrder(source.whole.entries, plan)
-  for (const other of otherPlans(plan, { order, at: entries, stored, late })) {
-    if (search.left === 0) return null
-    search.left -= 1
-    const played = await playOnce(source, other, {})
-    if (played.report.difference === null || played.report.entries > entries) return played
-  }
-  return null
-}
-
-interface Played {
+interface Played extends Attempt {
   readonly report: ReplayReport
-  readonly plan: Plan
-  /** The positions behind the appends whose report showed jobs something new. */
-  readonly stored: readonly number[]
-  /** Where it first got stuck, as the turns note it. */
-  readonly late: Turns['late']
 }
 
 /** What came of going on with another model. `difference` is set if the log could not be followed up to the step: then nothing was asked. */
@@ -140,11 +114,13 @@ async function playOnce(source: ReplaySource, plan: Plan, options: PlayOptions):
     .filter(isRunStart)
     .map(({ place: { run } }) => ({ id: run, traceId: traceIdOf(database, run) }))
   const { difference, at: entries } = script
+  const { stored, late } = stage.turns
+  const order = inOrder(whole.entries, plan)
   return {
     report: { database, conversation: whole.row.id, entries, copied, runs, difference, store },
-    plan,
-    stored: stage.turns.stored,
-    late: stage.turns.late,
+    entries,
+    isSame: difference === null,
+    others: otherPlans(plan, { order, at: entries, stored, late }),
   }
 }
 

@@ -202,8 +202,10 @@ function following(
  * A request that is to come before may wake it into that epoch too. Null if this owner records nothing.
  */
 async function claimed({ options: { store }, script, turns }: Known, job: JobRow): Promise<JobRow | null> {
-  const { id, owner } = job
+  const { database, id, owner } = job
   let row = job
+  // Something else has woken it too, and it was claimed for that.
+  if (((await store.getJob(database, id))?.epoch ?? 0) > job.epoch) return null
   // A job that this runtime works on is released by an entry of the log.
   if (turns.jobs.get(id)?.identity.epoch === job.epoch) return job
   for (const entry of ahead(script)) {
