@@ -1,12 +1,13 @@
 /** Decides when a job of a replay may go on: no earlier and no later than the log says it did. */
 import type { Problem } from '@witan/protocol'
 import type { Entry, ErrorBody } from '@witan/protocol/entries'
-import { liveJob } from '../conversation/state.ts'
+import { liveJob, type Slot } from '../conversation/state.ts'
 import { spend } from '../budget/budget.ts'
 import type { PacedJob } from '../job/environment.ts'
 import type { Job } from '../job/job.ts'
 import { circumstances } from '../job/task.ts'
 import { refusalOf } from '../run/asking.ts'
+import { toolsOf } from '../run/caller.ts'
 import { decide, type Work } from '../run/decide.ts'
 import { isCutOff, isUnseen, leftToLose, recordedBefore } from './arrivals.ts'
 import { attemptAhead, failureAhead, isBrought, isClosing, nextOfJob, onlyCloses, replyAhead } from './lookahead.ts'
@@ -192,7 +193,17 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
 function startsNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
   if (!all.every((work) => isQuiet(turns.script, work, job))) return isTurnOf(turns, job.identity)
   const begun = { thinking: 0, offering: 0, lost: 0 }
-  return all.every((work) => work.kind !== 'think' || asksRight(turns, work, { job, begun }))
+  return all.every((work) => {
+    if (work.kind === 'think') return asksRight(turns, work, { job, begun })
+    if (work.kind === 'act') begun.thinking += modelCallsOf(work.slot, job as Job)
+    return true
+  })
+}
+
+/** How many model calls the budget counts once a tool begins. */
+function modelCallsOf({ owner, name }: Slot, job: Job): number {
+  const tool = toolsOf(owner, job).toolset.get(name)
+  return tool === undefined || tool.immediate ? 0 : (tool.modelCalls ?? 0)
 }
 
 /** Whether a job waits, and its next entry shows that it parks before anything wakes it. */
