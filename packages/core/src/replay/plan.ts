@@ -58,6 +58,9 @@ export function* otherPlans({ holds, moves }: Plan, { order, at, stored, late }:
   for (const from of closingAhead(order, at))
     for (let to = at; to >= at - closeBy; to -= 1)
       if (mayPass(order, from, to)) yield { holds, moves: [...moves, [from, to, togetherAt(order, from)]] }
+  for (const one of before.slice(0, 2))
+    for (let until = one + 1; until <= Math.min(at, one + closeBy); until += 1)
+      yield { holds: new Map(holds).set(one, until), moves }
   for (const together of withEarlier(order, at)) yield { holds, moves: [...moves, ...together] }
 }
 
@@ -96,12 +99,12 @@ function movesTo(at: number, entries: readonly Entry[], order: readonly Entry[])
   return from.sort((a, b) => a - b).map((index, moved) => [index, at + moved, 1])
 }
 
-/** Whether a job began to record here: it stands behind another, or behind an end that was refused, or from here on it only closes. */
+/** Whether a job began to record here: it stands behind another, or behind an end that was refused; a model replied; or from here on it only closes. */
 function isBegin(order: readonly Entry[], at: number): boolean {
   const [before, one] = [order[at - 1], order[at]]
   if (before?.job !== one?.job || before?.epoch !== one?.epoch) return true
   if (before === undefined || one === undefined || before.appendNo + 1 !== one.appendNo) return true
-  return isClosing(one, one.job) && !isClosing(before, one.job)
+  return (one.type === 'end' && one.kind === 'model') || (isClosing(one, one.job) && !isClosing(before, one.job))
 }
 
 /** The move of what a job recorded behind the last thing that was brought to it, to before that; null if this is not behind such a thing. */
