@@ -1,4 +1,4 @@
-/** What a replay assumes of what the log does not show: when appends were reported, and which entries were recorded before they were stored. */
+/** What a replay assumes of what the log does not show: when appends were reported, which replies came at once, and which entries were recorded before they were stored. */
 import type { Entry } from '@witan/protocol/entries'
 import { isClosing } from './lookahead.ts'
 
@@ -6,12 +6,14 @@ import { isClosing } from './lookahead.ts'
 export interface Plan {
   /** Appends whose report is held: from the position behind the append to the position that the replay must reach first. */
   readonly holds: ReadonlyMap<number, number>
+  /** The positions at which nothing is begun, since several replies had come at once: the last of them stands behind. */
+  readonly pauses: ReadonlySet<number>
   /** Entries that were recorded earlier than they were stored: `count` of them, stored from index `from` on, were recorded from index `to` on. */
   readonly moves: readonly (readonly [from: number, to: number, count: number])[]
 }
 
 /** The first plan: no report is held, and entries were recorded in the order of the log. */
-export const usualPlan: Plan = { holds: new Map(), moves: [] }
+export const usualPlan: Plan = { holds: new Map(), pauses: new Set(), moves: [] }
 
 /** The entries in the order in which they were recorded. */
 export function inOrder(entries: readonly Entry[], { moves }: Plan): readonly Entry[] {
@@ -36,32 +38,43 @@ interface Played {
  * The plans that differ in one assumption near the entry at which a replay stopped: the report of an append before it came later, or it or one
  * behind it was recorded before others that are stored first. The nearest come first.
  */
-export function* otherPlans({ holds, moves }: Plan, { order, at, stored, late }: Played): Generator<Plan, void, void> {
-  if (late !== null) yield { holds, moves: [...moves, ...movesTo(late.at, late.entries, order)] }
+export function* otherPlans(plan: Plan, { order, at, stored, late }: Played): Generator<Plan, void, void> {
+  const { holds, moves, pauses } = plan
+  if (late !== null) yield { ...plan, moves: [...moves, ...movesTo(late.at, late.entries, order)] }
   const before = stored.filter((position) => position <= at).slice(-nearby)
-  for (const one of before.reverse()) yield { holds: new Map(holds).set(one, at + 1), moves }
+  for (const one of before.reverse()) yield { ...plan, holds: new Map(holds).set(one, at + 1) }
+  const together = repliesTogether(order, at)
+  if (together.length > 0) yield { ...plan, pauses: new Set([...pauses, ...together]) }
   const early = beforeBrought(order, at)
-  if (early !== null) yield { holds, moves: [...moves, early] }
+  if (early !== null) yield { ...plan, moves: [...moves, early] }
   for (const from of new Set([at, beginOf(order, at)])) {
     let blocks = 0
     for (let to = from - 1; blocks < nearby && mayPass(order, from, to); to -= 1) {
       if (!isBegin(order, to)) continue
       blocks += 1
       for (const count of new Set([1, blockAt(order, from), togetherAt(order, from)]))
-        yield { holds, moves: [...moves, [from, to, count]] }
+        yield { ...plan, moves: [...moves, [from, to, count]] }
     }
   }
   for (let from = at + 1; from <= at + nearby; from += 1)
     for (let to = at - 2; to <= at; to += 1)
       if (mayPass(order, from, to))
-        for (const count of new Set([1, blockAt(order, from)])) yield { holds, moves: [...moves, [from, to, count]] }
+        for (const count of new Set([1, blockAt(order, from)])) yield { ...plan, moves: [...moves, [from, to, count]] }
   for (const from of closingAhead(order, at))
     for (let to = at; to >= at - closeBy; to -= 1)
-      if (mayPass(order, from, to)) yield { holds, moves: [...moves, [from, to, togetherAt(order, from)]] }
+      if (mayPass(order, from, to)) yield { ...plan, moves: [...moves, [from, to, togetherAt(order, from)]] }
   for (const one of before.slice(0, 2))
     for (let until = one + 1; until <= Math.min(at, one + closeBy); until += 1)
-      yield { holds: new Map(holds).set(one, until), moves }
-  for (const together of withEarlier(order, at)) yield { holds, moves: [...moves, ...together] }
+      yield { ...plan, holds: new Map(holds).set(one, until) }
+  for (const block of withEarlier(order, at)) yield { ...plan, moves: [...moves, ...block] }
+}
+
+/** The positions between replies that a job recorded one behind the other, before what it recorded here. */
+function repliesTogether(order: readonly Entry[], at: number): readonly number[] {
+  const isReply = (one: Entry | undefined) => one?.job === order[at]?.job && one?.type === 'end' && one.kind === 'model'
+  const found: number[] = []
+  for (let index = beginOf(order, at); isReply(order[index]) && isReply(order[index - 1]); index -= 1) found.push(index)
+  return found
 }
 
 /** How many entries an append that ends a job has at most, as a rule. */

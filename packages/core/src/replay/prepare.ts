@@ -77,7 +77,7 @@ async function load(source: ReplaySource, store: Store, plan: Plan): Promise<Pre
   const stage = createReplayStage({
     store,
     script,
-    holds: plan.holds,
+    plan,
     limits,
     tools: toolsOf(source),
     sources: [...new Set(agents.flatMap(({ queries = [] }) => queries.map(({ source: name }) => name)))],

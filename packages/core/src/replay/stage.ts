@@ -42,7 +42,7 @@ interface Life {
 export interface StageOptions {
   readonly store: Store
   readonly script: Script
-  readonly holds: Plan['holds']
+  readonly plan: Plan
   readonly tools: readonly FunctionTool[]
   readonly sources: readonly string[]
   /** The ids of the models by the name that agents use. */
@@ -58,7 +58,7 @@ export interface StageOptions {
 export function createReplayStage(options: StageOptions): ReplayStage {
   const { script } = options
   const pending: Pending = { replies: new Map(), tools: new Map(), isOver: false }
-  const turns = createTurns(script, pending, options.holds)
+  const turns = createTurns(script, pending, options.plan)
   const known = {
     options,
     script,

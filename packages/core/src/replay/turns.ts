@@ -28,6 +28,8 @@ export interface Turns {
   forced: string | null
   /** Appends whose report is held, as the plan of the replay says. */
   readonly holds: Plan['holds']
+  /** The positions at which nothing is begun, as the plan says. */
+  readonly pauses: Plan['pauses']
   /** The positions behind the stored appends with entries that were not folded before, such as the end of a job. */
   readonly stored: number[]
   /** The appends whose reports are held, with the jobs that do not see yet what was brought to them. */
@@ -52,9 +54,9 @@ interface Arrival {
 }
 
 /** The turns of a script. */
-export function createTurns(script: Script, pending: Pending, holds: Plan['holds']): Turns {
+export function createTurns(script: Script, pending: Pending, { holds, pauses }: Plan): Turns {
   const none = { count: 0, forced: null, isReleased: false, late: null, decides: () => {}, waiting: [], launches: [] }
-  return { script, pending, holds, jobs: new Map(), stored: [], arriving: new Set(), ...none }
+  return { script, pending, holds, pauses, jobs: new Map(), stored: [], arriving: new Set(), ...none }
 }
 
 /** Null if the job may decide now. Else it stores what it has, and asks again once the log has moved. */
@@ -192,6 +194,7 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
 /** Whether models are asked and tools are called now, as far as the log shows. */
 function startsNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
   if (!all.every((work) => isQuiet(turns.script, work, job))) return isTurnOf(turns, job.identity)
+  if (turns.pauses.has(turns.script.at)) return false
   const begun = { thinking: 0, offering: 0, lost: 0 }
   return all.every((work) => {
     if (work.kind === 'think') return asksRight(turns, work, { job, begun })
