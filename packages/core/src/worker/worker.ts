@@ -149,7 +149,7 @@ export class Worker {
     })
   }
 
-  /** Stops all jobs and releases them for the next worker. Waits up to 3 s for effects that must not repeat. */
+  /** Stops all jobs and releases them for the next worker. Waits up to 3 s for effects that must not repeat, and as long for failed runs. */
   async close(): Promise<void> {
     this.#closed = true
     this.#end.looks()
