@@ -1,4 +1,4 @@
-/** F01: `kill -9` at every fault point: at its first, second and third passing, shared out between the stores on every change. */
+/** F01: `kill -9` at every fault point: at its first, second and third passing. */
 import { join } from 'node:path'
 import { type FaultPoint, faultPointNames } from '@witan/core/testing'
 import { type Arena, openArena } from '../rig/arena.ts'
@@ -40,8 +40,6 @@ export const triedPoints: readonly FaultPoint[] = faultPointNames.filter((name) 
 
 const steps = [1, 2, 3] as const
 const repeats = { pr: 1, full: 20 }
-/** On every change each store leaves out one passing of every point, and no two leave out the same one: together they try all. */
-const leavesOut = { sqlite: 0, memory: 1, postgres: 2 }
 /** On SQLite nothing waits for a lease: who starts again has them all. */
 const places = { sqlite: 2, memory: 1, postgres: 3 }
 /** Which server comes by a point is chance, and so is when: a story that missed it is told again. */
@@ -57,10 +55,7 @@ export const killAnywhere: Row = {
   title: '`kill -9` at every fault point',
   stores: ['sqlite', 'postgres'],
   run({ lane, profile }) {
-    const isTried = (index: number, turn: number) => profile === 'full' || (index + turn) % 3 !== leavesOut[lane.name]
-    const once = triedPoints.flatMap((point, index) =>
-      steps.filter((_, turn) => isTried(index, turn)).map((step) => ({ point, step })),
-    )
+    const once = triedPoints.flatMap((point) => steps.map((step) => ({ point, step })))
     const trials = Array.from({ length: repeats[profile] }, () => once).flat()
     return sideBySide(lane, {
       places: places[lane.name],
