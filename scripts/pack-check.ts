@@ -80,7 +80,7 @@ function main(): boolean {
   const temporary = mkdtempSync(join(tmpdir(), 'witan-pack-'))
   try {
     if (!process.argv.includes('--studio-is-built')) run(root, 'npm', ['run', '--silent', 'prepare'])
-    run(root, 'npm', ['run', '--silent', 'build:code', '--', '--noCheck']) // the types are a check of their own
+    run(root, 'npm', ['run', '--silent', 'build:code', '--', '--noCheck']) // `npm run types` checks the types
     const packed = pack(temporary)
     const library = install(temporary, [packed.get('@witan/protocol')?.tarball, packed.get('@witan/core')?.tarball])
     const everything = install(

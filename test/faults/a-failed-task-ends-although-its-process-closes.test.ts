@@ -5,17 +5,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore, type Store } from '@witan/core'
-import { call } from '@witan/core/testing'
 import { fakeClock } from '../support/clock.ts'
 import { quiet } from '../support/random-tasks.ts'
 import { outliving } from '../support/reopen.ts'
-import { createStage, settle } from '../support/stage.ts'
-
-const agents = [
-  { id: 'root', subAgents: [{ agent: 'clerk', blocking: 'never' as const }], limits: { maxModelCalls: 4 } },
-  { id: 'clerk', transfers: [{ agent: 'target' }] },
-  { id: 'target' },
-]
+import { settle } from '../support/stage.ts'
+import { stageOfFailingTask } from './support/failing-task.ts'
 
 /** A store that refuses the first end of a failed job, and then holds what the job reads next until `goOn` is called. */
 function refusingOneEnd(inner: Store) {
@@ -41,18 +35,8 @@ function refusingOneEnd(inner: Store) {
 test('[I9] a failed task whose end is refused as its process closes ends as failed', async () => {
   const clock = fakeClock()
   const inner = outliving(memoryStore({ now: clock.now }))
-  const begin = (store: Store) =>
-    createStage({
-      agents,
-      plays: {
-        root: [call('clerk', { message: 'go' }), 'told', 'heard'],
-        clerk: [call('transfer_to_agent', { agent_name: 'target' })],
-        target: ['never asked'],
-      },
-      options: { store, clock },
-    })
   const { store, refused, goOn } = refusingOneEnd(inner)
-  const first = begin(store)
+  const first = stageOfFailingTask(store, clock)
   await first.runtime.start({ agent: 'root', id: 'chats/1', prompt: 'go' })
   await refused
   const closed = first.runtime.close()
@@ -62,7 +46,7 @@ test('[I9] a failed task whose end is refused as its process closes ends as fail
   clock.advance(10_000)
   await closed
 
-  const second = begin(inner)
+  const second = stageOfFailingTask(inner, clock)
   await second.runtime.ready
   await settle(20)
   clock.advance(5_000)

@@ -5,18 +5,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore } from '@witan/core'
-import { call } from '@witan/core/testing'
 import { fakeClock } from '../support/clock.ts'
 import { type CrashMoment, crashingStore } from '../support/crashing-store.ts'
 import { quiet } from '../support/random-tasks.ts'
 import { outliving } from '../support/reopen.ts'
-import { createStage, settle, type Stage } from '../support/stage.ts'
-
-const agents = [
-  { id: 'root', subAgents: [{ agent: 'clerk', blocking: 'never' as const }], limits: { maxModelCalls: 4 } },
-  { id: 'clerk', transfers: [{ agent: 'target' }] },
-  { id: 'target' },
-]
+import { settle, type Stage } from '../support/stage.ts'
+import { stageOfFailingTask } from './support/failing-task.ts'
 
 /** Tells the story, in another process after a death at append `at`; 0 does not die. Gives the number of appends, and how the task ended. */
 async function tell(at: number, moment: CrashMoment) {
@@ -25,15 +19,7 @@ async function tell(at: number, moment: CrashMoment) {
   let appends = 0
   for (const death of at === 0 ? [0] : [at, 0]) {
     const { store, crashed, isDead, ...crashing } = crashingStore(inner, death, moment)
-    const stage = createStage({
-      agents,
-      plays: {
-        root: [call('clerk', { message: 'go' }), 'told', 'heard'],
-        clerk: [call('transfer_to_agent', { agent_name: 'target' })],
-        target: ['never asked'],
-      },
-      options: { store, clock },
-    })
+    const stage = stageOfFailingTask(store, clock)
     if (death === at) await Promise.race([stage.runtime.start({ agent: 'root', id: 'chats/1', prompt: 'go' }), crashed])
     else await stage.runtime.ready
     await Promise.race([atRest(stage, clock), crashed])

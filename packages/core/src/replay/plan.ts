@@ -1,4 +1,7 @@
-/** What a replay assumes of what the log does not show: when appends were reported, which replies came at once, and which entries were recorded before they were stored. */
+/**
+ * What a replay assumes of what the log does not show: when appends were reported, which replies came at once, and which entries were recorded
+ * before they were stored.
+ */
 import type { Entry } from '@witan/protocol/entries'
 import { isClosing } from './lookahead.ts'
 
@@ -6,13 +9,13 @@ import { isClosing } from './lookahead.ts'
 export interface Plan {
   /** Appends whose report is held: from the position behind the append to the position that the replay must reach first. */
   readonly holds: ReadonlyMap<number, number>
-  /** The positions at which nothing is begun, since several replies had come at once: the last of them stands behind. */
+  /** Positions between replies that had come at once: no model is asked and no tool is called there. */
   readonly pauses: ReadonlySet<number>
   /** Entries that were recorded earlier than they were stored: `count` of them, stored from index `from` on, were recorded from index `to` on. */
   readonly moves: readonly (readonly [from: number, to: number, count: number])[]
 }
 
-/** The first plan: no report is held, and entries were recorded in the order of the log. */
+/** The first plan: no report is held, each reply came alone, and entries were recorded in the order of the log. */
 export const usualPlan: Plan = { holds: new Map(), pauses: new Set(), moves: [] }
 
 /** The entries in the order in which they were recorded. */
@@ -24,6 +27,8 @@ export function inOrder(entries: readonly Entry[], { moves }: Plan): readonly En
 
 /** How many appends before a difference may have been reported later, and over how many entries one may have been recorded earlier. */
 const nearby = 8
+/** The same for what happened at nearly the same time. */
+const close = 4
 
 /** A replay that stopped at `at`. */
 interface Played {
@@ -35,8 +40,8 @@ interface Played {
 }
 
 /**
- * The plans that differ in one assumption near the entry at which a replay stopped: the report of an append before it came later, or it or one
- * behind it was recorded before others that are stored first. The nearest come first.
+ * The plans with one assumption more, near the entry at which a replay stopped: the report of an append before it came later, the replies before
+ * it came at once, or it or an entry behind it was recorded before others that are stored first. The likely ones come first.
  */
 export function* otherPlans(plan: Plan, { order, at, stored, late }: Played): Generator<Plan, void, void> {
   const { holds, moves, pauses } = plan
@@ -61,15 +66,14 @@ export function* otherPlans(plan: Plan, { order, at, stored, late }: Played): Ge
       if (mayPass(order, from, to))
         for (const count of new Set([1, blockAt(order, from)])) yield { ...plan, moves: [...moves, [from, to, count]] }
   for (const from of closingAhead(order, at))
-    for (let to = at; to >= at - closeBy; to -= 1)
+    for (let to = at; to >= at - close; to -= 1)
       if (mayPass(order, from, to)) yield { ...plan, moves: [...moves, [from, to, togetherAt(order, from)]] }
   for (const one of before.slice(0, 2))
-    for (let until = one + 1; until <= Math.min(at, one + closeBy); until += 1)
+    for (let until = one + 1; until <= Math.min(at, one + close); until += 1)
       yield { ...plan, holds: new Map(holds).set(one, until) }
-  for (const block of withEarlier(order, at)) yield { ...plan, moves: [...moves, ...block] }
 }
 
-/** The positions between replies that a job recorded one behind the other, before what it recorded here. */
+/** The positions between the last replies that a job recorded before this entry, if nothing stands between those. */
 function repliesTogether(order: readonly Entry[], at: number): readonly number[] {
   const isReply = (one: Entry | undefined) => one?.job === order[at]?.job && one?.type === 'end' && one.kind === 'model'
   const found: number[] = []
@@ -77,10 +81,7 @@ function repliesTogether(order: readonly Entry[], at: number): readonly number[]
   return found
 }
 
-/** How many entries an append that ends a job has at most, as a rule. */
-const closeBy = 4
-
-/** Where other jobs close next what they have begun. They store that only with their end, and until then others see it. */
+/** Where other jobs close what they have begun. Others see that at once, but it is stored only with the end of its job. */
 function* closingAhead(order: readonly Entry[], at: number): Generator<number, void, void> {
   const seen = new Set([order[at]?.job])
   for (let index = at + 1; index < order.length; index += 1) {
@@ -91,28 +92,13 @@ function* closingAhead(order: readonly Entry[], at: number): Generator<number, v
   }
 }
 
-/** Moves of a block together with what its job recorded before it, behind the place that they move to. */
-function* withEarlier(order: readonly Entry[], at: number): Generator<Plan['moves'], void, void> {
-  const one = order[at]
-  if (one === undefined || one.epoch === 0) return
-  const isOwn = ({ job, epoch }: Entry) => job === one.job && epoch === one.epoch
-  let blocks = 0
-  for (let to = at - 1; to > 0 && blocks < nearby; to -= 1) {
-    const other = order[to] as Entry
-    if (!isBegin(order, to) || isOwn(other)) continue
-    blocks += 1
-    const earlier = order.slice(to, at).filter(isOwn)
-    if (earlier.length > 0) yield movesTo(to, [...earlier, ...order.slice(at, at + blockAt(order, at))], order)
-  }
-}
-
 /** Moves that put these entries, in their order, before the entry at `at`. */
 function movesTo(at: number, entries: readonly Entry[], order: readonly Entry[]): Plan['moves'] {
   const from = entries.map((entry) => order.indexOf(entry)).filter((index) => index > at)
   return from.sort((a, b) => a - b).map((index, moved) => [index, at + moved, 1])
 }
 
-/** Whether a job began to record here: it stands behind another, or behind an end that was refused; a model replied; or from here on it only closes. */
+/** Whether a block begins here: behind another job's entry or a refused end, with a model's reply, or where a job begins to close. */
 function isBegin(order: readonly Entry[], at: number): boolean {
   const [before, one] = [order[at - 1], order[at]]
   if (before?.job !== one?.job || before?.epoch !== one?.epoch) return true

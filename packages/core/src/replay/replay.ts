@@ -10,7 +10,6 @@ import { type Prepared, prepared, type ReplaySource } from './prepare.ts'
 import { indexOfStep, type OtherModel, playOn } from './live.ts'
 import { isBrought } from './lookahead.ts'
 import { type Difference, nextIn, stopScript } from './script.ts'
-import { type Attempt, search } from './search.ts'
 import { end, type ReplayStage } from './stage.ts'
 import { takeOver } from './take-over.ts'
 import { compareTrees, type TreeChange } from './tree-diff.ts'
@@ -47,15 +46,23 @@ export interface ReplayOptions {
  * `BODY_INVALID` before anything is played if the export has something that a replay does not play again.
  */
 export async function replay(source: ReplaySource, options: ReplayOptions = {}): Promise<ReplayReport> {
-  const first = await playOnce(source, usualPlan, options)
-  return (await search(first, { play: (plan) => playOnce(source, plan, {}), most: mostPlays })).report
+  let best = await playOnce(source, usualPlan, options)
+  for (let left = mostPlays; left > 0 && best.report.difference !== null; left -= 1) {
+    const next = best.others.next()
+    if (next.done === true) break
+    const { report, others } = await playOnce(source, next.value, {})
+    if (report.difference === null || report.entries > best.report.entries) best = { report, others }
+  }
+  return best.report
 }
 
 /** How often a log is played under another plan before its difference is reported. */
-const mostPlays = 400
+const mostPlays = 200
 
-interface Played extends Attempt {
+interface Played {
   readonly report: ReplayReport
+  /** The plans with one assumption more, the likely ones first. */
+  readonly others: Iterator<Plan, void, void>
 }
 
 /** What came of going on with another model. `difference` is set if the log could not be followed up to the step: then nothing was asked. */
@@ -118,8 +125,6 @@ async function playOnce(source: ReplaySource, plan: Plan, options: PlayOptions):
   const order = inOrder(whole.entries, plan)
   return {
     report: { database, conversation: whole.row.id, entries, copied, runs, difference, store },
-    entries,
-    isSame: difference === null,
     others: otherPlans(plan, { order, at: entries, stored, late }),
   }
 }

@@ -204,7 +204,7 @@ function following(
 async function claimed({ options: { store }, script, turns }: Known, job: JobRow): Promise<JobRow | null> {
   const { database, id, owner } = job
   let row = job
-  // Something else has woken it too, and it was claimed for that.
+  // Two requests woke it: the job was claimed for the other, and works.
   if (((await store.getJob(database, id))?.epoch ?? 0) > job.epoch) return null
   // A job that this runtime works on is released by an entry of the log.
   if (turns.jobs.get(id)?.identity.epoch === job.epoch) return job

@@ -28,7 +28,7 @@ export interface Turns {
   forced: string | null
   /** Appends whose report is held, as the plan of the replay says. */
   readonly holds: Plan['holds']
-  /** The positions at which nothing is begun, as the plan says. */
+  /** The positions at which no model is asked and no tool is called, as the plan says. */
   readonly pauses: Plan['pauses']
   /** The positions behind the stored appends with entries that were not folded before, such as the end of a job. */
   readonly stored: number[]
@@ -203,7 +203,7 @@ function startsNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
   })
 }
 
-/** How many model calls the budget counts once a tool begins. */
+/** How many model calls of a tool the budget counts while it runs. */
 function modelCallsOf({ owner, name }: Slot, job: Job): number {
   const tool = toolsOf(owner, job).toolset.get(name)
   return tool === undefined || tool.immediate ? 0 : (tool.modelCalls ?? 0)
