@@ -74,7 +74,7 @@ interface Trial {
   readonly rule: typeof randomPlay
   readonly list: typeof commands
   readonly runs: number
-  /** How many logs may show a difference that is none: of those with tasks about one of twenty thousand does. */
+  /** How many logs may differ although nothing is wrong. About one in twenty thousand does, of systems with tasks. */
   readonly most?: number
 }
 

@@ -4,8 +4,8 @@ import { endAllAsking } from './lost-calls.ts'
 
 /**
  * Stops the job in order. Effects that must not repeat get up to `graceMs` to end. If one were cut off, it would be unknown whether
- * it happened [D1]. A failed run gets as long to end: what closes its calls is stored only with its end. Other model calls are cut off, and
- * the log says so.
+ * it happened [D1]. A failed run gets the same time to end, because the entries that close its calls are stored only with its end. Model calls
+ * of other runs are cut off, and the log says so.
  */
 export async function letEnd(job: Job, graceMs: number): Promise<void> {
   const { lifecycle, writer } = job

@@ -81,7 +81,7 @@ function repliesTogether(order: readonly Entry[], at: number): readonly number[]
   return found
 }
 
-/** Where other jobs close what they have begun. Others see that at once, but it is stored only with the end of its job. */
+/** Where the closing entries of other jobs begin. All jobs see them at once, but they are stored only with the end of their job. */
 function* closingAhead(order: readonly Entry[], at: number): Generator<number, void, void> {
   const seen = new Set([order[at]?.job])
   for (let index = at + 1; index < order.length; index += 1) {
