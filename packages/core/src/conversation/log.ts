@@ -15,8 +15,10 @@ export interface LogContext {
   readonly agents: AgentLookup
 }
 
-/** Callbacks of a log: `changed` when entries were folded, `broken` when the fold is invalid and the job must stop. */
+/** A job that runs on a log: `changed` is called when entries were folded, `broken` when the fold is invalid and the job must stop. */
 export interface LogWatcher {
+  /** The epoch in which it was claimed. */
+  readonly epoch: number
   changed(): void
   broken(reason: unknown): void
 }
@@ -124,6 +126,7 @@ class LogSync {
       if (log.isBroken) return result
       if (this.#frontier.hasNoGaps) foldedUpTo(log.state, this.#frontier.after)
       else await this.#fill()
+      if (log.isBroken) return result
       if (result.ok) for (const entry of underWay.unfolded) this.take(entry)
       return result
     } catch (error) {
@@ -160,11 +163,20 @@ class LogSync {
     const entries = await this.#context.read(this.#log.state.id, after)
     if (this.#log.isBroken) return
     const fresh = entries.filter((entry) => isUnfolded(entry, this.#underWay) ?? this.#frontier.isNew(entry))
+    const overtaken = fresh.map((entry) => overtakenBy(entry, this.#log)).find((watcher) => watcher !== null)
+    // What that job recorded here will be refused. No other job may decide on a fold that has it.
+    if (overtaken !== undefined) return overtaken.broken('fenced')
     for (const entry of fresh) this.take(entry)
     this.#frontier.covered(after, entries.at(-1)?.seq ?? after)
     foldedUpTo(this.#log.state, this.#frontier.after)
     if (fresh.length > 0) notify(this.#log)
   }
+}
+
+/** The job at work here that an entry shows to have a later owner; null if there is none. */
+function overtakenBy({ job, epoch }: Entry, { watchers }: ConversationLog): LogWatcher | null {
+  const watcher = watchers.get(job)
+  return watcher !== undefined && epoch > watcher.epoch ? watcher : null
 }
 
 function drop<One>(one: One, from: One[]): void {

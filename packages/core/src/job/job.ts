@@ -108,7 +108,11 @@ export class Job {
         },
       },
     )
-    this.watcher = { changed: () => this.changes.beat(), broken: (reason) => stopJob(this, reason) }
+    this.watcher = {
+      epoch: identity.epoch,
+      changed: () => this.changes.beat(),
+      broken: (reason) => stopJob(this, reason),
+    }
     log.watchers.set(identity.id, this.watcher)
   }
 
