@@ -174,10 +174,23 @@ test('[D23] two runs on their last try are never at work in one process; the sec
     return (await epochs()) >= before + 2
   })
   assert.equal(last.asked.length, 1)
+  // A message does not begin it either, and does not hide that its worker was lost.
+  await last.runtime.run(other?.conversation ?? '', { prompt: 'more', onActive: 'enqueue' })
+  await until(async () => {
+    round()
+    return (await epochs()) >= before + 3
+  })
+  assert.equal(last.asked.length, 1)
   letGo()
   await until(() => {
     round()
     return last.asked.length === 3
   })
   assert.equal(new Set(last.asked).size, 2)
+  const { entries = [] } = (await place.store.readSnapshot('default', other?.conversation ?? '')) ?? {}
+  const said = entries.flatMap(({ type, body }) => (type === 'notice' ? (body.detail ?? '') : []))
+  assert.ok(
+    said.some((one) => one.includes('attempt 3')),
+    said.join(' | '),
+  )
 })

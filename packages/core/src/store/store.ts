@@ -117,7 +117,8 @@ export type JobChange =
     }
   /**
    * Wakes a live job for which entries were appended. If the job has an owner, `wake` is set. If not, `owner` takes it over, which
-   * clears `wake` as a claim does; with `owner: null`, `wake` is set and any worker can claim it. Refused with `inactive` if it has ended.
+   * clears `wake` as a claim does; with `owner: null`, or if the job was given back after a worker was lost with it, `wake` is set and any
+   * worker can claim it. Refused with `inactive` if it has ended.
    */
   | { readonly kind: 'wake'; readonly id: string; readonly owner: string | null; readonly leaseMs: number }
   /** Its owner made progress: `attempts` is reset to 1. Refused with `inactive` if the job has ended. */

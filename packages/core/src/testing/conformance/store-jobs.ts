@@ -246,4 +246,15 @@ function checkLeases(check: Check): void {
     assert.deepEqual([owner, epoch, mark, startedAt], ['w2', 2, false, 5])
     assert.deepEqual(await claim(store, 'w3'), [])
   })
+  check('a job that was given back after its worker was lost is left to a claim, which counts that', async (store) => {
+    const job = await begin(store, { id: 'j1' })
+    await store.heartbeat('w1', [job], -1000)
+    assert.deepEqual(await claim(store, 'w2'), ['j1'])
+    await store.releaseJobs('w2')
+    const result = await store.append(change(job, wake('j1')))
+    const { owner, epoch, wake: mark, attempts } = onlyJob(result)
+    assert.deepEqual([owner, epoch, mark, attempts], [null, 2, true, 1])
+    const [claimed] = await store.claimJobs({ owner: 'w3', leaseMs: hour, limit: 1 })
+    assert.deepEqual([claimed?.id, claimed?.epoch, claimed?.attempts], ['j1', 3, 2])
+  })
 }
