@@ -1,7 +1,7 @@
 /** Builds the request for a model call: checks the budget, and collects the tools and the history of the agent call. */
 import type { Writable } from '@witan/protocol/entries'
 import { type Problem, problem, type UsageCounters } from '@witan/protocol'
-import { type Allowance, spend } from '../budget/budget.ts'
+import { type Allowance, type Circumstances, spend } from '../budget/budget.ts'
 import { type AgentCall, isAnswered } from '../conversation/state.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { modelView } from '../conversation/view.ts'
@@ -44,15 +44,12 @@ const nobody: readonly string[] = []
 /** The next model call, or null if the agent call or the run has failed instead. */
 export function askingOf(call: AgentCall, job: Job): Asking | null {
   const startedAt = job.env.clock.now()
-  const { system, toolset, offers } = toolsOf(call, job)
-  const isClosing = call.final !== null && call.document.inbox.length === 0 && !isAnswered(call)
-  const isToolless = offers.length === 0 || isClosing
-  const spending = { agent: call.agent, iterations: call.iterations - call.spared, isToolless, isClosing }
-  const allowance = spend(job.run, spending, circumstances(job, startedAt))
+  const { allowance, isClosing, isToolless } = termsOf(call, job, circumstances(job, startedAt))
   if (allowance.kind === 'refused') {
     failRun(job, refusalOf(allowance, job))
     return null
   }
+  const { system, toolset, offers } = toolsOf(call, job)
   const { messages, taken } = modelView(call, system)
   const model = modelFor(call, job, messages)
   if (model === null) {
@@ -84,6 +81,19 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
   }
 }
 
+/** What the budget allows the next model call of an agent's call, and what kind of model call that is. */
+export interface Terms extends Pick<Asking, 'isClosing' | 'isToolless'> {
+  readonly allowance: Allowance
+}
+
+/** The terms of the next model call in these circumstances. */
+export function termsOf(call: AgentCall, job: Job, at: Circumstances): Terms {
+  const isClosing = call.final !== null && call.document.inbox.length === 0 && !isAnswered(call)
+  const isToolless = isClosing || toolsOf(call, job).offers.length === 0
+  const spending = { agent: call.agent, iterations: call.iterations - call.spared, isToolless, isClosing }
+  return { allowance: spend(job.run, spending, at), isClosing, isToolless }
+}
+
 /** The model of a call with its configured fallbacks, each with the files of the messages; null if the model is not configured. */
 function modelFor(call: AgentCall, job: Job, messages: readonly ModelMessage[]): Model | null {
   const model = job.env.model(call.model)
@@ -103,11 +113,11 @@ export function refusalOf({ detail, hint }: Allowance & { readonly kind: 'refuse
   return problem('BUDGET_EXCEEDED', `${detail} ${spenders(job)}.`, { hint })
 }
 
-/** The number of model calls per agent path, as text. */
+/** The number of model calls per agent path, as text: in the order of the paths, since who began first is chance. */
 function spenders(job: Job): string {
   const sum = new Map<string, UsageCounters>()
   for (const call of job.run.calls.values()) mergeUsage(sum, call.usage)
-  const asked = [...sum].filter(([, counters]) => counters.modelCalls > 0)
+  const asked = [...sum].filter(([, { modelCalls }]) => modelCalls > 0).sort(([a], [b]) => (a < b ? -1 : 1))
   const made = asked.map(([path, counters]) => `${path} ${counters.modelCalls}`)
   const { failedCalls } = job.run
   return `(${[...made, ...(failedCalls === 0 ? [] : [`failed ${failedCalls}`])].join(', ')})`

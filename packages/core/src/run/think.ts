@@ -25,8 +25,8 @@ export async function think(call: AgentCall, job: Job, controller: AbortControll
   try {
     const cut = signal.aborted ? null : cutOf(call, job.run)
     if (cut !== null) await trim(cut, { call, job, signal })
-    const failure = await ask(call, job, signal)
-    if (failure !== null) await failOrTrim(failure, { call, job, signal })
+    const refusal = await ask(call, job, signal)
+    if (refusal !== null) await trimAndAsk(refusal, { call, job, signal })
   } finally {
     timeLimit.end(watched)
   }
@@ -44,11 +44,11 @@ async function trim(cut: Cut | null, { call, job, signal }: Thinking): Promise<b
 }
 
 /** A request beyond the context is made once more where the history can be cut. */
-async function failOrTrim(failure: Failure, thinking: Thinking): Promise<void> {
+async function trimAndAsk(refusal: Failure, thinking: Thinking): Promise<void> {
   const { call, job, signal } = thinking
-  const isRoomMade = troubleIn(failure) === 'context' && (await trim(cutAll(call, job.run), thinking))
-  if (isRoomMade) job.meter.lost += 1 // refused, and counted all the same
-  const still = isRoomMade ? await ask(call, job, signal) : failure
+  if (!(await trim(cutAll(call, job.run), thinking))) return failThink(call, job, refusal)
+  job.meter.lost += 1 // refused, and counted all the same
+  const still = await ask(call, job, signal)
   if (still !== null) failThink(call, job, still)
 }
 
@@ -59,37 +59,50 @@ interface Failure {
   readonly model: string
 }
 
-/** Calls the model and records its reply. Returns the failure, or null; an aborted call is no failure, unless its time was over. */
+/**
+ * Calls the model. In the moment in which it is over, its reply or its failure is recorded, and it counts as that, and as work no longer: a decision
+ * in between would count it twice, or not at all. A refusal of a request beyond the context is returned instead. An aborted call is no failure,
+ * unless its time was over.
+ */
 async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Failure | null> {
-  if (signal.aborted) return lateness(signal, call.model)
+  if (signal.aborted) return failLate(call, job, { signal, model: call.model })
   const asking = askingOf(call, job)
   if (asking === null) return null
   const { meter } = job
   if (asking.holdsRound) meter.offering += 1
   job.lifecycle.modelCalls.push(asking)
   let reply: ModelReply | undefined
+  let failure: Failure | null = null
   try {
     reply = await orAborted(streamed(asking, job, signal), signal)
     faultPoint('model-reply-received')
     if (!signal.aborted) asking.isAsking = false
   } catch (error) {
-    if (!signal.aborted) return { error, model: asking.model.id }
+    if (!signal.aborted) failure = { error, model: asking.model.id }
   } finally {
     if (asking.holdsRound) meter.offering -= 1
     endAsking(job, asking)
   }
-  if (reply === undefined || signal.aborted) {
+  if (failure !== null && troubleIn(failure) === 'context') return failure
+  if (failure !== null) failThink(call, job, failure)
+  else if (reply === undefined || signal.aborted) {
     meter.lost += 1 // nobody waits for the reply, but it is paid for
-    return lateness(signal, asking.model.id)
+    failLate(call, job, { signal, model: asking.model.id })
+  } else {
+    takeReply(asking, job, reply)
+    job.busy.delete(call.place.call)
   }
-  takeReply(asking, job, reply)
-  // From here on the reply counts, and no longer the work that asked for it.
-  job.busy.delete(call.place.call)
   return null
 }
 
-function lateness(signal: AbortSignal, model: string): Failure | null {
-  return isTimeOver(signal) ? { error: signal.reason, model } : null
+/** Fails an aborted call if its time was over. */
+function failLate(
+  call: AgentCall,
+  job: Job,
+  { signal, model }: { readonly signal: AbortSignal; readonly model: string },
+): null {
+  if (isTimeOver(signal)) failThink(call, job, { error: signal.reason, model })
+  return null
 }
 
 function troubleIn({ error }: Failure): CallTrouble | null {
@@ -105,6 +118,7 @@ function failThink(call: AgentCall, job: Job, failure: Failure): void {
     detail: `Model \`${model}\` could not be called: ${words}`,
     hint: hintOf(trouble, error instanceof ModelCallError && error.retryable),
   })
+  job.busy.delete(call.place.call)
 }
 
 function codeOf(
