@@ -104,6 +104,20 @@ export function isLostAhead(script: Script, call: string): boolean {
   return false
 }
 
+/** Whether the log notes that a tool, of the agent's call `owner`, had asked a model in vain when its job cut it off. */
+export function isCutWhileAsking(
+  script: Script,
+  { call, owner }: { readonly call: string; readonly owner: string },
+): boolean {
+  const [end] = [...aheadOfCall(script, call)].filter(({ kind, type }) => kind === 'tool' && type !== 'start')
+  if (end === undefined || !isClosing(end, end.job)) return false
+  for (const { seq, epoch, type, body } of aheadOfCall(script, owner)) {
+    if (seq > end.seq) return false
+    if (type === 'notice' && body.code === 'USAGE_INCOMPLETE' && epoch === end.epoch) return true
+  }
+  return false
+}
+
 /** The next reply of a call's model in an epoch; null if the call ends, or its owner is lost, without one. */
 export function replyAhead(
   script: Script,

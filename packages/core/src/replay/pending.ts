@@ -85,20 +85,20 @@ async function* waiting(
 /** The longest time-out of a timer. A replayed tool runs into a time limit only if the log says so. */
 const neverMs = 2_147_483_647
 
-/** The same tools; those that run in the process wait for the log. `refusal` finds the error of a call that its own check refused. */
-export function waitingTools(
-  tools: Toolset,
-  pending: Pending,
-  refusal: (tool: string, args: Readonly<Record<string, unknown>>) => string | null,
-): Toolset {
-  return new Map([...tools].map(([name, tool]) => [name, tool.immediate ? tool : waitingTool(tool, pending, refusal)]))
+/** What the log says of tool calls. */
+export interface ToolsAhead {
+  /** The error of a call that the tool's own check refused; null if it took the arguments. */
+  refusal(tool: string, args: Readonly<Record<string, unknown>>): string | null
+  /** Whether a call is cut off while it asks a model. */
+  isCutWhileAsking(call: string): boolean
 }
 
-function waitingTool(
-  tool: RunningTool,
-  pending: Pending,
-  refusal: (tool: string, args: Readonly<Record<string, unknown>>) => string | null,
-): RunningTool {
+/** The same tools; those that run in the process wait for the log. */
+export function waitingTools(tools: Toolset, pending: Pending, of: ToolsAhead): Toolset {
+  return new Map([...tools].map(([name, tool]) => [name, tool.immediate ? tool : waitingTool(tool, pending, of)]))
+}
+
+function waitingTool(tool: RunningTool, pending: Pending, { refusal, isCutWhileAsking }: ToolsAhead): RunningTool {
   const { tools } = pending
   return {
     ...tool,
@@ -112,6 +112,7 @@ function waitingTool(
     invoke: ({ callId, arguments: args }, context) =>
       new Promise((resolve) => {
         if (pending.isOver) return resolve(failed('TOOL_FAILED', 'The replay is over.'))
+        if (context.state !== undefined) context.state.isAsking = isCutWhileAsking(callId)
         const one = { call: callId, name: tool.name, args, owner: context.caller.callId, context, finish: resolve }
         const end = () => {
           if (tools.get(callId) === one) tools.delete(callId)

@@ -25,7 +25,7 @@ export function inOrder(entries: readonly Entry[], { moves }: Plan): readonly En
   return order
 }
 
-/** How many appends before a difference may have been reported later, and over how many entries one may have been recorded earlier. */
+/** How many appends before a difference may have been reported later, and how many blocks, or jobs, may have been recorded earlier. */
 const nearby = 8
 /** The same for what happened at nearly the same time. */
 const close = 4
@@ -52,25 +52,33 @@ export function* otherPlans(plan: Plan, { order, at, stored, late }: Played): Ge
   if (together.length > 0) yield { ...plan, pauses: new Set([...pauses, ...together]) }
   const early = beforeBrought(order, at)
   if (early !== null) yield { ...plan, moves: [...moves, early] }
-  for (const from of new Set([at, beginOf(order, at)])) {
-    let blocks = 0
-    for (let to = from - 1; blocks < nearby && mayPass(order, from, to); to -= 1) {
-      if (!isBegin(order, to)) continue
-      blocks += 1
-      for (const count of new Set([1, blockAt(order, from), togetherAt(order, from)]))
-        yield { ...plan, moves: [...moves, [from, to, count]] }
-    }
-  }
-  for (let from = at + 1; from <= at + nearby; from += 1)
-    for (let to = at - 2; to <= at; to += 1)
-      if (mayPass(order, from, to))
-        for (const count of new Set([1, blockAt(order, from)])) yield { ...plan, moves: [...moves, [from, to, count]] }
-  for (const from of closingAhead(order, at))
-    for (let to = at; to >= at - close; to -= 1)
-      if (mayPass(order, from, to)) yield { ...plan, moves: [...moves, [from, to, togetherAt(order, from)]] }
+  const move = (by: Plan['moves'][number]): Plan => ({ ...plan, moves: [...moves, by] })
+  for (const from of new Set([at, beginOf(order, at), askedAt(order, at)]))
+    yield* [...earlier(order, from, nearby)].map(move)
+  for (const from of firstsAhead(order, at))
+    for (let to = at; to >= at - close && mayPass(order, from, to); to -= 1)
+      for (const count of countsAt(order, from)) yield move([from, to, count])
   for (const one of before.slice(0, 2))
     for (let until = one + 1; until <= Math.min(at, one + close); until += 1)
       yield { ...plan, holds: new Map(holds).set(one, until) }
+  for (const from of beginsBefore(order, at, nearby)) yield* [...earlier(order, from, close)].map(move)
+}
+
+/** The moves of what was recorded with an entry to before one of the last blocks of other jobs. */
+function* earlier(order: readonly Entry[], from: number, most: number): Generator<Plan['moves'][number], void, void> {
+  for (const to of beginsBefore(order, from, most)) {
+    if (!mayPass(order, from, to)) return
+    for (const count of countsAt(order, from)) yield [from, to, count]
+  }
+}
+
+/** Where the last blocks before an entry begin, the last one first. */
+function* beginsBefore(order: readonly Entry[], at: number, most: number): Generator<number, void, void> {
+  for (let [index, left] = [at - 1, most]; index >= 0 && left > 0; index -= 1) {
+    if (!isBegin(order, index)) continue
+    left -= 1
+    yield index
+  }
 }
 
 /** The positions between the last replies that a job recorded before this entry, if nothing stands between those. */
@@ -81,14 +89,14 @@ function repliesTogether(order: readonly Entry[], at: number): readonly number[]
   return found
 }
 
-/** Where the closing entries of other jobs begin. All jobs see them at once, but they are stored only with the end of their job. */
-function* closingAhead(order: readonly Entry[], at: number): Generator<number, void, void> {
+/** The next entry of each other job: what it had recorded shows in what all of them do, although it is stored later. */
+function* firstsAhead(order: readonly Entry[], at: number): Generator<number, void, void> {
   const seen = new Set([order[at]?.job])
-  for (let index = at + 1; index < order.length; index += 1) {
-    const one = order[index] as Entry
-    if (seen.has(one.job)) continue
-    seen.add(one.job)
-    if (one.epoch > 0 && isClosing(one, one.job)) yield index
+  for (let index = at + 1; index < order.length && seen.size <= nearby; index += 1) {
+    const { job, epoch } = order[index] as Entry
+    if (epoch === 0 || seen.has(job)) continue
+    seen.add(job)
+    yield index
   }
 }
 
@@ -124,6 +132,22 @@ function beginOf(order: readonly Entry[], at: number): number {
   let begin = at
   while (begin > 0 && !isBegin(order, begin)) begin -= 1
   return begin
+}
+
+/** Where the notices begin that were recorded when the model of this reply was asked; this entry itself if there are none. */
+function askedAt(order: readonly Entry[], at: number): number {
+  const reply = order[at]
+  const isReply = reply?.type === 'end' && reply.kind === 'model'
+  const last = isReply ? order.findLastIndex((one, index) => index < at && one.job === reply.job) : -1
+  if (order[last]?.type !== 'notice' || order[last].place.call !== reply?.place.call) return at
+  return beginOf(order, last)
+}
+
+/** How many entries a job may have recorded with this one: none, those up to the end of a call, the block, and all before it decided to end. */
+function countsAt(order: readonly Entry[], from: number): ReadonlySet<number> {
+  const block = blockAt(order, from)
+  const end = order.slice(from, from + block).findIndex(({ kind, type }) => kind === 'agent' && type !== 'start')
+  return new Set([1, Math.max(1, end + 1), block, togetherAt(order, from)])
 }
 
 /** How many entries a job recorded with this one in one go. */

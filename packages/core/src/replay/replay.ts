@@ -50,8 +50,8 @@ export async function replay(source: ReplaySource, options: ReplayOptions = {}):
   for (let left = mostPlays; left > 0 && best.report.difference !== null; left -= 1) {
     const next = best.others.next()
     if (next.done === true) break
-    const { report, others } = await playOnce(source, next.value, {})
-    if (report.difference === null || report.entries > best.report.entries) best = { report, others }
+    const other = await playOnce(source, next.value, {})
+    if (other.report.difference === null || other.reached > best.reached) best = other
   }
   return best.report
 }
@@ -61,6 +61,8 @@ const mostPlays = 200
 
 interface Played {
   readonly report: ReplayReport
+  /** The number of entries before the first one, in the order of the log, that is not there again. */
+  readonly reached: number
   /** The plans with one assumption more, the likely ones first. */
   readonly others: Iterator<Plan, void, void>
 }
@@ -125,8 +127,14 @@ async function playOnce(source: ReplaySource, plan: Plan, options: PlayOptions):
   const order = inOrder(whole.entries, plan)
   return {
     report: { database, conversation: whole.row.id, entries, copied, runs, difference, store },
+    reached: reachedIn(whole.entries, new Set(order.slice(0, entries))),
     others: otherPlans(plan, { order, at: entries, stored, late }),
   }
+}
+
+function reachedIn(entries: readonly Entry[], recorded: ReadonlySet<Entry>): number {
+  const first = entries.findIndex((entry) => !recorded.has(entry))
+  return first < 0 ? entries.length : first
 }
 
 function isRunStart({ type, kind, place }: Entry): boolean {

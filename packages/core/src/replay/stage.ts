@@ -9,7 +9,7 @@ import { failed } from '../tool/outcome.ts'
 import type { RuntimeOptions } from '../runtime/options.ts'
 import { type Parts, wire } from '../runtime/wiring.ts'
 import { idsOf, type ScriptIds } from './ids.ts'
-import { attemptAhead, isLostAhead, nextOfJob, nextRunStart, refusalAhead } from './lookahead.ts'
+import { attemptAhead, epochOf, isCutWhileAsking, isLostAhead, nextRunStart, refusalAhead } from './lookahead.ts'
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
 import type { Plan } from './plan.ts'
 import { ahead, isRecorded, nextIn, numberAhead, isEarly, type Script, takeEntry, takeStored } from './script.ts'
@@ -74,8 +74,8 @@ export function createReplayStage(options: StageOptions): ReplayStage {
   return { ...known, life, parts: partsOf(known, life) }
 }
 
-/** Ends the runtime like a crash: its work stops, and what was not stored is lost. Then the next runtime starts. */
-export function restart(stage: ReplayStage): void {
+/** Ends the runtime like a crash: its work stops, and what was not stored is lost. Then the runtime with this number starts. */
+export function restart(stage: ReplayStage, number: number): void {
   const { turns } = stage
   end(stage)
   turns.jobs.clear()
@@ -84,7 +84,7 @@ export function restart(stage: ReplayStage): void {
   turns.launches = []
   stage.timers.clear()
   stage.ids.takeBack()
-  stage.life = { number: stage.life.number + 1, isOver: false }
+  stage.life = { number, isOver: false }
   stage.parts = partsOf(stage, stage.life)
 }
 
@@ -184,9 +184,10 @@ function following(
       }
     },
     toolset: (caller) =>
-      waitingTools(env.toolset(caller), pending, (tool, args) =>
-        script.isOpen ? null : refusalAhead(script, { caller: caller.callId, tool, args }),
-      ),
+      waitingTools(env.toolset(caller), pending, {
+        refusal: (tool, args) => (script.isOpen ? null : refusalAhead(script, { caller: caller.callId, tool, args })),
+        isCutWhileAsking: (call) => !script.isOpen && isCutWhileAsking(script, { call, owner: caller.callId }),
+      }),
     pin(database, id) {
       const start = begun()
       if (start === null || start.agent !== id) return null
@@ -208,11 +209,11 @@ async function claimed({ options: { store }, script, turns }: Known, job: JobRow
   if (((await store.getJob(database, id))?.epoch ?? 0) > job.epoch) return null
   // A job that this runtime works on is released by an entry of the log.
   if (turns.jobs.get(id)?.identity.epoch === job.epoch) return job
+  // Its owner was lost before it recorded anything: the next one begins by the log's own entry.
+  if (attemptAhead(script, id) !== null) return epochOf(script, id) > job.epoch ? null : job
   for (const entry of ahead(script)) {
     if (entry.job !== id) continue
     if (entry.epoch === 0 || owner === null) break
-    // Its owner was lost before it recorded anything: the next one begins by the log's own entry.
-    if (attemptAhead(script, id) !== null) return entry.epoch > row.epoch ? null : row
     while (row.epoch < entry.epoch) {
       await store.releaseJobs(owner, [id])
       const found = (await store.claimJobs({ owner, leaseMs, limit: 1 })).find((one) => one.id === id)
@@ -277,7 +278,7 @@ function followedStore(known: Known, life: ReplayStage['life']): Store {
     claimJobs: (claim) => (life.isOver ? silence() : store.claimJobs(claim)),
     async append(append) {
       if (life.isOver) return silence()
-      await letGo(known, append)
+      await letPark(known, append)
       if (!isRefused(turns, append)) await othersStored(turns, early, append)
       const stored = await appendInTurn(store, turns, append)
       if (!stored.ok) ids.takeBack()
@@ -302,26 +303,14 @@ async function othersStored(turns: Turns, early: Append[], append: Append): Prom
   early.splice(early.indexOf(append), 1)
 }
 
-/** Lets jobs park, or go, before they are woken, as they had done: the log goes on in a later epoch, and does not say that a worker was lost. */
-async function letGo({ options, script, turns, ids }: Known, { database, jobs = [] }: Append): Promise<void> {
-  const { store } = options
-  const owner = ids.owner()
-  const gone: string[] = []
-  for (const { kind, id } of jobs) {
-    if (kind !== 'wake') continue
-    const isOwned = async () => (await store.getJob(database, id))?.owner === owner
-    while (isParking(turns, id) && (await isOwned())) await moved(turns)
+/** Lets jobs park before they are woken, as they had done: the log goes on in a later epoch, and does not say that a worker was lost. */
+async function letPark({ options: { store }, turns, ids }: Known, { database, jobs = [] }: Append): Promise<void> {
+  const isAtWork = async (id: string) => {
     const row = await store.getJob(database, id)
-    const next = nextOfJob(script, id)
-    if (row === null || row.owner !== owner || turns.jobs.has(id) || next === null || next.epoch <= row.epoch) continue
-    if (attemptAhead(script, id) !== null) continue
-    for (let { epoch } = row; epoch < next.epoch - 1; epoch += 1) {
-      await store.releaseJobs(owner, [id])
-      await store.claimJobs({ owner, leaseMs, limit: 1 })
-    }
-    gone.push(id)
+    return row?.owner === ids.owner() && row.epoch === turns.jobs.get(id)?.identity.epoch
   }
-  await store.releaseJobs(owner, gone)
+  for (const { kind, id } of jobs)
+    while (kind === 'wake' && isParking(turns, id) && (await isAtWork(id))) await moved(turns)
 }
 
 /** What an append brings to jobs that are at work here: neither its own writer, nor one that it just made or claimed. */

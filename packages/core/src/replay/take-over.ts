@@ -30,8 +30,8 @@ export async function takeOver(stage: ReplayStage, place: Place): Promise<boolea
   if (here !== undefined && attempts === null && (isNoted || !isAsking)) return letGo(here)
   // Each lost attempt ended a process.
   const losses = attempts === null ? 0 : attempts - row.attempts
-  if (turns.jobs.has(row.id) || (stage.lives.get(row.id) ?? 0) + losses > stage.life.number)
-    await begin(stage, place, row.id)
+  const life = (stage.lives.get(row.id) ?? 0) + losses
+  if (turns.jobs.has(row.id) || life > stage.life.number) await begin(stage, place, { lost: row.id, life })
   const claimed = await claimUpTo(stage, row, { epoch: next.epoch, attempts: attempts ?? row.attempts })
   if (claimed === null) return false
   const { parts } = stage
@@ -48,9 +48,13 @@ function letGo(job: Job): true {
   return true
 }
 
-/** Begins anew after a crash: the jobs that it did not concern go on. */
-async function begin(stage: ReplayStage, { database, conversation }: Place, lost: string): Promise<void> {
-  restart(stage)
+/** Begins anew after a crash, or several: the jobs that it did not concern go on. */
+async function begin(
+  stage: ReplayStage,
+  { database, conversation }: Place,
+  { lost, life }: { readonly lost: string; readonly life: number },
+): Promise<void> {
+  restart(stage, Math.max(life, stage.life.number + 1))
   const { parts, script, options } = stage
   await options.load(parts)
   const live = await options.store.listJobs(database, conversation, { live: true })

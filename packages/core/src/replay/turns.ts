@@ -6,7 +6,7 @@ import { spend } from '../budget/budget.ts'
 import type { PacedJob } from '../job/environment.ts'
 import type { Job } from '../job/job.ts'
 import { circumstances } from '../job/task.ts'
-import { refusalOf } from '../run/asking.ts'
+import { refusalOf, termsOf } from '../run/asking.ts'
 import { toolsOf } from '../run/caller.ts'
 import { decide, type Work } from '../run/decide.ts'
 import { isCutOff, isUnseen, leftToLose, recordedBefore } from './arrivals.ts'
@@ -14,7 +14,7 @@ import { attemptAhead, failureAhead, isBrought, isClosing, nextOfJob, onlyCloses
 import { failureWords, toldCodes } from './outcomes.ts'
 import type { Pending } from './pending.ts'
 import type { Plan } from './plan.ts'
-import { aheadOfCall, isStored, nextIn, numberAhead, type Script } from './script.ts'
+import { aheadOfCall, aheadOfJob, isStored, nextIn, numberAhead, type Script } from './script.ts'
 
 /** The turns of the jobs of a replay, and what waits for the log to go on. */
 export interface Turns {
@@ -156,15 +156,30 @@ export function isTurnOf(turns: Turns, { id, epoch }: { readonly id: string; rea
 }
 
 /** Whether an entry is what a model or a tool under way gave. */
-export function isAnswer({ jobs, pending: { replies, tools } }: Turns, entry: Entry): boolean {
+export function isAnswer({ script, jobs, pending: { replies, tools } }: Turns, entry: Entry): boolean {
   const { type, kind, place, body } = entry
   if (type === 'end' && kind === 'model') return true
   const job = jobs.get(entry.job)
-  if (job !== undefined && (job.lifecycle.failure !== null || job.run?.cancelled === true)) return false
+  const isEnding = job !== undefined && (job.lifecycle.failure !== null || job.run?.cancelled === true)
+  if (isEnding && isClosing(entry, entry.job)) return false
   if (replies.has(place.call) && isOfModel(entry)) return true
   if (type === 'notice' && body.code === 'USAGE_INCOMPLETE')
-    return [...tools.values()].some(({ owner, context }) => owner === place.call && context.state !== undefined)
+    return isUnderWay(tools, place.call) && !isRefusedNext(script, entry)
   return tools.has((type === 'start' && kind === 'agent' ? place.parentCall : place.call) ?? '')
+}
+
+/** Whether a tool of this agent's call asks a model. */
+function isUnderWay(tools: Pending['tools'], agent: string): boolean {
+  return [...tools.values()].some(({ owner, context }) => owner === agent && context.state !== undefined)
+}
+
+/** Whether the tool call that ends next in the job of an entry is one that is not made. */
+function isRefusedNext(script: Script, { job, epoch }: Entry): boolean {
+  for (const entry of aheadOfJob(script, job)) {
+    if (entry.epoch !== epoch) return false
+    if (entry.kind === 'tool' && entry.type !== 'start') return entry.type === 'error' && atOnce.has(entry.body.code)
+  }
+  return false
 }
 
 function mayGoOn(turns: Turns, job: PacedJob): boolean {
@@ -173,14 +188,12 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
   if (script.difference !== null || script.isOpen) return true
   for (const arrival of turns.arriving) if (arrival.isDue() && arrival.concerns(id)) return false
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
-  const next = nextIn(script)
   switch (decided.kind) {
     case 'busy':
       return true
-    case 'stop':
-      return next !== null && next.job === id && next.epoch === epoch && !isBrought(script, next)
     case 'wait':
       return parksNow(turns, job)
+    case 'stop':
     case 'finish':
       return isTurnOf(turns, job.identity)
     default:
@@ -195,18 +208,28 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
 function startsNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
   if (!all.every((work) => isQuiet(turns.script, work, job))) return isTurnOf(turns, job.identity)
   if (turns.pauses.has(turns.script.at)) return false
-  const begun = { thinking: 0, offering: 0, lost: 0 }
+  const begun: Begun = { thinking: 0, offering: 0, lost: 0 }
   return all.every((work) => {
     if (work.kind === 'think') return asksRight(turns, work, { job, begun })
-    if (work.kind === 'act') begun.thinking += modelCallsOf(work.slot, job as Job)
-    return true
+    return work.kind !== 'act' || isAllowed(work.slot, job as Job, begun)
   })
 }
 
-/** How many model calls of a tool the budget counts while it runs. */
-function modelCallsOf({ owner, name }: Slot, job: Job): number {
+/** Whether the budget allows the model calls of a tool now, if it makes any. While the tool runs, it counts them. */
+function isAllowed({ owner, name }: Slot, job: Job, begun: Begun): boolean {
   const tool = toolsOf(owner, job).toolset.get(name)
-  return tool === undefined || tool.immediate ? 0 : (tool.modelCalls ?? 0)
+  const calls = tool === undefined || tool.immediate ? 0 : (tool.modelCalls ?? 0)
+  if (calls === 0) return true
+  begun.thinking += calls
+  const now = circumstances(job)
+  return spend(job.run, owner, { ...now, thinking: now.thinking + begun.thinking }).kind !== 'refused'
+}
+
+/** What begins with a model call or a tool in one go: model calls, those that are offered tools, and those that get no reply. */
+interface Begun {
+  thinking: number
+  offering: number
+  lost: number
 }
 
 /** Whether a job waits, and its next entry shows that it parks before anything wakes it. */
@@ -242,10 +265,16 @@ function isQuiet(script: Script, work: Work, job: PacedJob): boolean {
   return failureAhead(script, entry.job)?.code !== 'BUDGET_EXCEEDED' || isRefused(script, job)
 }
 
-/** The next entry of a call. What a later owner notes of a request in this epoch is left out: it says again what this one said first. */
+/**
+ * The next entry of a call, if the owner in this epoch records it; else null. A notice that the next owner records, this one may have recorded first:
+ * it was lost with it. That is not so of a lost request, which the next owner notes of this one.
+ */
 function nextOfItsOwn(script: Script, call: string, epoch: number): Entry | null {
-  for (const entry of aheadOfCall(script, call))
-    if (entry.epoch === epoch || entry.type !== 'notice' || entry.body.code !== 'USAGE_INCOMPLETE') return entry
+  for (const entry of aheadOfCall(script, call)) {
+    if (entry.epoch === epoch) return entry
+    if (entry.type !== 'notice') return null
+    if (entry.body.code !== 'USAGE_INCOMPLETE') return entry
+  }
   return null
 }
 
@@ -256,17 +285,16 @@ const atOnce: ReadonlySet<string> = new Set(['BUDGET_EXCEEDED', 'OUTCOME_UNKNOWN
 function asksRight(
   turns: Turns,
   { call }: Work & { readonly kind: 'think' },
-  { job, begun }: { readonly job: PacedJob; readonly begun: { thinking: number; offering: number; lost: number } },
+  { job, begun }: { readonly job: PacedJob; readonly begun: Begun },
 ): boolean {
   const { script } = turns
   const asked = { call: call.place.call, epoch: job.identity.epoch }
   const reply = replyAhead(script, asked)
-  const { thinking, offering } = begun
-  begun.thinking += 1
-  const spending = { agent: call.agent, iterations: call.iterations - call.spared }
   const now = circumstances(job as Job)
-  const at = { ...now, thinking: now.thinking + 1 + thinking, offering: now.offering + offering }
-  const allowance = spend(job.run, spending, at)
+  const at = { ...now, thinking: now.thinking + 1 + begun.thinking, offering: now.offering + begun.offering }
+  const { allowance, isToolless } = termsOf(call, job as Job, at)
+  begun.thinking += 1
+  if (allowance.kind === 'tools' && !isToolless) begun.offering += 1
   if (reply === null) {
     if (!isCutOff(script, asked)) return allowance.kind !== 'refused'
     if (allowance.kind === 'refused') return failsWith(script, job, refusalOf(allowance, job as Job))
@@ -274,10 +302,7 @@ function asksRight(
     return (leftToLose(turns, job) ?? begun.lost) >= begun.lost
   }
   if (reply.taken > call.document.inbox.length || allowance.kind === 'refused') return false
-  if (reply.toolless === true || call.final !== null) return true
-  const isOffered = reply.finishReason !== 'iteration_limit'
-  if (isOffered) begun.offering += 1
-  return (allowance.kind === 'tools') === isOffered
+  return call.final !== null || (allowance.kind === 'tools') === (reply.finishReason !== 'iteration_limit')
 }
 
 /** Whether a job fails with this in the end. A refusal says what was spent, which shows which ends of tasks the job had seen. */
