@@ -24,20 +24,6 @@ export function isUnseen(sight: Sight, entry: Entry): boolean {
   return entry.type === 'message' && isUnread(sight, entry, job)
 }
 
-/** What a job recorded before it saw this entry, as far as the log shows it. */
-export function recordedBefore({ script, jobs, pending }: Sight, entry: Entry): readonly Entry[] {
-  const job = jobs.get(entry.job)
-  if (job === undefined) return []
-  const own = [...aheadOfJob(script, entry.job)].filter(({ epoch }) => epoch === job.identity.epoch)
-  if (entry.type === 'cancel') return own.slice(0, 1 + own.findLastIndex((one) => !isClosing(one, entry.job)))
-  const call = job.run?.calls.get(entry.place.call)
-  if (entry.type !== 'message' || call === undefined) return own.slice(0, 1)
-  const reader = holderOf(call).place.call
-  const isAsked = pending.replies.has(reader)
-  const reply = own.findIndex(({ type, kind, place }) => type === 'end' && kind === 'model' && place.call === reader)
-  return own.slice(0, Math.max(0, reply) + (isAsked ? 1 : 0))
-}
-
 /** Once it sees a cancel, a job only closes what it has begun: its entries up to then, and the model calls that it then cuts off, come first. */
 function isUnaware({ script, pending }: Sight, { job }: Entry, { epoch }: PacedJob['identity']): boolean {
   const lost = new Set<string>()

@@ -19,7 +19,7 @@ export interface Plan {
 export const usualPlan: Plan = { holds: new Map(), pauses: new Set(), moves: [] }
 
 /** The entries in the order in which they were recorded. */
-export function inOrder(entries: readonly Entry[], { moves }: Plan): readonly Entry[] {
+export function inOrder(entries: readonly Entry[], { moves }: Pick<Plan, 'moves'>): readonly Entry[] {
   const order = [...entries]
   for (const [from, to, count] of moves) order.splice(to, 0, ...order.splice(from, count))
   return order
@@ -35,17 +35,16 @@ interface Played {
   readonly order: readonly Entry[]
   readonly at: number
   readonly stored: readonly number[]
-  /** Entries that the log has behind the one at `at`, although something else in it shows that they were recorded first. */
-  readonly late: { readonly at: number; readonly entries: readonly Entry[] } | null
 }
 
 /**
  * The plans with one assumption more, near the entry at which a replay stopped: the report of an append before it came later, the replies before
  * it came at once, or it or an entry behind it was recorded before others that are stored first. The likely ones come first.
  */
-export function* otherPlans(plan: Plan, { order, at, stored, late }: Played): Generator<Plan, void, void> {
+export function* otherPlans(plan: Plan, { order, at, stored }: Played): Generator<Plan, void, void> {
   const { holds, moves, pauses } = plan
-  if (late !== null) yield { ...plan, moves: [...moves, ...movesTo(late.at, late.entries, order)] }
+  const reported = asReported(order, at)
+  if (reported.length > 0) yield { ...plan, moves: [...moves, ...reported] }
   const before = stored.filter((position) => position <= at).slice(-nearby)
   for (const one of before.reverse()) yield { ...plan, holds: new Map(holds).set(one, at + 1) }
   const together = repliesTogether(order, at)
@@ -53,31 +52,48 @@ export function* otherPlans(plan: Plan, { order, at, stored, late }: Played): Ge
   const early = beforeBrought(order, at)
   if (early !== null) yield { ...plan, moves: [...moves, early] }
   const move = (by: Plan['moves'][number]): Plan => ({ ...plan, moves: [...moves, by] })
-  for (const from of new Set([at, beginOf(order, at), askedAt(order, at)]))
-    yield* [...earlier(order, from, nearby)].map(move)
+  for (const from of new Set([at, beginOf(order, at), askedAt(order, at)])) yield* [...earlier(order, from)].map(move)
   for (const from of firstsAhead(order, at))
     for (let to = at; to >= at - close && mayPass(order, from, to); to -= 1)
       for (const count of countsAt(order, from)) yield move([from, to, count])
   for (const one of before.slice(0, 2))
     for (let until = one + 1; until <= Math.min(at, one + close); until += 1)
       yield { ...plan, holds: new Map(holds).set(one, until) }
-  for (const from of beginsBefore(order, at, nearby)) yield* [...earlier(order, from, close)].map(move)
+}
+
+/**
+ * A report names tasks in the order in which their ends were seen, or that of the call that had been told of them: the moves that bring those ends
+ * into this order.
+ */
+function asReported(order: readonly Entry[], at: number): Plan['moves'] {
+  const report = order[at]
+  const tasks = report?.type === 'message' ? (report.body.tasks ?? []) : []
+  const moves: Plan['moves'][number][] = []
+  let now = order
+  for (const [index, task] of tasks.entries()) {
+    const from = beginOf(now, seenAt(now, at, task))
+    const to = Math.min(...tasks.slice(index + 1).map((other) => beginOf(now, seenAt(now, at, other))))
+    if (to > from || !mayPass(now, from, to)) continue
+    const move = [from, to, togetherAt(now, from)] as const
+    moves.push(move)
+    now = inOrder(now, { moves: [move] })
+  }
+  return moves
+}
+
+/** Where the end of a task was seen that is reported behind it. */
+function seenAt(order: readonly Entry[], at: number, task: string): number {
+  const told = order.findLast(({ type, body }, index) => index < at && type === 'message' && body.tasks?.includes(task))
+  const over = told?.place.call ?? task
+  return order.findIndex(({ kind, type, place }) => kind === 'agent' && type !== 'start' && place.call === over)
 }
 
 /** The moves of what was recorded with an entry to before one of the last blocks of other jobs. */
-function* earlier(order: readonly Entry[], from: number, most: number): Generator<Plan['moves'][number], void, void> {
-  for (const to of beginsBefore(order, from, most)) {
-    if (!mayPass(order, from, to)) return
-    for (const count of countsAt(order, from)) yield [from, to, count]
-  }
-}
-
-/** Where the last blocks before an entry begin, the last one first. */
-function* beginsBefore(order: readonly Entry[], at: number, most: number): Generator<number, void, void> {
-  for (let [index, left] = [at - 1, most]; index >= 0 && left > 0; index -= 1) {
-    if (!isBegin(order, index)) continue
+function* earlier(order: readonly Entry[], from: number): Generator<Plan['moves'][number], void, void> {
+  for (let [to, left] = [from - 1, nearby]; left > 0 && mayPass(order, from, to); to -= 1) {
+    if (!isBegin(order, to)) continue
     left -= 1
-    yield index
+    for (const count of countsAt(order, from)) yield [from, to, count]
   }
 }
 
@@ -98,12 +114,6 @@ function* firstsAhead(order: readonly Entry[], at: number): Generator<number, vo
     seen.add(job)
     yield index
   }
-}
-
-/** Moves that put these entries, in their order, before the entry at `at`. */
-function movesTo(at: number, entries: readonly Entry[], order: readonly Entry[]): Plan['moves'] {
-  const from = entries.map((entry) => order.indexOf(entry)).filter((index) => index > at)
-  return from.sort((a, b) => a - b).map((index, moved) => [index, at + moved, 1])
 }
 
 /** Whether a block begins here: behind another job's entry or a refused end, with a model's reply, or where a job begins to close. */
@@ -143,11 +153,11 @@ function askedAt(order: readonly Entry[], at: number): number {
   return beginOf(order, last)
 }
 
-/** How many entries a job may have recorded with this one: none, those up to the end of a call, the block, and all before it decided to end. */
+/** How many entries a job may have recorded with this one: none, those up to the end of a call, or the block. */
 function countsAt(order: readonly Entry[], from: number): ReadonlySet<number> {
   const block = blockAt(order, from)
   const end = order.slice(from, from + block).findIndex(({ kind, type }) => kind === 'agent' && type !== 'start')
-  return new Set([1, Math.max(1, end + 1), block, togetherAt(order, from)])
+  return new Set([1, Math.max(1, end + 1), block])
 }
 
 /** How many entries a job recorded with this one in one go. */

@@ -14,7 +14,7 @@ import { end, type ReplayStage } from './stage.ts'
 import { takeOver } from './take-over.ts'
 import { compareTrees, type TreeChange } from './tree-diff.ts'
 import { inOrder, otherPlans, type Plan, usualPlan } from './plan.ts'
-import { force, noteLate, wake } from './turns.ts'
+import { force, wake } from './turns.ts'
 
 export type { Difference } from './script.ts'
 export type { ReplaySource } from './prepare.ts'
@@ -123,12 +123,11 @@ async function playOnce(source: ReplaySource, plan: Plan, options: PlayOptions):
     .filter(isRunStart)
     .map(({ place: { run } }) => ({ id: run, traceId: traceIdOf(database, run) }))
   const { difference, at: entries } = script
-  const { stored, late } = stage.turns
   const order = inOrder(whole.entries, plan)
   return {
     report: { database, conversation: whole.row.id, entries, copied, runs, difference, store },
     reached: reachedIn(whole.entries, new Set(order.slice(0, entries))),
-    others: otherPlans(plan, { order, at: entries, stored, late }),
+    others: otherPlans(plan, { order, at: entries, stored: stage.turns.stored }),
   }
 }
 
@@ -167,7 +166,6 @@ async function step({ stage, replayed, contents }: Prepared): Promise<void> {
 
 /** Lets jobs see what was brought to them. */
 async function release({ turns }: ReplayStage): Promise<boolean> {
-  noteLate(turns)
   turns.isReleased = true
   wake(turns)
   await nextTurn()

@@ -9,7 +9,7 @@ import { circumstances } from '../job/task.ts'
 import { refusalOf, termsOf } from '../run/asking.ts'
 import { toolsOf } from '../run/caller.ts'
 import { decide, type Work } from '../run/decide.ts'
-import { isCutOff, isUnseen, leftToLose, recordedBefore } from './arrivals.ts'
+import { isCutOff, isUnseen, leftToLose } from './arrivals.ts'
 import { attemptAhead, failureAhead, isBrought, isClosing, nextOfJob, onlyCloses, replyAhead } from './lookahead.ts'
 import { failureWords, toldCodes } from './outcomes.ts'
 import type { Pending } from './pending.ts'
@@ -34,8 +34,6 @@ export interface Turns {
   readonly stored: number[]
   /** The appends whose reports are held, with the jobs that do not see yet what was brought to them. */
   readonly arriving: Set<Arrival>
-  /** Where the replay first got stuck, and the entries that must have been recorded before that place, although the log has them behind it. */
-  late: { readonly at: number; readonly entries: readonly Entry[] } | null
   /** Set while jobs shall see what was brought to them. */
   isReleased: boolean
   /** Called with each job that decides. */
@@ -55,7 +53,7 @@ interface Arrival {
 
 /** The turns of a script. */
 export function createTurns(script: Script, pending: Pending, { holds, pauses }: Plan): Turns {
-  const none = { count: 0, forced: null, isReleased: false, late: null, decides: () => {}, waiting: [], launches: [] }
+  const none = { count: 0, forced: null, isReleased: false, decides: () => {}, waiting: [], launches: [] }
   return { script, pending, holds, pauses, jobs: new Map(), stored: [], arriving: new Set(), ...none }
 }
 
@@ -139,13 +137,6 @@ export async function beforeEnd(turns: Turns, id: string): Promise<void> {
   const isEnd = next.kind === 'agent' && next.type !== 'start'
   if (!isEnd && (next.type !== 'notice' || next.body.code !== 'PROTOCOL_UNFINISHED')) return
   while (!turns.isReleased && nextIn(turns.script) !== null && !isTurnOf(turns, job.identity)) await moved(turns)
-}
-
-/** Notes the entries that must have been recorded before the next one. Reports come in order, so the replay is stuck without them. */
-export function noteLate(turns: Turns): void {
-  const held = [...turns.arriving].filter((arrival) => !arrival.isDue()).flatMap(({ brought }) => brought)
-  const entries = held.filter((entry) => isUnseen(turns, entry)).flatMap((entry) => recordedBefore(turns, entry))
-  if (entries.length > 0) turns.late ??= { at: turns.script.at, entries: [...new Set(entries)] }
 }
 
 /** Whether the next entry is one that this job records by itself, in this epoch: what a later owner records is not its own. */
