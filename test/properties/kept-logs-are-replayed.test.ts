@@ -4,17 +4,31 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { readReplaySource, replay } from '@witan/core/export'
+import { readReplaySource, replay, replayFrom, type ReplaySource } from '@witan/core/export'
+import { scriptedModel } from '@witan/core/testing'
 
 const folder = join(import.meta.dirname, '../regressions')
 
+async function kept(name: string): Promise<ReplaySource> {
+  const lines = gunzipSync(readFileSync(join(folder, name)))
+  return readReplaySource(ReadableStream.from(lines.toString().trim().split('\n')))
+}
+
 for (const name of readdirSync(folder).filter((one) => one.endsWith('.jsonl.gz'))) {
   test(`[Tb29] ${name.replaceAll('-', ' ').replace('.jsonl.gz', '')} is replayed`, async () => {
-    const lines = gunzipSync(readFileSync(join(folder, name)))
-      .toString()
-      .trim()
-      .split('\n')
-    const source = await readReplaySource(ReadableStream.from(lines))
-    assert.equal((await replay(source)).difference, null)
+    assert.equal((await replay(await kept(name))).difference, null)
   })
 }
+
+test('[Tb29] a step behind what only a search finds is reached for another model too', async () => {
+  const source = await kept('two-replies-that-came-at-once.jsonl.gz')
+  const steps = source.whole.entries.filter(({ type, kind }) => type === 'end' && kind === 'model').length
+  const asked: number[] = []
+  const model = scriptedModel((_request, turn) => {
+    asked.push(turn)
+    return 'Enough.'
+  })
+  const { difference } = await replayFrom(source, { model, from: steps - 1 })
+  assert.equal(difference, null)
+  assert.ok(asked.length > 0)
+})

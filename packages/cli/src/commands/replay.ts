@@ -6,7 +6,7 @@ import { type Command, configOption, type Given, jsonOption } from '../command.t
 import { type ExitCode, exitCodes, StartError, UsageError } from '../exit.ts'
 import { fileLines } from '../export-file.ts'
 import { printJson } from '../listing.ts'
-import { playOn } from '../replaying.ts'
+import { again, playOn } from '../replaying.ts'
 import { createProgress } from '../progress.ts'
 import { columnsOf, painter, print, type Terminal } from '../terminal.ts'
 import { count, plural } from '../tree/phrase.ts'
@@ -38,7 +38,7 @@ async function play(given: Given, terminal: Terminal): Promise<ExitCode> {
   const total = source.whole.entries.length
   const progress = createProgress(terminal)
   const report = await replay(source, {
-    onProgress: (entries) => progress.show(`${entries} of ${total} entries …`),
+    onProgress: (entries, attempt) => progress.show(`${entries} of ${total} entries${again(attempt)} …`),
   }).finally(() => progress.end())
   if (url !== null && report.difference === null) await storeAt(url, source, report)
   if (given.has('json')) {

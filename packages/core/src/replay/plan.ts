@@ -1,5 +1,5 @@
 /**
- * What a replay assumes of what the log does not show: when appends were reported, which replies came at once, and which entries were recorded
+ * What a replay assumes of what the log does not show: when appends were reported, which outcomes came at once, and which entries were recorded
  * before they were stored.
  */
 import type { Entry } from '@witan/protocol/entries'
@@ -9,13 +9,13 @@ import { isClosing } from './lookahead.ts'
 export interface Plan {
   /** Appends whose report is held: from the position behind the append to the position that the replay must reach first. */
   readonly holds: ReadonlyMap<number, number>
-  /** Positions between replies that had come at once: no model is asked and no tool is called there. */
+  /** Positions between outcomes that had come at once: no model is asked and no tool is called there. */
   readonly pauses: ReadonlySet<number>
   /** Entries that were recorded earlier than they were stored: `count` of them, stored from index `from` on, were recorded from index `to` on. */
   readonly moves: readonly (readonly [from: number, to: number, count: number])[]
 }
 
-/** The first plan: no report is held, each reply came alone, and entries were recorded in the order of the log. */
+/** The first plan: no report is held, each outcome came alone, and entries were recorded in the order of the log. */
 export const usualPlan: Plan = { holds: new Map(), pauses: new Set(), moves: [] }
 
 /** The entries in the order in which they were recorded. */
@@ -38,7 +38,7 @@ interface Played {
 }
 
 /**
- * The plans with one assumption more, near the entry at which a replay stopped: the report of an append before it came later, the replies before
+ * The plans with one assumption more, near the entry at which a replay stopped: the report of an append before it came later, the outcomes before
  * it came at once, or it or an entry behind it was recorded before others that are stored first. The likely ones come first.
  */
 export function* otherPlans(plan: Plan, { order, at, stored }: Played): Generator<Plan, void, void> {
@@ -47,7 +47,7 @@ export function* otherPlans(plan: Plan, { order, at, stored }: Played): Generato
   if (reported.length > 0) yield { ...plan, moves: [...moves, ...reported] }
   const before = stored.filter((position) => position <= at).slice(-nearby)
   for (const one of before.reverse()) yield { ...plan, holds: new Map(holds).set(one, at + 1) }
-  const together = repliesTogether(order, at)
+  const together = outcomesTogether(order, at)
   if (together.length > 0) yield { ...plan, pauses: new Set([...pauses, ...together]) }
   const early = beforeBrought(order, at)
   if (early !== null) yield { ...plan, moves: [...moves, early] }
@@ -97,11 +97,15 @@ function* earlier(order: readonly Entry[], from: number): Generator<Plan['moves'
   }
 }
 
-/** The positions between the last replies that a job recorded before this entry, if nothing stands between those. */
-function repliesTogether(order: readonly Entry[], at: number): readonly number[] {
-  const isReply = (one: Entry | undefined) => one?.job === order[at]?.job && one?.type === 'end' && one.kind === 'model'
+/** The positions between the last outcomes of models and tools that a job recorded before this entry, if nothing stands between those. */
+function outcomesTogether(order: readonly Entry[], at: number): readonly number[] {
+  const job = order[at]?.job
+  const isOutcome = (one: Entry | undefined) =>
+    one?.job === job &&
+    ((one?.type === 'end' && one.kind === 'model') || (one?.kind === 'tool' && one.type !== 'start'))
   const found: number[] = []
-  for (let index = beginOf(order, at); isReply(order[index]) && isReply(order[index - 1]); index -= 1) found.push(index)
+  for (let index = beginOf(order, at); isOutcome(order[index]) && isOutcome(order[index - 1]); index -= 1)
+    found.push(index)
   return found
 }
 

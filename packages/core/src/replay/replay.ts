@@ -37,8 +37,8 @@ export interface ReplayReport {
 
 /** How a replay is watched. */
 export interface ReplayOptions {
-  /** Called now and then with the number of entries that are there again. */
-  readonly onProgress?: (entries: number) => void
+  /** Called now and then with the number of entries that are there again, and the number of the attempt, from 1. */
+  readonly onProgress?: (entries: number, attempt: number) => void
 }
 
 /**
@@ -46,17 +46,10 @@ export interface ReplayOptions {
  * `BODY_INVALID` before anything is played if the export has something that a replay does not play again.
  */
 export async function replay(source: ReplaySource, options: ReplayOptions = {}): Promise<ReplayReport> {
-  let best = await playOnce(source, usualPlan, options)
-  for (let left = mostPlays; left > 0 && best.report.difference !== null; left -= 1) {
-    const next = best.others.next()
-    if (next.done === true) break
-    const other = await playOnce(source, next.value, {})
-    if (other.report.difference === null || other.reached > best.reached) best = other
-  }
-  return best.report
+  return play(source, options)
 }
 
-/** How often a log is played under another plan before its difference is reported. */
+/** How often a log is played before its difference is reported. */
 const mostPlays = 200
 
 interface Played {
@@ -86,7 +79,7 @@ export async function replayFrom(
   const { entries } = source.whole
   const upTo = indexOfStep(entries, other.from)
   if (upTo === null) throw notReplayable(`its log has fewer than ${other.from} model replies`)
-  const { report } = await playOnce(source, usualPlan, { ...options, upTo, other })
+  const report = await play(source, { ...options, upTo, other })
   const after = (await report.store.readSnapshot(report.database, report.conversation))?.entries ?? []
   return { ...report, entries: after.length, tree: report.difference === null ? compareTrees(entries, after) : [] }
 }
@@ -95,6 +88,19 @@ interface PlayOptions extends ReplayOptions {
   /** The number of entries up to which the log is followed. */
   readonly upTo?: number
   readonly other?: OtherModel
+}
+
+/** Plays under the usual plan, and as long as the log cannot be followed, under another one. */
+async function play(source: ReplaySource, options: PlayOptions): Promise<ReplayReport> {
+  let best = await playOnce(source, usualPlan, options)
+  for (let attempt = 2; attempt <= mostPlays && best.report.difference !== null; attempt += 1) {
+    const next = best.others.next()
+    if (next.done === true) break
+    const onProgress = (entries: number) => options.onProgress?.(entries, attempt)
+    const other = await playOnce(source, next.value, { ...options, onProgress })
+    if (other.report.difference === null || other.reached > best.reached) best = other
+  }
+  return best.report
 }
 
 async function playOnce(source: ReplaySource, plan: Plan, options: PlayOptions): Promise<Played> {
@@ -109,7 +115,7 @@ async function playOnce(source: ReplaySource, plan: Plan, options: PlayOptions):
     while (nextIn(script) !== null && script.at < upTo) {
       const { at } = script
       await step(playing)
-      if (onProgress !== undefined && script.at >> 8 !== at >> 8) onProgress(script.at)
+      if (onProgress !== undefined && script.at >> 8 !== at >> 8) onProgress(script.at, 1)
     }
     if (other === undefined) await rest(stage)
     else if (script.difference === null) await playOn(stage, playing.replayed, other)
