@@ -71,10 +71,11 @@ function asReported(order: readonly Entry[], at: number): Plan['moves'] {
   const moves: Plan['moves'][number][] = []
   let now = order
   for (const [index, task] of tasks.entries()) {
-    const from = beginOf(now, seenAt(now, at, task))
+    const seen = seenAt(now, at, task)
+    const from = beginOf(now, seen)
     const to = Math.min(...tasks.slice(index + 1).map((other) => beginOf(now, seenAt(now, at, other))))
     if (to > from || !mayPass(now, from, to)) continue
-    const move = [from, to, togetherAt(now, from)] as const
+    const move = [from, to, seen - from + 1] as const
     moves.push(move)
     now = inOrder(now, { moves: [move] })
   }
@@ -169,19 +170,6 @@ function blockAt(order: readonly Entry[], from: number): number {
   let end = from + 1
   while (end < order.length && !isBegin(order, end)) end += 1
   return end - from
-}
-
-/** How many entries a job recorded with this one, before it decided to end. */
-function togetherAt(order: readonly Entry[], from: number): number {
-  const first = order[from]
-  const end = order.findIndex(
-    (one, at) => at > from && (one.epoch !== first?.epoch || one.job !== first.job || isEnd(one)),
-  )
-  return Math.max(1, (end < 0 ? order.length : end) - from)
-}
-
-function isEnd({ type, kind, place, job }: Entry): boolean {
-  return kind === 'agent' && type !== 'start' && place.call === job
 }
 
 /** Whether an entry may have been recorded before those from `to` on: what a job records by itself, after all that it recorded before. */

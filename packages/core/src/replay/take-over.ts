@@ -36,7 +36,7 @@ export async function takeOver(stage: ReplayStage, place: Place): Promise<boolea
   if (claimed === null) return false
   const { parts } = stage
   stage.lives.set(row.id, stage.life.number)
-  parts.worker.run(claimed, await parts.warm.latest(place.database, place.conversation))
+  parts.worker.run(claimed, await parts.warm.get(place.database, place.conversation))
   return true
 }
 
