@@ -110,14 +110,14 @@ function outcomesTogether(order: readonly Entry[], at: number): readonly number[
   return found
 }
 
-/** The next entry of each other job: what it had recorded shows in what all of them do, although it is stored later. */
+/** The next entry of each job but the one whose turn it is: what it had recorded shows in what all of them do, although it is stored later. */
 function* firstsAhead(order: readonly Entry[], at: number): Generator<number, void, void> {
-  const seen = new Set([order[at]?.job])
-  for (let index = at + 1; index < order.length && seen.size <= nearby; index += 1) {
+  const seen = new Set<string>()
+  for (let index = at; index < order.length && seen.size <= nearby; index += 1) {
     const { job, epoch } = order[index] as Entry
     if (epoch === 0 || seen.has(job)) continue
     seen.add(job)
-    yield index
+    if (index > at) yield index
   }
 }
 
@@ -126,10 +126,18 @@ function isBegin(order: readonly Entry[], at: number): boolean {
   const [before, one] = [order[at - 1], order[at]]
   if (before?.job !== one?.job || before?.epoch !== one?.epoch) return true
   if (before === undefined || one === undefined || before.appendNo + 1 !== one.appendNo) return true
+  if (isEnd(before)) return false
   return (one.type === 'end' && one.kind === 'model') || (isClosing(one, one.job) && !isClosing(before, one.job))
 }
 
-/** The move of what a job recorded behind the last thing that was brought to it, to before that; null if this is not behind such a thing. */
+function isEnd({ type, kind, place, job }: Entry): boolean {
+  return kind === 'agent' && type !== 'start' && place.call === job
+}
+
+/**
+ * The move of what a job recorded behind the last thing that was brought to it, to before that, and before the end of the task that it reports; null if
+ * this is not behind such a thing.
+ */
 function beforeBrought(order: readonly Entry[], at: number): Plan['moves'][number] | null {
   const job = order[at]?.job
   const brought = order.findLastIndex((one, index) => index < at && one.job === job && one.epoch === 0)
@@ -137,9 +145,10 @@ function beforeBrought(order: readonly Entry[], at: number): Plan['moves'][numbe
   if (brought < 0 || from > at) return null
   let to = brought
   while (order[to - 1]?.epoch === 0 && order[to - 1]?.appendNo === (order[to]?.appendNo ?? 0) + 1) to -= 1
-  if (from === at) return [from, to, blockAt(order, from)]
-  const end = order.findIndex((one, index) => index === at || (index > from && one.job !== job))
-  return [from, to, end - from]
+  const message = order[brought]
+  if (message?.type === 'message' && message.body.tasks !== undefined) to = beginOf(order, to - 1)
+  const own = order.slice(from, at + blockAt(order, at)).findIndex((one) => one.job !== job)
+  return [from, to, own < 0 ? at + blockAt(order, at) - from : own]
 }
 
 /** Where the block begins that this entry stands in. */
@@ -158,11 +167,13 @@ function askedAt(order: readonly Entry[], at: number): number {
   return beginOf(order, last)
 }
 
-/** How many entries a job may have recorded with this one: none, those up to the end of a call, or the block. */
+/** How many entries a job may have recorded with this one: none, those up to the end of a call or to the start of another, or the block. */
 function countsAt(order: readonly Entry[], from: number): ReadonlySet<number> {
   const block = blockAt(order, from)
-  const end = order.slice(from, from + block).findIndex(({ kind, type }) => kind === 'agent' && type !== 'start')
-  return new Set([1, Math.max(1, end + 1), block])
+  const together = order.slice(from, from + block)
+  const end = together.findIndex(({ kind, type }) => kind === 'agent' && type !== 'start')
+  const next = together.findIndex(({ kind, type }, index) => index > 0 && kind === 'agent' && type === 'start')
+  return new Set([1, Math.max(1, end + 1), Math.max(1, next), block])
 }
 
 /** How many entries a job recorded with this one in one go. */
