@@ -52,7 +52,8 @@ export function* otherPlans(plan: Plan, { order, at, stored }: Played): Generato
   const early = beforeBrought(order, at)
   if (early !== null) yield { ...plan, moves: [...moves, early] }
   const move = (by: Plan['moves'][number]): Plan => ({ ...plan, moves: [...moves, by] })
-  for (const from of new Set([at, beginOf(order, at), askedAt(order, at)])) yield* [...earlier(order, from)].map(move)
+  for (const from of new Set([at, beginOf(order, at), askedAt(order, at), runOf(order, at)]))
+    yield* [...earlier(order, from)].map(move)
   for (const from of firstsAhead(order, at))
     for (let to = at; to >= at - close && mayPass(order, from, to); to -= 1)
       for (const count of countsAt(order, from)) yield move([from, to, count])
@@ -75,7 +76,10 @@ function asReported(order: readonly Entry[], at: number): Plan['moves'] {
     const from = beginOf(now, seen)
     const to = Math.min(...tasks.slice(index + 1).map((other) => beginOf(now, seenAt(now, at, other))))
     if (to > from || !mayPass(now, from, to)) continue
-    const move = [from, to, seen - from + 1] as const
+    // A job that closes records all that it closes at once.
+    let end = seen + 1
+    while (end < from + blockAt(now, from) && isClosing(now[end] as Entry, (now[end] as Entry).job)) end += 1
+    const move = [from, to, end - from] as const
     moves.push(move)
     now = inOrder(now, { moves: [move] })
   }
@@ -167,13 +171,13 @@ function askedAt(order: readonly Entry[], at: number): number {
   return beginOf(order, last)
 }
 
-/** How many entries a job may have recorded with this one: none, those up to the end of a call or to the start of another, or the block. */
+/** How many entries a job may have recorded with this one: none, those up to the end of a call or to the start of another, the block, and all before it decided to end. */
 function countsAt(order: readonly Entry[], from: number): ReadonlySet<number> {
   const block = blockAt(order, from)
   const together = order.slice(from, from + block)
   const end = together.findIndex(({ kind, type }) => kind === 'agent' && type !== 'start')
   const next = together.findIndex(({ kind, type }, index) => index > 0 && kind === 'agent' && type === 'start')
-  return new Set([1, Math.max(1, end + 1), Math.max(1, next), block])
+  return new Set([1, Math.max(1, end + 1), Math.max(1, next), block, togetherAt(order, from)])
 }
 
 /** How many entries a job recorded with this one in one go. */
@@ -181,6 +185,22 @@ function blockAt(order: readonly Entry[], from: number): number {
   let end = from + 1
   while (end < order.length && !isBegin(order, end)) end += 1
   return end - from
+}
+
+/** How many entries a job recorded with this one and behind it, before it decided to end, if nothing stands between those. */
+function togetherAt(order: readonly Entry[], from: number): number {
+  const first = order[from]
+  const end = order.findIndex(
+    (one, at) => at > from && (one.epoch !== first?.epoch || one.job !== first.job || isEnd(one)),
+  )
+  return Math.max(1, (end < 0 ? order.length : end) - from)
+}
+
+/** Where those entries of its job begin that nothing stands between up to this one. */
+function runOf(order: readonly Entry[], at: number): number {
+  let begin = at
+  while (order[begin - 1]?.job === order[at]?.job && order[begin - 1]?.epoch === order[at]?.epoch) begin -= 1
+  return begin
 }
 
 /** Whether an entry may have been recorded before those from `to` on: what a job records by itself, after all that it recorded before. */

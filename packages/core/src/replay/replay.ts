@@ -49,7 +49,7 @@ export async function replay(source: ReplaySource, options: ReplayOptions = {}):
   return play(source, options)
 }
 
-/** How often a log is played before its difference is reported. */
+/** How many plans are tried where a log cannot be followed, before that difference is reported. */
 const mostPlays = 200
 
 interface Played {
@@ -93,12 +93,14 @@ interface PlayOptions extends ReplayOptions {
 /** Plays under the usual plan, and as long as the log cannot be followed, under another one. */
 async function play(source: ReplaySource, options: PlayOptions): Promise<ReplayReport> {
   let best = await playOnce(source, usualPlan, options)
-  for (let attempt = 2; attempt <= mostPlays && best.report.difference !== null; attempt += 1) {
+  for (let [attempt, last] = [2, 1]; attempt - last <= mostPlays && best.report.difference !== null; attempt += 1) {
     const next = best.others.next()
     if (next.done === true) break
     const onProgress = (entries: number) => options.onProgress?.(entries, attempt)
     const other = await playOnce(source, next.value, { ...options, onProgress })
-    if (other.report.difference === null || other.reached > best.reached) best = other
+    if (other.report.difference !== null && other.reached <= best.reached) continue
+    best = other
+    last = attempt
   }
   return best.report
 }

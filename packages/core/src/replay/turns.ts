@@ -1,7 +1,7 @@
 /** Decides when a job of a replay may go on: no earlier and no later than the log says it did. */
 import type { Problem } from '@witan/protocol'
 import type { Entry, ErrorBody } from '@witan/protocol/entries'
-import { liveJob, type Slot } from '../conversation/state.ts'
+import { liveJob } from '../conversation/state.ts'
 import { spend } from '../budget/budget.ts'
 import type { PacedJob } from '../job/environment.ts'
 import type { Job } from '../job/job.ts'
@@ -202,17 +202,23 @@ function startsNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
   const begun: Begun = { thinking: 0, offering: 0, lost: 0 }
   return all.every((work) => {
     if (work.kind === 'think') return asksRight(turns, work, { job, begun })
-    return work.kind !== 'act' || isAllowed(work.slot, job as Job, begun)
+    return work.kind !== 'act' || isAllowed(turns, work, { job, begun })
   })
 }
 
-/** Whether the budget allows the model calls of a tool now, if it makes any. While the tool runs, it counts them. */
-function isAllowed({ owner, name }: Slot, job: Job, begun: Begun): boolean {
-  const tool = toolsOf(owner, job).toolset.get(name)
+/** Whether the budget allows the model calls of a tool now, if it makes any and is not cut off. While the tool runs, it counts them. */
+function isAllowed(
+  { script }: Turns,
+  { id, slot: { owner, name } }: Work & { readonly kind: 'act' },
+  { job, begun }: { readonly job: PacedJob; readonly begun: Begun },
+): boolean {
+  const tool = toolsOf(owner, job as Job).toolset.get(name)
   const calls = tool === undefined || tool.immediate ? 0 : (tool.modelCalls ?? 0)
   if (calls === 0) return true
   begun.thinking += calls
-  const now = circumstances(job)
+  const end = nextOfItsOwn(script, id, job.identity.epoch)
+  if (end === null || isClosing(end, end.job)) return true
+  const now = circumstances(job as Job)
   return spend(job.run, owner, { ...now, thinking: now.thinking + begun.thinking }).kind !== 'refused'
 }
 
