@@ -3,6 +3,7 @@
  * before they were stored.
  */
 import type { Entry } from '@witan/protocol/entries'
+import { beginOf, blockAt, countsAt, earliestOf, isBegin, stretchOf } from './blocks.ts'
 import { isClosing } from './lookahead.ts'
 
 /** One set of assumptions. */
@@ -30,6 +31,9 @@ const nearby = 8
 /** The same for what happened at nearly the same time. */
 const close = 4
 
+/** How many tasks of one report are looked at. */
+const mostReported = 64
+
 /** A replay that stopped at `at`. */
 interface Played {
   readonly order: readonly Entry[]
@@ -52,14 +56,11 @@ export function* otherPlans(plan: Plan, { order, at, stored }: Played): Generato
   const early = beforeBrought(order, at)
   if (early !== null) yield { ...plan, moves: [...moves, early] }
   const move = (by: Plan['moves'][number]): Plan => ({ ...plan, moves: [...moves, by] })
-  for (const from of new Set([at, beginOf(order, at), askedAt(order, at), runOf(order, at)]))
-    yield* [...earlier(order, from)].map(move)
-  for (const from of firstsAhead(order, at))
-    for (let to = at; to >= at - close && mayPass(order, from, to); to -= 1)
-      for (const count of countsAt(order, from)) yield move([from, to, count])
-  for (const one of before.slice(0, 2))
-    for (let until = one + 1; until <= Math.min(at, one + close); until += 1)
-      yield { ...plan, holds: new Map(holds).set(one, until) }
+  for (const one of earlier(order, stretchOf(order, at))) yield move(one)
+  for (const from of firstsAhead(order, at)) {
+    const earliest = Math.max(at - close, earliestOf(order, from))
+    for (let to = at; to >= earliest; to -= 1) for (const count of countsAt(order, from)) yield move([from, to, count])
+  }
 }
 
 /**
@@ -68,14 +69,14 @@ export function* otherPlans(plan: Plan, { order, at, stored }: Played): Generato
  */
 function asReported(order: readonly Entry[], at: number): Plan['moves'] {
   const report = order[at]
-  const tasks = report?.type === 'message' ? (report.body.tasks ?? []) : []
+  const tasks = report?.type === 'message' ? (report.body.tasks ?? []).slice(0, mostReported) : []
   const moves: Plan['moves'][number][] = []
   let now = order
-  for (const [index, task] of tasks.entries()) {
-    const seen = seenAt(now, at, task)
+  for (const index of tasks.keys()) {
+    const [seen = -1, ...others] = seenAt(now, at, tasks.slice(index))
     const from = beginOf(now, seen)
-    const to = Math.min(...tasks.slice(index + 1).map((other) => beginOf(now, seenAt(now, at, other))))
-    if (to > from || !mayPass(now, from, to)) continue
+    const to = Math.min(...others.map((other) => beginOf(now, other)))
+    if (to >= from || to < earliestOf(now, from)) continue
     // A job that closes records all that it closes at once.
     let end = seen + 1
     while (end < from + blockAt(now, from) && isClosing(now[end] as Entry, (now[end] as Entry).job)) end += 1
@@ -86,16 +87,22 @@ function asReported(order: readonly Entry[], at: number): Plan['moves'] {
   return moves
 }
 
-/** Where the end of a task was seen that is reported behind it. */
-function seenAt(order: readonly Entry[], at: number, task: string): number {
-  const told = order.findLast(({ type, body }, index) => index < at && type === 'message' && body.tasks?.includes(task))
-  const over = told?.place.call ?? task
-  return order.findIndex(({ kind, type, place }) => kind === 'agent' && type !== 'start' && place.call === over)
+/** Where the ends of tasks were seen that are reported behind it. */
+function seenAt(order: readonly Entry[], at: number, tasks: readonly string[]): readonly number[] {
+  const seenBy = new Map(tasks.map((task) => [task, task]))
+  const ends = new Map<string, number>()
+  for (const [index, { type, kind, place, body }] of order.entries()) {
+    if (index < at && type === 'message')
+      for (const task of body.tasks ?? []) if (seenBy.has(task)) seenBy.set(task, place.call)
+    if (kind === 'agent' && type !== 'start' && !ends.has(place.call)) ends.set(place.call, index)
+  }
+  return [...seenBy.values()].map((call) => ends.get(call) ?? -1)
 }
 
-/** The moves of what was recorded with an entry to before one of the last blocks of other jobs. */
+/** The moves of what was recorded with an entry to before one of the last blocks before it. */
 function* earlier(order: readonly Entry[], from: number): Generator<Plan['moves'][number], void, void> {
-  for (let [to, left] = [from - 1, nearby]; left > 0 && mayPass(order, from, to); to -= 1) {
+  const earliest = earliestOf(order, from)
+  for (let [to, left] = [from - 1, nearby]; left > 0 && to >= earliest; to -= 1) {
     if (!isBegin(order, to)) continue
     left -= 1
     for (const count of countsAt(order, from)) yield [from, to, count]
@@ -125,19 +132,6 @@ function* firstsAhead(order: readonly Entry[], at: number): Generator<number, vo
   }
 }
 
-/** Whether a block begins here: behind another job's entry or a refused end, with a model's reply, or where a job begins to close. */
-function isBegin(order: readonly Entry[], at: number): boolean {
-  const [before, one] = [order[at - 1], order[at]]
-  if (before?.job !== one?.job || before?.epoch !== one?.epoch) return true
-  if (before === undefined || one === undefined || before.appendNo + 1 !== one.appendNo) return true
-  if (isEnd(before)) return false
-  return (one.type === 'end' && one.kind === 'model') || (isClosing(one, one.job) && !isClosing(before, one.job))
-}
-
-function isEnd({ type, kind, place, job }: Entry): boolean {
-  return kind === 'agent' && type !== 'start' && place.call === job
-}
-
 /**
  * The move of what a job recorded behind the last thing that was brought to it, to before that, and before the end of the task that it reports; null if
  * this is not behind such a thing.
@@ -153,59 +147,4 @@ function beforeBrought(order: readonly Entry[], at: number): Plan['moves'][numbe
   if (message?.type === 'message' && message.body.tasks !== undefined) to = beginOf(order, to - 1)
   const own = order.slice(from, at + blockAt(order, at)).findIndex((one) => one.job !== job)
   return [from, to, own < 0 ? at + blockAt(order, at) - from : own]
-}
-
-/** Where the block begins that this entry stands in. */
-function beginOf(order: readonly Entry[], at: number): number {
-  let begin = at
-  while (begin > 0 && !isBegin(order, begin)) begin -= 1
-  return begin
-}
-
-/** Where the notices begin that were recorded when the model of this reply was asked; this entry itself if there are none. */
-function askedAt(order: readonly Entry[], at: number): number {
-  const reply = order[at]
-  const isReply = reply?.type === 'end' && reply.kind === 'model'
-  const last = isReply ? order.findLastIndex((one, index) => index < at && one.job === reply.job) : -1
-  if (order[last]?.type !== 'notice' || order[last].place.call !== reply?.place.call) return at
-  return beginOf(order, last)
-}
-
-/** How many entries a job may have recorded with this one: none, those up to the end of a call or to the start of another, the block, and all before it decided to end. */
-function countsAt(order: readonly Entry[], from: number): ReadonlySet<number> {
-  const block = blockAt(order, from)
-  const together = order.slice(from, from + block)
-  const end = together.findIndex(({ kind, type }) => kind === 'agent' && type !== 'start')
-  const next = together.findIndex(({ kind, type }, index) => index > 0 && kind === 'agent' && type === 'start')
-  return new Set([1, Math.max(1, end + 1), Math.max(1, next), block, togetherAt(order, from)])
-}
-
-/** How many entries a job recorded with this one in one go. */
-function blockAt(order: readonly Entry[], from: number): number {
-  let end = from + 1
-  while (end < order.length && !isBegin(order, end)) end += 1
-  return end - from
-}
-
-/** How many entries a job recorded with this one and behind it, before it decided to end, if nothing stands between those. */
-function togetherAt(order: readonly Entry[], from: number): number {
-  const first = order[from]
-  const end = order.findIndex(
-    (one, at) => at > from && (one.epoch !== first?.epoch || one.job !== first.job || isEnd(one)),
-  )
-  return Math.max(1, (end < 0 ? order.length : end) - from)
-}
-
-/** Where those entries of its job begin that nothing stands between up to this one. */
-function runOf(order: readonly Entry[], at: number): number {
-  let begin = at
-  while (order[begin - 1]?.job === order[at]?.job && order[begin - 1]?.epoch === order[at]?.epoch) begin -= 1
-  return begin
-}
-
-/** Whether an entry may have been recorded before those from `to` on: what a job records by itself, after all that it recorded before. */
-function mayPass(order: readonly Entry[], from: number, to: number): boolean {
-  const one = order[from]
-  if (one === undefined || to < 0 || one.epoch === 0) return false
-  return order.slice(to, from).every(({ job, epoch }) => job !== one.job || epoch === 0)
 }
