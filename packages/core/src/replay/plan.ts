@@ -56,7 +56,8 @@ export function* otherPlans(plan: Plan, { order, at, stored }: Played): Generato
   const early = beforeBrought(order, at)
   if (early !== null) yield { ...plan, moves: [...moves, early] }
   const move = (by: Plan['moves'][number]): Plan => ({ ...plan, moves: [...moves, by] })
-  for (const one of earlier(order, stretchOf(order, at))) yield move(one)
+  for (const from of new Set([stretchOf(order, at), askedAt(order, at)]))
+    for (const one of earlier(order, from)) yield move(one)
   for (const from of firstsAhead(order, at)) {
     const earliest = Math.max(at - close, earliestOf(order, from))
     for (let to = at; to >= earliest; to -= 1) for (const count of countsAt(order, from)) yield move([from, to, count])
@@ -107,6 +108,15 @@ function* earlier(order: readonly Entry[], from: number): Generator<Plan['moves'
     left -= 1
     for (const count of countsAt(order, from)) yield [from, to, count]
   }
+}
+
+/** Where the notices begin that were recorded when the model of this reply was asked; this entry itself if there are none. */
+function askedAt(order: readonly Entry[], at: number): number {
+  const reply = order[at]
+  const isReply = reply?.type === 'end' && reply.kind === 'model'
+  const last = isReply ? order.findLastIndex((one, index) => index < at && one.job === reply.job) : -1
+  if (order[last]?.type !== 'notice' || order[last].place.call !== reply?.place.call) return at
+  return beginOf(order, last)
 }
 
 /** The positions between the last outcomes of models and tools that a job recorded before this entry, if nothing stands between those. */

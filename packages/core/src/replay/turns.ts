@@ -217,7 +217,7 @@ function isAllowed(
   if (calls === 0) return true
   begun.thinking += calls
   const end = nextOfItsOwn(script, id, job.identity.epoch)
-  if (end === null || isClosing(end, end.job)) return true
+  if (end !== null && isClosing(end, end.job)) return true
   const now = circumstances(job as Job)
   return spend(job.run, owner, { ...now, thinking: now.thinking + begun.thinking }).kind !== 'refused'
 }
