@@ -1,4 +1,4 @@
-/** Blocks and stretches of a log. A block is what a job recorded in one go, as far as the log shows it; a stretch is entries of a job that nothing stands between. */
+/** Blocks and stretches of a log. A block is what a job recorded in one go, as far as the log shows; a stretch is entries of one job in a row. */
 import type { Entry } from '@witan/protocol/entries'
 import { isClosing } from './lookahead.ts'
 

@@ -64,10 +64,7 @@ export function* otherPlans(plan: Plan, { order, at, stored }: Played): Generato
   }
 }
 
-/**
- * A report names tasks in the order in which their ends were seen, or that of the call that had been told of them: the moves that bring those ends
- * into this order.
- */
+/** A report names its tasks in the order in which their ends were seen. The moves that bring those ends into that order. */
 function asReported(order: readonly Entry[], at: number): Plan['moves'] {
   const report = order[at]
   const tasks = report?.type === 'message' ? (report.body.tasks ?? []).slice(0, mostReported) : []
@@ -88,7 +85,7 @@ function asReported(order: readonly Entry[], at: number): Plan['moves'] {
   return moves
 }
 
-/** Where the ends of tasks were seen that are reported behind it. */
+/** Where the end of each task counts as seen for the report at `at`: where the task ends, or the call that had been told of it. */
 function seenAt(order: readonly Entry[], at: number, tasks: readonly string[]): readonly number[] {
   const seenBy = new Map(tasks.map((task) => [task, task]))
   const ends = new Map<string, number>()
@@ -100,7 +97,7 @@ function seenAt(order: readonly Entry[], at: number, tasks: readonly string[]): 
   return [...seenBy.values()].map((call) => ends.get(call) ?? -1)
 }
 
-/** The moves of what was recorded with an entry to before one of the last blocks before it. */
+/** The moves of an entry, with what was recorded in one go with it, to before one of the last blocks. */
 function* earlier(order: readonly Entry[], from: number): Generator<Plan['moves'][number], void, void> {
   const earliest = earliestOf(order, from)
   for (let [to, left] = [from - 1, nearby]; left > 0 && to >= earliest; to -= 1) {
@@ -110,7 +107,7 @@ function* earlier(order: readonly Entry[], from: number): Generator<Plan['moves'
   }
 }
 
-/** Where the notices begin that were recorded when the model of this reply was asked; this entry itself if there are none. */
+/** Where the notices begin that a model call recorded before this reply came; this entry itself if there are none. */
 function askedAt(order: readonly Entry[], at: number): number {
   const reply = order[at]
   const isReply = reply?.type === 'end' && reply.kind === 'model'
@@ -131,7 +128,7 @@ function outcomesTogether(order: readonly Entry[], at: number): readonly number[
   return found
 }
 
-/** The next entry of each job but the one whose turn it is: what it had recorded shows in what all of them do, although it is stored later. */
+/** The next entries of other jobs. A job may have recorded one long before it is stored; only what others do shows that. */
 function* firstsAhead(order: readonly Entry[], at: number): Generator<number, void, void> {
   const seen = new Set<string>()
   for (let index = at; index < order.length && seen.size <= nearby; index += 1) {
@@ -143,8 +140,8 @@ function* firstsAhead(order: readonly Entry[], at: number): Generator<number, vo
 }
 
 /**
- * The move of what a job recorded behind the last thing that was brought to it, to before that, and before the end of the task that it reports; null if
- * this is not behind such a thing.
+ * A job may have recorded its last entries before it saw what was brought to it: the move of those entries to before that. If it was the report of a
+ * task, the end of the task moves behind them too, since both are one append. Null if nothing was brought.
  */
 function beforeBrought(order: readonly Entry[], at: number): Plan['moves'][number] | null {
   const job = order[at]?.job

@@ -263,8 +263,8 @@ function isQuiet(script: Script, work: Work, job: PacedJob): boolean {
 }
 
 /**
- * The next entry of a call, if the owner in this epoch records it; else null. A notice that the next owner records, this one may have recorded first:
- * it was lost with it. That is not so of a lost request, which the next owner notes of this one.
+ * The next entry that the owner in this epoch records of a call; null if there is none. A notice that the next owner records counts: this one had
+ * recorded it too, and it was lost. `USAGE_INCOMPLETE` does not: the next owner says it of this one.
  */
 function nextOfItsOwn(script: Script, call: string, epoch: number): Entry | null {
   for (const entry of aheadOfCall(script, call)) {

@@ -60,8 +60,8 @@ interface Failure {
 }
 
 /**
- * Calls the model. In the moment in which it is over, its reply or its failure is recorded, and it counts as that, and as work no longer: a decision
- * in between would count it twice, or not at all. A refusal of a request beyond the context is returned instead. An aborted call is no failure,
+ * Calls the model and records its reply or its failure, in the same moment in which the call no longer counts as under way: a decision in between
+ * would count it twice, or not at all. Returns a refusal of a request beyond the context, unrecorded; else null. An aborted call is no failure,
  * unless its time was over.
  */
 async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Failure | null> {

@@ -37,7 +37,7 @@ export function changedJob<Job extends JobState>(
   }
   if (change.kind === 'progress') return { ...job, attempts: 1 }
   const { owner, leaseMs } = change
-  // Lost by a worker before it was given back: it begins by a claim, in its turn, which counts its attempts.
+  // Its worker was lost before it was given back. Only a claim begins it, which waits for its turn and counts the attempt.
   const wasLost = job.status !== 'waiting' && job.attempts > 0
   if (job.owner !== null || owner === null || wasLost) return { ...job, wake: true }
   return { ...owned(job, { owner, leaseUntil: now + leaseMs, now }), attempts: 1 }
