@@ -14,10 +14,12 @@ export interface Plan {
   readonly pauses: ReadonlySet<number>
   /** Entries that were recorded earlier than they were stored: `count` of them, stored from index `from` on, were recorded from index `to` on. */
   readonly moves: readonly (readonly [from: number, to: number, count: number])[]
+  /** Whether the last assumption is read from the log: it holds although the log may not be followed further by it alone. */
+  readonly isRead: boolean
 }
 
 /** The first plan: no report is held, each outcome came alone, and entries were recorded in the order of the log. */
-export const usualPlan: Plan = { holds: new Map(), pauses: new Set(), moves: [] }
+export const usualPlan: Plan = { holds: new Map(), pauses: new Set(), moves: [], isRead: false }
 
 /** The entries in the order in which they were recorded. */
 export function inOrder(entries: readonly Entry[], { moves }: Pick<Plan, 'moves'>): readonly Entry[] {
@@ -45,10 +47,11 @@ interface Played {
  * The plans with one assumption more, near the entry at which a replay stopped: the report of an append before it came later, the outcomes before
  * it came at once, or it or an entry behind it was recorded before others that are stored first. The likely ones come first.
  */
-export function* otherPlans(plan: Plan, { order, at, stored }: Played): Generator<Plan, void, void> {
+export function* otherPlans(last: Plan, { order, at, stored }: Played): Generator<Plan, void, void> {
+  const plan: Plan = { ...last, isRead: false }
   const { holds, moves, pauses } = plan
   const reported = asReported(order, at)
-  if (reported.length > 0) yield { ...plan, moves: [...moves, ...reported] }
+  if (reported.length > 0) yield { ...plan, moves: [...moves, ...reported], isRead: true }
   const before = stored.filter((position) => position <= at).slice(-nearby)
   for (const one of before.reverse()) yield { ...plan, holds: new Map(holds).set(one, at + 1) }
   const together = outcomesTogether(order, at)
@@ -73,7 +76,8 @@ function asReported(order: readonly Entry[], at: number): Plan['moves'] {
   for (const index of tasks.keys()) {
     const [seen = -1, ...others] = seenAt(now, at, tasks.slice(index))
     const from = beginOf(now, seen)
-    const to = Math.min(...others.map((other) => beginOf(now, other)))
+    // None is seen later than the end that the report comes with.
+    const to = Math.min(...[...others, at - 1].map((other) => beginOf(now, other)))
     if (to >= from || to < earliestOf(now, from)) continue
     // A job that closes records all that it closes at once.
     let end = seen + 1

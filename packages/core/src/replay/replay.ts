@@ -93,14 +93,19 @@ interface PlayOptions extends ReplayOptions {
 /** Plays under the usual plan, and as long as the log cannot be followed, under another one. */
 async function play(source: ReplaySource, options: PlayOptions): Promise<ReplayReport> {
   let best = await playOnce(source, usualPlan, options)
+  // What the log shows holds, so a play with it is gone on from if nothing else gets further.
+  let read: Played | null = null
   for (let [attempt, last] = [2, 1]; attempt - last <= mostPlays && best.report.difference !== null; attempt += 1) {
-    const next = best.others.next()
+    let next = best.others.next()
+    if (next.done === true) next = read?.others.next() ?? next
     if (next.done === true) break
     const onProgress = (entries: number) => options.onProgress?.(entries, attempt)
     const other = await playOnce(source, next.value, { ...options, onProgress })
-    if (other.report.difference !== null && other.reached <= best.reached) continue
-    best = other
-    last = attempt
+    if (other.report.difference === null || other.reached > best.reached) {
+      best = other
+      last = attempt
+      read = null
+    } else if (next.value.isRead) read = other
   }
   return best.report
 }
