@@ -115,9 +115,9 @@ function* earlier(order: readonly Entry[], from: number): Generator<Plan['moves'
 function askedAt(order: readonly Entry[], at: number): number {
   const reply = order[at]
   const isReply = reply?.type === 'end' && reply.kind === 'model'
-  const last = isReply ? order.findLastIndex((one, index) => index < at && one.job === reply.job) : -1
-  if (order[last]?.type !== 'notice' || order[last].place.call !== reply?.place.call) return at
-  return beginOf(order, last)
+  const isOfCall = ({ place, epoch }: Entry) => epoch !== 0 && place.call === reply?.place.call
+  const last = isReply ? order.findLastIndex((one, index) => index < at && isOfCall(one)) : -1
+  return order[last]?.type === 'notice' ? beginOf(order, last) : at
 }
 
 /** The positions between the last outcomes of models and tools that a job recorded before this entry, if nothing stands between those. */
