@@ -89,7 +89,7 @@ function asReported(order: readonly Entry[], at: number): Plan['moves'] {
   return moves
 }
 
-/** Where the end of each task counts as seen for the report at `at`: where the task ends, or the call that had been told of it. */
+/** For each task, the index at which its end was seen: its own end, or the end of the call that had been told of it. -1 if there is none. */
 function seenAt(order: readonly Entry[], at: number, tasks: readonly string[]): readonly number[] {
   const seenBy = new Map(tasks.map((task) => [task, task]))
   const ends = new Map<string, number>()
@@ -120,7 +120,7 @@ function askedAt(order: readonly Entry[], at: number): number {
   return order[last]?.type === 'notice' ? beginOf(order, last) : at
 }
 
-/** The positions between the last outcomes of models and tools that a job recorded before this entry, if nothing stands between those. */
+/** The positions between outcomes of models and tools that a job recorded one right after the other, just before this entry. */
 function outcomesTogether(order: readonly Entry[], at: number): readonly number[] {
   const job = order[at]?.job
   const isOutcome = (one: Entry | undefined) =>
@@ -144,8 +144,8 @@ function* firstsAhead(order: readonly Entry[], at: number): Generator<number, vo
 }
 
 /**
- * A job may have recorded its last entries before it saw what was brought to it: the move of those entries to before that. If it was the report of a
- * task, the end of the task moves behind them too, since both are one append. Null if nothing was brought.
+ * A job may have recorded its last entries before it saw the last thing that was brought to it. The move puts them before that thing; if it is the
+ * report of a task, before the end of the task too, because both are one append. Null if nothing was brought.
  */
 function beforeBrought(order: readonly Entry[], at: number): Plan['moves'][number] | null {
   const job = order[at]?.job

@@ -37,7 +37,7 @@ export interface ReplayReport {
 
 /** How a replay is watched. */
 export interface ReplayOptions {
-  /** Called now and then with the number of entries that are there again, and the number of the attempt, from 1. */
+  /** Called now and then: with the number of entries that are there again, and with the number of the attempt, counted from 1. */
   readonly onProgress?: (entries: number, attempt: number) => void
 }
 
@@ -54,7 +54,7 @@ const mostPlays = 200
 
 interface Played {
   readonly report: ReplayReport
-  /** The number of entries before the first one, in the order of the log, that is not there again. */
+  /** How many entries from the beginning of the log on are there again, without a gap. */
   readonly reached: number
   /** The plans with one assumption more, the likely ones first. */
   readonly others: Iterator<Plan, void, void>
@@ -90,10 +90,10 @@ interface PlayOptions extends ReplayOptions {
   readonly other?: OtherModel
 }
 
-/** Plays under the usual plan, and as long as the log cannot be followed, under another one. */
+/** Plays the log under the usual plan. If that stops at a difference, tries other plans. */
 async function play(source: ReplaySource, options: PlayOptions): Promise<ReplayReport> {
   let best = await playOnce(source, usualPlan, options)
-  // What the log shows holds, so a play with it is gone on from if nothing else gets further.
+  // The last play whose assumption was read from the log. If no other plan gets further, the search goes on from it.
   let read: Played | null = null
   for (let [attempt, last] = [2, 1]; attempt - last <= mostPlays && best.report.difference !== null; attempt += 1) {
     let next = best.others.next()
