@@ -7,6 +7,6 @@ export function channelOf(database: string, conversation: string): string {
 
 /** The conversation with this name. */
 export function placeOf(channel: string): { readonly database: string; readonly conversation: string } {
-  const [database = '', conversation = ''] = channel.split('\n')
-  return { database, conversation }
+  const end = channel.indexOf('\n')
+  return { database: channel.slice(0, end), conversation: channel.slice(end + 1) }
 }

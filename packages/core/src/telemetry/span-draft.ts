@@ -1,7 +1,6 @@
 /** The spans of one trace while their log is read. */
 import type { CallPlace, Writable } from '@witan/protocol/entries'
-import { traceIdOf } from '../identity/trace.ts'
-import { callSpanIdOf, spanIdOf } from './ids.ts'
+import { spanIdOf, traceIdOf } from '../identity/trace.ts'
 import { add, type AttributeList, type Span, type SpanEvent, type SpanLink } from './span.ts'
 import type { SpanLabel } from './span-label.ts'
 
@@ -25,7 +24,7 @@ export class Drafts {
   call(place: CallPlace, { label, at, parent }: { label: SpanLabel; at: number; parent: Draft | undefined }): Draft {
     const traceId = traceIdOf(this.#database, place.run)
     const above = place.parentCall === null ? null : (parent?.spanId ?? spanIdOf(this.#database, place.parentCall))
-    const spanId = callSpanIdOf(this.#database, place)
+    const spanId = spanIdOf(this.#database, place.call)
     const span = draftOf(label, { traceId, spanId, parentSpanId: above, startedAt: at })
     add(span.attributes, 'witan.call.id', place.call)
     this.spans.push(span)

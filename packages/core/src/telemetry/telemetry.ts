@@ -6,8 +6,7 @@ import type { ConversationValues } from '../parameter/parameter.ts'
 import { Collector, type EndedJob, type SeenEntries } from './collector.ts'
 import { type ReadLog, Summaries } from './conversation-summary.ts'
 import type { Delivery } from './delivery.ts'
-import { traceIdOf } from '../identity/trace.ts'
-import { callSpanIdOf } from './ids.ts'
+import { spanIdOf, traceIdOf } from '../identity/trace.ts'
 import { chatty, conventional, type MessageForm } from './message-form.ts'
 import { mostInParcel } from './parcel-queue.ts'
 import { createProjection } from './projection.ts'
@@ -105,8 +104,8 @@ export function createTelemetry(context: TelemetryContext): Telemetry {
   })
   return {
     stored: (channel, entries) => collector.take(channel, entries),
-    traceparent: (database, place) =>
-      traceparentOf({ traceId: traceIdOf(database, place.run), spanId: callSpanIdOf(database, place) }),
+    traceparent: (database, { run, call }) =>
+      traceparentOf({ traceId: traceIdOf(database, run), spanId: spanIdOf(database, call) }),
     counts() {
       const all = exporters.map(({ delivery }) => delivery.counts())
       const sum = (key: 'queued' | 'dropped') => all.reduce((total, one) => total + one[key], 0)

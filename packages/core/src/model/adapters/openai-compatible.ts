@@ -66,7 +66,7 @@ interface Connection {
   readonly id: string
   readonly url: string
   readonly model: string
-  readonly headers: Headers
+  readonly headers: Readonly<Record<string, string>>
   readonly called: Called
   readonly limits: CallLimits
   readonly fetch: typeof fetch
@@ -122,7 +122,8 @@ function checkedSettings({ maxOutputTokens, providerOptions }: ModelSettings): M
   )
 }
 
-function requestHeaders(given: Readonly<Record<string, string>>, apiKey: string): Headers {
+/** The headers of every request, each name once and in lower case. */
+function requestHeaders(given: Readonly<Record<string, string>>, apiKey: string): Readonly<Record<string, string>> {
   const headers = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream, application/json' })
   const all = apiKey === '' ? given : { authorization: `Bearer ${apiKey}`, ...given }
   for (const [name, value] of Object.entries(all)) {
@@ -137,13 +138,7 @@ function requestHeaders(given: Readonly<Record<string, string>>, apiKey: string)
       })
     }
   }
-  return headers
-}
-
-function withHeader(headers: Headers, traceparent: string): Headers {
-  const all = new Headers(headers)
-  all.set('traceparent', traceparent)
-  return all
+  return Object.fromEntries(headers)
 }
 
 async function* converse(
@@ -216,7 +211,7 @@ async function send(
   { signal, reasoning, traceparent }: ModelCallOptions,
 ): Promise<ReplyReader> {
   const { called, url } = connection
-  const headers = traceparent === undefined ? connection.headers : withHeader(connection.headers, traceparent)
+  const headers = traceparent === undefined ? connection.headers : { ...connection.headers, traceparent }
   const watch = watchCall(signal, connection.limits)
   const body = requestBody(connection.model, request, connection)
   try {
