@@ -120,6 +120,19 @@ test('[D15] [C17] text in another encoding is saved without them too, keeps its 
   assert.deepEqual(Uint8Array.from(bytes), latin1('Straße;[hidden];ÿ'))
 })
 
+test('[T31] [D15] a draft that changes while it is saved is saved as it was', async () => {
+  const stage = stageOf(async ({ artifacts }) => {
+    const draft = { name: 'plan.md', mediaType: 'text/markdown', text: 'A plan.' }
+    const saving = artifacts.save(draft)
+    Object.assign(draft, { name: '../other', mediaType: 'no type', text: 'Another.' })
+    const saved = await saving
+    assert.deepEqual([saved.name, saved.mediaType], ['plan.md', 'text/markdown'])
+    assert.equal((await artifacts.read(saved.id)).text, 'A plan.')
+    return 'done'
+  })
+  assert.equal((await stage.ask('root', 'go')).text, 'done')
+})
+
 test('[T31] more than 16 MiB is not saved; the model reads the limit', async () => {
   const stage = stageOf(({ artifacts }) =>
     artifacts.save({ name: 'a', mediaType: 'application/zip', bytes: new Uint8Array(16_777_217) }),
@@ -134,6 +147,8 @@ test('[T31] a draft that is none is refused with words', async () => {
   const stage = stageOf(async ({ artifacts }) => {
     const good = { name: 'a', mediaType: 'text/plain' }
     for (const wrong of [
+      null,
+      'a plan',
       good,
       { ...good, text: 'a', bytes: new Uint8Array() },
       { ...good, text: 7 },

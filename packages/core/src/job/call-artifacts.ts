@@ -28,9 +28,8 @@ export function callArtifacts(call: SavingCall): CallArtifacts {
 async function save(call: SavingCall, draft: ArtifactDraft): Promise<Artifact> {
   const { slot, job } = call
   const { scrub } = slot.owner
-  const given = contentOf(draft)
-  const name = cleanName(draft, scrub)
-  const bytes = await scrubbedBytes(given, draft.mediaType, scrub)
+  const { name, mediaType, content } = checked(draft, scrub)
+  const bytes = await scrubbedBytes(content, mediaType, scrub)
   if (bytes.byteLength > artifactLimits.bytes) throw tooLarge(bytes.byteLength)
   const digest = await digestInParts(bytes)
   const {
@@ -38,7 +37,6 @@ async function save(call: SavingCall, draft: ArtifactDraft): Promise<Artifact> {
     id: conversation,
     artifacts: { made },
   } = job.log.state
-  const { mediaType } = draft
   const id = artifactId([database, conversation, (slot.place as CallPlace).call, name, mediaType, digest])
   const known = made.get(id)
   if (known !== undefined) return shown(call, known)
@@ -103,6 +101,15 @@ function artifactId(parts: readonly string[]): string {
   return `art_${(bits >> 6n).toString(32).padStart(26, '0')}`
 }
 
+/** What is saved, read once: the tool may change its draft while it is saved. Hidden values are scrubbed from the name. */
+function checked(draft: ArtifactDraft, scrub: Scrubber) {
+  if (typeof draft !== 'object' || draft === null)
+    throw invalid('give an object with `name`, `mediaType` and either `text` or `bytes`')
+  const { name, mediaType } = draft
+  const content = contentOf(draft)
+  return { name: cleanName({ name, mediaType }, scrub), mediaType, content }
+}
+
 function contentOf({ text, bytes }: ArtifactDraft): string | Uint8Array {
   if ((text === undefined) === (bytes === undefined)) throw invalid('give either `text` or `bytes`')
   if (text !== undefined && typeof text !== 'string') throw invalid('`text` must be a string')
@@ -114,7 +121,7 @@ function contentOf({ text, bytes }: ArtifactDraft): string | Uint8Array {
 }
 
 /** The name without hidden values. A media type that holds one is refused. */
-function cleanName({ name, mediaType }: ArtifactDraft, scrub: Scrubber): string {
+function cleanName({ name, mediaType }: Pick<ArtifactDraft, 'name' | 'mediaType'>, scrub: Scrubber): string {
   if (typeof name !== 'string' || typeof mediaType !== 'string') throw invalid('`name` and `mediaType` must be text')
   const clean = scrub === null ? { name, mediaType } : { name: scrub(name), mediaType: scrub(mediaType) }
   const problem = artifactProblem(clean)

@@ -84,23 +84,32 @@ export async function replayFrom(
   return { ...report, entries: after.length, tree: report.difference === null ? compareTrees(entries, after) : [] }
 }
 
-interface PlayOptions extends ReplayOptions {
+/** Where a play ends. */
+interface PlayOptions {
   /** The number of entries up to which the log is followed. */
   readonly upTo?: number
   readonly other?: OtherModel
 }
 
+/** One play, and who is told of its entries. */
+interface OnePlay extends PlayOptions {
+  onProgress(entries: number): void
+}
+
 /** Plays the log under the usual plan. If that stops at a difference, tries other plans. */
-async function play(source: ReplaySource, options: PlayOptions): Promise<ReplayReport> {
-  let best = await playOnce(source, usualPlan, options)
+async function play(source: ReplaySource, options: PlayOptions & ReplayOptions): Promise<ReplayReport> {
+  const watched = (attempt: number): OnePlay => ({
+    ...options,
+    onProgress: (entries) => options.onProgress?.(entries, attempt),
+  })
+  let best = await playOnce(source, usualPlan, watched(1))
   // The last play whose assumption was read from the log. If no other plan gets further, the search goes on from it.
   let read: Played | null = null
   for (let [attempt, last] = [2, 1]; attempt - last <= mostPlays && best.report.difference !== null; attempt += 1) {
     let next = best.others.next()
     if (next.done === true) next = read?.others.next() ?? next
     if (next.done === true) break
-    const onProgress = (entries: number) => options.onProgress?.(entries, attempt)
-    const other = await playOnce(source, next.value, { ...options, onProgress })
+    const other = await playOnce(source, next.value, watched(attempt))
     if (other.report.difference === null || other.reached > best.reached) {
       best = other
       last = attempt
@@ -110,8 +119,8 @@ async function play(source: ReplaySource, options: PlayOptions): Promise<ReplayR
   return best.report
 }
 
-async function playOnce(source: ReplaySource, plan: Plan, options: PlayOptions): Promise<Played> {
-  const { onProgress, upTo = source.whole.entries.length, other } = options
+async function playOnce(source: ReplaySource, plan: Plan, options: OnePlay): Promise<Played> {
+  const { upTo = source.whole.entries.length, other } = options
   const store = memoryStore({ now: () => source.whole.row.createdAt, maxRestingMs: Number.POSITIVE_INFINITY })
   await store.open()
   const playing = await prepared(source, store, plan)
@@ -122,7 +131,7 @@ async function playOnce(source: ReplaySource, plan: Plan, options: PlayOptions):
     while (nextIn(script) !== null && script.at < upTo) {
       const { at } = script
       await step(playing)
-      if (onProgress !== undefined && script.at >> 8 !== at >> 8) onProgress(script.at, 1)
+      if (script.at >> 8 !== at >> 8) options.onProgress(script.at)
     }
     if (other === undefined) await rest(stage)
     else if (script.difference === null) await playOn(stage, playing.replayed, other)
