@@ -12,7 +12,7 @@ import { idsOf, type ScriptIds } from './ids.ts'
 import { attemptAhead, epochOf, isCutWhileAsking, isLostAhead, nextRunStart, refusalAhead } from './lookahead.ts'
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
 import type { Plan } from './plan.ts'
-import { ahead, isRecorded, nextIn, numberAhead, isEarly, type Script, takeEntry, takeStored } from './script.ts'
+import { isRecorded, nextIn, numberAhead, isEarly, type Script, takeEntry, takeStored } from './script.ts'
 import { arrived, beforeEnd, createTurns, isParking, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
 
 /** A replay's runtime, and what drives it. A crash in the log ends the runtime; the next one begins with what is stored. */
@@ -175,10 +175,10 @@ function following(
         const take = () => known.lives.set(job.id, life.number)
         if (!known.lives.has(job.id)) take()
         const begin = () =>
-          void claimed(known, job).then((row) => {
-            if (row === null) return
+          void begins(known, job).then((isBegun) => {
+            if (!isBegun) return
             take()
-            env.launch([row], log)
+            env.launch([job], log)
           })
         launch(turns, status === 'running' ? null : job.id, begin)
       }
@@ -198,31 +198,14 @@ function following(
   }
 }
 
-/**
- * A job as its owner works on it. If the log goes on in a later epoch, it was released and claimed again in between, which left no entry.
- * A request that is to come before may wake it into that epoch too. Null if this owner records nothing.
- */
-async function claimed({ options: { store }, script, turns }: Known, job: JobRow): Promise<JobRow | null> {
-  const { database, id, owner } = job
-  let row = job
+/** Whether the owner of a job records anything of it. */
+async function begins({ options: { store }, script, turns }: Known, { database, id, epoch }: JobRow): Promise<boolean> {
   // Two requests woke it: the job was claimed for the other, and works.
-  if (((await store.getJob(database, id))?.epoch ?? 0) > job.epoch) return null
+  if (((await store.getJob(database, id))?.epoch ?? 0) > epoch) return false
   // A job that this runtime works on is released by an entry of the log.
-  if (turns.jobs.get(id)?.identity.epoch === job.epoch) return job
+  if (turns.jobs.get(id)?.identity.epoch === epoch) return true
   // Its owner was lost before it recorded anything: the next one begins by the log's own entry.
-  if (attemptAhead(script, id) !== null) return epochOf(script, id) > job.epoch ? null : job
-  for (const entry of ahead(script)) {
-    if (entry.job !== id) continue
-    if (entry.epoch === 0 || owner === null) break
-    while (row.epoch < entry.epoch) {
-      await store.releaseJobs(owner, [id])
-      const found = (await store.claimJobs({ owner, leaseMs, limit: 1 })).find((one) => one.id === id)
-      if (found === undefined) break
-      row = found
-    }
-    break
-  }
-  return row
+  return attemptAhead(script, id) === null || epochOf(script, id) <= epoch
 }
 
 /** The time of the log, and timers that only the replay fires. */
