@@ -1,10 +1,11 @@
 /**
- * One process whose instructions are counted: `ROOT SCENARIO STORE WARM RUNS` makes runs of a scenario with the code of a checkout. It asks
- * for the name of the host before the counted runs and after them, and for nothing else that calls that function.
+ * One process whose instructions are counted: `ROOT SCENARIO STORE WARM RUNS` makes runs of a scenario with the code of a checkout. It marks
+ * where the counting begins and ends.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mark } from './callgrind.ts'
 
 const [root = '', id = '', store = '', warm = '', runs = ''] = process.argv.slice(2)
 
@@ -19,8 +20,8 @@ if (scenario === undefined || name === undefined) throw new Error(`there is no $
 const folder = mkdtempSync(join(tmpdir(), 'witan-bench-'))
 const subject = await witan(scenario, { store: name, folder, latency: { ms: 0 } })
 for (let run = 0; run < Number(warm); run += 1) await runOnce(scenario, subject)
-hostname()
+mark()
 for (let run = 0; run < Number(runs); run += 1) await runOnce(scenario, subject)
-hostname()
+mark()
 await subject.close()
 rmSync(folder, { recursive: true, force: true })

@@ -4,11 +4,12 @@
  * time would. One thread does everything: the runs, the compiler and the garbage collector. A store in memory keeps all runs.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { aboutHere } from './about.ts'
+import { callgrind, countedFlags, countedIn } from './callgrind.ts'
 import { gridOf } from './grid.ts'
 
 const here = join(import.meta.dirname, '..')
@@ -27,19 +28,18 @@ const { values } = parseArgs({
 
 const folder = mkdtempSync(join(tmpdir(), 'witan-count-'))
 
-/** Thousands of instructions a run. The function that the child calls around its counted runs splits what valgrind writes. */
+/** Thousands of instructions a run. */
 function countOf(root: string, scenario: string, { store, seed }: { store: string; seed: string }): number {
   const out = join(folder, 'counts')
-  const valgrind = ['--tool=callgrind', `--callgrind-out-file=${out}`, '--dump-before=uv_os_gethostname']
-  const node = ['--single-threaded', '--predictable', `--random-seed=${seed}`, '--no-warnings']
+  const [valgrind = '', ...itsOwn] = callgrind(out)
+  const node = [process.execPath, ...countedFlags(seed), '--no-warnings', '--conditions=witan-source']
   const told = [root, scenario, store, values.warm, values.runs]
-  execFileSync('valgrind', [...valgrind, process.execPath, ...node, '--conditions=witan-source', child, ...told], {
+  execFileSync(valgrind, [...itsOwn, ...node, child, ...told], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'], // valgrind's own words are shown where it fails
     env: { ...process.env, NODE_ENV: 'production', NODE_COMPILE_CACHE: join(folder, 'compiled') },
   })
-  const counted = /^totals: (\d+)/m.exec(readFileSync(`${out}.2`, 'utf8'))?.[1]
-  return Number(counted) / Number(values.runs) / 1000
+  return countedIn(out) / Number(values.runs) / 1000
 }
 
 function main(): void {

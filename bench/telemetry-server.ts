@@ -1,8 +1,9 @@
-/** A server in a process of its own, with or without traces, which tells how much CPU it has used. Its models are behind a connection. */
+/** A server in a process of its own, with or without traces, which tells how much CPU it has used, or marks that. Its models are behind a connection. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig, startServer } from '@witan/server'
+import { mark } from './callgrind.ts'
 import { cpuNow } from './measure.ts'
 import { instructionsOf, scenarios } from './scenario.ts'
 import { lookUpTool, subAgentsOf } from './witan.ts'
@@ -30,6 +31,7 @@ const server = await startServer({
   })),
 })
 process.on('message', async (order) => {
+  if (order === 'mark') mark()
   if (order !== 'end') return void process.send?.({ us: cpuNow() })
   await server.close()
   rmSync(folder, { recursive: true, force: true })

@@ -8,15 +8,13 @@
  * more than many rounds even out, so each set has new ones, and one more without telemetry: its ratio says what a difference is worth. Then
  * what a queue holds when the collector never answers, and how long the event loop is held while the spans of a run with very long texts are made.
  */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { aboutHere } from './about.ts'
 import { type Figure, figureOf } from './figure.ts'
 import { gridOf, short } from './grid.ts'
-import { prompt } from './scenario.ts'
+import { clients, runServed } from './served.ts'
+import { open, type Subprocess } from './subprocess.ts'
 
 const { values } = parseArgs({
   options: {
@@ -36,34 +34,10 @@ const contents = ['off', 'none', 'full'] as const
 const again = 'off again'
 const columns = ['off', again, 'none', 'full'] as const
 
-/** A process of this benchmark, which answers each order with one message. */
-async function open(file: string, args: readonly string[], memory = false) {
-  const execArgv = ['--no-warnings', '--conditions=witan-source', ...(memory ? ['--expose-gc'] : [])]
-  const child = fork(join(import.meta.dirname, file), args, {
-    execArgv,
-    env: { ...process.env, NODE_ENV: 'production' },
-  })
-  const answer = async () => ((await once(child, 'message')) as [Record<string, number>])[0]
-  const first = await answer()
-  return {
-    first,
-    ask(order: string) {
-      child.send(order)
-      return answer()
-    },
-    async close() {
-      child.send('end')
-      await once(child, 'exit')
-    },
-  }
-}
-
-type Process = Awaited<ReturnType<typeof open>>
-
 /** A warm subject. `spend` gives its CPU µs per run over this much CPU, and how many spans were dropped. */
 interface Measured {
   readonly content: string
-  readonly process: Process
+  readonly process: Subprocess
   spend(ms: number): Promise<Record<string, number>>
 }
 
@@ -78,31 +52,20 @@ async function measured(content: string, models: string, words: readonly string[
   return { content, process, spend }
 }
 
-/** CPU with which a server warms up, and runs that its clients keep under way. */
+/** CPU with which a server warms up. */
 const warmMs = 8_000
-const clients = 4
 
-async function spendServed(server: Process, ms: number): Promise<Record<string, number>> {
+async function spendServed(server: Subprocess, ms: number): Promise<Record<string, number>> {
   const used = async () => (await server.ask('cpu'))['us'] ?? Number.NaN
   const from = await used()
   let runs = 0
   let spent = 0
   while (spent < ms * 1000) {
-    await Promise.all(Array.from({ length: clients }, () => runServed(`http://127.0.0.1:${server.first['port']}`)))
+    await runServed(server.first['port'])
     runs += clients
     spent = (await used()) - from
   }
   return { cpu: spent / runs }
-}
-
-async function runServed(url: string): Promise<void> {
-  const response = await fetch(`${url}/api/v1/conversations`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ agent: 'root', id: 'chats/', prompt }),
-  })
-  const { run } = (await response.json()) as { readonly run?: { readonly status: string } }
-  if (run?.status !== 'completed') throw new Error(`a run ended as ${run?.status ?? response.status}`)
 }
 
 interface Cell {
@@ -163,7 +126,7 @@ async function heldOf() {
   const url = `http://127.0.0.1:${sink.first['port']}/v1/traces`
   const held: Record<string, number> = {}
   for (const content of contents) {
-    const subject = await open('telemetry-child.ts', ['held', 'S4', 'memory', content, url], true)
+    const subject = await open('telemetry-child.ts', ['held', 'S4', 'memory', content, url], { flags: ['--expose-gc'] })
     held[content] = (await subject.ask('held'))['mb'] ?? Number.NaN
     await subject.close()
   }
