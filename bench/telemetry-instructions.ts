@@ -59,8 +59,8 @@ async function main(): Promise<void> {
       const row = [`${scenario} ${store} served`]
       let base = Number.NaN
       for (const content of contents) {
-        console.error(`${row[0]}: ${content}`)
         const { thousands, spans } = await countOf({ scenario, store, content })
+        console.error(`${row[0]}: ${content} ${short(thousands)}`)
         if (content === 'off') base = thousands
         row.push(short(thousands), ...(content === 'off' ? [] : [(thousands / base).toFixed(3), `${spans}`]))
       }
