@@ -5,7 +5,7 @@
  * Runs without telemetry, with spans that hold no text, and with spans that hold all of it; each in a warm process of its own, measured
  * in turn until `--ms` of CPU are spent, with a collector in another process. Models are functions, or a server in another process that is
  * called over HTTP; `served` is the whole server as a client uses it, and only its process counts. Two processes with the same code differ by
- * more than many rounds even out, so each set has new ones, and one more without telemetry: its ratio says what a difference is worth. Then
+ * more than many rounds even out, so each set has new ones, and one more without telemetry: its ratio shows how large a difference without a cause is. Then
  * what a queue holds when the collector never answers, and how long the event loop is held while the spans of a run with very long texts are made.
  */
 import { writeFileSync } from 'node:fs'

@@ -91,7 +91,7 @@ interface PlayOptions {
   readonly other?: OtherModel
 }
 
-/** One play, and who is told of its entries. */
+/** The options of one attempt. `onProgress` is called with the number of entries that are there again. */
 interface OnePlay extends PlayOptions {
   onProgress(entries: number): void
 }
