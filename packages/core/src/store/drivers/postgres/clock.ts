@@ -1,7 +1,5 @@
 /** An estimate of the database server's clock: this process's monotonic clock, set by the server's last reply. */
-
-/** A monotonic clock for durations, which never jumps. */
-export const steady = (): number => performance.now()
+import { steady } from '../../../identity/clock.ts'
 
 /** The server's clock, estimated between two replies. */
 export interface ServerClock {

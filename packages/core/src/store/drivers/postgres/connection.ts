@@ -2,7 +2,7 @@
 import type { Pool, PoolClient, PoolConfig, QueryConfig } from 'pg'
 import { WitanError } from '@witan/protocol'
 import { writeSql } from '../../sql/postgres/append.ts'
-import { steady } from './clock.ts'
+import { steady } from '../../../identity/clock.ts'
 import { isSilence, troubleOf } from './error.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { createStatements, type TransactionScope, type Statement, type Row, type Statements } from './statements.ts'

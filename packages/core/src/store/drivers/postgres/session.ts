@@ -1,7 +1,8 @@
 /** The session of an open store: its connections, the server's clock, and retries. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isWitanError, WitanError } from '@witan/protocol'
-import { createServerClock, type ServerClock, steady } from './clock.ts'
+import { steady } from '../../../identity/clock.ts'
+import { createServerClock, type ServerClock } from './clock.ts'
 import type { PostgresConnection, Transaction, TransactionOptions } from './connection.ts'
 import type { Statement, Row } from './statements.ts'
 import { troubleOf, unavailable } from './error.ts'

@@ -1,0 +1,61 @@
+/** The share of a turn: long work is spread over turns however much of it there is, and goes on in the order in which it asked. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isTurnSpent, nextTurn, pause } from './turn.ts'
+import { threadCpuMs } from './clock.ts'
+
+/** Works for this many ms of CPU. */
+function work(ms: number): void {
+  for (const until = threadCpuMs() + ms; threadCpuMs() < until; );
+}
+
+/** The longest turn in ms of CPU while `run` runs. */
+async function longestTurn(run: () => Promise<unknown>): Promise<number> {
+  let isOver = false
+  let longest = 0
+  let last = threadCpuMs()
+  const watch = () => {
+    const now = threadCpuMs()
+    longest = Math.max(longest, now - last)
+    last = now
+    if (!isOver) setImmediate(watch)
+  }
+  setImmediate(watch)
+  await run()
+  isOver = true
+  return longest
+}
+
+test('200 jobs at once hold no turn for longer than their common share and one piece', async () => {
+  const job = async () => {
+    for (let piece = 0; piece < 3; piece += 1) {
+      work(1)
+      await pause()
+    }
+  }
+  await nextTurn()
+  const longest = await longestTurn(async () => {
+    const jobs: Promise<void>[] = []
+    for (let index = 0; index < 200; index += 1) {
+      await pause()
+      jobs.push(job())
+    }
+    await Promise.all(jobs)
+  })
+  assert.ok(longest < 30, `a turn took ${longest} ms of CPU`)
+})
+
+test('a turn is spent after its share, and the next one is not', async () => {
+  await nextTurn()
+  assert.equal(isTurnSpent(), false)
+  work(20)
+  assert.equal(isTurnSpent(), true)
+  await nextTurn()
+  assert.equal(isTurnSpent(), false)
+})
+
+test('work goes on in the order in which it asked', async () => {
+  const order: number[] = []
+  await Promise.all([1, 2, 3, 4, 5].map((one) => nextTurn().then(() => order.push(one))))
+  assert.deepEqual(order, [1, 2, 3, 4, 5])
+})

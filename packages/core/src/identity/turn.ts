@@ -1,0 +1,58 @@
+/** Shares each turn of the event loop among all work that outsiders can make long, so that no amount of it holds the process. */
+import { steady, threadCpuMs } from './clock.ts'
+
+/** How much of one turn such work may take, in ms of CPU, over all of it in this process. */
+const shareMs = 8
+
+/** The turn under way; null until work asks in it. */
+let turn: { readonly began: number; readonly cpu: number } | null = null
+const waiting: (() => void)[] = []
+let isPlanned = false
+
+/**
+ * Whether this turn's share is used up. Work that can be long asks between its pieces, each a millisecond or less, and goes on after
+ * `nextTurn()`. The time of the machine's other processes does not count.
+ */
+export function isTurnSpent(): boolean {
+  if (turn === null) openTurn()
+  const { began, cpu } = turn as NonNullable<typeof turn>
+  return steady() - began >= shareMs && threadCpuMs() - cpu >= shareMs
+}
+
+/** Resolves in a later turn that still has a share to give. Work resumes in the order in which it asked. */
+export function nextTurn(): Promise<void> {
+  plan()
+  return new Promise((resolve) => waiting.push(resolve))
+}
+
+/** Goes on at once while the turn has a share left: `if (isTurnSpent()) await nextTurn()` in one word, for loops that wait anyway. */
+export async function pause(): Promise<void> {
+  if (isTurnSpent()) await nextTurn()
+}
+
+function openTurn(): void {
+  turn = { began: steady(), cpu: threadCpuMs() }
+  plan()
+}
+
+function plan(): void {
+  if (isPlanned) return
+  isPlanned = true
+  setImmediate(begin)
+}
+
+function begin(): void {
+  isPlanned = false
+  turn = null
+  if (waiting.length === 0) return
+  openTurn()
+  resumeNext()
+}
+
+/** Resumes one piece of work, lets it run up to its next wait, and then the next while the share lasts. */
+function resumeNext(): void {
+  if (waiting.length === 0 || isTurnSpent()) return
+  waiting.shift()?.()
+  // What was resumed runs in microtasks, and `nextTick` callbacks begin when none is left.
+  queueMicrotask(() => process.nextTick(resumeNext))
+}
