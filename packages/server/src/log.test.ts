@@ -108,3 +108,17 @@ test('an error inside names the run and the call in which it happened', async ()
   assert.deepEqual(line, { level: 'error', message: 'something broke inside', ...place })
   assert.match(String(error), /TypeError/)
 })
+
+test('a line holds no character that a terminal would obey or hide, and the same values', () => {
+  const odd = 'x\u001b[2J\u007f\u0085\u009b31m\u202e\u200b\u2028\u{e0041}\ud800'
+  const written: string[] = []
+  const log = createLog('debug', (line) => written.push(line))
+  log('warn', odd, { [odd]: odd, deep: [{ odd }], error: new Error(odd) })
+  log('warn', 'text', { error: odd })
+  for (const line of written) {
+    assert.doesNotMatch(line.slice(0, -1), /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
+    assert.ok(line.endsWith('\n'))
+  }
+  const [first, second] = written.map((line) => JSON.parse(line) as Line)
+  assert.deepEqual([first?.message, first?.[odd], first?.deep, second?.error], [odd, odd, [{ odd }], odd])
+})

@@ -1,10 +1,11 @@
 /** The server's diagnostic log: one JSON line for each entry, on standard error. Never tokens, bodies or query strings. */
+import { shownJson } from '@witan/protocol/shown'
 
 /** From silent to verbose. */
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Writes one line if the log has its level. `error` in the fields is written with its stack. */
+/** Writes one line if the log has its level, with hidden characters as escapes, so that a terminal can show it. `error` in the fields is written with its stack. */
 export type Log = (
   level: Exclude<LogLevel, 'silent'>,
   message: string,
@@ -20,8 +21,7 @@ export function createLog(level: LogLevel, write: (line: string) => void = (line
     const stack =
       error instanceof Error ? (error.stack ?? error.message) : error === undefined ? undefined : String(error)
     const at = new Date().toISOString()
-    write(
-      `${JSON.stringify({ at, level: entryLevel, message, ...rest, ...(stack === undefined ? {} : { error: stack }) })}\n`,
-    )
+    const entry = { at, level: entryLevel, message, ...rest, ...(stack === undefined ? {} : { error: stack }) }
+    write(`${shownJson(entry)}\n`)
   }
 }
