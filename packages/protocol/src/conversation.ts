@@ -4,8 +4,9 @@ import { toolModes } from './agent.ts'
 import { finishReasons } from './entry.ts'
 import { authorKinds } from './event.ts'
 import { filePartSchema, fileReferenceSchema } from './file-schema.ts'
-import { toolNamePattern, userIdPattern } from './id.ts'
+import { toolNamePattern } from './id.ts'
 import { interruptionSchema } from './interruption.ts'
+import { nameSchema } from './name-schema.ts'
 import { problemSchema } from './problem.ts'
 import { taskSchema } from './task.ts'
 import { usageCountersSchema, usageSchema } from './usage.ts'
@@ -61,22 +62,11 @@ function fileProblem(issue: z.core.$ZodIssue): string {
 
 const cap = z.number().int().min(1).max(100_000)
 
-/** A name on one line. Models read it in descriptions of tools and before a person's words. */
-const oneLine = (most: number) =>
-  z
-    .string()
-    .min(1)
-    .max(most)
-    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { error: 'must stand on one line, without control characters' })
-
 /** A person who joins a conversation. A name or roles that are left out are those of the first agent that names this person. */
 export const participantRequestSchema = z.strictObject({
-  id: z
-    .string()
-    .regex(userIdPattern, { error: 'must be 1 to 100 characters without blanks, `:` and `/`' })
-    .refine((id) => id.isWellFormed() && !/\p{Cc}/u.test(id), { error: 'must have no control characters' }),
-  name: oneLine(200).optional(),
-  roles: z.array(oneLine(100)).max(50).optional(),
+  id: nameSchema('id', 100),
+  name: nameSchema('name', 200).optional(),
+  roles: z.array(nameSchema('name', 100)).max(50).optional(),
 })
 export type ParticipantRequest = z.infer<typeof participantRequestSchema>
 

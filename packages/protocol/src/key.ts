@@ -1,29 +1,38 @@
 /** API keys and principals on the wire. */
 import { z } from 'zod'
-import { databaseNamePattern, userIdPattern } from './id.ts'
+import { databaseNamePattern } from './id.ts'
+import { nameProblem } from './name.ts'
+import { nameSchema } from './name-schema.ts'
 
 const tenYears = 315_360_000
 
-const holder = z.string().refine((id) => id.startsWith('user:') && userIdPattern.test(id.slice('user:'.length)), {
-  error: 'must be `user:` and the id of a person, such as `user:anna`; leave it out for a key of no person',
-})
-const role = z
+const holder = z
   .string()
-  .min(1)
-  .max(100)
-  .regex(/^[^\s,]+$/, { error: 'must be a word without blanks and commas' })
+  .refine((id) => holderProblem(id) === null, { error: ({ input }) => holderProblem(String(input)) ?? '' })
+const role = nameSchema('word', 100).regex(/^[^,]*$/, { error: 'must be a word without blanks and commas' })
 const address = z
   .string()
   .max(357)
   .regex(/^@[^\s@]{1,100}@[^\s@]{1,255}$/, {
     error: 'must be an address such as `@anna@example.com`',
   })
+  .refine((given) => nameProblem(given.slice(0, 400), 'word') === null, {
+    error: 'must have visible characters without brackets',
+  })
+
+function holderProblem(id: string): string | null {
+  const person = id.startsWith('user:') ? id.slice('user:'.length) : ''
+  if (person === '' || person.length > 100)
+    return 'must be `user:` and the id of a person, such as `user:anna`; leave it out for a key of no person'
+  const problem = nameProblem(person, 'id')
+  return problem === null ? null : `is no id of a person: after \`user:\` it ${problem}`
+}
 
 /** What makes a key: whom it speaks for, with which roles, and for how long. Every role name is allowed. */
 export const keyRequestSchema = z.strictObject({
   id: holder.nullable().default(null),
   roles: z.array(role).max(50).default([]),
-  name: z.string().min(1).max(200).nullable().default(null),
+  name: nameSchema('name', 200).nullable().default(null),
   address: address.nullable().default(null),
   expiresInSeconds: z.number().int().min(1).max(tenYears).nullable().default(null),
 })

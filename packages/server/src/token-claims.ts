@@ -2,6 +2,7 @@
 import type { Principal } from '@witan/core'
 import { type DatabaseId, WitanError } from '@witan/protocol'
 import { databaseNamePattern } from '@witan/protocol/keys'
+import { nameProblem, type NameKind } from '@witan/protocol/names'
 
 /** Which claim says what. `address` null: no claim says it. */
 export interface ClaimNames {
@@ -11,26 +12,33 @@ export interface ClaimNames {
   readonly address: string | null
 }
 
-/** The person's id goes into `user:<id>`; a blank, `:` or `/` in it could name something else. */
-const personPattern = /^[^\s:/]{1,100}$/
 const mostRoles = 100
-const rolePattern = /^[^\s,]{1,200}$/
-const addressPattern = /^\S{1,357}$/
+/** How long each may be. The rule for names holds of all: models, terminals and logs show them. */
+const longest = { person: 100, role: 200, address: 357 } as const
 
 /** Reads the claims. Throws `UNAUTHENTICATED`, naming the claim and never its value. The address may be absent: it grants nothing. */
 export function principalOfClaims(claims: object, names: ClaimNames): Principal {
   const at = (name: string): unknown => (Object.hasOwn(claims, name) ? Reflect.get(claims, name) : undefined)
-  const database = text(at(names.database), databaseNamePattern)
-  if (database === null) throw unfit(names.database, 'the name of a database: 1 to 64 of a-z, 0-9 and `-`')
-  const person = text(at(names.id), personPattern)
-  if (person === null) throw unfit(names.id, 'the id of a person: at most 100 characters, no blanks, `:` or `/`')
+  const database = at(names.database)
+  if (typeof database !== 'string' || !databaseNamePattern.test(database))
+    throw unfit(names.database, 'the name of a database: 1 to 64 of a-z, 0-9 and `-`')
+  const person = named(at(names.id), 'id', longest.person)
+  if (person === null)
+    throw unfit(
+      names.id,
+      'the id of a person: at most 100 letters, digits and marks such as `.`, `@` and `|`, of one alphabet',
+    )
   const roles = at(names.roles)
-  if (!Array.isArray(roles) || roles.length > mostRoles || roles.some((role) => text(role, rolePattern) === null))
-    throw unfit(names.roles, `an array of at most ${mostRoles} words without blanks and commas`)
+  if (
+    !Array.isArray(roles) ||
+    roles.length > mostRoles ||
+    roles.some((role) => named(role, 'word', longest.role)?.includes(',') !== false)
+  )
+    throw unfit(names.roles, `an array of at most ${mostRoles} words without blanks, commas and brackets`)
   const given = names.address === null ? undefined : at(names.address)
-  const address = given === undefined || given === null ? null : text(given, addressPattern)
+  const address = given === undefined || given === null ? null : named(given, 'word', longest.address)
   if (address === null && given !== undefined && given !== null)
-    throw unfit(names.address ?? '', 'an address without blanks')
+    throw unfit(names.address ?? '', 'an address without blanks and brackets')
   return Object.freeze({
     database: database as DatabaseId,
     id: `user:${person}`,
@@ -39,8 +47,8 @@ export function principalOfClaims(claims: object, names: ClaimNames): Principal 
   })
 }
 
-function text(value: unknown, pattern: RegExp): string | null {
-  return typeof value === 'string' && pattern.test(value) ? value : null
+function named(value: unknown, kind: NameKind, most: number): string | null {
+  return typeof value === 'string' && value.length <= most && nameProblem(value, kind) === null ? value : null
 }
 
 function unfit(claim: string, form: string): WitanError {

@@ -1,9 +1,11 @@
 /** Parses input into a checked agent, or into the first problem with it. */
 import { type AgentData, type ErrorCode, WitanError } from '@witan/protocol'
+import { shownName } from '@witan/protocol/names'
 import { agentSchema, isTooDeep, maxJsonDepth, reservedParameterNames } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { isReservedName } from './naming.ts'
 import { nearest } from './nearest.ts'
+import { nameProblems } from './parse-names.ts'
 import { workflowProblems } from './parse-workflow.ts'
 
 /**
@@ -14,8 +16,9 @@ export function parseAgent(input: unknown): AgentData {
   const [wrong] = [...tooDeep(input), ...reserved(input), ...ofItsKind(input)]
   if (wrong !== undefined) throw wrong
   const parsed = agentSchema.safeParse(input)
-  if (parsed.success) return complete(parsed.data)
-  throw problemsOf(parsed.error, input)[0] as WitanError
+  if (!parsed.success) throw problemsOf(parsed.error, input)[0] as WitanError
+  for (const problem of nameProblems(parsed.data, whoIs(input))) throw problem
+  return complete(parsed.data)
 }
 
 /** Every problem with the form of an agent, each once; empty if `parseAgent` accepts it. */
@@ -24,7 +27,7 @@ export function agentProblems(input: unknown): readonly WitanError[] {
   if (deep.length > 0) return deep
   const parsed = agentSchema.safeParse(input)
   const wrong = parsed.success ? [] : problemsOf(parsed.error, input)
-  return [...reserved(input), ...ofItsKind(input), ...wrong]
+  return [...reserved(input), ...ofItsKind(input), ...wrong, ...nameProblems(input, whoIs(input))]
 }
 
 function problemsOf(error: z.ZodError, input: unknown): WitanError[] {
@@ -76,10 +79,14 @@ function reserved(input: unknown): WitanError[] {
   for (const [path, word] of Object.entries({ id, name })) {
     if (typeof word !== 'string' || !isReservedName(word)) continue
     found.push(
-      new WitanError('ID_INVALID', `No agent can be called \`${word.slice(0, 80)}\`: the word is reserved.`, {
-        path,
-        hint: '`user`, `all` and the names of built-in tools mean something else; choose another.',
-      }),
+      new WitanError(
+        'ID_INVALID',
+        `No agent can be called \`${shownName(word.slice(0, 80))}\`: the word is reserved.`,
+        {
+          path,
+          hint: '`user`, `all` and the names of built-in tools mean something else; choose another.',
+        },
+      ),
     )
   }
   for (const [index, parameter] of (Array.isArray(parameters) ? parameters : []).entries()) {
@@ -125,7 +132,7 @@ function missingParts(input: object): WitanError[] {
 
 function whoIs(input: unknown): string {
   const id = (input as { id?: unknown } | null)?.id
-  return typeof id === 'string' ? `Agent \`${id.slice(0, 80)}\`` : 'The agent'
+  return typeof id === 'string' ? `Agent \`${shownName(id.slice(0, 80))}\`` : 'The agent'
 }
 
 function toError(issue: z.core.$ZodIssue, input: unknown): WitanError {
@@ -135,7 +142,7 @@ function toError(issue: z.core.$ZodIssue, input: unknown): WitanError {
   if (path === 'id') {
     return new WitanError(
       'ID_INVALID',
-      `${typeof id === 'string' ? `Agent id \`${id.slice(0, 80)}\`` : 'The agent id'}: use a-z, 0-9 and \`-\`, at most 64.`,
+      `${typeof id === 'string' ? `Agent id \`${shownName(id.slice(0, 80))}\`` : 'The agent id'}: use a-z, 0-9 and \`-\`, at most 64.`,
       { path, hint: 'Ids appear in paths and as tool names.' },
     )
   }
@@ -205,7 +212,7 @@ function badName(who: string, issue: z.core.$ZodIssue, input: unknown): WitanErr
   const name = valueAt(issue.path, input)
   return new WitanError(
     'AGENT_INVALID',
-    `${who}: \`${path}\` is \`${String(name).slice(0, 80)}\`, which is not a valid name there.`,
+    `${who}: \`${path}\` is \`${shownName(String(name).slice(0, 80))}\`, which is not a valid name there.`,
     {
       path,
       hint: 'Tools: letters, digits, `_` and `-`. Agents: a-z, 0-9 and `-`. Parameters: letters, digits and `_`. At most 64 characters. In `access`: `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`.',

@@ -1,7 +1,7 @@
 /** Who speaks in a conversation: the principal itself, or a person for whom an admin speaks. */
 import { WitanError } from '@witan/protocol'
 import { participantRequestSchema } from '@witan/protocol/schemas'
-import { reservedPeople } from '../agent/check/names.ts'
+import { takenByOthers } from '../agent/people-names.ts'
 import type { Message } from '../command/accept.ts'
 import { notFound } from '../identity/not-found.ts'
 import { localPrincipal } from '../identity/principal.ts'
@@ -13,13 +13,13 @@ export type Author = Pick<Message, 'author'>
 
 /**
  * The principal as an author: `user:anna` speaks as `anna`. Every other principal speaks as `user`, and so does one whose name no
- * person can have, such as that of an agent: it would speak in another's name.
+ * person can have, such as that of an agent or one that looks like it: it would speak in another's name.
  */
 export function selfOf({ principal, parts, database }: Scope): Author {
   const { id } = principal
   if (!id.startsWith('user:') || id === localPrincipal.id) return {}
   const author = id.slice('user:'.length)
-  const isTaken = reservedPeople.has(author) || parts.registry.current(database).agents.has(author)
+  const isTaken = takenByOthers(author, parts.registry.current(database).agents) !== null
   return isTaken || !participantRequestSchema.shape.id.safeParse(author).success ? {} : { author }
 }
 

@@ -8,6 +8,7 @@ import {
   WitanError,
 } from '@witan/protocol'
 import { edgesOf, mappedName } from '@witan/protocol/edges'
+import { looksLike } from '@witan/protocol/names'
 import { takersOf } from '../agent/check/takers.ts'
 import { reachable } from '../agent/check/graph.ts'
 import { nearest } from '../agent/nearest.ts'
@@ -22,7 +23,7 @@ import {
 } from '../parameter/parameter.ts'
 import { pinRoot } from '../command/accept.ts'
 import { notFound } from '../identity/not-found.ts'
-import { isRepeat, peopleNamedBy, requestedPerson, refuseTakenName } from './people.ts'
+import { alikeError, isRepeat, peopleNamedBy, requestedPerson, refuseTakenName } from './people.ts'
 import { reached, refuseStarting } from './reach.ts'
 import type { Scope } from './scope.ts'
 import type { Parts } from './wiring.ts'
@@ -137,6 +138,7 @@ function startingPeople(
 ): readonly Person[] {
   const named = peopleNamedBy(agentsBelow(scope.parts, scope.database, root))
   const people = new Map<string, Person>()
+  const looks = new Map<string, string>()
   for (const [index, user] of users.entries()) {
     const request = typeof user === 'string' ? { id: user } : user
     refuseTakenName(scope, request.id, `users.${index}`)
@@ -144,6 +146,11 @@ function startingPeople(
     const person = requestedPerson(request, named)
     const same = people.get(person.id)
     if (same !== undefined && !isRepeat(request, same)) throw twiceError(person.id, index)
+    for (const look of looksLike(person.id)) {
+      const other = looks.get(look) ?? person.id
+      if (other !== person.id) throw alikeError(person.id, other, `users.${index}`)
+      looks.set(look, person.id)
+    }
     people.set(person.id, same ?? person)
   }
   return [...people.values()]

@@ -1,5 +1,6 @@
 /** The people of a conversation: who takes part, who joins, and who leaves. */
 import { WitanError } from '@witan/protocol'
+import { looksLike } from '@witan/protocol/names'
 import { type ConversationParticipant, participantRequestSchema } from '@witan/protocol/schemas'
 import { refusalError } from '../command/accept.ts'
 import { type Participation, participate } from '../command/participate.ts'
@@ -10,7 +11,7 @@ import { type Person, present } from '../parameter/person.ts'
 import type { ConversationRow, ParticipantRow } from '../store/store.ts'
 import { parseBody } from './body.ts'
 import type { AddedParticipant, Page, PageOptions } from './contract.ts'
-import { isRepeat, peopleNamedBy, requestedPerson, refuseTakenName } from './people.ts'
+import { alikeError, isRepeat, peopleNamedBy, requestedPerson, refuseTakenName } from './people.ts'
 import type { Scope } from './scope.ts'
 import { agentsBelow } from './new-conversation.ts'
 import { conversationRow } from './reach.ts'
@@ -51,6 +52,7 @@ export async function addParticipant(scope: Scope, id: string, body: unknown): P
       if (!isRepeat(request, known)) throw otherPerson(known)
       return null
     }
+    refuseLookAlike(log, person)
     refuseCrowd(log)
     return { person, change: 'joined', by: principal.id }
   })
@@ -104,6 +106,13 @@ function otherPerson({ id }: Person): WitanError {
     path: 'id',
     hint: 'Leave out `name` and `roles`, or remove the person first.',
   })
+}
+
+/** Two people of one conversation whose ids look alike would speak in each other's name. */
+function refuseLookAlike({ state: { people } }: ConversationLog, { id }: Person): void {
+  const looks = looksLike(id)
+  const other = present(people).find((one) => one.id !== id && [...looksLike(one.id)].some((name) => looks.has(name)))
+  if (other !== undefined) throw alikeError(id, other.id, 'id')
 }
 
 function refuseCrowd({ state: { people } }: ConversationLog): void {

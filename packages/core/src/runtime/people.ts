@@ -1,19 +1,30 @@
 /** People as a caller names them: whom agents know, what is left out, and ids that no person can have. */
 import { type AgentData, WitanError } from '@witan/protocol'
+import { shownName } from '@witan/protocol/names'
 import type { ParticipantRequest } from '@witan/protocol/schemas'
-import { reservedPeople } from '../agent/check/names.ts'
+import { takenByOthers } from '../agent/people-names.ts'
 import type { Person } from '../parameter/person.ts'
 import { peopleOf } from '../parameter/known-people.ts'
 import type { Scope } from './scope.ts'
 
-/** Refuses an id of a person that an agent of the database has, or that means somebody else. Throws `NAME_TAKEN`. */
+/** Refuses an id of a person that an agent of the database has, or that means somebody else, or that looks like one of these. Throws `NAME_TAKEN`. */
 export function refuseTakenName({ parts, database }: Scope, id: string, path: string): void {
-  const isAgent = parts.registry.current(database).agents.has(id)
-  if (!isAgent && !reservedPeople.has(id)) return
+  const taken = takenByOthers(id, parts.registry.current(database).agents)
+  if (taken === null) return
+  const { name, isAgent } = taken
+  const as = name === id ? '' : `looks like \`${name}\`, which `
   const why = isAgent ? 'is the id of an agent' : 'has a meaning of its own'
-  throw new WitanError('NAME_TAKEN', `\`${id}\` ${why}, so no person can have it.`, {
+  throw new WitanError('NAME_TAKEN', `\`${shownName(id.slice(0, 200))}\` ${as}${why}, so no person can have it.`, {
     path,
     hint: 'Choose another id for the person.',
+  })
+}
+
+/** The error for a person whose id could be taken for that of another one who takes part. */
+export function alikeError(id: string, other: string, path: string): WitanError {
+  return new WitanError('NAME_TAKEN', `\`${id}\` looks like \`${other}\`, who takes part too.`, {
+    path,
+    hint: 'Choose another id for one of the two.',
   })
 }
 

@@ -15,6 +15,7 @@ import { memoryStore } from './drivers/memory.ts'
 import { sqliteStore } from './drivers/sqlite.ts'
 import { exportStore, importItem, readExport } from './export.ts'
 import { exportText } from './export-lines.ts'
+import type { KeyRow } from './keys.ts'
 import type { Store } from './store.ts'
 
 const nasty = 'Anna\'s "☔" \\ \u0000 \u2028 \ud83d\ude00 __proto__ -0'
@@ -61,6 +62,13 @@ const kinds: Readonly<Record<string, (context: TestContext) => Promise<Store>>> 
   postgres: (context) => openStore(context),
 }
 
+/** A key as a version stored it that took every name. */
+const oldKey = (database: string): KeyRow => ({
+  ...{ database, id: `old${database.replaceAll('-', '')}`, digest: `sha256:${database.padEnd(43, '-')}` },
+  ...{ holder: `user:${nasty.replaceAll(' ', '')}]`, roles: ['run', nasty], name: nasty, address: null },
+  ...{ createdBy: nasty, createdAt: 1_800_000_000_000, expiresAt: null, lastUsedAt: null },
+})
+
 /** Three databases; revisions, an agent that was deleted, a run that ended and one that waits, a fork, hidden values. */
 async function fill(store: Store): Promise<void> {
   const keep = { ...store, open: async () => {}, close: async () => {} }
@@ -70,13 +78,9 @@ async function fill(store: Store): Promise<void> {
   for (const database of ['default', 'b', 'a-1']) {
     const witan = runtime.as({ id: 'anna', database, roles: ['admin', 'run', 'answer', 'read'] } as never)
     if (database !== 'default') await witan.agents.save({ ...porter.data, description: 'first' })
-    await witan.keys.create({
-      id: 'user:anna',
-      roles: ['run', nasty.replace(/[\s,]/g, '')],
-      name: nasty,
-      expiresInSeconds: 60,
-    })
+    await witan.keys.create({ id: 'user:anna', roles: ['run'], name: 'Anna', expiresInSeconds: 60 })
     await witan.keys.create({})
+    await store.putKey(oldKey(database))
     const [used] = (await witan.keys.list()).items
     await store.useKeys([{ database, id: used?.keyId ?? '', at: 1_800_000_000_000 }])
     await witan.agents.save({ ...porter.data, description: nasty })
@@ -134,7 +138,7 @@ for (const from of Object.keys(kinds)) {
       assert.ok(text.includes(word))
     for (const to of [...Object.keys(kinds), from]) {
       const store = (await kinds[to]?.(context)) ?? assert.fail()
-      assert.equal(await put(store, text), 34)
+      assert.equal(await put(store, text), 37)
       assert.equal(await textOf(store), text, `${from} to ${to}`)
       assert.equal(await put(store, text), 0, 'a second import changes nothing')
       const lists = async (of: Store) =>
@@ -177,7 +181,7 @@ test('an import that was broken off is made whole by the same import again', asy
     },
   }
   await assert.rejects(put(weak, text), /disk is full/)
-  assert.equal(await put(second, text), 34, 'the agent that was begun is finished')
+  assert.equal(await put(second, text), 37, 'the agent that was begun is finished')
   assert.equal(await textOf(second), text)
 })
 

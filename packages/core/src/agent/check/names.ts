@@ -5,6 +5,7 @@ import type { Protocol } from '@witan/protocol/protocols'
 import type { FunctionTool } from '../../tool/define-tool.ts'
 import { isAlias, knownPeople } from '../../parameter/known-people.ts'
 import { builtIns, namesake } from '../naming.ts'
+import { looksOfPeople, takenByOthers } from '../people-names.ts'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
 import type { AgentSet, Listers } from './graph.ts'
@@ -63,21 +64,19 @@ function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
   ]
 }
 
-/** Names that no person may have: `user` and `witan` are authors; `all`, `me` and `none` have a meaning in requests. */
-export const reservedPeople: ReadonlySet<string> = new Set(['user', 'witan', 'all', 'me', 'none'])
-
 /** A person whose words would stand under the name of an agent, or the other way round [C28]. */
 function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {
   const alias = [...agents.keys()].find((id) => isAlias(agent, id))
-  const clash = alias === undefined ? [] : [takenName(agent, 'anonymizeUsers', { taken: alias, isAgent: true })]
+  const clash =
+    alias === undefined ? [] : [takenName(agent, 'anonymizeUsers', { id: alias, taken: alias, isAgent: true })]
   const own = knownPeople(agent).flatMap(({ id }, index): Finding[] => {
-    const isAgent = agents.has(id)
-    if (!isAgent && !reservedPeople.has(id)) return []
-    return [takenName(agent, `users.${index}.id`, { taken: id, isAgent })]
+    const taken = takenByOthers(id, agents)
+    return taken === null
+      ? []
+      : [takenName(agent, `users.${index}.id`, { id, taken: taken.name, isAgent: taken.isAgent })]
   })
   const others = [...agents.values()].filter(
-    (other) =>
-      other.id !== agent.id && (isAlias(other, agent.id) || knownPeople(other).some(({ id }) => id === agent.id)),
+    (other) => other.id !== agent.id && (isAlias(other, agent.id) || looksOfPeople(other).has(agent.id)),
   )
   return [
     ...own,
@@ -92,9 +91,14 @@ function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {
   ]
 }
 
-function takenName(agent: AgentData, path: string, of: { readonly taken: string; readonly isAgent: boolean }): Finding {
+function takenName(
+  agent: AgentData,
+  path: string,
+  of: { readonly id: string; readonly taken: string; readonly isAgent: boolean },
+): Finding {
   const what = of.isAgent ? 'an agent' : 'a word with a meaning of its own'
-  const detail = `Agent \`${agent.id}\` would know a person as \`${of.taken}\`, which is ${what}.`
+  const as = of.id === of.taken ? '' : `looks like \`${of.taken}\`, which `
+  const detail = `Agent \`${agent.id}\` would know a person as \`${of.id}\`, which ${as}is ${what}.`
   return errorAt(agent, path, { code: 'NAME_TAKEN', detail, hint: 'Choose another name for the person.' })
 }
 

@@ -1,6 +1,7 @@
 /** Parses input into a checked protocol, or into the first problem with it. */
 import { WitanError } from '@witan/protocol'
 import type { Protocol, ProtocolInput, ProtocolMessage } from '@witan/protocol/protocols'
+import { nameProblem } from '@witan/protocol/names'
 import { isTooDeep, maxJsonDepth, protocolSchema } from '@witan/protocol/schemas'
 import type { z } from 'zod'
 import { schemaProblem } from '../../model/json-schema-problem.ts'
@@ -136,6 +137,13 @@ function orderProblems(protocol: Protocol): WitanError[] {
   const { start, final, states } = order
   const found: WitanError[] = []
   const known = Object.keys(states)
+  for (const state of known) {
+    const problem = nameProblem(state, 'name')
+    if (problem !== null)
+      found.push(
+        wrong(`${who}: the name of a state ${problem}.`, 'order.states', 'Models read it: choose a plain name.'),
+      )
+  }
   const unknownState = (state: string, path: string) => {
     if (Object.hasOwn(states, state) || found.length >= mostProblems) return
     const near = nearest(state, known)
