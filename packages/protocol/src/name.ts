@@ -29,7 +29,7 @@ const rules: Readonly<Record<NameKind, NameRule>> = {
     form: 'must be a word of visible characters without blanks and brackets',
   },
   name: {
-    allowed: new RegExp(`^(?:${seen}|[()])+(?: (?:${seen}|[()])+)*$`, 'u'),
+    allowed: new RegExp(`^(?:${seen}|[()])+(?: +(?:${seen}|[()])+)*$`, 'u'),
     form: 'must stand on one line, of visible characters, without brackets but `()`',
   },
 }
