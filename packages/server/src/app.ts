@@ -26,7 +26,8 @@ export function createApp(options: AppOptions): App {
     await next()
     c.res.headers.set('x-request-id', requestId)
     for (const [name, value] of Object.entries(corsHeaders(c.req.raw, c.req.path, hosts)))
-      c.res.headers.set(name, value)
+      if (name === 'vary') c.res.headers.append(name, value)
+      else c.res.headers.set(name, value)
     const elapsedMs = Math.round(performance.now() - started)
     const { id: principal, database } = c.get('principal') ?? {}
     const { method, path } = c.req
@@ -52,7 +53,9 @@ export function createApp(options: AppOptions): App {
       // The Studio asks the person for the right token.
       return new Response(page.body, { status: 401, headers: page.headers })
     }
-    return (await studioResponse(options.studio, c.req.path)) ?? Promise.reject(nothingAt(c.req.path))
+    return (
+      (await studioResponse(options.studio, c.req.path, c.req.raw.headers)) ?? Promise.reject(nothingAt(c.req.path))
+    )
   })
   app.notFound((c) => problem(nothingAt(c.req.path), c.get('requestId'), log))
   app.onError((error, c) => problem(error, c.get('requestId') ?? randomUUID(), log))

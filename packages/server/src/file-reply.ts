@@ -1,14 +1,15 @@
 /** Answers with the content of a file, so that no browser shows or runs it as a page of this server. */
 import type { FileContent } from '@witan/core'
+import { plainTag } from './encoding.ts'
 import type { JsonReply } from './route.ts'
 
-/** Whether the request has the content of that digest already. */
+/** Whether the request has the content of that digest already, in any coding. */
 export function isKnown(headers: Headers, digest: string): boolean {
   const known =
     headers
       .get('if-none-match')
       ?.split(',')
-      .map((one) => one.trim().replace(/^W\//, '')) ?? []
+      .map((one) => plainTag(one.trim().replace(/^W\//, ''))) ?? []
   return known.includes(`"${digest}"`) || known.includes('*')
 }
 

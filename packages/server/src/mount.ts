@@ -6,6 +6,7 @@ import type { Context } from 'hono'
 import { wantsStream } from './accept.ts'
 import type { App, AppEnv, AppOptions } from './app-options.ts'
 import { checkOrigin } from './host.ts'
+import { encoded } from './encoding.ts'
 import { actOnce, keyScope, type SentReply, type SentText } from './idempotency.ts'
 import { type JsonBody, MAX_BODY_BYTES, MAX_BODY_BYTES_WITH_FILES, readJsonBody } from './json-body.ts'
 import { nothingAt, problemReply } from './problem.ts'
@@ -114,7 +115,7 @@ async function answer(
     scope === null ? await act({}) : await actOnce(scope, act, { replies: runtime.idempotency, log, failure })
   const asking = c.get('asking')
   if (asking !== undefined && !('frames' in reply)) await refuseLate({ auth, request, asking }, since)
-  return respond(c, { reply, route, options })
+  return await respond(c, { reply, route, options })
 }
 
 function callOf(
@@ -148,15 +149,22 @@ function takesBody(route: Route): boolean {
   return route.method === 'POST' || route.method === 'PUT'
 }
 
+/** What is shown once is compressed neither here nor by a proxy: the length of the answer says nothing of it. */
+const secretly = { 'cache-control': 'no-store, no-transform' }
+
 function sent(reply: Reply): SentReply {
   if ('frames' in reply) return reply
   const text = reply.body === undefined ? null : JSON.stringify(reply.body)
   const { status, bytes, headers = {} } = reply
-  const remembered = reply.remembered === undefined ? {} : { remembered: JSON.stringify(reply.remembered) }
-  return { status, text, headers, ...remembered, ...(bytes === undefined ? {} : { bytes }) }
+  if (reply.remembered !== undefined)
+    return { status, text, headers: { ...headers, ...secretly }, remembered: JSON.stringify(reply.remembered) }
+  return { status, text, headers, ...(bytes === undefined ? {} : { bytes }) }
 }
 
-function respond(c: RouteContext, at: { reply: SentReply; route: Route; options: AppOptions }): Response {
+async function respond(
+  c: RouteContext,
+  at: { reply: SentReply; route: Route; options: AppOptions },
+): Promise<Response> {
   const { reply, route, options } = at
   if ('frames' in reply) return stream(c, reply, options)
   const { status, text, headers, bytes } = reply
@@ -174,9 +182,10 @@ function respond(c: RouteContext, at: { reply: SentReply; route: Route; options:
   }
   const type = status < 400 ? 'application/json' : 'application/problem+json'
   const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-  return new Response(bytes ?? text, {
+  return await encoded(c.req.raw, {
     status,
     headers: { ...(text === null ? {} : { 'content-type': type }), ...always, ...headers },
+    body: bytes ?? text,
   })
 }
 

@@ -7,6 +7,8 @@ import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { studioResponse } from './studio.ts'
 
+const types = { js: 'text/javascript; charset=utf-8' }
+
 describe('the studio', () => {
   let root: string
   let folder: URL
@@ -16,6 +18,8 @@ describe('the studio', () => {
     await writeFile(join(root, 'app', 'index.html'), '<!doctype html>page')
     await writeFile(join(root, 'app', 'favicon.svg'), '<svg/>')
     await writeFile(join(root, 'app', 'assets', 'index-Dk3_x9aB.js'), 'code')
+    await writeFile(join(root, 'app', 'assets', 'index-Dk3_x9aB.js.br'), 'brotli')
+    await writeFile(join(root, 'app', 'assets', 'index-Dk3_x9aB.js.gz'), 'gzip')
     await writeFile(join(root, 'secret.txt'), 'secret')
     folder = pathToFileURL(join(root, 'app/'))
   })
@@ -44,8 +48,35 @@ describe('the studio', () => {
     assert.equal(icon?.headers.get('cache-control'), 'no-cache')
   })
 
+  test('a file in the coding that is asked for, each under an ETag of its own', async () => {
+    for (const [accept, body, coding, tag] of [
+      ['gzip, deflate, br', 'brotli', 'br', '"Dk3_x9aB-br"'],
+      ['gzip', 'gzip', 'gzip', '"Dk3_x9aB-gzip"'],
+      ['br;q=0.1, gzip;q=0.2', 'gzip', 'gzip', '"Dk3_x9aB-gzip"'],
+      ['identity', 'code', null, '"Dk3_x9aB"'],
+      ['', 'code', null, '"Dk3_x9aB"'],
+    ] as const) {
+      const asked = { 'accept-encoding': accept }
+      const code = await studioResponse(folder, '/assets/index-Dk3_x9aB.js', new Headers(asked))
+      assert.equal(await code?.text(), body)
+      const { headers } = code as Response
+      assert.deepEqual([headers.get('content-encoding'), headers.get('etag')], [coding, tag])
+      assert.deepEqual([headers.get('vary'), headers.get('content-type')], ['Accept-Encoding', types.js])
+      const again = new Headers({ ...asked, 'if-none-match': `W/"other", ${tag}` })
+      assert.equal((await studioResponse(folder, '/assets/index-Dk3_x9aB.js', again))?.status, 304)
+    }
+  })
+
+  test('the page is sent again only where it has changed', async () => {
+    const page = await studioResponse(folder, '/agents', new Headers({ 'accept-encoding': 'br' }))
+    const tag = page?.headers.get('etag') ?? ''
+    assert.match(tag, /^"[\w-]{16}"$/)
+    const again = await studioResponse(folder, '/inbox', new Headers({ 'if-none-match': tag }))
+    assert.deepEqual([again?.status, await again?.text()], [304, ''])
+  })
+
   test('nothing for a file that is not there, and nothing outside the folder', async () => {
-    for (const path of ['/assets/none.js', '/assets/none', '/robots.txt', '/%ff'])
+    for (const path of ['/assets/none.js', '/assets/none', '/robots.txt', '/%ff', '/assets/index-Dk3_x9aB.js.br'])
       assert.equal(await studioResponse(folder, path), null, path)
     const outside = [
       '/../secret.txt',

@@ -1,4 +1,5 @@
 /** The revision of an agent or protocol as HTTP has it: an ETag that a change may ask for. */
+import { plainTag } from '../encoding.ts'
 import { isWitanError, WitanError } from '@witan/protocol'
 
 /** The header of an answer. */
@@ -30,7 +31,7 @@ export async function refuseNew(headers: Headers, called: string, read: () => Pr
 export function ifMatch(headers: Headers, called: string): number | null {
   const given = headers.get('if-match')
   if (given === null || isAnyRevision(given)) return null
-  const revision = /^\s*"(\d{1,15})"\s*$/.exec(given)?.[1]
+  const revision = /^"(\d{1,15})"$/.exec(plainTag(given.trim()))?.[1]
   if (revision !== undefined) return Number(revision)
   const hint = 'Send the ETag as you read it, such as `"3"`.'
   throw new WitanError('REVISION_MISMATCH', `\`If-Match\` names no revision of ${called}.`, { hint })
