@@ -1,11 +1,10 @@
 /** Asks the person at the terminal for the answer to what waits. */
-import { createInterface } from 'node:readline/promises'
 import type { InterruptionAnswer } from '@witan/client'
 import type { Interruption, Question } from '@witan/protocol'
 import { actionAnswer, approvalAnswer, type Choice, policyAnswer, questionChoice } from './answer-words.ts'
 import { askedLines, questionLines } from './interruption-lines.ts'
 import type { Terminal } from './terminal.ts'
-import { columnsOf, painter, print } from './terminal.ts'
+import { columnsOf, createLineReader, print } from './terminal.ts'
 import type { Line } from './tree/lines.ts'
 import { lineWidth } from './tree/lines.ts'
 import { wrapLine } from './tree/wrap.ts'
@@ -49,13 +48,12 @@ interface Dialogue {
 }
 
 function createDialogue(terminal: Terminal, settled: AbortSignal | undefined): Dialogue {
-  const paint = painter(terminal)
   const widest = columnsOf(terminal.output, 80) - 1
   const columns: number[] = []
   const write = (line: Line) => {
     for (const part of wrapLine(line, widest, 4)) {
       columns.push(lineWidth(part))
-      print(terminal.output, paint(part))
+      print(terminal, part)
     }
   }
   return {
@@ -132,21 +130,18 @@ function choiceHint({ options, multiple, freeText, required }: Question): string
 
 /** `typed` is what stands on the screen, also where the question ended before the line did. */
 async function readLine(terminal: Terminal, settled: AbortSignal | undefined) {
-  const reader = createInterface({
-    input: terminal.input,
-    output: terminal.output as NodeJS.WritableStream,
-    terminal: terminal.input.isTTY === true,
-  })
+  const reader = createLineReader(terminal, terminal.input.isTTY === true)
   const over = Promise.withResolvers<null>()
   const end = () => {
-    print(terminal.output)
+    print(terminal)
     over.resolve(null)
   }
   reader.once('close', () => over.resolve(null))
   if (settled?.aborted === true) end()
   settled?.addEventListener('abort', end, { once: true })
   try {
-    const said = await Promise.race([reader.question(promptText), over.promise])
+    const asked = new Promise<string>((settle) => reader.question(promptText, settle))
+    const said = await Promise.race([asked, over.promise])
     return { said, typed: said ?? reader.line }
   } finally {
     settled?.removeEventListener('abort', end)

@@ -5,7 +5,7 @@ import { attach, type FilePart } from '@witan/client'
 import type { Prompt } from '@witan/protocol'
 import { fileLimits, sizeText } from '@witan/protocol/files'
 import { UsageError } from './exit.ts'
-import { printable } from './tree/width.ts'
+import { oneLine } from './tree/width.ts'
 
 /** The files of `--attach`, in order; paths are relative to the folder. Throws `UsageError` for one that is missing, empty, too large or no file. */
 export async function readAttachments(paths: readonly string[], folder: string): Promise<readonly FilePart[]> {
@@ -35,7 +35,7 @@ export function promptOf(message: string, files: readonly FilePart[]): Prompt {
 
 /** A file in words: its name, type and size. */
 export function attachedText({ name = 'a file', mediaType, data }: FilePart): string {
-  return `${printable(name)}, ${mediaType}, ${sizeText(Buffer.byteLength(data, 'base64'))}`
+  return `${oneLine(name)}, ${mediaType}, ${sizeText(Buffer.byteLength(data, 'base64'))}`
 }
 
 async function sizeOf(path: string, folder: string): Promise<number> {

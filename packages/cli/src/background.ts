@@ -3,10 +3,10 @@ import type { Chat } from '@witan/client'
 import type { Event, Task } from '@witan/protocol'
 import type { Connection } from './connect.ts'
 import type { Terminal } from './terminal.ts'
-import { painter, print } from './terminal.ts'
+import { print, printText } from './terminal.ts'
 import type { Line } from './tree/lines.ts'
 import { plural } from './tree/phrase.ts'
-import { oneLine, printable } from './tree/width.ts'
+import { oneLine } from './tree/width.ts'
 
 /** Whether a task has not ended. */
 export function isLive({ status }: Pick<Task, 'status'>): boolean {
@@ -20,15 +20,12 @@ export function printStillAtWork(
 ): void {
   const live = tasks.filter(isLive)
   if (live.length === 0) return
-  const paint = painter(terminal)
-  print(terminal.output)
+  print(terminal)
   const verb = live.length === 1 ? 'works' : 'work'
-  print(
-    terminal.output,
-    paint([{ text: `${plural(live.length, 'task')} still ${verb} in the background:`, tone: 'busy' }]),
-  )
-  for (const task of live) print(terminal.output, paint(taskLine(task)))
-  print(terminal.output, `${paint([{ text: `  ${whatNow(connection)}`, tone: 'faint' }])}\n`)
+  print(terminal, [{ text: `${plural(live.length, 'task')} still ${verb} in the background:`, tone: 'busy' }])
+  for (const task of live) print(terminal, taskLine(task))
+  print(terminal, [{ text: `  ${whatNow(connection)}`, tone: 'faint' }])
+  print(terminal)
 }
 
 function taskLine({ path, taskId, status }: Task): Line {
@@ -121,9 +118,8 @@ function endText({ content, author }: Extract<Event, { type: 'end'; kind: 'agent
 
 /** The answer of a follow-up run, printed between the others. */
 export function printFollowUp(terminal: Terminal, text: string): void {
-  const paint = painter(terminal)
-  print(
-    terminal.output,
-    `${paint([{ text: '⇢ from the background', tone: 'busy' }])}\n\n${printable(text).trimEnd()}\n`,
-  )
+  print(terminal, [{ text: '⇢ from the background', tone: 'busy' }])
+  print(terminal)
+  printText(terminal, text.trimEnd())
+  print(terminal)
 }

@@ -23,10 +23,11 @@ import { exitCodeOf, exitCodes, UsageError } from './exit.ts'
 import { printFailure } from './failure.ts'
 import { commandHelp, groupHelp, programHelp } from './help.ts'
 import type { Terminal } from './terminal.ts'
-import { columnsOf, print } from './terminal.ts'
+import { columnsOf, printText } from './terminal.ts'
 import { version } from './version.ts'
 
-const commands: readonly Command[] = [
+/** All commands, in the order of the help. */
+export const commands: readonly Command[] = [
   devCommand,
   serveCommand,
   workCommand,
@@ -119,6 +120,6 @@ function names(): string {
 }
 
 function say(terminal: Terminal, text: string): ExitCode {
-  print(terminal.output, text)
+  printText(terminal, text)
   return exitCodes.done
 }

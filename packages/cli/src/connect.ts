@@ -9,8 +9,9 @@ import type { Given } from './command.ts'
 import type { ExitCode } from './exit.ts'
 import { exitCodes, StartError, UsageError } from './exit.ts'
 import { quiet, readConfig } from './loading.ts'
+import { shellWord } from './shell-word.ts'
 import type { Terminal } from './terminal.ts'
-import { canRedraw, print } from './terminal.ts'
+import { canRedraw, print, writeData } from './terminal.ts'
 
 /** A way to the agents, always through the client, so that a command never knows which of the three it is. */
 export interface Connection {
@@ -40,14 +41,14 @@ export async function connect(
   if ('client' in found && given.has('url')) return found
   const connection = 'client' in found ? found : await inProcess(found, terminal, works)
   const named = given.text('config')
-  return named === undefined ? connection : { ...connection, options: ` --config ${named}` }
+  return named === undefined ? connection : { ...connection, options: ` --config ${shellWord(named)}` }
 }
 
 /** The server that `--url` names, or that holds the configured store; else the configuration, for who needs no server. */
 export async function serverOrConfig(given: Given, terminal: Terminal): Promise<Connection | Config> {
   const url = given.text('url')
   const own = terminal.environment.WITAN_TOKEN || null
-  if (url !== undefined) return { ...toServer(url, given.text('token') ?? own), options: ` --url ${url}` }
+  if (url !== undefined) return { ...toServer(url, given.text('token') ?? own), options: ` --url ${shellWord(url)}` }
   const config = await readConfig(given, terminal)
   const file = storeFile(config)
   const running = file === null ? null : await findServer(file)
@@ -85,7 +86,8 @@ export function withClient<Result>(
 
 /** Without a server, says that another process must continue the run: this one ends now. */
 export function sayWhere({ url, options }: Connection, what: string, terminal: Terminal): void {
-  if (url === null) print(terminal.errors, `${what} in a server of this store; if none runs: witan serve${options}`)
+  if (url === null)
+    print(terminal, `${what} in a server of this store; if none runs: witan serve${options}`, terminal.errors)
 }
 
 /** Runs the work, then closes the connection. An unknown-agent error gets a hint, such as the most similar name. */
@@ -181,9 +183,9 @@ function heldNotes(terminal: Terminal): { write(line: string): void; tell(): voi
   const held: string[] = []
   const live = terminal.errors.isTTY === true && canRedraw(terminal)
   return {
-    write: (line) => (live ? held.push(line) : terminal.errors.write(line)),
+    write: (line) => (live ? held.push(line) : writeData(terminal.errors, line.trimEnd())),
     tell: () => {
-      for (const line of held) terminal.errors.write(line)
+      for (const line of held) writeData(terminal.errors, line.trimEnd())
     },
   }
 }

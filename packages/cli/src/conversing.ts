@@ -7,7 +7,7 @@ import { printFailure } from './failure.ts'
 import { eventsSince, settle } from './settling.ts'
 import { printSpoken } from './speaking.ts'
 import { comeBack, type Stage } from './stage.ts'
-import { columnsOf, painter, print, printProse } from './terminal.ts'
+import { columnsOf, print, printJsonLine, printProse } from './terminal.ts'
 import { answerCommand, askedLines } from './interruption-lines.ts'
 import { compact, waitsPhrase } from './tree/phrase.ts'
 import { usageLines } from './tree/usage.ts'
@@ -44,11 +44,10 @@ export async function converseAsJson({ terminal, chat, reasoning }: Stage, promp
   chat.onUnhandledAction(() => {})
   const stream = chat.stream(prompt, { verbose: true })
   for await (const event of stream) {
-    if (event.type !== 'delta' || (reasoning === true && event.kind === 'reasoning'))
-      print(terminal.output, JSON.stringify(event))
+    if (event.type !== 'delta' || (reasoning === true && event.kind === 'reasoning')) printJsonLine(terminal, event)
   }
   const result = await stream.result()
-  print(terminal.output, JSON.stringify({ type: 'result', ...result }))
+  printJsonLine(terminal, { type: 'result', ...result })
   return exitOf(result)
 }
 
@@ -69,17 +68,18 @@ export async function takeUp(stage: Stage): Promise<ExitCode | null> {
 
 function printOutcome(stage: Stage, result: RunResult): ExitCode {
   const { terminal } = stage
-  const paint = painter(terminal)
   const text = result.text || (result.output === null ? '' : compact(result.output))
-  print(terminal.output)
+  print(terminal)
   if (text !== '') {
     printSpoken(terminal, { text, agent: result.agent, root: stage.chat.agent })
-    print(terminal.output)
+    print(terminal)
   }
   if (result.status === 'waiting') printWaiting(stage, result)
-  if (result.status === 'cancelled')
-    print(terminal.output, `${paint([{ text: 'The run was cancelled.', tone: 'wait' }])}\n`)
-  for (const line of usageLines(result, columnsOf(terminal.output, 100))) print(terminal.output, paint(line))
+  if (result.status === 'cancelled') {
+    print(terminal, [{ text: 'The run was cancelled.', tone: 'wait' }])
+    print(terminal)
+  }
+  for (const line of usageLines(result, columnsOf(terminal.output, 100))) print(terminal, line)
   if (result.error !== null) printFailure(terminal, result.error)
   if (!stage.waits) printStillAtWork(stage, result.tasks)
   return exitOf(result)
@@ -92,25 +92,22 @@ function exitOf(result: RunResult): ExitCode {
 
 function printWaiting(stage: Stage, result: RunResult): void {
   const { terminal, connection } = stage
-  const paint = painter(terminal)
   for (const open of result.interruptions) {
     const [, , ...asked] = askedLines(open)
-    print(
-      terminal.output,
-      paint([
-        { text: '◆ ', tone: 'wait' },
-        { text: open.path, tone: 'strong' },
-        { text: ` ${waitsPhrase(open.addressee)}`, tone: 'wait' },
-      ]),
-    )
+    print(terminal, [
+      { text: '◆ ', tone: 'wait' },
+      { text: open.path, tone: 'strong' },
+      { text: ` ${waitsPhrase(open.addressee)}`, tone: 'wait' },
+    ])
     for (const line of asked) printProse(terminal, [{ text: '  ', tone: 'plain' }, ...line], { indent: 6 })
     const how = connection.lasts ? `${answerCommand(open)}${connection.options}` : ''
-    if (how !== '') print(terminal.output, paint([{ text: `    ${how}`, tone: 'faint' }]))
+    if (how !== '') print(terminal, [{ text: `    ${how}`, tone: 'faint' }])
   }
   const how = connection.lasts
     ? `Answer it in a terminal with: ${comeBack(stage)}`
     : 'The store is in memory: with this process the question is gone.'
-  print(terminal.output, `${paint([{ text: how, tone: 'faint' }])}\n`)
+  print(terminal, [{ text: how, tone: 'faint' }])
+  print(terminal)
 }
 
 interface Interrupt {

@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { access, rename, rm, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { UsageError } from './exit.ts'
-import type { Output, Terminal } from './terminal.ts'
+import { type Output, type Terminal, writeData } from './terminal.ts'
 
 /** Where lines go; `done` makes them a file, `drop` leaves nothing behind. */
 export interface LineSink {
@@ -48,8 +47,7 @@ export async function openSink(name: string | undefined, terminal: Terminal): Pr
 function toOutput(output: Output): LineSink {
   return {
     async write(line) {
-      const isTaken = output.write(`${line}\n`)
-      if (isTaken === false && 'once' in output) await once(output as unknown as NodeJS.WritableStream, 'drain')
+      if (!writeData(output, line) && 'once' in output) await once(output as unknown as NodeJS.WritableStream, 'drain')
     },
     done: () => Promise.resolve(),
     drop: () => Promise.resolve(),
@@ -65,8 +63,23 @@ export async function fileLines(name: string, terminal: Terminal): Promise<() =>
       `There is no file "${name}".`,
       'Name the file that witan export wrote; it is read twice, so a pipe will not do.',
     )
-  return () =>
-    createInterface({ input: createReadStream(file, { encoding: 'utf8' }), crlfDelay: Number.POSITIVE_INFINITY })
+  return () => linesOf(createReadStream(file))
+}
+
+/** The lines of a stream of bytes. Only a line feed ends one: U+2028 may stand in the text of a line. */
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  const parts: string[] = []
+  for await (const chunk of bytes) {
+    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
+    parts.push(first)
+    for (const next of others) {
+      yield parts.splice(0).join('').replace(/\r$/, '')
+      parts.push(next)
+    }
+  }
+  const last = parts.join('') + decoder.decode()
+  if (last !== '') yield last
 }
 
 function codeOf(error: unknown): string {

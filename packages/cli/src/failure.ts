@@ -2,9 +2,8 @@
 import { StartError, UsageError } from './exit.ts'
 import { asCommand } from './hints.ts'
 import type { Terminal } from './terminal.ts'
-import { print, printProse } from './terminal.ts'
+import { printProse, printText } from './terminal.ts'
 import type { Line } from './tree/lines.ts'
-import { printable } from './tree/width.ts'
 
 interface Described {
   readonly code: string
@@ -20,16 +19,16 @@ export function printFailure(terminal: Terminal, error: unknown): void {
   const place = path === null || path === '' || detail.includes(path) ? '' : ` (${path})`
   const said: Line = [
     { text: code, tone: 'bad' },
-    { text: `  ${printable(detail)}${place}`, tone: 'plain' },
+    { text: `  ${detail}${place}`, tone: 'plain' },
   ]
   printProse(terminal, said, { to: terminal.errors })
   if (hint !== null) {
     const parameter = /^parameters\.([\w-]+)$/.exec(path ?? '')?.[1] ?? 'NAME'
-    const next = printable(asCommand(hint)).replace('--param NAME=', `--param ${parameter}=`)
+    const next = asCommand(hint).replace('--param NAME=', `--param ${parameter}=`)
     printProse(terminal, [{ text: `→ ${next}`, tone: 'faint' }], { to: terminal.errors })
   }
   if (terminal.environment.WITAN_LOG_LEVEL === 'debug' && shown instanceof Error) {
-    print(terminal.errors, shown.stack ?? shown.message)
+    printText(terminal, shown.stack ?? shown.message, terminal.errors)
   }
 }
 

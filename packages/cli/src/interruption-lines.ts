@@ -1,8 +1,10 @@
 /** Interruptions as lines of a terminal. */
 import type { Interruption, Question } from '@witan/protocol'
+import { shownText } from '@witan/protocol/shown'
 import type { Line, Span } from './tree/lines.ts'
 import { compact } from './tree/phrase.ts'
-import { oneLine, printable, textWidth } from './tree/width.ts'
+import { shellWord } from './shell-word.ts'
+import { oneLine, textWidth } from './tree/width.ts'
 
 const plain = (text: string): Span => ({ text, tone: 'plain' })
 const faint = (text: string): Span => ({ text, tone: 'faint' })
@@ -45,16 +47,20 @@ export function questionLines(question: Question): Line[] {
 }
 
 function textLines(text: string): Line[] {
-  const lines = printable(text).trimEnd().split('\n')
+  const lines = shownText(text).trimEnd().split('\n')
   return lines.map((line): Line => [plain(`  ${line}`)])
 }
 
+/** A name that is wider does not move the values of the others. */
+const widestName = 40
+
 /** Names and values below each other; the values of an approval are not cut. */
 export function fieldLines(fields: Readonly<Record<string, unknown>>): Line[] {
-  const width = Math.max(0, ...Object.keys(fields).map(textWidth))
-  return Object.entries(fields).map(([name, value]): Line => {
-    const gap = ' '.repeat(width - textWidth(name) + 2)
-    return [faint(`  ${oneLine(name)}${gap}`), plain(compact(value))]
+  const named = Object.entries(fields).map(([name, value]) => [oneLine(name), value] as const)
+  const width = named.reduce((most, [name]) => Math.max(most, textWidth(name)), 0)
+  return named.map(([name, value]): Line => {
+    const gap = ' '.repeat(Math.min(widestName, width) - Math.min(widestName, textWidth(name)) + 2)
+    return [faint(`  ${name}${gap}`), plain(compact(value))]
   })
 }
 
@@ -69,7 +75,7 @@ export function askedPhrase(open: Interruption): string {
 
 /** How it is answered by a command of its own. */
 export function answerCommand(open: Interruption): string {
-  const command = `witan interruptions answer ${open.id}`
+  const command = `witan interruptions answer ${shellWord(open.id)}`
   if (open.kind === 'approval') return `${command} --approve | --deny`
   if (open.kind === 'question') return `${command} ${open.questions.map(choiceWords).join(' ')}`
   if (open.kind === 'policy') return `${command} --value '{"resolution": {…}}' | --deny`
@@ -78,5 +84,5 @@ export function answerCommand(open: Interruption): string {
 
 function choiceWords({ id, options }: Question): string {
   const ids = options.map((option) => option.id)
-  return ids.length === 0 ? `--text ${id}="…"` : `--choose ${id}=${ids.join('|')}`
+  return ids.length === 0 ? `--text ${shellWord(id)}="…"` : `--choose ${shellWord(id)}=${ids.map(shellWord).join('|')}`
 }

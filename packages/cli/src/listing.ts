@@ -3,7 +3,7 @@ import type { Given } from './command.ts'
 import type { Column } from './table.ts'
 import { tableLines } from './table.ts'
 import type { Terminal } from './terminal.ts'
-import { columnsOf, painter, print } from './terminal.ts'
+import { columnsOf, print, printJsonLine } from './terminal.ts'
 
 /** What is listed, and what stands in the table's cells. */
 export interface Listing<Item> {
@@ -17,19 +17,13 @@ export interface Listing<Item> {
 export function printList<Item>(terminal: Terminal, given: Given, listing: Listing<Item>): void {
   const { items, columns, cells, none } = listing
   if (given.has('json')) {
-    for (const item of items) print(terminal.output, JSON.stringify(item))
+    for (const item of items) printJsonLine(terminal, item)
     return
   }
   if (items.length === 0) {
-    print(terminal.errors, none)
+    print(terminal, none, terminal.errors)
     return
   }
-  const paint = painter(terminal)
   const width = columnsOf(terminal.output, Number.POSITIVE_INFINITY)
-  for (const line of tableLines(columns, items.map(cells), width)) print(terminal.output, paint(line))
-}
-
-/** A value as indented JSON. */
-export function printJson(terminal: Terminal, value: unknown): void {
-  print(terminal.output, JSON.stringify(value, null, 2))
+  for (const line of tableLines(columns, items.map(cells), width)) print(terminal, line)
 }

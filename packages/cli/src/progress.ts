@@ -1,5 +1,6 @@
 /** How far a long command is, on a terminal. */
 import type { Terminal } from './terminal.ts'
+import { clearRow, writeRow } from './tree/screen.ts'
 
 /** Shows what is done right now. */
 export interface Progress {
@@ -16,8 +17,8 @@ export function createProgress({ errors, environment }: Terminal): Progress {
     show(text) {
       if (performance.now() - at < 100) return
       at = performance.now()
-      errors.write(`\r\u001b[K${text}`)
+      writeRow(errors, text)
     },
-    end: () => void errors.write('\r\u001b[K'),
+    end: () => clearRow(errors),
   }
 }

@@ -4,10 +4,9 @@ import { createLog, runtimeOptions } from '@witan/server'
 import { readCount } from './arguments.ts'
 import type { Given } from './command.ts'
 import { type ExitCode, exitCodes, UsageError } from './exit.ts'
-import { printJson } from './listing.ts'
 import { quiet, readConfig } from './loading.ts'
 import { createProgress } from './progress.ts'
-import { columnsOf, painter, print, type Terminal } from './terminal.ts'
+import { columnsOf, print, type Terminal, printJson } from './terminal.ts'
 import type { Tone } from './tree/lines.ts'
 import { count } from './tree/phrase.ts'
 import { cutText, oneLine } from './tree/width.ts'
@@ -39,7 +38,7 @@ export async function playOn(given: Given, terminal: Terminal, source: ReplaySou
   if (given.has('json')) printJson(terminal, { conversation, model: name, from, difference, tree })
   else if (difference !== null)
     print(
-      terminal.output,
+      terminal,
       `${oneLine(conversation)}  the log differs at seq ${difference.seq}, before step ${from}: no model was asked`,
     )
   else draw(terminal, { conversation, name, from, tree })
@@ -66,32 +65,25 @@ interface Drawn {
 }
 
 function draw(terminal: Terminal, { conversation, name, from, tree }: Drawn): void {
-  const paint = painter(terminal)
   const columns = columnsOf(terminal.output, 80)
-  print(
-    terminal.output,
-    paint([
-      { text: oneLine(conversation), tone: 'strong' },
-      { text: `  from step ${from} with ${oneLine(name)}`, tone: 'plain' },
-    ]),
-  )
+  print(terminal, [
+    { text: oneLine(conversation), tone: 'strong' },
+    { text: `  from step ${from} with ${oneLine(name)}`, tone: 'plain' },
+  ])
   for (const { status, depth, name: call, changes, tokens } of tree) {
     const [mark, tone] = marks[status]
     const indent = '  '.repeat(Math.min(depth, deepest))
-    print(
-      terminal.output,
-      paint([
-        { text: `${mark} ${indent}${oneLine(call)}`, tone },
-        { text: tokensOf(tokens), tone: 'faint' },
-      ]),
-    )
+    print(terminal, [
+      { text: `${mark} ${indent}${oneLine(call)}`, tone },
+      { text: tokensOf(tokens), tone: 'faint' },
+    ])
     for (const { what, before, after } of changes) {
       const line = (sign: string, text: string) => cutText(`  ${indent}  ${sign} ${what} ${oneLine(text)}`, columns)
-      print(terminal.output, paint([{ text: line('-', before), tone: 'bad' }]))
-      print(terminal.output, paint([{ text: line('+', after), tone: 'good' }]))
+      print(terminal, [{ text: line('-', before), tone: 'bad' }])
+      print(terminal, [{ text: line('+', after), tone: 'good' }])
     }
   }
-  print(terminal.output, summaryOf(tree))
+  print(terminal, summaryOf(tree))
 }
 
 function tokensOf({ before, after }: TreeChange['tokens']): string {

@@ -1,6 +1,6 @@
 /** Prints what an agent answered. */
-import { painter, print, type Terminal } from './terminal.ts'
-import { oneLine, printable } from './tree/width.ts'
+import { print, printText, type Terminal } from './terminal.ts'
+import { oneLine } from './tree/width.ts'
 
 /** An answer. `agent` gave it; an older server names nobody. `root` is the agent that was asked. */
 export interface Spoken {
@@ -11,7 +11,6 @@ export interface Spoken {
 
 /** Prints an answer; after a hand-over below the id of the agent that gave it. */
 export function printSpoken(terminal: Terminal, { text, agent, root }: Spoken): void {
-  if (agent !== undefined && agent !== root)
-    print(terminal.output, painter(terminal)([{ text: `${oneLine(agent)}:`, tone: 'strong' }]))
-  print(terminal.output, printable(text).trimEnd())
+  if (agent !== undefined && agent !== root) print(terminal, [{ text: `${oneLine(agent)}:`, tone: 'strong' }])
+  printText(terminal, text.trimEnd())
 }

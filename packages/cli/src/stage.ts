@@ -1,6 +1,7 @@
 /** What the parts of a run in the terminal share. */
 import type { Chat } from '@witan/client'
 import type { Connection } from './connect.ts'
+import { shellWord } from './shell-word.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The terminal, connection and conversation of a run. */
@@ -18,5 +19,5 @@ export interface Stage {
 
 /** The command that goes on with the conversation. */
 export function comeBack({ connection, chat }: Stage): string {
-  return `witan chat ${chat.agent} --id ${chat.id}${connection.options}`
+  return `witan chat ${shellWord(chat.agent)} --id ${shellWord(chat.id)}${connection.options}`
 }

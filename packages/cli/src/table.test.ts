@@ -44,3 +44,14 @@ test('with still less the widest of the others is cut, but never what a command 
   assert.equal(lines[2], 'company-assistant  scripted/company…  code')
   for (const line of lines) assert.ok(line.length <= 44, line)
 })
+
+test('a list of many rows, with a cell of any width, is drawn at once', () => {
+  const rows = Array.from({ length: 200_000 }, (_, index) => [
+    `a${index}`,
+    index === 7 ? 'w'.repeat(2_000_000) : 'b',
+    'c',
+  ])
+  const lines = tableLines([{ title: 'A' }, { title: 'B' }, { title: 'C' }], rows, 60)
+  assert.equal(lines.length, 200_001 + 200_001)
+  assert.ok((lines[8] ?? []).reduce((sum, { text }) => sum + text.length, 0) <= 60)
+})

@@ -23,7 +23,7 @@ const below: Span = { text: '    ', tone: 'plain' }
  */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): Line[] {
   const table = [columns.map(({ title }) => title), ...rows.map((row) => row.map(oneLine))]
-  const widths = columns.map((_, index) => Math.max(...table.map((row) => textWidth(row[index] ?? ''))))
+  const widths = columns.map((_, index) => table.reduce((most, row) => Math.max(most, textWidth(row[index] ?? '')), 0))
   const last = columns.length - 1
   const room = width - sumOf(widths.slice(0, last))
   const isBeside = last === 0 || room >= Math.min(leastLast, widths[last] ?? 0)
@@ -51,7 +51,7 @@ function sumOf(widths: readonly number[]): number {
 
 /** The widths, the widest of them smaller until all fit; the first stays as it is. */
 function narrowed(widths: readonly number[], width: number): readonly number[] {
-  const less = [...widths]
+  const less = widths.map((cell, index) => (index === 0 ? cell : Math.min(cell, width)))
   while (sumOf(less) - gap > width) {
     const widest = less.indexOf(Math.max(...less.slice(1)), 1)
     if (widest < 0 || (less[widest] ?? 0) <= leastCell) break

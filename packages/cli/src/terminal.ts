@@ -1,11 +1,14 @@
-/** The terminal as the command line sees it: two streams, a width, colours or none. */
+/** The terminal as the command line sees it: two streams, a width, colours or none. All that is written passes through here. */
+import { createInterface, type Interface } from 'node:readline'
 import { styleText } from 'node:util'
+import { shownJson, shownJsonText, shownText } from '@witan/protocol/shown'
+import { asShown, type Shown } from './shown.ts'
 import type { Line, Tone } from './tree/lines.ts'
 import { wrapLine } from './tree/wrap.ts'
 
-/** What is written to. `columns` and `isTTY` are missing on a pipe. */
+/** What is written to, only by the functions of this file and of `tree/screen.ts`. `columns` and `isTTY` are missing on a pipe. */
 export interface Output {
-  write(content: string | Uint8Array): unknown
+  write(text: Shown): unknown
   readonly isTTY?: boolean
   readonly columns?: number
   readonly rows?: number
@@ -44,29 +47,35 @@ const styles: Readonly<Record<Tone, Style>> = {
   wait: 'yellow',
 }
 
-/** Turns lines into text: with colours on a terminal, without on a pipe, as NO_COLOR and FORCE_COLOR say. */
-export function painter(terminal: Terminal, to: Output = terminal.output): (line: Line) => string {
-  if (!wantsColour(terminal, to))
-    return (line) =>
-      line
-        .map((span) => span.text)
-        .join('')
-        .trimEnd()
-  return (line) =>
-    line
-      .map(({ text, tone }) => paint(tone, text))
-      .join('')
-      .trimEnd()
+/** Writes one line and its end. Whatever its text has of control, hidden or line-ending characters is shown, never obeyed. */
+export function print(terminal: Terminal, line: Line | string = '', to: Output = terminal.output): void {
+  to.write(asShown(`${painter(terminal, to)(typeof line === 'string' ? [{ text: line, tone: 'plain' }] : line)}\n`))
 }
 
-/** Writes one line and its end. */
-export function print(to: Output, text = ''): void {
-  to.write(`${text}\n`)
+/** Writes a text of several lines as it is shown, and a line end. */
+export function printText(terminal: Terminal, text: string, to: Output = terminal.output): void {
+  to.write(asShown(`${shownText(text)}\n`))
 }
 
-/** How wide a line may be: as wide as the terminal, on a pipe as it is said. */
-export function columnsOf({ isTTY, columns = 80 }: Output, onPipe: number): number {
-  return isTTY === true ? columns : onPipe
+/** Writes a value as indented JSON; a program reads the same value, and a terminal obeys nothing in it. */
+export function printJson(terminal: Terminal, value: unknown): void {
+  terminal.output.write(asShown(`${shownJson(value, 2)}\n`))
+}
+
+/** Writes a value as one line of JSON. */
+export function printJsonLine(terminal: Terminal, value: unknown): void {
+  terminal.output.write(asShown(`${shownJson(value)}\n`))
+}
+
+/** Writes a text for a program and a line end: JSON, or YAML with its hidden characters in double quotes. False asks to wait for `drain`. */
+export function writeData(to: Output, text: string): boolean {
+  return to.write(asShown(`${shownJsonText(text)}\n`)) !== false
+}
+
+/** Writes the bytes of a file as they are. Throws for a terminal, which would obey them. */
+export function writeBytes(to: Output, bytes: Uint8Array): void {
+  if (to.isTTY === true) throw new Error('A terminal would obey the bytes of a file.')
+  to.write(bytes as unknown as Shown)
 }
 
 /** Writes a line of prose: on a terminal wrapped at words, the second and later lines indented; on a pipe as one line. */
@@ -75,8 +84,32 @@ export function printProse(
   line: Line,
   { to = terminal.output, indent = 2 }: { readonly to?: Output; readonly indent?: number } = {},
 ): void {
-  const paint = painter(terminal, to)
-  for (const part of wrapLine(line, columnsOf(to, Number.POSITIVE_INFINITY), indent)) print(to, paint(part))
+  for (const part of wrapLine(line, columnsOf(to, Number.POSITIVE_INFINITY), indent)) print(terminal, part, to)
+}
+
+/** Turns a line into text: with colours on a terminal, without on a pipe, as NO_COLOR and FORCE_COLOR say. */
+export function painter(terminal: Terminal, to: Output = terminal.output): (line: Line) => Shown {
+  const hasColour = wantsColour(terminal, to)
+  return (line) =>
+    asShown(
+      line
+        .map(({ text, tone }) => {
+          const shown = shownText(text).replaceAll('\n', ' ')
+          return hasColour ? paint(tone, shown) : shown
+        })
+        .join('')
+        .trimEnd(),
+    )
+}
+
+/** Reads lines that a person types; what they type is on the screen as they type it. */
+export function createLineReader({ input, output }: Terminal, isTerminal = true): Interface {
+  return createInterface({ input, output: output as unknown as NodeJS.WritableStream, terminal: isTerminal })
+}
+
+/** How wide a line may be: as wide as the terminal, on a pipe as it is said. */
+export function columnsOf({ isTTY, columns = 80 }: Output, onPipe: number): number {
+  return isTTY === true ? columns : onPipe
 }
 
 /** Whether the picture may be redrawn in place. */

@@ -2,7 +2,7 @@
 import { type Client, type FilePart, isWitanError } from '@witan/client'
 import { attachedText } from './attachments.ts'
 import type { Stage } from './stage.ts'
-import { columnsOf, painter, print } from './terminal.ts'
+import { columnsOf, print } from './terminal.ts'
 import { cutText, oneLine } from './tree/width.ts'
 
 /** Prints the prompt with its files and, where it is so, that no language model is called. */
@@ -11,26 +11,19 @@ export async function printWelcome(
   prompt: string,
   files: readonly FilePart[] = [],
 ): Promise<void> {
-  const paint = painter(terminal)
   const columns = columnsOf(terminal.output, 100)
   const notice = await scriptNotice(connection.client, chat.agent)
   if (notice !== null)
-    print(
-      terminal.output,
-      paint([
-        { text: '! ', tone: 'wait' },
-        { text: notice, tone: 'wait' },
-      ]),
-    )
-  print(
-    terminal.output,
-    paint([
-      { text: '› ', tone: 'busy' },
-      { text: cutText(oneLine(prompt), columns - 3), tone: 'strong' },
-    ]),
-  )
-  for (const file of files) print(terminal.output, paint([{ text: `  + ${attachedText(file)}`, tone: 'faint' }]))
-  print(terminal.output)
+    print(terminal, [
+      { text: '! ', tone: 'wait' },
+      { text: notice, tone: 'wait' },
+    ])
+  print(terminal, [
+    { text: '› ', tone: 'busy' },
+    { text: cutText(oneLine(prompt), columns - 3), tone: 'strong' },
+  ])
+  for (const file of files) print(terminal, [{ text: `  + ${attachedText(file)}`, tone: 'faint' }])
+  print(terminal)
 }
 
 /** One sentence if any agent below this one has a scripted model, else null. A caller who may not read the agent gets null. */

@@ -61,11 +61,11 @@ test('a long text is shown in linear time', () => {
     'می‌',
     '\u{e0041}',
   ]) {
-    const text = piece.repeat(Math.ceil(1_000_000 / piece.length))
+    const text = piece.repeat(Math.ceil(300_000 / piece.length))
     const before = process.cpuUsage()
     shownText(text)
     shownJson(text)
     const { user, system } = process.cpuUsage(before)
-    assert.ok(user + system < 4_000_000, `${JSON.stringify(piece)}: ${(user + system) / 1000} ms`)
+    assert.ok(user + system < 3_000_000, `${JSON.stringify(piece)}: ${(user + system) / 1000} ms`)
   }
 })

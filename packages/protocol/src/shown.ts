@@ -29,10 +29,11 @@ export function shownJson(value: unknown, indent?: number): string {
   return shownJsonText(JSON.stringify(value, null, indent) ?? 'null')
 }
 
-/** JSON text, such as a line of a log, with every hidden character as an escape; a program reads the same value. */
+/** JSON text, such as a line of a log, with every hidden character in its strings as an escape; a program reads the same value. */
 export function shownJsonText(json: string): string {
   if (isAscii.test(json)) return json
-  return json.replace(hidden, (sign) => (sign === '\n' ? sign : sign.split('').map(unit).join('')))
+  const inUnits = (sign: string) => (/[\n\t]/.test(sign) ? sign : sign.split('').map(unit).join(''))
+  return json.replace(hidden, inUnits).replace(piled, inUnits)
 }
 
 const joiners = '\u200c\u200d'

@@ -1,8 +1,9 @@
 /** A plan as lines of styled spans: what is new, what changes from what to what, what goes. Pure. */
+import { shownText } from '@witan/protocol/shown'
 import type { Line, Span } from '../tree/lines.ts'
-import { compact, plural } from '../tree/phrase.ts'
+import { compact, plural, quoted } from '../tree/phrase.ts'
 import { asCommand } from '../hints.ts'
-import { oneLine, printable } from '../tree/width.ts'
+import { oneLine } from '../tree/width.ts'
 import type { Change } from './diff.ts'
 import type { Plan } from './plan.ts'
 import type { Planned, Trouble } from './planned.ts'
@@ -91,7 +92,7 @@ function fieldLine(path: string): Line {
 }
 
 function phrase(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(oneLine(value)) : compact(withoutEmpty(value))
+  return typeof value === 'string' ? quoted(value) : compact(withoutEmpty(value))
 }
 
 /** Empty values are left out, because a reader expects them. */
@@ -121,7 +122,7 @@ function textLines(before: string, after: string): readonly Line[] {
 }
 
 function linesOf(text: string): readonly string[] {
-  return text === '' ? [] : printable(text).replace(/\n$/, '').split('\n')
+  return text === '' ? [] : shownText(text).replace(/\n$/, '').split('\n')
 }
 
 function skipped(count: number): readonly Line[] {

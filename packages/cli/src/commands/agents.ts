@@ -5,9 +5,9 @@ import { storedAgents } from '../apply/plan.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
 import { connected } from '../connect.ts'
-import { printJson, printList } from '../listing.ts'
+import { printList } from '../listing.ts'
 import type { Terminal } from '../terminal.ts'
-import { print } from '../terminal.ts'
+import { print, printJson } from '../terminal.ts'
 import { applyCommand } from './apply.ts'
 import { exportCommand } from './export.ts'
 
@@ -39,7 +39,7 @@ export const agentCommands: readonly Command[] = [
     run: (given, terminal) =>
       connected(given, terminal, async (client) => {
         await client.agents.delete(operand(given), { force: given.has('force') })
-        print(terminal.output, `deleted ${operand(given)}`)
+        print(terminal, `deleted ${operand(given)}`)
       }),
   },
 ]

@@ -60,14 +60,14 @@ interface Applying {
 async function decide({ client, plan, given, terminal }: Applying): Promise<ExitCode> {
   if (plan.errors.length > 0) {
     show(terminal, plan.errors.flatMap(troubleLines), terminal.errors)
-    print(terminal.errors, 'Nothing was changed.')
+    print(terminal, 'Nothing was changed.', terminal.errors)
     return exitCodes.usage
   }
   show(terminal, planLines(plan))
   const isIdle = changedAgents(plan).length + changedProtocols(plan).length === 0 && plan.pruned.length === 0
   if (isIdle || given.has('dry-run')) return exitCodes.done
   if (!(await mayChange({ plan, given, terminal }))) {
-    print(terminal.output, 'Nothing was changed.')
+    print(terminal, 'Nothing was changed.')
     return exitCodes.failed
   }
   await refuseOvertaken(client, plan)
@@ -127,11 +127,11 @@ async function change(client: Client, plan: Plan, terminal: Terminal): Promise<v
   const protocols = changedProtocols(plan).map(({ data }) => data)
   const isIdle = agents.length + protocols.length === 0
   const saved = isIdle ? [] : await client.agents.batch(agents, ...(protocols.length === 0 ? [] : [protocols]))
-  for (const { name } of protocols) print(terminal.output, `saved protocol ${name}`)
-  for (const { id, revision } of saved) print(terminal.output, `saved ${id} (revision ${revision})`)
+  for (const { name } of protocols) print(terminal, `saved protocol ${name}`)
+  for (const { id, revision } of saved) print(terminal, `saved ${id} (revision ${revision})`)
   for (const agent of inOrder(plan.pruned)) {
     await client.agents.delete(agent.id, { force: true })
-    print(terminal.output, `deleted ${agent.id}`)
+    print(terminal, `deleted ${agent.id}`)
   }
 }
 

@@ -59,7 +59,7 @@ async function bytesOf(words: readonly string[]): Promise<Buffer> {
   const parts: Uint8Array[] = []
   const code = await runCommandLine(words, {
     input: Readable.from(['']),
-    output: { write: (content) => parts.push(Buffer.from(content as Uint8Array)) },
+    output: { write: (content) => parts.push(Buffer.from(content as unknown as Uint8Array)) },
     errors: { write: () => {} },
     environment: {},
     folder,
@@ -118,7 +118,7 @@ describe('artifacts on the command line', () => {
   test('[T31] a terminal is not moved, coloured or renamed, and gets nothing that is not text', async () => {
     const [text = '', picture = ''] = ids
     const shown = await artifacts(['get', text], { columns: 80, environment: { NO_COLOR: '1' } })
-    assert.deepEqual([shown.code, shown.out], [0, 'a\n b\n'])
+    assert.deepEqual([shown.code, shown.out], [0, 'a\\u001b[2J\\u001b]0;owned\\u0007\\u009b31m\n\\u202eb\n'])
     const { code, out, err } = await artifacts(['get', picture], { columns: 80, environment: { NO_COLOR: '1' } })
     assert.deepEqual([code, out], [2, ''])
     assert.match(err, /is image\/png, 7 bytes(.|\n)*--out FILE/)

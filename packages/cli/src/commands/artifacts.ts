@@ -7,9 +7,9 @@ import { type Command, connectionOptions, type Given, jsonOption } from '../comm
 import { connected } from '../connect.ts'
 import { UsageError } from '../exit.ts'
 import { printList } from '../listing.ts'
-import { print, type Terminal } from '../terminal.ts'
+import { print, printText, type Terminal, writeBytes } from '../terminal.ts'
 import { age } from '../tree/phrase.ts'
-import { oneLine, printable } from '../tree/width.ts'
+import { oneLine } from '../tree/width.ts'
 
 /** The commands about artifacts. */
 export const artifactCommands: readonly Command[] = [
@@ -79,20 +79,16 @@ async function get(client: Client, given: Given, terminal: Terminal): Promise<vo
     throw new UsageError('--force is for a file, and none is named.', 'Add --out FILE.')
   const artifact = await client.artifacts.get(id)
   const target = out === undefined ? null : await targetOf(out, artifact.name, terminal.folder)
+  // A terminal shows the text; a pipe and a file get the bytes as they are.
   const isShown = target === null && terminal.output.isTTY === true
   if (isShown && !isTextType(artifact.mediaType)) throw notText(artifact)
   const bytes = await checkedBytes(await client.artifacts.content(id), artifact)
   if (target !== null) {
     await writeWhole(target, bytes, { replace: given.has('force') })
-    return print(terminal.errors, `wrote ${oneLine(target)}, ${sizeText(bytes.byteLength)}`)
+    return print(terminal, `wrote ${oneLine(target)}, ${sizeText(bytes.byteLength)}`, terminal.errors)
   }
-  terminal.output.write(isShown ? shownText(bytes) : bytes)
-}
-
-/** A text for a terminal, which it cannot move, colour or rename: a pipe and a file get the bytes as they are. */
-function shownText(bytes: Uint8Array): string {
-  const text = printable(new TextDecoder().decode(bytes))
-  return text === '' || text.endsWith('\n') ? text : `${text}\n`
+  if (isShown) printText(terminal, new TextDecoder().decode(bytes).replace(/\n$/, ''))
+  else writeBytes(terminal.output, bytes)
 }
 
 function notText({ name, mediaType, bytes }: Artifact): UsageError {

@@ -16,7 +16,8 @@ import { table } from '../help.ts'
 import { parameterOptions, readParameters } from '../parameters.ts'
 import { readUsers, userOption } from '../participants.ts'
 import type { Terminal } from '../terminal.ts'
-import { columnsOf, painter, print } from '../terminal.ts'
+import { columnsOf, createLineReader, print } from '../terminal.ts'
+import { clearRow } from '../tree/screen.ts'
 import { scriptNotice } from '../welcome.ts'
 
 export const chatCommand: Command = {
@@ -43,12 +44,10 @@ export const chatCommand: Command = {
       const notice = await scriptNotice(connection.client, agent)
       const drawn = new Set<string>()
       const stage: Stage = { terminal, connection, chat, drawn, waits: true, reasoning: given.has('reasoning') }
-      const paint = painter(terminal)
-      if (notice !== null) print(terminal.output, paint([{ text: `! ${notice}`, tone: 'wait' }]))
+      if (notice !== null) print(terminal, [{ text: `! ${notice}`, tone: 'wait' }])
       const before = id?.match(/\/./) ? await takeUp(stage) : null
       if (before === exitCodes.waits) return before
-      if (terminal.input.isTTY)
-        print(terminal.output, paint([{ text: '/help says what you can do here.', tone: 'faint' }]))
+      if (terminal.input.isTTY) print(terminal, [{ text: '/help says what you can do here.', tone: 'faint' }])
       return await talk(stage, createFollowUps(stage, drawn))
     }),
 }
@@ -75,13 +74,14 @@ async function talk(stage: Stage, followUps: FollowUps): Promise<ExitCode> {
       continue
     }
     if (!alone && /^\/[a-z]+$/.test(said)) {
-      print(terminal.output, `There is no ${said}, and it was not sent. /help lists what there is.\n`)
+      print(terminal, `There is no ${said}, and it was not sent. /help lists what there is.`)
+      print(terminal)
       continue
     }
     const code = await answerOne(stage, promptOf(said, files))
     files = []
     if (alone && code !== exitCodes.done) return code
-    print(terminal.output)
+    print(terminal)
   }
 }
 
@@ -91,7 +91,7 @@ async function attachOne(stage: Stage, files: readonly FilePart[], path: string)
   try {
     const more = await readAttachments([path], terminal.folder)
     const words = `${more.map(attachedText).join()} goes with the next message.`
-    print(terminal.output, painter(terminal)([{ text: `  + ${words}`, tone: 'faint' }]))
+    print(terminal, [{ text: `  + ${words}`, tone: 'faint' }])
     return [...files, ...more]
   } catch (error) {
     if (terminal.input.isTTY !== true) throw error
@@ -106,8 +106,7 @@ async function leave(stage: Stage, followUps: FollowUps): Promise<void> {
   if (terminal.input.isTTY !== true) return followUps.drain((text) => printFollowUp(terminal, text))
   const { tasks } = await connection.client.conversations.get(chat.id)
   printStillAtWork({ terminal, connection }, tasks)
-  if (connection.lasts)
-    print(terminal.output, painter(terminal)([{ text: `Go on with: ${comeBack(stage)}`, tone: 'faint' }]))
+  if (connection.lasts) print(terminal, [{ text: `Go on with: ${comeBack(stage)}`, tone: 'faint' }])
 }
 
 function printHelp(stage: Stage): void {
@@ -119,10 +118,13 @@ function printHelp(stage: Stage): void {
     ['/exit', 'Leave; so do /quit and Ctrl+D.'],
     ['Ctrl+C', 'Cancel the running run; a second time, exit at once. At an empty prompt, exit.'],
   ]
-  for (const line of table(rows, columnsOf(terminal.output, 80))) print(terminal.output, line)
+  for (const line of table(rows, columnsOf(terminal.output, 80))) print(terminal, line)
   const hasBegun = drawn !== undefined && drawn.size > 0
-  if (hasBegun && connection.lasts) print(terminal.output, `\nLater it goes on with: ${comeBack(stage)}`)
-  print(terminal.output)
+  if (hasBegun && connection.lasts) {
+    print(terminal)
+    print(terminal, `Later it goes on with: ${comeBack(stage)}`)
+  }
+  print(terminal)
 }
 
 /** A refused message is no reason to end the conversation. */
@@ -146,22 +148,18 @@ async function nextLine(terminal: Terminal, followUps: FollowUps): Promise<strin
     const next = await lines.next()
     return next.done ? null : next.value.trim()
   }
-  const reader = createInterface({
-    input: terminal.input,
-    output: terminal.output as NodeJS.WritableStream,
-    terminal: true,
-  })
+  const reader = createLineReader(terminal)
   const ended = Promise.withResolvers<string | null>()
   reader.once('close', () => ended.resolve(null))
   reader.once('SIGINT', () => reader.close())
   reader.question('› ', (line) => ended.resolve(line.trim()))
   const mute = followUps.listen((text) => {
-    terminal.output.write('\r\u001b[K')
+    clearRow(terminal.output)
     printFollowUp(terminal, text)
     reader.prompt(true)
   })
   const line = await ended.promise.finally(mute)
   reader.close()
-  if (line === null) print(terminal.output)
+  if (line === null) print(terminal)
   return line
 }

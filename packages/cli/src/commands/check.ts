@@ -6,11 +6,10 @@ import { type Connection, serverOrConfig } from '../connect.ts'
 import { exitCodes, StartError } from '../exit.ts'
 import { describe } from '../failure.ts'
 import { asCommand } from '../hints.ts'
-import { printJson } from '../listing.ts'
 import { quiet } from '../loading.ts'
 import { tableLines } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
-import { columnsOf, painter, print, printProse } from '../terminal.ts'
+import { columnsOf, print, printJson, printProse, writeData } from '../terminal.ts'
 import { type Line, lineWidth } from '../tree/lines.ts'
 import { plural } from '../tree/phrase.ts'
 import { oneLine } from '../tree/width.ts'
@@ -27,7 +26,7 @@ export const checkCommand: Command = {
     })
     if (given.has('json')) printJson(terminal, report)
     else printReport(terminal, report)
-    if (isEmpty) print(terminal.errors, noAgents)
+    if (isEmpty) print(terminal, noAgents, terminal.errors)
     return report.errors.length > 0 ? exitCodes.failed : exitCodes.done
   },
 }
@@ -51,7 +50,7 @@ interface Looked {
 async function look(given: Given, terminal: Terminal): Promise<Looked> {
   const found = await serverOrConfig(given, terminal)
   if ('client' in found) return lookAtStored(found).finally(() => found.close())
-  const log = createLog(quiet(found).logLevel, (line) => terminal.errors.write(line))
+  const log = createLog(quiet(found).logLevel, (line) => writeData(terminal.errors, line.trimEnd()))
   const report = await checkConfig(found, log).catch((error: unknown) => {
     throw new StartError(error)
   })
@@ -64,10 +63,9 @@ async function lookAtStored({ client }: Connection): Promise<Looked> {
 }
 
 function printReport(terminal: Terminal, report: CheckReport): void {
-  const paint = painter(terminal)
   const width = columnsOf(terminal.output, Number.POSITIVE_INFINITY)
   const show = (lines: readonly Line[]) => {
-    for (const line of lines) print(terminal.output, paint(line))
+    for (const line of lines) print(terminal, line)
   }
   for (const finding of [...report.errors, ...report.warnings]) printProse(terminal, findingLine(finding))
   if (report.matrix.length > 0) show([...matrixLines(report.matrix, width), []])

@@ -1,13 +1,12 @@
 /** `witan conversations export`: one conversation as a file for a replay, or its log as events. */
-import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { Client } from '@witan/client'
 import { type Command, connectionOptions, type Given } from '../command.ts'
 import { connected } from '../connect.ts'
-import { openSink } from '../export-file.ts'
+import { linesOf, openSink } from '../export-file.ts'
 import { UsageError } from '../exit.ts'
 import { storedEvents } from '../stored-events.ts'
-import { print, type Terminal } from '../terminal.ts'
+import { print, printJsonLine, type Terminal } from '../terminal.ts'
 
 /** Writes everything that `witan conversations replay` needs. */
 export const conversationExportCommand: Command = {
@@ -26,20 +25,20 @@ async function write(client: Client, given: Given, terminal: Terminal): Promise<
   const [id = '', file] = given.operands
   if (given.has('events')) {
     if (file !== undefined) throw new UsageError('--events prints the log.', 'Leave out the file, or --events.')
-    for await (const event of storedEvents(client, id)) print(terminal.output, JSON.stringify(event))
+    for await (const event of storedEvents(client, id)) printJsonLine(terminal, event)
     return
   }
   const { body } = await client.conversations.export(id)
   const sink = await openSink(file, terminal)
   try {
     if (body !== null) {
-      const input = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
-      for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) await sink.write(line)
+      for await (const line of linesOf(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])))
+        await sink.write(line)
     }
     await sink.done()
   } catch (error) {
     await sink.drop()
     throw error
   }
-  print(terminal.errors, `exported ${id}`)
+  print(terminal, `exported ${id}`, terminal.errors)
 }

@@ -10,10 +10,10 @@ import { conversationExportCommand } from './conversation-export.ts'
 import { diagramCommand } from './diagram.ts'
 import { peopleCommand } from './people.ts'
 import { replayCommand } from './replay.ts'
-import { printJson, printList } from '../listing.ts'
+import { printList } from '../listing.ts'
 import { printSpoken } from '../speaking.ts'
 import type { Terminal } from '../terminal.ts'
-import { columnsOf, painter, print } from '../terminal.ts'
+import { columnsOf, print, printJson } from '../terminal.ts'
 import { drawTree } from '../tree/lines.ts'
 import { age } from '../tree/phrase.ts'
 import { storedEvents } from '../stored-events.ts'
@@ -53,7 +53,7 @@ export const conversationCommands: readonly Command[] = [
     run: (given, terminal) =>
       connected(given, terminal, async (client) => {
         await client.conversations.delete(operand(given))
-        print(terminal.output, `deleted ${operand(given)}`)
+        print(terminal, `deleted ${operand(given)}`)
       }),
   },
 ]
@@ -107,17 +107,13 @@ async function show(client: Client, given: Given, terminal: Terminal): Promise<v
   const conversation = await client.conversations.get(id)
   const document = await client.documents.get(id, { limit: 1 })
   if (given.has('json')) return printJson(terminal, { conversation, ...(await whole(client, document)) })
-  const paint = painter(terminal)
   const fold = createConversationFold()
   for await (const event of storedEvents(client, id)) fold.take(event)
-  print(
-    terminal.output,
-    paint([
-      { text: id, tone: 'strong' },
-      { text: `  ${document.agent}  ${conversation.status}`, tone: 'faint' },
-    ]),
-  )
-  for (const line of parameterLines(document)) print(terminal.output, line)
+  print(terminal, [
+    { text: id, tone: 'strong' },
+    { text: `  ${document.agent}  ${conversation.status}`, tone: 'faint' },
+  ])
+  for (const line of parameterLines(document)) print(terminal, line)
   printRuns(terminal, fold.view)
 }
 
@@ -137,7 +133,6 @@ function parameterLines(document: Document): string[] {
 }
 
 function printRuns(terminal: Terminal, view: ConversationView): void {
-  const paint = painter(terminal)
   const columns = columnsOf(terminal.output, 101) - 1
   const said = new Map(
     view.messages.map(({ rootCallId, text, author }) => [rootCallId, author === 'user' ? text : `${author}: ${text}`]),
@@ -146,18 +141,17 @@ function printRuns(terminal: Terminal, view: ConversationView): void {
     const root = view.calls.get(runId)
     if (root === undefined) continue
     const prompt = oneLine(said.get(runId) ?? root.task)
-    print(
-      terminal.output,
-      `\n${paint([
-        { text: '› ', tone: 'busy' },
-        { text: prompt, tone: 'strong' },
-      ])}\n`,
-    )
+    print(terminal)
+    print(terminal, [
+      { text: '› ', tone: 'busy' },
+      { text: prompt, tone: 'strong' },
+    ])
+    print(terminal)
     const now = Date.parse(root.endedAt ?? root.startedAt)
-    for (const line of drawTree(view, runId, { columns, now })) print(terminal.output, paint(line))
+    for (const line of drawTree(view, runId, { columns, now })) print(terminal, line)
     const speaker = speakersOf(view, runId).at(-1) ?? root
     if (speaker.text === '') continue
-    print(terminal.output)
+    print(terminal)
     printSpoken(terminal, { text: speaker.text, agent: speaker.name, root: root.name })
   }
 }

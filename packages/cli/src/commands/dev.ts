@@ -14,7 +14,7 @@ import { createProjectModules, type ProjectModules, watchForFile } from '../relo
 import { portOption, start, withGivenPort } from '../starting.ts'
 import { endOf, surviveStrayRejections, untilStopped } from '../stopping.ts'
 import type { Terminal } from '../terminal.ts'
-import { painter, print } from '../terminal.ts'
+import { print } from '../terminal.ts'
 import { version } from '../version.ts'
 import { printWelcome } from '../welcome.ts'
 
@@ -171,7 +171,7 @@ async function firstRun({ given, terminal }: Project, { url, token }: WitanServe
     const stage = { terminal, connection, chat }
     await printWelcome(stage, message)
     await converse(stage, message)
-    print(terminal.output)
+    print(terminal)
     return chat.id
   } catch (error) {
     printFailure(terminal, error)
@@ -187,16 +187,12 @@ function configWords(given: Given): string {
 }
 
 function printHead(terminal: Terminal, config: Config): void {
-  const paint = painter(terminal)
   const file = config.file === null ? 'no configuration file: defaults' : nearPath(config.file, terminal.folder)
-  print(
-    terminal.output,
-    paint([
-      { text: `witan ${version()}`, tone: 'strong' },
-      { text: `  ${file}`, tone: 'faint' },
-    ]),
-  )
-  print(terminal.output)
+  print(terminal, [
+    { text: `witan ${version()}`, tone: 'strong' },
+    { text: `  ${file}`, tone: 'faint' },
+  ])
+  print(terminal)
 }
 
 /** What a browser opens: the conversation that the terminal has shown, where there is one. */
@@ -208,26 +204,16 @@ function pageOf({ server: { pageUrl }, conversation }: State): string {
 }
 
 function printAddress(terminal: Terminal, state: State): void {
-  const paint = painter(terminal)
-  print(
-    terminal.output,
-    paint([
-      { text: '  Studio  ', tone: 'faint' },
-      { text: pageOf(state), tone: 'busy' },
-    ]),
-  )
-  print(
-    terminal.output,
-    paint([
-      { text: '  API     ', tone: 'faint' },
-      { text: `${state.server.url}/api/v1`, tone: 'plain' },
-    ]),
-  )
-  print(
-    terminal.output,
-    paint([{ text: `  Ctrl+C stops; ${whatIsTakenUp(state.config)} is taken up at once.`, tone: 'faint' }]),
-  )
-  print(terminal.output)
+  print(terminal, [
+    { text: '  Studio  ', tone: 'faint' },
+    { text: pageOf(state), tone: 'busy' },
+  ])
+  print(terminal, [
+    { text: '  API     ', tone: 'faint' },
+    { text: `${state.server.url}/api/v1`, tone: 'plain' },
+  ])
+  print(terminal, [{ text: `  Ctrl+C stops; ${whatIsTakenUp(state.config)} is taken up at once.`, tone: 'faint' }])
+  print(terminal)
 }
 
 function whatIsTakenUp({ file }: Config): string {
@@ -235,5 +221,5 @@ function whatIsTakenUp({ file }: Config): string {
 }
 
 function note(terminal: Terminal, text: string): void {
-  print(terminal.output, painter(terminal)([{ text: `↻ ${text}`, tone: 'busy' }]))
+  print(terminal, [{ text: `↻ ${text}`, tone: 'busy' }])
 }

@@ -4,7 +4,7 @@ import { UsageError } from '../exit.ts'
 import { type Command, connectionOptions, type Given } from '../command.ts'
 import { connected } from '../connect.ts'
 import { oneLine } from '../tree/width.ts'
-import { print, type Terminal } from '../terminal.ts'
+import { print, printText, type Terminal } from '../terminal.ts'
 
 /** Prints the sequence diagram of one run. */
 export const diagramCommand: Command = {
@@ -25,14 +25,14 @@ async function show(client: Client, given: Given, terminal: Terminal): Promise<v
   const format = formatOf(given)
   const { activeRunId, runs } = await client.conversations.get(id)
   const run = given.text('run') ?? activeRunId ?? runs.at(-1)?.runId
-  if (run === undefined) return print(terminal.output, `${id} has no run yet; witan run starts one.`)
+  if (run === undefined) return print(terminal, `${id} has no run yet; witan run starts one.`)
   const isOurs = runs.some(({ runId }) => runId === run) || (await client.runs.get(run)).conversationId === id
   if (!isOurs)
     throw new UsageError(
       `Run ${oneLine(run)} is not of the conversation ${id}.`,
       `witan conversations show ${id} --json lists its runs.`,
     )
-  print(terminal.output, (await client.runs.diagram(run, { format })).trimEnd())
+  printText(terminal, (await client.runs.diagram(run, { format })).trimEnd())
 }
 
 function formatOf(given: Given): 'text' | 'mermaid' {

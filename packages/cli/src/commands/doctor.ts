@@ -13,11 +13,10 @@ import { lookAtSources } from '../doctor/sources.ts'
 import { lookAtStore, lookAtStoreServer, lookAtWork } from '../doctor/store.ts'
 import type { ExitCode } from '../exit.ts'
 import { exitCodes, StartError } from '../exit.ts'
-import { printJson } from '../listing.ts'
 import { readConfig } from '../loading.ts'
 import { createProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
-import { print, printProse } from '../terminal.ts'
+import { print, printProse, printJson } from '../terminal.ts'
 import type { Line } from '../tree/lines.ts'
 import { plural } from '../tree/phrase.ts'
 import { oneLine, textWidth } from '../tree/width.ts'
@@ -99,7 +98,7 @@ function printFindings(terminal: Terminal, findings: readonly DoctorFinding[]): 
   }
   const count = (wanted: DoctorFinding['state']) => findings.filter(({ state }) => state === wanted).length
   const isWell = count('bad') === 0
-  print(terminal.output)
+  print(terminal)
   printProse(terminal, [
     { text: isWell ? '✓ ' : '✗ ', tone: isWell ? 'good' : 'bad' },
     { text: `${plural(count('bad'), 'problem')}, ${plural(count('warning'), 'warning')}`, tone: 'plain' },

@@ -68,11 +68,11 @@ async function exportAll(given: Given, terminal: Terminal): Promise<ExitCode> {
     } finally {
       progress.end()
     }
-    print(terminal.errors, `exported ${sum(tally)}`)
+    print(terminal, `exported ${sum(tally)}`, terminal.errors)
     if (tally.live > 0) {
       const [what, it] = tally.live === 1 ? ['1 run or task has', 'it'] : [`${tally.live} runs and tasks have`, 'them']
       const next = `the store that imports this file continues ${it}. Do not use this store any more.`
-      print(terminal.errors, `! ${what} not ended: ${next}`)
+      print(terminal, `! ${what} not ended: ${next}`, terminal.errors)
     }
     return exitCodes.done
   })
@@ -116,11 +116,11 @@ async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
       }
     } catch (error) {
       progress.end()
-      print(terminal.errors, broken(done))
+      print(terminal, broken(done), terminal.errors)
       throw error
     }
     progress.end()
-    print(terminal.errors, `imported ${sum(done)}${done.same > 0 ? `; ${done.same} were there already` : ''}`)
+    print(terminal, `imported ${sum(done)}${done.same > 0 ? `; ${done.same} were there already` : ''}`, terminal.errors)
     return exitCodes.done
   })
 }

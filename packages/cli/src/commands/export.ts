@@ -1,6 +1,7 @@
 /** `witan agents export`: agents and the protocols that they speak, as text that apply takes and that changes nothing there. */
 import type { Client } from '@witan/client'
-import { stringify } from 'yaml'
+import { Document, visit } from 'yaml'
+import { shownJsonText } from '@witan/protocol/shown'
 import type { AgentData } from '@witan/protocol'
 import { storedAgents, withoutStoredFields } from '../apply/plan.ts'
 import { protocolData, storedProtocols } from '../apply/protocols.ts'
@@ -8,8 +9,7 @@ import type { Command, Given } from '../command.ts'
 import { connectionOptions } from '../command.ts'
 import { connected } from '../connect.ts'
 import { UsageError } from '../exit.ts'
-import { printJson } from '../listing.ts'
-import type { Terminal } from '../terminal.ts'
+import { printJson, type Terminal, writeData } from '../terminal.ts'
 
 export const exportCommand: Command = {
   name: 'agents export',
@@ -41,7 +41,7 @@ async function exportAgents(
   const protocols = await protocolsOf(client, ids.length === 0 ? null : agents)
   const exported = protocols.length === 0 ? { agents } : { protocols, agents }
   if (format === 'json') printJson(terminal, exported)
-  else terminal.output.write(toYaml(exported))
+  else writeData(terminal.output, toYaml(exported).trimEnd())
 }
 
 /** The protocols that these agents speak, by name; null: all. */
@@ -56,7 +56,16 @@ function eachOf(client: Client, ids: readonly string[]) {
   return Promise.all(ids.map((id) => client.agents.get(id)))
 }
 
-/** Definitions as one YAML document; long lines are not folded, so that a diff of two exports is readable. */
+/**
+ * Definitions as one YAML document; long lines are not folded, so that a diff of two exports is readable. A text with a hidden
+ * character is in double quotes with an escape: a terminal shows it, and apply reads the same text.
+ */
 export function toYaml(definitions: object): string {
-  return stringify(definitions, { lineWidth: 0, aliasDuplicateObjects: false })
+  const document = new Document(definitions, { aliasDuplicateObjects: false })
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'string' && shownJsonText(node.value) !== node.value) node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return shownJsonText(document.toString({ lineWidth: 0 }))
 }

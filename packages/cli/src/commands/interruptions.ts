@@ -13,9 +13,9 @@ import { type Connection, looking, sayWhere } from '../connect.ts'
 import type { ExitCode } from '../exit.ts'
 import { exitCodes, UsageError } from '../exit.ts'
 import { answerCommand, askedPhrase } from '../interruption-lines.ts'
-import { printJson, printList } from '../listing.ts'
+import { printList } from '../listing.ts'
 import type { Terminal } from '../terminal.ts'
-import { print } from '../terminal.ts'
+import { print, printJson } from '../terminal.ts'
 
 /** The commands about what waits. */
 export const interruptionCommands: readonly Command[] = [
@@ -106,12 +106,12 @@ async function answer(connection: Connection, given: Given, terminal: Terminal):
   const found = await find(client, id)
   const body = await bodyOf(given, terminal, { id, found, client })
   if (body === null) {
-    print(terminal.errors, 'Left open.')
+    print(terminal, 'Left open.', terminal.errors)
     return exitCodes.waits
   }
   const told = await client.interruptions.answer(id, body)
   if (given.has('json')) printJson(terminal, told)
-  else print(terminal.output, `${told.state}  ${told.kind} ${told.path}`)
+  else print(terminal, `${told.state}  ${told.kind} ${told.path}`)
   sayWhere(connection, 'Its run goes on', terminal)
   return exitCodes.done
 }

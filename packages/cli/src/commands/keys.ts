@@ -7,9 +7,9 @@ import { keyRequestSchema } from '@witan/protocol/schemas'
 import { type Command, connectionOptions, type Given, jsonOption, type Option } from '../command.ts'
 import { serverOrConfig } from '../connect.ts'
 import { type ExitCode, exitCodes, UsageError } from '../exit.ts'
-import { printJson, printList } from '../listing.ts'
+import { printList } from '../listing.ts'
 import { refuseMemory, refuseMissing, withStore } from '../opened-store.ts'
-import { print, type Terminal } from '../terminal.ts'
+import { print, type Terminal, printJson } from '../terminal.ts'
 import { age } from '../tree/phrase.ts'
 import { oneLine } from '../tree/width.ts'
 
@@ -68,8 +68,8 @@ async function create(given: Given, terminal: Terminal): Promise<ExitCode> {
     const roles = made.roles.length === 0 ? 'without a role' : `with ${made.roles.map(oneLine).join(', ')}`
     const end = made.expiresAt === null ? '' : `, until ${made.expiresAt}`
     const about = `${made.keyId} speaks for ${oneLine(made.id)} in the database ${database}, ${roles}${end}.`
-    print(terminal.errors, `${about} Keep the key: nothing shows it again.`)
-    print(terminal.output, made.key)
+    print(terminal, `${about} Keep the key: nothing shows it again.`, terminal.errors)
+    print(terminal, made.key)
   })
 }
 
@@ -119,7 +119,7 @@ async function revoke(given: Given, terminal: Terminal): Promise<ExitCode> {
   return withKeys(given, terminal, async (door) => {
     await door.revoke(keyId)
     if (given.has('json')) printJson(terminal, { keyId, revoked: true })
-    else print(terminal.output, `${oneLine(keyId)} is revoked`)
+    else print(terminal, `${oneLine(keyId)} is revoked`)
   })
 }
 

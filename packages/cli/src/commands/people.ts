@@ -45,10 +45,7 @@ async function people(client: Client, given: Given, terminal: Terminal): Promise
   }
   if (leaves !== undefined) await participants.remove(id, leaves)
   if (!given.has('json') && (joins ?? leaves) !== undefined)
-    return print(
-      terminal.output,
-      `${oneLine(joins ?? leaves ?? '')} ${joins === undefined ? 'left' : 'takes part in'} ${id}`,
-    )
+    return print(terminal, `${oneLine(joins ?? leaves ?? '')} ${joins === undefined ? 'left' : 'takes part in'} ${id}`)
   const items: ConversationParticipant[] = []
   for await (const one of participants.all(id, { limit: 200 })) items.push(one)
   const now = Date.now()

@@ -3,8 +3,8 @@ import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
 import { connected } from '../connect.ts'
 import { storedProtocols } from '../apply/protocols.ts'
-import { printJson, printList } from '../listing.ts'
-import { print } from '../terminal.ts'
+import { printList } from '../listing.ts'
+import { print, printJson } from '../terminal.ts'
 import { applyCommand } from './apply.ts'
 
 const one = [{ name: 'PROTOCOL' }]
@@ -59,7 +59,7 @@ export const protocolCommands: readonly Command[] = [
     run: (given, terminal) =>
       connected(given, terminal, async (client) => {
         await client.protocols.delete(operand(given))
-        print(terminal.output, `deleted ${operand(given)}`)
+        print(terminal, `deleted ${operand(given)}`)
       }),
   },
 ]

@@ -5,10 +5,9 @@ import { storeOf } from '@witan/server'
 import { type Command, configOption, type Given, jsonOption } from '../command.ts'
 import { type ExitCode, exitCodes, StartError, UsageError } from '../exit.ts'
 import { fileLines } from '../export-file.ts'
-import { printJson } from '../listing.ts'
 import { again, playOn } from '../replaying.ts'
 import { createProgress } from '../progress.ts'
-import { columnsOf, painter, print, type Terminal } from '../terminal.ts'
+import { columnsOf, print, type Terminal, printJson } from '../terminal.ts'
 import { count, plural } from '../tree/phrase.ts'
 import { cutText, oneLine } from '../tree/width.ts'
 
@@ -47,7 +46,7 @@ async function play(given: Given, terminal: Terminal): Promise<ExitCode> {
   } else {
     tell(terminal, report)
     if (url !== null)
-      print(terminal.output, report.difference === null ? `stored in ${given.text('to')}` : 'Nothing was stored.')
+      print(terminal, report.difference === null ? `stored in ${given.text('to')}` : 'Nothing was stored.')
   }
   return report.difference === null ? exitCodes.done : exitCodes.failed
 }
@@ -76,20 +75,16 @@ async function storeAt(url: string, source: ReplaySource, report: ReplayReport):
 }
 
 function tell(terminal: Terminal, { conversation, entries, copied, runs, difference }: ReplayReport): void {
-  const paint = painter(terminal)
   const fork = copied === 0 ? '' : ` (${count(copied)} copied by the fork)`
   const sum = `${count(entries)} ${entries === 1 ? 'entry' : 'entries'}${fork}, ${plural(runs.length, 'run')}`
   const isEqual = difference === null
   const said = isEqual ? 'the same log and the same trace ids' : `the log differs at seq ${difference.seq}`
-  print(
-    terminal.output,
-    paint([
-      { text: oneLine(conversation), tone: 'strong' },
-      { text: `  ${sum}: `, tone: 'plain' },
-      { text: said, tone: isEqual ? 'good' : 'bad' },
-    ]),
-  )
-  if (isEqual) for (const { id, traceId } of runs) print(terminal.output, `  ${id}  trace ${traceId}`)
+  print(terminal, [
+    { text: oneLine(conversation), tone: 'strong' },
+    { text: `  ${sum}: `, tone: 'plain' },
+    { text: said, tone: isEqual ? 'good' : 'bad' },
+  ])
+  if (isEqual) for (const { id, traceId } of runs) print(terminal, `  ${id}  trace ${traceId}`)
   else showDifference(terminal, difference)
 }
 
@@ -101,7 +96,7 @@ function showDifference(terminal: Terminal, { expected, came, path }: NonNullabl
   ] as const) {
     const what = entry === null ? 'nothing' : `${entry.type}${entry.kind === null ? '' : ` ${entry.kind}`}`
     const value = entry === null ? '' : `: ${valueAt(entry, path)}`
-    print(terminal.output, cutText(`  ${name.padEnd(8)}  ${what}${at}${value}`, columnsOf(terminal.output, 80)))
+    print(terminal, cutText(`  ${name.padEnd(8)}  ${what}${at}${value}`, columnsOf(terminal.output, 80)))
   }
 }
 

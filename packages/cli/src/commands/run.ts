@@ -49,7 +49,7 @@ export const runCommand: Command = {
       const code = await converse(stage, prompt)
       if (stage.waits)
         await createFollowUps(stage, drawn).drain((text) => {
-          print(terminal.output)
+          print(terminal)
           printFollowUp(terminal, text)
         })
       return code

@@ -4,7 +4,7 @@ import { configOption } from '../command.ts'
 import { readConfig } from '../loading.ts'
 import { portOption, start, withGivenPort } from '../starting.ts'
 import { endOf, surviveStrayRejections, untilStopped } from '../stopping.ts'
-import { print } from '../terminal.ts'
+import { print, printJsonLine } from '../terminal.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -15,10 +15,8 @@ export const serveCommand: Command = {
     surviveStrayRejections()
     const server = await start(config)
     const { url, pageUrl } = server
-    const line = terminal.output.isTTY
-      ? `witan serves ${pageUrl}`
-      : JSON.stringify({ type: 'ready', url, pageUrl, pid: process.pid })
-    print(terminal.output, line)
+    if (terminal.output.isTTY === true) print(terminal, `witan serves ${pageUrl}`)
+    else printJsonLine(terminal, { type: 'ready', url, pageUrl, pid: process.pid })
     await untilStopped()
     return endOf(await server.close())
   },

@@ -9,15 +9,15 @@ import { type Connection, connected, looking, sayWhere, withConnection } from '.
 import { exitCodes } from '../exit.ts'
 import { printFailure } from '../failure.ts'
 import { answerCommand, askedLines } from '../interruption-lines.ts'
-import { printJson, printList } from '../listing.ts'
+import { printList } from '../listing.ts'
 import { createProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
-import { columnsOf, painter, print } from '../terminal.ts'
+import { columnsOf, print, printText, printJson } from '../terminal.ts'
 import type { Line } from '../tree/lines.ts'
 import { markOf } from '../tree/lines.ts'
 import { compact, duration } from '../tree/phrase.ts'
 import { usageLines } from '../tree/usage.ts'
-import { oneLine, printable } from '../tree/width.ts'
+import { oneLine } from '../tree/width.ts'
 
 const one = [{ name: 'ID' }]
 
@@ -73,7 +73,7 @@ export const taskCommands: readonly Command[] = [
     run: (given, terminal) =>
       looking(given, terminal, async (connection) => {
         await connection.client.tasks.cancel(idOf(given))
-        print(terminal.output, `cancelled ${idOf(given)}`)
+        print(terminal, `cancelled ${idOf(given)}`)
         sayWhere(connection, 'It ends', terminal)
         return exitCodes.done
       }),
@@ -112,19 +112,21 @@ async function show(connection: Connection, given: Given, terminal: Terminal): P
   const { client } = connection
   const task = await client.tasks.get(idOf(given))
   if (given.has('json')) return printJson(terminal, task)
-  const paint = painter(terminal)
-  for (const line of headLines(task)) print(terminal.output, paint(line))
+  for (const line of headLines(task)) print(terminal, line)
   if (task.status === 'waiting')
     for (const open of await waitedFor(client, task))
-      for (const line of [...askedLines(open), howLine(open, connection)]) print(terminal.output, paint(line))
+      for (const line of [...askedLines(open), howLine(open, connection)]) print(terminal, line)
   const said = task.text || (task.output === null ? '' : compact(task.output))
-  if (said !== '') print(terminal.output, `\n${printable(said).trimEnd()}`)
+  if (said !== '') {
+    print(terminal)
+    printText(terminal, said.trimEnd())
+  }
   if (task.error !== null) printFailure(terminal, task.error)
   if (task.usage.modelCalls === 0) return
-  print(terminal.output)
+  print(terminal)
   const elapsedMs = Date.parse(task.endedAt ?? task.createdAt) - Date.parse(task.startedAt ?? task.createdAt)
   const lines = usageLines({ usage: task.usage, elapsedMs }, columnsOf(terminal.output, 100))
-  for (const line of lines) print(terminal.output, paint(line))
+  for (const line of lines) print(terminal, line)
 }
 
 /** The open interruptions of a task: its own and those of calls below it. */
@@ -174,8 +176,8 @@ async function message(client: Client, given: Given, terminal: Terminal): Promis
   })
   const said = await shown(terminal, 'waiting for what it says …', saying)
   if (given.has('json')) return printJson(terminal, said)
-  if (said.status === 'replied') print(terminal.output, printable(said.reply ?? '').trimEnd())
-  else print(terminal.output, outcomes[said.status])
+  if (said.status === 'replied') printText(terminal, (said.reply ?? '').trimEnd())
+  else print(terminal, outcomes[said.status])
 }
 
 const outcomes = {
@@ -188,7 +190,7 @@ async function progress(client: Client, given: Given, terminal: Terminal): Promi
   const [, question = 'What have you done so far, and what is left?'] = given.operands
   const told = await shown(terminal, 'asking …', client.tasks.progress(idOf(given), question))
   if (given.has('json')) return printJson(terminal, told)
-  print(terminal.output, printable(told.text).trimEnd())
+  printText(terminal, told.text.trimEnd())
 }
 
 /** A word on the terminal for as long as it takes. */

@@ -7,7 +7,7 @@ import { connectionOptions, jsonOption } from '../command.ts'
 import { connected } from '../connect.ts'
 import { UsageError } from '../exit.ts'
 import { printList } from '../listing.ts'
-import type { Terminal } from '../terminal.ts'
+import { print, type Terminal } from '../terminal.ts'
 import { count } from '../tree/phrase.ts'
 
 /** The command about usage. */
@@ -49,7 +49,7 @@ async function list(client: Client, given: Given, terminal: Terminal): Promise<v
     cells: (item) => [item.key, ...figuresOf(item)],
     none: 'Nothing was used yet, or not on these days. Every reply of a model counts.',
   })
-  if (more) terminal.errors.write(`There is more: --limit ${limit} ends the list here.\n`)
+  if (more) print(terminal, `There is more: --limit ${limit} ends the list here.`, terminal.errors)
 }
 
 function dimensionOf(given: Given): UsageDimension {

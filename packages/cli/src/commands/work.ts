@@ -6,7 +6,7 @@ import { StartError, UsageError } from '../exit.ts'
 import { readConfig } from '../loading.ts'
 import { endOf, surviveStrayRejections, untilStopped } from '../stopping.ts'
 import type { Terminal } from '../terminal.ts'
-import { painter, print } from '../terminal.ts'
+import { print, printJsonLine } from '../terminal.ts'
 import type { Line, Span } from '../tree/lines.ts'
 import { duration } from '../tree/phrase.ts'
 import { oneLine } from '../tree/width.ts'
@@ -55,8 +55,8 @@ interface Shown {
   end(isDone: boolean): void
 }
 
-function jsonNotes({ output }: Terminal): Shown {
-  const say = (type: string, fields: object) => print(output, JSON.stringify({ type, ...fields }))
+function jsonNotes(terminal: Terminal): Shown {
+  const say = (type: string, fields: object) => printJsonLine(terminal, { type, ...fields })
   return {
     ready: (store) => say('ready', { store, pid: process.pid }),
     note: ({ state, ...about }) => say('job', { state, ...about, at: new Date().toISOString() }),
@@ -83,8 +83,7 @@ const words: Readonly<Record<Exclude<WorkNote['state'], 'taken'>, string>> = {
 
 /** One line when a job waits or has ended; a start is printed only if the job's last worker crashed. */
 function shownNotes(terminal: Terminal): Shown {
-  const paint = painter(terminal)
-  const show = (line: Line) => print(terminal.output, paint(line))
+  const show = (line: Line) => print(terminal, line)
   const since = new Map<string, number>()
   return {
     ready: (place) => show([{ text: `witan works on ${place}`, tone: 'plain' }]),
@@ -108,7 +107,7 @@ function shownNotes(terminal: Terminal): Shown {
       const word = words[state] === '' ? '' : `  ${words[state]}`
       show([marks[state], ...about, { text: `${word}  ${took}`, tone: 'faint' }])
     },
-    lacks: (text) => print(terminal.errors, painter(terminal, terminal.errors)([{ text: `! ${text}`, tone: 'wait' }])),
+    lacks: (text) => print(terminal, [{ text: `! ${text}`, tone: 'wait' }], terminal.errors),
     end: (isDone) =>
       show([{ text: isDone ? 'Its jobs are handed on.' : 'Not all was handed on: leases will lapse.', tone: 'faint' }]),
   }

@@ -56,7 +56,12 @@ export function compact(value: unknown): string {
 }
 
 function inner(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(oneLine(value)) : compact(value)
+  return typeof value === 'string' ? quoted(value) : compact(value)
+}
+
+/** A text in quotes, on one line. */
+export function quoted(text: string): string {
+  return oneLine(JSON.stringify(text.replace(/\s+/g, ' ').trim()))
 }
 
 /** A tool's arguments: `country: "France", limit: 5`, and `$name` for what was bound out of the model's sight. */
@@ -65,7 +70,7 @@ export function argumentsPhrase(given: unknown, bound: readonly string[]): strin
     typeof given === 'object' && given !== null
       ? Object.entries(given).map(([name, item]) => `${oneLine(name)}: ${inner(item)}`)
       : []
-  return [...fields, ...bound.map((name) => `$${name}`)].join(', ')
+  return [...fields, ...bound.map((name) => `$${oneLine(name)}`)].join(', ')
 }
 
 /** That something waits, and for whom. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { asShown } from '../shown.ts'
 import type { Output } from '../terminal.ts'
 import { createScreen, type Row } from './screen.ts'
 
-const rows = (...texts: string[]): Row[] => texts.map((text) => ({ text, columns: text.length }))
+const rows = (...texts: string[]): Row[] => texts.map((text) => ({ text: asShown(text), columns: text.length }))
 
 function paper(columns: number, height: number) {
   const writes: string[] = []

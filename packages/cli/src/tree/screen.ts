@@ -1,6 +1,7 @@
 /** A part of the terminal that is redrawn in place, and becomes ordinary text when it is done. */
+import { asShown, type Shown } from '../shown.ts'
 import type { Output } from '../terminal.ts'
-import { textWidth } from './width.ts'
+import { cutText, oneLine, textWidth } from './width.ts'
 
 const hideCursor = '\u001b[?25l'
 const showCursor = '\u001b[?25h'
@@ -12,7 +13,7 @@ const eraseBelow = '\u001b[0J'
 
 /** One line: what is written, and how many columns it takes. */
 export interface Row {
-  readonly text: string
+  readonly text: Shown
   readonly columns: number
 }
 
@@ -27,6 +28,16 @@ export interface Screen {
   close(): void
 }
 
+/** Writes one row over the row of the cursor, cut to the width of the terminal. */
+export function writeRow(output: Output, text: string): void {
+  output.write(asShown(`\r${eraseRight}${cutText(oneLine(text), Math.max(1, (output.columns ?? 80) - 1))}`))
+}
+
+/** Empties the row of the cursor. */
+export function clearRow(output: Output): void {
+  output.write(asShown(`\r${eraseRight}`))
+}
+
 /** Makes a screen that starts at the cursor's line. */
 export function createScreen(output: Output): Screen {
   let drawn: readonly number[] = []
@@ -39,13 +50,13 @@ export function createScreen(output: Output): Screen {
   }
   const put = (rows: readonly Row[], before: string) => {
     const text = rows.map((row) => `${row.text}${eraseRight}\n`).join('')
-    output.write(`${before}${atOnce.begin}${home()}${text}${eraseBelow}${atOnce.end}`)
+    output.write(asShown(`${before}${atOnce.begin}${home()}${text}${eraseBelow}${atOnce.end}`))
   }
   return {
     draw: (rows) => {
       const room = Math.max(1, (output.rows ?? 24) - 2)
       const hidden = rows.length - room
-      const note = `… ${hidden + 1} lines above`
+      const note = asShown(`… ${hidden + 1} lines above`)
       const shown = hidden <= 0 ? rows : [{ text: note, columns: textWidth(note) }, ...rows.slice(hidden + 1)]
       put(shown, hideCursor)
       drawn = shown.map((row) => row.columns)
@@ -55,11 +66,11 @@ export function createScreen(output: Output): Screen {
     },
     finish: (rows) => {
       put(rows, '')
-      output.write(showCursor)
+      output.write(asShown(showCursor))
       drawn = []
     },
     close: () => {
-      output.write(showCursor)
+      output.write(asShown(showCursor))
     },
   }
 }

@@ -32,10 +32,9 @@ export function createRunView(terminal: Terminal, reasoning = false): RunView {
 
 function logView(terminal: Terminal, reasoning: boolean): RunView {
   const fold = createConversationFold()
-  const paint = painter(terminal)
   return {
     take: (event) => {
-      for (const line of plainLines(fold, event, { reasoning })) print(terminal.output, paint(line))
+      for (const line of plainLines(fold, event, { reasoning })) print(terminal, line)
     },
     pause: () => {},
     wrote: () => {},

@@ -29,6 +29,31 @@ test('a text is cut between letters, never inside a wide one', () => {
   assert.equal(cutStart('你好吗', 4), '…吗')
 })
 
-test('one line holds no escape codes and no line ends', () => {
-  assert.equal(oneLine('a\u001b[31mb\u001b[0m\r\n\tc\u0007 \u009b2Jd'), 'ab c d')
+test('one line shows control characters, and has no line ends', () => {
+  assert.equal(oneLine('a\u001b[31mb\r\n\tc\u0007 \u009b2Jd'), 'a\\u001b[31mb c\\u0007 \\u009b2Jd')
+})
+
+test('a text of any length or kind is cut in the time of what is seen of it, to the columns of what is shown', () => {
+  const kinds = [
+    'x',
+    '你',
+    'e\u0301',
+    '👩‍👩‍👧',
+    '👩\u200d',
+    '\u001b[2J',
+    '\u202e',
+    '\u{e0041}',
+    `e${'\u0301'.repeat(50)}`,
+    '\ud83d',
+  ]
+  for (const kind of kinds) {
+    const text = kind.repeat(Math.ceil(3_000_000 / kind.length))
+    const before = process.cpuUsage()
+    for (const cut of [cutText(text, 40), cutStart(text, 40)]) {
+      assert.ok(textWidth(cut) <= 40, JSON.stringify(kind))
+      assert.doesNotMatch(cut, /[\p{Cc}\p{Cs}\u202e\u{e0041}]/u)
+    }
+    const { user, system } = process.cpuUsage(before)
+    assert.ok(user + system < 200_000, `${JSON.stringify(kind)}: ${(user + system) / 1000} ms`)
+  }
 })

@@ -1,5 +1,5 @@
 /** How many terminal columns a text takes, and cutting it to fit. */
-import { stripVTControlCharacters } from 'node:util'
+import { shownText } from '@witan/protocol/shown'
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 const plainAscii = /^[\x20-\x7e]*$/
@@ -8,21 +8,24 @@ const emoji = /\p{Emoji_Presentation}|\p{Emoji}\ufe0f/u
 const wide =
   /^[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]/u
 
-/** The columns of a text without control characters: 2 for East Asian wide letters and emoji, 0 for marks that stand on others. */
+/** The columns of a text as it is shown: 2 for East Asian wide letters and emoji, 0 for marks that stand on others. */
 export function textWidth(text: string): number {
   if (plainAscii.test(text)) return text.length
   let width = 0
-  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment)
+  for (const { segment } of segmenter.segment(shownText(text))) width += graphemeWidth(segment)
   return width
 }
 
-/** The text cut to at most `columns`, with `…` where something was cut off. Never cuts a letter from its marks. */
+/** The text as it is shown, cut to at most `columns`, with `…` where something was cut off. Never cuts a letter from its marks. */
 export function cutText(text: string, columns: number): string {
   if (columns <= 0) return ''
-  if (textWidth(text) <= columns) return text
+  const most = mostUnits(columns)
+  const isLonger = text.length > most
+  const shown = shownText(isLonger ? text.slice(0, most).replace(/[\ud800-\udbff]$/, '') : text)
+  if (!isLonger && textWidth(shown) <= columns) return shown
   let width = 0
   let kept = ''
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of segmenter.segment(shown)) {
     width += graphemeWidth(segment)
     if (width > columns - 1) break
     kept += segment
@@ -30,10 +33,14 @@ export function cutText(text: string, columns: number): string {
   return `${kept.trimEnd()}…`
 }
 
-/** The end of a text, at most `columns` wide, with `…` where its start was cut off. */
+/** The end of a text as it is shown, at most `columns` wide, with `…` where its start was cut off. */
 export function cutStart(text: string, columns: number): string {
-  if (textWidth(text) <= columns) return text
-  const graphemes = Array.from(segmenter.segment(text), ({ segment }) => segment)
+  if (columns <= 0) return ''
+  const most = mostUnits(columns)
+  const isLonger = text.length > most
+  const shown = shownText(isLonger ? text.slice(-most).replace(/^[\udc00-\udfff]/, '') : text)
+  if (!isLonger && textWidth(shown) <= columns) return shown
+  const graphemes = Array.from(segmenter.segment(shown), ({ segment }) => segment)
   let width = 1
   let first = graphemes.length
   while (first > 0) {
@@ -41,23 +48,25 @@ export function cutStart(text: string, columns: number): string {
     if (width > columns) break
     first -= 1
   }
-  return columns <= 0 ? '' : `…${graphemes.slice(first).join('').trimStart()}`
+  return `…${graphemes.slice(first).join('').trimStart()}`
 }
 
-/** One printable line out of any text: no escape codes, no control characters, single spaces. */
+/** How much of a long text is looked at to fill so many columns: a letter with all its marks has at most 16 units. */
+function mostUnits(columns: number): number {
+  return columns * 16 + 64
+}
+
+/** A text on one line with single spaces, as it is shown. */
 export function oneLine(text: string): string {
-  return printable(text).replace(/\s+/g, ' ').trim()
+  return shownText(text).replace(/\s+/g, ' ').trim()
 }
 
-/** A text that cannot move the cursor or change colours: what a model or a tool wrote is shown, never obeyed. Line ends stay. */
-export function printable(text: string): string {
-  return stripVTControlCharacters(text).replace(/\r\n?/g, '\n').replace(controls, ' ')
-}
-
-/** Control characters but the line end, and those that turn the direction of writing. */
-const controls = /(?!\n)\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+/** More pictures than these in one emoji are drawn beside each other. */
+const mostJoined = 4
 
 function graphemeWidth(grapheme: string): number {
   if (zeroWidth.test(grapheme)) return 0
-  return wide.test(grapheme) || emoji.test(grapheme) ? 2 : 1
+  if (!wide.test(grapheme) && !emoji.test(grapheme)) return 1
+  const pictures = grapheme.length < 8 ? 1 : (grapheme.match(/\p{Emoji_Presentation}/gu)?.length ?? 1)
+  return pictures > mostJoined ? 2 * pictures : 2
 }

@@ -1,4 +1,5 @@
 /** Breaks a styled line at its spaces. Pure. */
+import { shownText } from '@witan/protocol/shown'
 import type { Line, Span } from './lines.ts'
 import { lineWidth } from './lines.ts'
 
@@ -22,7 +23,7 @@ export function wrapLine(line: Line, columns: number, indent = 0): Line[] {
     word = []
   }
   for (const { text, tone } of line)
-    for (const piece of text.match(/\s+|\S+/g) ?? []) {
+    for (const piece of shownText(text).match(/\s+|\S+/g) ?? []) {
       const isGap = piece.trim() === ''
       if (isGap) place()
       const [first = '', ...others] = piece.split('\n')
