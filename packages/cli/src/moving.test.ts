@@ -93,6 +93,22 @@ describe('a store as a file', () => {
     )
   })
 
+  test('an import takes only the databases that are allowed', async () => {
+    await exported('a.db', 'named.jsonl')
+    const load = (...names: string[]) =>
+      witan(['import', 'named.jsonl', ...names.flatMap((name) => ['--database', name])], {
+        folder,
+        environment: at('n.db'),
+      })
+    const refused = await load('acme')
+    assert.equal(refused.code, 2)
+    assert.match(
+      refused.err,
+      /^Nothing was imported\.\nBODY_INVALID {2}The file holds the database `default`, which is not/,
+    )
+    assert.equal((await load('acme', 'default')).code, 0)
+  })
+
   test('a database that is not there, a store in memory, a missing store and a held one are named', async () => {
     const none = await witan(['export', '--database', 'x'], { folder, environment: at('a.db') })
     assert.deepEqual([none.code, /NOT_FOUND.*`x`.*It holds: default/s.test(none.err)], [2, true])

@@ -41,7 +41,14 @@ export const movingCommands: readonly Command[] = [
     name: 'import',
     summary: 'Load a file of witan export into any store. Items that already exist unchanged are skipped.',
     operands: [{ name: 'FILE' }],
-    options: configOption,
+    options: {
+      database: {
+        value: 'NAME',
+        multiple: true,
+        help: 'A database that the file may hold; repeatable. All that its first line names by default.',
+      },
+      ...configOption,
+    },
     run: importAll,
   },
 ]
@@ -105,12 +112,14 @@ async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
   const config = await readConfig(given, terminal)
   refuseMemory(config, 'import into')
   const lines = await fileLines(given.operands[0] as string, terminal)
+  const allowed = given.texts('database')
+  const items = () => readExport(lines(), { databases: allowed.length === 0 ? null : allowed })
   return withStore(config, 'import', async (store) => {
     const progress = createProgress(terminal)
     const done: Imported = { stored: 0, same: 0, agents: 0, conversations: 0, keys: 0 }
     try {
-      const total = await lookThrough(store, lines(), (seen) => progress.show(`looking through: ${seen} …`))
-      for await (const item of readExport(lines())) {
+      const total = await lookThrough(store, items(), (seen) => progress.show(`looking through: ${seen} …`))
+      for await (const item of items()) {
         await take(store, item, done)
         progress.show(`${done.stored + done.same} of ${total} …`)
       }
@@ -126,9 +135,13 @@ async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
 }
 
 /** Everything is held against the form and the store before anything is stored. */
-async function lookThrough(store: Store, lines: AsyncIterable<string>, told: (seen: number) => void): Promise<number> {
+async function lookThrough(
+  store: Store,
+  items: AsyncIterable<ExportItem>,
+  told: (seen: number) => void,
+): Promise<number> {
   let seen = 0
-  for await (const item of readExport(lines)) {
+  for await (const item of items) {
     if ((await standingOf(store, item)) === 'other') throw takenError(item)
     seen += 1
     told(seen)

@@ -1,8 +1,15 @@
 /** The export format of a store: one JSON object per line, the same for every driver and strictly checked. */
 import { WitanError } from '@witan/protocol'
-import { type Entry, readersOf } from '@witan/protocol/entries'
+import { type Entry, entryProblem } from '@witan/protocol/entries'
 import { digestPattern, mediaTypePattern } from '@witan/protocol/files'
-import { agentSchema, findingSchema, interruptionSchema, protocolSchema } from '@witan/protocol/schemas'
+import { databaseNamePattern } from '@witan/protocol/keys'
+import {
+  agentSchema,
+  findingSchema,
+  interruptionSchema,
+  protocolSchema,
+  runResultSchema,
+} from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { decodeBase64, encodeBase64 } from '../identity/base64.ts'
 import type { KeyRow } from './keys.ts'
@@ -17,6 +24,7 @@ const natural = z.number().int().min(0)
 const maybe = number.nullable()
 const json = z.unknown()
 const names = z.record(text, json)
+const database = text.regex(databaseNamePattern)
 
 const revisionSchema = z.strictObject({
   revision: z.number().int().min(1),
@@ -63,6 +71,14 @@ const entrySchema = z.strictObject({
   body: names,
 })
 
+/** What the engine keeps with a job for readers. */
+const aboutSchemas = {
+  run: z.looseObject({ hidden: z.boolean(), originRunId: text.nullable() }),
+  task: z.looseObject({ agent: text, agentPath: text, toolCallId: text, runId: text }),
+}
+/** A result as it is stored; an earlier version stored it without the agent that spoke. */
+const resultSchema = runResultSchema.omit({ traceId: true }).partial({ agent: true }).loose().nullable()
+
 const jobSchema = z.strictObject({
   id: text,
   kind: z.enum(['run', 'task']),
@@ -86,13 +102,16 @@ const openSchema = z.strictObject({
     'is no interruption that this version knows',
   ),
   bound: names,
-  terms: json,
+  terms: json.refine((terms) => termsSchema.safeParse(terms).success, 'are no rules for an answer'),
   answer: json,
   answeredBy: text.nullable(),
   createdAt: number,
   expiresAt: maybe,
   settledAt: maybe,
 })
+
+/** As the engine makes them of an approval; every other kind has none. */
+const termsSchema = z.looseObject({ schema: names, bound: z.array(text) }).nullable()
 
 const contentSchema = z.strictObject({
   digest: text.regex(digestPattern),
@@ -111,9 +130,10 @@ const participantSchema = z.strictObject({
 })
 
 const keySchema = z.strictObject({
-  id: text,
+  id: text.min(1).max(100),
   digest: text.regex(/^sha256:[\w-]{43}$/),
-  holder: text.nullable(),
+  /** As every version took it: a key speaks for a person, and for nobody else. */
+  holder: text.regex(/^user:[^\s:/]{1,100}$/).nullable(),
   roles: z.array(text),
   name: text.nullable(),
   address: text.nullable(),
@@ -124,10 +144,10 @@ const keySchema = z.strictObject({
 })
 
 const lineSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('witan-store'), version: z.literal(movingVersion), databases: z.array(text) }),
+  z.strictObject({ kind: z.literal('witan-store'), version: z.literal(movingVersion), databases: z.array(database) }),
   z.strictObject({
     kind: z.literal('agent'),
-    database: text,
+    database,
     id: text,
     current: natural.nullable(),
     revisions: z.array(revisionSchema).min(1),
@@ -135,7 +155,7 @@ const lineSchema = z.discriminatedUnion('kind', [
   /** Only in the export of one conversation: the settings of the runtime that a replay needs. */
   z.strictObject({
     kind: z.literal('runtime'),
-    database: text,
+    database,
     /** The ids of all agents: what refuses a hand-over says whether its target exists. */
     agents: z.array(text),
     limits: z.strictObject({ maxDepth: maybe, maxModelCalls: number, maxToolCallsPerReply: number }),
@@ -145,10 +165,10 @@ const lineSchema = z.discriminatedUnion('kind', [
       z.strictObject({ name: text, description: text, jsonSchema: names, effect: z.enum(['none', 'keyed', 'once']) }),
     ),
   }),
-  z.strictObject({ kind: z.literal('key'), database: text, key: keySchema }),
+  z.strictObject({ kind: z.literal('key'), database, key: keySchema }),
   z.strictObject({
     kind: z.literal('conversation'),
-    database: text,
+    database,
     row: conversationSchema,
     jobs: natural,
     interruptions: natural,
@@ -275,13 +295,19 @@ function hasHiddenKey(value: unknown): boolean {
   return [value, ...Object.values(value)].some((one) => isObject(one) && Object.hasOwn(one, '__proto__'))
 }
 
+/** Checks what depends on the type of an entry or the kind of a job. */
 function known(line: MovingLine, place: string): MovingLine {
-  if (line.kind !== 'entry') return line
-  const { type, kind } = line.entry
-  try {
-    readersOf(type as Entry['type'], kind as Entry['kind'])
-    return line
-  } catch {
-    throw invalid(place, 'has an entry of a type that this version does not know')
-  }
+  const problem = line.kind === 'entry' ? entryProblem(line.entry) : line.kind === 'job' ? jobProblem(line.job) : null
+  if (problem === null) return line
+  const at = problem.path.slice(0, 200)
+  throw invalid(place, at === '' ? `is not valid: ${problem.message}` : `is not valid at \`${at}\`: ${problem.message}`)
+}
+
+function jobProblem({ kind, about, result }: MovingOf<'job'>['job']): ReturnType<typeof entryProblem> {
+  const [first] = [
+    ...(aboutSchemas[kind].safeParse(about).error?.issues ?? []).map((issue) => ({ field: 'about', issue })),
+    ...(resultSchema.safeParse(result).error?.issues ?? []).map((issue) => ({ field: 'result', issue })),
+  ]
+  if (first === undefined) return null
+  return { path: [first.field, ...first.issue.path].map(String).join('.'), message: first.issue.message }
 }

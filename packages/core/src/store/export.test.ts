@@ -65,7 +65,7 @@ const kinds: Readonly<Record<string, (context: TestContext) => Promise<Store>>> 
 /** A key as a version stored it that took every name. */
 const oldKey = (database: string): KeyRow => ({
   ...{ database, id: `old${database.replaceAll('-', '')}`, digest: `sha256:${database.padEnd(43, '-')}` },
-  ...{ holder: `user:${nasty.replaceAll(' ', '')}]`, roles: ['run', nasty], name: nasty, address: null },
+  ...{ holder: `user:${nasty.replaceAll(/\s/g, '')}]`, roles: ['run', nasty], name: nasty, address: null },
   ...{ createdBy: nasty, createdAt: 1_800_000_000_000, expiresAt: null, lastUsedAt: null },
 })
 

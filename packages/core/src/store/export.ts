@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isWitanError, WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
-import type { AgentRow } from '../agent/records.ts'
+import { type AgentRow, protocolId } from '../agent/records.ts'
 import { storedPeople } from '../parameter/person.ts'
 import { arrivedJob, isLive } from './job-change.ts'
 import {
@@ -140,14 +140,31 @@ function settled(job: JobRow): JobRow {
   return isLive(job) ? arrived : { ...arrived, wake: false }
 }
 
-/** Reads the items of a file. Throws at the first line that `exportStore` would not write, and if lines are missing. */
-export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<ExportItem> {
+/** What of a file is read. */
+export interface ReadExportOptions {
+  /** The databases that the file may hold; null for all that its first line names. */
+  readonly databases?: readonly string[] | null
+}
+
+/**
+ * Reads the items of a file. Each belongs to a database that the first line names. Throws at the first line that `exportStore` would not
+ * write, at a database that is not allowed, and if lines are missing.
+ */
+export async function* readExport(
+  lines: AsyncIterable<string>,
+  { databases = null }: ReadExportOptions = {},
+): AsyncGenerator<ExportItem> {
   const reader = new Reader(lines)
   const first = await reader.next()
   if (first.kind !== 'witan-store') throw invalid('line 1', 'is not the first line of an export')
+  const stranger = databases === null ? undefined : first.databases.find((name) => !databases.includes(name))
+  if (stranger !== undefined) throw notAllowedError(stranger)
+  const named = new Set(first.databases)
   const counts = { agents: 0, conversations: 0, keys: 0 }
   for (;;) {
     const line = await reader.next()
+    if ('database' in line && !named.has(line.database))
+      throw invalid(reader.place, `belongs to the database \`${line.database}\`, which the first line does not name`)
     if (line.kind === 'end') {
       const { agents, conversations, keys = 0 } = line
       if (agents !== counts.agents || conversations !== counts.conversations || keys !== counts.keys)
@@ -158,7 +175,7 @@ export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<
       return await reader.finish()
     }
     if (line.kind === 'agent') {
-      refuseOddRevisions(line, reader.place)
+      refuseOddAgent(line, reader.place)
       counts.agents += 1
       yield line
     } else if (line.kind === 'key') {
@@ -176,7 +193,17 @@ export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<
   }
 }
 
-function refuseOddRevisions({ revisions, current }: MovingOf<'agent'>, place: string): void {
+function notAllowedError(database: string): WitanError {
+  return new WitanError('BODY_INVALID', `The file holds the database \`${database}\`, which is not allowed here.`, {
+    path: 'line 1',
+    hint: 'Allow it too, or export the others alone: `witan export --database NAME`.',
+  })
+}
+
+/** Revisions in order, each of the agent or protocol that the line names. */
+function refuseOddAgent({ id, revisions, current }: MovingOf<'agent'>, place: string): void {
+  const isOwn = revisions.every(({ data }) => id === (data['id'] ?? protocolId(String(data['name']))))
+  if (!isOwn) throw invalid(place, 'has a revision of another agent or protocol')
   const numbers = revisions.map(({ revision }) => revision)
   const isRising = numbers.every((number, index) => index === 0 || number > (numbers[index - 1] as number))
   if (!isRising || (current !== null && current !== numbers.at(-1)))

@@ -1,0 +1,174 @@
+/** An imported file: every line belongs to a database of its first line and fits its type, or nothing is stored. */
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import type { WitanError } from '@witan/protocol'
+import { defineAgent } from '../agent/define-agent.ts'
+import { createRuntime } from '../runtime.ts'
+import { call, scriptedModel, toolResults } from '../testing/scripted-model.ts'
+import { memoryStore } from './drivers/memory.ts'
+import { exportStore, importItem, type ReadExportOptions, readExport } from './export.ts'
+import { exportText } from './export-lines.ts'
+
+type Line = Record<string, unknown> & { readonly kind: string }
+
+const porter = defineAgent({
+  id: 'porter',
+  instructions: 'x',
+  model: scriptedModel((request) => toolResults(request)[0] ?? call('OpenGate', { what: 1 }), { id: 'script/porter' }),
+  actions: [{ name: 'OpenGate', description: 'Opens.' }],
+  parameters: [{ name: 'userId', sendToModel: false }],
+})
+const guide = defineAgent({
+  id: 'guide',
+  instructions: 'x',
+  model: scriptedModel(() => 'here', { id: 'script/guide' }),
+})
+const usher = defineAgent({
+  id: 'usher',
+  instructions: 'x',
+  model: scriptedModel(() => call('transfer_to_agent', { agent_name: 'guide' }), { id: 'script/usher' }),
+  transfers: [{ agent: 'guide' }],
+})
+const panel = defineAgent({ id: 'panel', workflow: { kind: 'parallel', agents: ['usher', 'guide'] } })
+
+/** What a store of two databases exports. */
+async function written(): Promise<readonly Line[]> {
+  const store = memoryStore()
+  const runtime = createRuntime({ store: { ...store, close: async () => {} }, agents: [porter, usher, guide, panel] })
+  for (const database of ['acme', 'beta']) {
+    const witan = runtime.as({ id: 'user:anna', database, roles: ['admin', 'run'] } as never)
+    await witan.keys.create({ id: 'user:anna', roles: ['admin'] })
+    await (await witan.start({ agent: 'panel', id: 'chats/1', prompt: 'Go.', users: [{ id: 'bob' }] })).run?.result
+    const parameters = { userId: 'u/1' }
+    await (await witan.start({ agent: 'porter', id: 'chats/2', prompt: 'Open.', parameters })).run?.result
+  }
+  await runtime.close()
+  const lines: Line[] = []
+  for await (const line of exportStore(store, ['acme', 'beta'])) lines.push(JSON.parse(exportText(line)) as Line)
+  return lines
+}
+
+/** Imports as the command does: looks through first. Returns the databases that the store holds afterwards. */
+async function taken(lines: readonly unknown[], options: ReadExportOptions = {}): Promise<readonly string[]> {
+  const store = memoryStore()
+  await store.open()
+  const text = async function* () {
+    for (const line of lines) yield JSON.stringify(line)
+  }
+  try {
+    for await (const item of readExport(text(), options)) void item
+    for await (const item of readExport(text(), options)) await importItem(store, item)
+    return await store.listDatabases()
+  } finally {
+    await store.close()
+  }
+}
+
+describe('what an import takes', () => {
+  let good: readonly Line[]
+  before(async () => {
+    good = await written()
+  })
+
+  const refused = (lines: readonly unknown[], says: RegExp, options: ReadExportOptions = {}) =>
+    assert.rejects(taken(lines, options), (error: WitanError) => {
+      assert.equal(error.code, 'BODY_INVALID', error.message)
+      assert.match(error.message, says)
+      return true
+    })
+  const changed = (at: number, change: (line: never) => unknown) =>
+    good.map((line, index) => (index === at ? change(structuredClone(line) as never) : line))
+
+  test('every line belongs to a database that the first line names', async () => {
+    const lines = good.map((line, index) => (index === 0 ? { ...line, databases: ['acme'] } : line))
+    await refused(lines, /belongs to the database `beta`, which the first line does not name/)
+    for (const kind of ['agent', 'key', 'conversation']) {
+      const at = good.findIndex((line) => line.kind === kind)
+      for (const database of ['gamma', 'Acme', '../acme', ''])
+        await refused(
+          changed(at, (line: Line) => ({ ...line, database })),
+          new RegExp(`^line ${at + 1} `),
+        )
+    }
+    for (const databases of [['acme', 'be/ta'], ['acme', ''], [{}]])
+      await refused(
+        changed(0, (line: Line) => ({ ...line, databases })),
+        /^line 1 is not valid at `databases/,
+      )
+  })
+
+  test('the operator says which databases a file may hold', async () => {
+    assert.deepEqual(await taken(good), ['acme', 'beta'])
+    assert.deepEqual(await taken(good, { databases: ['beta', 'acme', 'more'] }), ['acme', 'beta'])
+    await refused(good, /holds the database `beta`, which is not allowed/, { databases: ['acme'] })
+    await refused(good, /not allowed/, { databases: [] })
+  })
+
+  test('a key speaks for a person, and an agent line holds revisions of its own agent', async () => {
+    const key = good.findIndex(({ kind }) => kind === 'key')
+    for (const holder of ['key:other', '@a@b.example', 'user:', 'user:a b', 'admin', 7])
+      await refused(
+        changed(key, (line: { key: object }) => ({ ...line, key: { ...line.key, holder } })),
+        /key\.holder/,
+      )
+    const agent = good.findIndex(({ kind }) => kind === 'agent')
+    await refused(
+      changed(agent, (line: Line) => ({ ...line, id: 'other' })),
+      /revision of another agent/,
+    )
+  })
+
+  test('every field of every entry, job and interruption has the form of its type', async () => {
+    const odd: readonly unknown[] = [{ a: { b: 1 } }, [[1]], 'x', 7, true, null]
+    const parts = { entry: ['body', 'place'], job: ['about', 'result'], interruption: ['view', 'terms'] } as const
+    const free = /^(response|arguments|result|answer|output|note|parts|left)$/
+    const seen = new Set<string>()
+    let tried = 0
+    for (const [at, line] of good.entries()) {
+      const kind = line.kind as keyof typeof parts
+      const row = line[kind] as Record<string, unknown> & { readonly type?: string }
+      for (const part of parts[kind] ?? []) {
+        const value = (row[part] ?? {}) as Record<string, unknown>
+        for (const field of Object.keys(value)) {
+          if (free.test(field)) continue
+          const name = `${kind} ${row.type ?? ''} ${String(row['kind'] ?? '')} ${part} ${field}`
+          if (seen.has(name)) continue
+          seen.add(name)
+          const results = await Promise.all(
+            odd.map((other) => {
+              const next = { ...line, [kind]: { ...row, [part]: { ...value, [field]: other } } }
+              return taken(changed(at, () => next)).then(
+                () => false,
+                (error: WitanError) => {
+                  assert.match(error.message, new RegExp(`^line ${at + 1} |cannot be stored`), name)
+                  return true
+                },
+              )
+            }),
+          )
+          // One or two of the values may fit: an object, a text, a number, a flag, or null.
+          assert.ok(results.filter(Boolean).length >= 4, `${name}: ${results}`)
+          tried += odd.length
+        }
+      }
+    }
+    assert.ok(tried > 500, String(tried))
+  })
+
+  test('a body of another form, or an entry of an unknown type, is refused at its line', async () => {
+    const at = good.findIndex(({ entry }) => (entry as { type?: string; kind?: string } | undefined)?.type === 'end')
+    const entry = good[at]?.['entry'] as object
+    for (const change of [
+      { body: { a: { b: 1 } } },
+      { body: {} },
+      { type: 'mood', kind: null },
+      { type: 'start', kind: 'model' },
+      { type: '__proto__', kind: null },
+      { type: 'constructor', kind: null },
+    ])
+      await refused(
+        changed(at, (line: Line) => ({ ...line, entry: { ...entry, ...change } })),
+        new RegExp(`^line ${at + 1} is not valid`),
+      )
+  })
+})

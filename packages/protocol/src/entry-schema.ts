@@ -1,0 +1,191 @@
+/** The form of each kind of entry, for logs that come from outside. Fields that this version does not know stay: readers skip them. */
+import { z } from 'zod'
+import { toolModes } from './agent.ts'
+import { artifactIdPattern } from './artifact.ts'
+import { finishReasons, noticeCodes } from './entry.ts'
+import { fileReferenceSchema } from './file-schema.ts'
+import { digestPattern, mediaTypePattern } from './files.ts'
+import { interruptionKinds, interruptionSchema, interruptionStates } from './interruption.ts'
+import type { readers } from './readers.ts'
+import { taskStatuses } from './task.ts'
+import { usageSchema } from './usage.ts'
+
+const text = z.string()
+const texts = z.array(text)
+const maybe = text.nullable()
+const count = z.number().int().nonnegative()
+const flag = z.boolean()
+/** Any JSON, or nothing: what an entry lacks reads as null. */
+const json = z.unknown().optional()
+const names = z.record(text, z.unknown())
+const object = z.looseObject
+
+const call = object({ id: text, name: text, arguments: text })
+const files = z.array(fileReferenceSchema.loose())
+const lost = count.optional()
+const bound = texts.optional()
+
+const ends = { protocol: text, revision: count, initiator: text, responder: text }
+const standing = { state: maybe, finished: flag }
+const exchange = object({ ...ends, ...standing, id: text, name: text, isReply: flag, body: json })
+
+const modelUsage = object({
+  inputTokens: count.nullable(),
+  outputTokens: count.nullable(),
+  cachedInputTokens: count,
+  reasoningTokens: count,
+  cacheWriteTokens: count.optional(),
+  costUsd: z.number().nonnegative().optional(),
+  priceDate: text.optional(),
+})
+
+const agentStart = object({
+  agent: text,
+  revision: count,
+  toolCallId: maybe,
+  message: text,
+  parameters: names,
+  hiddenParameters: texts.optional(),
+  generated: names.nullable(),
+  map: z.record(text, maybe),
+  history: z.enum(['agent', 'isolated', 'shared']),
+  answer: object({ form: z.enum(['plain', 'textAndError']), collect: z.enum(['final', 'all']) }).optional(),
+  overrides: object({
+    model: text.optional(),
+    temperature: z.number().optional(),
+    toolMode: z.enum(toolModes).optional(),
+  }).optional(),
+  revisions: z.record(text, count),
+  initial: z.array(call),
+  hidden: flag,
+  originRunId: maybe,
+  principal: object({ id: text, roles: texts, address: text.optional() }).optional(),
+  background: object({
+    ...{ modelCalls: count, iterations: count.nullable(), tokens: count.nullable() },
+    costUsd: z.number().nonnegative().nullable(),
+  }).optional(),
+  handedFrom: text.optional(),
+  handOver: object({ history: z.enum(['all', 'words']), returns: flag }).optional(),
+  step: object({ index: count, round: count }).optional(),
+  passTakes: count.optional(),
+  exchange: object({ ...ends, id: text, name: text, reply: names.nullable(), soFar: text.optional() }).optional(),
+})
+
+const modelEnd = object({
+  model: text,
+  asked: text.optional(),
+  usage: modelUsage.nullable(),
+  finishReason: text,
+  text,
+  toolCalls: z.array(call),
+  taken: count,
+  startedAt: z.number(),
+  attempt: z.number().int(),
+  offered: flag,
+  toolless: z.literal(true).optional(),
+  accepted: flag,
+  purpose: z.enum(['summary', 'progress', 'output']).optional(),
+  heard: texts.optional(),
+  admitted: count.optional(),
+  kept: object({ by: text, parts: json }).optional(),
+  reasoning: text.optional(),
+})
+
+const message = object({
+  author: text,
+  authorKind: z.literal('user').optional(),
+  text,
+  artificialActions: z.array(call.extend({ response: json })).optional(),
+  files: files.optional(),
+  id: text.optional(),
+  tasks: texts.optional(),
+  exchange: exchange.optional(),
+  traceparent: text.optional(),
+})
+
+const error = object({ code: text, detail: text, usage: usageSchema.optional(), lost, bound })
+
+/** An interruption of one kind, as it was asked. */
+function required(kind: (typeof interruptionKinds)[number]) {
+  const held = object({ held: object({ toolCallId: text }).optional() })
+  return held.refine((body) => {
+    const read = interruptionSchema.safeParse(body)
+    return read.success && read.data.kind === kind
+  }, 'is no interruption of its type')
+}
+
+const rows = {
+  message,
+  'start agent': agentStart,
+  'end agent': object({
+    text,
+    output: json,
+    finishReason: z.enum(finishReasons),
+    usage: usageSchema,
+    backgroundTasks: texts,
+    earlierAnswers: texts.optional(),
+    lost,
+  }),
+  'error agent': error,
+  'start tool': object({
+    name: text,
+    toolCallId: text,
+    arguments: json,
+    bound: texts,
+    isLast: z.literal(true).optional(),
+    exchange: object({ ...ends, ...standing }).optional(),
+  }),
+  'end tool': object({
+    result: json,
+    truncated: flag,
+    bound,
+    endsToolMode: z.literal(true).optional(),
+    handsTo: text.optional(),
+    exitsLoop: z.literal(true).optional(),
+  }),
+  'error tool': error,
+  'end model': modelEnd,
+  action_required: required('action'),
+  question_required: required('question'),
+  approval_required: required('approval'),
+  message_required: required('message'),
+  policy_required: required('policy'),
+  resolved: object({
+    id: text,
+    kind: z.enum(interruptionKinds).optional(),
+    state: z.enum(interruptionStates),
+    by: maybe,
+    answer: json,
+    left: z.literal(true).optional(),
+  }),
+  task: object({ taskId: text, status: z.enum(taskStatuses) }),
+  notice: object({ code: z.enum(noticeCodes), detail: text, model: text.optional(), hidden: texts.optional() }),
+  summary: object({ document: text, reader: text, upToSeq: count, text }),
+  checkpoint: object({ note: json, resumed: z.literal(true).optional(), read: text.optional() }),
+  transfer: object({ from: text, to: text, returned: flag }),
+  participant: object({ user: text, name: maybe, roles: texts, change: z.enum(['joined', 'left']), by: text }),
+  artifact: object({
+    id: text.regex(artifactIdPattern),
+    name: text,
+    mediaType: text.regex(mediaTypePattern),
+    bytes: count,
+    digest: text.regex(digestPattern),
+    inputs: texts,
+  }),
+  cancel: object({ by: text, tasks: flag }),
+} as const satisfies Record<keyof typeof readers, z.ZodType>
+
+const table: Readonly<Record<string, z.ZodType>> = rows
+
+/** What of an entry does not fit its type; null if all does. `path` is within the body; empty for an unknown type. */
+export function entryProblem(entry: {
+  readonly type: string
+  readonly kind: string | null
+  readonly body: unknown
+}): { readonly path: string; readonly message: string } | null {
+  const name = entry.kind === null ? entry.type : `${entry.type} ${entry.kind}`
+  const schema = Object.hasOwn(table, name) ? table[name] : undefined
+  if (schema === undefined) return { path: '', message: 'this version does not know entries of its type' }
+  const [issue] = schema.safeParse(entry.body).error?.issues ?? []
+  return issue === undefined ? null : { path: issue.path.map(String).join('.'), message: issue.message }
+}
