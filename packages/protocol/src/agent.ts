@@ -1,5 +1,6 @@
 /** An agent as data: the one schema that code, files and the API share. */
 import { z } from 'zod'
+import { findingSchema } from './finding.ts'
 import { agentIdPattern, parameterNamePattern, protocolNamePattern, toolNamePattern, userIdPattern } from './id.ts'
 import { parameterSchema } from './parameter.ts'
 import { historySchema } from './trim.ts'
@@ -315,17 +316,6 @@ export const agentSchema = z.strictObject({
 export type AgentData = z.infer<typeof agentSchema>
 /** An agent as written: only `id`, `model` and `instructions` are required. */
 export type AgentInput = z.input<typeof agentSchema>
-
-/** One finding of a check. Errors refuse a save; warnings are stored with the agent. */
-export const findingSchema = z.object({
-  code: z.string(),
-  severity: z.enum(['error', 'warning']),
-  agent: z.string(),
-  path: z.string(),
-  detail: z.string(),
-  hint: z.string(),
-})
-export type Finding = z.infer<typeof findingSchema>
 
 /** Where an agent's parameter gets its value on one path, and what the agent's model may do with it. */
 export const matrixRowSchema = z.object({

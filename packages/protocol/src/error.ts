@@ -96,10 +96,16 @@ const table = {
   USER_UNAVAILABLE: { status: 409, title: 'The person cannot be asked now' },
   USER_LEFT: { status: 409, title: 'The person has left' },
   USER_UNKNOWN: { status: 422, title: 'No such person' },
+  WORKFLOW_PARAM_UNBOUND: { status: 422, title: 'Nobody supplies a parameter of a workflow step' },
 } as const satisfies Record<string, ErrorMeaning>
 
 /** The closed set of codes. */
 export type ErrorCode = keyof typeof table
+
+/** The codes whose HTTP status is this one. */
+export type CodeOfStatus<Status extends number> = {
+  [Code in ErrorCode]: (typeof table)[Code]['status'] extends Status ? Code : never
+}[ErrorCode]
 
 /** The meaning of each code; no other place knows an HTTP status. */
 export const errorTable: Readonly<Record<ErrorCode, ErrorMeaning>> = table

@@ -27,7 +27,6 @@ export type {
   AgentData,
   AgentInput,
   CheckReport,
-  Finding,
   MatrixRow,
   Query,
   ReasoningEffort,
@@ -36,6 +35,7 @@ export type {
   User,
   ProviderOptions,
 } from './agent.ts'
+export type { Finding } from './finding.ts'
 export type { Trim } from './trim.ts'
 export type { GivenParameter, Parameter } from './parameter.ts'
 export type { ParameterType, ParameterValue } from './parameter-type.ts'

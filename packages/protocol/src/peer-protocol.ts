@@ -1,6 +1,6 @@
 /** A protocol between two agents as data: the messages that they exchange, and in which order. */
 import { z } from 'zod'
-import { findingSchema } from './agent.ts'
+import { findingSchema } from './finding.ts'
 import { messageNamePattern, protocolNamePattern } from './id.ts'
 
 const jsonSchema = z.record(z.string(), z.unknown())

@@ -8,6 +8,8 @@ export { isTooDeep, jsonDepth, jsonRest, maxJsonDepth, readJson } from './json.t
 export { isChecked, markChecked } from './checked.ts'
 
 // agents
+export type { ErrorFinding, RefusalCode, WarningFinding } from './finding.ts'
+export { findingSchema, warningCodes } from './finding.ts'
 export type { SubAgentEdgeInput } from './agent.ts'
 export {
   actionSchema,
@@ -16,7 +18,6 @@ export {
   maxOutputTokensSchema,
   providerOptionsSchema,
   checkReportSchema,
-  findingSchema,
   limitsSchema,
   matrixRowSchema,
   querySchema,

@@ -50,7 +50,7 @@ export const cannedAgents: readonly StoredAgent[] = [
     }),
     warnings: [
       {
-        code: 'PARAM_UNCONSUMED',
+        code: 'PARAM_UNUSED',
         severity: 'warning',
         agent: 'policy-agent',
         path: 'parameters[0]',

@@ -14,9 +14,7 @@ export interface Planned<Data = AgentData, Stored = StoredAgent> {
 }
 
 /** Something that is wrong, and where it was written. */
-export interface Trouble extends Finding {
-  readonly place: string
-}
+export type Trouble = Finding & { readonly place: string }
 
 /** The error for an agent or protocol that the files have twice. */
 export function twiceError(name: string, first: Written): WitanError {

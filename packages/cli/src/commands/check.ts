@@ -13,7 +13,7 @@ import { columnsOf, print, printJson, printProse, writeData } from '../terminal.
 import { type Line, lineWidth } from '../tree/lines.ts'
 import { plural } from '../tree/phrase.ts'
 import { oneLine } from '../tree/width.ts'
-import type { CheckReport, Finding } from '@witan/protocol'
+import type { CheckReport, ErrorCode, Finding } from '@witan/protocol'
 
 export const checkCommand: Command = {
   name: 'check',
@@ -34,7 +34,14 @@ export const checkCommand: Command = {
 /** Who reads JSON finds what kept the agents from being looked at in the report as well. */
 function unread(error: unknown): CheckReport {
   const { code, detail, path, hint } = describe(error instanceof StartError ? error.cause : error)
-  const finding = { code, severity: 'error', agent: '', path: path ?? '', detail, hint: hint ?? '' } as const
+  const finding = {
+    code: code as ErrorCode,
+    severity: 'error',
+    agent: '',
+    path: path ?? '',
+    detail,
+    hint: hint ?? '',
+  } as const
   return { errors: [finding], warnings: [], matrix: [], handlers: [], protocols: [], acquaintances: [], hotSpots: [] }
 }
 

@@ -275,10 +275,10 @@ function refuseStale(
 
 /** The warnings among findings. Throws the first error, with all errors as its details if there are more. */
 function refuseErrors(findings: readonly Finding[]): readonly Finding[] {
-  const errors = findings.filter(({ severity }) => severity === 'error')
+  const errors = findings.filter((one) => one.severity === 'error')
   const [first] = errors
   if (first === undefined) return findings
   const { code, detail, path, hint, agent } = first
   const details = errors.length === 1 ? { agent } : { agent, findings: errors }
-  throw new WitanError(code as WitanError['code'], detail, { path, hint, details })
+  throw new WitanError(code, detail, { path, hint, details })
 }

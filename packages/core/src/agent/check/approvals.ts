@@ -6,7 +6,7 @@ import { type JsonSchema, propertyNames } from '../../tool/schema.ts'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
 import type { AgentSet } from './graph.ts'
-import { errorAt, type Surroundings } from './names.ts'
+import { errorAt, type Refusal, type Surroundings } from './names.ts'
 import { takesObject, unreadable } from './queries.ts'
 import type { Pausable } from './pausable.ts'
 
@@ -76,7 +76,7 @@ const taskTools = [
   'cancel_background_sub_agent',
 ]
 
-function noOwnTool(agent: AgentData, name: string, own: readonly string[]): Pick<Finding, 'code' | 'detail' | 'hint'> {
+function noOwnTool(agent: AgentData, name: string, own: readonly string[]): Refusal {
   const near = nearest(name, own)
   const list = own.length === 0 ? 'It has no tools.' : `Its tools: ${own.join(', ')}.`
   return {

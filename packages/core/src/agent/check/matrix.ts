@@ -3,6 +3,7 @@ import type { AgentData, Finding, MatrixRow } from '@witan/protocol'
 import type { Edge } from '@witan/protocol/edges'
 import type { Declared, Flow, Link } from './flow.ts'
 import { type AgentPath, type AgentSet, pathsFrom, reachable } from './graph.ts'
+import { errorAt } from './names.ts'
 import type { Pausable } from './pausable.ts'
 
 /** One parameter of the agent at the end of a path. */
@@ -106,12 +107,9 @@ export function* unavailableFrom(
 
 /** A step that can never start: a workflow has no model that could supply the value, and its map keeps the conversation's away. */
 function unbound({ parent, to }: Link, { agent, agentAt }: Edge): Finding {
-  return {
+  return errorAt(parent, agentAt, {
     code: 'WORKFLOW_PARAM_UNBOUND',
-    severity: 'error',
-    agent: parent.id,
-    path: agentAt,
     detail: `\`${agent}\` needs \`${to.parameter.name}\`: a workflow has no model that could supply it.`,
     hint: 'Map the name to one that the workflow declares, or leave it out of the map, so that the conversation supplies it.',
-  }
+  })
 }

@@ -1,5 +1,6 @@
 /** Checks one agent by itself: its names, and what they refer to. */
 import type { AgentData, Finding } from '@witan/protocol'
+import type { ErrorFinding, RefusalCode } from '@witan/protocol/schemas'
 import { edgesOf, edgeWords, transferTool } from '@witan/protocol/edges'
 import type { Protocol } from '@witan/protocol/protocols'
 import type { FunctionTool } from '../../tool/define-tool.ts'
@@ -25,8 +26,19 @@ export interface Surroundings {
   readonly protocols: ReadonlyMap<string, Protocol>
 }
 
+/** What stops a save: its code is one of the errors with which a save may end. */
+export interface Refusal<Code = RefusalCode> {
+  readonly code: Code
+  readonly detail: string
+  readonly hint: string
+}
+
 /** An error finding; `path` is relative to the agent. */
-export function errorAt(agent: AgentData, path: string, what: Pick<Finding, 'code' | 'detail' | 'hint'>): Finding {
+export function errorAt<Code extends RefusalCode>(
+  agent: AgentData,
+  path: string,
+  what: Refusal<Code>,
+): ErrorFinding & { readonly code: Code } {
   return { ...what, severity: 'error', agent: agent.id, path }
 }
 
@@ -267,7 +279,7 @@ function unknown(
   { id }: AgentData,
   { kind, name }: { readonly kind: keyof typeof kinds; readonly name: string },
   known: readonly string[],
-): Pick<Finding, 'code' | 'detail' | 'hint'> {
+): Refusal {
   const { code, from } = kinds[kind]
   const near = nearest(name, known)
   const list = known.length === 0 ? `No ${kind} is configured: ${from}.` : `Known: ${known.join(', ')}.`

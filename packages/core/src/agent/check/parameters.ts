@@ -1,11 +1,12 @@
 /** Checks parameters along the edges: clashing types, values that leak upwards, trusted values that nobody can supply. */
 import type { AgentData, Finding, Parameter } from '@witan/protocol'
+import type { ErrorFinding, WarningFinding } from '@witan/protocol/schemas'
 import { edgesOf, mappedName } from '@witan/protocol/edges'
 import { type Declared, type Flow, flowFrom, type Link } from './flow.ts'
 import { takersIn } from './takers.ts'
 import { type AgentSet, type Listers, reachable } from './graph.ts'
 import { unavailableFrom } from './matrix.ts'
-import { errorAt } from './names.ts'
+import { errorAt, type Refusal } from './names.ts'
 import type { Pausable } from './pausable.ts'
 import { type Below, upstreamOf } from './upstream.ts'
 
@@ -140,7 +141,7 @@ function needsCaller({ sendToModel, policy }: Parameter): boolean {
 
 function ownFindings({ agent, parameter, index }: Declared): Finding[] {
   const findings: Finding[] = []
-  const warn = (code: string, detail: string, hint: string) =>
+  const warn = (code: WarningFinding['code'], detail: string, hint: string) =>
     findings.push({ code, severity: 'warning', agent: agent.id, path: pathOf({ index }), detail, hint })
   if (!parameter.sendToModel && parameter.policy === null) {
     warn(
@@ -165,7 +166,7 @@ function clashOf({ to, source }: Link): Finding[] {
 
 type Place = Pick<Declared, 'agent' | 'parameter'>
 
-function clash(to: Place & Pick<Declared, 'index'>, source: Place): Finding[] {
+function clash(to: Place & Pick<Declared, 'index'>, source: Place): (ErrorFinding & Refusal<'PARAM_TYPE_CLASH'>)[] {
   const { type, name } = to.parameter
   const above = source.parameter
   if (above.type === type || above.type === 'any' || type === 'any') return []

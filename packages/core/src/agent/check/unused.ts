@@ -1,6 +1,7 @@
 /** Warns about declarations without an effect: unused values, dangling names, and delegates and levels that no run reaches. */
 import { asksPeople, peopleTools } from '../../parameter/known-people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
+import type { WarningFinding } from '@witan/protocol/schemas'
 import { edgesOf, edgeWords, mappedName, transferTool } from '@witan/protocol/edges'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
@@ -26,7 +27,7 @@ export function* checkUnused(
   ]
 }
 
-function warningAt(agent: AgentData, path: string, what: Pick<Finding, 'code' | 'detail' | 'hint'>): Finding {
+function warningAt(agent: AgentData, path: string, what: Pick<WarningFinding, 'code' | 'detail' | 'hint'>): Finding {
   return { ...what, severity: 'warning', agent: agent.id, path }
 }
 

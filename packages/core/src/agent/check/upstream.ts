@@ -1,5 +1,6 @@
 /** What the agents above do with a value that an agent below hides or trusts. */
-import type { AgentData, Finding } from '@witan/protocol'
+import type { AgentData } from '@witan/protocol'
+import type { WarningFinding } from '@witan/protocol/schemas'
 import { type Declared, type Flow, type Link, spreadLabels, spreadMarks } from './flow.ts'
 import type { Pausable } from './pausable.ts'
 
@@ -12,7 +13,7 @@ export interface Below {
 /** Findings name at most this many agents above a parameter, the nearest ones. The rest are not counted. */
 const mostNamed = 20
 
-type Warning = Pick<Finding, 'code' | 'detail' | 'hint'>
+type Warning = Pick<WarningFinding, 'code' | 'detail' | 'hint'>
 
 /** The problems above a parameter. */
 export function* upstreamOf(flow: Flow, below: Below): Pausable<(node: Declared) => readonly Warning[]> {
@@ -23,7 +24,7 @@ export function* upstreamOf(flow: Flow, below: Below): Pausable<(node: Declared)
 }
 
 function exposed({ agent, parameter: { name } }: Declared, showers: readonly Declared[]): Warning[] {
-  const code = 'PARAM_EXPOSED_UPSTREAM'
+  const code = 'PARAM_EXPOSED_UPSTREAM' as const
   const named = showers.slice(0, mostNamed).map((shower) => {
     const alias = shower.parameter.name === name ? '' : ` as \`${shower.parameter.name}\``
     const detail = `\`${name}\` is hidden in \`${agent.id}\` but shown to \`${shower.agent.id}\`${alias}, which can repeat it in text.`
@@ -41,7 +42,7 @@ interface Maker {
 }
 
 function distrusted({ agent, parameter: { name } }: Declared, makers: readonly Maker[]): Warning[] {
-  const code = 'PARAM_UNTRUSTED_UPSTREAM'
+  const code = 'PARAM_UNTRUSTED_UPSTREAM' as const
   const named = makers.slice(0, mostNamed).map(({ taker, caller }) => ({
     code,
     detail: `\`${name}\` of \`${agent.id}\` refuses values from a model, but the model of \`${caller}\` may generate the one that \`${taker}\` passes down: a run that calls \`${agent.id}\` then fails.`,
