@@ -29,13 +29,33 @@ export async function playHandOvers(ledger: Ledger): Promise<void> {
       }
       // A value that is only hidden is kept out by construction, not taken out of texts [D15].
       if (name === 'hidden') continue
-      for (const where of ['delegate', 'wrapped', 'returning', 'chain'] as const) {
+      for (const where of places) {
         ledger.begin(`the target answers with ${encoding}, ${name} from it, as ${where}`)
         await fromTarget({ how, encoding, where }, ledger)
       }
     }
   await forbidden(ledger)
   await privileges(ledger)
+}
+
+const places = ['delegate', 'wrapped', 'returning', 'chain', 'step', 'step below', 'step of a target'] as const
+type Place = (typeof places)[number]
+
+/** The agent `desk` and what stands between it and `billing`. */
+function between(where: Place): AgentDraft[] {
+  const flow = (id: string, agent: string): AgentDraft => ({ id, workflow: { kind: 'sequence', agents: [agent] } })
+  if (where === 'step') return [flow('desk', 'billing')]
+  if (where === 'step below') return [flow('desk', 'middle'), flow('middle', 'billing')]
+  const returnsTo = where === 'returning' ? ('caller' as const) : null
+  const desk = (agent: string): AgentDraft => ({ id: 'desk', transfers: [{ agent, returnsTo }] })
+  if (where === 'step of a target') return [desk('middle'), flow('middle', 'billing')]
+  return where === 'chain' ? [desk('middle'), { id: 'middle', transfers: [{ agent: 'billing' }] }] : [desk('billing')]
+}
+
+const documents: Partial<Record<Place, string>> = {
+  step: 'chats/1/desk/billing',
+  'step below': 'chats/1/desk/middle/billing',
+  'step of a target': 'chats/1/desk/middle/billing',
 }
 
 const echoOf = (encoding: string, id: string): string => `it was ${encodings[encoding]?.(canary(id)) ?? ''}, I believe`
@@ -87,16 +107,15 @@ async function toTarget(
 
 /** The target’s value is hidden from everybody: its answer goes to an agent above that does not know of it. */
 async function fromTarget(
-  { how, encoding, where }: { how: object; encoding: string; where: 'delegate' | 'wrapped' | 'returning' | 'chain' },
+  { how, encoding, where }: { how: object; encoding: string; where: Place },
   ledger: Ledger,
 ): Promise<void> {
   const id = next()
-  const returns = where === 'returning' ? ('caller' as const) : null
-  const style = where === 'wrapped' ? ({ style: 'agentTool', collect: 'all' } as const) : {}
+  const isWrapped = where === 'wrapped' || where in documents
+  const style = isWrapped ? ({ style: 'agentTool', collect: 'all' } as const) : {}
   const agents: AgentDraft[] = [
     { id: 'root', subAgents: [{ agent: 'desk', ...style }] },
-    { id: 'desk', transfers: [{ agent: where === 'chain' ? 'middle' : 'billing', returnsTo: returns }] },
-    { id: 'middle', transfers: [{ agent: 'billing' }] },
+    ...between(where),
     { id: 'billing', parameters: [{ name: 'key', ...how }] },
   ]
   const task = { message: 'go', request: 'go' }
@@ -105,18 +124,18 @@ async function fromTarget(
     plays: {
       root: [
         {
-          toolCalls: [{ name: 'desk', arguments: where === 'wrapped' ? { request: 'go' } : { message: task.message } }],
+          toolCalls: [{ name: 'desk', arguments: isWrapped ? { request: 'go' } : { message: task.message } }],
         },
         'done',
       ],
-      desk: [{ toolCalls: [hand(where === 'chain' ? 'middle' : 'billing')] }, 'passed on'],
+      desk: [{ toolCalls: [hand(agents[1]?.transfers?.[0]?.agent ?? '')] }, 'passed on'],
       middle: [{ toolCalls: [hand('billing')] }],
       billing: [echoOf(encoding, id)],
     },
   })
   await stage.ask('root', 'go', { id: 'chats/1', parameters: { key: { value: canary(id), sendToModel: false } } })
   const scan = scannerOf([id])
-  const said = await stage.document('chats/1/desk')
+  const said = await stage.document(documents[where] ?? 'chats/1/desk')
   ledger.control('the document', scan(textOf(said)).size > 0)
   ledger.deny('leak', 'the caller’s request', scan(readBy(stage, 'root')))
   ledger.deny('leak', 'the request of the one that handed over', scan(readBy(stage, 'desk')))

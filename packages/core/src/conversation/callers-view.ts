@@ -1,20 +1,37 @@
 /** What a caller reads when a child has ended: its answer, all its texts, or its text with its errors [C13, K20, K21]. */
-import type { AgentEndBody, AnswerTerms, Entry, ErrorBody } from '@witan/protocol/entries'
+import type { AgentEndBody, AgentStartBody, AnswerTerms, CallPlace, Entry, ErrorBody } from '@witan/protocol/entries'
 import type { AgentAnswer } from '../tool/tool.ts'
 import { contentOf } from './said.ts'
 
-/** The texts and errors of a child. Kept only if its caller asks for more than the answer. */
+/**
+ * The texts and errors of a child. Kept only if its caller asks for more than the answer. Every call that speaks in the child's place
+ * adds to the same collection: an agent that got its control, and each step of a workflow.
+ */
 export interface Gathered {
   readonly terms: AnswerTerms
-  /** The texts of its accepted replies, in order. */
+  /** The texts of the accepted replies, in order. */
   readonly texts: string[]
-  /** The errors of its own tool calls and children. */
+  /** The errors of tool calls and children. */
   readonly errors: string[]
 }
 
 /** An empty collection, or null if the answer alone is enough. */
 export function gather(terms: AnswerTerms | undefined): Gathered | null {
   return terms === undefined ? null : { terms, texts: [], errors: [] }
+}
+
+/** The call above that a call speaks in the place of: it got that call's control, or is a step of it. Null if it speaks for itself. */
+export function speaksFor(
+  { parentCall }: Pick<CallPlace, 'parentCall'>,
+  { handOver, step }: Pick<AgentStartBody, 'handOver' | 'step'>,
+): string | null {
+  return handOver === undefined && step === undefined ? null : parentCall
+}
+
+/** Begins to collect for a call that starts, if its caller wants that, for a reader without a fold. */
+export function listenTo(of: Map<string, Gathered>, { place, body }: { place: CallPlace; body: AgentStartBody }): void {
+  const gathered = gather(body.answer) ?? of.get(speaksFor(place, body) ?? '')
+  if (gathered !== undefined) of.set(place.call, gathered)
 }
 
 /** Collects from a log entry, for a reader without a fold. `of` holds the collections by the child's call. */
@@ -28,7 +45,6 @@ export function overhear(of: ReadonlyMap<string, Gathered>, { type, kind, place,
 export function callersView(body: AgentEndBody | ErrorBody, gathered: Gathered | null): unknown {
   const failure = failureOf(body)
   const last = 'code' in body ? '' : body.text
-  // A workflow has no texts of its own but its answer.
   const isWhole = gathered?.terms.collect === 'all' && gathered.texts.length > 0
   const text = isWhole ? gathered.texts.join('\n') : last
   if (gathered?.terms.form === 'textAndError')

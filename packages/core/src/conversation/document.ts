@@ -3,7 +3,7 @@ import type { Document, Interruption, UsageCounters } from '@witan/protocol'
 import { addCounters, addModelCall, authorKindOf, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
-import { callersView, gather, type Gathered, handleOf, overhear } from './callers-view.ts'
+import { callersView, type Gathered, handleOf, listenTo, overhear } from './callers-view.ts'
 import { askedView, isRequired } from './fold-interruptions.ts'
 import { refusedResult } from './said.ts'
 
@@ -80,9 +80,7 @@ export function takeEntry(document: DocumentFold, entry: Entry): void {
 
 function takeStart(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
   const { place, body } = entry
-  // What an agent says in another's place belongs to the answer of that one.
-  const gathered = body.handedFrom === undefined ? undefined : document.gathered.get(body.handedFrom)
-  if (gathered !== undefined) document.gathered.set(place.call, gathered)
+  if (document.gathered.size > 0) listenTo(document.gathered, { place, body })
   if (place.document === document.path && body.handedFrom !== undefined) takeInitial(document, entry)
   else if (place.document === document.path) {
     document.definition = { agent: body.agent, revision: body.revision }
@@ -118,8 +116,7 @@ function takeChildStart(document: DocumentFold, entry: Entry & { type: 'start'; 
       asked.cost.startedAt = entry.at
       if (body.background !== undefined) asked.result = handleOf(place.call, body.toolCallId)
     }
-    const gathered = gather(body.answer)
-    if (gathered !== null) document.gathered.set(place.call, gathered)
+    if (body.answer !== undefined) listenTo(document.gathered, entry)
     document.linked.add(place.document)
     document.answers.set(place.call, key)
   }

@@ -50,7 +50,13 @@ export function answerText(call: AgentCall, text: string): string {
   return call.scrub === null ? clean : call.scrub(clean)
 }
 
-/** A text for the caller of a call. The caller's scrubber knows nothing of the values of an agent that got control. */
-export function gatheredText({ handOver, scrub }: AgentCall, text: string): string {
-  return handOver === null || scrub === null ? text : scrub(text)
+/**
+ * A text of a call that speaks in the place of others, for the caller that collects it: without the values bound to each of them [C17].
+ * Those of the child itself are removed where its answer is read.
+ */
+export function gatheredText(call: AgentCall, text: string): string {
+  let clean = text
+  for (let at = call; at.parent !== null && at.parent.gathered === at.gathered; at = at.parent)
+    if (at.scrub !== null) clean = at.scrub(clean)
+  return clean
 }

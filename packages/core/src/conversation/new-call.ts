@@ -6,7 +6,7 @@ import { bind, withGenerated } from '../parameter/bind.ts'
 import { hiddenNames } from '../parameter/visibility.ts'
 import { childAddress, documentAt } from './address.ts'
 import { answering } from './fold-exchange.ts'
-import { gather } from './callers-view.ts'
+import { gather, speaksFor } from './callers-view.ts'
 import { heardOf } from './fold-hand-over.ts'
 import type { AgentCall, ConversationState, SharedHistory, Slot } from './state.ts'
 
@@ -68,7 +68,7 @@ export function newCall(
       source === null
         ? sharedHistory(parent, body, { scrub: sight.overhears, naming: agent })
         : heardOf(source, { scrub: sight.overhears, naming: agent }),
-    gathered: source === null ? gather(body.answer) : source.gathered,
+    gathered: gather(body.answer) ?? (speaksFor(place, body) === null ? null : (parent?.gathered ?? null)),
     firstSaid: source?.firstSaid ?? (body.history === 'isolated' ? -1 : 0),
     active: false,
     iterations: 0,

@@ -153,7 +153,7 @@ export interface AgentCall {
   readonly unseen: string
   /** The part of its caller's document that its model reads, if the edge shares it [C5]. */
   readonly shared: SharedHistory | null
-  /** Its texts and the errors of its calls; null if its caller reads only the answer [K20, K21]. */
+  /** Its texts and errors, and those said in its place; null if its caller reads only the answer [K20, K21]. */
   readonly gathered: Gathered | null
   /** The index in `said` from which its model reads. */
   firstSaid: number

@@ -1,7 +1,7 @@
 /** Folds the tool calls of a step: requested, started, resumed, and settled together. */
 import type { CallPlace, CheckpointBody, Entry, ErrorBody, ToolStartBody } from '@witan/protocol/entries'
 import type { Scrubber } from '../parameter/scrub.ts'
-import { somethingSaid } from './fold-hand-over.ts'
+import { gatheredText, somethingSaid } from './fold-hand-over.ts'
 import { refusedResult, type Reply, type SaidResult } from './said.ts'
 import type { AgentCall, LiveJob, Slot } from './state.ts'
 import { countersOf } from './merge-usage.ts'
@@ -82,8 +82,9 @@ export function foldToolError(run: LiveJob | null, place: CallPlace, body: Error
 }
 
 /** Collects an error for the call's caller, scrubbed of values that the call may not see [D15]. */
-export function gatherError({ gathered, scrub }: AgentCall, detail: string): void {
-  gathered?.errors.push(scrub === null ? detail : scrub(detail))
+export function gatherError(call: AgentCall, detail: string): void {
+  const { gathered, scrub } = call
+  if (gathered !== null) gathered.errors.push(gatheredText(call, scrub === null ? detail : scrub(detail)))
 }
 
 /** Folds the end of a tool call. `content` is the result that the model reads. */

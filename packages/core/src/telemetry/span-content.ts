@@ -10,7 +10,7 @@ import type {
   MessageBody,
   ModelEndBody,
 } from '@witan/protocol/entries'
-import { callersView, type Gathered, gather, overhear } from '../conversation/callers-view.ts'
+import { callersView, type Gathered, listenTo, overhear } from '../conversation/callers-view.ts'
 import { spanContent, spanField } from '../event/project.ts'
 import type { Bound } from '../parameter/parameter.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
@@ -104,8 +104,7 @@ export class SpanContent {
       opening: before?.opening ?? { words, shared },
     }
     readers.set(place.call, reader)
-    const kept = gather(body.answer) ?? gathered.get(body.handedFrom ?? '') ?? null
-    if (kept !== null) gathered.set(place.call, kept)
+    listenTo(gathered, { place, body })
     const begin = () => {
       if (place.parentCall !== null && body.handOver === undefined) document.waiting.push(words)
       if (body.history === 'isolated') reader.from = document.lines.length
