@@ -1,6 +1,7 @@
 /** Stores what a job records, in order. A commit is awaited only before something becomes visible outside. */
 import type { CallPlace, Entry, EntryContent, Writable } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
+import { errorText } from '../parameter/scrub.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import type {
   Append,
@@ -137,7 +138,7 @@ export class Outbox {
   make(at: number, place: CallPlace, content: EntryContent): Entry {
     this.#count += 1
     const { id, epoch } = this.#job
-    return makeEntry(content, { place, job: id, epoch, appendNo: this.#count, at })
+    return makeEntry(withShortError(content), { place, job: id, epoch, appendNo: this.#count, at })
   }
 
   /** The next entry gets this number, as in the log that a replay follows. */
@@ -175,6 +176,13 @@ export class Outbox {
       contents: contents === null ? later.contents : [...contents, ...(later.contents ?? [])],
     }
   }
+}
+
+/** No error of a job is stored with more text than this: names and values of outsiders may stand in it. */
+function withShortError(content: EntryContent): EntryContent {
+  if (content.type !== 'error') return content
+  const detail = errorText(content.body.detail)
+  return detail === content.body.detail ? content : ({ ...content, body: { ...content.body, detail } } as EntryContent)
 }
 
 interface Collected {

@@ -90,6 +90,21 @@ export function cutMark(kept: number, whole: number): string {
   return ` [cut: ${kept} of ${whole} characters]`
 }
 
+/** A text of at most so many characters; a longer one is cut there, with a mark. Nothing is left of half a surrogate pair. */
+export function cutTo(text: string, most: number): string {
+  if (text.length <= most) return text
+  const kept = text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
+  return kept + cutMark(kept.length, text.length)
+}
+
+/** The most characters of an error text. A longer one would be read again with each step of its run. */
+const mostErrorCharacters = 16_000
+
+/** An error text as it is scrubbed, stored and read: cut as results are, and earlier. */
+export function errorText(text: string): string {
+  return cutTo(text, mostErrorCharacters)
+}
+
 const cutMarks = / \[cut: \d+ of \d+ characters\]/g
 
 /**

@@ -11,6 +11,7 @@ import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@w
 import { type AgentCall, endsWith, holderOf, isTop, type Slot } from '../conversation/state.ts'
 import { endedTask } from '../conversation/fold-task.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
+import { errorText } from '../parameter/scrub.ts'
 import { asksOutput, readOutput } from '../model/output.ts'
 import type { StoredResult } from '../task/tracker.ts'
 import { failRun, isOurs, type Job, record, recordRows } from '../job/job.ts'
@@ -115,7 +116,8 @@ export function failCall(
   job: Job,
   why: { readonly code: ErrorCode; readonly detail: string; readonly hint: string },
 ): void {
-  const detail = call.scrub === null ? why.detail : call.scrub(why.detail)
+  const text = errorText(why.detail)
+  const detail = call.scrub === null ? text : call.scrub(text)
   const last = endsWith(call)
   if (isTop(last)) return failRun(job, problem(why.code, detail, { hint: why.hint }))
   for (const { at, content } of endsOf(call, job)) {

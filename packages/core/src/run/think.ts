@@ -5,6 +5,7 @@ import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
 import { ModelCallError, type ModelCallOptions, type ModelReply } from '../model/model.ts'
 import { isTimeOver } from '../model/time-limit.ts'
 import { type CallTrouble, hintOf } from '../model/trouble.ts'
+import { errorText } from '../parameter/scrub.ts'
 import { orAborted } from '../job/abort.ts'
 import { traced } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
@@ -158,7 +159,8 @@ const mostWarnings = 20
 function noteTaker(call: AgentCall, job: Job, signal: AbortSignal): NonNullable<ModelCallOptions['tell']> {
   return (note) => {
     const { warnings } = job.run
-    const detail = call.scrub === null ? note.detail : call.scrub(note.detail)
+    const text = errorText(note.detail)
+    const detail = call.scrub === null ? text : call.scrub(text)
     const isSaid = note.code === 'MODEL_WARNING' && (warnings.includes(detail) || warnings.length >= mostWarnings)
     if (!signal.aborted && !isSaid)
       record(job, call.place, { type: 'notice', kind: null, body: { code: note.code, detail } })

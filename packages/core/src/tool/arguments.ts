@@ -29,11 +29,12 @@ export function prepareArguments(tool: Tool, text: string): PreparedArguments {
   }
   const listed = listedNames(tool)
   const kept: Record<string, unknown> = {}
-  const notices: NoticeBody[] = []
+  const left: string[] = []
   for (const name of Object.keys(raw)) {
     if (isWanted(tool, listed, name)) kept[name] = (raw as Record<string, unknown>)[name]
-    else notices.push(dropped(tool, name, (raw as Record<string, unknown>)[name]))
+    else left.push(name)
   }
+  const notices = left.length === 0 ? [] : noticesOf(tool, left, raw as Record<string, unknown>)
   const checked = tool.check(kept)
   if (checked.ok) return { ok: true, raw, kept, arguments: checked.arguments, notices }
   return { ok: false, raw, detail: checked.issues.slice(0, 5).join('; '), notices }
@@ -67,6 +68,32 @@ function isWanted(tool: Tool, listed: ReadonlySet<string> | null, name: string):
   return name !== '__proto__' && boundSpelling(tool.bound, name) === undefined
 }
 
+/** The most dropped arguments of a call that are named: each notice is an entry of the log. */
+const mostNamed = 5
+
+/** The first dropped arguments by name, each bound name that was written besides once, and how many more there were. */
+function noticesOf(tool: Tool, names: readonly string[], raw: Readonly<Record<string, unknown>>): NoticeBody[] {
+  const notices = names.slice(0, mostNamed).map((name) => dropped(tool, name, raw[name]))
+  const overridden = new Set<string>()
+  let more = 0
+  for (const name of names.slice(mostNamed)) {
+    const bound = boundSpelling(tool.bound, name)
+    if (bound === undefined) more += 1
+    else if (!overridden.has(bound)) notices.push(overriding(tool, bound))
+    if (bound !== undefined) overridden.add(bound)
+  }
+  if (more > 0) {
+    const detail = `\`${tool.name}\` has none of ${more} more arguments either; they were dropped.`
+    notices.push({ code: 'ARGUMENT_UNKNOWN_DROPPED', detail })
+  }
+  return notices
+}
+
+function overriding(tool: Tool, bound: string): NoticeBody {
+  const detail = `\`${bound}\` is bound for \`${tool.name}\`; what the model wrote was dropped.`
+  return { code: 'ARGUMENT_OVERRIDE_IGNORED', detail }
+}
+
 function dropped(tool: Tool, name: string, value: unknown): NoticeBody {
   const bound = boundSpelling(tool.bound, name) ?? boundWithin(tool.bound, value)
   if (bound === undefined)
@@ -74,10 +101,7 @@ function dropped(tool: Tool, name: string, value: unknown): NoticeBody {
       code: 'ARGUMENT_UNKNOWN_DROPPED',
       detail: `\`${tool.name}\` has no argument \`${clip(name)}\`; it was dropped.`,
     }
-  return {
-    code: 'ARGUMENT_OVERRIDE_IGNORED',
-    detail: `\`${bound}\` is bound for \`${tool.name}\`; what the model wrote was dropped.`,
-  }
+  return overriding(tool, bound)
 }
 
 const mostKeys = 1000

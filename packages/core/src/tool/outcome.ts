@@ -2,7 +2,7 @@
 import type { ErrorCode } from '@witan/protocol'
 import type { AgentStartBody, ModelEndBody, NoticeBody } from '@witan/protocol/entries'
 import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
-import { cutMark } from '../parameter/scrub.ts'
+import { cutTo, errorText } from '../parameter/scrub.ts'
 import type { InterruptionDraft, Spawn } from './waiting.ts'
 
 /** A value for the model; or, with `failure`, an error that the model reads while the run continues. */
@@ -68,8 +68,7 @@ export function returned(name: string, value: unknown): ResultOutcome {
   if (text instanceof Error)
     return failed('TOOL_FAILED', `\`${name}\` returned a value that is not JSON: ${text.message}`)
   if (text.length <= MOST_RESULT_CHARACTERS) return result(jsonDepth(text) > maxJsonDepth ? text : value)
-  const kept = text.slice(0, MOST_RESULT_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
-  return result(kept + cutMark(kept.length, text.length), true)
+  return result(cutTo(text, MOST_RESULT_CHARACTERS), true)
 }
 
 function jsonOf(value: unknown): string | Error {
@@ -83,9 +82,9 @@ function jsonOf(value: unknown): string | Error {
   }
 }
 
-/** A failure that the model reads; the run continues. `detail` never holds a hidden value. */
+/** A failure that the model reads; the run continues. `detail` never holds a hidden value; one that is too long is cut. */
 export function failed(code: ErrorCode, detail: string): ResultOutcome {
-  return { kind: 'result', value: null, truncated: false, failure: { code, detail } }
+  return { kind: 'result', value: null, truncated: false, failure: { code, detail: errorText(detail) } }
 }
 
 /** A hand-over that is not made, and why, in words without a full stop. */

@@ -45,11 +45,24 @@ export function boundArguments(
  * zero-width characters or lookalike letters.
  */
 export function boundSpelling(bound: readonly string[], name: string): string | undefined {
-  const plain = plainSpelling(name)
-  return bound.find((one) => plainSpelling(one) === plain)
+  return bound.length === 0 ? undefined : plainNames(bound).get(plainSpelling(name))
+}
+
+const plainOf = new WeakMap<readonly string[], ReadonlyMap<string, string>>()
+
+/** Bound names by their plain spelling: a call may have very many arguments, and each is looked up. */
+function plainNames(bound: readonly string[]): ReadonlyMap<string, string> {
+  const known = plainOf.get(bound)
+  if (known !== undefined) return known
+  // The first of two that look alike counts.
+  const made = new Map([...bound].reverse().map((one) => [plainSpelling(one), one]))
+  plainOf.set(bound, made)
+  return made
 }
 
 function plainSpelling(name: string): string {
+  // Letters of ASCII look like no other.
+  if (/^[\0-\x7f]*$/.test(name)) return name.toLowerCase()
   return name
     .normalize('NFKC')
     .replace(/\p{Cf}/gu, '')
