@@ -1,5 +1,6 @@
 /** The names of an agent: its id, which also names its tool, and its display name. Each identifies at most one agent [C28]. */
 import type { AgentData } from '@witan/protocol'
+import { sameName } from '../identity/display-name.ts'
 
 /** Words for the caller and for everybody, so no agent may use them. Built-in tools contain a `_`, which ids cannot have. */
 const reserved: ReadonlySet<string> = new Set(['user', 'all'])
@@ -25,14 +26,6 @@ export const builtIns: ReadonlySet<string> = new Set([
   'save_artifact',
   'read_artifact',
 ])
-
-/**
- * Normalises a display name. Two names are the same if only case, width or spaces differ, because people could not tell
- * them apart.
- */
-export function sameName(name: string): string {
-  return name.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()
-}
 
 /** Another agent with the same id or name as this one, or null. */
 export function namesake(agent: AgentData, agents: Iterable<AgentData>): AgentData | null {

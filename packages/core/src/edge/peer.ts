@@ -1,6 +1,8 @@
 /** The edge to a peer: one tool for each peer and message that an agent may send by its protocols [T16, T20, Tb25]. */
+import type { AgentData } from '@witan/protocol'
 import type { ExchangeEnds, ExchangeMessage, ExchangeStanding } from '@witan/protocol/entries'
 import type { Protocol } from '@witan/protocol/protocols'
+import { displayName } from '../identity/display-name.ts'
 import { exchangeKey } from '../tool/exchange.ts'
 import { isOpen, moveOf } from '../agent/protocol/order.ts'
 import { type PeerMessage, peerMessagesOf } from '../agent/protocol/peer-messages.ts'
@@ -72,7 +74,7 @@ function toolOf(message: PeerMessage, caller: Caller, context: PeerContext): Imm
   return {
     name,
     offer: isSendable(message, ends, caller)
-      ? { name, description: describe(message, reached.child.description), parameters: message.message.schema }
+      ? { name, description: describe(message, reached.child), parameters: message.message.schema }
       : null,
     notice: null,
     effect: 'none',
@@ -100,9 +102,12 @@ function peerReached(reached: Reached, target: Target, { agentPath }: Caller): R
   return { ok: false, tool: refusing(target, why) }
 }
 
-function describe({ peer, protocol, message }: PeerMessage, about: string): string {
+function describe({ peer, protocol, message }: PeerMessage, child: AgentData): string {
+  const { description: about } = child
+  const name = displayName(child)
+  const to = name === null ? peer : `${peer} (${name})`
   const purpose = plain(protocol.purpose)
-  const sends = `Sends \`${message.name}\` to ${peer} by the protocol ${protocol.name}`
+  const sends = `Sends \`${message.name}\` to ${to} by the protocol ${protocol.name}`
   return [purpose === '' ? `${sends}.` : `${sends}: ${purpose}`, ...(about === '' ? [] : [about])].join('\n\n')
 }
 

@@ -2,6 +2,7 @@
 import type { AgentData } from '@witan/protocol'
 import { edgesOf, takesControlFrom, transferTool } from '@witan/protocol/edges'
 import type { TransferEdge } from '@witan/protocol/entries'
+import { displayName, meantBy } from '../identity/display-name.ts'
 import { bindChild, type FindAgent } from '../tool/delegation.ts'
 import { type Outcome, refusedTransfer } from '../tool/outcome.ts'
 import type { Caller, ImmediateTool, ToolSource } from '../tool/tool.ts'
@@ -135,7 +136,9 @@ function toolOf(targets: readonly Target[], context: TransferContext): Immediate
 
 function lineOf({ id, found, terms: of }: Target): string {
   const text = (of.description || (found?.description ?? '')).trim().replace(/\s+/g, ' ')
-  return text === '' ? `- ${id}` : `- ${id}: ${text}`
+  const name = found === null ? null : displayName(found)
+  const who = name === null ? id : `${id} (${name})`
+  return text === '' ? `- ${who}` : `- ${who}: ${text}`
 }
 
 function schemaOf(open: readonly Target[]) {
@@ -166,20 +169,33 @@ function outcomeOf(name: unknown, reach: Reach): Outcome {
       }
     : {}
   const refused = (why: string) => ({ ...refusedTransfer(why), ...ignored })
-  const wanted = String(name ?? '').slice(0, 64)
-  if (wanted === id) return refused(`${wanted} is you`)
-  const target = targets.find((one) => one.id === name)
-  if (target === undefined) {
-    const isKnown = context.exists(caller, wanted)
-    return refused(isKnown ? `agent ${wanted} is not reachable from ${id}` : `unknown agent ${wanted}`)
-  }
+  const word = String(name ?? '')
+  const written = word.slice(0, 64)
+  const isOther = (one: string) =>
+    one !== id && !targets.some((target) => target.id === one) && context.exists(caller, one)
+  if (isOther(word)) return refused(`agent ${written} is not reachable from ${id}`)
+  const meant = meantBy(
+    word,
+    [caller.agent, ...targets.map(({ id: own, found }) => ({ id: own, name: found?.name }))],
+    namesOf,
+  )
+  const [only, second] = meant
+  if (only === undefined) return refused(`unknown agent ${written}`)
+  if (second !== undefined)
+    return refused(`${written} may be ${meant.map((one) => one.id).join(' or ')}: write one of these ids`)
+  if (only.id === id) return refused(`${id} is you`)
+  const target = targets.find((one) => one.id === only.id) as Target
   const { terms: of } = target
-  const isGone = target.obstacle !== null || context.find(caller, wanted) === null
-  if (isGone) return refused(`${wanted} is not available`)
+  const isGone = target.obstacle !== null || context.find(caller, target.id) === null
+  if (isGone) return refused(`${target.id} is not available`)
   return {
     kind: 'transfer',
-    agent: wanted,
+    agent: target.id,
     map: of.map,
     handOver: { history: of.history, returns: of.returnsTo === 'caller' },
   }
+}
+
+function namesOf({ id, name }: { readonly id: string; readonly name?: string | undefined }): readonly string[] {
+  return name === undefined ? [id] : [id, name]
 }

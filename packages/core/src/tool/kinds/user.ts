@@ -1,5 +1,6 @@
 /** The user tools of an agent: it writes to a person by name, or to all at once, and waits for the replies [T22, T25, Tb08]. */
 import type { AgentData } from '@witan/protocol'
+import { displayName, meantBy } from '../../identity/display-name.ts'
 import type { People } from '../../parameter/person.ts'
 import { asksPeople, aliasOrId, isRole, type KnownPerson, knownPeople } from '../../parameter/known-people.ts'
 import { asking, failed, type Outcome, type ResultOutcome, result } from '../outcome.ts'
@@ -139,7 +140,8 @@ function schemaOf(people: readonly KnownPerson[]): JsonSchema {
 
 function listOf(people: readonly KnownPerson[]): string {
   const list = people.map(({ handle, called, roles }) => {
-    const more = [...(called === handle ? [] : [called]), ...roles]
+    const name = displayName({ id: handle, name: called })
+    const more = [...(name === null ? [] : [name]), ...roles]
     return more.length === 0 ? handle : `${handle} (${more.join(', ')})`
   })
   return `${people.length === 1 ? 'The person is' : 'The people are'} ${list.join('; ')}.`
@@ -160,6 +162,11 @@ function optionsOf({ there }: Company, caller?: Pick<Caller, 'hasLeft'>): string
   return left.length === 0 ? 'Nobody can be asked.' : `You can ask: ${left.map(({ handle }) => handle).join(', ')}.`
 }
 
+/** The names by which a model knows a person: where people have aliases, no name of theirs is among them [C36]. */
+function namesOf({ handle, called }: KnownPerson): readonly string[] {
+  return called === handle ? [handle, handle.replaceAll('-', ' ')] : [handle, called]
+}
+
 function hasLeft(who: string, company: Company, caller?: Pick<Caller, 'hasLeft'>): ResultOutcome {
   const more = caller === undefined ? 'Ask somebody else, or go on without.' : optionsOf(company, caller)
   return failed('USER_LEFT', `${who} has left the conversation. ${more}`)
@@ -177,10 +184,16 @@ function find(wanted: unknown, company: Company): KnownPerson | ResultOutcome {
     if (only !== undefined && second === undefined) return only
     return failed('USER_UNKNOWN', `\`user\` is missing. ${list}`)
   }
-  const known = there.find(({ handle }) => handle === wanted)
-  if (known !== undefined) return known
   const called = String(wanted).slice(0, 100)
-  if (all.some(({ handle }) => handle === wanted))
+  const meant = meantBy(String(wanted), all, namesOf)
+  const [known, other] = meant
+  if (other !== undefined) {
+    const ids = meant.filter((one) => there.includes(one)).map(({ handle }) => handle)
+    const may = ids.length === 0 ? list : `It may be ${ids.join(' or ')}: write one of these ids.`
+    return failed('USER_UNKNOWN', `\`${called}\` is the name of several people; nobody was asked. ${may}`)
+  }
+  if (known !== undefined && there.includes(known)) return known
+  if (known !== undefined)
     return failed('USER_UNAVAILABLE', `\`${called}\` does not take part in this conversation. ${list}`)
   // With aliases a name that a model wrote may be a real one, and is not repeated.
   const who = agent.anonymizeUsers === null ? `\`${called}\`` : 'of that name'
