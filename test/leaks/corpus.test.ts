@@ -18,6 +18,7 @@ import { playOverrides } from './families/override.ts'
 import { playPrivileges } from './families/privilege.ts'
 import { playReach, playReachOnPostgres } from './families/reach.ts'
 import { playReasoning } from './families/reasoning.ts'
+import { playSpeaking } from './families/speaking.ts'
 import { playTraces } from './families/traces.ts'
 import { playVisibility } from './families/visibility.ts'
 import { canary, encodings, scannerOf } from './support/canary.ts'
@@ -69,6 +70,8 @@ describe('the injection and leak corpus', () => {
     family('P', 60, playPeers))
 
   test('[C36] [Tb06] N: with aliases nobody’s id, name or role reaches a model', () => family('N', 10, playPeople))
+
+  test('[C6] [E85] S: nobody speaks to a model in the name of another', () => family('S', 140, playSpeaking))
 
   test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))
 

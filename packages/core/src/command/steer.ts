@@ -212,7 +212,9 @@ function atWork({ root, calls }: LiveJob): AgentCall | null {
 function requestOf(task: LiveJob, call: AgentCall, question: string): ModelRequest {
   const { agent } = call
   const { messages: read } = modelView(call, systemMessage(call, { maxDepth: 0, lines: [] }))
-  const history = transcriptOf(read.slice(1)).slice(-readBack)
+  const whole = transcriptOf(read.slice(1))
+  // A cut in a line that was escaped must not leave its mark at the beginning of a line.
+  const history = whole.length <= readBack ? whole : `…${whole.slice(-readBack)}`
   const below = [...task.calls.values()].slice(1).map(({ agent: { id } }) => `\`${id}\` is at work for it.`)
   const story = [`<history>\n${answerText(task.root, history)}\n</history>`, ...below].join('\n')
   const system = `You report on the work of the agent \`${agent.id}\`, from its history alone. Answer the question in a few sentences; say what is not known yet.`

@@ -120,6 +120,8 @@ export function transcriptOf(messages: readonly ModelMessage[]): string {
 function linesOf(message: ModelMessage): string {
   if (message.role === 'tool') return `result of ${message.name}: ${message.content}`
   if (message.role !== 'assistant') return `user: ${message.content}`
-  const called = (message.toolCalls ?? []).map(({ name, arguments: written }) => `assistant calls ${name}: ${written}`)
+  const called = (message.toolCalls ?? []).map(
+    ({ name, arguments: written }) => `assistant calls ${name}: ${markForeign(written)}`,
+  )
   return [...(message.content === '' ? [] : [`assistant: ${markForeign(message.content)}`]), ...called].join('\n')
 }

@@ -1,6 +1,7 @@
 /** The content of a document as it was said. Nothing is rendered or left out here; a view does both for each reader. */
 import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts, LoggedToolCall } from '@witan/protocol/entries'
+import { jsonForModel } from '../model/attribution.ts'
 import type { People } from '../parameter/person.ts'
 import type { Naming } from '../parameter/known-people.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
@@ -65,7 +66,7 @@ export type Said = Words | Reply | Results
 
 /** What a model reads of a tool's value: text as it is, or else JSON. */
 export function contentOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')
+  return typeof value === 'string' ? value : jsonForModel(value)
 }
 
 /** A tool's result as a model reads it. A note follows an array that was cut. */

@@ -1,5 +1,6 @@
 /** Folds the tool calls of a step: requested, started, resumed, and settled together. */
 import type { CallPlace, CheckpointBody, Entry, ErrorBody, ToolStartBody } from '@witan/protocol/entries'
+import { jsonForModel } from '../model/attribution.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { gatheredText, somethingSaid } from './fold-hand-over.ts'
 import { refusedResult, type Reply, type SaidResult } from './said.ts'
@@ -78,7 +79,7 @@ export function foldToolError(run: LiveJob | null, place: CallPlace, body: Error
     gatherError(call, body.detail)
     if (!ownErrors.has(body.code)) somethingSaid(call)
   }
-  foldToolOver(run, place, JSON.stringify({ error: body.detail }))
+  foldToolOver(run, place, jsonForModel({ error: body.detail }))
 }
 
 /** Collects an error for the call's caller, scrubbed of values that the call may not see [D15]. */

@@ -9,7 +9,7 @@ import { readJson } from '@witan/protocol/schemas'
 import type { ModelMessage } from '../model/message.ts'
 import { scrubbedBy } from '../parameter/scrubbers.ts'
 import { parameterLines } from '../parameter/visibility.ts'
-import { attributed, markForeign } from '../model/attribution.ts'
+import { attributed, breaksEscaped, markForeign } from '../model/attribution.ts'
 import { aliasKey, aliasOrId, type Naming, peopleTools, translated } from '../parameter/known-people.ts'
 import { readWords } from './inbox.ts'
 import { addIds, idsIn, noIds } from './read-ids.ts'
@@ -303,8 +303,9 @@ export interface SystemParts {
 
 /** Instructions, parameters and the lines of its tools; at the last level one line more says that no other agent can be asked [C2]. */
 export function systemMessage({ agent, parameters, depth }: AgentCall, { maxDepth, lines }: SystemParts): ModelMessage {
-  const own = agent.instructions + parameterLines(agent.parameters, parameters)
-  const content = lines.length === 0 ? own : [own, ...lines].join('\n')
+  const own = agent.instructions + breaksEscaped(parameterLines(agent.parameters, parameters))
+  // Lines hold words of other definitions, such as the purpose of a protocol.
+  const content = lines.length === 0 ? own : [own, ...lines.map(markForeign)].join('\n')
   if (depth < maxDepth || !edgesOf(agent).some(({ addsDepth }) => addsDepth)) return { role: 'system', content }
   const cue = `This is the last level (${depth} of ${maxDepth}): answer with what you have, no other agent can be asked.`
   return { role: 'system', content: `${content}\n${cue}` }

@@ -6,7 +6,7 @@ import { displayName } from '../identity/display-name.ts'
 import { exchangeKey } from '../tool/exchange.ts'
 import { isOpen, moveOf } from '../agent/protocol/order.ts'
 import { type PeerMessage, peerMessagesOf } from '../agent/protocol/peer-messages.ts'
-import { attributed } from '../model/attribution.ts'
+import { attributed, jsonForModel } from '../model/attribution.ts'
 import { type FindAgent, type Reached, reachTarget, refusalOf, refusing } from '../tool/delegation.ts'
 import { failed, type Outcome } from '../tool/outcome.ts'
 import { checkSchema } from '../tool/schema.ts'
@@ -141,7 +141,7 @@ function sentMessage(
 }
 
 function spawnOf({ peer, map, message }: PeerMessage, sent: ExchangeMessage, { agent }: Caller): Spawn {
-  const words = `${message.name} ${JSON.stringify(sent.body)}`
+  const words = `${message.name} ${jsonForModel(sent.body)}`
   return {
     agent: peer,
     message: attributed(agent.id, peer, words),

@@ -1,14 +1,55 @@
 /** Attributions in text for models: the runtime writes them, and escapes lines that only look like one [C6]. */
+import { shownName } from '@witan/protocol/names'
 
 /** A text with its author and addressee in front. */
 export function attributed(from: string, to: string, text: string): string {
-  return `[from @${from} to @${to}] ${markForeign(text)}`
+  return `[from @${nameInMark(from)} to @${nameInMark(to)}] ${markForeign(text)}`
+}
+
+/** A model may write any name of a tool, and a store may hold ids that were taken before names had a rule: none ends an attribution. */
+function nameInMark(name: string): string {
+  if (/^[\w.@|+:-]*$/.test(name)) return name
+  return shownName(name).replace(/[\p{Ps}\p{Pe}<>]/gu, (bracket) => `\\u{${bracket.codePointAt(0)?.toString(16)}}`)
+}
+
+/** What begins a line, for any reader: LF, VT, FF, CR, NEL, LS and PS. */
+const lineBreaks = '\\n\\v\\f\\r\\u0085\\u2028\\u2029'
+/** What a reader does not see before a letter, or between two: blanks, and characters without a form. */
+const unseen = `(?![${lineBreaks}])[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}]`
+const letters = ['f', 'r', 'o', 'm', '[@\\uff20\\ufe6b]'].map((letter) => `(?:${unseen})*${letter}`).join('')
+const bracket = '[\\[\\uff3b\\u2045\\u27e6\\u3014\\u3010\\u3016\\u301a]'
+/** Most texts have no bracket before an `f`. */
+const mayBegin = new RegExp(`${bracket}(?:${unseen})*f`, 'iu')
+/** What stands before the mark of a line that begins like an attribution; also with other brackets, in capitals, or with something unseen in it. */
+const beforeMark = new RegExp(`(^|[${lineBreaks}])((?:${unseen})*)(?=${bracket}${letters})`, 'giu')
+/** Line breaks that JSON may hold as they are. */
+const breakInJson = /[\u0085\u2028\u2029]/g
+
+/**
+ * Text of a person, model, tool or remote, escaped for models: a `\` is put before the mark of each line that begins like an attribution,
+ * so that no text can pretend another author [E85]. Blanks and unseen characters before the mark change nothing. NEL, LS and PS before
+ * it are written as `\u2028`, because they may stand within JSON, whose value stays the same. Escaping twice changes nothing.
+ */
+export function markForeign(text: string): string {
+  if (!mayBegin.test(text)) return text
+  return text.replace(beforeMark, (whole, lineBreak: string, gap: string) =>
+    lineBreak.search(breakInJson) === 0 ? escaped(lineBreak) + gap : `${whole}\\`,
+  )
 }
 
 /**
- * Text of a person, model, tool or remote, escaped for models: a `\` is put before each line that begins like an attribution, so
- * that no text can pretend another author [E85]. Escaping twice changes nothing.
+ * JSON for a model: the same value, with the line breaks that a string of JSON may hold as escapes. So no line of it begins with what
+ * somebody wrote.
  */
-export function markForeign(text: string): string {
-  return text.includes('[from @') ? text.replace(/^(?=\[from @)/gm, '\\') : text
+export function jsonForModel(value: unknown): string {
+  return breaksEscaped((JSON.stringify(value) as string | undefined) ?? 'null')
+}
+
+/** Lines of JSON, as `jsonForModel` writes it. */
+export function breaksEscaped(json: string): string {
+  return json.replace(breakInJson, escaped)
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

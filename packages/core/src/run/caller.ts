@@ -3,6 +3,7 @@ import { workflowKindOf } from '../agent/workflow/next.ts'
 import { type AgentCall, positionOf } from '../conversation/state.ts'
 import { systemMessage } from '../conversation/view.ts'
 import { definitionOf, isWorkflow } from '../conversation/workflow.ts'
+import { markForeign } from '../model/attribution.ts'
 import type { ModelTool } from '../model/model.ts'
 import type { Caller } from '../tool/tool.ts'
 import type { CallTools, Job } from '../job/job.ts'
@@ -19,7 +20,7 @@ export function toolsOf(call: AgentCall, job: Job): CallTools {
   let isAlone = true
   for (const { offer, isExtra, systemLines } of toolset.values()) {
     if (offer === null) continue
-    offers.push(offer)
+    offers.push(marked(offer))
     if (systemLines !== undefined) lines.push(...systemLines)
     if (isExtra !== true) isAlone = false
   }
@@ -28,6 +29,12 @@ export function toolsOf(call: AgentCall, job: Job): CallTools {
   const made = { caller, toolset, offers, system: systemMessage(call, { maxDepth: caller.maxDepth, lines }), moves }
   job.cache.tools.set(call, made)
   return made
+}
+
+/** A description may hold words of other agents, of people and of remotes. */
+function marked(offer: ModelTool): ModelTool {
+  const description = markForeign(offer.description)
+  return description === offer.description ? offer : { ...offer, description }
 }
 
 function callerOf(call: AgentCall, job: Job): Caller {

@@ -1,7 +1,7 @@
 /** The request for the structured form of an answer, by one forced call of `set_output`, and its reply [Tb10]. */
 import type { LoggedToolCall } from '@witan/protocol/entries'
 import { misfit } from '../conversation/fold-exchange.ts'
-import { attributed } from '../model/attribution.ts'
+import { attributed, jsonForModel } from '../model/attribution.ts'
 import type { AgentCall, FinalReply } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
 import { type Model, type ModelReply, type ModelRequest, namesOfModel } from '../model/model.ts'
@@ -33,7 +33,7 @@ function repairOf({ agent, scrub }: AgentCall, { text, asked }: NonNullable<Fina
   const error = `invalid arguments: ${outputIssue(agent, written) ?? 'unknown trouble'}; call ${name} again`
   return [
     { role: 'assistant', content: '', toolCalls: [{ id, name, arguments: clean(written) }] },
-    { role: 'tool', toolCallId: id, name, content: JSON.stringify({ error: clean(error) }) },
+    { role: 'tool', toolCallId: id, name, content: jsonForModel({ error: clean(error) }) },
   ]
 }
 

@@ -111,7 +111,7 @@ async function condensed(
 function shortened(text: string, most: number): string {
   if (text.length <= most) return text
   const head = Math.floor(most / 4)
-  return `${text.slice(0, head)}\n[${text.length - most} characters are left out here]\n${text.slice(head - most)}`
+  return `${text.slice(0, head)}\n[${text.length - most} characters are left out here]\n…${text.slice(head - most)}`
 }
 
 function requestOf(trim: Summarize, transcript: string): ModelRequest {

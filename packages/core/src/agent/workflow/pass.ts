@@ -1,7 +1,7 @@
 /** What a step of a workflow reads: the workflow's input, and by `pass` the answers before it [C34]. */
 import { stepsOf } from '@witan/protocol/edges'
 import type { Workflow } from '@witan/protocol/entries'
-import { attributed, markForeign } from '../../model/attribution.ts'
+import { attributed, jsonForModel, markForeign } from '../../model/attribution.ts'
 import { workflowKindOf } from './next.ts'
 import { type AnsweredStep, isAnswered, type WorkflowStep, type StepPlace } from './workflow-step.ts'
 
@@ -30,7 +30,7 @@ function passed(workflow: Workflow, index: number, steps: readonly WorkflowStep[
 function blockOf({ agent, end }: AnsweredStep, to: string): string {
   const { text, output, hasSchema, isAttributed } = end
   if (isAttributed) return `[from @${agent} to @${to}] ${text}`
-  return attributed(agent, to, hasSchema && output !== null ? JSON.stringify(output) : text)
+  return attributed(agent, to, hasSchema && output !== null ? jsonForModel(output) : text)
 }
 
 /** Words as a step reads them: what only looks like an attribution is marked, unless the runtime has written them. */
