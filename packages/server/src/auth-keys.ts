@@ -8,8 +8,8 @@ import { createKeyCache } from './key-cache.ts'
 import { createKeyUses } from './key-uses.ts'
 import type { Log } from './log.ts'
 
-/** Streams are checked this often, so that one ends within five seconds after its key. */
-const recheckMs = 1_500
+/** Streams and waiting replies are checked this often, so that one ends within three seconds after its key. */
+const recheckMs = 1_400
 /** What `sessionOfKey` gives. */
 const sessionPattern = /^[\w-]{43}$/
 

@@ -3,8 +3,11 @@ import type { KeyLookup, KnownKey } from '@witan/core/tooling'
 import { WitanError } from '@witan/protocol'
 import { dropOldest } from './drop-oldest.ts'
 
-/** How long an answer of the store counts, from the moment it was asked. With `recheckMs` of streams it stays below five seconds. */
-export const keyAgeMs = 3_000
+/** How long an answer of the store counts, from the moment it was asked. With `recheckMs` of streams and waiting replies it stays within three seconds. */
+export const keyAgeMs = 1_500
+
+/** How long a request waits for the store to say it. */
+export const mostAskingMs = 3_000
 
 /** Bounds against floods of made-up keys; tests make them small. */
 export interface KeyCacheLimits {
@@ -81,7 +84,7 @@ export function createKeyCache(
     }
     try {
       const found = new Map((await store.find(digests)).map((key) => [key.digest, key]))
-      if (now() - at > keyAgeMs) throw tooSlow()
+      if (now() - at > mostAskingMs) throw tooSlow()
       settle((digest, asked) => asked.resolve(keep(digest, at, found.get(digest) ?? null)))
     } catch (error) {
       settle((_, asked) => asked.reject(error))

@@ -14,7 +14,7 @@ import { readQuery } from './query.ts'
 import { resultFrame } from './run-frames.ts'
 import type { Call, Keyed, Reply, Route, StreamReply } from './route.ts'
 import { streamResponse } from './sse.ts'
-import { refuseLate, whileAdmitted } from './still-admitted.ts'
+import { refuseLate, replyWhileAdmitted, whileAdmitted } from './still-admitted.ts'
 import { validate } from './validate.ts'
 
 type RouteContext = Context<AppEnv>
@@ -111,9 +111,9 @@ async function answer(
     const { status, body: text, headers } = problemReply(error, requestId, log)
     return { status, text, headers }
   }
-  const reply =
-    scope === null ? await act({}) : await actOnce(scope, act, { replies: runtime.idempotency, log, failure })
+  const work = scope === null ? act({}) : actOnce(scope, act, { replies: runtime.idempotency, log, failure })
   const asking = c.get('asking')
+  const reply = await (asking === undefined ? work : replyWhileAdmitted({ auth, request, asking }, work))
   if (asking !== undefined && !('frames' in reply)) await refuseLate({ auth, request, asking }, since)
   return await respond(c, { reply, route, options })
 }

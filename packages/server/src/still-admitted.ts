@@ -66,6 +66,27 @@ export async function refuseLate({ auth, request, asking }: Admitted, since: num
   })
 }
 
+/**
+ * The reply of a request, or `UNAUTHENTICATED` as soon as the caller is let in no more: a reply may wait for a run as long as a stream. The work
+ * itself goes on. A request that ends before the first check costs one timer.
+ */
+export async function replyWhileAdmitted<Reply>(admitted: Admitted, work: Promise<Reply>): Promise<Reply> {
+  const { recheckMs } = admitted.auth
+  if (recheckMs === null) return work
+  const { promise: out, reject } = Promise.withResolvers<never>()
+  work.catch(() => undefined) // after a refusal nobody waits for it
+  const check = ({ auth, request, asking }: Admitted): Promise<unknown> =>
+    auth.check(request, asking).catch((error: unknown) => {
+      if (isOut(error)) reject(error)
+    })
+  const timer = setInterval(() => void check(admitted), recheckMs).unref()
+  try {
+    return await Promise.race([work, out])
+  } finally {
+    clearInterval(timer)
+  }
+}
+
 function isOut(error: unknown): boolean {
   return isWitanError(error) && error.code === 'UNAUTHENTICATED'
 }
