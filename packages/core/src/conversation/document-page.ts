@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto'
 import { type DetailLevel, type Document, WitanError } from '@witan/protocol'
 import { readJson } from '@witan/protocol/schemas'
+import { type PageBound, pageBound } from '../identity/page-bound.ts'
+import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import type { DocumentFold, KeptMessage, ShownCall } from './document.ts'
 
 /** A gap between two messages: after this message, or with seq 0 before all messages. */
@@ -22,30 +24,57 @@ export type PageStart =
   | { readonly kind: 'before' | 'after'; readonly date: number }
   | { readonly kind: 'cursor'; readonly direction: Direction; readonly gap: Gap }
 
-/** Where the page begins, how many messages it has at most, and how much detail. */
+/** Where the page begins, how many messages it has at most, how much detail, and where it ends beside its limit. */
 export interface DocumentPage {
   readonly start: PageStart
   readonly limit: number
   readonly detail: DetailLevel
+  /** Default: at about 4 MiB of JSON. */
+  readonly bound?: PageBound
+  /** Takes out of a text what was hidden after it was written. */
+  readonly scrub?: ((text: string) => string) | null
 }
 
-/** A page of a document, in the order of the log. It shares only the results of tool calls with the fold. */
-export function pageOf(
+/** A page of a document, in the order of the log. It grows from its start. It shares only the results of tool calls with the fold. */
+export async function pageOf(
   document: DocumentFold,
-  { start, limit, detail }: DocumentPage,
-): Pick<Document, 'messages' | 'olderCursor' | 'newerCursor' | 'hasMore'> {
+  page: DocumentPage,
+): Promise<Pick<Document, 'messages' | 'olderCursor' | 'newerCursor' | 'hasMore'>> {
   const { messages, path } = document
+  const { start, limit } = page
   const isOlder = start.kind === 'cursor' ? start.direction === 'older' : start.kind !== 'after'
   const edge = edgeOf(messages, start)
-  const [from, to] = isOlder ? [Math.max(0, edge - limit), edge] : [edge, Math.min(edge + limit, messages.length)]
+  // Messages that come while the page grows belong to a later one.
+  const most = isOlder ? Math.min(limit, edge) : Math.min(limit, messages.length - edge)
+  const isLast = edge + most === messages.length
+  const taken = await take(messages, { from: isOlder ? edge - 1 : edge, step: isOlder ? -1 : 1, most }, page)
+  const [from, to] = isOlder ? [edge - taken.length, edge] : [edge, edge + taken.length]
+  const isEnd = isOlder ? edge === messages.length : isLast && taken.length === most
   const olderCursor = from === 0 ? null : cursorText(path, 'older', messages[from - 1])
-  const newerCursor = to === messages.length ? null : cursorText(path, 'newer', messages[to - 1])
+  const newerCursor = isEnd ? null : cursorText(path, 'newer', messages[to - 1])
   return {
-    messages: messages.slice(from, to).map((message) => shown(message, detail)),
+    messages: isOlder ? taken.reverse() : taken,
     olderCursor,
     newerCursor,
     hasMore: (isOlder ? olderCursor : newerCursor) !== null,
   }
+}
+
+/** At most `most` messages, as long as they fit. */
+async function take(
+  messages: readonly KeptMessage[],
+  { from, step, most }: { readonly from: number; readonly step: 1 | -1; readonly most: number },
+  { detail, bound = pageBound(), scrub = null }: DocumentPage,
+): Promise<Document['messages']> {
+  const taken: Document['messages'] = []
+  for (let count = 0; count < most; count += 1) {
+    if (isTurnSpent()) await nextTurn()
+    const message = shown(messages[from + count * step] as KeptMessage, detail)
+    if (scrub !== null && message.reasoning !== undefined) message.reasoning = scrub(message.reasoning)
+    if (!(await bound.fits(message))) break
+    taken.push(message)
+  }
+  return taken
 }
 
 /** The number of messages before the start of a page. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Entry } from '@witan/protocol/entries'
 import fc from 'fast-check'
+import { pageBound } from '../identity/page-bound.ts'
 import { type DocumentFold, emptyDocument, takeEntry } from './document.ts'
 import { assertWithin, type DocumentPage, type PageStart, pageOf, readCursor } from './document-page.ts'
 
@@ -37,10 +38,15 @@ const placesOf = (messages: readonly { readonly seq: number; readonly role: stri
   messages.map(({ seq, role }) => `${seq} ${role}`)
 
 /** All messages from `start` on in its direction, page by page; `between` happens after each page. */
-function walk(document: DocumentFold, page: Omit<DocumentPage, 'detail'>, between = () => {}): string[] {
+async function walk(
+  document: DocumentFold,
+  { mostBytes, ...page }: Pick<DocumentPage, 'start' | 'limit'> & { readonly mostBytes?: number },
+  between = () => {},
+): Promise<string[]> {
   const seen: string[] = []
   for (let start = page.start; ; ) {
-    const found = pageOf(document, { ...page, start, detail })
+    const bound = mostBytes === undefined ? {} : { bound: pageBound(mostBytes) }
+    const found = await pageOf(document, { ...page, ...bound, start, detail })
     const isOlder = start.kind === 'cursor' ? start.direction === 'older' : start.kind !== 'after'
     const places = placesOf(found.messages)
     assert.ok(places.length <= page.limit)
@@ -59,79 +65,82 @@ const dates = fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 30 })
 const limits = fc.integer({ min: 1, max: 8 })
 
 describe('pages of a document', () => {
-  test('[Rb54] a walk by cursor, back or on, sees every message once and in order, whatever their dates', () => {
-    const property = fc.property(dates, limits, (list, limit) => {
+  test('[Rb54] a walk by cursor, back or on, sees every message once and in order, whatever their dates', async () => {
+    const bytes = fc.integer({ min: 1, max: 3_000 })
+    const property = fc.asyncProperty(dates, limits, bytes, async (list, limit, mostBytes) => {
       const document = documentOf(list)
       const all = placesOf(document.messages)
-      assert.deepEqual(walk(document, { start: newest, limit }), all)
-      assert.deepEqual(walk(document, { start: { kind: 'after', date: -1 }, limit }), all)
+      assert.deepEqual(await walk(document, { start: newest, limit, mostBytes }), all)
+      assert.deepEqual(await walk(document, { start: { kind: 'after', date: -1 }, limit, mostBytes }), all)
     })
-    fc.assert(property, { numRuns: 2000, seed: 54 })
+    await fc.assert(property, { numRuns: 2000, seed: 54 })
   })
 
-  test('[Rb54] from any date on, the two walks together see every message once', () => {
-    const property = fc.property(dates, limits, fc.integer({ min: -1, max: 13 }), (list, limit, date) => {
+  test('[Rb54] from any date on, the two walks together see every message once', async () => {
+    const property = fc.asyncProperty(dates, limits, fc.integer({ min: -1, max: 13 }), async (list, limit, date) => {
       const document = documentOf(list)
-      const older = walk(document, { start: { kind: 'before', date: date + 1 }, limit })
-      const newer = walk(document, { start: { kind: 'after', date }, limit })
+      const older = await walk(document, { start: { kind: 'before', date: date + 1 }, limit })
+      const newer = await walk(document, { start: { kind: 'after', date }, limit })
       assert.deepEqual([...older, ...newer], placesOf(document.messages))
     })
-    fc.assert(property, { numRuns: 2000, seed: 54 })
+    await fc.assert(property, { numRuns: 2000, seed: 54 })
   })
 
-  test('[Rb54] before a date stands no message of it or a later one, and after a date every message that is later', () => {
-    const property = fc.property(dates, fc.integer({ min: -1, max: 13 }), (list, date) => {
+  test('[Rb54] before a date stands no message of it or a later one, and after a date every message that is later', async () => {
+    const property = fc.asyncProperty(dates, fc.integer({ min: -1, max: 13 }), async (list, date) => {
       const document = documentOf(list)
-      const page = (kind: 'before' | 'after') =>
-        pageOf(document, { start: { kind, date }, limit: 200, detail }).messages.map((one) => Date.parse(one.date))
-      assert.ok(page('before').every((at) => at < date))
+      const page = async (kind: 'before' | 'after') =>
+        (await pageOf(document, { start: { kind, date }, limit: 200, detail })).messages.map((one) =>
+          Date.parse(one.date),
+        )
+      assert.ok((await page('before')).every((at) => at < date))
       const later = (ats: readonly number[]) => ats.filter((at) => at > date).length
-      assert.equal(later(page('after')), later(document.messages.map(({ at }) => at)))
+      assert.equal(later(await page('after')), later(document.messages.map(({ at }) => at)))
     })
-    fc.assert(property, { numRuns: 2000, seed: 54 })
+    await fc.assert(property, { numRuns: 2000, seed: 54 })
   })
 
-  test('[Rb54] a page can be left in either direction, also an empty one', () => {
-    const property = fc.property(dates, limits, fc.integer({ min: -2, max: 14 }), (list, limit, date) => {
+  test('[Rb54] a page can be left in either direction, also an empty one', async () => {
+    const property = fc.asyncProperty(dates, limits, fc.integer({ min: -2, max: 14 }), async (list, limit, date) => {
       const document = documentOf(list)
       for (const kind of ['before', 'after'] as const) {
-        const page = pageOf(document, { start: { kind, date }, limit, detail })
-        const rest = (cursor: string | null) =>
-          cursor === null ? [] : walk(document, { start: readCursor(path, cursor), limit })
-        const all = [...rest(page.olderCursor), ...placesOf(page.messages), ...rest(page.newerCursor)]
+        const page = await pageOf(document, { start: { kind, date }, limit, detail })
+        const rest = async (cursor: string | null) =>
+          cursor === null ? [] : await walk(document, { start: readCursor(path, cursor), limit })
+        const all = [...(await rest(page.olderCursor)), ...placesOf(page.messages), ...(await rest(page.newerCursor))]
         assert.deepEqual(all, placesOf(document.messages))
       }
     })
-    fc.assert(property, { numRuns: 2000, seed: 54 })
+    await fc.assert(property, { numRuns: 2000, seed: 54 })
   })
 
-  test('[Rb54] what is appended during a walk moves nothing: back it is not met, on it is met once', () => {
-    const property = fc.property(dates, dates, limits, (list, more, limit) => {
+  test('[Rb54] what is appended during a walk moves nothing: back it is not met, on it is met once', async () => {
+    const property = fc.asyncProperty(dates, dates, limits, async (list, more, limit) => {
       for (const start of [newest, { kind: 'after', date: -1 } as const]) {
         const document = documentOf(list)
         const before = placesOf(document.messages)
         const late = [...more]
-        const seen = walk(document, { start, limit }, () => extend(document, late.splice(0, 2)))
+        const seen = await walk(document, { start, limit }, () => extend(document, late.splice(0, 2)))
         assert.deepEqual(seen, start === newest ? before : placesOf(document.messages))
       }
     })
-    fc.assert(property, { numRuns: 2000, seed: 54 })
+    await fc.assert(property, { numRuns: 2000, seed: 54 })
   })
 
-  test('a page shares nothing with the fold: what a reader does to it changes no other page', () => {
+  test('a page shares nothing with the fold: what a reader does to it changes no other page', async () => {
     const document = documentOf([3])
-    const first = pageOf(document, { start: newest, limit: 9, detail })
+    const first = await pageOf(document, { start: newest, limit: 9, detail })
     const whole = structuredClone(first)
     const [call] = first.messages[1]?.toolCalls ?? []
     Object.assign(call ?? assert.fail(), { result: 'changed' })
     Object.assign(call?.arguments as object, { more: 'changed' })
     first.messages[0]?.parts.push({ type: 'text', text: 'changed' })
-    assert.deepEqual(pageOf(document, { start: newest, limit: 9, detail }), whole)
+    assert.deepEqual(await pageOf(document, { start: newest, limit: 9, detail }), whole)
   })
 
-  test('a cursor that is none, is of another document or of a longer log is refused with what to send', () => {
+  test('a cursor that is none, is of another document or of a longer log is refused with what to send', async () => {
     const document = documentOf([1, 2, 3])
-    const { olderCursor } = pageOf(document, { start: newest, limit: 1, detail })
+    const { olderCursor } = await pageOf(document, { start: newest, limit: 1, detail })
     const cursor = olderCursor ?? assert.fail('there are older messages')
     const refused = (run: () => unknown, detail: RegExp) =>
       assert.throws(run, (error: { code?: string; path?: string; hint?: string; message: string }) => {

@@ -2,6 +2,7 @@
 import type { Entry } from '@witan/protocol/entries'
 import type { Append, AppendResult } from '../store/store.ts'
 import { type AgentLookup, fold, foldedUpTo } from './fold.ts'
+import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { Frontier } from './frontier.ts'
 import type { ConversationState } from './state.ts'
 
@@ -69,9 +70,9 @@ export class ConversationLog {
     return this.#proposals.length === 0 ? null : Promise.allSettled(this.#proposals)
   }
 
-  /** Folds what other processes have stored. */
-  catchUp(): Promise<void> {
-    return this.#sync.catchUp()
+  /** Folds what other processes have stored. Only with `alone`, if nobody else has this log, it pauses: else entries would be out of order. */
+  catchUp(alone = false): Promise<void> {
+    return this.#sync.catchUp(alone)
   }
 
   /** Marks the fold as invalid and stops all jobs that run on it. */
@@ -138,9 +139,9 @@ class LogSync {
   }
 
   /** Folds what other processes have stored up to now. */
-  async catchUp(): Promise<void> {
+  async catchUp(alone = false): Promise<void> {
     await this.#reading
-    await this.#readOn()
+    await this.#readOn(alone)
   }
 
   async #fill(): Promise<void> {
@@ -152,21 +153,24 @@ class LogSync {
     }
   }
 
-  #readOn(): Promise<void> {
-    this.#reading ??= this.#read(this.#frontier.after).finally(() => {
+  #readOn(alone: boolean): Promise<void> {
+    this.#reading ??= this.#read(this.#frontier.after, alone).finally(() => {
       this.#reading = null
     })
     return this.#reading
   }
 
-  async #read(after: number): Promise<void> {
+  async #read(after: number, alone: boolean): Promise<void> {
     const entries = await this.#context.read(this.#log.state.id, after)
     if (this.#log.isBroken) return
     const fresh = entries.filter((entry) => isUnfolded(entry, this.#underWay) ?? this.#frontier.isNew(entry))
     const overtaken = fresh.map((entry) => overtakenBy(entry, this.#log)).find((watcher) => watcher !== null)
     // What that job recorded here will be refused. No other job may decide on a fold that has it.
     if (overtaken !== undefined) return overtaken.broken('fenced')
-    for (const entry of fresh) this.take(entry)
+    for (const entry of fresh) {
+      if (alone && isTurnSpent()) await nextTurn()
+      this.take(entry)
+    }
     this.#frontier.covered(after, entries.at(-1)?.seq ?? after)
     foldedUpTo(this.#log.state, this.#frontier.after)
     if (fresh.length > 0) notify(this.#log)

@@ -7,6 +7,8 @@ import { storedOf } from './stored-values.ts'
 import { ConversationLog, type LogContext } from './log.ts'
 import type { WarmDocuments } from './warm-documents.ts'
 import { notFound } from '../identity/not-found.ts'
+import { isTurnSpent, nextTurn } from '../identity/turn.ts'
+import { readCharacters } from '../store/row-page.ts'
 
 /** What loading a conversation needs. */
 export interface WarmContext {
@@ -93,7 +95,7 @@ export class WarmConversations {
     const row = await store.getConversation(database, id)
     if (row === null) throw notFound('conversation', id)
     const log = this.fresh(row)
-    await log.catchUp()
+    await log.catchUp(true)
     this.keep(log)
     return log
   }
@@ -137,12 +139,20 @@ export async function* entriesOf(
   let after = of.after ?? 0
   while (after < upTo) {
     const limit = Math.min(pageSize, upTo - after)
-    const page = await store.readEntries(database, conversation, { after, limit })
-    yield* page
+    let isCut = false
+    const cut = () => {
+      isCut = true
+    }
+    // A store may reply synchronously, so the share of the turn is asked for before each read and after each entry.
+    if (isTurnSpent()) await nextTurn()
+    const bound = { characters: readCharacters, cut }
+    const page = await store.readEntries(database, conversation, { after, limit, bound })
+    for (const entry of page) {
+      if (isTurnSpent()) await nextTurn()
+      yield entry
+    }
     const last = page.at(-1)
-    if (last === undefined || page.length < limit) return
+    if (last === undefined || (page.length < limit && !isCut)) return
     after = last.seq
-    // A store may reply synchronously, so a long log would otherwise block the event loop.
-    await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -5,6 +5,8 @@ import type { Entry, ParticipantBody } from '@witan/protocol/entries'
 import type { Delta, LiveHub } from './live.ts'
 import { type EntryFilter, entryFilter, type LogPlace, toDeltaEvent, toEvent } from './project.ts'
 import { liveEvent } from './shared.ts'
+import { isTurnSpent, nextTurn } from '../identity/turn.ts'
+import type { ReadBound } from '../store/row-page.ts'
 
 /** Where a tail reads from. */
 export interface TailSource extends LogPlace {
@@ -12,8 +14,8 @@ export interface TailSource extends LogPlace {
   readonly hub: LiveHub
   /** Resolves when the conversation can be read; throws if it does not exist. */
   open(): Promise<void>
-  /** Stored entries after a seq, in order. */
-  read(after: number, limit: number): Promise<readonly Entry[]>
+  /** Stored entries after a seq, in order, up to a bound. */
+  read(after: number, limit: number, bound: ReadBound): Promise<readonly Entry[]>
 }
 
 /** Which events a tail yields, from where, and until when. */
@@ -25,8 +27,8 @@ export interface TailOptions extends EntryFilter {
   mayGoOn?(change: ParticipantBody): Promise<boolean>
 }
 
-/** How far a tail reads ahead, in entries (`first` and `most`) and in characters. A stalled reader holds that much memory. */
-const ahead = { first: 4, most: 500, characters: 500_000 }
+/** How far a tail reads ahead, in entries and in characters. A stalled reader holds that much memory. */
+const ahead = { most: 500, characters: 500_000 }
 
 /** Publishes the inbox of each new tail, for tests that measure memory. */
 const opened = channel('witan.tail')
@@ -52,6 +54,7 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
     inbox.dropDeltas()
     for (const delta of texts) if (shows(delta)) yield toDeltaEvent(delta, source.conversation, true)
     for (let item = inbox.take() ?? (await inbox.next()); item !== null; item = inbox.take() ?? (await inbox.next())) {
+      if (isTurnSpent()) await nextTurn()
       if ('attempt' in item) {
         if (shows(item)) yield liveEvent(item, source)
       } else if (item.seq > seen) {
@@ -72,17 +75,21 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
 
 /** The stored entries. A filter by call needs the log from its beginning; otherwise the history begins at the cursor. */
 async function* history(source: TailSource, options: TailOptions, inbox: Inbox): AsyncGenerator<Entry, void, void> {
-  let after = options.call === null ? options.from : 0
-  let limit = ahead.first
-  for (;;) {
-    const { page, characters, isLast } = await readPage(source, after, limit)
+  for (let after = options.call === null ? options.from : 0; ; ) {
+    const { page, isLast } = await readPage(source, after, ahead.most)
     inbox.page = page
-    yield* page
+    yield* paused(page)
     inbox.page = []
     if (isLast) return
     after = page.at(-1)?.seq ?? after
-    const fitting = Math.floor((page.length * ahead.characters) / characters)
-    limit = Math.max(1, Math.min(fitting, 4 * limit, ahead.most))
+  }
+}
+
+/** The entries, in turns that have a share left: each becomes an event and a frame before the next one. */
+async function* paused(page: readonly Entry[]): AsyncGenerator<Entry, void, void> {
+  for (const entry of page) {
+    if (isTurnSpent()) await nextTurn()
+    yield entry
   }
 }
 
@@ -92,24 +99,21 @@ async function* between(source: TailSource, inbox: Inbox, { after, upTo }: { aft
     const { page } = await readPage(source, from, Math.min(upTo - from, ahead.most))
     if (page.length === 0) return
     inbox.page = page
-    yield* page
+    yield* paused(page)
     inbox.page = []
     from = page.at(-1)?.seq ?? upTo
   }
 }
 
-/** Reads 1 to `limit` entries. Entries beyond the limit of characters are dropped and read again with the next page. */
+/** Reads 1 to `limit` entries. */
 async function readPage(source: TailSource, after: number, limit: number) {
-  const read = await source.read(after, limit)
-  let characters = 0
-  let count = 0
-  for (const { body } of read) {
-    const size = JSON.stringify(body).length
-    if (count > 0 && characters + size > ahead.characters) break
-    characters += size
-    count += 1
+  let isCut = false
+  const cut = () => {
+    isCut = true
   }
-  return { page: read.slice(0, count), characters, isLast: read.length < limit && count === read.length }
+  if (isTurnSpent()) await nextTurn()
+  const page = await source.read(after, limit, { characters: ahead.characters, cut })
+  return { page, isLast: page.length === 0 || (page.length < limit && !isCut) }
 }
 
 function deltaFilter(options: TailOptions, wanted: (entry: Entry) => boolean): (delta: Delta) => boolean {

@@ -40,11 +40,7 @@ export function agentAdmin(scope: Scope, run: RunIn): AgentAdmin {
       await admitted('read')
       await parts.registry.ensure(admin.database)
       const rows = [...parts.registry.current(admin.database).agents.values()].sort(byId)
-      return pageOf(
-        rows.map((row) => toStored(admin, row)),
-        options,
-        (agent) => agent.id,
-      )
+      return pageOf(rows, options, { item: (row) => toStored(admin, row), id: ({ id }) => id })
     },
     get: async (id) => toStored(admin, await getAgent(admin, await read(id))),
     async save(agent, options = {}) {
@@ -71,7 +67,7 @@ function agentViews(scope: Scope): Pick<AgentAdmin, 'views' | 'view'> {
       await ready()
       await parts.registry.ensure(database)
       const rows = [...parts.registry.current(database).agents.values()].filter(({ id }) => isSeen(id))
-      return pageOf(rows.map(viewOf).sort(byId), options, ({ id }) => id)
+      return pageOf(rows.sort(byId), options, { item: viewOf, id: ({ id }) => id })
     },
     async view(word) {
       await ready()
@@ -118,7 +114,10 @@ function subAgentAdmin(scope: Scope, run: RunIn): SubAgentAdmin {
     ready().then(() => openDirectRun(scope, { parent, id, request }))
   return {
     list: async (parent, options = {}) =>
-      pageOf(await listSubAgents(admin, await read(parent)), options, ({ edge }) => edge.agent),
+      pageOf(await listSubAgents(admin, await read(parent)), options, {
+        item: (one) => one,
+        id: ({ edge }) => edge.agent,
+      }),
     async create(parent, { agent, edge, ifRevision = null }) {
       const id = await change(parent)
       const child = readAgent(agent)

@@ -29,10 +29,9 @@ async function list(
   options: PageOptions & ArtifactFilter,
 ): Promise<Page<Artifact>> {
   await conversationRow(scope, conversation)
-  const { run = null, agent = null, cursor: after = null } = options
-  const page = (limit: number) =>
-    scope.parts.store.listArtifacts(scope.database, conversation, { limit, after, run, agent })
-  return rowPage(options, page, {
+  const { run = null, agent = null } = options
+  const { store } = scope.parts
+  return rowPage(options, (page) => store.listArtifacts(scope.database, conversation, { ...page, run, agent }), {
     item: (entry) => shown(scope, { conversation, entry }),
     id: ({ body }) => body.id,
   })

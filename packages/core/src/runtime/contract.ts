@@ -41,7 +41,14 @@ import type { Principal } from '../identity/principal.ts'
 import type { Page, PageOptions } from './page.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
 import type { RememberedReplies } from './reply-contract.ts'
-import type { ArtifactReader, DocumentOptions, EventFilter, FileContent, UsageQuery } from './reading-contract.ts'
+import type {
+  ArtifactReader,
+  DocumentOptions,
+  EventFilter,
+  EventPageOptions,
+  FileContent,
+  UsageQuery,
+} from './reading-contract.ts'
 import type { Reservation } from '../store/reply-records.ts'
 import type { AgentGraph } from '../agent/admin/agent-graph.ts'
 
@@ -287,7 +294,7 @@ export interface Witan {
   metrics(): Promise<string>
   readonly tasks: TaskControls
   /** One page of stored events. Throws `EVENT_ID_AHEAD`. */
-  readEvents(conversationId: string, filter?: EventFilter & { limit?: number }): Promise<EventPage>
+  readEvents(conversationId: string, filter?: EventPageOptions): Promise<EventPage>
   /**
    * Stored events after `from`, then live events with deltas, without gaps or repeats. Ends when the signal aborts or the
    * conversation is deleted.
@@ -358,6 +365,7 @@ export type {
   ArtifactReader,
   DocumentOptions,
   EventFilter,
+  EventPageOptions,
   FileContent,
   UsageQuery,
 } from './reading-contract.ts'

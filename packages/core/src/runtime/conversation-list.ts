@@ -1,7 +1,10 @@
 /** Lists conversations: all, those of one agent, or those that match a search. */
 import type { ConversationLine } from '@witan/protocol'
 import { idOf } from '../agent/naming.ts'
+import { type PageBound, pageBound } from '../identity/page-bound.ts'
 import { readLimitOf } from '../identity/rights.ts'
+import { pause } from '../identity/turn.ts'
+import { readCharacters, type RowPage } from '../store/row-page.ts'
 import type { ListedConversation } from '../store/store.ts'
 import type { Page, PageOptions } from './contract.ts'
 import { runLine } from './jobs.ts'
@@ -28,19 +31,19 @@ export async function listConversations(scope: Scope, options: ConversationFilte
     .filter((word) => word !== '')
   const read = reader(scope, options)
   await refuseForeignCursor(scope, options, async (id) => (await reached(scope, id, 'read')) !== null)
-  const after = options.cursor ?? null
-  if (words.length === 0) return rowPage(options, (limit) => read(limit, after), { item: line, id: ({ id }) => id })
-  return search(scope, { words, limit: limitOf(options), after, read })
+  if (words.length === 0) return rowPage(options, read, { item: line, id: ({ id }) => id })
+  const { cursor: after = null, bound = pageBound() } = options
+  return search(scope, { words, limit: limitOf(options), after, read, bound })
 }
 
-type Read = (limit: number, after: string | null) => Promise<readonly ListedConversation[]>
+type Read = (page: RowPage) => Promise<readonly ListedConversation[]>
 
 function reader({ parts, principal, database }: Scope, options: ConversationFilter): Read {
   const agent = options.agent === undefined ? null : idOf(options.agent, parts.registry.current(database).agents)
   const reading = readLimitOf(principal)
   if (reading !== null && reading.createdBy === null && reading.participant === null) return async () => []
   const { createdBy, participant } = reading ?? { createdBy: null, participant: null }
-  return (limit, after) => parts.store.listConversations(database, { limit, after, agent, createdBy, participant })
+  return (page) => parts.store.listConversations(database, { ...page, agent, createdBy, participant })
 }
 
 interface Search {
@@ -48,12 +51,13 @@ interface Search {
   readonly limit: number
   readonly after: string | null
   readonly read: Read
+  readonly bound: PageBound
 }
 
 /** Examines only the rows of the list, never a log. */
 async function search(
   { parts, database }: Scope,
-  { words, limit, after, read }: Search,
+  { words, limit, after, read, bound }: Search,
 ): Promise<Page<ConversationLine>> {
   const agents = parts.registry.current(database).agents
   const fits = ({ id, agent, firstMessage }: ListedConversation): boolean => {
@@ -63,14 +67,22 @@ async function search(
   const items: ConversationLine[] = []
   let last = after
   for (let looked = 0; looked < mostLooked; looked += chunk) {
-    const rows = await read(chunk, last)
+    let isCut = false
+    const cut = () => {
+      isCut = true
+    }
+    const rows = await read({ limit: chunk, after: last, bound: { characters: readCharacters, cut } })
     for (const row of rows) {
       if (items.length === limit) return { items, nextCursor: last }
+      if (fits(row)) {
+        const shown = line(row)
+        if (!(await bound.fits(shown))) return { items, nextCursor: last }
+        items.push(shown)
+      }
       last = row.id
-      if (fits(row)) items.push(line(row))
     }
-    if (rows.length < chunk) return { items, nextCursor: null }
-    await new Promise((resolve) => setImmediate(resolve))
+    if (rows.length < chunk && !isCut) return { items, nextCursor: null }
+    await pause()
   }
   return { items, nextCursor: last }
 }

@@ -5,6 +5,7 @@ import { assertWithin, type PageStart, pageOf, readCursor } from '../conversatio
 import { storedOf } from '../conversation/stored-values.ts'
 import { conversationOf } from '../conversation/warm-documents.ts'
 import { bind } from '../parameter/bind.ts'
+import { pageBound } from '../identity/page-bound.ts'
 import { scrubberOfValues } from '../parameter/scrub.ts'
 import { visibleValues } from '../parameter/visibility.ts'
 import type { ConversationRow } from '../store/store.ts'
@@ -25,9 +26,9 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
   const { fold, last } = await parts.documents.latest({ database, path })
   if (fold.definition === null && path !== id) throw notFound('document', path)
   assertWithin(start, last?.seq ?? 0)
-  // Everything is read from the fold before the first await: another reader may advance the fold meanwhile.
+  // What is read from the fold before the first wait is of one time: another reader may advance the fold meanwhile.
   const { definition, visible, agents } = fold
-  const page = pageOf(fold, { start, limit, detail: options.detail ?? 'detailed' })
+  const { detail = 'detailed', bound = pageBound() } = options
   const rest = {
     linkedConversations: [...fold.linked],
     openCalls: [...fold.open.values()],
@@ -36,12 +37,12 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
     lastMessageAt: iso(fold.messages.at(-1)?.at ?? row.createdAt),
     expiresAt: row.expiresAt === null ? null : iso(row.expiresAt),
   }
-  const { messages, ...cursors } = page
-  scrubReasoning(messages, row)
+  const speakers = [...agents]
+  const { messages, ...cursors } = await pageOf(fold, { start, limit, detail, bound, scrub: scrubberOf(row) })
   return {
     id: path,
     agent: definition?.agent ?? row.agent,
-    agents: [...agents],
+    agents: speakers,
     parameters: await shownParameters(scope, row, { path, definition, visible }),
     messages,
     ...rest,
@@ -50,13 +51,10 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
 }
 
 /** Takes values out of the reasoning of models that could see them then, because they were hidden later [E19]. */
-function scrubReasoning(messages: Document['messages'], row: ConversationRow): void {
-  if (messages.every(({ reasoning }) => reasoning === undefined)) return
+function scrubberOf(row: ConversationRow): ((text: string) => string) | null {
   const { conversationValues, hiddenAfter } = storedOf(row.parameters)
-  if (hiddenAfter.size === 0) return
-  const scrub = scrubberOfValues([...hiddenAfter.keys()].map((name) => conversationValues.get(name)?.value))
-  if (scrub === null) return
-  for (const message of messages) if (message.reasoning !== undefined) message.reasoning = scrub(message.reasoning)
+  if (hiddenAfter.size === 0) return null
+  return scrubberOfValues([...hiddenAfter.keys()].map((name) => conversationValues.get(name)?.value))
 }
 
 const iso = (at: number): string => new Date(at).toISOString()

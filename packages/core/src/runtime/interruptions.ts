@@ -113,13 +113,11 @@ export async function listInterruptions(scope: Scope, options: InterruptionFilte
     if (row === null) return false
     return mayKnow(principal, { addressee: row.view.addressee, ...(await involvement(row.conversation)) })
   })
-  const read = (limit: number) =>
-    parts.store.listInterruptions(database, {
-      ...{ limit, after: options.cursor ?? null, state: options.state ?? null, conversation: null },
-      addressees: wantedOf(options.addressee, principal),
-      reader: readerOf(principal),
-    })
-  return rowPage(options, read, {
+  const wanted = {
+    ...{ state: options.state ?? null, conversation: null },
+    ...{ addressees: wantedOf(options.addressee, principal), reader: readerOf(principal) },
+  }
+  return rowPage(options, (page) => parts.store.listInterruptions(database, { ...page, ...wanted }), {
     item: async (row) => presentInterruption(principal, row, await involvement(row.conversation)),
     id: ({ view }) => view.id,
   })

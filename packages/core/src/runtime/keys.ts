@@ -6,7 +6,7 @@ import { createKey, principalOfKey, shownKey } from '../store/key-rows.ts'
 import { parseBody } from './body.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
 import type { Scope } from './scope.ts'
-import { limitOf } from './page.ts'
+import { rowPage } from './page.ts'
 import type { Parts } from './wiring.ts'
 
 /** The keys of one principal's database. For everybody but an admin there are none. */
@@ -24,10 +24,7 @@ export function keyAdmin({ parts, principal, database, ready }: Scope): KeyAdmin
     },
     async list(options = {}) {
       await admitted()
-      const limit = limitOf(options)
-      const rows = await store.listKeys(database, { limit: limit + 1, after: options.cursor ?? null })
-      const page = rows.slice(0, limit)
-      return { items: page.map(shownKey), nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null }
+      return rowPage(options, (page) => store.listKeys(database, page), { item: shownKey, id: ({ id }) => id })
     },
     async revoke(keyId) {
       await admitted()

@@ -8,7 +8,9 @@ import { createRelay, type Listening } from '../event/relay.ts'
 import { channelOf, placeOf } from '../identity/channel.ts'
 import type { StoredResult, TrackedJob } from '../task/tracker.ts'
 import type { Parts } from './wiring.ts'
+import { jsonLength } from '../identity/json-length.ts'
 import { notFound } from '../identity/not-found.ts'
+import { readCharacters } from '../store/row-page.ts'
 
 interface Place {
   readonly database: string
@@ -98,6 +100,8 @@ const readAtOnce = 500
 const firstRead = 50
 /** The maximum number of characters passed on, so that a stalled reader holds no long copy of the history. */
 const firstCharacters = 500_000
+/** A read that ends early is followed by the next one. */
+const bound = { characters: readCharacters, cut: () => undefined }
 
 /** Passes the entries of other processes to the readers of this one; one read serves all readers. */
 class ReaderFeed {
@@ -129,7 +133,7 @@ class ReaderFeed {
     const wanted = this.#wanted.get(channel) ?? 0
     if (known === undefined || (known.lastSeq ?? -1) >= wanted) return false
     const after = known.lastSeq ?? Math.max(0, wanted - firstRead)
-    const entries = await store.readEntries(at.database, at.conversation, { after, limit: readAtOnce })
+    const entries = await store.readEntries(at.database, at.conversation, { after, limit: readAtOnce, bound })
     const handedOn = known.lastSeq === null ? lastOf(entries, firstCharacters) : entries
     if (handedOn.length > 0) hub.entries(channel, handedOn)
     return entries.length > 0
@@ -140,7 +144,7 @@ class ReaderFeed {
 function lastOf(entries: readonly Entry[], characters: number): readonly Entry[] {
   let left = characters
   const tooMany = entries.findLastIndex(({ body }) => {
-    left -= JSON.stringify(body).length
+    left -= jsonLength(body)
     return left < 0
   })
   return entries.slice(Math.min(tooMany + 1, entries.length - 1))

@@ -1,6 +1,9 @@
-/** Pages of lists: of rows that a store reads, and of what is in memory. */
+/** Pages of lists: of rows that a store reads, and of what is in memory. Each ends at its limit, or at its bound in bytes. */
 import { WitanError } from '@witan/protocol'
+import { type PageBound, pageBound } from '../identity/page-bound.ts'
+import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { startOf } from '../store/cursor.ts'
+import { type ReadBound, readCharacters } from '../store/row-page.ts'
 
 /** One page of a list; `nextCursor` is null on the last one. */
 export interface Page<Item> {
@@ -12,6 +15,8 @@ export interface Page<Item> {
 export interface PageOptions {
   readonly limit?: number
   readonly cursor?: string | null
+  /** Where the page ends beside its limit. Default: at about 4 MiB of JSON. */
+  readonly bound?: PageBound
 }
 
 /** The limit of a page. Throws `BODY_INVALID`. */
@@ -24,28 +29,73 @@ export function limitOf(options: PageOptions): number {
   })
 }
 
-/** One page of a list in memory. */
-export function pageOf<Item>(items: readonly Item[], options: PageOptions, id: (item: Item) => string): Page<Item> {
-  const limit = limitOf(options)
-  const { cursor = null } = options
-  const start = startOf(items, cursor, id)
-  const page = items.slice(start, start + limit)
-  const last = page.at(-1)
-  return { items: page, nextCursor: last !== undefined && start + limit < items.length ? id(last) : null }
+/** How a row is shown, and the cursor that it gives. */
+export interface RowForm<Row, Item> {
+  readonly item: (row: Row) => Item | Promise<Item>
+  readonly id: (row: Row) => string
 }
 
-/** One page of stored rows, each as its reader sees it. */
+/** One page of a list in memory. */
+export async function pageOf<Row, Item>(
+  rows: readonly Row[],
+  options: PageOptions,
+  to: RowForm<Row, Item>,
+): Promise<Page<Item>> {
+  const start = startOf(rows, options.cursor ?? null, to.id)
+  const page = openPage(options, to)
+  for (let index = start; index < rows.length; index += 1) {
+    if (!(await page.take(rows[index] as Row))) break
+  }
+  return page.end()
+}
+
+/** One page of stored rows, each as its reader sees it. Long rows are read a few at a time. */
 export async function rowPage<Row, Item>(
   options: PageOptions,
-  read: (limit: number) => Promise<readonly Row[]>,
-  to: { item: (row: Row) => Item | Promise<Item>; id: (row: Row) => string },
+  read: (page: {
+    readonly limit: number
+    readonly after: string | null
+    readonly bound: ReadBound
+  }) => Promise<readonly Row[]>,
+  to: RowForm<Row, Item>,
 ): Promise<Page<Item>> {
+  const page = openPage(options, to)
+  for (let after = options.cursor ?? null, isCut = true; isCut; ) {
+    isCut = false
+    const cut = () => {
+      isCut = true
+    }
+    const limit = page.limit + 1 - page.count()
+    const rows = await read({ limit, after, bound: { characters: readCharacters, cut } })
+    for (const row of rows) if (!(await page.take(row))) return page.end()
+    const last = rows.at(-1)
+    if (last === undefined || rows.length === limit) break
+    after = to.id(last)
+  }
+  return page.end()
+}
+
+/** A page that grows. `take` is false for the row that does not belong to it any more. */
+function openPage<Row, Item>(options: PageOptions, { item, id }: RowForm<Row, Item>) {
   const limit = limitOf(options)
-  const rows = await read(limit + 1)
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
+  const { bound = pageBound() } = options
+  const items: Item[] = []
+  let last: string | null = null
+  let isFull = false
   return {
-    items: await Promise.all(shown.map(to.item)),
-    nextCursor: rows.length > limit && last !== undefined ? to.id(last) : null,
+    limit,
+    count: () => items.length,
+    async take(row: Row): Promise<boolean> {
+      if (isTurnSpent()) await nextTurn()
+      isFull = items.length === limit
+      if (isFull) return false
+      const shown = await item(row)
+      isFull = !(await bound.fits(shown))
+      if (isFull) return false
+      items.push(shown)
+      last = id(row)
+      return true
+    },
+    end: (): Page<Item> => ({ items, nextCursor: isFull ? last : null }),
   }
 }

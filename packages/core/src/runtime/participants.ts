@@ -30,9 +30,10 @@ export async function listParticipants(
 ): Promise<Page<ConversationParticipant>> {
   await conversationRow(scope, id)
   const { parts, database } = scope
-  const after = options.cursor ?? null
-  const read = (limit: number) => parts.store.listParticipants(database, id, { limit, after })
-  return rowPage(options, read, { item: shown, id: ({ user }) => user })
+  return rowPage(options, (page) => parts.store.listParticipants(database, id, page), {
+    item: shown,
+    id: ({ user }) => user,
+  })
 }
 
 /**

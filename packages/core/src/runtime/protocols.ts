@@ -19,11 +19,7 @@ export function protocolAdmin({ parts, principal, database, ready }: Scope): Pro
       await admitted('read')
       await parts.registry.ensure(database)
       const rows = [...parts.registry.current(database).protocols.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-      return pageOf(
-        rows.map((row) => toStoredProtocol(admin, row)),
-        options,
-        ({ name }) => name,
-      )
+      return pageOf(rows, options, { item: (row) => toStoredProtocol(admin, row), id: ({ id }) => id })
     },
     get: (name) =>
       admitted('read', notFound('protocol', name)).then(async () =>

@@ -2,6 +2,7 @@
 import type { DetailLevel } from '@witan/protocol'
 import type { Artifact } from '@witan/protocol/entries'
 import type { UsageDimension } from '@witan/protocol/schemas'
+import type { PageBound } from '../identity/page-bound.ts'
 import type { Page, PageOptions } from './page.ts'
 
 /** Options of a document read: the start, by at most one of the first three; how many messages, and in how much detail. */
@@ -13,6 +14,8 @@ export interface DocumentOptions {
   readonly cursor?: string | null
   readonly limit?: number
   readonly detail?: DetailLevel
+  /** Where the page ends beside its limit. Default: at about 4 MiB of JSON. */
+  readonly bound?: PageBound
 }
 
 /**
@@ -24,6 +27,12 @@ export interface EventFilter {
   readonly verbose?: boolean
   readonly call?: string
   readonly branch?: string
+}
+
+/** Selects a page of stored events: at most `limit` (default 1,000), and up to its bound (default about 4 MiB of JSON). */
+export interface EventPageOptions extends EventFilter {
+  readonly limit?: number
+  readonly bound?: PageBound
 }
 
 /** The content of a file, with the name and media type that it was sent with first in its conversation. */

@@ -24,12 +24,11 @@ export function taskControls(scope: Scope): TaskControls {
         const task = await parts.store.getJob(database, id)
         return task !== null && (await reached(scope, task.conversation, 'read')) !== null
       })
-      const read = (limit: number) =>
-        parts.store.listTasks(database, {
-          ...{ limit, after: options.cursor ?? null, live: options.live ?? null },
-          of: readLimitOf(principal),
-        })
-      return rowPage(options, read, { item: taskOf, id: ({ id }) => id })
+      const wanted = { live: options.live ?? null, of: readLimitOf(principal) }
+      return rowPage(options, (page) => parts.store.listTasks(database, { ...page, ...wanted }), {
+        item: taskOf,
+        id: ({ id }) => id,
+      })
     },
     async get(id) {
       await ready()

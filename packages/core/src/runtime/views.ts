@@ -9,13 +9,15 @@ import { callTree } from '../conversation/tree.ts'
 import { entriesOf } from '../conversation/warm-conversations.ts'
 import { entryFilter, toEvent } from '../event/project.ts'
 import { tail } from '../event/tail.ts'
+import { pageBound } from '../identity/page-bound.ts'
 import { channelOf } from '../identity/channel.ts'
-import type { EventFilter, FileContent, Page, PageOptions } from './contract.ts'
+import type { EventFilter, EventPageOptions, FileContent, Page, PageOptions } from './contract.ts'
 import { rowPage } from './page.ts'
 import { openOf, shownResult } from './interruptions.ts'
 import { conversationRow, jobRow, reached } from './reach.ts'
 import type { Scope } from './scope.ts'
 import { runLine, runStatus, taskOf } from './jobs.ts'
+import type { ReadBound } from '../store/row-page.ts'
 import type { ConversationRow, JobRow } from '../store/store.ts'
 import type { StoredResult } from '../task/tracker.ts'
 import { traceIdOf } from '../identity/trace.ts'
@@ -80,9 +82,8 @@ export async function showConversation(scope: Scope, row: ConversationRow): Prom
  */
 export async function listRuns(scope: Scope, id: string, options: PageOptions): Promise<Page<RunLine>> {
   await conversationRow(scope, id)
-  const read = (limit: number) =>
-    scope.parts.store.listRuns(scope.database, id, { limit, after: options.cursor ?? null })
-  return rowPage(options, read, { item: runLine, id: (job) => job.id })
+  const { parts, database } = scope
+  return rowPage(options, (page) => parts.store.listRuns(database, id, page), { item: runLine, id: (job) => job.id })
 }
 
 /** The job of a run, and the entries from its start on. Throws `NOT_FOUND`. */
@@ -129,11 +130,7 @@ export async function getRun(scope: Scope, id: string): Promise<RunState> {
 }
 
 /** A page of stored events. Throws `NOT_FOUND`, `EVENT_ID_AHEAD`. */
-export async function readEvents(
-  scope: Scope,
-  id: string,
-  filter: EventFilter & { limit?: number },
-): Promise<EventPage> {
+export async function readEvents(scope: Scope, id: string, filter: EventPageOptions): Promise<EventPage> {
   const { parts, database } = scope
   const row = await eventsRow(scope, id, filter.from ?? 0)
   const limit = Math.min(Math.max(filter.limit ?? 1000, 1), 10_000)
@@ -142,7 +139,7 @@ export async function readEvents(
     call: filter.call ?? null,
     branch: filter.branch ?? null,
   })
-  const from = filter.from ?? 0
+  const { from = 0, bound = pageBound() } = filter
   const events: Event[] = []
   let lastSeq = from
   let more = false
@@ -151,12 +148,12 @@ export async function readEvents(
     conversation: id,
     after: filter.call === undefined ? from : 0,
   })) {
-    const shown = wanted(entry) && entry.seq > from
-    if (shown && events.length === limit) {
-      more = true
-      break
+    if (wanted(entry) && entry.seq > from) {
+      const event = toEvent(entry, { database, conversation: id })
+      more = events.length === limit || !(await bound.fits(event))
+      if (more) break
+      events.push(event)
     }
-    if (shown) events.push(toEvent(entry, { database, conversation: id }))
     lastSeq = Math.max(lastSeq, entry.seq)
   }
   return { events, lastSeq: more ? lastSeq : Math.max(lastSeq, row.lastSeq), more }
@@ -188,7 +185,8 @@ export function followEvents(
       await ready()
       await eventsRow(scope, id, from)
     },
-    read: (after: number, limit: number) => parts.store.readEntries(database, id, { after, limit }),
+    read: (after: number, limit: number, bound: ReadBound) =>
+      parts.store.readEntries(database, id, { after, limit, bound }),
   }
   return tail(source, {
     from,

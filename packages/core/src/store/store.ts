@@ -6,7 +6,7 @@ import type { ArtifactRecords } from './artifact-records.ts'
 import type { KeyRecords } from './keys.ts'
 import type { ReadLimit } from '../identity/rights.ts'
 import type { StoreListener } from './listener.ts'
-import type { RowPage } from './row-page.ts'
+import type { ReadBound, RowPage } from './row-page.ts'
 import type { ReplyRecords, Reservation } from './reply-records.ts'
 import type { UsageRecords } from './usage-records.ts'
 
@@ -276,11 +276,11 @@ export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, ReplyR
    * `getConversation`, `listConversations` and every append, and their ids are free.
    */
   sweepConversations(limit: number): Promise<readonly { readonly database: string; readonly id: string }[]>
-  /** Entries with a seq above `after`, in order. */
+  /** Entries with a seq above `after`, in order. With a `bound` the read may end before its limit. */
   readEntries(
     database: string,
     conversation: string,
-    range: { readonly after: number; readonly limit: number },
+    range: { readonly after: number; readonly limit: number; readonly bound?: ReadBound },
   ): Promise<readonly Entry[]>
 
   /**

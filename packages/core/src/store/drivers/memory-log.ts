@@ -1,6 +1,8 @@
 /** Conversations, entries and interruptions of the store in memory. */
 import { startOf } from '../cursor.ts'
 import { firstWords } from '../entry-text.ts'
+import { jsonLength } from '../../identity/json-length.ts'
+import { boundedRows } from '../row-page.ts'
 import type { ConversationFilter, LastRun, ListedConversation, Store } from '../store.ts'
 import { applyAppend } from './memory-append.ts'
 import { notifyOthers } from './memory-listen.ts'
@@ -52,10 +54,10 @@ export function logMethods(access: MemoryAccess): LogMethods {
       return kept !== undefined
     },
     sweepConversations: async (limit) => sweep(access, limit),
-    readEntries: async (database, conversation, { after, limit }) =>
-      tablesOf(memory, database)
-        .conversations.get(conversation)
-        ?.entries.slice(after, after + limit) ?? [],
+    async readEntries(database, conversation, { after, limit, bound }) {
+      const entries = tablesOf(memory, database).conversations.get(conversation)?.entries ?? []
+      return boundedRows(entries.slice(after, after + limit), bound, ({ body }) => jsonLength(body))
+    },
   }
 }
 

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
+import { boundedRows, type ReadBound } from '../row-page.ts'
 import { replySql } from '../sql/replies.ts'
 import { migrations, usageVersion } from '../sql/schema.ts'
 import { isHeldElsewhere, unreachable } from './sqlite-error.ts'
@@ -26,9 +27,13 @@ export interface SqliteConnection {
   /** The first row; statements are prepared once. */
   get(sql: string, ...values: SQLInputValue[]): Row | null
   all(sql: string, ...values: SQLInputValue[]): readonly Row[]
+  /** Like `all`, up to a bound. */
+  some(bound: ReadBound | undefined, sql: string, ...values: SQLInputValue[]): readonly Row[]
   /** Like `get` and `all`, with columns by position. */
   tuple(sql: string, ...values: SQLInputValue[]): Tuple | null
   tuples(sql: string, ...values: SQLInputValue[]): readonly Tuple[]
+  /** Like `tuples`, up to a bound. */
+  someTuples(bound: ReadBound | undefined, sql: string, ...values: SQLInputValue[]): readonly Tuple[]
   /** Only inside a transaction. */
   run(sql: string, ...values: SQLInputValue[]): void
   /** An unused number for a conversation of this file. */
@@ -143,8 +148,16 @@ function connect(db: DatabaseSync, file: string): SqliteConnection {
     db,
     get: (sql, ...values) => (prepared(sql).get(...values) as Row | undefined) ?? null,
     all: (sql, ...values) => prepared(sql).all(...values) as Row[],
+    some: (bound, sql, ...values) =>
+      bound === undefined
+        ? (prepared(sql).all(...values) as Row[])
+        : boundedRows(prepared(sql).iterate(...values) as Iterable<Row>, bound, (row) => textIn(Object.values(row))),
     tuple: (sql, ...values) => (inOrder(sql).get(...values) as unknown as Tuple | undefined) ?? null,
     tuples: (sql, ...values) => inOrder(sql).all(...values) as unknown as Tuple[],
+    someTuples: (bound, sql, ...values) =>
+      bound === undefined
+        ? (inOrder(sql).all(...values) as unknown as Tuple[])
+        : boundedRows(inOrder(sql).iterate(...values) as unknown as Iterable<Tuple>, bound, textIn),
     run: (sql, ...values) => {
       // `run` of the driver makes an object of what has changed, which costs a fifth of an insertion and which nobody reads.
       prepared(sql).get(...values)
@@ -155,6 +168,13 @@ function connect(db: DatabaseSync, file: string): SqliteConnection {
       db.close()
     },
   }
+}
+
+/** How many characters of text a row has. */
+function textIn(values: readonly unknown[]): number {
+  let length = 0
+  for (const value of values) if (typeof value === 'string') length += value.length
+  return length
 }
 
 function numberOf(db: DatabaseSync, sql: string): number {

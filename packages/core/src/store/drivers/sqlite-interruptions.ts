@@ -27,7 +27,7 @@ export function interruptionMethods(session: SqliteSession): InterruptionMethods
         const last =
           after === null ? null : pageStart(connection.get(interruptionSql.findInterruption, database, after))
         const range = [database, (last?.number as number | undefined) ?? 0, page.limit] as const
-        return connection.all(...listing(page, range)).map(interruptionRow)
+        return connection.some(page.bound, ...listing(page, range)).map(interruptionRow)
       }),
     dueInterruptions: (limit) =>
       session.read(({ all }) => all(interruptionSql.dueInterruptions, session.now(), limit).map(interruptionRow)),

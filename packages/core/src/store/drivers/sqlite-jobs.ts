@@ -29,30 +29,30 @@ function readMethods(session: SqliteSession): ReadMethods {
         const sql = live ? jobSql.listLiveJobs : jobSql.listJobs
         return found === null ? [] : tuples(sql, found.number as number).map(jobOfTuple)
       }),
-    listRuns: (database, conversation, { limit, after }) =>
-      session.read(({ get, tuple, tuples }) => {
+    listRuns: (database, conversation, { limit, after, bound }) =>
+      session.read(({ get, tuple, someTuples }) => {
         const number = (get(logSql.findConversation, database, conversation)?.number as number | undefined) ?? null
         const key = after === null ? null : runKey(tuple(jobSql.runKey, database, after), number)
         if (number === null) return []
-        return tuples(jobSql.listRuns, number, key ?? endOfRunKeys(number), limit).map(jobOfTuple)
+        return someTuples(bound, jobSql.listRuns, number, key ?? endOfRunKeys(number), limit).map(jobOfTuple)
       }),
     countRuns: (database, conversation) =>
       session.read((connection) => {
         const found = connection.get(logSql.findConversation, database, conversation)
         return found === null ? 0 : countRuns(connection, found.number as number)
       }),
-    listTasks: (database, { limit, after, live, of = null }) =>
-      session.read(({ get, tuples }) => {
+    listTasks: (database, { limit, after, live, bound, of = null }) =>
+      session.read(({ get, someTuples }) => {
         const last = after === null ? null : pageStart(get(jobSql.findJob, database, after))
         const range = [database, last?.created_at ?? Number.MAX_SAFE_INTEGER, after ?? '', limit] as const
         if (of === null) {
           const { listTasks, listLiveTasks, listEndedTasks } = jobSql
           const sql = live === null ? listTasks : live ? listLiveTasks : listEndedTasks
-          return tuples(sql, ...range).map(jobOfTuple)
+          return someTuples(bound, sql, ...range).map(jobOfTuple)
         }
         const { listTasksOf, listLiveTasksOf, listEndedTasksOf } = jobSql
         const sql = live === null ? listTasksOf : live ? listLiveTasksOf : listEndedTasksOf
-        return tuples(sql, ...range, of.createdBy, of.participant).map(jobOfTuple)
+        return someTuples(bound, sql, ...range, of.createdBy, of.participant).map(jobOfTuple)
       }),
   }
 }

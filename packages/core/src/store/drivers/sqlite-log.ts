@@ -39,15 +39,15 @@ export function logMethods(session: SqliteSession): LogMethods {
         const row = get(logSql.getConversation, database, id, session.now())
         return row === null ? null : conversationRow(row)
       }),
-    listConversations: (database, { limit, after, agent, createdBy, participant = null }) =>
-      session.read(({ get, all }) => {
+    listConversations: (database, { limit, after, bound, agent, createdBy, participant = null }) =>
+      session.read(({ get, some }) => {
         const last = after === null ? null : pageStart(get(logSql.findConversation, database, after))
         const below = (last?.number as number | undefined) ?? Number.MAX_SAFE_INTEGER
         const values = [database, below, agent, limit, session.now()] as const
         const rows =
           createdBy === null && participant === null
-            ? all(logSql.listConversations, ...values)
-            : all(logSql.listConversationsOf, ...values, createdBy, participant)
+            ? some(bound, logSql.listConversations, ...values)
+            : some(bound, logSql.listConversationsOf, ...values, createdBy, participant)
         return rows.map(listedConversation)
       }),
     async deleteConversation(database, id) {
@@ -66,9 +66,9 @@ export function logMethods(session: SqliteSession): LogMethods {
       await sweepContents(session, released)
       return gone
     },
-    readEntries: (database, conversation, { after, limit }) =>
-      session.read(({ all }) =>
-        all(logSql.readEntries, database, conversation, after, limit).map((row) =>
+    readEntries: (database, conversation, { after, limit, bound }) =>
+      session.read(({ some }) =>
+        some(bound, logSql.readEntries, database, conversation, after, limit).map((row) =>
           entryOf(row.text as string, row.seq as number),
         ),
       ),

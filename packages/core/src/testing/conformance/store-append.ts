@@ -16,6 +16,7 @@ import {
   start,
   textsOf,
   wake,
+  wholePage,
 } from './store-fixtures.ts'
 
 /** Registers the tests of appends. */
@@ -94,7 +95,44 @@ export function checkAppends(check: Check): void {
     assert.deepEqual(await store.readEntries(database, job.conversation, { after: 4, limit: 2 }), [])
     assert.deepEqual(await store.readEntries(database, 'chats/none', { after: 0, limit: 2 }), [])
   })
+  checkBounds(check)
   checkChanges(check)
+}
+
+function checkBounds(check: Check): void {
+  check('a bounded read gives at least one row, ends with the one that fills it, and says so', async (store) => {
+    const job = await begin(store, { id: 'j1' })
+    const long = 'x'.repeat(10_000)
+    const texts = [long, 'b', long, 'd']
+    for (const text of texts) await store.append({ ...by(job), entries: [entry(text, 'j1')] })
+    const seen: number[][] = []
+    for (let after = 1, isCut = true; isCut; ) {
+      isCut = false
+      const cut = () => {
+        isCut = true
+      }
+      const bound = { characters: 10_000, cut }
+      const page = await store.readEntries(database, job.conversation, { after, limit: 100, bound })
+      seen.push(page.map(({ seq }) => seq))
+      after = page.at(-1)?.seq ?? after
+    }
+    assert.deepEqual(seen, [[2], [3, 4], [5]])
+    const bound = { characters: 1, cut: () => undefined }
+    const wanted = {
+      ...wholePage,
+      state: null,
+      conversation: null,
+      addressees: null,
+      agent: null,
+      createdBy: null,
+      live: null,
+    }
+    const first = { ...wanted, bound }
+    assert.equal((await store.listRuns(database, job.conversation, first)).length, 1)
+    assert.equal((await store.listConversations(database, first)).length, 1)
+    assert.deepEqual(await store.listInterruptions(database, first), [])
+    assert.deepEqual(await store.listTasks(database, first), [])
+  })
 }
 
 function checkChanges(check: Check): void {

@@ -5,6 +5,7 @@ import type { Store } from '../../store.ts'
 import type { Value } from './statements.ts'
 import { interruptionRow } from './rows.ts'
 import type { PostgresSession } from './session.ts'
+import { someRows } from './some.ts'
 import { stored } from './text.ts'
 
 type InterruptionMethods = Pick<
@@ -34,7 +35,8 @@ export function interruptionMethods(session: PostgresSession): InterruptionMetho
         if (value === null) return null
         return typeof value === 'string' ? stored(value) : value.map(stored)
       })
-      const [rows = []] = await session.read(database, [sql, at, above as number, limit, ...filter])
+      const query = [sql, at, above as number, limit, ...filter] as const
+      const rows = await someRows(session, { database, query, long: ['view', 'bound', 'terms', 'answer'] }, page.bound)
       return rows.map(interruptionRow)
     },
     async dueInterruptions(limit) {

@@ -8,6 +8,7 @@ import type { Statement, Row } from './statements.ts'
 import type { Notifications } from './notify.ts'
 import { jobRow } from './rows.ts'
 import type { PostgresSession } from './session.ts'
+import { someRows } from './some.ts'
 import { restored, stored } from './text.ts'
 
 type JobMethods = Pick<
@@ -66,22 +67,24 @@ function byNumber(rows: readonly Row[]): readonly Row[] {
 async function listRuns(
   session: PostgresSession,
   { database, conversation }: { readonly database: string; readonly conversation: string },
-  { limit, after }: RowPage,
+  { limit, after, bound }: RowPage,
 ): Promise<readonly JobRow[]> {
   const at = [stored(database), stored(conversation)] as const
   const last = after === null ? null : await session.read(database, [jobSql.runPlace, ...at, stored(after)])
   const place = last === null ? Number.MAX_SAFE_INTEGER : pageStart(last[0]?.[0]).number
-  const [rows = []] = await session.read(database, [jobSql.listRuns, ...at, place as number, limit])
+  const query = [jobSql.listRuns, ...at, place as number, limit] as const
+  const rows = await someRows(session, { database, query, long: ['about', 'result'] }, bound)
   return rows.map(jobRow)
 }
 
 async function listTasks(session: PostgresSession, database: string, page: Parameters<Store['listTasks']>[1]) {
-  const { limit, after, live, of = null } = page
+  const { limit, after, live, bound, of = null } = page
   const at = stored(database)
   const last = after === null ? null : await session.read(database, [jobSql.taskPlace, at, stored(after)])
   const place = last === null ? Number.MAX_SAFE_INTEGER : pageStart(last[0]?.[0]).created_at
   const reading = of === null ? [] : [of.createdBy, of.participant].map((one) => (one === null ? null : stored(one)))
   const range = [at, place as number, stored(after ?? ''), limit] as const
-  const [rows = []] = await session.read(database, [tasksSql(live, of !== null), ...range, ...reading])
+  const query = [tasksSql(live, of !== null), ...range, ...reading] as const
+  const rows = await someRows(session, { database, query, long: ['about', 'result'] }, bound)
   return rows.map(jobRow)
 }

@@ -7,6 +7,7 @@ import type { GroupCommit } from './group.ts'
 import type { Notifications } from './notify.ts'
 import { conversationRow, listedConversation } from './rows.ts'
 import type { PostgresSession } from './session.ts'
+import { someRows } from './some.ts'
 import { restored, stored } from './text.ts'
 import { deletesOf } from './writing.ts'
 
@@ -44,21 +45,22 @@ export function logMethods({ session, group, notifications }: LogParts): LogMeth
       for (const { database, id } of gone) notifications.gone({ database, conversation: id })
       return gone
     },
-    async readEntries(database, conversation, { after, limit }) {
-      const at = [stored(database), stored(conversation)] as const
-      const [rows = []] = await session.read(database, [logSql.readEntries, ...at, after, limit])
+    async readEntries(database, conversation, { after, limit, bound }) {
+      const query = [logSql.readEntries, stored(database), stored(conversation), after, limit] as const
+      const rows = await someRows(session, { database, query, long: ['text'] }, bound)
       return rows.map(({ text, seq }) => entryOf(text as string, seq as number))
     },
   }
 }
 
 async function list(session: PostgresSession, database: string, page: Parameters<Store['listConversations']>[1]) {
-  const { limit, after, agent, createdBy, participant = null } = page
+  const { limit, after, bound, agent, createdBy, participant = null } = page
   const at = stored(database)
   const last = after === null ? null : await session.read(database, [logSql.conversationPlace, at, stored(after)])
   const below = last === null ? Number.MAX_SAFE_INTEGER : pageStart(last[0]?.[0]).number
   const wanted = [agent, createdBy, participant].filter((value) => value !== null).map(stored)
-  const [rows = []] = await session.read(database, [listConversations(page), at, below as number, limit, ...wanted])
+  const query = [listConversations(page), at, below as number, limit, ...wanted] as const
+  const rows = await someRows(session, { database, query, long: ['parameters'] }, bound)
   return rows.map(listedConversation)
 }
 
