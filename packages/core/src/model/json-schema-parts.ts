@@ -1,8 +1,8 @@
 /** The keywords of JSON Schema about objects and arrays. */
-import { type At, type Keyword, jsonTypeOf, type Look, type Schema, sameKey } from './json-schema-look.ts'
+import { type At, clip, type Keyword, jsonTypeOf, type Look, type Schema, sameKey } from './json-schema-look.ts'
 
-function within({ path, depth }: At, key: string | number, value: unknown): At {
-  return { value, path: path === '' ? String(key) : `${path}.${key}`, depth }
+function within(above: At, key: string | number, value: unknown): At {
+  return { value, key, above }
 }
 
 function records(value: unknown): Readonly<Record<string, unknown>> {
@@ -12,10 +12,10 @@ function records(value: unknown): Readonly<Record<string, unknown>> {
 /** Every member of an object against the schema that `schemaOf` has for its name. */
 function members(look: Look, at: At, schemaOf: (name: string) => unknown): boolean {
   let fits = true
-  for (const [name, value] of Object.entries(at.value as Schema)) {
+  for (const name of look.namesOf(at.value as Schema)) {
     if (!look.pay(1)) return true
     const schema = schemaOf(name)
-    if (schema !== undefined && !look.check(schema, within(at, clip(name), value))) fits = false
+    if (schema !== undefined && !look.check(schema, within(at, name, (at.value as Schema)[name]))) fits = false
   }
   return fits
 }
@@ -31,9 +31,10 @@ export const objectKeywords: Readonly<Record<string, Keyword>> = {
     for (const name of namesIn(required)) {
       if (!look.pay(1)) return true
       if (Object.hasOwn(at.value as Schema, name)) continue
-      const { type } = records(records(properties)[name])
-      const wanted = typeof type === 'string' ? type : 'a value'
-      fits = look.wrong(within(at, name, undefined), `expected ${wanted}, got ${jsonTypeOf(undefined)}`)
+      fits = look.wrong(within(at, name, undefined), () => {
+        const { type } = records(records(properties)[name])
+        return `expected ${typeof type === 'string' ? type : 'a value'}, got ${jsonTypeOf(undefined)}`
+      })
     }
     return fits
   },
@@ -51,22 +52,28 @@ export const objectKeywords: Readonly<Record<string, Keyword>> = {
       Object.hasOwn(known, name) || patterns.some((pattern) => look.matches(pattern, name))
     if (additionalProperties !== false)
       return members(look, at, (name) => (isListed(name) ? undefined : additionalProperties))
-    const others = Object.keys(at.value as Schema).filter((name) => look.pay(1) && !isListed(name))
-    if (others.length === 0 || look.unknown() !== null) return true
-    const list = others.slice(0, 5).map((name) => JSON.stringify(clip(name)))
-    return look.wrong(at, `Unrecognized key${others.length === 1 ? '' : 's'}: ${list.join(', ')}`)
+    const others = look.namesOf(at.value as Schema).filter((name) => look.pay(1) && !isListed(name))
+    if (others.length === 0 || look.isOver()) return true
+    return look.wrong(at, () => {
+      const list = others.slice(0, 5).map((name) => JSON.stringify(clip(name)))
+      return `Unrecognized key${others.length === 1 ? '' : 's'}: ${list.join(', ')}`
+    })
   },
   propertyNames(look, { propertyNames }, at) {
     let fits = true
-    for (const name of Object.keys(at.value as Schema))
-      if (!look.check(propertyNames, within(at, clip(name), name))) fits = false
+    for (const name of look.namesOf(at.value as Schema))
+      if (!look.check(propertyNames, within(at, name, name))) fits = false
     return fits
   },
   minProperties(look, { minProperties }, at) {
-    return amount(look, at, { count: Object.keys(at.value as Schema).length, least: minProperties, what: 'properties' })
+    return amount(look, at, {
+      count: look.namesOf(at.value as Schema).length,
+      least: minProperties,
+      what: 'properties',
+    })
   },
   maxProperties(look, { maxProperties }, at) {
-    return amount(look, at, { count: Object.keys(at.value as Schema).length, most: maxProperties, what: 'properties' })
+    return amount(look, at, { count: look.namesOf(at.value as Schema).length, most: maxProperties, what: 'properties' })
   },
   dependentRequired(look, { dependentRequired }, at) {
     let fits = true
@@ -137,7 +144,7 @@ export const arrayKeywords: Readonly<Record<string, Keyword>> = {
     const seen = new Map<string, number>()
     for (const [index, item] of (at.value as readonly unknown[]).entries()) {
       const key = sameKey(item, look)
-      if (look.unknown() !== null) return true
+      if (look.isOver()) return true
       const first = seen.get(key)
       if (first !== undefined) return look.wrong(at, `items must be unique: ${index} is the same as ${first}`)
       seen.set(key, index)
@@ -158,8 +165,4 @@ export const arrayKeywords: Readonly<Record<string, Keyword>> = {
 
 function namesIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
-}
-
-function clip(name: string): string {
-  return name.length > 64 ? `${name.slice(0, 64)}…` : name
 }

@@ -1,7 +1,8 @@
 /** Whether a JSON Schema can be checked at all: asked when it is saved, so that no run meets one that cannot. */
 import { isPatternOf } from './format.ts'
 import { resolved, type Schema } from './json-schema-look.ts'
-import { patternOf } from './pattern.ts'
+import type { Pausable } from '../identity/pausable.ts'
+import { type PatternAllowance, patternAllowance, patternOf } from './pattern.ts'
 
 /** What is wrong with a schema: `path` leads from it to the part, empty for itself. */
 export interface SchemaProblem {
@@ -27,21 +28,34 @@ const lists = ['prefixItems', 'items', 'allOf', 'anyOf', 'oneOf']
 const named = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
 const unsupported = ['unevaluatedItems', 'unevaluatedProperties', 'dependencies', '$dynamicRef', '$recursiveRef']
 
-/** The most characters that the patterns of one schema may have together. Each is compiled to check it, which takes time. */
-const mostPatternText = 20_000
+/** What the patterns of one schema may weigh together, since the first check after a start compiles them all. */
+const mostWeight = 8000
 
-/** The first thing that is wrong; null for a schema that can be checked. */
-export function schemaProblem(schema: Schema): SchemaProblem | null {
-  let patternText = 0
+/** The first thing that is wrong; null for a schema that can be checked. `patterns` is what is left for the patterns of a whole request. */
+export function* schemaProblem(
+  schema: Schema,
+  patterns: PatternAllowance = patternAllowance(),
+): Pausable<SchemaProblem | null> {
+  const weighed = new Set<string>()
+  let weight = 0
   const open: (readonly [path: string, schema: unknown])[] = [['', schema]]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    yield
     const [path, part] = next
     if (typeof part === 'boolean') continue
     if (!isSchema(part)) return { path, reason: 'a schema is an object, true or false' }
-    const patterns = patternsIn(part)
-    patternText += patterns.reduce((sum, pattern) => sum + pattern.length, 0)
-    const tooMuch = patternText > mostPatternText ? `its patterns have more than ${mostPatternText} characters` : null
-    const reason = tooMuch ?? patterns.map(unusable).find((one) => one !== null) ?? problemOf(part, schema)
+    for (const pattern of patternsIn(part)) {
+      if (weighed.has(pattern)) continue
+      weighed.add(pattern)
+      const reason = patterns.take(pattern)
+      const made = reason ?? patternOf(pattern)
+      if (typeof made === 'string') return { path, reason: made }
+      weight += made.weight
+      if (weight > mostWeight)
+        return { path, reason: 'its patterns take too long to compile: they are too long or repeat too much' }
+      yield
+    }
+    const reason = problemOf(part, schema)
     if (reason !== null) return { path, reason }
     for (const [key, inner] of partsOf(part)) open.push([path === '' ? key : `${path}.${key}`, inner])
   }
@@ -51,11 +65,6 @@ export function schemaProblem(schema: Schema): SchemaProblem | null {
 function patternsIn({ pattern, format, patternProperties }: Schema): readonly string[] {
   const names = isSchema(patternProperties) ? Object.keys(patternProperties) : []
   return typeof pattern === 'string' && !isPatternOf(format, pattern) ? [pattern, ...names] : names
-}
-
-function unusable(pattern: string): string | null {
-  const made = patternOf(pattern)
-  return typeof made === 'string' ? made : null
 }
 
 function problemOf(part: Schema, root: Schema): string | null {

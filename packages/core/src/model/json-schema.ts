@@ -17,41 +17,37 @@ const validators = new WeakMap<object, JsonValidator>()
 export function validatorOf(schema: Schema): JsonValidator {
   const known = validators.get(schema)
   if (known !== undefined) return known
-  const look = lookUp(schema, check)
+  const look = lookUp(schema, { check, keywordOf })
   const made: JsonValidator = {
     issuesOf(value) {
       const issues = look.begin()
-      check(look, schema, { value, path: '', depth: 0 })
-      const unknown = look.unknown()
-      if (unknown !== null) return [unknown]
-      return issues
+      check(look, schema, { value, key: '', above: null })
+      const unknown = look.end()
+      return unknown === null ? issues : [unknown]
     },
     fits(value) {
       look.begin()
-      const fits = look.quietly(() => check(look, schema, { value, path: '', depth: 0 }))
-      return look.unknown() === null ? fits : 'unknown'
+      const fits = look.quietly(() => check(look, schema, { value, key: '', above: null }))
+      return look.end() === null ? fits : 'unknown'
     },
   }
   validators.set(schema, made)
   return made
 }
 
-/** So deep may schemas refer to each other, and values nest, in one check. */
-const deepest = 400
-
 /** Whether a value fits, as far as the work went; what is wrong goes to the issues. */
 function check(look: Look, schema: unknown, at: At): boolean {
-  if (schema === true || schema === undefined) return true
   if (schema === false) return look.wrong(at, 'nothing is allowed here')
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return true
-  if (at.depth > deepest) return look.giveUp('it nests or refers to itself too deep')
-  const deeper = { ...at, depth: at.depth + 1 }
+  const rules = look.rulesOf(schema as Schema, jsonTypeOf(at.value))
+  if (!look.enter(1 + rules.length)) return true
   let fits = true
-  for (const keyword in schema) {
-    if (!look.pay(1)) return true
-    const rule = keywordOf(keyword, at.value)
-    if (rule !== undefined && !rule(look, schema as Schema, deeper)) fits = false
+  for (const rule of rules) {
+    if (rule(look, schema as Schema, at)) continue
+    fits = false
+    if (look.isQuiet()) break
   }
+  look.leave()
   return fits
 }
 
@@ -62,9 +58,9 @@ const byKind: Readonly<Record<string, Readonly<Record<string, Keyword>>>> = {
   number: numberKeywords,
 }
 
-function keywordOf(keyword: string, value: unknown): Keyword | undefined {
+function keywordOf(keyword: string, kind: string): Keyword | undefined {
   if (Object.hasOwn(anyKeywords, keyword)) return anyKeywords[keyword]
-  const own = byKind[jsonTypeOf(value)]
+  const own = byKind[kind]
   return own !== undefined && Object.hasOwn(own, keyword) ? own[keyword] : undefined
 }
 
@@ -75,17 +71,20 @@ const anyKeywords: Readonly<Record<string, Keyword>> = {
     if (type === kind) return true
     const types = Array.isArray(type) ? type : [type]
     if (types.some((one) => one === kind || (one === 'integer' && Number.isInteger(at.value)))) return true
-    if (look.isQuiet()) return false
-    const got = kind === 'number' && types.includes('integer') ? 'a fraction' : kind
-    return look.wrong(at, `expected ${types.map(String).join(' or ')}, got ${got}`)
+    return look.wrong(at, () => {
+      const got = kind === 'number' && types.includes('integer') ? 'a fraction' : kind
+      return `expected ${types.map(String).join(' or ')}, got ${got}`
+    })
   },
   enum(look, { enum: allowed }, at) {
     if (!Array.isArray(allowed) || look.includes(allowed, allowed, at.value)) return true
-    return look.wrong(at, allowed.length === 0 ? 'nothing is allowed here' : `expected one of ${kindWords(allowed)}`)
+    return look.wrong(at, () =>
+      allowed.length === 0 ? 'nothing is allowed here' : `expected one of ${kindWords(allowed)}`,
+    )
   },
   const(look, schema, at) {
     const wanted = [schema['const']]
-    return look.includes(schema, wanted, at.value) || look.wrong(at, `expected ${kindWords(wanted)}`)
+    return look.includes(schema, wanted, at.value) || look.wrong(at, () => `expected ${kindWords(wanted)}`)
   },
   $ref(look, { $ref }, at) {
     const target = look.resolve(String($ref))
@@ -103,7 +102,7 @@ const anyKeywords: Readonly<Record<string, Keyword>> = {
     if (look.quietly(() => all.some((one) => check(look, one, at)))) return true
     if (look.isQuiet()) return false
     if (all.length === 1) return check(look, all[0], at)
-    return look.wrong(at, `fits none of the ${all.length} alternatives${typesOf(all, at.value)}`)
+    return look.wrong(at, () => `fits none of the ${all.length} alternatives${typesOf(all, at.value)}`)
   },
   oneOf(look, { oneOf }, at) {
     let count = 0

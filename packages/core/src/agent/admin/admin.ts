@@ -11,12 +11,13 @@ import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
 import { type CheckContext, checkAll } from '../check/check.ts'
 import { listedBy } from '../check/graph.ts'
 import { protocolUses, unspoken } from '../check/peers.ts'
-import { runWithPauses, type Pausable } from '../check/pausable.ts'
+import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
 import { type Inspected, inspectAgent } from '../inspect.ts'
 import type { AgentRecords, AgentRow, ProtocolRow } from '../records.ts'
 import { idOfNamed, type Registry } from '../registry.ts'
 import { notFound } from '../../identity/not-found.ts'
-import { doubleError, readProtocol, staleError, piecesOfParsing, withoutStored } from './read.ts'
+import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
+import { doubleError, readProtocol, staleError, withoutStored } from './read.ts'
 
 /** What the admin of one database works with. */
 export interface AdminContext {
@@ -166,10 +167,11 @@ export interface ToCheck {
  */
 export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): Promise<CheckReport> {
   await admin.registry.ensure(admin.database)
+  const patterns = patternAllowance()
   const all = currentAgents(admin)
   const { checked, looks, bad } = await runWithPauses(inspectAgents(inputs.agents ?? []))
   const protocols = currentProtocols(admin)
-  const read = await runWithPauses(inspectProtocols(inputs.protocols ?? []))
+  const read = await runWithPauses(inspectProtocols(inputs.protocols ?? [], patterns))
   for (const [name, protocol] of read.protocols) protocols.set(name, protocol)
   const isAll = inputs.agents === undefined && inputs.protocols === undefined
   for (const [id, agent] of all) {
@@ -177,18 +179,18 @@ export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): 
     if ((isAll || isSpeaker) && !checked.has(id)) checked.set(id, agent)
   }
   for (const [id, agent] of checked) all.set(id, agent)
-  const report = await checkAll([...checked.values()], all, { ...admin.check, protocols })
+  const report = await checkAll([...checked.values()], all, { ...admin.check, protocols, patterns })
   const isNews = (finding: Finding) => looks.get(finding.agent)?.isReported(finding) !== true
   const errors = [...bad, ...read.bad, ...report.errors.filter(isNews)]
   return { ...report, errors, warnings: report.warnings.filter(isNews) }
 }
 
-function* inspectProtocols(inputs: readonly unknown[]): Pausable<InspectedProtocols> {
+function* inspectProtocols(inputs: readonly unknown[], patterns: PatternAllowance): Pausable<InspectedProtocols> {
   const protocols = new Map<string, Protocol>()
   const bad: Finding[] = []
   for (const [index, input] of inputs.entries()) {
     const path = `protocols.${index}`
-    const read = yield* readProtocol(input)
+    const read = yield* readProtocol(input, patterns)
     if (!read.ok) {
       bad.push(
         ...read.problems.map((problem) => ({ ...formFinding('', problem), path: `${path}.${problem.path ?? ''}` })),
@@ -218,7 +220,7 @@ function* inspectAgents(inputs: readonly unknown[]): Pausable<Inspection> {
   const looks = new Map<string, Inspected>()
   const bad: Finding[] = []
   for (const [index, input] of inputs.entries()) {
-    yield piecesOfParsing
+    yield
     const look = inspectAgent(withoutStored(input))
     const id = (input as { id?: unknown } | null)?.id
     const agent = typeof id === 'string' ? id.slice(0, 80) : `agents.${index}`

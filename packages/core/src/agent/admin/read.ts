@@ -1,7 +1,8 @@
 /** Submitted definitions: parsed, and the errors that a save and a check share. */
 import { type AgentData, WitanError } from '@witan/protocol'
 import { parseAgent } from '../parse.ts'
-import type { Pausable } from '../check/pausable.ts'
+import type { Pausable } from '../../identity/pausable.ts'
+import type { PatternAllowance } from '../../model/pattern.ts'
 import { type ReadProtocol, readingOf } from '../protocol/parse-protocol.ts'
 
 /** Parses a submitted agent. Fields that a read adds are ignored. */
@@ -10,12 +11,9 @@ export function readAgent(input: unknown): AgentData {
 }
 
 /** Reads a submitted protocol in pieces, in the same way. */
-export function readProtocol(input: unknown): Pausable<ReadProtocol> {
-  return readingOf(withoutStored(input))
+export function readProtocol(input: unknown, patterns: PatternAllowance): Pausable<ReadProtocol> {
+  return readingOf(withoutStored(input), patterns)
 }
-
-/** How many short pieces of work the parsing of one agent counts for. */
-export const piecesOfParsing = 50
 
 /** A submitted definition without the fields that a read adds. */
 export function withoutStored(input: unknown): unknown {

@@ -4,7 +4,8 @@ import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
 import { checkAgent, type Survey, surveyOf } from '../check/check.ts'
 import { clashes } from '../check/names.ts'
 import { checkPeers } from '../check/peers.ts'
-import { runWithPauses, type Pausable } from '../check/pausable.ts'
+import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
+import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
 import { peerMessagesIn } from '../protocol/peer-messages.ts'
 import { type AgentChange, type AgentRow, protocolId, type ProtocolRow } from '../records.ts'
 import { listedByParents } from '../seed.ts'
@@ -16,7 +17,7 @@ import {
   toStored,
   toStoredProtocol,
 } from './admin.ts'
-import { doubleError, type Listed, readAgent, readProtocol, staleError, piecesOfParsing } from './read.ts'
+import { doubleError, type Listed, readAgent, readProtocol, staleError } from './read.ts'
 
 /** An agent that was saved, and whether it is new. */
 export interface Saved {
@@ -51,6 +52,7 @@ export interface ToSave {
 interface Parsed {
   readonly agents: readonly AgentData[]
   readonly protocols: readonly Protocol[]
+  readonly patterns: PatternAllowance
 }
 
 /** What was saved, in the order of the input. */
@@ -68,9 +70,11 @@ export async function saveTogether(
   { agents: inputs = [], protocols = [] }: ToSave,
   options: SaveOptions = {},
 ): Promise<SavedTogether> {
+  const patterns = patternAllowance()
   const parsed = {
-    protocols: await runWithPauses(readProtocols(protocols)),
+    protocols: await runWithPauses(readProtocols(protocols, patterns)),
     agents: await runWithPauses(readAgents(inputs)),
+    patterns,
   }
   refuseDoubles(parsed.agents.map(({ id }, index) => ({ name: id, what: 'Agent', path: `agents.${index}.id` })))
   refuseDoubles(
@@ -157,13 +161,13 @@ async function refuseParticipant(admin: AdminContext, id: string): Promise<void>
 /** The agents as they will be, and what their check reads. */
 async function surveyTogether(
   admin: AdminContext,
-  { agents: changed, protocols }: Parsed,
+  { agents: changed, protocols, patterns }: Parsed,
 ): Promise<{ readonly agents: ReadonlyMap<string, AgentData>; readonly survey: Survey }> {
   const agents = currentAgents(admin)
   for (const agent of changed) agents.set(agent.id, agent)
   const all = currentProtocols(admin)
   for (const protocol of protocols) all.set(protocol.name, protocol)
-  return { agents, survey: await surveyOf(changed, agents, { ...admin.check, protocols: all }) }
+  return { agents, survey: await surveyOf(changed, agents, { ...admin.check, protocols: all, patterns }) }
 }
 
 /** Refuses changed protocols that an agent which speaks one of them does not survive, with all findings. */
@@ -215,10 +219,10 @@ async function store(admin: AdminContext, changes: readonly AgentChange[]): Prom
   for (const { id, row } of real) admin.registry.put(admin.database, id, row)
 }
 
-function* readProtocols(inputs: readonly unknown[]): Pausable<Protocol[]> {
+function* readProtocols(inputs: readonly unknown[], patterns: PatternAllowance): Pausable<Protocol[]> {
   const protocols: Protocol[] = []
   for (const input of inputs) {
-    const read = yield* readProtocol(input)
+    const read = yield* readProtocol(input, patterns)
     if (!read.ok) throw read.problems[0]
     protocols.push(read.protocol)
   }
@@ -228,7 +232,7 @@ function* readProtocols(inputs: readonly unknown[]): Pausable<Protocol[]> {
 function* readAgents(inputs: readonly unknown[]): Pausable<AgentData[]> {
   const agents: AgentData[] = []
   for (const input of inputs) {
-    yield piecesOfParsing
+    yield
     agents.push(readAgent(input))
   }
   return agents

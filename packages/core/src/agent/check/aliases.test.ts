@@ -5,7 +5,7 @@ import { agentSchema } from '@witan/protocol/schemas'
 import type { AgentData } from '@witan/protocol'
 import { checkAliases } from './aliases.ts'
 import { listersOf } from './graph.ts'
-import { runWithoutPause } from './pausable.ts'
+import { runWithoutPause } from '../../identity/pausable.ts'
 
 const agent = (id: string, more: object = {}) => agentSchema.parse({ id, model: 'm', instructions: 'x', ...more })
 const asks = (users: unknown, anonymizeUsers: string | null = 'worker') => ({ users, anonymizeUsers })

@@ -3,7 +3,7 @@ import type { AgentData, Finding } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
 import { aliasPrefix, listedIds } from '../../parameter/known-people.ts'
 import type { AgentSet, Listers } from './graph.ts'
-import type { Pausable } from './pausable.ts'
+import type { Pausable } from '../../identity/pausable.ts'
 
 /** The survey that this check reads. */
 interface Around {

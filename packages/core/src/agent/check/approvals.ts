@@ -8,7 +8,7 @@ import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
 import type { AgentSet } from './graph.ts'
 import { errorAt, type Refusal, type Surroundings } from './names.ts'
 import { takesObject, unreadable } from './queries.ts'
-import type { Pausable } from './pausable.ts'
+import type { Pausable } from '../../identity/pausable.ts'
 
 /** Findings about the approvals of one agent. */
 export function* checkApprovals(agent: AgentData, agents: AgentSet, around: Surroundings): Pausable<Finding[]> {
@@ -25,11 +25,9 @@ export function* checkApprovals(agent: AgentData, agents: AgentSet, around: Surr
       findings.push(errorAt(agent, isPlain ? path : `${path}.tool`, noOwnTool(agent, name, own)))
     else if (!isPlain && approval.when !== 'code')
       findings.push(
-        ...conditionFindings(
-          { agent, tool: name, path: `${path}.when` },
-          approval.when,
+        ...(yield* conditionFindings({ agent, tool: name, path: `${path}.when`, around }, approval.when, () =>
           argumentsOf(agent, name, { agents, tools, messages }),
-        ),
+        )),
       )
   }
   return findings
@@ -90,21 +88,23 @@ interface ConditionAt {
   readonly agent: AgentData
   readonly tool: string
   readonly path: string
+  readonly around: Surroundings
 }
 
 /** A condition on a name that is not an argument may let every call pass, or make every call wait. */
-function conditionFindings(
-  { agent, tool, path }: ConditionAt,
+function* conditionFindings(
+  { agent, tool, path, around }: ConditionAt,
   when: JsonSchema,
-  known: readonly string[] | null,
-): Finding[] {
-  const broken = unreadable(agent, path, when)
+  argumentsOfTool: () => readonly string[] | null,
+): Pausable<Finding[]> {
+  const broken = yield* unreadable({ agent, path, patterns: around.patterns }, when)
   if (broken.length > 0) return broken
   if (!takesObject(when)) {
     const detail = `The condition of \`${tool}\` is never true: arguments are always an object.`
     const hint = 'Write `{ "type": "object", "properties": { … } }`.'
     return [errorAt(agent, path, { code: 'AGENT_INVALID', detail, hint })]
   }
+  const known = argumentsOfTool()
   const required = Array.isArray(when['required']) ? when['required'].map(String) : []
   const names = new Set([...propertyNames(when), ...required])
   return [...names].flatMap((name): Finding[] => {

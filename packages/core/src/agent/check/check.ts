@@ -13,7 +13,7 @@ import { hotSpotsOf } from './hot-spots.ts'
 import { acquaintancesOf, checkPeers, protocolUses, unspoken } from './peers.ts'
 import { checkPrices } from './prices.ts'
 import { checkQueries } from './queries.ts'
-import { runWithPauses, type Pausable } from './pausable.ts'
+import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
 import { checkTransfers } from './transfers.ts'
 import { checkUnused } from './unused.ts'
 
@@ -63,7 +63,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   findings.add(await runWithPauses(checkNames(agent, survey)))
   findings.add(await runWithPauses(checkApprovals(agent, agents, context)))
   findings.add(checkAccess(agent, { agents, ...context }))
-  findings.add(await checkQueries(agent, context.querySources))
+  findings.add(await checkQueries(agent, context))
   for (const one of reached) findings.add(await runWithPauses(found.of(one)))
   findings.add(await runWithPauses(findFrom(agent, survey, found)))
   findings.add(await runWithPauses(checkUnused(agent, agents, context)))

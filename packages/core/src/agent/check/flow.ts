@@ -2,7 +2,7 @@
 import type { AgentData, Parameter } from '@witan/protocol'
 import { type Edge, edgesOf, mappedName } from '@witan/protocol/edges'
 import { type AgentSet, reachableFrom } from './graph.ts'
-import type { Pausable } from './pausable.ts'
+import type { Pausable } from '../../identity/pausable.ts'
 
 /** One parameter of one agent. */
 export interface Declared {

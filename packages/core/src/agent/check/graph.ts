@@ -1,7 +1,7 @@
 /** Walks the graph of agents: what an agent reaches, on which paths, and its cycles. */
 import type { AgentData } from '@witan/protocol'
 import { canBegin, type Edge, edgesOf } from '@witan/protocol/edges'
-import type { Pausable } from './pausable.ts'
+import type { Pausable } from '../../identity/pausable.ts'
 
 /** Agents by id. */
 export type AgentSet = ReadonlyMap<string, AgentData>

@@ -2,7 +2,7 @@
 import type { AgentData } from '@witan/protocol'
 import { takesControlFrom } from '@witan/protocol/edges'
 import { type AgentPath, type AgentSet, pathsFrom, positionOf, reachable } from './graph.ts'
-import type { Pausable } from './pausable.ts'
+import type { Pausable } from '../../identity/pausable.ts'
 
 /** Adds the handler paths below one root until there are `most` of them. */
 export function* addHandlers(

@@ -4,7 +4,7 @@ import type { Edge } from '@witan/protocol/edges'
 import type { Declared, Flow, Link } from './flow.ts'
 import { type AgentPath, type AgentSet, pathsFrom, reachable } from './graph.ts'
 import { errorAt } from './names.ts'
-import type { Pausable } from './pausable.ts'
+import type { Pausable } from '../../identity/pausable.ts'
 
 /** One parameter of the agent at the end of a path. */
 interface BoundAt {

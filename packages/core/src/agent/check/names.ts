@@ -3,6 +3,7 @@ import type { AgentData, Finding } from '@witan/protocol'
 import type { ErrorFinding, RefusalCode } from '@witan/protocol/schemas'
 import { edgesOf, edgeWords, transferTool } from '@witan/protocol/edges'
 import type { Protocol } from '@witan/protocol/protocols'
+import type { PatternAllowance } from '../../model/pattern.ts'
 import type { FunctionTool } from '../../tool/define-tool.ts'
 import { isAlias, knownPeople } from '../../parameter/known-people.ts'
 import { builtIns, namesake } from '../naming.ts'
@@ -10,7 +11,7 @@ import { looksOfPeople, takenByOthers } from '../people-names.ts'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
 import type { AgentSet, Listers } from './graph.ts'
-import type { Pausable } from './pausable.ts'
+import type { Pausable } from '../../identity/pausable.ts'
 
 /** What exists besides the agents; `hasModel` is true if a name such as `local/qwen3` leads to a model. */
 export interface Surroundings {
@@ -24,6 +25,8 @@ export interface Surroundings {
   readonly checked?: ReadonlySet<string>
   /** By name. */
   readonly protocols: ReadonlyMap<string, Protocol>
+  /** What is left for the patterns of the request that this check belongs to; absent: each schema counts by itself. */
+  readonly patterns?: PatternAllowance
 }
 
 /** What stops a save: its code is one of the errors with which a save may end. */

@@ -7,7 +7,7 @@ import { takersIn } from './takers.ts'
 import { type AgentSet, type Listers, reachable } from './graph.ts'
 import { unavailableFrom } from './matrix.ts'
 import { errorAt, type Refusal } from './names.ts'
-import type { Pausable } from './pausable.ts'
+import type { Pausable } from '../../identity/pausable.ts'
 import { type Below, upstreamOf } from './upstream.ts'
 
 /** What is computed once for all agents of a check. */

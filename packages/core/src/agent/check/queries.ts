@@ -3,15 +3,23 @@ import type { AgentData, Finding, Query } from '@witan/protocol'
 import { schemaProblem } from '../../model/json-schema-problem.ts'
 import { POSTGRES_LEXIS, placeholderNames, readQueryText, SQLITE_LEXIS } from '../../tool/query-text.ts'
 import { propertyNames } from '../../tool/schema.ts'
+import type { PatternAllowance } from '../../model/pattern.ts'
 import type { QuerySource } from '../../tool/source.ts'
-import { errorAt } from './names.ts'
+import { type Pausable, runWithPauses } from '../../identity/pausable.ts'
+import { errorAt, type Surroundings } from './names.ts'
 
 /** Findings about the queries and schemas of one agent. */
-export async function checkQueries(agent: AgentData, sources: ReadonlyMap<string, QuerySource>): Promise<Finding[]> {
-  const findings = checkSchemas(agent)
+export async function checkQueries(
+  agent: AgentData,
+  {
+    querySources,
+    patterns,
+  }: Pick<Surroundings, 'patterns'> & { readonly querySources: ReadonlyMap<string, QuerySource> },
+): Promise<Finding[]> {
+  const findings = await runWithPauses(checkSchemas(agent, patterns))
   for (const [index, query] of agent.queries.entries()) {
     const at = { agent, query, path: `queries.${index}` }
-    const source = sources.get(query.source)
+    const source = querySources.get(query.source)
     findings.push(...(source === undefined ? coverage(at, likelyPlaceholders(query)) : await checkQuery(at, source)))
   }
   return findings
@@ -81,9 +89,15 @@ function coverage({ agent, query, path }: QueryAt, placeholders: readonly string
   ]
 }
 
+interface SchemaAt {
+  readonly agent: AgentData
+  readonly path: string
+  readonly patterns: PatternAllowance | undefined
+}
+
 /** A finding if a schema cannot be read, at the path of the unreadable part. */
-export function unreadable(agent: AgentData, path: string, schema: NonNullable<Schema>): Finding[] {
-  const problem = schemaProblem(schema)
+export function* unreadable({ agent, path, patterns }: SchemaAt, schema: NonNullable<Schema>): Pausable<Finding[]> {
+  const problem = yield* schemaProblem(schema, patterns)
   if (problem === null) return []
   const at = problem.path === '' ? path : `${path}.${problem.path}`
   const detail = `The JSON Schema at \`${at}\` cannot be read: ${problem.reason}`
@@ -94,27 +108,21 @@ export function unreadable(agent: AgentData, path: string, schema: NonNullable<S
   return [errorAt(agent, at, { code: 'AGENT_INVALID', detail, hint })]
 }
 
-function checkSchemas(agent: AgentData): Finding[] {
+function* checkSchemas(agent: AgentData, patterns: PatternAllowance | undefined): Pausable<Finding[]> {
   const findings: Finding[] = []
-  const check = (schema: Schema, path: string) => {
-    if (schema !== null) findings.push(...unreadable(agent, path, schema))
-  }
-  const checkArguments = (
-    tools: readonly { readonly name: string; readonly parametersSchema: Schema }[],
-    key: string,
-  ) => {
-    for (const [index, { name, parametersSchema }] of tools.entries()) {
-      const before = findings.length
-      check(parametersSchema, `${key}.${index}.parametersSchema`)
-      if (findings.length > before || takesObject(parametersSchema)) continue
+  for (const key of ['queries', 'actions'] as const)
+    for (const [index, { name, parametersSchema }] of agent[key].entries()) {
+      const path = `${key}.${index}.parametersSchema`
+      const broken = parametersSchema === null ? [] : yield* unreadable({ agent, path, patterns }, parametersSchema)
+      findings.push(...broken)
+      if (broken.length > 0 || takesObject(parametersSchema)) continue
       const detail = `The arguments of \`${name}\` are always an object, but its schema or sample is not.`
       const hint = 'Write `{ "type": "object", "properties": { … } }`, or an object as the sample.'
       findings.push(errorAt(agent, `${key}.${index}`, { code: 'AGENT_INVALID', detail, hint }))
     }
-  }
-  checkArguments(agent.queries, 'queries')
-  checkArguments(agent.actions, 'actions')
-  check(agent.outputSchema, 'outputSchema')
+  const { outputSchema } = agent
+  if (outputSchema !== null)
+    findings.push(...(yield* unreadable({ agent, path: 'outputSchema', patterns }, outputSchema)))
   return findings
 }
 

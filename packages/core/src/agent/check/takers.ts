@@ -2,7 +2,7 @@
 import type { AgentData, Parameter } from '@witan/protocol'
 import { type Declared, type Flow, flowFrom, type Link, spreadMarks } from './flow.ts'
 import { type AgentSet, reachable } from './graph.ts'
-import { runWithoutPause, type Pausable } from './pausable.ts'
+import { runWithoutPause, type Pausable } from '../../identity/pausable.ts'
 
 /** One declaration that a passed value reaches. */
 export interface Taker {

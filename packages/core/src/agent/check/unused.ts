@@ -7,7 +7,7 @@ import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
 import { type AgentSet, pathsFrom } from './graph.ts'
 import type { Surroundings } from './names.ts'
-import type { Pausable } from './pausable.ts'
+import type { Pausable } from '../../identity/pausable.ts'
 
 /** Warnings about one agent. `maxDepth` is the ceiling of the runtime. */
 export function* checkUnused(

@@ -2,7 +2,7 @@
 import type { AgentData } from '@witan/protocol'
 import type { WarningFinding } from '@witan/protocol/schemas'
 import { type Declared, type Flow, type Link, spreadLabels, spreadMarks } from './flow.ts'
-import type { Pausable } from './pausable.ts'
+import type { Pausable } from '../../identity/pausable.ts'
 
 /** The agents where a path may begin, and all agents on these paths. */
 export interface Below {

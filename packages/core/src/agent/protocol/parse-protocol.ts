@@ -4,6 +4,8 @@ import type { Protocol, ProtocolInput, ProtocolMessage } from '@witan/protocol/p
 import { nameProblem } from '@witan/protocol/names'
 import { isTooDeep, maxJsonDepth, protocolSchema } from '@witan/protocol/schemas'
 import type { z } from 'zod'
+import { type Pausable, runWithoutPause } from '../../identity/pausable.ts'
+import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
 import { schemaProblem } from '../../model/json-schema-problem.ts'
 import { nearest } from '../nearest.ts'
 
@@ -26,8 +28,7 @@ export function protocolProblems(input: unknown): readonly WitanError[] {
 }
 
 function readAtOnce(input: unknown): ReadProtocol {
-  const reading = readingOf(input)
-  for (let step = reading.next(); ; step = reading.next()) if (step.done === true) return step.value
+  return runWithoutPause(readingOf(input))
 }
 
 /** Checks a protocol of the code, and freezes it. Throws the first problem found, with path and hint [T20]. */
@@ -38,23 +39,20 @@ export function defineProtocol(protocol: ProtocolInput): Protocol {
 /** The most problems that are reported for one protocol. Each searches for the word that was meant. */
 const mostProblems = 20
 
-/** How many short pieces of work one message counts for: its schemas may be large. */
-const piecesOfMessage = 50
-
-/** Reads a protocol in pieces, so that a large one does not block the process. */
-export function* readingOf(input: unknown): Generator<number, ReadProtocol> {
+/** Reads a protocol in pieces, so that a large one does not block the process. `patterns` is what is left for those of its request. */
+export function* readingOf(input: unknown, patterns: PatternAllowance = patternAllowance()): Pausable<ReadProtocol> {
   if (isTooDeep(input)) {
     const detail = `${whoIs(input)} is nested deeper than ${maxJsonDepth}, or contains itself.`
     return { ok: false, problems: [new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })] }
   }
-  yield piecesOfMessage
+  yield
   const parsed = protocolSchema.safeParse(input)
   if (!parsed.success)
     return refused(parsed.error.issues.slice(0, mostProblems).flatMap((issue) => problemsOf(issue, input)))
   const problems: WitanError[] = []
   for (const index of parsed.data.messages.keys()) {
-    yield piecesOfMessage
-    problems.push(...messageProblems(parsed.data, index))
+    yield
+    problems.push(...(yield* messageProblems(parsed.data, index, patterns)))
   }
   problems.push(...orderProblems(parsed.data))
   return problems.length === 0 ? { ok: true, protocol: parsed.data } : refused(problems)
@@ -105,7 +103,7 @@ function wrong(detail: string, path: string, hint: string): WitanError {
   return new WitanError('PROTOCOL_INVALID', detail, { path, hint })
 }
 
-function messageProblems(protocol: Protocol, index: number): WitanError[] {
+function* messageProblems(protocol: Protocol, index: number, patterns: PatternAllowance): Pausable<WitanError[]> {
   const who = whoIs(protocol)
   const { name, schema, reply } = protocol.messages[index] as ProtocolMessage
   const found: WitanError[] = []
@@ -121,7 +119,7 @@ function messageProblems(protocol: Protocol, index: number): WitanError[] {
       ),
     )
   for (const [key, one] of Object.entries({ schema, reply })) {
-    const trouble = one === null ? null : schemaProblem(one)
+    const trouble = one === null ? null : yield* schemaProblem(one, patterns)
     if (trouble === null) continue
     const path = [at, key, trouble.path].filter((part) => part !== '').join('.')
     const hint = 'Draft 2020-12 and draft 7 are understood; patterns are those of RE2.'

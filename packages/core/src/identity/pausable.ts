@@ -1,0 +1,22 @@
+/** Splits long work into short pieces, so that it never blocks the process. */
+import { isTurnSpent, nextTurn } from './turn.ts'
+
+/** Work that may pause after every piece, each a millisecond or less, and returns its result. */
+export type Pausable<Result> = Generator<undefined, Result>
+
+/** Does the work, and gives way to other work once this turn of the event loop has given it its share. */
+export async function runWithPauses<Result>(work: Pausable<Result>): Promise<Result> {
+  for (;;) {
+    const piece = work.next()
+    if (piece.done === true) return piece.value
+    if (isTurnSpent()) await nextTurn()
+  }
+}
+
+/** Does the work without a pause: for small sets, or if nothing else may happen meanwhile. */
+export function runWithoutPause<Result>(work: Pausable<Result>): Result {
+  for (;;) {
+    const piece = work.next()
+    if (piece.done === true) return piece.value
+  }
+}
