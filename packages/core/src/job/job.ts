@@ -8,6 +8,7 @@ import type { ModelMessage } from '../model/message.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
 import type { Caller, Toolset } from '../tool/tool.ts'
+import type { InterruptionDraft } from '../tool/waiting.ts'
 import type { Environment, ReportedPlace } from './environment.ts'
 import { Pulse } from './pulse.ts'
 import { type OwnRows, Writer } from './writer.ts'
@@ -73,7 +74,11 @@ export class Job {
   /** Model calls that the budget counts before the log shows them: under way with tools offered, made by tools, and lost. */
   readonly meter = { offering: 0, asking: 0, lost: 0 }
   /** Values computed once per agent call or tool call. */
-  readonly cache = { tools: new Map<AgentCall, CallTools>(), prepared: new SparseMap<Slot, PreparedArguments>() }
+  readonly cache = {
+    tools: new Map<AgentCall, CallTools>(),
+    prepared: new SparseMap<Slot, PreparedArguments>(),
+    asked: new SparseMap<Slot, InterruptionDraft | null>(),
+  }
   /** The progress of this process's work on the job. */
   readonly lifecycle: Lifecycle
   readonly watcher: LogWatcher

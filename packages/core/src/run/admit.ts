@@ -10,14 +10,33 @@ import type {
 } from '@witan/protocol/entries'
 import type { AgentCall, Slot } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
+import { isTurnSpent } from '../identity/turn.ts'
 import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
 import type { ModelSpending, Outcome, ResultOutcome } from '../tool/outcome.ts'
 import type { Tool } from '../tool/tool.ts'
+import type { InterruptionDraft } from '../tool/waiting.ts'
 import { toolsOf } from './caller.ts'
 import { gatedCall, hold, interrupt, passGate } from './interrupt.ts'
 import { spawn } from './spawn.ts'
 import { grantOf } from '../job/task.ts'
 import { type CallTools, failRun, type Job, record, whereOf } from '../job/job.ts'
+
+/**
+ * Prepares the calls of the last reply, one after the other, since their checks may take long. False once this turn of the event loop
+ * has given its share: the others wait for a later one, and then all calls are admitted together.
+ */
+export function prepareCalls(call: AgentCall, job: Job): boolean {
+  const { toolset } = toolsOf(call, job)
+  for (const slot of call.slots) {
+    if (slot.state !== 'asked' || job.cache.prepared.get(slot) !== undefined) continue
+    const tool = toolset.get(slot.name)
+    if (tool === undefined) continue
+    if (isTurnSpent()) return false
+    const prepared = preparedOf(slot, tool, job)
+    if (prepared.ok && slot.passed === null) questionOf({ slot, tool, prepared }, job)
+  }
+  return true
+}
 
 /** Admits every tool call of the last reply of `call`. */
 export function admit(call: AgentCall, job: Job): void {
@@ -53,6 +72,19 @@ export function preparedOf(slot: Slot, tool: Tool, job: Job): PreparedArguments 
   return made
 }
 
+/** What the gate of a tool asks before a call, cached; null: nothing. */
+function questionOf(
+  { slot, tool, prepared }: { slot: Slot; tool: Tool; prepared: PreparedArguments & { readonly ok: true } },
+  job: Job,
+): InterruptionDraft | null {
+  if (tool.gate === undefined) return null
+  const known = job.cache.asked.get(slot)
+  if (known !== undefined) return known
+  const asked = tool.gate.ask(gatedCall(tool, prepared))
+  job.cache.asked.set(slot, asked)
+  return asked
+}
+
 function admitOne({ slot, tool, tools }: Admission, job: Job): void {
   const prepared = preparedOf(slot, tool, job)
   if (slot.passed === null)
@@ -63,7 +95,7 @@ function admitOne({ slot, tool, tools }: Admission, job: Job): void {
       detail: prepared.detail,
       exchange: tool.exchange,
     })
-  const asked = slot.passed === null ? (tool.gate?.ask(gatedCall(tool, prepared)) ?? null) : null
+  const asked = slot.passed === null ? questionOf({ slot, tool, prepared }, job) : null
   if (asked !== null) return hold(slot, asked, job)
   const passed = passGate(slot, tool, prepared)
   if (!passed.ok) return refuse(slot, job, passed)

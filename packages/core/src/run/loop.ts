@@ -1,4 +1,5 @@
 /** The one loop: moves a job forward until it must wait or is over. */
+import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import type { StoredResult } from '../task/tracker.ts'
 import { decide } from './decide.ts'
 import { isOurs, type Job, stopJob } from '../job/job.ts'
@@ -18,6 +19,10 @@ export async function advance(job: Job): Promise<Rest> {
     if (stopped !== null) return { kind: 'stopped', reason: stopped }
     if (isEnding && failure === null) {
       await job.changes.next()
+      continue
+    }
+    if (isTurnSpent()) {
+      await nextTurn()
       continue
     }
     const held = job.env.pace?.turn(job) ?? null

@@ -1,7 +1,8 @@
 /** Performs a decision: records entries at once, or starts model calls and tools and waits for a change. */
 import { toProblem } from '@witan/protocol'
 import { act, resume } from './act.ts'
-import { admit } from './admit.ts'
+import { admit, prepareCalls } from './admit.ts'
+import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { endChild } from './settle.ts'
 import type { Next, Work } from './decide.ts'
 import { isAbandoned } from '../job/abort.ts'
@@ -9,14 +10,28 @@ import { abortAll, failRun, type Job, whereOf } from '../job/job.ts'
 import { advanceWorkflow } from './advance-workflow.ts'
 import { think } from './think.ts'
 
-/** Performs `next`. Resolves when there may be something new to decide; null if there is already. */
+/**
+ * Performs `next`. Resolves when there may be something new to decide; null if there is already. Work that this turn of the event loop
+ * has no share left for is decided again in a later one.
+ */
 export function perform(next: Exclude<Next, { kind: 'wait' | 'finish' }>, job: Job): Promise<void> | null {
   if (next.kind === 'stop') abortAll(job, job.lifecycle.failure ?? 'cancelled')
-  const outside = next.kind === 'work' ? next.work.filter((work) => !recorded(work, job)) : []
-  if (next.kind === 'work' && outside.length < next.work.length) return null
+  const outside: Work[] = []
+  if (next.kind === 'work') {
+    for (const work of next.work) {
+      if (isTurnSpent() || !isReady(work, job)) return nextTurn()
+      if (!recorded(work, job)) outside.push(work)
+    }
+    if (outside.length < next.work.length) return null
+  }
   void job.writer.commit()
   for (const work of outside) start(work, job)
   return job.changes.next()
+}
+
+/** Whether a piece of work is short by now. */
+function isReady(work: Work, job: Job): boolean {
+  return work.kind !== 'admit' || job.lifecycle.failure !== null || prepareCalls(work.call, job)
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Thinking: one model call of one agent, within its budget, and its reply into the log. */
 import { faultPoint } from '../identity/fault-point.ts'
+import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
 import { ModelCallError, type ModelCallOptions, type ModelReply } from '../model/model.ts'
@@ -143,6 +144,7 @@ async function streamed(asking: Asking, job: Job, signal: AbortSignal): Promise<
   const options = reasoning === null ? shared : { ...shared, reasoning: true as const }
   for await (const part of model.stream(request, options)) {
     if (part.type === 'reply') {
+      if (isTurnSpent()) await nextTurn() // replies that arrive together may all be long to check
       reasoning?.end()
       return part.reply
     }
