@@ -18,7 +18,8 @@ test('[C28] [E85] a display name stays one line and cannot look like the text ar
     [undefined, null],
   ] as const)
     assert.equal(displayName({ id: 'anna', name }), shown)
-  assert.doesNotMatch(displayName({ id: 'anna', name: 'a\u202eb\u0000\u200bc' }) ?? '', /[\u202e\u0000\u200b]/)
+  for (const hidden of ['\u202e', '\u0000', '\u200b'])
+    assert.ok(!displayName({ id: 'anna', name: `a${hidden}b` })?.includes(hidden))
 })
 
 test('[C28] an id always wins over a name, and a name counts only where it is unique', () => {

@@ -37,7 +37,7 @@ function beginsLikeOne(text: string): boolean {
   return text
     .split(/[\n\v\f\r\u0085\u2028\u2029]/)
     .some((line) =>
-      /^[\[\uff3b]from[@\uff20]/i.test(line.replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')),
+      /^[[\uff3b]from[@\uff20]/i.test(line.replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')),
     )
 }
 
