@@ -20,6 +20,20 @@ describe('peers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
     await server?.close()
   })
 
+  test('[Tb25] the page of an agent lists a tool for each message to each peer, and that of its answers', async () => {
+    const { page, complaints, close } = await openPage(browser, server.url)
+    await page.goto(`${server.url}/agents/buyer`)
+    const tools = page.getByTestId('tools')
+    for (const name of ['north_ask', 'north_order', 'south_ask', 'south_order'])
+      await tools.getByText(name, { exact: true }).waitFor()
+    await page.goto(`${server.url}/agents/north`)
+    await tools.getByText('buyer_clarify', { exact: true }).waitFor()
+    await tools.getByText('after buyer has written').waitFor()
+    await picture(page, 'peer-tools')
+    assert.deepEqual(complaints, [])
+    await close()
+  })
+
   for (const width of [1280, 400])
     test(`[Tb27] the diagram of a run grows beside its tree, ${width} pixels wide`, async () => {
       const { page, complaints, close } = await openPage(browser, server.url, { width })

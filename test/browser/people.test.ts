@@ -69,6 +69,10 @@ describe('people in the Studio', { skip, timeout: 300_000 }, () => {
       const card = chat(page).getByTestId('message')
       await card.getByText('Which day?').waitFor()
       await page.getByTestId('waiting-link').click()
+      // It is addressed to Anna: it does not count as waiting for who looks here.
+      assert.doesNotMatch((await page.getByTestId('waiting-link').textContent()) ?? '', /\d/)
+      await page.getByText('Nothing waits for you').waitFor()
+      await page.getByRole('button', { name: 'Everything' }).click()
       await page.getByTestId('waiting').getByText('Which day?').waitFor()
       await page.getByRole('button', { name: 'For me' }).click()
       await page.getByText('Nothing is addressed to you').waitFor()

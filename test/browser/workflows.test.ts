@@ -60,8 +60,13 @@ describe('workflows in the Studio', { skip: missing(), timeout: 300_000 }, () =>
   test('the page of a workflow shows its kind and steps in place of a model and tools', () =>
     inPage('/agents/paper', async (page) => {
       const graph = page.getByTestId('graph')
-      await graph.getByText('step').first().waitFor()
-      assert.equal(await graph.getByText('step', { exact: true }).count(), 4)
+      await graph.getByText('step 1').first().waitFor()
+      for (const [step, times] of [
+        ['step 1', 2],
+        ['step 2', 2],
+      ] as const)
+        assert.equal(await graph.getByText(step, { exact: true }).count(), times)
+      await page.getByRole('list', { name: 'Legend' }).getByText('waits for the answer').waitFor()
       await page.getByRole('heading', { name: 'Workflow' }).waitFor()
       await page.getByText('"maxIterations": 3').waitFor()
       for (const heading of ['Tools', 'Instructions'])

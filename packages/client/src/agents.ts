@@ -7,12 +7,22 @@ import { revisionHeader, segment, type Transport } from './transport.ts'
 
 /** What is reachable from one agent, as a drawing shows it. */
 export interface AgentGraph {
-  readonly nodes: readonly { readonly id: string; readonly name: string; readonly kind: string }[]
+  readonly nodes: readonly {
+    readonly id: string
+    readonly name: string
+    readonly kind: string
+    readonly workflow?: string | null
+  }[]
   readonly edges: readonly {
     readonly from: string
     readonly to: string
     readonly kind: string
     readonly description: string
+    /** The place among the steps of a workflow, from 1. Older servers do not say it, nor what follows. */
+    readonly step?: number | null
+    /** Whether the agent waits for a sub-agent: `always`, `default` or `never`. */
+    readonly blocking?: string | null
+    readonly style?: string | null
   }[]
   /** The busiest nodes, with the number of edges that lead to them and away from them; at most 10. */
   readonly hotSpots: readonly { readonly id: string; readonly in: number; readonly out: number }[]

@@ -7,9 +7,11 @@ export interface Arrow {
   readonly seq: number
   readonly from: string
   readonly to: string
-  /** An `answer` goes back to who asked; a `failure` is an answer that did not come. */
-  readonly kind: 'message' | 'answer' | 'failure'
+  /** An `answer` goes back to who asked; a `failure` is an answer that did not come; a `refused` message was not sent. */
+  readonly kind: 'message' | 'answer' | 'failure' | 'refused'
   readonly text: string
+  /** Why a message was refused: `PROTOCOL_VIOLATION` or `TOOL_ARGS_INVALID`. */
+  readonly code?: string
 }
 
 /** Somebody in a diagram, in the order of appearance. */
@@ -47,12 +49,22 @@ interface Fold {
   readonly people: Map<string, boolean>
   readonly arrows: Arrow[]
   readonly calls: Map<string, Call>
+  /** Messages to peers that were not sent, by their calls, until it is known why. */
+  readonly unsent: Map<string, { readonly from: string; readonly to: string }>
   readonly asked: Map<string, { readonly agent: string; readonly person: string }>
 }
 
 /** An empty diagram of a run. */
 export function createDiagram(run: string): DiagramFold {
-  const fold: Fold = { run, author: nobody, people: new Map(), arrows: [], calls: new Map(), asked: new Map() }
+  const fold: Fold = {
+    run,
+    author: nobody,
+    people: new Map(),
+    arrows: [],
+    calls: new Map(),
+    unsent: new Map(),
+    asked: new Map(),
+  }
   return {
     get participants() {
       return [...fold.people].map(([id, isPerson]) => ({ id, isPerson }))
@@ -76,6 +88,8 @@ function takeEvent(fold: Fold, event: Event): void {
   }
   if (event.type === 'error' && event.kind === 'agent')
     return takeEnd(fold, event, { kind: 'failure', text: event.content.detail })
+  if (event.type === 'start' && event.kind === 'tool') return takeUnsent(fold, event)
+  if (event.type === 'error' && event.kind === 'tool') return takeRefused(fold, event)
   if (event.type === 'transfer') return takeTransfer(fold, event)
   if (event.type === 'question_required' || event.type === 'approval_required' || event.type === 'message_required')
     return takeAsked(fold, event)
@@ -122,6 +136,24 @@ function takeEnd(fold: Fold, event: Event, { kind, text }: Pick<Arrow, 'kind' | 
   })
 }
 
+function takeUnsent(fold: Fold, event: EventOf<'start'> & { kind: 'tool' }): void {
+  const { exchange } = event.content
+  if (exchange === undefined) return
+  const { initiator, responder } = exchange
+  const isInitiator = fold.calls.get(event.parentCallId ?? '')?.agent === initiator
+  const [from, to] = isInitiator ? [initiator, responder] : [responder, initiator]
+  fold.unsent.set(event.callId, { from, to })
+}
+
+const refusals: ReadonlySet<string> = new Set(['PROTOCOL_VIOLATION', 'TOOL_ARGS_INVALID'])
+
+function takeRefused(fold: Fold, event: EventOf<'error'> & { kind: 'tool' }): void {
+  const unsent = fold.unsent.get(event.callId)
+  fold.unsent.delete(event.callId)
+  const { code, detail } = event.content
+  if (unsent !== undefined && refusals.has(code)) add(fold, event, { ...unsent, kind: 'refused', text: detail, code })
+}
+
 function takeTransfer(fold: Fold, event: EventOf<'transfer'>): void {
   const { from, to, returned } = event.content
   const call = fold.calls.get(event.callId)
@@ -160,7 +192,7 @@ function takeAnswer(fold: Fold, event: EventOf<'resolved'>): void {
   add(fold, event, { from: asked.person, to: asked.agent, kind, text, isPerson: true })
 }
 
-interface Said extends Pick<Arrow, 'from' | 'to' | 'kind' | 'text'> {
+interface Said extends Pick<Arrow, 'from' | 'to' | 'kind' | 'text' | 'code'> {
   readonly isPerson?: boolean
   readonly toPerson?: boolean
 }
@@ -177,23 +209,28 @@ function add(fold: Fold, { seq = 0 }: Event, { isPerson = false, toPerson = fals
   arrows.push({ number: arrows.length + 1, seq, ...said, text: short })
 }
 
-const textArrows = { message: '→', answer: '⇢', failure: '✗' } as const
+const textArrows = { message: '→', answer: '⇢', failure: '✗', refused: '✗' } as const
 
 /** A diagram as lines of text: number, sender, arrow, recipient, words. */
 export function diagramText({ arrows }: Diagram): string {
   const widths = { number: width(arrows, 'number'), from: width(arrows, 'from'), to: width(arrows, 'to') }
-  const lines = arrows.map(({ number, from, to, kind, text }) => {
+  const lines = arrows.map(({ number, from, to, kind, ...arrow }) => {
     const who = `${from.padEnd(widths.from)} ${textArrows[kind]} ${to.padEnd(widths.to)}`
-    return `${String(number).padStart(widths.number)}  ${who}  ${text}`.trimEnd()
+    return `${String(number).padStart(widths.number)}  ${who}  ${arrowWords(arrow)}`.trimEnd()
   })
   return lines.map((line) => `${line}\n`).join('')
+}
+
+/** The words of an arrow, with the code of a refusal. */
+export function arrowWords({ text, code }: Pick<Arrow, 'text' | 'code'>): string {
+  return code === undefined ? text : `refused (${code}): ${text}`
 }
 
 function width(arrows: readonly Arrow[], field: 'number' | 'from' | 'to'): number {
   return arrows.reduce((most, arrow) => Math.max(most, String(arrow[field]).length), 0)
 }
 
-const mermaidArrows = { message: '->>', answer: '-->>', failure: '--x' } as const
+const mermaidArrows = { message: '->>', answer: '-->>', failure: '--x', refused: '-x' } as const
 
 /** A diagram in the notation of Mermaid. */
 export function diagramMermaid({ participants, arrows }: Diagram): string {
@@ -204,8 +241,8 @@ export function diagramMermaid({ participants, arrows }: Diagram): string {
     return `  ${isPerson ? 'actor' : 'participant'} ${name}${label}`
   })
   const lines = arrows.map(
-    ({ number, from, to, kind, text }) =>
-      `  ${names.get(from)}${mermaidArrows[kind]}${names.get(to)}: ${`${number}. ${mermaidText(text)}`.trimEnd()}`,
+    ({ number, from, to, kind, ...arrow }) =>
+      `  ${names.get(from)}${mermaidArrows[kind]}${names.get(to)}: ${`${number}. ${mermaidText(arrowWords(arrow))}`.trimEnd()}`,
   )
   return ['sequenceDiagram', ...actors, ...lines, ''].join('\n')
 }

@@ -1,6 +1,14 @@
 /** The one table of which reader sees what of an entry. The types of events are derived from it. */
 import { artifactOf, type ShownPlace } from './artifact.ts'
-import type { EntryContent, EntryKind, EntryType, MessageBody, ResolvedBody } from './entry.ts'
+import type {
+  EntryContent,
+  EntryKind,
+  EntryType,
+  ExchangeEnds,
+  MessageBody,
+  ResolvedBody,
+  ToolStartBody,
+} from './entry.ts'
 import type { InterruptionKind } from './interruption.ts'
 
 /** The body of each kind of entry, by the name of its row: `message`, `start agent`. */
@@ -75,6 +83,13 @@ function shownExchange({ author, authorKind, exchange }: MessageBody): ShownExch
   return { authorKind: 'agent', to, protocol, name, exchange: id, isReply, body }
 }
 
+/** A message to a peer that was not sent shows whose exchange it was for. */
+function shownEnds({ exchange }: ToolStartBody): { readonly exchange?: Omit<ExchangeEnds, 'revision'> } {
+  if (exchange === undefined) return {}
+  const { protocol, initiator, responder } = exchange
+  return { exchange: { protocol, initiator, responder } }
+}
+
 /** The table. */
 export const readers = {
   message: { event: ['author', 'text'], also: ['artificialActions', 'files'], derived: shownExchange, terse: false },
@@ -89,7 +104,7 @@ export const readers = {
     terse: false,
   },
   'error agent': { event: ['code', 'detail'], terse: false },
-  'start tool': { event: ['name', 'arguments', 'bound'], terse: false },
+  'start tool': { event: ['name', 'arguments', 'bound'], derived: shownEnds, terse: false },
   'end tool': {
     event: ['result', 'truncated'],
     also: ['bound'],

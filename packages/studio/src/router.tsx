@@ -74,7 +74,7 @@ declare module '@tanstack/react-router' {
 
 function NothingHere() {
   return (
-    <EmptyNote title="There is no such page">
+    <EmptyNote isPage title="There is no such page">
       Go to the{' '}
       <Link to="/agents" className="text-accent underline">
         agents

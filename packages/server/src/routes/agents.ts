@@ -36,8 +36,18 @@ const batchSchema = z.object({
 const saved = { schema: storedAgentSchema, description: 'The agent as it is stored.' }
 const shownAgentSchema = z.union([storedAgentSchema, agentViewSchema])
 const graphSchema = z.object({
-  nodes: z.array(z.object({ id: z.string(), name: z.string(), kind: z.string() })),
-  edges: z.array(z.object({ from: z.string(), to: z.string(), kind: z.string(), description: z.string() })),
+  nodes: z.array(z.object({ id: z.string(), name: z.string(), kind: z.string(), workflow: z.string().nullable() })),
+  edges: z.array(
+    z.object({
+      from: z.string(),
+      to: z.string(),
+      kind: z.string(),
+      description: z.string(),
+      step: z.number().int().nullable().meta({ description: 'The place among the steps of a workflow, from 1.' }),
+      blocking: z.string().nullable(),
+      style: z.string().nullable(),
+    }),
+  ),
   hotSpots: z.array(z.object({ id: z.string(), in: z.number().int(), out: z.number().int() })),
 })
 

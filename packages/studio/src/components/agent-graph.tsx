@@ -3,8 +3,10 @@ import { Link } from '@tanstack/react-router'
 import type { AgentGraph as Graph } from '@witan/client'
 import {
   Background,
+  BaseEdge,
   Controls,
   type Edge,
+  type EdgeProps,
   Handle,
   MarkerType,
   type Node,
@@ -15,8 +17,10 @@ import {
 import '@xyflow/react/dist/base.css'
 import './agent-graph.css'
 import { useMemo } from 'react'
-import { drawnEdges } from '../state/edges.ts'
-import { placeNodes } from '../state/graph-layout.ts'
+import { type DrawnEdge, drawnEdges, type LineLook } from '../state/edges.ts'
+import { layoutGraph, type Place, routeKey } from '../state/graph-layout.ts'
+import { GraphLegend } from './graph-legend.tsx'
+import { linePath, type Point } from '../state/line-path.ts'
 import { AgentSign } from './agent-sign.tsx'
 import { useAgents } from '../state/queries.ts'
 
@@ -28,64 +32,95 @@ const step = { layer: width + 92, offset: height + 22 }
 /** What the words of an edge need between two layers. */
 const labelWidth = 90
 const nodeTypes = { agent: AgentBox }
+const edgeTypes = { line: Line }
 
-/** Callers left of the called. A click opens the agent. */
+type LineEdge = Edge<{ lanes: readonly Point[] }, 'line'>
+
+/** Callers left of the called. A click opens the agent. Where the letters would be too small, the drawing is moved instead. */
 export function AgentGraph({ graph, rootId }: { readonly graph: Graph; readonly rootId: string }) {
   const drawing = useMemo(() => draw(graph, rootId), [graph, rootId])
   return (
-    <div style={{ height: drawing.height }} data-testid="graph">
-      <ReactFlow
-        nodes={drawing.nodes}
-        edges={drawing.edges}
-        nodeTypes={nodeTypes}
-        fitView
-        fitViewOptions={{ padding: { x: '60px', y: 0.08 }, maxZoom: 1 }}
-        minZoom={0.2}
-        maxZoom={1.5}
-        nodesDraggable={false}
-        nodesConnectable={false}
-        nodesFocusable={false}
-        edgesFocusable={false}
-        elementsSelectable={false}
-        preventScrolling={false}
-        zoomOnScroll={false}
-      >
-        <Background gap={18} size={1} color="var(--line)" />
-        <Controls showInteractive={false} position="top-right" />
-      </ReactFlow>
-    </div>
+    <>
+      <div style={{ height: drawing.height }} data-testid="graph">
+        <ReactFlow
+          nodes={drawing.nodes}
+          edges={drawing.edges}
+          nodeTypes={nodeTypes}
+          edgeTypes={edgeTypes}
+          fitView
+          fitViewOptions={{ padding: { x: '60px', y: 0.08 }, maxZoom: 1 }}
+          minZoom={0.2}
+          maxZoom={1.5}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          elementsSelectable={false}
+          preventScrolling={false}
+          zoomOnScroll={false}
+        >
+          <Background gap={18} size={1} color="var(--line)" />
+          <Controls showInteractive={false} position="top-right" />
+        </ReactFlow>
+      </div>
+      <GraphLegend looks={drawing.looks} />
+    </>
   )
+}
+
+const dashes: Readonly<Record<LineLook, string | undefined>> = {
+  waits: undefined,
+  background: '7 4',
+  transfer: '1.5 4',
 }
 
 function draw(graph: Graph, rootId: string) {
   const lines = drawnEdges(graph)
   const layerStep = step.layer + (lines.some(({ label }) => label !== '') ? labelWidth : 0)
-  const places = new Map(placeNodes(graph, rootId).map((place) => [place.id, place]))
+  const { places, routes } = layoutGraph(graph, rootId)
+  const known = new Map(places.map((place) => [place.id, place]))
   const nodes = graph.nodes.map((node): AgentNode => {
-    const place = places.get(node.id) ?? { layer: 0, offset: 0 }
+    const { layer, offset } = known.get(node.id) ?? { layer: 0, offset: 0 }
     return {
       id: node.id,
       type: 'agent',
-      position: { x: place.layer * layerStep, y: place.offset * step.offset },
+      position: { x: layer * layerStep, y: offset * step.offset - height / 2 },
       width,
       height,
       data: { name: node.name, kind: node.kind, root: node.id === rootId },
     }
   })
-  const edges = lines.map(
-    ({ from, to, kinds, label, isDashed }): Edge => ({
-      id: `${from} ${to}`,
-      source: from,
-      target: to,
-      label: label === '' ? undefined : label,
-      ariaLabel: `${from} to ${to}: ${kinds.join(', ')}`,
-      ...(isDashed ? { style: { strokeDasharray: '5 4' } } : {}),
-      markerEnd: { type: MarkerType.ArrowClosed, color: 'var(--line-strong)', width: 16, height: 16 },
-    }),
-  )
-  const offsets = [...places.values()].map((place) => place.offset)
-  const extent = (Math.max(...offsets) - Math.min(...offsets)) * step.offset + height
-  return { nodes, edges, height: Math.min(560, Math.max(220, extent + 72)) }
+  const edges = lines.map((line) => edgeOf(line, routes.get(routeKey(line)) ?? [], layerStep))
+  const tops = [...places, ...[...routes.values()].flat()].map(({ offset }) => offset * step.offset)
+  const extent = Math.max(...tops) - Math.min(...tops) + height
+  return {
+    nodes,
+    edges,
+    looks: new Set(lines.map(({ look }) => look)),
+    height: Math.min(560, Math.max(220, extent + 72)),
+  }
+}
+
+function edgeOf({ from, to, kinds, label, look }: DrawnEdge, lanes: readonly Place[], layerStep: number): LineEdge {
+  return {
+    id: `${from} ${to}`,
+    type: 'line',
+    source: from,
+    target: to,
+    label: label === '' ? undefined : label,
+    ariaLabel: `${from} to ${to}: ${kinds.join(', ')}`,
+    data: { lanes: lanes.map(({ layer, offset }) => ({ x: layer * layerStep, y: offset * step.offset })) },
+    style: { strokeDasharray: dashes[look], strokeLinecap: look === 'transfer' ? 'round' : undefined },
+    markerEnd: { type: MarkerType.ArrowClosed, color: 'var(--line-strong)', width: 16, height: 16 },
+  }
+}
+
+/** A line through its lanes, so that it passes behind no agent. */
+function Line({ sourceX, sourceY, targetX, targetY, data, label, style = {}, markerEnd }: EdgeProps<LineEdge>) {
+  const ends = { from: { x: sourceX, y: sourceY }, to: { x: targetX, y: targetY } }
+  const { path, middle } = linePath({ ...ends, lanes: data?.lanes ?? [], laneWidth: width })
+  const words = label === undefined ? {} : { label, labelX: middle.x, labelY: middle.y, labelShowBg: true }
+  return <BaseEdge path={path} style={style} {...words} {...(markerEnd === undefined ? {} : { markerEnd })} />
 }
 
 function AgentBox({ id, data }: NodeProps<AgentNode>) {

@@ -3,7 +3,7 @@ import type { ConversationView } from '@witan/client'
 import type { Artifact } from '@witan/protocol/entries'
 import { useId, useMemo } from 'react'
 import { lineageOf } from '../state/artifacts.ts'
-import { placeNodes } from '../state/graph-layout.ts'
+import { layoutGraph } from '../state/graph-layout.ts'
 import { AgentName, AgentSign } from './agent-sign.tsx'
 
 const box = { width: 132, height: 46 }
@@ -66,7 +66,7 @@ interface Point {
 
 function drawn(artifacts: ConversationView['artifacts'], selected: string | null) {
   const lineage = lineageOf(artifacts, selected)
-  const placed = placeNodes(lineage, '')
+  const placed = layoutGraph(lineage, '').places
   const widest = Math.max(0, ...placed.map(({ offset }) => offset))
   const layers = Math.max(0, ...placed.map(({ layer }) => layer))
   const places = new Map(

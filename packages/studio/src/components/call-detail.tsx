@@ -56,7 +56,7 @@ export function CallDetail({ view, row, open, stopping, showsDocument, onDocumen
       </header>
       <Facts view={view} row={row} />
       {call.error !== null && row.state === 'cancelled' && <p className="text-muted">{call.error.detail}</p>}
-      {call.error !== null && row.state !== 'cancelled' && <ProblemNote error={{ ...problemOf(call.error) }} />}
+      {call.error !== null && row.state !== 'cancelled' && <ProblemNote error={call.error} />}
       {call.notices.map((notice) => (
         <p
           key={`${notice.code} ${notice.detail}`}
@@ -92,7 +92,12 @@ function Facts({ view, row }: { readonly view: ConversationView; readonly row: T
   const source = view.calls.get(call.handedFrom ?? '')
   return (
     <dl className="flex flex-wrap items-center gap-x-5 gap-y-1 text-xs tabular-nums">
-      <StateLabel state={state} />
+      <div>
+        <dt className="sr-only">State</dt>
+        <dd>
+          <StateLabel state={state} />
+        </dd>
+      </div>
       {source !== undefined && <Fact name="Took over from" value={nameOf(source.name)} />}
       {call.returned && source !== undefined && <Fact name="Gave control back to" value={nameOf(source.name)} />}
       {row.handedTo !== null && <Fact name="Handed over to" value={nameOf(row.handedTo)} />}
@@ -187,8 +192,4 @@ function Values({ call, open, speaker }: ValuesProps) {
 
 function hasEntries(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0
-}
-
-function problemOf(error: { readonly code: string; readonly detail: string }): Error & { code: string } {
-  return Object.assign(new Error(error.detail), { code: error.code })
 }

@@ -25,7 +25,7 @@ export function Card({ of, title, says, error, buttons, children, onSubmit }: Ca
     <form onSubmit={submit} data-testid={of.kind} className="rounded-md border border-wait-line bg-panel">
       <header className="flex flex-wrap items-center gap-x-2 rounded-t-[5px] border-b border-wait-line bg-wait-soft px-3 py-2">
         <StateMark state="waiting" />
-        <h3 className="break-words font-semibold">{title}</h3>
+        <h2 className="break-words font-semibold">{title}</h2>
         <span className="text-wait">{says}</span>
         <span className="basis-full break-all font-mono text-xs text-muted">
           {of.path}

@@ -125,7 +125,7 @@ function RunAnswer({ view, runId, open, onShow, onShowArtifact }: AnswerProps) {
   const now = useNow(active || summary.state === 'waiting', 500)
   const nameOf = useAgentName()
   if (root === undefined) return null
-  const { agents, tools } = countCalls(view, runId)
+  const { agents, agentCalls, toolCalls } = countCalls(view, runId)
   const speakers = speakersOf(view, runId)
   const speaker = speakers.at(-1) ?? root
   const waitsFor = deepestActive(view, speaker.callId)?.map((call) =>
@@ -152,9 +152,7 @@ function RunAnswer({ view, runId, open, onShow, onShowArtifact }: AnswerProps) {
         ))}
       </div>
       {active && waitsFor !== undefined && <p className="text-muted">{waitsFor.join(' › ')} is at work …</p>}
-      {root.error !== null && summary.state !== 'cancelled' && (
-        <ProblemNote error={Object.assign(new Error(root.error.detail), { code: root.error.code })} />
-      )}
+      {root.error !== null && summary.state !== 'cancelled' && <ProblemNote error={root.error} />}
       <ArtifactChips artifacts={savedIn(view, runId)} onShow={onShowArtifact} />
       {open.map((one) => (
         <InterruptionCard key={one.id} open={one} />
@@ -164,8 +162,8 @@ function RunAnswer({ view, runId, open, onShow, onShowArtifact }: AnswerProps) {
         onClick={onShow}
         className="text-xs text-muted tabular-nums underline-offset-2 hover:underline"
       >
-        {count(agents, 'agent')}, {count(tools, 'tool call')} · {formatTokens(summary.tokens)} tokens ·{' '}
-        {formatTimes(timesOf(view, runId, now))}
+        {count(agents, 'agent')}, {count(agentCalls, 'call')}, {count(toolCalls, 'tool call')} ·{' '}
+        {formatTokens(summary.tokens)} tokens · {formatTimes(timesOf(view, runId, now))}
       </button>
     </article>
   )

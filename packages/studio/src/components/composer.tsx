@@ -3,44 +3,55 @@ import type { ConversationParticipant } from '@witan/protocol/schemas'
 import { type KeyboardEvent, useState } from 'react'
 import { takeFiles, useAttachments } from '../state/attachments.ts'
 import { useDraft } from '../state/drafts.ts'
-import type { SentPrompt } from '../state/prompt.ts'
+import type { Said } from '../state/prompt.ts'
 import { AttachButton, AttachedFiles, takesFiles } from './attach-field.tsx'
 import { Button } from './button.tsx'
+import { OpenActionDialog } from './open-action-dialog.tsx'
 
 interface ComposerProps {
   /** What is typed is kept under the conversation's id until it is sent. */
   readonly conversationId: string
   readonly busy: 'sending' | 'running' | 'waiting' | 'gone' | null
+  /** How many actions of the run wait: a message closes them, and is sent only by who wants that. */
+  readonly openActions: number
   /** The people in whose name one may write. */
   readonly people: readonly ConversationParticipant[]
-  readonly onSend: (said: Pick<SentPrompt, 'text' | 'files' | 'author'>) => void
+  readonly onSend: (said: Said) => void
 }
 
-/** Enter sends, Shift and Enter begin a new line. Shut while a run is active, and says why. */
-export function Composer({ conversationId, busy, people, onSend }: ComposerProps) {
+const placeholders = {
+  sending: 'Your message is on its way. Write the next one.',
+  running: 'The run is at work. It reads what you send at its next step.',
+  gone: 'The server does not have this conversation any more.',
+  waiting: 'The run waits for the answer above. It reads what you send after that.',
+  none: 'Write a message. Enter sends it.',
+}
+
+/** Enter sends, Shift and Enter begin a new line. A run at work reads what is sent at its next step. */
+export function Composer({ conversationId, busy, openActions, people, onSend }: ComposerProps) {
   const [chosen, setAuthor] = useState('')
   const author = people.some(({ id }) => id === chosen) ? chosen : ''
   const [text, setText] = useDraft(conversationId)
   const { files } = useAttachments(conversationId)
-  const ready = busy === null && (text.trim() !== '' || files.length > 0)
+  const [asking, setAsking] = useState(false)
+  const shut = busy === 'gone'
+  const ready = !shut && busy !== 'sending' && (text.trim() !== '' || files.length > 0)
+  const put = (cancelsActions: boolean) => {
+    setAsking(false)
+    onSend({ text, files: takeFiles(conversationId), author: author === '' ? null : author, cancelsActions })
+    setText('')
+  }
   const send = () => {
     if (!ready) return
-    onSend({ text, files: takeFiles(conversationId), author: author === '' ? null : author })
-    setText('')
+    if (openActions > 0) setAsking(true)
+    else put(false)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
     send()
   }
-  const placeholder = {
-    sending: 'Your message is on its way. You can write when it has been answered.',
-    running: 'The run is going on. You can write when it has ended.',
-    gone: 'The server does not have this conversation any more.',
-    waiting: 'The run waits for an answer above. Give it, or cancel the run.',
-    none: 'Write a message. Enter sends it.',
-  }[busy ?? 'none']
-  const shut = busy !== null
+  const placeholder = placeholders[busy ?? 'none']
   return (
     <form
       className="mx-auto max-w-3xl space-y-2 px-4 py-3 md:px-6"
@@ -50,6 +61,7 @@ export function Composer({ conversationId, busy, people, onSend }: ComposerProps
         send()
       }}
     >
+      {asking && <OpenActionDialog actions={openActions} onSend={() => put(true)} onWait={() => setAsking(false)} />}
       <AttachedFiles draft={conversationId} disabled={shut} />
       {people.length > 0 && (
         <label className="flex items-center gap-2 text-xs text-muted">

@@ -43,7 +43,7 @@ export function DayPlot({ title, bars, names, format, testId }: PlotProps) {
       <div className="mt-3 flex gap-2">
         <div
           aria-hidden="true"
-          className="flex w-14 shrink-0 flex-col justify-between text-right text-xs leading-none text-muted tabular-nums"
+          className="flex w-20 shrink-0 flex-col justify-between text-right text-xs leading-none text-muted tabular-nums"
         >
           <span>{format(end)}</span>
           <span>{format(end / 2)}</span>
@@ -72,7 +72,7 @@ export function DayPlot({ title, bars, names, format, testId }: PlotProps) {
           ))}
         </svg>
       </div>
-      <div aria-hidden="true" className="mt-1.5 ml-16 flex justify-between text-xs text-muted tabular-nums">
+      <div aria-hidden="true" className="mt-1.5 ml-22 flex justify-between text-xs text-muted tabular-nums">
         <span>{bars[0]?.day}</span>
         <span>{bars.at(-1)?.day}</span>
       </div>

@@ -1,5 +1,6 @@
 /** Values and texts, readable and cut to a length. Never interpreted as HTML. */
-import { formatValue } from '../state/format.ts'
+import { formatNumber, formatValue } from '../state/format.ts'
+import { ScrollBox } from './scroll-box.tsx'
 
 const shownCharacters = 20_000
 
@@ -18,14 +19,15 @@ function Block({ label, text, look }: { readonly label: string; readonly text: s
   return (
     <div>
       {label !== '' && <p className="label">{label}</p>}
-      <pre
-        className={`mt-1 max-h-72 overflow-auto whitespace-pre-wrap break-words rounded-md border border-line bg-sunken px-2.5 py-2 ${look}`}
+      <ScrollBox
+        label={label === '' ? 'Value' : label}
+        className="mt-1 max-h-72 rounded-md border border-line bg-sunken px-2.5 py-2"
       >
-        {left > 0 ? text.slice(0, shownCharacters) : text}
-      </pre>
-      {left > 0 && (
-        <p className="mt-1 text-xs text-muted">{left.toLocaleString('en')} more characters are not shown.</p>
-      )}
+        <pre className={`whitespace-pre-wrap break-words ${look}`}>
+          {left > 0 ? text.slice(0, shownCharacters) : text}
+        </pre>
+      </ScrollBox>
+      {left > 0 && <p className="mt-1 text-xs text-muted">{formatNumber(left)} more characters are not shown.</p>}
     </div>
   )
 }

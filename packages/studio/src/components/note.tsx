@@ -30,11 +30,19 @@ export function ProblemNote({ error, onRetry }: { readonly error: unknown; reado
   )
 }
 
+interface EmptyProps {
+  readonly title: string
+  /** It stands for the whole page, so its title is the page's. */
+  readonly isPage?: boolean
+  readonly children: ReactNode
+}
+
 /** An empty place: what belongs here, and how it gets here. */
-export function EmptyNote({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+export function EmptyNote({ title, isPage = false, children }: EmptyProps) {
+  const Title = isPage ? 'h1' : 'p'
   return (
     <div className="mx-auto max-w-md px-6 py-12 text-center">
-      <p className="text-base font-semibold">{title}</p>
+      <Title className="text-base font-semibold">{title}</Title>
       <div className="mt-1.5 text-pretty text-muted">{children}</div>
     </div>
   )

@@ -37,7 +37,7 @@ export function RecentList() {
 
 function Found({ search }: { readonly search: string }) {
   const conversations = useConversations(search)
-  const waiting = useWaiting().data?.items ?? []
+  const waiting = useWaiting('mine').data?.items ?? []
   const now = useNow(true, 30_000)
   if (conversations.data === undefined) return <UnreadNote query={conversations} what="conversations" />
   const lines = latestFirst(conversations.data.pages.flatMap(({ items }) => items))

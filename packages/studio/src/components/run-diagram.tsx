@@ -1,5 +1,7 @@
 /** A run as a sequence diagram: a column for each agent and person, an arrow for each thing that was said, in order. */
 import type { Arrow, Diagram, Participant } from '@witan/protocol/protocols'
+import { plainText } from '../state/plain-text.ts'
+import { ScrollBox } from './scroll-box.tsx'
 import { AgentName, AgentSign } from './agent-sign.tsx'
 
 /** The width of a column, in rem. */
@@ -10,7 +12,7 @@ export function RunDiagram({ participants, arrows }: Diagram) {
   const columns = new Map(participants.map(({ id }, index) => [id, index]))
   const width = { width: `${participants.length * column}rem` }
   return (
-    <div className="min-h-0 flex-1 overflow-auto" data-testid="diagram">
+    <ScrollBox label="Diagram" className="min-h-0 flex-1" testId="diagram">
       <div className="relative mx-auto pb-4" style={width}>
         {participants.map(({ id }, index) => (
           <span
@@ -36,7 +38,7 @@ export function RunDiagram({ participants, arrows }: Diagram) {
           ))}
         </ol>
       </div>
-    </div>
+    </ScrollBox>
   )
 }
 
@@ -65,6 +67,7 @@ const looks = {
   message: { line: 'border-solid border-ink', text: '' },
   answer: { line: 'border-dashed border-muted', text: 'text-muted' },
   failure: { line: 'border-dashed border-fail', text: 'text-fail' },
+  refused: { line: 'border-solid border-fail', text: 'text-fail' },
 } as const
 
 interface ArrowProps {
@@ -74,15 +77,17 @@ interface ArrowProps {
 }
 
 function ArrowRow({ arrow, from, to }: ArrowProps) {
-  const { number, kind, text } = arrow
+  const { number, kind, code } = arrow
+  const text = plainText(arrow.text)
   const look = looks[kind]
   const left = Math.min(from, to)
   const place = { marginLeft: `${(left + 0.5) * column}rem`, width: `${Math.max(1, Math.abs(to - from)) * column}rem` }
-  const words = `${arrow.from} to ${arrow.to}: ${text}`
+  const words = `${arrow.from} to ${arrow.to}${kind === 'refused' ? ', refused' : ''}: ${text}`
   return (
     <li className="py-1.5 text-xs" style={place} title={words} aria-label={`${number}. ${words}`}>
       <span aria-hidden="true" className={`line-clamp-2 px-2 break-words bg-panel/85 ${look.text}`}>
         <span className="mr-1.5 tabular-nums text-muted">{number}</span>
+        {code !== undefined && <span className="mr-1.5 font-mono font-semibold">{code}</span>}
         {text}
       </span>
       <span aria-hidden="true" className={`relative mt-0.5 block border-t ${look.line}`}>
@@ -94,11 +99,11 @@ function ArrowRow({ arrow, from, to }: ArrowProps) {
 
 /** The head of an arrow. */
 function Tip({ toRight, kind }: { readonly toRight: boolean; readonly kind: Arrow['kind'] }) {
-  const colour = { message: 'text-ink', answer: 'text-muted', failure: 'text-fail' }[kind]
+  const colour = { message: 'text-ink', answer: 'text-muted', failure: 'text-fail', refused: 'text-fail' }[kind]
   const side = toRight ? 'right-0' : 'left-0 -scale-x-100'
   return (
     <svg viewBox="0 0 8 8" aria-hidden="true" className={`absolute -top-[4.5px] size-2 ${side} ${colour}`}>
-      {kind === 'failure' ? (
+      {kind === 'failure' || kind === 'refused' ? (
         <path d="M1 1 7 7M7 1 1 7" stroke="currentColor" strokeWidth="1.5" />
       ) : (
         <path d="M0 0 8 4 0 8z" fill="currentColor" />

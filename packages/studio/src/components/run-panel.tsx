@@ -3,7 +3,7 @@ import type { Interruption } from '@witan/protocol'
 import { useState } from 'react'
 import type { ConversationView } from '@witan/client'
 import type { Diagram } from '@witan/protocol/protocols'
-import { runSummary, treeRows } from '../state/tree.ts'
+import { rowOf, runSummary } from '../state/tree.ts'
 import { witan } from '../state/witan.ts'
 import { ArtifactPanel } from './artifact-panel.tsx'
 import { Button } from './button.tsx'
@@ -13,8 +13,6 @@ import { Pill } from './pill.tsx'
 import { RunDiagram } from './run-diagram.tsx'
 import { RunTree } from './run-tree.tsx'
 import { StateLabel } from './state-mark.tsx'
-
-const unfolded: ReadonlySet<string> = new Set()
 
 interface PanelProps {
   readonly view: ConversationView
@@ -46,7 +44,7 @@ export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect
       </p>
     )
   }
-  const row = treeRows(view, runId, unfolded).find((one) => one.call.callId === selected)
+  const row = rowOf(view, runId, selected)
   const shown = row?.call
   return (
     <div className="flex h-full min-h-0 flex-col">
@@ -66,14 +64,18 @@ export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect
         />
       )}
       <div
-        className={`min-h-24 overflow-y-auto py-1.5 ${shows === 'tree' ? '' : 'hidden'} ${shown === undefined ? 'flex-1' : 'max-h-[45%] shrink-0'}`}
+        className={`flex min-h-24 flex-col ${shows === 'tree' ? '' : 'hidden'} ${shown === undefined ? 'flex-1' : 'max-h-[45%] shrink-0'}`}
       >
-        <RunTree view={view} runId={runId} selected={shown?.callId ?? null} onSelect={onSelect} />
-        {shown === undefined && (
-          <p className="px-4 pt-3 text-xs text-muted">Choose a node to see its input and its result.</p>
-        )}
+        <RunTree
+          key={runId}
+          view={view}
+          runId={runId}
+          selected={shown?.callId ?? null}
+          onSelect={onSelect}
+          className="min-h-0 flex-1 overflow-y-auto"
+        />
       </div>
-      {shows === 'tree' && row !== undefined && shown !== undefined && (
+      {shows === 'tree' && row !== null && shown !== undefined && (
         <div className="min-h-0 flex-1 overflow-y-auto border-t border-line">
           <CallDetail
             key={shown.callId}

@@ -22,25 +22,27 @@ export function Shell() {
       <a href="#page" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-panel focus:p-2">
         Skip to the page
       </a>
-      <header className="flex h-12 shrink-0 items-stretch gap-4 border-b md:gap-6 border-line bg-panel px-4">
-        <Link to="/agents" className="flex items-center gap-2 font-semibold">
-          <Sign />
-          <span className="max-[27rem]:sr-only">Witan</span>
-        </Link>
-        <nav aria-label="Main" className="flex min-w-0 gap-3 overflow-x-auto sm:gap-5">
-          <Link to="/agents" className={linkLook}>
-            Agents
+      <header className="shrink-0">
+        <div className="flex h-12 items-stretch gap-4 border-b md:gap-6 border-line bg-panel px-4">
+          <Link to="/agents" className="flex items-center gap-2 font-semibold">
+            <Sign />
+            <span className="max-[27rem]:sr-only">Witan</span>
           </Link>
-          <Link to="/conversations" className={linkLook}>
-            Conversations
-          </Link>
-          <WaitingLink />
-          <HealthLink />
-        </nav>
-        <Account />
+          <nav aria-label="Main" className="flex min-w-0 gap-3 overflow-x-auto sm:gap-5">
+            <Link to="/agents" className={linkLook}>
+              Agents
+            </Link>
+            <Link to="/conversations" className={linkLook}>
+              Conversations
+            </Link>
+            <WaitingLink />
+            <HealthLink />
+          </nav>
+          <Account />
+        </div>
+        <ConnectionNote />
+        <ScriptedBanner />
       </header>
-      <ConnectionNote />
-      <ScriptedBanner />
       <main id="page" className="min-h-0 flex-1">
         <Outlet />
       </main>
@@ -62,9 +64,9 @@ function SignInPage() {
   )
 }
 
-/** The number of open interruptions, as a link; the page's title shows it too, for a tab in the background. */
+/** The number of open interruptions that the caller is asked to answer, as a link; the page's title shows it too, for a tab in the background. */
 function WaitingLink() {
-  const { items = [], isMore = false } = useWaiting().data ?? {}
+  const { items = [], isMore = false } = useWaiting('mine').data ?? {}
   const shown = isMore ? `${items.length}+` : String(items.length)
   useEffect(() => {
     document.title = items.length === 0 ? 'Witan Studio' : `(${shown}) Witan Studio`

@@ -1,12 +1,14 @@
 /** What an agent's model can call: the kind, purpose and arguments of each tool, and which calls a person must approve. Agents are listed only if they need approval. */
 import type { StoredAgent } from '@witan/protocol'
 import { approvalOf, approvalWords, type ToolApproval } from '../state/approval.ts'
+import { peerToolsOf } from '../state/peer-tools.ts'
+import { useAgents, useProtocols } from '../state/queries.ts'
 import { JsonBlock, TextBlock } from './json-block.tsx'
 import { Mark } from './mark.tsx'
 
 interface Listed {
   readonly name: string
-  readonly kind: 'query' | 'action' | 'tool' | 'agent' | 'question' | 'message'
+  readonly kind: 'query' | 'action' | 'tool' | 'agent' | 'question' | 'message' | 'peer' | 'artifact'
   readonly about: string
   readonly sql?: string
   readonly schema?: unknown
@@ -21,11 +23,18 @@ const kinds: Readonly<Record<Listed['kind'], string>> = {
   agent: 'Another agent, which works on a task.',
   question: 'Asks a question with options; the run waits for the answer.',
   message: 'Writes to a person; the run waits for the answer.',
+  peer: 'Sends a message of a protocol to another agent; the reply ends the call.',
+  artifact: 'Keeps files that agents made, and reads them.',
 }
 
 /** A list, or a sentence where there is nothing. */
 export function ToolList({ agent }: { readonly agent: StoredAgent }) {
-  const tools = toolsOf(agent)
+  const protocols = useProtocols(agent.speaks.map(({ protocol }) => protocol)).data
+  const agents = useAgents().data
+  const tools: readonly Listed[] = [
+    ...toolsOf(agent),
+    ...peerToolsOf(agent, { protocols: protocols ?? [], agents: agents ?? [] }),
+  ]
   if (tools.length === 0)
     return <p className="mt-1 text-muted">It has no tools: its model can only answer, or ask other agents.</p>
   return (
@@ -112,14 +121,25 @@ function callable(agent: StoredAgent): readonly Listed[] {
     ...agent.tools.map((name): Listed => ({ name, kind: 'tool', about: '' })),
     ...agent.subAgents.map(({ agent: name, description }): Listed => ({ name, kind: 'agent', about: description })),
     ...(agent.questions ? [{ name: 'ask_question', kind: 'question', about: '' } as const] : []),
-    ...(agent.users.length > 0 ? [askUser(agent)] : []),
+    ...(agent.users.length > 0 ? askTools(agent) : []),
+    ...(agent.artifacts ? artifactTools : []),
   ]
 }
 
-function askUser({ users }: StoredAgent): Listed {
+const artifactTools: readonly Listed[] = [
+  { name: 'save_artifact', kind: 'artifact', about: 'Saves a file.' },
+  { name: 'read_artifact', kind: 'artifact', about: 'Reads a file of the conversation by its id.' },
+]
+
+/** Whoever may be several people can be asked all at once. */
+function askTools({ users }: StoredAgent): readonly Listed[] {
   const named = users === 'participants' ? ['the people who take part'] : users.map(nameOf)
   const people = named.join(', ')
-  return { name: 'ask_user', kind: 'message', about: `Reaches ${people}.` }
+  const one: Listed = { name: 'ask_user', kind: 'message', about: `Reaches ${people}.` }
+  const isSeveral = users === 'participants' || users.length > 1 || users.some((entry) => 'role' in entry)
+  if (!isSeveral) return [one]
+  const about = `Asks all of them at once, where there are several: ${people}.`
+  return [one, { name: 'ask_all_users', kind: 'message', about }]
 }
 
 function nameOf(one: Exclude<StoredAgent['users'], string>[number]): string {

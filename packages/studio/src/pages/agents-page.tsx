@@ -2,7 +2,7 @@
 import type { AgentGraph as Graph } from '@witan/client'
 import type { StoredAgent } from '@witan/protocol'
 import { Link, Outlet, useMatchRoute } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { AgentOutline } from '../components/agent-outline.tsx'
 import { AgentSign } from '../components/agent-sign.tsx'
 import { buttonLook } from '../components/button.tsx'
@@ -50,6 +50,7 @@ export function AgentsPage() {
         aria-label="Agents"
         className={`overflow-y-auto border-line bg-panel md:border-r ${chosen ? 'hidden md:block' : ''}`}
       >
+        <h1 className="sr-only md:hidden">Agents</h1>
         <AgentGroup title="Roots" about="No other agent lists them." agents={roots} />
         <AgentGroup title="Listed by others" about="Their callers reach them." agents={others} />
       </nav>
@@ -84,7 +85,7 @@ function AgentGroup(props: {
 function NoAgents() {
   if (usePrincipal()?.roles.includes('admin') === false)
     return (
-      <EmptyNote title="No agents for you">
+      <EmptyNote isPage title="No agents for you">
         You reach none of the agents here. Conversations in which you take part are under{' '}
         <Link to="/conversations" className="text-accent underline">
           Conversations
@@ -93,7 +94,7 @@ function NoAgents() {
       </EmptyNote>
     )
   return (
-    <EmptyNote title="No agents yet">
+    <EmptyNote isPage title="No agents yet">
       Define one with <code className="font-mono">defineAgent</code> in{' '}
       <code className="font-mono">witan.config.ts</code>, or save one from a JSON file with{' '}
       <code className="font-mono">witan agents apply</code>. It appears here by itself.
@@ -133,7 +134,7 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
   const agent = agents.data?.find((one) => one.id === agentId)
   if (agent === undefined) {
     return (
-      <EmptyNote title="There is no such agent">
+      <EmptyNote isPage title="There is no such agent">
         "{agentId}" is not in this database. Choose one from the list of{' '}
         <Link to="/agents" className="text-accent underline">
           agents
@@ -233,19 +234,28 @@ function InsideFacts({ agent }: { readonly agent: StoredAgent }) {
 
 function ModelFacts({ agent: { model, modelKind } }: { readonly agent: StoredAgent }) {
   return (
-    <>
-      <Fact name="Model" value={model} tone={modelTones[modelKind ?? 'none']} />
+    <Fact name="Model" value={model} tone={modelTones[modelKind ?? 'none']}>
       {modelKind === 'script' && <Mark tone="wait">a script, no language model</Mark>}
       {modelKind === null && <Mark tone="fail">this server has no such model</Mark>}
-    </>
+    </Fact>
   )
 }
 
-function Fact({ name, value, tone = '' }: { readonly name: string; readonly value: string; readonly tone?: string }) {
+interface FactProps {
+  readonly name: string
+  readonly value: string
+  readonly tone?: string
+  readonly children?: ReactNode
+}
+
+function Fact({ name, value, tone = '', children }: FactProps) {
   return (
     <div className="flex min-w-0 gap-2">
       <dt className="text-muted">{name}</dt>
-      <dd className={`min-w-0 break-all font-mono ${tone}`}>{value}</dd>
+      <dd className="flex min-w-0 gap-2">
+        <span className={`min-w-0 break-all font-mono ${tone}`}>{value}</span>
+        {children}
+      </dd>
     </div>
   )
 }

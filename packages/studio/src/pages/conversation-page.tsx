@@ -10,6 +10,7 @@ import { LoadingNote, ProblemNote, UnreadNote } from '../components/note.tsx'
 import { PeoplePanel } from '../components/people-panel.tsx'
 import { RecentList } from '../components/recent-list.tsx'
 import { type PanelPart, RunPanel } from '../components/run-panel.tsx'
+import { ScrollBox } from '../components/scroll-box.tsx'
 import { TaskList } from '../components/task-list.tsx'
 import { putFiles, takeFiles } from '../state/attachments.ts'
 import { draftOf, putDraft } from '../state/drafts.ts'
@@ -25,6 +26,7 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
   if (conversation.data === undefined) {
     return (
       <>
+        <h1 className="sr-only">Conversation</h1>
         <UnreadNote query={conversation} what="the conversation" />
         {conversation.isError && (
           <p className="mx-auto max-w-2xl px-4">
@@ -77,7 +79,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
       <section aria-label="Chat" className={`min-h-0 flex-col ${part === 'chat' ? 'flex' : 'hidden'} md:flex`}>
         <ChatHead id={id} agent={agent} />
         <PeoplePanel conversationId={id} />
-        <div className="min-h-0 flex-1 overflow-y-auto">
+        <ScrollBox label="What was said" className="min-h-0 flex-1">
           {view.lastSeq < firstSeq && error === null ? (
             <LoadingNote what="what was said" />
           ) : (
@@ -103,7 +105,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
             {isGone && <StartAnew id={id} agent={agent} />}
             {prompt !== null && <ProblemNote error={prompt} />}
           </div>
-        </div>
+        </ScrollBox>
         <TaskList
           view={view}
           onShow={(task) => {
@@ -114,13 +116,20 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
           }}
         />
         <div className="shrink-0 border-t border-line bg-panel">
-          <Composer conversationId={id} busy={isGone ? 'gone' : busy} people={people} onSend={send} />
+          <Composer
+            conversationId={id}
+            busy={isGone ? 'gone' : busy}
+            openActions={openActionsOf(view)}
+            people={people}
+            onSend={send}
+          />
         </div>
       </section>
       <section
         aria-label="Run"
         className={`min-h-0 border-line bg-panel md:border-l ${part === 'run' ? 'block' : 'hidden'} md:block`}
       >
+        <h1 className="sr-only md:hidden">Run</h1>
         <RunPanel
           view={view}
           open={open}
@@ -137,6 +146,14 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
       </section>
     </div>
   )
+}
+
+/** The open actions of the last run. Those of tasks refuse no message. */
+function openActionsOf(view: ConversationView): number {
+  const last = view.runs.at(-1)
+  return [...view.open.values()].filter(
+    ({ kind, callId }) => kind === 'action' && view.calls.get(callId)?.rootCallId === last,
+  ).length
 }
 
 /** What was typed goes along into the new conversation. */

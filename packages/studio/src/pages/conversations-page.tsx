@@ -47,7 +47,7 @@ function NewConversation({ agentId }: { readonly agentId: string | undefined }) 
   const chosen = usable.find((agent) => agent.id === agentId) ?? usable[0]
   if (chosen === undefined) {
     return (
-      <EmptyNote title="No agent to talk to yet">
+      <EmptyNote isPage title="No agent to talk to yet">
         A conversation needs an agent. Define one in <code className="font-mono">witan.config.ts</code>; then it appears
         here by itself.
       </EmptyNote>

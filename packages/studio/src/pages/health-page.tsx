@@ -5,7 +5,8 @@ import { type ReactNode, useState } from 'react'
 import { Button } from '../components/button.tsx'
 import { DayPlot } from '../components/day-plot.tsx'
 import { EmptyNote, UnreadNote } from '../components/note.tsx'
-import { byTokens, type DayFigures, daysOf, formatAmount, formatCost, sumOf, type SumFigures } from '../state/health.ts'
+import { byTokens, type DayFigures, daysOf, formatCost, sumOf, type SumFigures } from '../state/health.ts'
+import { formatNumber } from '../state/format.ts'
 import { useWaiting } from '../state/queries.ts'
 import { useOpenRuns, useUsage } from '../state/use-health.ts'
 
@@ -52,7 +53,7 @@ function Range({ count, onCount }: { readonly count: number; readonly onCount: (
 
 function Now({ sum, count }: { readonly sum: SumFigures; readonly count: number }) {
   const runs = useOpenRuns().data
-  const waiting = useWaiting().data
+  const waiting = useWaiting('all').data
   const least = (isWhole: boolean) => (isWhole ? '' : '≥ ')
   return (
     <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4">
@@ -71,8 +72,8 @@ function Now({ sum, count }: { readonly sum: SumFigures; readonly count: number 
         )}
       </Figure>
       <Figure name="Tokens" says={`in ${count} days`} testId="tokens">
-        {`${least(sum.complete)}${formatAmount(sum.tokens)}`}
-        <Small>{`${formatAmount(sum.calls)} model calls`}</Small>
+        {`${least(sum.complete)}${formatNumber(sum.tokens)}`}
+        <Small>{`${formatNumber(sum.calls)} model calls`}</Small>
       </Figure>
       <Figure name="Cost" says={`in ${count} days`} testId="cost">
         {`${least(sum.isCostWhole && sum.complete)}${formatCost(sum.costUsd)}`}
@@ -124,11 +125,11 @@ function Used({ days, count }: { readonly days: readonly DayFigures[]; readonly 
           title="Tokens by day"
           testId="tokens-plot"
           names={['in', 'out']}
-          format={formatAmount}
+          format={formatNumber}
           bars={days.map(({ day, input, output, complete }) => ({
             day,
             parts: [input, output],
-            says: `${day}: ${complete ? '' : 'at least '}${formatAmount(input)} in, ${formatAmount(output)} out`,
+            says: `${day}: ${complete ? '' : 'at least '}${formatNumber(input)} in, ${formatNumber(output)} out`,
           }))}
         />
         <DayPlot
@@ -193,8 +194,8 @@ function UsageLine({ item }: { readonly item: UsageItem }) {
       <td className="truncate py-1" title={key}>
         {key}
       </td>
-      <td className="text-right">{formatAmount(modelCalls)}</td>
-      <td className="text-right">{`${complete ? '' : '≥ '}${formatAmount(totalTokens)}`}</td>
+      <td className="text-right">{formatNumber(modelCalls)}</td>
+      <td className="text-right">{`${complete ? '' : '≥ '}${formatNumber(totalTokens)}`}</td>
       <td className="text-right">{costUsd === null ? '–' : formatCost(costUsd)}</td>
     </tr>
   )

@@ -13,7 +13,7 @@ import { useNow } from '../state/use-now.ts'
 
 /** The oldest first. */
 export function WaitingPage() {
-  const [whom, setWhom] = useState<WaitsFor>('all')
+  const [whom, setWhom] = useState<WaitsFor>('mine')
   const waiting = useWaiting(whom)
   const now = useNow(true, 30_000)
   if (waiting.data === undefined) return <UnreadNote query={waiting} what="what waits" />
@@ -22,7 +22,7 @@ export function WaitingPage() {
     <div className="h-full overflow-y-auto">
       <div className="mx-auto max-w-3xl space-y-6 p-4 md:p-6">
         <div className="flex flex-wrap items-center justify-between gap-3">
-          <h1 className="text-lg font-semibold">Waits for you</h1>
+          <h1 className="text-lg font-semibold">{whom === 'all' ? 'All that waits' : 'Waits for you'}</h1>
           <Whom whom={whom} onWhom={setWhom} />
         </div>
         {items.length === 0 && (
@@ -48,15 +48,17 @@ export function WaitingPage() {
 }
 
 const empty: Readonly<Record<WaitsFor, string>> = {
-  all: 'Nothing waits for you',
+  mine: 'Nothing waits for you',
+  all: 'Nothing waits',
   me: 'Nothing is addressed to you',
   none: 'Nothing without an addressee waits',
 }
 
 const choices: readonly (readonly [WaitsFor, string])[] = [
-  ['all', 'Everything'],
+  ['mine', 'What I may answer'],
   ['me', 'For me'],
   ['none', 'Without an addressee'],
+  ['all', 'Everything'],
 ]
 
 function Whom({ whom, onWhom }: { readonly whom: WaitsFor; readonly onWhom: (whom: WaitsFor) => void }) {

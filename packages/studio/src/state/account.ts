@@ -1,25 +1,28 @@
 /** Who this browser is to the server. */
 import { useQuery } from '@tanstack/react-query'
 import { unlock } from './connection.ts'
-import { queries } from './queries.ts'
-import { witan } from './witan.ts'
-
-const who = {
-  queryKey: ['principal'],
-  queryFn: () => witan.principal(),
-  staleTime: 60_000,
-} as const
+import { principalQuery, queries } from './queries.ts'
 
 /** The caller as the server knows it; undefined until it has said so. */
 export function usePrincipal() {
-  return useQuery(who).data
+  return useQuery(principalQuery).data
+}
+
+/** True if something with this addressee asks the caller: by its id, by a role of it, or as anybody. */
+export function isAddressedTo(
+  principal: { readonly id: string; readonly roles: readonly string[] } | undefined,
+  addressee: string | null,
+): boolean {
+  if (addressee === null || principal === undefined) return true
+  if (addressee.startsWith('role:')) return principal.roles.includes(addressee.slice('role:'.length))
+  return principal.id === `user:${addressee}`
 }
 
 /** Signs this browser in. False if the server does not take what was given. Somebody else than before begins with an empty page. */
 export async function signIn(text: string): Promise<boolean> {
-  const before = queries.getQueryData<Awaited<ReturnType<typeof who.queryFn>>>(who.queryKey)
+  const before = queries.getQueryData(principalQuery.queryKey)
   if (!(await unlock(text))) return false
-  const { id, database } = await queries.fetchQuery({ ...who, staleTime: 0 })
+  const { id, database } = await queries.fetchQuery({ ...principalQuery, staleTime: 0 })
   if (before !== undefined && (before.id !== id || before.database !== database)) beginAnew()
   return true
 }

@@ -59,29 +59,19 @@ export interface AgentLook {
   readonly hue: number
 }
 
-/** The look of an agent that is in no list. */
+/** The look of an agent: its colour depends on its id alone, on every page and after every restart. */
 export function lookOf(id: string, name = id): AgentLook {
   const letter = /[\p{L}\p{N}]/u.exec(name)?.[0] ?? /[\p{L}\p{N}]/u.exec(id)?.[0] ?? '?'
   return { name, letter: letter.toLocaleUpperCase(), hue: degrees(hash(id) % hues) }
 }
 
-/** The looks of all agents: the hue comes from the id; as long as there are hues left, no two agents have the same. */
+/** The looks of all agents. */
 export function looksOf(agents: readonly KnownAgent[]): ReadonlyMap<string, AgentLook> {
-  const used = Array.from({ length: hues }, () => 0)
-  const looks = new Map<string, AgentLook>()
-  for (const { id, name } of agents.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
-    const least = Math.min(...used)
-    let at = hash(id) % hues
-    while (used[at] !== least) at = (at + step) % hues
-    used[at] = least + 1
-    looks.set(id, { ...lookOf(id, name), hue: degrees(at) })
-  }
-  return looks
+  return new Map(agents.map(({ id, name }) => [id, lookOf(id, name)]))
 }
 
-/** Twelve hues are far enough apart to be distinct; steps of five give neighbours in a list distant hues. */
-const hues = 12
-const step = 5
+/** Hues ten degrees apart: the id alone decides, so an agent keeps its colour whoever is added. Few agents of a screen share one. */
+const hues = 36
 
 function degrees(at: number): number {
   return (at * 360) / hues
@@ -90,5 +80,6 @@ function degrees(at: number): number {
 function hash(id: string): number {
   let value = 2166136261
   for (const char of id) value = Math.imul(value ^ (char.codePointAt(0) ?? 0), 16777619)
-  return value >>> 0
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b)
+  return (value ^ (value >>> 13)) >>> 0
 }

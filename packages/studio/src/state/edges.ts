@@ -2,13 +2,23 @@
 import type { AgentGraph } from '@witan/client'
 import { type Edge, edgeWords } from '@witan/protocol/edges'
 
-/** One line from an agent to another. `label` is empty for an agent that is only asked. `isDashed` if it only hands over. */
+/** How a line is drawn: whole for an agent that is waited for, in dashes where it may work in the background, in dots for a hand-over. */
+export type LineLook = 'waits' | 'background' | 'transfer'
+
+/** One line from an agent to another. `label` is empty for an agent that is only asked. */
 export interface DrawnEdge {
   readonly from: string
   readonly to: string
   readonly kinds: readonly string[]
   readonly label: string
-  readonly isDashed: boolean
+  readonly look: LineLook
+}
+
+/** What a line of each look means, for the legend. */
+export const lookWords: Readonly<Record<LineLook, string>> = {
+  waits: 'waits for the answer',
+  background: 'may go on while it works',
+  transfer: 'hands over',
 }
 
 /** What an edge of that kind does; an unknown kind stays as it is. */
@@ -17,19 +27,43 @@ export function edgeVerb(kind: string): string {
   return Object.hasOwn(edgeWords, kind) ? edgeWords[kind as Edge['kind']].active : kind
 }
 
-/** The lines of a graph: edges of several kinds between the same two agents are one line, with all its kinds. */
+interface Pair {
+  readonly from: string
+  readonly to: string
+  readonly edges: GraphEdge[]
+}
+
+/** The lines of a graph: edges between the same two agents are one line, with all its kinds and steps. */
 export function drawnEdges({ edges }: Pick<AgentGraph, 'edges'>): DrawnEdge[] {
-  const pairs = new Map<string, { from: string; to: string; kinds: Set<string> }>()
-  for (const { from, to, kind } of edges) {
+  const pairs = new Map<string, Pair>()
+  for (const edge of edges) {
+    const { from, to } = edge
     const key = `${from} ${to}`
-    const pair = pairs.get(key) ?? { from, to, kinds: new Set<string>() }
+    const pair = pairs.get(key) ?? { from, to, edges: [] }
     pairs.set(key, pair)
-    pair.kinds.add(kind)
+    pair.edges.push(edge)
   }
-  return [...pairs.values()].map(({ from, to, kinds: found }) => {
-    const kinds = [...found]
-    const isAskedOnly = kinds.every((kind) => kind === 'subAgents')
-    const label = isAskedOnly ? '' : kinds.map(edgeVerb).join(', ')
-    return { from, to, kinds, label, isDashed: kinds.every((kind) => kind === 'transfers') }
+  return [...pairs.values()].map(({ from, to, edges: found }) => {
+    const kinds = [...new Set(found.map(({ kind }) => kind))]
+    return { from, to, kinds, label: labelOf(found, kinds), look: lineLook(found) }
   })
+}
+
+type GraphEdge = AgentGraph['edges'][number]
+
+function labelOf(edges: readonly GraphEdge[], kinds: readonly string[]): string {
+  if (kinds.every((kind) => kind === 'subAgents')) return ''
+  const steps = edges.flatMap(({ step }) => step ?? [])
+  const words = (kind: string) =>
+    kind !== 'workflow' || steps.length === 0
+      ? edgeVerb(kind)
+      : `${steps.length === 1 ? 'step' : 'steps'} ${steps.join(', ')}`
+  return kinds.map(words).join(', ')
+}
+
+function lineLook(edges: readonly GraphEdge[]): LineLook {
+  if (edges.every(({ kind }) => kind === 'transfers')) return 'transfer'
+  const isAlone = ({ kind, blocking }: GraphEdge) =>
+    kind === 'subAgents' && (blocking === 'never' || blocking === 'model')
+  return edges.every(isAlone) ? 'background' : 'waits'
 }

@@ -19,10 +19,14 @@ export function elapsedMs(startedAt: string, endedAt: string | null, nowMs: numb
   return Math.max(0, until - Date.parse(startedAt))
 }
 
-/** `1,204`, `12.4k`; `≥` where a provider did not say all of it. */
+/** `980`, `1,016,500`: every number of the Studio has all its digits, so that two of them can be compared. */
+export function formatNumber(number: number): string {
+  return Math.round(number).toLocaleString('en')
+}
+
+/** `1,016,500`; `≥` where a provider did not say all of it. */
 export function formatTokens(tokens: Tokens): string {
-  const total = tokens.input + tokens.output
-  const number = total < 10_000 ? total.toLocaleString('en') : `${(total / 1000).toFixed(1)}k`
+  const number = formatNumber(tokens.input + tokens.output)
   return tokens.complete ? number : `≥ ${number}`
 }
 
@@ -56,7 +60,7 @@ export function formatValue(value: unknown): string {
 
 /** `1 agent`, `3 agents`. */
 export function count(number: number, noun: string): string {
-  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
+  return `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`
 }
 
 function two(number: number): string {

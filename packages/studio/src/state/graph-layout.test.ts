@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { placeNodes } from './graph-layout.ts'
+import { layoutGraph } from './graph-layout.ts'
 
 function places(edges: readonly string[], root: string) {
   const pairs = edges.map((edge) => edge.split('>'))
   const ids = [...new Set([root, ...pairs.flat()])]
   const graph = { nodes: ids.map((id) => ({ id })), edges: pairs.map(([from = '', to = '']) => ({ from, to })) }
-  return placeNodes(graph, root)
+  return layoutGraph(graph, root).places
 }
 
 const layers = (edges: readonly string[], root: string) =>
@@ -35,5 +35,25 @@ test('children stand in the order of their parents', () => {
 
 test('an edge to a node that is not listed is passed over', () => {
   const graph = { nodes: [{ id: 'a' }], edges: [{ from: 'a', to: 'gone' }] }
-  assert.deepEqual(placeNodes(graph, 'a'), [{ id: 'a', layer: 0, offset: 0 }])
+  assert.deepEqual(layoutGraph(graph, 'a').places, [{ id: 'a', layer: 0, offset: 0 }])
+})
+
+test('a line has a place of its own in every layer that it crosses, goes back through or turns in', () => {
+  const edges = ['a>b', 'b>c', 'c>d', 'a>d', 'd>a', 'b>b', 'a>c'].map((edge) => edge.split('>'))
+  const nodes = ['a', 'b', 'c', 'd'].map((id) => ({ id }))
+  const { places: found, routes } = layoutGraph(
+    { nodes, edges: edges.map(([from = '', to = '']) => ({ from, to })) },
+    'a',
+  )
+  const layersOf = (key: string) => routes.get(key)?.map(({ layer }) => layer)
+  assert.deepEqual(layersOf('a b'), [])
+  assert.deepEqual(layersOf('a d'), [1, 2])
+  assert.deepEqual(layersOf('a c'), [1])
+  assert.deepEqual(layersOf('d a'), [3, 2, 1, 0])
+  assert.deepEqual(layersOf('b b'), [1])
+  const taken = [...found, ...[...routes.values()].flat()].map(({ layer, offset }) => ({ layer, offset }))
+  for (const { layer, offset } of [...routes.values()].flat())
+    for (const node of found)
+      assert.ok(node.layer !== layer || Math.abs(node.offset - offset) >= 0.75, `a line behind ${node.id}`)
+  assert.equal(new Set(taken.map(({ layer, offset }) => `${layer} ${offset}`)).size, taken.length)
 })

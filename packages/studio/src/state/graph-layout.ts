@@ -1,4 +1,4 @@
-/** Places the agents of an acquaintance graph in layers, callers before the called. */
+/** Places the agents of an acquaintance graph in layers, callers before the called, and leads each line past all other agents. */
 
 /** Anything with nodes and directed edges. */
 export interface Graph {
@@ -6,30 +6,86 @@ export interface Graph {
   readonly edges: readonly { readonly from: string; readonly to: string }[]
 }
 
-/** A node's position: its layer, and its offset in it, centred on 0. */
+/** A node's position: its layer, and its offset in it in heights of a node, centred on 0. */
 export interface Place {
   readonly id: string
   readonly layer: number
   readonly offset: number
 }
 
-const sweeps = 4
+/** The free places that a line runs through between its ends, in order; none where its ends stand in neighbouring layers. */
+export interface GraphLayout {
+  readonly places: readonly Place[]
+  readonly routes: ReadonlyMap<string, readonly Place[]>
+}
 
-/** One position per node. An edge leads to a later layer unless it closes a cycle; positions are unique. */
-export function placeNodes(graph: Graph, rootId: string): Place[] {
+const sweeps = 4
+/** What a line takes of a layer that it runs through, in heights of a node. */
+const laneHeight = 0.5
+
+/** The key of an edge's route. */
+export function routeKey({ from, to }: { readonly from: string; readonly to: string }): string {
+  return `${from} ${to}`
+}
+
+/**
+ * One position per node. An edge leads to a later layer unless it closes a cycle. A line that crosses layers has a place of its own in
+ * each of them, so that it passes behind no node; one that goes back, or to its own agent, also in the layers of its ends.
+ */
+export function layoutGraph(graph: Graph, rootId: string): GraphLayout {
+  const known = new Set(graph.nodes.map(({ id }) => id))
+  const layer = layerOf(graph, rootId, successors(graph))
+  const routes = new Map<string, string[]>()
+  const parts: { readonly from: string; readonly to: string }[] = []
+  for (const edge of graph.edges) {
+    if (!known.has(edge.from) || !known.has(edge.to) || routes.has(routeKey(edge))) continue
+    const [from, to] = [layer.get(edge.from) ?? 0, layer.get(edge.to) ?? 0]
+    const crossed = from < to ? range(from + 1, to - 1) : range(to, from).reverse()
+    const lanes = crossed.map((at) => `${routeKey(edge)} ${at}`)
+    for (const [index, lane] of lanes.entries()) layer.set(lane, crossed[index] ?? 0)
+    routes.set(routeKey(edge), lanes)
+    const stops = [edge.from, ...lanes, edge.to]
+    for (const [index, stop] of stops.slice(1).entries()) parts.push({ from: stops[index] ?? '', to: stop })
+  }
+  const nodes = [...layer.keys()].map((id) => ({ id }))
+  const placed = new Map(arrange({ nodes, edges: parts }, layer, known).map((place) => [place.id, place]))
+  const at = (ids: readonly string[]) => ids.flatMap((id) => placed.get(id) ?? [])
+  return {
+    places: at(graph.nodes.map(({ id }) => id)),
+    routes: new Map([...routes].map(([key, ids]) => [key, at(ids)])),
+  }
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
+}
+
+/** Orders each layer so that few lines cross. */
+function arrange(graph: Graph, layer: ReadonlyMap<string, number>, known: ReadonlySet<string>): Place[] {
   const next = successors(graph)
-  const layers = group(layerOf(graph, rootId, next))
+  const layers = group(layer)
   const before = predecessors(next)
   for (let sweep = 0; sweep < sweeps; sweep += 1) {
     const down = sweep % 2 === 0
     const order = down ? layers.keys() : [...layers.keys()].reverse()
     for (const index of order) {
       const beside = layers[down ? index - 1 : index + 1]
-      const layer = layers[index]
-      if (beside !== undefined && layer !== undefined) sortByNeighbours(layer, beside, down ? before : next)
+      const ids = layers[index]
+      if (beside !== undefined && ids !== undefined) sortByNeighbours(ids, beside, down ? before : next)
     }
   }
-  return layers.flatMap((ids, layer) => ids.map((id, index) => ({ id, layer, offset: index - (ids.length - 1) / 2 })))
+  return layers.flatMap((ids, at) => stacked(ids, known).map((place) => ({ ...place, layer: at })))
+}
+
+/** The middle of each, one below the other, all of them centred on 0. */
+function stacked(ids: readonly string[], known: ReadonlySet<string>): Omit<Place, 'layer'>[] {
+  const tall = (id: string) => (known.has(id) ? 1 : laneHeight)
+  let top = -ids.reduce((sum, id) => sum + tall(id), 0) / 2
+  return ids.map((id) => {
+    const offset = top + tall(id) / 2
+    top += tall(id)
+    return { id, offset }
+  })
 }
 
 function successors(graph: Graph): Map<string, string[]> {

@@ -70,12 +70,6 @@ export function formatCost(costUsd: number): string {
   return `$${costUsd.toFixed(costUsd < 1 ? 4 : 2)}`
 }
 
-/** `980`, `12.4k`, `3.1M`. */
-export function formatAmount(amount: number): string {
-  if (amount < 10_000) return Math.round(amount).toLocaleString('en')
-  return amount < 1_000_000 ? `${(amount / 1000).toFixed(1)}k` : `${(amount / 1_000_000).toFixed(1)}M`
-}
-
 /** The items with the most tokens first. */
 export function byTokens(items: readonly UsageItem[]): UsageItem[] {
   return items.toSorted((one, other) => other.totalTokens - one.totalTokens)

@@ -7,18 +7,26 @@ export interface ShownProblem {
   readonly hint: string
 }
 
-/** Reads any thrown value; errors of the client carry code and hint, everything else is shown as a lost connection. */
+/** Reads any value that was thrown or stands in an event; what has a code has its detail and hint, everything else is shown as a lost connection. */
 export function shownProblem(error: unknown): ShownProblem {
   const fields = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {}
-  const detail = error instanceof Error ? error.message : String(error)
+  const detail = textOf(fields.detail) ?? textOf(fields.message) ?? (typeof error === 'string' ? error : '')
   const code = fields.code
   if (typeof code === 'string')
-    return { code, detail, hint: typeof fields.hint === 'string' ? fields.hint : hintFor(code) }
+    return {
+      code,
+      detail: detail || 'It failed, and nothing says why.',
+      hint: typeof fields.hint === 'string' ? fields.hint : hintFor(code),
+    }
   return {
     code: 'UNREACHABLE',
     detail: detail || 'The server gave no answer.',
     hint: 'Check that the server is running, then try again.',
   }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
 }
 
 /** The event of a failed run has only a code and a detail; the hints are here. */

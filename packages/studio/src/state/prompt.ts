@@ -16,6 +16,8 @@ export interface SentPrompt {
   readonly author: string | null
   /** The conversation's last seq when it was sent: a later message of the log replaces it. */
   readonly afterSeq: number
+  /** Closes the open actions of the run: else they refuse it. */
+  readonly cancelsActions: boolean
   readonly error: unknown
   readonly stopWaiting: AbortController
 }
@@ -29,9 +31,18 @@ interface Place {
 const sent = new Map<string, SentPrompt>()
 const listeners = new Set<() => void>()
 
+/** What a person says. */
+export type Said = Pick<SentPrompt, 'text' | 'files' | 'author'> & Partial<Pick<SentPrompt, 'cancelsActions'>>
+
 /** Sends a prompt and returns at once. While the server is away the prompt waits, and is sent when it is back. */
-export function sendPrompt(place: Place, said: Pick<SentPrompt, 'text' | 'files' | 'author'>): void {
-  const prompt: SentPrompt = { ...said, afterSeq: place.afterSeq, error: null, stopWaiting: new AbortController() }
+export function sendPrompt(place: Place, said: Said): void {
+  const prompt: SentPrompt = {
+    cancelsActions: false,
+    ...said,
+    afterSeq: place.afterSeq,
+    error: null,
+    stopWaiting: new AbortController(),
+  }
   put(place.id, prompt)
   deliver(place, prompt)
     .catch((error: unknown) => {
@@ -49,7 +60,7 @@ export function sendPrompt(place: Place, said: Pick<SentPrompt, 'text' | 'files'
  */
 async function deliver(
   { id, agent }: Place,
-  { text, files, author, stopWaiting: { signal } }: SentPrompt,
+  { text, files, author, cancelsActions, stopWaiting: { signal } }: SentPrompt,
 ): Promise<void> {
   const words = text.trim() === '' ? [] : [{ type: 'text' as const, text }]
   const prompt = files.length === 0 ? text : [...words, ...files]
@@ -58,7 +69,14 @@ async function deliver(
     const chat = witan.conversation(agent, { id })
     // Actions are answered by hand, on the page.
     chat.onUnhandledAction(() => {})
-    await chat.stream(prompt, { signal, idempotencyKey, ...(author === null ? {} : { author }) }).result()
+    await chat
+      .stream(prompt, {
+        signal,
+        idempotencyKey,
+        ...(author === null ? {} : { author }),
+        ...(cancelsActions ? { cancelPendingActions: true } : {}),
+      })
+      .result()
   }, signal)
 }
 

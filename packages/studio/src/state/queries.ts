@@ -83,6 +83,16 @@ export function useGraph(agentId: string | undefined) {
   })
 }
 
+/** The protocols of these names. Not asked without a name; one that is not reached is left out. */
+export function useProtocols(names: readonly string[]) {
+  return useQuery({
+    queryKey: ['protocols', ...names],
+    queryFn: () => Promise.all([...new Set(names)].map((name) => witan.protocols.get(name).catch(() => null))),
+    select: (found) => found.filter((one) => one !== null),
+    enabled: names.length > 0,
+  })
+}
+
 /** Conversations, the latest first, page by page; with words, those that a search finds. */
 export function useConversations(search: string) {
   return useInfiniteQuery({
@@ -100,21 +110,40 @@ export function useConversations(search: string) {
   })
 }
 
-/** Whose interruptions are shown: everybody's, the user's own, or those without an addressee. */
-export type WaitsFor = 'all' | 'me' | 'none'
+/** Whose interruptions are shown: those that the user is asked to answer, everybody's, those addressed to the user, or to nobody. */
+export type WaitsFor = 'mine' | 'all' | 'me' | 'none'
 
-/** The open interruptions of all conversations, at most 200. `isMore` if there are more. */
-export function useWaiting(whom: WaitsFor = 'all') {
+/** The open interruptions of all conversations, the oldest first, at most 200 of each kind. `isMore` if there are more. */
+export function useWaiting(whom: WaitsFor) {
   return useQuery({
     queryKey: ['waiting', whom],
     queryFn: async () => {
-      const addressee = whom === 'all' ? {} : { addressee: whom }
-      const { items, nextCursor } = await witan.interruptions.list({ limit: mostWaiting, ...addressee })
-      return { items, isMore: nextCursor !== null }
+      const asked = whom !== 'mine' ? [whom] : (await mayAnswerAny()) ? (['me', 'none'] as const) : (['me'] as const)
+      const pages = await Promise.all(asked.map(readWaiting))
+      const items = pages.flatMap((page) => page.items)
+      if (pages.length > 1) items.sort((one, other) => (one.createdAt ?? '').localeCompare(other.createdAt ?? ''))
+      return { items, isMore: pages.some(({ nextCursor }) => nextCursor !== null) }
     },
     placeholderData: keepPreviousData,
     refetchInterval: lookAgainMs,
   })
+}
+
+/** Who the caller is to the server, as it is read everywhere. */
+export const principalQuery = queryOptions({
+  queryKey: ['principal'],
+  queryFn: () => witan.principal(),
+  staleTime: 60_000,
+})
+
+/** A reader is shown what is addressed to nobody, but may not answer it. */
+async function mayAnswerAny(): Promise<boolean> {
+  const { roles } = await queries.fetchQuery(principalQuery)
+  return roles.some((role) => role === 'admin' || role === 'answer' || role === 'run')
+}
+
+async function readWaiting(whom: 'all' | 'me' | 'none') {
+  return witan.interruptions.list({ limit: mostWaiting, ...(whom === 'all' ? {} : { addressee: whom }) })
 }
 
 /** Everybody who takes part in a conversation or did. */

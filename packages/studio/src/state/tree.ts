@@ -42,6 +42,13 @@ export function treeRows(view: ConversationView, rootCallId: string, collapsed: 
   return rows
 }
 
+/** The row of one call by itself; null if the run does not have it. */
+export function rowOf(view: ConversationView, rootCallId: string, callId: string | null): TreeRow | null {
+  const call = view.calls.get(callId ?? '')
+  if (call === undefined || (call.rootCallId !== rootCallId && call.callId !== rootCallId)) return null
+  return { call, level: 1, position: 1, siblings: 1, expanded: true, ...callSummary(view, call.callId) }
+}
+
 /** The state of a run, derived from its calls. */
 export function runSummary(view: ConversationView, rootCallId: string): Summary {
   return callSummary(view, rootCallId)
@@ -52,18 +59,34 @@ export function callSummary(view: ConversationView, callId: string): Summary {
   return summarise(view, callId, new Map())
 }
 
-/** How many agents and tools took part in a run. */
-export function countCalls(view: ConversationView, rootCallId: string): { agents: number; tools: number } {
-  const counted = { agents: 0, tools: 0 }
+/** The words of a call, for a search in its run: what it is, what it was told, and what came of it. */
+export function callWords({ name, task, text, error, arguments: given }: CallView): string {
+  const said = given === null || given === undefined ? '' : JSON.stringify(given)
+  return [name, task, text, said, error?.code ?? '', error?.detail ?? ''].join('\n')
+}
+
+/** What took part in a run: different agents, their calls, and calls of tools. */
+export interface CallCounts {
+  readonly agents: number
+  readonly agentCalls: number
+  readonly toolCalls: number
+}
+
+/** Counts the calls of a run. */
+export function countCalls(view: ConversationView, rootCallId: string): CallCounts {
+  const agents = new Set<string>()
+  let [agentCalls, toolCalls] = [0, 0]
   const pending = [rootCallId]
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
     const call = view.calls.get(id)
     if (call === undefined) continue
-    if (call.kind === 'agent') counted.agents += 1
-    else counted.tools += 1
-    pending.push(...call.children)
+    if (call.kind === 'agent') {
+      agents.add(call.name)
+      agentCalls += 1
+    } else toolCalls += 1
+    for (const child of call.children) pending.push(child)
   }
-  return counted
+  return { agents: agents.size, agentCalls, toolCalls }
 }
 
 /** The calls from the root down to this one. */

@@ -26,7 +26,8 @@ test('times are short and never negative', () => {
 
 test('tokens say where they are not all', () => {
   assert.equal(formatTokens({ input: 1000, output: 204, complete: true }), '1,204')
-  assert.equal(formatTokens({ input: 12_000, output: 400, complete: false }), '≥ 12.4k')
+  assert.equal(formatTokens({ input: 1_016_000, output: 500, complete: true }), '1,016,500')
+  assert.equal(formatTokens({ input: 12_000, output: 400, complete: false }), '≥ 12,400')
   assert.equal(count(1, 'agent'), '1 agent')
   assert.equal(count(2, 'agent'), '2 agents')
   assert.equal(formatValue(undefined), 'nothing')

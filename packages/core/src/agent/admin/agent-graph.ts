@@ -1,5 +1,5 @@
 /** The graph of what an agent reaches: nodes, edges, and where most of them meet. */
-import type { AgentData } from '@witan/protocol'
+import type { AgentData, SubAgentEdge } from '@witan/protocol'
 import { type Edge, edgesOf } from '@witan/protocol/edges'
 import type { HotSpot } from '@witan/protocol/protocols'
 import { reachable } from '../check/graph.ts'
@@ -11,6 +11,8 @@ export interface GraphNode {
   readonly id: string
   readonly name: string
   readonly kind: 'agent' | 'workflow' | 'user'
+  /** How a workflow runs its steps; null for any other node. */
+  readonly workflow: 'sequence' | 'parallel' | 'loop' | null
 }
 
 /** An edge of the graph. Those of kind `users` lead to the people whom an agent may ask. */
@@ -19,6 +21,11 @@ export interface GraphEdge {
   readonly to: string
   readonly kind: Edge['kind'] | 'users'
   readonly description: string
+  /** The place among the steps of a workflow, from 1; null for any other edge. An agent that stands twice has two edges. */
+  readonly step: number | null
+  /** Whether the agent waits for a sub-agent; null for any other edge. */
+  readonly blocking: SubAgentEdge['blocking'] | null
+  readonly style: SubAgentEdge['style'] | null
 }
 
 /**
@@ -38,8 +45,14 @@ export async function graphOf(admin: AdminContext, id: string): Promise<AgentGra
   const edges = agents.flatMap((agent): readonly GraphEdge[] => {
     const asked = askedBy(agent)
     for (const node of asked) if (!people.has(node.id)) people.set(node.id, node)
-    const links = edgesOf(agent).map(({ kind, agent: to, description }) => ({ from: agent.id, to, kind, description }))
-    return [...links, ...asked.map((to) => ({ from: agent.id, to: to.id, kind: 'users' as const, description: '' }))]
+    const askedEdges = asked.map((to) => ({
+      from: agent.id,
+      to: to.id,
+      kind: 'users' as const,
+      description: '',
+      ...bare,
+    }))
+    return [...linksOf(agent), ...askedEdges]
   })
   const nodes = [...agents.map(nodeOf), ...people.values()]
   return {
@@ -52,16 +65,27 @@ export async function graphOf(admin: AdminContext, id: string): Promise<AgentGra
   }
 }
 
+const bare = { step: null, blocking: null, style: null } as const
+
+function linksOf(agent: AgentData): GraphEdge[] {
+  return edgesOf(agent).map(({ kind, at, agent: to, description }) => {
+    const link = { from: agent.id, to, kind, description, ...bare }
+    if (kind === 'workflow') return { ...link, step: Number(at.split('.')[2]) + 1 }
+    const listed = kind === 'subAgents' ? agent.subAgents[Number(at.split('.')[1])] : undefined
+    return listed === undefined ? link : { ...link, blocking: listed.blocking, style: listed.style }
+  })
+}
+
 function nodeOf({ id, name = id, workflow }: AgentData): GraphNode {
-  return { id, name, kind: workflow === null ? 'agent' : 'workflow' }
+  return { id, name, kind: workflow === null ? 'agent' : 'workflow', workflow: workflow?.kind ?? null }
 }
 
 /** The people whom an agent may ask, in the order of its definition. */
 function askedBy({ users }: AgentData): readonly GraphNode[] {
-  if (users === 'participants') return [{ id: 'participants', name: 'who takes part', kind: 'user' }]
+  if (users === 'participants') return [{ id: 'participants', name: 'who takes part', kind: 'user', workflow: null }]
   return users.map((entry) =>
     'role' in entry
-      ? { id: `role:${entry.role}`, name: `anybody in the role ${entry.role}`, kind: 'user' }
-      : { id: entry.id, name: entry.name ?? entry.id, kind: 'user' },
+      ? { id: `role:${entry.role}`, name: `anybody in the role ${entry.role}`, kind: 'user', workflow: null }
+      : { id: entry.id, name: entry.name ?? entry.id, kind: 'user', workflow: null },
   )
 }
