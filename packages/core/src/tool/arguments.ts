@@ -5,6 +5,7 @@
 import type { NoticeBody } from '@witan/protocol/entries'
 import { type ReadJson, readJson } from '@witan/protocol/schemas'
 import { boundSpelling } from './schema.ts'
+import { namesOf } from './schema-names.ts'
 import type { Tool } from './tool.ts'
 
 /** The result for a model's arguments. `raw` is the parsed text of the model: for the log, never for an executor. */
@@ -44,19 +45,12 @@ function parse(text: string): ReadJson {
   return text.trim() === '' ? { ok: true, value: {} } : readJson(text)
 }
 
-const listed = new WeakMap<object, ReadonlySet<string> | null>()
-
-/** The property names of the tool's schema; null if the schema accepts any name. */
+/** The argument names of the tool's schema; null if the schema accepts any name. */
 function listedNames(tool: Tool): ReadonlySet<string> | null {
   const schema = tool.offer?.parameters
   if (schema === undefined || tool.takesAnyName === true) return null
-  const known = listed.get(schema)
-  if (known !== undefined) return known
-  const properties = schema['properties']
-  const open = properties === undefined && schema['additionalProperties'] !== false
-  const names = open ? null : new Set(Object.keys((properties ?? {}) as object))
-  listed.set(schema, names)
-  return names
+  const { listed, isOpen } = namesOf(schema)
+  return isOpen ? null : listed
 }
 
 /**

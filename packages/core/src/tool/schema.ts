@@ -1,5 +1,6 @@
 /** JSON Schemas of tools: what the model must supply, without the names bound for it. */
 import { validatorOf } from '../model/json-schema.ts'
+import { describesName, namesOf } from './schema-names.ts'
 import type { ArgumentCheck } from './tool.ts'
 
 /** A JSON Schema of type object, as data. */
@@ -8,35 +9,18 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** The schema of a tool without arguments. */
 export const noArguments: JsonSchema = Object.freeze({ type: 'object', properties: {}, additionalProperties: false })
 
-/**
- * The schema without its bound properties, which the model must neither see nor supply [P5]. Returns the same schema if
- * none is bound.
- */
-export function withoutBound(schema: JsonSchema, bound: ReadonlySet<string>): JsonSchema {
-  const properties = (schema['properties'] ?? {}) as Record<string, unknown>
-  if (!Object.keys(properties).some((name) => bound.has(name))) return schema
-  const kept = Object.fromEntries(Object.entries(properties).filter(([name]) => !bound.has(name)))
-  const required = Array.isArray(schema['required'])
-    ? schema['required'].filter((name) => !bound.has(String(name)))
-    : undefined
-  return Object.freeze({ ...schema, properties: kept, ...(required === undefined ? {} : { required }) })
-}
-
-/** The property names of a schema. */
+/** The argument names that a schema lists, also in the schemas that it refers to or combines. */
 export function propertyNames(schema: JsonSchema): readonly string[] {
-  return Object.keys((schema['properties'] ?? {}) as object)
+  return [...namesOf(schema).listed]
 }
 
-/** The bound values that a schema lists by name. The executor gets them in addition to the model's arguments. */
+/** The bound values that a schema describes. The executor gets them in addition to the model's arguments. */
 export function boundArguments(
   schema: JsonSchema,
   values: ReadonlyMap<string, { readonly box: { reveal(): unknown } }>,
 ): Record<string, unknown> {
   const bound: Record<string, unknown> = {}
-  for (const name of propertyNames(schema)) {
-    const value = values.get(name)
-    if (value !== undefined) bound[name] = value.box.reveal()
-  }
+  for (const [name, value] of values) if (describesName(schema, name)) bound[name] = value.box.reveal()
   return bound
 }
 

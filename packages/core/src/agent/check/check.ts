@@ -6,6 +6,7 @@ import { checkAliases } from './aliases.ts'
 import { checkApprovals } from './approvals.ts'
 import { type AgentSet, cyclesThrough, listersOf, mostPaths, pathsFrom, reachable, reachableFrom } from './graph.ts'
 import { addHandlers } from './handlers.ts'
+import { checkHiddenNames } from './hidden-names.ts'
 import { matrixOf } from './matrix.ts'
 import { checkNames, type Surroundings } from './names.ts'
 import { findBelow, findFrom, type ParameterFindings, type ParameterSurvey, surveyParameters } from './parameters.ts'
@@ -64,6 +65,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   findings.add(await runWithPauses(checkApprovals(agent, agents, context)))
   findings.add(checkAccess(agent, { agents, ...context }))
   findings.add(await checkQueries(agent, context))
+  findings.add(checkHiddenNames(agent, context))
   for (const one of reached) findings.add(await runWithPauses(found.of(one)))
   findings.add(await runWithPauses(findFrom(agent, survey, found)))
   findings.add(await runWithPauses(checkUnused(agent, agents, context)))

@@ -1,7 +1,8 @@
 /** Action tools: typed requests that the client answers; the runtime never executes them [R25]. */
 import type { Action } from '@witan/protocol'
 import { asking, result, unanswered } from '../outcome.ts'
-import { checkSchema, noArguments, perBinding, withoutBound } from '../schema.ts'
+import { checkSchema, noArguments, perBinding } from '../schema.ts'
+import { withoutBound } from '../without-bound.ts'
 import type { Caller, ImmediateTool, Tool } from '../tool.ts'
 
 /** The actions of an agent as tools. */

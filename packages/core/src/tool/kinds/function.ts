@@ -4,8 +4,10 @@ import { validatorOf } from '../../model/json-schema.ts'
 import type { FunctionTool } from '../define-tool.ts'
 import type { FindAgent } from '../delegation.ts'
 import { failed, returned } from '../outcome.ts'
-import { boundArguments, checkSchema, perBinding, propertyNames, withoutBound } from '../schema.ts'
-import type { Caller, RunningTool, Tool, ToolSource } from '../tool.ts'
+import { boundArguments, checkSchema, perBinding } from '../schema.ts'
+import { alternativesOf, describesName } from '../schema-names.ts'
+import { withoutBound } from '../without-bound.ts'
+import type { ArgumentCheck, Caller, RunningTool, Tool, ToolSource } from '../tool.ts'
 import { functionRun } from './function-context.ts'
 
 /** The function tools that the runtime knows, offered to the agents that name them. */
@@ -49,7 +51,7 @@ function asTool(
     notice: null,
     effect: tool.effect,
     bound: [...bound],
-    uses: propertyNames(tool.jsonSchema).filter((name) => bound.has(name)),
+    uses: [...bound].filter((name) => describesName(tool.jsonSchema, name)),
     immediate: false,
     timeoutMs: tool.timeoutMs,
     // With bound names, the tool's own schema can only check the complete arguments, once the bound values are known.
@@ -68,7 +70,7 @@ function asTool(
       const own =
         parameters === tool.jsonSchema
           ? ({ ok: true, arguments: request.arguments } as const)
-          : tool.check({ ...request.arguments, ...boundArguments(tool.jsonSchema, caller.parameters) })
+          : completed(tool, request.arguments, caller)
       if (!own.ok) return failed('TOOL_ARGS_INVALID', withoutBoundOnes(own.issues, values))
       const run = functionRun({ tool, find, parameters: watched(values, on.took) }, request, on)
       try {
@@ -82,6 +84,23 @@ function asTool(
       }
     },
   }
+}
+
+/**
+ * The arguments with all bound values that the schema describes. If the tool does not take all together, because its alternatives
+ * list different names, with those of the first alternative that fits.
+ */
+function completed(tool: FunctionTool, args: Readonly<Record<string, unknown>>, { parameters }: Caller): ArgumentCheck {
+  const bound = boundArguments(tool.jsonSchema, parameters)
+  const checked = tool.check({ ...args, ...bound })
+  if (checked.ok) return checked
+  for (const names of alternativesOf(tool.jsonSchema)) {
+    const own = Object.entries(bound).filter(([name]) => names.has(name))
+    if (own.length === Object.keys(bound).length) continue
+    const fitting = tool.check({ ...args, ...Object.fromEntries(own) })
+    if (fitting.ok) return fitting
+  }
+  return checked
 }
 
 /** The same values, and a callback for each read. The properties still list, copy and assign like ordinary ones. */

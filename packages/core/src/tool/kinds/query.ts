@@ -2,7 +2,8 @@
 import type { ErrorCode, Query } from '@witan/protocol'
 import { placeholderNames, POSTGRES_LEXIS, readQueryText } from '../query-text.ts'
 import { failed, type ResultOutcome, result } from '../outcome.ts'
-import { checkSchema, noArguments, perBinding, withoutBound } from '../schema.ts'
+import { checkSchema, noArguments, perBinding } from '../schema.ts'
+import { withoutBound } from '../without-bound.ts'
 import type { QueryFailureReason, QuerySource, QueryValue } from '../source.ts'
 import type { Caller, RunningTool, Tool, ToolSource } from '../tool.ts'
 
