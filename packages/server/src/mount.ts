@@ -9,6 +9,7 @@ import { checkOrigin } from './host.ts'
 import { encoded } from './encoding.ts'
 import { actOnce, keyScope, type SentReply, type SentText } from './idempotency.ts'
 import { type JsonBody, MAX_BODY_BYTES, MAX_BODY_BYTES_WITH_FILES, readJsonBody } from './json-body.ts'
+import { paced, pieceBytes } from './paced.ts'
 import { nothingAt, problemReply } from './problem.ts'
 import { readQuery } from './query.ts'
 import { resultFrame } from './run-frames.ts'
@@ -182,10 +183,16 @@ async function respond(
   }
   const type = status < 400 ? 'application/json' : 'application/problem+json'
   const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-  return await encoded(c.req.raw, {
+  const body = bytes ?? text
+  const whole = await encoded(c.req.raw, {
     status,
     headers: { ...(text === null ? {} : { 'content-type': type }), ...always, ...headers },
-    body: bytes ?? text,
+    body,
+  })
+  if (c.req.raw.method === 'HEAD' || (body?.length ?? 0) <= pieceBytes) return whole
+  return await paced(whole, {
+    onSlow: () => options.log('warn', 'a reader was too slow for its reply', { requestId: c.get('requestId') }),
+    destroy: () => c.env?.outgoing?.destroy(),
   })
 }
 
