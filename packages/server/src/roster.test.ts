@@ -4,7 +4,13 @@ import { after, before, describe, test } from 'node:test'
 import { type Answer, createStage, readFrames, type Stage } from './testing/stage.ts'
 
 let stage: Stage
-const draft = (id: string, more: object = {}) => ({ id, model: 'play/model', instructions: 'x', ...more })
+const draft = (id: string, more: object = {}) => ({
+  id,
+  model: 'play/model',
+  instructions: 'x',
+  description: `Does ${id}.`,
+  ...more,
+})
 const at = (id: string) => `/api/v1/agents/${id}`
 const roster = (parent: string, id = '') => `${at(parent)}/subagents${id === '' ? '' : `/${id}`}`
 const sending = (headers: Readonly<Record<string, string>>) => (method: string, path: string, body?: unknown) =>

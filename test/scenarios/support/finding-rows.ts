@@ -150,6 +150,19 @@ const warnings: readonly FindingRow[] = [
     agent('leaf', { users: [{ id: 'bob' }], anonymizeUsers: 'worker' }),
   ),
   warning(
+    'DESCRIPTION_MISSING',
+    'a delegate that nobody describes',
+    agent('root', { subAgents: [{ agent: 'leaf' }] }),
+    agent('leaf', { description: '' }),
+  ),
+  warning(
+    'DESCRIPTIONS_ALIKE',
+    'two delegates with the same words',
+    agent('root', { subAgents: [{ agent: 'leaf' }, { agent: 'twig' }] }),
+    agent('leaf', { description: 'Knows the stock.' }),
+    agent('twig', { description: 'The stock knows!' }),
+  ),
+  warning(
     'APPROVAL_NAME_UNKNOWN',
     'a condition on no argument',
     agent('root', {

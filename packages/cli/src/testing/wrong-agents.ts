@@ -13,7 +13,7 @@ type Draft = Omit<AgentInput, 'model' | 'instructions' | 'id'> & { readonly mode
 
 /** An agent with as little as it needs. */
 export function agent(id: string, more: Draft = {}): AgentInput {
-  return { id, model: 'local/any', instructions: 'Work.', ...more }
+  return { id, model: 'local/any', instructions: 'Work.', description: `Does ${id}.`, ...more }
 }
 
 /** A parameter that no model sees or makes up. */

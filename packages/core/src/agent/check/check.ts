@@ -4,6 +4,7 @@ import type { QuerySource } from '../../tool/source.ts'
 import { checkAccess } from './access.ts'
 import { checkAliases } from './aliases.ts'
 import { checkApprovals } from './approvals.ts'
+import { checkDescriptions } from './descriptions.ts'
 import { type AgentSet, cyclesThrough, listersOf, mostPaths, pathsFrom, reachable, reachableFrom } from './graph.ts'
 import { addHandlers } from './handlers.ts'
 import { checkHiddenNames } from './hidden-names.ts'
@@ -71,6 +72,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   findings.add(await runWithPauses(checkUnused(agent, agents, context)))
   findings.add(await runWithPauses(checkAliases(agent, survey)))
   findings.add(checkTransfers(agent, agents))
+  findings.add(await runWithPauses(checkDescriptions(agent, agents)))
   findings.add(checkPeers(agent, { agents, ...context }))
   findings.add(checkPrices(agent, agents, context))
   findings.add(await runWithPauses(checkCycles(agent, survey)))
