@@ -25,6 +25,8 @@ export interface TailOptions extends EntryFilter {
   readonly signal: AbortSignal
   /** Asked after somebody joined or left: whether the reader may still read. If not, the tail ends. */
   mayGoOn?(change: ParticipantBody): Promise<boolean>
+  /** The event as this reader gets it. */
+  shown?(event: Event): Event
 }
 
 /** How far a tail reads ahead, in entries and in characters. A stalled reader holds that much memory. */
@@ -41,12 +43,12 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
   const subscription = source.hub.join(source.channel, inbox)
   const wanted = entryFilter(options)
   const shows = deltaFilter(options, wanted)
-  const { mayGoOn = async () => true } = options
+  const { mayGoOn = async () => true, shown = (event) => event } = options
   let seen = options.from
   try {
     for await (const entry of history(source, options, inbox)) {
       seen = entry.seq
-      if (wanted(entry) && entry.seq > options.from) yield toEvent(entry, source)
+      if (wanted(entry) && entry.seq > options.from) yield shown(toEvent(entry, source))
       if (entry.type === 'participant' && !(await mayGoOn(entry.body))) return
     }
     subscription.reached(seen)
@@ -60,11 +62,11 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
       } else if (item.seq > seen) {
         // Another process stored the entries in between: read them in order.
         for await (const entry of between(source, inbox, { after: seen, upTo: item.seq - 1 })) {
-          if (wanted(entry)) yield toEvent(entry, source)
+          if (wanted(entry)) yield shown(toEvent(entry, source))
           if (entry.type === 'participant' && !(await mayGoOn(entry.body))) return
         }
         seen = item.seq
-        if (wanted(item)) yield liveEvent(item, source)
+        if (wanted(item)) yield shown(liveEvent(item, source))
         if (item.type === 'participant' && !(await mayGoOn(item.body))) return
       }
     }

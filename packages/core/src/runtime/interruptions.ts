@@ -17,6 +17,7 @@ import { mayAnswer, mayKnow } from '../interruption/may-answer.ts'
 import { refuseTooDeep } from './body.ts'
 import type { Page, PageOptions } from './contract.ts'
 import { taskOf } from './jobs.ts'
+import { errorFor } from './reader-errors.ts'
 import type { Scope } from './scope.ts'
 import type { StoredResult } from '../task/tracker.ts'
 import { traceIdOf } from '../identity/trace.ts'
@@ -42,10 +43,10 @@ export function presentInterruption(
 }
 
 /** The current state of a run's tasks. */
-function freshTasks({ parts, database }: Scope, { tasks }: RunResult): Promise<Task[]> {
+function freshTasks({ parts, database, principal }: Scope, { tasks }: RunResult): Promise<Task[]> {
   const rows = tasks.map(async (task) => {
     const job = await parts.store.getJob(database, task.taskId)
-    return job === null ? task : taskOf(job)
+    return errorFor(principal, job === null ? task : taskOf(job))
   })
   return Promise.all(rows)
 }
@@ -62,7 +63,8 @@ async function rootOf({ parts, database }: Scope, { conversationId }: OldResult)
 export async function shownResult(scope: Scope, stored: OldResult): Promise<RunResult> {
   const { parts, principal, database } = scope
   const traceId = traceIdOf(database, stored.runId)
-  const known: RunResult = { ...stored, agent: stored.agent ?? (await rootOf(scope, stored)), traceId }
+  const whole: RunResult = { ...stored, agent: stored.agent ?? (await rootOf(scope, stored)), traceId }
+  const known = errorFor(principal, whole)
   const result = known.tasks.length === 0 ? known : { ...known, tasks: await freshTasks(scope, known) }
   if (result.interruptions.length === 0) return result
   const involvement = await involvementIn(scope, result.conversationId)

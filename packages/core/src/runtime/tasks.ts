@@ -9,6 +9,7 @@ import { parseBody } from './body.ts'
 import type { TaskControls } from './contract.ts'
 import { taskOf } from './jobs.ts'
 import { jobRow, reached, refuseForeignCursor } from './reach.ts'
+import { errorFor } from './reader-errors.ts'
 import type { Scope } from './scope.ts'
 import { rowPage } from './page.ts'
 import { readLimitOf } from '../identity/rights.ts'
@@ -26,13 +27,13 @@ export function taskControls(scope: Scope): TaskControls {
       })
       const wanted = { live: options.live ?? null, of: readLimitOf(principal) }
       return rowPage(options, (page) => parts.store.listTasks(database, { ...page, ...wanted }), {
-        item: taskOf,
+        item: (job) => errorFor(principal, taskOf(job)),
         id: ({ id }) => id,
       })
     },
     async get(id) {
       await ready()
-      return taskOf(await jobRow(scope, id, { kind: 'task', deed: 'read' }))
+      return errorFor(scope.principal, taskOf(await jobRow(scope, id, { kind: 'task', deed: 'read' })))
     },
     async message(id, message, { note } = {}) {
       await ready()

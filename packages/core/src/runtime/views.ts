@@ -8,6 +8,7 @@ import { exchangesOf } from '../conversation/exchange-view.ts'
 import { callTree } from '../conversation/tree.ts'
 import { entriesOf } from '../conversation/warm-conversations.ts'
 import { entryFilter, toEvent } from '../event/project.ts'
+import { errorFor, eventFor } from './reader-errors.ts'
 import { tail } from '../event/tail.ts'
 import { pageBound } from '../identity/page-bound.ts'
 import { channelOf } from '../identity/channel.ts'
@@ -70,7 +71,7 @@ export async function showConversation(scope: Scope, row: ConversationRow): Prom
   return {
     ...summary(row, active),
     interruptions: await openOf(scope, row),
-    tasks: live.filter(({ kind }) => kind === 'task').map(taskOf),
+    tasks: live.filter(({ kind }) => kind === 'task').map((job) => errorFor(scope.principal, taskOf(job))),
     runs: runs.toReversed().map(runLine),
     runCount: runs.length < runsShown ? runs.length : await parts.store.countRuns(database, id),
   }
@@ -149,7 +150,7 @@ export async function readEvents(scope: Scope, id: string, filter: EventPageOpti
     after: filter.call === undefined ? from : 0,
   })) {
     if (wanted(entry) && entry.seq > from) {
-      const event = toEvent(entry, { database, conversation: id })
+      const event = eventFor(scope.principal, toEvent(entry, { database, conversation: id }))
       more = events.length === limit || !(await bound.fits(event))
       if (more) break
       events.push(event)
@@ -194,6 +195,7 @@ export function followEvents(
     call: filter.call ?? null,
     branch: filter.branch ?? null,
     signal: filter.signal,
+    shown: (event) => eventFor(scope.principal, event),
     // Whoever leaves reads no further, unless another role lets them.
     mayGoOn: async ({ user, change }) =>
       change === 'joined' || user !== personOf(scope.principal) || (await reached(scope, id, 'read')) !== null,
