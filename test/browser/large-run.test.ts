@@ -71,6 +71,29 @@ describe('a run of many calls', { skip: missing(), timeout: 300_000 }, () => {
       await picture(page, 'large-run')
     }))
 
+  test('is read in pages that are compressed, and then followed', async () => {
+    const { page, close } = await openPage(browser, run.url)
+    const pages: { readonly coding: string | undefined; readonly sent: Promise<number> }[] = []
+    page.on('response', (response) => {
+      const headers = response.headers()
+      if (!response.url().includes('/events') || !headers['content-type']?.includes('json')) return
+      const sent = response
+        .request()
+        .sizes()
+        .then(({ responseBodySize }) => responseBodySize)
+      pages.push({ coding: headers['content-encoding'], sent })
+    })
+    const began = Date.now()
+    await page.goto(`${run.url}/conversations/${run.id.replace('/', ':')}`)
+    await page.locator('[data-testid=answer][data-state=completed]').waitFor()
+    const readMs = Date.now() - began
+    assert.ok(pages.length > 5 && pages.every(({ coding }) => coding !== undefined))
+    const bytes = (await Promise.all(pages.map(({ sent }) => sent))).reduce((sum, one) => sum + one, 0)
+    console.log(`its events: ${Math.round(bytes / 1000)} kB as sent, read in ${readMs} ms`)
+    assert.ok(bytes < 1_200_000, `${bytes} bytes`)
+    await close()
+  })
+
   test('is walked with the keys, and a row keeps the focus while it is scrolled out of sight', () =>
     inPage(async (page) => {
       await rows(page).first().focus()

@@ -116,6 +116,7 @@ async function respond(state: State, request: IncomingMessage, response: ServerR
   const events = /^\/conversations\/([^/]+)\/events$/.exec(path)
   if (events?.[1] !== undefined && request.headers.accept?.includes('text/event-stream'))
     return stream(state, { id: events[1], from: Number(url.searchParams.get('from')) }, response)
+  if (events?.[1] !== undefined) return send(response, storedEvents(state, events[1], url.searchParams))
   for (const [method, pattern, handle] of routes) {
     const match = pattern.exec(path)
     if (method !== request.method || match === null) continue
@@ -123,6 +124,14 @@ async function respond(state: State, request: IncomingMessage, response: ServerR
     return send(response, await handle(state, match.slice(1).map(decodeURIComponent), body))
   }
   send(response, refuse('NOT_FOUND', `Nothing is at "${path}".`))
+}
+
+/** All stored events after `from` in one page. */
+function storedEvents({ conversations }: State, id: string, query: URLSearchParams): Reply {
+  const known = conversations.get(decodeURIComponent(id).replace(':', '/'))
+  if (known === undefined) return refuse('NOT_FOUND', 'There is no such conversation.')
+  const events = known.log.slice(Number(query.get('from')))
+  return ok({ events, lastSeq: known.log.length, more: false })
 }
 
 /** Nobody takes part in a conversation of the stub. */

@@ -98,7 +98,23 @@ async function follow(following: Following): Promise<void> {
   }
 }
 
-async function read({ id, reading, signal: left, give }: Following, signal: AbortSignal): Promise<void> {
+/** How many stored events are read at once. The server compresses pages, and never a stream. */
+const pageSize = 1000
+
+/** What is stored comes in pages, and only what is new as a stream. */
+async function read(following: Following, signal: AbortSignal): Promise<void> {
+  const { id, reading, give } = following
+  for (let more = true; more && !signal.aborted; ) {
+    const page = await witan.conversations.events(id, { from: reading.from, verbose: true, limit: pageSize })
+    if (signal.aborted) return
+    more = page.more && page.events.length > 0
+    reading.from = page.events.at(-1)?.seq ?? reading.from
+    if (page.events.length > 0) give(page.events)
+  }
+  if (!signal.aborted) await stream(following, signal)
+}
+
+async function stream({ id, reading, signal: left, give }: Following, signal: AbortSignal): Promise<void> {
   let batch: Event[] = []
   let scheduled = false
   const flush = () => {
