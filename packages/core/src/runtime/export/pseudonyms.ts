@@ -3,12 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AgentData, WitanError } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
 import type { Entry } from '@witan/protocol/entries'
+import { pause } from '../../identity/turn.ts'
 import { scrubbed, scrubberOfValues } from '../../parameter/scrub.ts'
 import type { ConversationSnapshot, StoredContent } from '../../store/store.ts'
 import { callDigest } from '../../tool/digest.ts'
 
-/** How many entries are cleaned before others get their turn. */
-const entriesPerTurn = 64
 /** How much of a file is searched at once, in characters. */
 const pieceLength = 65_536
 
@@ -47,8 +46,8 @@ export async function withPseudonyms(
   ) as ConversationSnapshot['row']['parameters']
   const entries: Entry[] = []
   for (const entry of snapshot.entries) {
+    await pause()
     entries.push({ ...entry, body: cleanBody(entry, all) } as Entry)
-    if (entry.seq % entriesPerTurn === 0) await nextTurn()
   }
   return { ...bare, row: { ...snapshot.row, parameters }, entries }
 }
