@@ -1,5 +1,6 @@
 /** The public keys of an issuer of tokens: fetched, kept for minutes, and fetched again for a key that is not among them. */
 import { WitanError } from '@witan/protocol'
+import { readJson } from '@witan/protocol/schemas'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 
 /** How often the issuer is asked, and how long its answer counts; tests make the times short. */
@@ -88,7 +89,9 @@ async function fetchKeys(url: string, ms: number): Promise<JSONWebKeySet> {
     await reply.body?.cancel()
     throw new Error(`status ${reply.status}`)
   }
-  const set: unknown = JSON.parse(await readBounded(reply))
+  const read = readJson(await readBounded(reply))
+  if (!read.ok) throw new Error(read.problem)
+  const set = read.value
   const keys = typeof set === 'object' && set !== null && 'keys' in set ? set.keys : null
   if (!Array.isArray(keys) || keys.length > maxKeys) throw new Error('no set of at most 100 keys')
   return { keys: keys.filter((key) => typeof key === 'object' && key !== null) }

@@ -88,6 +88,18 @@ function documentView(call: AgentCall): DocumentView {
   return view
 }
 
+/** What the model of `call` has not read yet of its history. */
+export function unreadOf(call: AgentCall): readonly Said[] {
+  const { said, views } = call.document
+  const from = views.find((one) => isFor(one, call))?.upTo ?? call.firstSaid
+  return from === said.length ? [] : said.slice(from)
+}
+
+/** What a call reads of its caller's document, until its text is made. */
+export function unreadShared(history: SharedHistory): readonly Said[] {
+  return shared.has(history) ? [] : history.said.slice(history.from, history.upTo)
+}
+
 function isFor(view: DocumentView, call: AgentCall): boolean {
   const { agent, scrub, overhears, unseen, firstSaid } = call
   const isSame = view.agent === agent.id && view.unseen === unseen && view.from === firstSaid

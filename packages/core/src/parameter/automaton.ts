@@ -3,6 +3,8 @@
  * objects.
  */
 
+import { atOnce, type Pieces } from '../identity/turn.ts'
+
 /**
  * States are numbers; 0 is the start. A state represents the longest prefix of a pattern that is a suffix of the units read
  * so far.
@@ -41,8 +43,16 @@ const mostJumps = 10_000
 
 /** Builds the automaton of these patterns. Time and memory are linear in their total length. */
 export function createAutomaton(patterns: Iterable<Uint16Array>): Automaton {
-  const trie = grow([...patterns])
-  const { fail, pre, size } = linked(trie)
+  return atOnce(building([...patterns]))
+}
+
+/** How many states are made or linked in one piece. */
+const pieceLength = 4_096
+
+/** The same in pieces. */
+export function* building(patterns: readonly Uint16Array[]): Pieces<Automaton> {
+  const trie = yield* grow(patterns)
+  const { fail, pre, size } = yield* linked(trie)
   const { label, first, depth, longest, more, forks } = trie
   const fromRoot = Int32Array.from({ length: 128 }, (_, unit) => childOf(trie, 0, unit))
   const beginnings = beginningsOf(trie, fromRoot)
@@ -87,7 +97,7 @@ export function createAutomaton(patterns: Iterable<Uint16Array>): Automaton {
   return automaton
 }
 
-function grow(patterns: readonly Uint16Array[]): Trie {
+function* grow(patterns: readonly Uint16Array[]): Pieces<Trie> {
   const room = 1 + patterns.reduce((sum, { length }) => sum + length, 0)
   const ints = () => new Int32Array(room)
   const trie: Trie = {
@@ -101,7 +111,10 @@ function grow(patterns: readonly Uint16Array[]): Trie {
   }
   for (const pattern of patterns) {
     let state = 0
-    for (const unit of pattern) state = childOf(trie, state, unit) || born(trie, state, unit)
+    for (const [at, unit] of pattern.entries()) {
+      if (at % pieceLength === pieceLength - 1) yield
+      state = childOf(trie, state, unit) || born(trie, state, unit)
+    }
     trie.longest[state] = pattern.length
   }
   return trie
@@ -151,24 +164,27 @@ interface Links {
   readonly size: Int32Array
 }
 
-function linked(trie: Trie): Links {
+function* linked(trie: Trie): Pieces<Links> {
   const { count, longest } = trie
   const suffix = new Int32Array(count)
-  const order = byBreadth(trie, suffix)
+  const order = yield* byBreadth(trie, suffix)
   const fail = new Int32Array(count)
   const size = new Int32Array(count).fill(1)
   const pre = new Int32Array(count)
   const free = new Int32Array(count).fill(1)
   for (const state of order) {
+    if (state % pieceLength === 0) yield
     const shorter = suffix[state] as number
     fail[state] = shorter !== 0 && isCovered(trie, shorter, state) ? (fail[shorter] as number) : shorter
     if (longest[state] === 0) longest[state] = longest[shorter] as number
   }
   for (let at = order.length - 1; at >= 0; at -= 1) {
+    if (at % pieceLength === 0) yield
     const state = order[at] as number
     size[suffix[state] as number] = (size[suffix[state] as number] as number) + (size[state] as number)
   }
   for (const state of order) {
+    if (state % pieceLength === 0) yield
     const shorter = suffix[state] as number
     pre[state] = free[shorter] as number
     free[shorter] = (free[shorter] as number) + (size[state] as number)
@@ -178,7 +194,7 @@ function linked(trie: Trie): Links {
 }
 
 /** All states except the start, shorter ones first. Fills in the longest proper suffix of each. */
-function byBreadth(trie: Trie, suffix: Int32Array): Int32Array {
+function* byBreadth(trie: Trie, suffix: Int32Array): Pieces<Int32Array> {
   const { first, label, forks, more } = trie
   const order = new Int32Array(trie.count - 1)
   let known = 0
@@ -199,7 +215,10 @@ function byBreadth(trie: Trie, suffix: Int32Array): Int32Array {
     if (forks[parent] === 1) for (const child of more.get(parent)?.values() ?? []) meet(parent, child)
   }
   meetAll(0)
-  for (let at = 0; at < known; at += 1) meetAll(order[at] as number)
+  for (let at = 0; at < known; at += 1) {
+    if (at % pieceLength === pieceLength - 1) yield
+    meetAll(order[at] as number)
+  }
   return order
 }
 

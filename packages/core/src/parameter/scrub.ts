@@ -3,10 +3,11 @@
  * C17].
  */
 import type { Parameter } from '@witan/protocol'
-import { createAutomaton } from './automaton.ts'
+import { atOnce, inTurns, type Pieces } from '../identity/turn.ts'
+import { type Automaton, building } from './automaton.ts'
 import type { Bound } from './parameter.ts'
 import { createPieceScrubber, type PieceScrubber } from './scrub-pieces.ts'
-import { type Span, spansOf } from './spans.ts'
+import { searching, type Span } from './spans.ts'
 import { fold } from './spelling.ts'
 import { isShown } from './visibility.ts'
 
@@ -15,6 +16,12 @@ export type Scrubber = Scrub | null
 
 interface Scrub {
   (text: string): string
+  /** The same for a long text, in as many turns of the event loop as it takes. It is known at once after that, until `forget()`. */
+  remember(text: string): Promise<string>
+  forget(): void
+  /** Prepares the search in turns: it takes its time for long values. Otherwise the first text waits for that. */
+  prepared(): Promise<unknown>
+  readonly isPrepared: boolean
   /** The same for one text that comes in pieces. */
   inPieces(): PieceScrubber
 }
@@ -53,18 +60,46 @@ export function scrubberOf(hidden: readonly Parameter[], bound: Bound): Scrubber
 
 /** The scrubber for these values. */
 export function scrubberOfValues(values: readonly unknown[]): Scrubber {
-  const patterns: Uint16Array[] = []
-  let longest = 0
-  for (const value of values) {
-    for (const text of textsOf(value)) {
-      longest = Math.max(longest, text.length)
-      for (const form of formsOf(text)) patterns.push(unitsOf(form))
+  const texts = values.flatMap(textsOf)
+  if (texts.length === 0) return null
+  const most = texts.reduce((longest, { length }) => Math.max(longest, length), 0) * longestSpelling
+  let automaton: Automaton | null = null
+  function* preparing(): Pieces<Automaton> {
+    if (automaton !== null) return automaton
+    const patterns: Uint16Array[] = []
+    for (const text of texts) {
+      for (const form of formsOf(text)) {
+        patterns.push(unitsOf(form))
+        yield
+      }
     }
+    automaton ??= yield* building(patterns)
+    return automaton
   }
-  if (patterns.length === 0) return null
-  const automaton = createAutomaton(patterns)
-  const scrub = (text: string) => withoutFragments(without(text, spansOf(text, automaton)), longest * longestSpelling)
-  return Object.assign(scrub, { inPieces: () => createPieceScrubber(automaton, without) })
+  function* scrubbing(text: string): Pieces<string> {
+    const spans = yield* searching(text, yield* preparing())
+    return withoutFragments(yield* replacing(text, spans), most)
+  }
+  let waiting: Promise<unknown> | null = null
+  const prepared = () => {
+    waiting ??= inTurns(preparing())
+    return waiting
+  }
+  const known = new Map<string, string>()
+  const scrub = (text: string) => (known.size === 0 ? undefined : known.get(text)) ?? atOnce(scrubbing(text))
+  const more = {
+    prepared,
+    async remember(text: string) {
+      await prepared()
+      const clean = known.get(text) ?? (await inTurns(scrubbing(text)))
+      known.set(text, clean)
+      return clean
+    },
+    forget: () => known.clear(),
+    inPieces: () => createPieceScrubber(atOnce(preparing()), without),
+  }
+  Object.defineProperty(more, 'isPrepared', { get: () => automaton !== null })
+  return Object.assign(scrub, more) as Scrub
 }
 
 /** A pattern of an automaton: case-folded units. */
@@ -75,10 +110,15 @@ function unitsOf(text: string): Uint16Array {
 }
 
 function without(text: string, spans: readonly Span[]): string {
+  return atOnce(replacing(text, spans))
+}
+
+function* replacing(text: string, spans: readonly Span[]): Pieces<string> {
   if (spans.length === 0) return text
   let clean = ''
   let from = 0
-  for (const { start, end } of spans) {
+  for (const [at, { start, end }] of spans.entries()) {
+    if (at % 4_096 === 4_095) yield
     clean += text.slice(from, start) + scrubbed
     from = end
   }

@@ -1,4 +1,5 @@
 /** Finds where a text spells a pattern, in one pass that follows every reading of the text in parallel. */
+import { atOnce, type Pieces } from '../identity/turn.ts'
 import type { Automaton } from './automaton.ts'
 import {
   backslash,
@@ -57,9 +58,24 @@ interface Search {
 
 /** The parts of a text that spell a pattern, in order; overlapping parts are merged. */
 export function spansOf(text: string, automaton: Automaton): readonly Span[] {
+  return atOnce(searching(text, automaton))
+}
+
+/** The same in pieces. */
+export function* searching(text: string, automaton: Automaton): Pieces<readonly Span[]> {
   const search = searchIn(text, automaton)
-  for (let at = 0; at < text.length; ) at = advance(search, at)
-  return search.reach === null ? [] : joined(search.reach)
+  yield* reading(search, text.length)
+  return search.reach === null ? [] : yield* joining(search.reach)
+}
+
+/** How many characters are read in one piece. */
+const pieceLength = 2_048
+
+function* reading(search: Search, upTo: number): Pieces<void> {
+  for (let at = 0; at < upTo; yield) {
+    const stop = Math.min(at + pieceLength, upTo)
+    while (at < stop) at = advance(search, at, stop)
+  }
 }
 
 /** What is known of a text whose end has not come yet. */
@@ -76,8 +92,8 @@ export interface SettledSpans {
 export function settledSpansOf(text: string, automaton: Automaton): SettledSpans {
   const upTo = firstSpecial(text, Math.max(0, text.length - ring))
   const search = searchIn(text, automaton, upTo)
-  for (let at = 0; at < upTo; ) at = advance(search, at)
-  const spans = search.reach === null ? [] : joined(search.reach)
+  atOnce(reading(search, upTo))
+  const spans = search.reach === null ? [] : atOnce(joining(search.reach))
   if (search.isLost) return { spans, settled: text.length, isLost: true }
   const open = firstOpen(search, upTo)
   const settled = spans.find(({ start, end }) => start < open && end > open)?.start ?? open
@@ -102,15 +118,15 @@ function openAt({ open }: Search, place: number): Reading[] {
   return open[slot]
 }
 
-/** Advances from a position and returns the next one. */
-function advance(search: Search, at: number): number {
+/** Advances from a position and returns the next one. What needs no second look is read up to `stop` at once. */
+function advance(search: Search, at: number, stop: number): number {
   const open = openAt(search, at)
   const isAlone = search.waiting === open.length && open.length < 2
   const code = search.text.charCodeAt(at)
   const isPlain = !isSpecial(code)
-  if (isAlone && isPlain) return run(search, at)
+  if (isAlone && isPlain) return run(search, at, stop)
   const isNothing = open.length === 0 && (isPlain ? !isFirst(search.automaton, code) : skipped(search, at) > at)
-  if (isNothing) return isAlone ? run(search, at) : at + 1
+  if (isNothing) return isAlone ? run(search, at, stop) : at + 1
   branch(search, at)
   if (open.length > mostOpen) return giveUp(search, at)
   search.waiting -= open.length
@@ -119,13 +135,13 @@ function advance(search: Search, at: number): number {
 }
 
 /** The common case: a single reading, and characters that only represent themselves, or begin no pattern however they are read. */
-function run(search: Search, from: number): number {
+function run(search: Search, from: number, stop: number): number {
   const { text } = search
   const { step, depth, longest, fromRoot, mayBegin } = search.automaton
   let { state, base, trail } = openAt(search, from).pop() ?? { state: 0, base: from, trail: 0 }
   search.waiting = 0
   let at = from
-  for (; at < text.length; at += 1) {
+  for (; at < stop; at += 1) {
     const code = text.charCodeAt(at)
     const unit = code < 128 ? (plainUnits[code] as number) : fold(code)
     if (code < 128 ? unit === 255 : isUnseen(code)) {
@@ -284,9 +300,10 @@ function firstOpen(search: Search, at: number): number {
   return first
 }
 
-function joined(reach: Int32Array): readonly Span[] {
+function* joining(reach: Int32Array): Pieces<readonly Span[]> {
   const spans: { start: number; end: number }[] = []
   for (let start = 0; start < reach.length; start += 1) {
+    if (start % 65_536 === 65_535) yield
     const end = reach[start] as number
     if (end === 0) continue
     const last = spans.at(-1)

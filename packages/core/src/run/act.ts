@@ -4,6 +4,7 @@ import { isTooDeep } from '@witan/protocol/schemas'
 import { spend } from '../budget/budget.ts'
 import type { Slot } from '../conversation/state.ts'
 import { hasRead } from '../conversation/view.ts'
+import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import type { CallState } from '../model/model.ts'
 import { failed, type Outcome, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
@@ -213,6 +214,8 @@ async function outcomeOf(
   try {
     const running = run()
     const outcome = running instanceof Promise ? await orAborted(running, signal) : running
+    // What many tools return at once is recorded, stored and read over as many turns as it takes.
+    if (isTurnSpent()) await nextTurn()
     return outcome.kind === 'transfer' ? failed('TOOL_FAILED', `\`${name}\` gave no result`) : outcome
   } catch (error) {
     if (isAbandoned(signal)) return failed('RUN_CANCELLED', `\`${name}\` was stopped.`)

@@ -1,6 +1,7 @@
 /** Thinking: one model call of one agent, within its budget, and its reply into the log. */
 import { faultPoint } from '../identity/fault-point.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
+import { scrubAhead } from '../conversation/scrub-ahead.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
 import { ModelCallError, type ModelCallOptions, type ModelReply } from '../model/model.ts'
@@ -25,6 +26,8 @@ export async function think(call: AgentCall, job: Job, controller: AbortControll
   const { timeLimit } = job.env
   const watched = timeLimit.begin(controller)
   try {
+    const ahead = scrubAhead(call)
+    if (ahead !== null) (await ahead)()
     const cut = signal.aborted ? null : cutOf(call, job.run)
     if (cut !== null) await trim(cut, { call, job, signal })
     const refusal = await ask(call, job, signal)
@@ -67,8 +70,14 @@ interface Failure {
  * unless its time was over.
  */
 async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Failure | null> {
-  if (signal.aborted) return failLate(call, job, { signal, model: call.model })
+  const ahead = scrubAhead(call)
+  const forget = ahead === null ? null : await ahead
+  if (signal.aborted) {
+    forget?.()
+    return failLate(call, job, { signal, model: call.model })
+  }
   const asking = askingOf(call, job)
+  forget?.()
   if (asking === null) return null
   const { meter } = job
   if (asking.holdsRound) meter.offering += 1

@@ -13,7 +13,7 @@ function counting() {
     read.characters += text.length
     return hides(text)
   }
-  return { read, writer: new ContentWriter(Object.assign(scrub, { inPieces: hides.inPieces })) }
+  return { read, writer: new ContentWriter(Object.assign(scrub, { ...hides })) }
 }
 
 const long = 'of a hidden-word, "many" words; '.repeat(40_000)

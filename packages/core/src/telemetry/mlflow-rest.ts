@@ -1,4 +1,5 @@
 /** The REST interface of an MLflow server, as far as experiments and runs need it. */
+import { readJson } from '@witan/protocol/schemas'
 import { systemClock } from '../identity/clock.ts'
 import type { OtlpTarget } from './otlp.ts'
 
@@ -82,12 +83,8 @@ async function read(response: Response): Promise<Answer['body']> {
     if (length > longestAnswer) return null
     parts.push(part)
   }
-  try {
-    const body: unknown = JSON.parse(Buffer.concat(parts).toString())
-    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
+  const read = readJson(Buffer.concat(parts).toString())
+  return read.ok && typeof read.value === 'object' ? (read.value as Answer['body']) : null
 }
 
 /** An id that MLflow gave; it goes into a header. */

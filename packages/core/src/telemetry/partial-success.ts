@@ -1,4 +1,5 @@
 /** Reads from the answer of an OTLP collector how many spans of a request it has not taken. Its message is not repeated: it may hold a text of a span. */
+import { readJson } from '@witan/protocol/schemas'
 
 /** The number that the collector gives; 0 for an answer that says nothing of it, or is none. */
 export function rejectedSpans(body: Buffer, type: string | null): number {
@@ -8,12 +9,10 @@ export function rejectedSpans(body: Buffer, type: string | null): number {
 
 /** A number of 64 bits is a text in JSON, but some write a number. */
 function rejectedOfJson(body: Buffer): number {
-  try {
-    const answer = JSON.parse(body.toString()) as { partialSuccess?: { rejectedSpans?: unknown } } | null
-    return Number(answer?.partialSuccess?.rejectedSpans ?? 0)
-  } catch {
-    return 0
-  }
+  const read = readJson(body.toString())
+  const answer = (read.ok ? read.value : null) as { partialSuccess?: { rejectedSpans?: unknown } } | null
+  const said = answer?.partialSuccess?.rejectedSpans
+  return typeof said === 'string' || typeof said === 'number' ? Number(said) : 0
 }
 
 /** `partial_success` is field 1 of the answer, and `rejected_spans` field 1 of that. */
