@@ -72,7 +72,6 @@ const troubles: readonly (readonly [what: string, options: object, play: readonl
   ['a tool throws it', { tools: [throwing] }, [call('weather')]],
   ['a result cannot be written because of it', { tools: [unwritable] }, [call('weather')]],
   ['the check of arguments says it', { tools: [tool(() => 'fine', refusing)] }, [call('weather')]],
-  ['a model calls a tool of that name', { tools: [throwing] }, [call(long)]],
 ]
 
 for (const [what, options, play] of troubles) {
