@@ -62,11 +62,20 @@ test('[Rb04] [C2] at the last level a delegate has no sub-agents to tell of', as
 })
 
 test('[Rb04] the list is bounded, and so is each of its lines', async () => {
-  const actions = Array.from({ length: 60 }, (_, index) => ({ name: `a${index}`, description: 'x'.repeat(1000) }))
-  const lines = (await toldOf({ actions }))?.split('\n') ?? []
+  const many = (count: number, name = 'a') =>
+    Array.from({ length: count }, (_, index) => ({ name: `${name}${index}`, description: 'x'.repeat(1000) }))
+  const lines = (await toldOf({ actions: many(60) }))?.split('\n') ?? []
   assert.equal(lines.length, 2 + 1 + 40 + 1)
-  assert.equal(lines.at(-1), 'and 20 more')
-  assert.ok(lines.every((line) => line.length <= 160))
+  assert.equal(lines.at(-1), '… and 20 more')
+  const [few = '', some = '', long = ''] = [
+    await toldOf({ actions: many(8) }),
+    await toldOf({ actions: many(117, 'n'.repeat(50)) }),
+    await toldOf({ actions: many(3), description: 'y'.repeat(1_500) }),
+  ]
+  assert.ok(few.length <= 1_024 && few.includes('- a7: xxx') && few.split('\n').every((line) => line.length <= 80), few)
+  assert.match(some, /\n… and \d+ more$/)
+  assert.ok(some.length <= 1_024, String(some.length))
+  assert.equal(long, 'y'.repeat(1_500))
 })
 
 test('[Rb04] [C8] a change of an agent is told from the next run on', async () => {

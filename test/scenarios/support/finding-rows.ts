@@ -186,6 +186,19 @@ const warnings: readonly FindingRow[] = [
     agent('leaf'),
   ),
   warning(
+    'DESCRIPTION_LONG',
+    'an action described at length',
+    agent('root', { actions: [{ name: 'Do', description: 'x'.repeat(1_025) }] }),
+  ),
+  warning(
+    'DESCRIPTION_LONG',
+    'a delegate with more actions than its description can list',
+    agent('root', { subAgents: [{ agent: 'leaf' }] }),
+    agent('leaf', {
+      actions: Array.from({ length: 117 }, (_, index) => ({ name: `Action${index}`, description: 'Acts.' })),
+    }),
+  ),
+  warning(
     'MAP_NAME_UNKNOWN',
     'a map of no parameter',
     agent('root', { subAgents: [{ agent: 'leaf', map: { no: null } }] }),

@@ -6,6 +6,7 @@ import { checkAliases } from './aliases.ts'
 import { checkApprovals } from './approvals.ts'
 import { checkDescriptions } from './descriptions.ts'
 import { type AgentSet, cyclesThrough, listersOf, mostPaths, pathsFrom, reachable, reachableFrom } from './graph.ts'
+import { checkLongDescriptions } from './long-descriptions.ts'
 import { addHandlers } from './handlers.ts'
 import { checkHiddenNames } from './hidden-names.ts'
 import { matrixOf } from './matrix.ts'
@@ -67,6 +68,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   findings.add(checkAccess(agent, { agents, ...context }))
   findings.add(await checkQueries(agent, context))
   findings.add(checkHiddenNames(agent, context))
+  findings.add(checkLongDescriptions(agent, { agents, ...context }))
   for (const one of reached) findings.add(await runWithPauses(found.of(one)))
   findings.add(await runWithPauses(findFrom(agent, survey, found)))
   findings.add(await runWithPauses(checkUnused(agent, agents, context)))

@@ -15,7 +15,7 @@ import type { Pausable } from '../../identity/pausable.ts'
 
 /** What exists besides the agents; `hasModel` is true if a name such as `local/qwen3` leads to a model. */
 export interface Surroundings {
-  readonly tools: ReadonlyMap<string, Pick<FunctionTool, 'jsonSchema'>>
+  readonly tools: ReadonlyMap<string, Pick<FunctionTool, 'jsonSchema' | 'description'>>
   readonly sources: ReadonlySet<string>
   hasModel(name: string): boolean
   /** True if the price of the model is known. */
