@@ -7,6 +7,7 @@ import { createConversationFold } from '@witan/client'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import { runCommandLine } from './cli.ts'
 import { momentOf, tell, type Told } from './testing/events.ts'
+import { sitting } from './testing/person.ts'
 import { witan } from './testing/witan.ts'
 import { drawTree } from './tree/lines.ts'
 
@@ -22,6 +23,22 @@ describe('work in the background', () => {
     const waited = await witan(['run', 'desk', 'How many boxes?', '--wait', ...config])
     assert.doesNotMatch(waited.out, /still works/)
     assert.match(waited.out, /⇢ from the background\n\nThe count is in: 12 boxes\.\n/)
+  })
+
+  test('witan run --wait at a terminal draws a task until it has ended, and its end above the follow-up', async () => {
+    const { code, screen } = await sitting(['run', 'desk', 'How many boxes?', '--wait', ...config], [])
+    assert.equal(code, 0)
+    const [tree = '', after = ''] = screen.split('I have it counted.')
+    assert.match(tree, /counter {2}in the background {2}count the boxes/)
+    assert.match(after, /✓ counter {2}in the background {2}count the boxes .*ms +8 tok(.|\n)*⇢ from the background/)
+    assert.ok(screen.lastIndexOf('\u001b[?25h') > screen.lastIndexOf('\u001b[?25l'), 'the cursor is back')
+    assert.equal(screen.split('✓ counter').length, 2, 'its end is printed once')
+  })
+
+  test('a terminal that reports no width is taken for one of 80 columns', async () => {
+    const { screen } = await sitting(['run', 'desk', 'hello', ...config], [], { COLUMNS: '0' })
+    assert.match(screen, /› hello\n/)
+    assert.match(screen, /✓ desk {2}hello/)
   })
 
   test('witan chat tells of it when it comes: on a pipe at the end, on a terminal above the open line [F22]', async () => {

@@ -49,8 +49,8 @@ function whatNow({ url, lasts, options }: Connection): string {
 export interface FollowUps {
   /** Tells of those that end from now on, and of those that ended since it was last asked; the returned function ends it. */
   listen(show: (text: string) => void): () => void
-  /** Resolves when no task and no run of the conversation is at work; all that ended was shown. */
-  drain(show: (text: string) => void): Promise<void>
+  /** Resolves when no task and no run of the conversation is at work; all that ended was shown. `watch` gets each event before that. */
+  drain(show: (text: string) => void, watch?: (event: Event) => void): Promise<void>
 }
 
 /** Follows the conversation of a chat. `drawn` has the runs that the terminal has drawn itself; they are not printed again. */
@@ -87,7 +87,7 @@ export function createFollowUps(
       if (drawn.size > 0) read(show, stop.signal).catch(() => {})
       return () => stop.abort()
     },
-    async drain(show) {
+    async drain(show, watch) {
       const stop = new AbortController()
       const isQuiet = async () => {
         const { tasks, status: now, lastSeq } = await client.conversations.get(chat.id)
@@ -96,6 +96,7 @@ export function createFollowUps(
       let last = await isQuiet()
       if (last === null || from < last) {
         for await (const event of client.events(chat.id, { from, verbose: true, signal: stop.signal })) {
+          watch?.(event)
           take(event, show)
           if (event.type === 'task' || isRootEnd(event)) last = await isQuiet()
           if (last !== null && from >= last) break

@@ -54,14 +54,21 @@ function toOutput(output: Output): LineSink {
   }
 }
 
-/** Returns a function that reads the lines of a file; it may be called several times. Throws `UsageError` if there is no such file. */
-export async function fileLines(name: string, terminal: Terminal): Promise<() => AsyncIterable<string>> {
+/**
+ * Returns a function that reads the lines of a file; it may be called several times. Throws `UsageError` if there is no such file, which
+ * says by which command one is written.
+ */
+export async function fileLines(
+  name: string,
+  terminal: Terminal,
+  writtenBy: string,
+): Promise<() => AsyncIterable<string>> {
   const file = resolve(terminal.folder, name)
   const found = await stat(file).catch(() => null)
   if (found?.isFile() !== true)
     throw new UsageError(
       `There is no file "${name}".`,
-      'Name the file that witan export wrote; it is read twice, so a pipe will not do.',
+      `Name the file that ${writtenBy} wrote; it may be read twice, so a pipe will not do.`,
     )
   return () => linesOf(createReadStream(file))
 }

@@ -136,7 +136,10 @@ describe('a store as a file', () => {
       witan([...words, '--config', askConfig], { folder, environment: at(store) })
     assert.equal((await run('q.db', 'run', 'asker', 'pay', '--id', 'chats/q')).code, 3)
     const sent = await run('q.db', 'export', 'q.jsonl')
-    assert.match(sent.err, /! 1 run or task has not ended: the store that imports this file continues it/)
+    assert.match(
+      sent.err,
+      /! 1 run or task has not ended\. This store continues it, so the file may stay a backup\.\n {2}To move, import it elsewhere: a store/,
+    )
     assert.equal((await run('r.db', 'import', 'q.jsonl')).code, 0)
     const listed = await run('r.db', 'interruptions', 'list', '--json')
     const { id } = JSON.parse(listed.out) as { id: string }
@@ -157,4 +160,18 @@ describe('a store as a file', () => {
     const { code, err } = await witan(['work'], { folder: join(folder, 'away'), environment: away })
     assert.deepEqual([code, /^STORE_UNREACHABLE/.test(err)], [78, true], err)
   })
+})
+
+test('a file that is missing is asked for by the command that writes one', async () => {
+  for (const [words, writer] of [
+    [['conversations', 'replay', 'none.jsonl'], 'witan conversations export'],
+    [['conversations', 'replay', 'none.jsonl', '--model', 'a/b', '--from', '2'], 'witan conversations export'],
+    [['import', 'none.jsonl', '--config', deskConfig], 'witan export'],
+  ] as const) {
+    const { code, err } = await witan(
+      words,
+      words[0] === 'import' ? { environment: { WITAN_STORE_URL: 'file:/tmp/none.db' } } : {},
+    )
+    assert.deepEqual([code, err.includes(`Name the file that ${writer} wrote`)], [2, true], err)
+  }
 })

@@ -108,8 +108,13 @@ export function createLineReader({ input, output }: Terminal, isTerminal = true)
 }
 
 /** How wide a line may be: as wide as the terminal, on a pipe as it is said. */
-export function columnsOf({ isTTY, columns = 80 }: Output, onPipe: number): number {
-  return isTTY === true ? columns : onPipe
+export function columnsOf(to: Output, onPipe: number): number {
+  return to.isTTY === true ? widthOf(to) : onPipe
+}
+
+/** The columns of a terminal; 80 for one that does not know, which reports none or 0. */
+export function widthOf({ columns }: Output): number {
+  return columns === undefined || columns <= 0 ? 80 : columns
 }
 
 /** Whether the picture may be redrawn in place. */

@@ -6,6 +6,7 @@ import type { App, AppEnv, AppOptions } from './app-options.ts'
 import { corsHeaders, preflightAnswer } from './cors.ts'
 import { checkHost, checkOrigin } from './host.ts'
 import type { Log } from './log.ts'
+import { createOriginNotes } from './origin-notes.ts'
 import { createMount } from './mount.ts'
 import { nothingAt, problemReply } from './problem.ts'
 import { allRoutes } from './routes.ts'
@@ -16,11 +17,13 @@ import { studioResponse } from './studio.ts'
 export function createApp(options: AppOptions): App {
   const { auth, hosts, log } = options
   const app = new Hono<AppEnv>()
+  const noteOrigin = createOriginNotes(log, hosts)
   app.use(async (c, next) => {
     const requestId = randomUUID()
     const started = performance.now()
     c.set('requestId', requestId)
     checkHost(c.req.header('host') ?? new URL(c.req.url).host, hosts)
+    if (c.req.path.startsWith('/api/')) noteOrigin(c.req.raw)
     const preflight = preflightAnswer(c.req.raw, c.req.path, hosts)
     if (preflight !== null) return preflight
     await next()

@@ -38,6 +38,17 @@ export function checkHost(host: string, policy: HostPolicy): void {
   throw refused('Host', host)
 }
 
+/** The origin of a page whose requests are refused; null for requests of our pages, of listed ones, and of no page. */
+export function refusedOrigin(request: Request, policy: HostPolicy): string | null {
+  const origin = request.headers.get('origin')
+  return origin === null || isOwn(origin, policy) || listedOrigin(request, policy) !== null ? null : origin
+}
+
+function isOwn(origin: string, policy: HostPolicy): boolean {
+  const host = /^https?:\/\/([^/?#@\s]+)$/i.exec(origin)?.[1]
+  return host !== undefined && isAllowed(host, policy)
+}
+
 /** Throws `HOST_NOT_ALLOWED` for a request of a page whose origin is neither ours nor listed. Requests without an `Origin` come from no page, or from ours. */
 export function checkOrigin(request: Request, policy: HostPolicy): Asking {
   const origin = request.headers.get('origin')
@@ -45,8 +56,7 @@ export function checkOrigin(request: Request, policy: HostPolicy): Asking {
     if (request.headers.get('sec-fetch-site') === 'cross-site') throw refused('Origin', 'another site')
     return 'own'
   }
-  const host = /^https?:\/\/([^/?#@\s]+)$/i.exec(origin)?.[1]
-  if (host !== undefined && isAllowed(host, policy)) return 'own'
+  if (isOwn(origin, policy)) return 'own'
   if (listedOrigin(request, policy) !== null) return 'listed'
   throw refused('Origin', origin)
 }

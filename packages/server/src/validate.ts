@@ -1,7 +1,7 @@
 /** Checks a value against a schema; messages name the path and never the value. */
 import { nearest } from '@witan/core/tooling'
 import { type ErrorCode, WitanError } from '@witan/protocol'
-import { markChecked } from '@witan/protocol/schemas'
+import { conversationRequestSchema, markChecked, runRequestSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 
 /** How messages name the value (`body`, `query`); the error code, by the first issue's path, unless a key is unknown. */
@@ -57,9 +57,21 @@ function unknownKey(schema: z.ZodType, issue: z.core.$ZodIssueUnrecognizedKeys, 
   const known = knownKeys(schema, issue.path)
   const near = key.length > 100 ? null : nearest(key, known)
   const nearby = near === null ? '' : `, nearest is \`${near}\``
+  const home = issue.path.length === 0 ? homeOf(schema, key) : null
+  if (home !== null)
+    return new WitanError('UNKNOWN_KEY', `\`${key}\` is not a known key of ${place}.`, { path, hint: home })
   const list = known.length === 0 ? 'Remove it.' : `Known: ${known.join(', ')}.`
   const hint = near === null ? list : `Did you mean \`${near}\`?`
   return new WitanError('UNKNOWN_KEY', `\`${shorten(key)}\` is not a known key of ${place}${nearby}.`, { path, hint })
+}
+
+/** The request that takes the key, if the neighbour of this one does: what begins a conversation is no setting of a run, and the reverse. */
+function homeOf(schema: z.ZodType, key: string): string | null {
+  if (schema === conversationRequestSchema && Object.hasOwn(runRequestSchema.shape, key))
+    return `\`${key}\` belongs to a run: leave out \`prompt\` here, and send both to POST /api/v1/conversations/{id}/runs.`
+  if (schema === runRequestSchema && Object.hasOwn(conversationRequestSchema.shape, key))
+    return `\`${key}\` belongs to the start of the conversation: send it to POST /api/v1/conversations.`
+  return null
 }
 
 function issueText(issue: z.core.$ZodIssue, what: string): string {

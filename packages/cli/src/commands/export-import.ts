@@ -78,8 +78,13 @@ async function exportAll(given: Given, terminal: Terminal): Promise<ExitCode> {
     print(terminal, `exported ${sum(tally)}`, terminal.errors)
     if (tally.live > 0) {
       const [what, it] = tally.live === 1 ? ['1 run or task has', 'it'] : [`${tally.live} runs and tasks have`, 'them']
-      const next = `the store that imports this file continues ${it}. Do not use this store any more.`
-      print(terminal, `! ${what} not ended: ${next}`, terminal.errors)
+      print(
+        terminal,
+        `! ${what} not ended. This store continues ${it}, so the file may stay a backup.`,
+        terminal.errors,
+      )
+      const move = `a store that imports it continues ${it} too, so then do not use this one any more.`
+      print(terminal, `  To move, import it elsewhere: ${move}`, terminal.errors)
     }
     return exitCodes.done
   })
@@ -111,7 +116,7 @@ interface Imported {
 async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
   const config = await readConfig(given, terminal)
   refuseMemory(config, 'import into')
-  const lines = await fileLines(given.operands[0] as string, terminal)
+  const lines = await fileLines(given.operands[0] as string, terminal, 'witan export')
   const allowed = given.texts('database')
   const items = () => readExport(lines(), { databases: allowed.length === 0 ? null : allowed })
   return withStore(config, 'import', async (store) => {

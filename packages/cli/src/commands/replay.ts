@@ -31,7 +31,7 @@ export const replayCommand: Command = {
 async function play(given: Given, terminal: Terminal): Promise<ExitCode> {
   const [file = ''] = given.operands
   const url = storeUrl(given.text('to'), terminal)
-  const lines = await fileLines(file, terminal)
+  const lines = await fileLines(file, terminal, 'witan conversations export')
   const source = await readReplaySource(lines(), { conversation: given.text('conversation') ?? null })
   if (given.has('model') || given.has('from')) return playOn(given, terminal, source)
   const total = source.whole.entries.length

@@ -9,6 +9,8 @@ import { parameterOptions, readParameters } from '../parameters.ts'
 import { readUsers, userOption } from '../participants.ts'
 import { UsageError } from '../exit.ts'
 import { print } from '../terminal.ts'
+import type { Stage } from '../stage.ts'
+import { createTaskView } from '../tree/task-view.ts'
 import { printWelcome } from '../welcome.ts'
 
 export const runCommand: Command = {
@@ -47,12 +49,28 @@ export const runCommand: Command = {
       if (given.has('json')) return await converseAsJson(stage, prompt)
       await printWelcome(stage, message, files)
       const code = await converse(stage, prompt)
-      if (stage.waits)
-        await createFollowUps(stage, drawn).drain((text) => {
-          print(terminal)
-          printFollowUp(terminal, text)
-        })
+      if (stage.waits) await followTasks(stage)
       return code
     })
   },
+}
+
+/** Waits for the tasks of the run: a terminal shows them at work, and each follow-up is printed. */
+async function followTasks({
+  terminal,
+  connection,
+  chat,
+  drawn,
+}: Stage & { readonly drawn: Set<string> }): Promise<void> {
+  const tasks = createTaskView(terminal, drawn)
+  const show = (text: string) => {
+    tasks.pause()
+    print(terminal)
+    printFollowUp(terminal, text)
+  }
+  try {
+    await createFollowUps({ connection, chat }, drawn).drain(show, tasks.take)
+  } finally {
+    tasks.close()
+  }
 }

@@ -1,6 +1,6 @@
 /** A part of the terminal that is redrawn in place, and becomes ordinary text when it is done. */
 import { asShown, type Shown } from '../shown.ts'
-import type { Output } from '../terminal.ts'
+import { type Output, widthOf } from '../terminal.ts'
 import { cutText, oneLine, textWidth } from './width.ts'
 
 const hideCursor = '\u001b[?25l'
@@ -30,7 +30,7 @@ export interface Screen {
 
 /** Writes one row over the row of the cursor, cut to the width of the terminal. */
 export function writeRow(output: Output, text: string): void {
-  output.write(asShown(`\r${eraseRight}${cutText(oneLine(text), Math.max(1, (output.columns ?? 80) - 1))}`))
+  output.write(asShown(`\r${eraseRight}${cutText(oneLine(text), Math.max(1, widthOf(output) - 1))}`))
 }
 
 /** Empties the row of the cursor. */
@@ -41,11 +41,11 @@ export function clearRow(output: Output): void {
 /** Makes a screen that starts at the cursor's line. */
 export function createScreen(output: Output): Screen {
   let drawn: readonly number[] = []
-  const columns = () => Math.max(1, output.columns ?? 80)
+  const columns = () => widthOf(output)
   /** A terminal that became narrower has wrapped what was drawn. */
   const height = () => drawn.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns())), 0)
   const home = () => {
-    const up = Math.min(height(), Math.max(0, (output.rows ?? 24) - 1))
+    const up = Math.min(height(), Math.max(0, (output.rows || 24) - 1))
     return up === 0 ? '\r' : `\r\u001b[${up}A`
   }
   const put = (rows: readonly Row[], before: string) => {
@@ -54,7 +54,7 @@ export function createScreen(output: Output): Screen {
   }
   return {
     draw: (rows) => {
-      const room = Math.max(1, (output.rows ?? 24) - 2)
+      const room = Math.max(1, (output.rows || 24) - 2)
       const hidden = rows.length - room
       const note = asShown(`… ${hidden + 1} lines above`)
       const shown = hidden <= 0 ? rows : [{ text: note, columns: textWidth(note) }, ...rows.slice(hidden + 1)]

@@ -2,7 +2,7 @@
 import { createConversationFold } from '@witan/client'
 import type { Event } from '@witan/protocol'
 import type { Terminal } from '../terminal.ts'
-import { canRedraw, painter, print } from '../terminal.ts'
+import { canRedraw, painter, print, widthOf } from '../terminal.ts'
 import { drawTree, lineWidth } from './lines.ts'
 import { plainLines } from './plain.ts'
 import { reasonedWords } from './reasoned.ts'
@@ -55,7 +55,7 @@ function liveView(terminal: Terminal, reasoning: boolean): RunView {
   const rows = (most = growing): Row[] => {
     const words = (text: string, columns: number) => reasonedWords(text, { columns, most })
     const options = {
-      columns: (terminal.output.columns ?? 80) - 1,
+      columns: widthOf(terminal.output) - 1,
       now: Date.now() - aheadMs,
       frame,
       ...(reasoning ? { words } : {}),
