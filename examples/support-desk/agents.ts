@@ -2,6 +2,7 @@
 import { defineAgent, defineTool } from '@witan/core'
 import { call, lastUserMessage, scriptedModel, toolResults } from '@witan/core/testing'
 import { z } from 'zod'
+import { backOffice, complaints, goodwill } from './complaints.ts'
 
 /** What the shop knows of an order. */
 const orders: Readonly<Record<string, string>> = {
@@ -108,17 +109,21 @@ export const reply = defineAgent({
 })
 
 const specialists: readonly (readonly [RegExp, string])[] = [
+  [/complain|unfair|angry/i, 'complaints'],
   [/refund|bill|pay/i, 'billing'],
   [/broken|return|damaged/i, 'returns'],
   [/where|parcel|late/i, 'shipping'],
 ]
 
-/** The coordinator: hands over to a specialist, gets control back, and sees to the letter. */
+/** The coordinator: hands over to a specialist, gets control back, and sees to the letter. A complaint it hands over for good. */
 export const desk = defineAgent({
   id: 'desk',
   instructions:
     'Hand over to the right specialist. When something was arranged for broken goods, have a letter written.',
-  transfers: [billing, shipping, returns].map(({ data }) => ({ agent: data.id, returnsTo: 'caller' as const })),
+  transfers: [
+    ...[billing, shipping, returns].map(({ data }) => ({ agent: data.id, returnsTo: 'caller' as const })),
+    { agent: 'complaints' },
+  ],
   subAgents: [{ agent: 'reply' }],
   model: scriptedModel(
     (request) => {
@@ -130,7 +135,7 @@ export const desk = defineAgent({
       if (from !== undefined) return from === 'returns' ? call('reply', { message: told }) : told
       const found = specialists.find(([about]) => about.test(words))
       return found === undefined
-        ? 'I can help with bills, parcels and broken goods. What is it about?'
+        ? 'I can help with bills, parcels, broken goods and complaints. What is it about?'
         : call('transfer_to_agent', { agent_name: found[1] })
     },
     { id: 'script/desk' },
@@ -138,4 +143,7 @@ export const desk = defineAgent({
 })
 
 /** Every agent of the desk. */
-export const agents = [desk, billing, shipping, returns, reply, letter, draft, review, panel, tone, facts, policy]
+export const agents = [
+  ...[desk, billing, shipping, returns, complaints, goodwill, backOffice],
+  ...[reply, letter, draft, review, panel, tone, facts, policy],
+]

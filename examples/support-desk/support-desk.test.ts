@@ -45,6 +45,42 @@ test('a parcel is looked up by its specialist, and the desk passes on what it sa
   assert.match(out, /\nThis is what the carrier says: desk, 199\.00, on its way/)
 })
 
+test('a complaint is handed over for good; an agent is a tool; Vera cannot be reached, so the back office is told', async () => {
+  const { code, out } = await witan(
+    'run',
+    'desk',
+    'I want to complain, my desk of order 1043 is late.',
+    '--user',
+    'max',
+  )
+  assert.equal(code, 0, out)
+  for (const line of [
+    /desk → complaints/,
+    /goodwill .*my desk of order 1043/,
+    /✗ ask_user .*`vera` does not take part/,
+    /back-office {2}Vera is away: I want to complain/,
+    /\ncomplaints:\nI am sorry\. Nobody who decides is here\. It is on the list of tomorrow morning\.\n/,
+  ])
+    assert.match(out, line)
+  assert.doesNotMatch(out, /complaints → desk \(back\)/)
+})
+
+test('if Vera takes part she is asked, and the run waits for her', async () => {
+  const { code, out } = await witan('run', 'desk', 'I want to complain.')
+  assert.equal(code, 3, out)
+  assert.match(out, /waits for an answer from vera/)
+  assert.match(out, /May I give this\? .*Up to 20\.00\./)
+})
+
+test('what is no complaint goes on to whom the desk reaches, and an agent that must not hand over cannot', async () => {
+  const { out } = await witan('run', 'desk', 'I am angry: my parcel 1043 is late.')
+  assert.match(out, /desk → complaints/)
+  assert.match(out, /complaints → shipping/)
+  assert.match(out, /\nshipping:\nThis is what the carrier says: desk, 199\.00/)
+  const report = JSON.parse((await witan('agents', 'export', 'goodwill')).out)
+  assert.deepEqual([report.agents[0].transferReach, report.agents[0].disableTransfer], ['tree', true])
+})
+
 test('there is nothing to say against its agents', async () => {
   assert.match((await witan('check')).out, /0 errors, 0 warnings/)
 })
