@@ -81,6 +81,7 @@ test('enqueue joins the active run at its next step and gets that run’s result
     { user: 'one' },
     { assistant: '', calls: [{ 'joining-helper': { message: 'm' } }] },
     { tool: 'joining-helper', content: 'helped' },
+    { assistant: 'Noted.' },
     { user: 'two' },
   ])
   assertEvents(await stage.events(id))

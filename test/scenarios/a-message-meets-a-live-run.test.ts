@@ -67,6 +67,7 @@ test('[D12] [E48] several messages that wait are read together, after the tool r
       .map(({ role, content }) => [role, content]),
     [
       ['tool', 'result'],
+      ['assistant', 'Noted.'],
       ['user', 'two\n\nthree'],
     ],
   )

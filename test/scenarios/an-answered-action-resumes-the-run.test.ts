@@ -183,10 +183,11 @@ test('[Rb28] [Rb30] a prompt while actions wait is refused, unless it closes the
   assert.equal(stage.seenBy('leaf')[1]?.messages.at(-1)?.content, closed)
   const last = stage.seenBy('root').at(-1)?.messages ?? []
   assert.deepEqual(
-    last.slice(-3).map(({ role, content }) => [role, content]),
+    last.slice(-4).map(({ role, content }) => [role, content]),
     [
       ['tool', closed],
       ['tool', 'below done'],
+      ['assistant', 'Noted.'],
       ['user', 'never mind'],
     ],
   )

@@ -1,6 +1,7 @@
 /** What must hold for every log and every request, whatever happened: the invariants of the fault plan. */
 import assert from 'node:assert/strict'
 import type { ModelRequest, Store } from '@witan/core'
+import { messageOrderProblem } from '@witan/core/testing'
 import type { AnyEvent, RunResult } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 
@@ -98,26 +99,9 @@ export function assertSound(events: readonly AnyEvent[], maxDepth = 8): void {
   assertOneEnd(ofCalls)
 }
 
-/** [P21] after the system message roles alternate, every tool call is answered in order before anything else, and no result is an orphan. */
+/** [P21] [T11] the messages stand in the order that the strictest servers take: see `messageOrderProblem`. */
 export function assertAlternates({ messages }: ModelRequest): void {
-  assert.equal(messages[0]?.role, 'system', 'P21: the first message is not the system message')
-  let previous: string = 'system'
-  let open: string[] = []
-  for (const message of messages.slice(1)) {
-    if (message.role === 'tool') {
-      assert.equal(message.toolCallId, open[0], 'P21: a tool result is an orphan, or out of call order')
-      open = open.slice(1)
-    } else {
-      assert.deepEqual(open, [], `P21: a tool call is not answered before the next ${message.role} message`)
-      assert.notEqual(message.role, 'system', 'P21: a second system message')
-      assert.notEqual(message.role, previous, `P21: two ${message.role} messages stand side by side`)
-      if (previous === 'system') assert.equal(message.role, 'user', 'P21: the model speaks first')
-      if (message.role === 'assistant') open = (message.toolCalls ?? []).map(({ id }) => id)
-    }
-    previous = message.role
-  }
-  assert.notEqual(messages.at(-1)?.role, 'assistant', 'P21: a request ends with the model’s own words')
-  assert.deepEqual(open, [], 'P21: a tool call is not answered')
+  assert.equal(messageOrderProblem(messages), null, 'P21')
 }
 
 /** [usage] the sum in a result is the sum over the model calls of its run. */

@@ -18,6 +18,7 @@ export {
   turns,
   when,
 } from './testing/scripted-model.ts'
+export { messageOrderProblem } from './testing/message-order.ts'
 export { recordModel, replayModel } from './testing/recorded-model.ts'
 export type { Ids } from './identity/ids.ts'
 export { countedIds } from './identity/ids.ts'

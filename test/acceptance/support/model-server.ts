@@ -1,7 +1,8 @@
-/** Plays an OpenAI-compatible model over HTTP: scripts answer by model name, and every request is kept byte for byte. */
+/** Plays a strict OpenAI-compatible model over HTTP: scripts answer by model name, and every request is kept byte for byte. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { strictRefusal } from '../../support/strict-order.ts'
 import { completion, completionChunks } from './completion.ts'
 import type { ChatRequest, Gate, Reply, Seen } from './exchange.ts'
 
@@ -87,6 +88,11 @@ async function answer(stage: Stage, request: IncomingMessage, response: ServerRe
   response.on('close', () => {
     seen.aborted = !response.writableFinished
   })
+  const refusal = strictRefusal(body.messages)
+  if (refusal !== null) {
+    const text = `${refusal}: ${body.messages.map(({ role }) => role).join(' ')}`
+    return play(dry(stage, text), seen, response)
+  }
   const rule = stage.rules.get(body.model)
   await play(rule ? rule(seen) : dry(stage, `unknown model ${body.model}`), seen, response)
 }

@@ -100,7 +100,11 @@ export function toolsAreOff(seen: Seen | undefined): boolean {
 /** Roles alternate strictly after the system message, and tool messages answer the calls before them in call order. */
 export function assertAlternates(messages: WireMessage[]): void {
   const roles = messages.map((message) => message.role).join(' ')
-  assert.doesNotMatch(roles, /assistant assistant|user user|(user|system) tool|. system|assistant$/, roles)
+  assert.doesNotMatch(
+    roles,
+    /assistant assistant|user user|(user|system) tool|tool user|system assistant|. system|assistant$/,
+    roles,
+  )
   let open: string[] = []
   for (const message of messages) {
     if (message.role === 'tool') {

@@ -135,7 +135,7 @@ function render(said: Said, reader: Reader, into: ModelMessage[]): void {
   if (said.kind === 'words') return addWords(into, textFor(said, reader), said.files)
   const reply = said.kind === 'reply' ? said : said.of
   if (reply.agent !== reader.agent) return addWords(into, othersText(said, reader))
-  if (said.kind === 'reply') into.push(ownReply(said, reader))
+  if (said.kind === 'reply') addReply(into, said, reader)
   else for (const result of said.results) into.push(ownResult(result, reply, reader))
 }
 
@@ -209,6 +209,18 @@ function ownResult(result: SaidResult, reply: Reply, reader: Reader): ModelMessa
   return { role: 'tool', toolCallId, name, content: markForeign(scrubbedBy(known, scrub, reply.scrub, reader.scrub)) }
 }
 
+/** Stands between tool results and words, where the model itself said nothing: strict servers take only a reply there [T11]. */
+const noted: ModelMessage = { role: 'assistant', content: 'Noted.' }
+
+/** Adds a reply of the reader's own. What nobody asked for in words is preceded by words of the runtime [T11]. */
+function addReply(into: ModelMessage[], reply: Reply, reader: Reader): void {
+  // A reply that says nothing is no message that a server takes; what follows it closes the gap.
+  if (reply.calls.length === 0 && reply.text.trim() === '') return
+  const last = into.at(-1)?.role
+  if (last !== 'user' && last !== 'tool') addWords(into, attributed('witan', reader.agent, 'Go on.'))
+  into.push(ownReply(reply, reader))
+}
+
 /** A summary in front of a document is a user message too: words that follow it at once join it. */
 function addWords(into: ModelMessage[], text: string, files?: readonly FileReference[]): void {
   if (text === '') return
@@ -217,6 +229,7 @@ function addWords(into: ModelMessage[], text: string, files?: readonly FileRefer
   const content = before === null ? text : `${before.content}\n\n${text}`
   const attached = before?.attached === undefined ? files : [...before.attached, ...(files ?? [])]
   const message: ModelMessage = attached === undefined ? { role: 'user', content } : { role: 'user', content, attached }
+  if (last?.role === 'tool') into.push(noted)
   if (before === null) into.push(message)
   else into[into.length - 1] = message
 }
@@ -271,7 +284,8 @@ function idsOfShared(history: SharedHistory): ReadonlySet<string> {
 function addShared(view: ModelMessage[], call: AgentCall, history: SharedHistory): void {
   const text = textOfShared(history)
   if (text === '') return
-  const at = 1 + historyOf(call).indexOf(call.document.callStarts.at(-1)?.from ?? 0)
+  const start = 1 + historyOf(call).indexOf(call.document.callStarts.at(-1)?.from ?? 0)
+  const at = view[start] === noted ? start + 1 : start
   const index = view[at]?.role === 'user' ? at : at - 1
   const opening = view[index]
   if (opening?.role !== 'user') return

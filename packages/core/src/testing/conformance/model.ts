@@ -62,6 +62,7 @@ const history: readonly ModelMessage[] = [
   },
   { role: 'tool', toolCallId: 'c1', name: 'weather', content: 'rain' },
   { role: 'tool', toolCallId: 'c2', name: 'weather', content: '{"error":"not JSON"}' },
+  { role: 'assistant', content: 'Rain.' },
   { role: 'user', content: 'And now?' },
 ]
 const schema = {
@@ -238,7 +239,7 @@ function testRequests(claim: Claim): void {
       for (const deltas of [true, false]) onlyReply(await callModel(model, { request, deltas }))
       assert.equal(JSON.stringify(history), before)
       const roles = asked()[0]?.roles.filter((role, at, all) => role !== 'tool' || all[at - 1] !== 'tool')
-      assert.deepEqual(roles, ['system', 'user', 'assistant', 'tool', 'user'])
+      assert.deepEqual(roles, ['system', 'user', 'assistant', 'tool', 'assistant', 'user'])
     },
   )
 }
