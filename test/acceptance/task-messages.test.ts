@@ -57,6 +57,7 @@ test('a message is stored at once and seen at the next step, attributed; the tas
     { user: 'the task' },
     { assistant: 'first thoughts', calls: [{ 'sends-helper': { message: 'h' } }] },
     { tool: 'sends-helper', content: 'helped' },
+    { assistant: 'Noted.' },
     { user: stored?.content.text },
   ])
   const document = await stage.document(`${id}/sends-worker`)

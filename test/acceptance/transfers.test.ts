@@ -134,6 +134,7 @@ describe('a hand-over', () => {
       { user: 'hello' },
       { assistant: '', calls: [{ transfer_to_agent: { agent_name: 'billing' } }] },
       { tool: 'transfer_to_agent', content: '{"status":"ok"}' },
+      { assistant: 'Noted.' },
       { user: '[from @billing to @user] Paid.\n\nThanks.' },
     ])
   })

@@ -101,6 +101,7 @@ export function assertSound(events: readonly AnyEvent[], maxDepth = 8): void {
 
 /** [P21] [T11] the messages stand in the order that the strictest servers take: see `messageOrderProblem`. */
 export function assertAlternates({ messages }: ModelRequest): void {
+  assert.equal(messages[0]?.role, 'system', 'P21: the first message is not the system message')
   assert.equal(messageOrderProblem(messages), null, 'P21')
 }
 

@@ -5,7 +5,7 @@ import { scriptedModel } from '../testing/scripted-model.ts'
 
 import { ModelCallError, type ModelPart, type ModelRequest } from './model.ts'
 import type { RetryOptions } from './retry.ts'
-import { readRetryAfter, withRetries } from './retry.ts'
+import { readRetryAfter, readRetryWish, withRetries } from './retry.ts'
 
 const request: ModelRequest = {
   messages: [],
@@ -108,6 +108,46 @@ test('who asks is told of each retry', async () => {
     [1, 375],
     [2, 750],
   ])
+})
+
+test('[D23] a wish in the body of a refusal is read, whatever form it has, and costs little', () => {
+  const info = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '12.5s' }
+  const bodies: readonly (readonly [unknown, number | null])[] = [
+    [{ error: { code: 429, details: [{ '@type': 'QuotaFailure' }, info] } }, 12_500],
+    [[{ error: { code: 429, details: [info] } }], 12_500],
+    [{ error: { details: [{ retryDelay: '0s' }] } }, 0],
+    [{ error: { details: [{ retryDelay: 7 }, null, { retryDelay: 'soon' }] } }, null],
+    [{ error: { details: 'none' } }, null],
+    [{ retry_after: 3 }, 3_000],
+    [{ error: { retry_after_ms: 250, retry_after: 9 } }, 250],
+    [{ retry_after: -1 }, null],
+    [{ retry_after: 'Infinity' }, null],
+    [{ retry_after: '' }, null],
+    [null, null],
+    ['text', null],
+  ]
+  for (const [body, wish] of bodies) assert.equal(readRetryWish(body, ''), wish, JSON.stringify(body))
+  const words: readonly (readonly [string, number | null])[] = [
+    ['Rate limit reached. Please try again in 12s. Visit our page.', 12_000],
+    ['Please try again in 350ms.', 350],
+    ['Please try again in 1m2s.', 62_000],
+    ['Please try again in 2m59.56s. Need more tokens?', 179_560],
+    ['Please try again in 1h0m1s', 3_601_000],
+    ['Please retry in 35.684s.', 35_684],
+    ['Please retry after 6 seconds.', 6_000],
+    ['Try again in 1 minute and 2 seconds', 62_000],
+    ['retry in a while, then try again in 5 secs', 5_000],
+    ['Please try again in 2 more tries', null],
+    ['try again in 5 sausages', null],
+    ['Please try again later.', null],
+    ['You have 12s left', null],
+    ['', null],
+  ]
+  for (const [text, wish] of words) assert.equal(readRetryWish(null, text), wish, text)
+  const began = process.threadCpuUsage().user
+  for (const hostile of ['try again in ', 'retry in 9', 'try again in 1m2s', ' , ,'])
+    readRetryWish({ error: { details: Array(100_000).fill({ retryDelay: '9'.repeat(100) }) } }, hostile.repeat(100_000))
+  assert.ok((process.threadCpuUsage().user - began) / 1000 < 50)
 })
 
 test('Retry-After is read as seconds, as a date by the clock of the server, and in milliseconds', () => {

@@ -71,6 +71,65 @@ export function readRetryAfter(header: (name: string) => string | null | undefin
   return Math.max(0, until - (Number.isNaN(sent) ? systemClock.now() : sent))
 }
 
+/**
+ * The provider's own wish in milliseconds, from the body of a refusal: Google's `RetryInfo`, a field such as `retry_after`, or words
+ * such as "try again in 1m2s"; null if there is none. Its time does not grow with the body.
+ */
+export function readRetryWish(body: unknown, text: string): number | null {
+  return wishInFields(body) ?? wishInWords(text)
+}
+
+const mostDetails = 50
+
+function wishInFields(body: unknown): number | null {
+  const outer: unknown = Array.isArray(body) ? body[0] : body
+  if (!isObject(outer)) return null
+  const inner = isObject(outer.error) ? outer.error : outer
+  for (const detail of Array.isArray(inner.details) ? inner.details.slice(0, mostDetails) : []) {
+    const wish = isObject(detail) && typeof detail.retryDelay === 'string' ? durationAt(detail.retryDelay, 0) : null
+    if (wish !== null) return wish
+  }
+  return amount(inner.retry_after_ms, 1) ?? amount(inner.retry_after, 1000) ?? amount(outer.retry_after, 1000)
+}
+
+function amount(value: unknown, unitMs: number): number | null {
+  const number = typeof value === 'string' && value.length <= 16 && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && number >= 0 && Number.isFinite(number) ? Math.round(number * unitMs) : null
+}
+
+/** That much of a text is read. */
+const mostText = 4000
+
+function wishInWords(all: string): number | null {
+  const text = all.slice(0, mostText)
+  for (const { index, 0: words } of text.matchAll(/\b(?:try|retry)(?: again)? (?:in|after)\b/gi)) {
+    const wish = durationAt(text, index + words.length)
+    if (wish !== null) return wish
+  }
+  return null
+}
+
+const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** The duration that begins there, such as `12s`, `350ms`, `1m2.5s` or `1 minute and 2 seconds`; null if none does. */
+function durationAt(text: string, from: number): number | null {
+  const part =
+    /(?:\s|,|and\b){0,4}(\d{1,9}(?:\.\d{1,12})?)\s?(ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/giy
+  part.lastIndex = from
+  let wish: number | null = null
+  for (let parts = 0; parts < 5; parts += 1) {
+    const [, number, unit = ''] = part.exec(text) ?? []
+    if (number === undefined) break
+    const name = /^m(s|illi)/i.test(unit) ? 'ms' : unit.charAt(0).toLowerCase()
+    wish = (wish ?? 0) + Number(number) * (unitsMs[name] ?? 0)
+  }
+  return wish === null ? null : Math.round(wish)
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
 interface RetriedCall {
   readonly request: ModelRequest
   readonly call: ModelCallOptions

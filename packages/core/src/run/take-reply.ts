@@ -1,9 +1,11 @@
 /** What becomes of a model's reply: it is recorded as it is; one that cannot be used is asked for once more. */
 import type { KeptParts, ModelEndBody, Writable } from '@witan/protocol/entries'
+import { readJson } from '@witan/protocol/schemas'
 import { misfit } from '../conversation/fold-exchange.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { mostCallsInReply } from '../budget/ceilings.ts'
 import { longestKept, storable } from '../model/kept.ts'
+import type { ModelToolCall } from '../model/message.ts'
 import type { ModelReply } from '../model/model.ts'
 import { type OutputProblem, outputProblem } from '../model/output.ts'
 import { holdsToolCall } from '../model/tool-call-text.ts'
@@ -19,12 +21,13 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   const { call, model, offered, isToolless, taken, heard, startedAt, attempt } = asking
   const isOff = !isToolless && asking.request.toolChoice === 'none'
   const calls = reply.toolCalls.length > 0
-  const asks = offered && !isOff && calls
-  const off = asks ? null : (missingCall(asking, reply.text) ?? answerProblem(asking, reply))
+  const cut = offered && !isOff ? cutCall(asking, reply) : null
+  const asks = offered && !isOff && calls && cut === null
+  const off = asks ? null : (cut ?? missingCall(asking, reply.text) ?? answerProblem(asking, reply))
   const { maxToolCallsPerReply: most } = job.env.ceilings
   const isFlood = asks && reply.toolCalls.length > most
   if (isFlood) recordFlood(call, job, { asked: reply.toolCalls.length, most })
-  const toolCalls = withOwnIds(recorded(reply.toolCalls))
+  const toolCalls = cut === null ? withOwnIds(recorded(reply.toolCalls)) : []
   // A call that was given another id is none that its model knows.
   const kept = toolCalls === reply.toolCalls ? keptOf(reply, call, job) : null
   const reasoning = storedReasoning(call, reply)
@@ -50,8 +53,24 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   if (reasoning !== undefined) body.reasoning = reasoning
   record(job, call.place, { type: 'end', kind: 'model', body })
   if (calls && (!offered || isOff)) refuseLate(call, job, { reply, offered })
-  if (!asks) tellOfCall(asking, job, reply.text)
+  if (!asks && cut === null) tellOfCall(asking, job, reply.text)
   if (off !== null) askAgain(call, job, { ...off, finishReason: reply.finishReason, isLast: call.failures > 1 })
+}
+
+/**
+ * A reply that was cut inside a tool call, or that its provider stopped: none of its calls is run. Calls that are complete do run, even
+ * if the reply ended at its limit right after them. An empty object at the end is one that was only begun, for all that is known.
+ */
+function cutCall({ call }: Asking, { toolCalls, finishReason }: ModelReply): OutputProblem | null {
+  if (toolCalls.length === 0 || finishReason === 'stop' || finishReason === 'tool_calls') return null
+  const isCut = ({ arguments: written }: ModelToolCall, at: number) => {
+    const read = readJson(written)
+    if (!read.ok || typeof read.value !== 'object' || read.value === null) return true
+    return at === toolCalls.length - 1 && Object.keys(read.value).length === 0
+  }
+  if (finishReason !== 'content_filter' && !toolCalls.some(isCut)) return null
+  const detail = `The model of \`${call.agent.id}\` ended its reply inside a tool call twice.`
+  return { detail, message: 'Your reply ended inside a tool call, and nothing of it was run. Make the call again.' }
 }
 
 function answerProblem({ call, offered }: Asking, { text, finishReason }: ModelReply): OutputProblem | null {

@@ -2,17 +2,16 @@
 import type { ModelMessage } from '../model/message.ts'
 
 /**
- * What such a server refuses in these messages, or null. It takes one system message; then `user` and `assistant` alternate, beginning
+ * What such a server refuses in these messages, or null. It takes a system message at the front; then `user` and `assistant` alternate, beginning
  * with `user`; each call of a reply has its result directly after it, in call order, and only the model speaks after results; the last
  * message is not the model's [T11].
  */
 export function messageOrderProblem(messages: readonly ModelMessage[]): string | null {
-  if (messages[0]?.role !== 'system') return 'The first message is not the system message.'
   let previous: ModelMessage['role'] = 'system'
   let open: readonly string[] = []
   for (const [at, message] of messages.entries()) {
-    if (at === 0) continue
     const { role } = message
+    if (role === 'system' && at === 0) continue
     if (!after[previous].includes(role)) return `Unexpected role '${role}' after role '${previous}'.`
     if (role === 'tool') {
       if (message.toolCallId !== open[0]) return `Unexpected tool call id ${message.toolCallId} in tool results.`

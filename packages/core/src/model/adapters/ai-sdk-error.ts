@@ -1,6 +1,7 @@
 /** Turns what an AI SDK model threw or sent into a `ModelCallError`, without the request that its errors carry along. */
+import { readJson } from '@witan/protocol/schemas'
 import { ModelCallError } from '../model.ts'
-import { isRetryableStatus, readRetryAfter } from '../retry.ts'
+import { isRetryableStatus, readRetryAfter, readRetryWish } from '../retry.ts'
 import { isUnreachable, neverArrived, troubleOf } from '../trouble.ts'
 
 type Loose = Readonly<Record<string, unknown>>
@@ -13,7 +14,8 @@ export function toCallError(error: unknown): ModelCallError {
   if (error instanceof ModelCallError) return error
   const loose = isObject(error) ? error : {}
   const status = toStatus(loose.statusCode ?? loose.status ?? loose.code)
-  const retryAfterMs = isObject(loose.responseHeaders) ? retryAfter(loose.responseHeaders) : null
+  const inHeaders = isObject(loose.responseHeaders) ? retryAfter(loose.responseHeaders) : null
+  const retryAfterMs = inHeaders ?? readRetryWish(bodyOf(loose), describe(error))
   const isNetwork = networkCodes.test(codeOf(loose))
   const said = troubleOf({ status, codes: codesOf(loose), text: describe(error) })
   const trouble = isUnreachable(codeOf(loose)) || isUnset(error) ? 'access' : said
@@ -60,6 +62,18 @@ function codesOf(loose: Loose): readonly unknown[] {
   const data = isObject(loose.data) ? loose.data : loose
   const inner = isObject(data.error) ? data.error : data
   return [inner.code, inner.type]
+}
+
+/** An answer that is longer is read only as far as its package has read it. */
+const longestBody = 64 * 1024
+
+/** What the provider answered. Its package has read only what it knows of it. */
+function bodyOf({ responseBody, data, error, ...loose }: Loose): unknown {
+  if (typeof responseBody === 'string' && responseBody.length <= longestBody) {
+    const read = readJson(responseBody)
+    if (read.ok) return read.value
+  }
+  return data ?? error ?? loose
 }
 
 function retryAfter(headers: Loose): number | null {

@@ -23,9 +23,27 @@ interface Marks {
   readonly providerOptions?: AiSdkProviderOptions
 }
 
-/** Identifies the parts that a model accepts back: those of the same provider and model, under any name that an agent uses. */
-export function keeperOf({ provider, modelId }: AiSdkLanguageModel): string {
-  return `ai-sdk ${provider}/${modelId}`
+const keepers = new WeakMap<AiSdkLanguageModel, string>()
+
+/** Identifies the parts that a model accepts back: those of the same provider, address and model, under any name that an agent uses. */
+export function keeperOf(model: AiSdkLanguageModel): string {
+  const known = keepers.get(model)
+  if (known !== undefined) return known
+  const keeper = `ai-sdk ${model.provider} ${addressOf(model)} ${model.modelId}`
+  keepers.set(model, keeper)
+  return keeper
+}
+
+/** Where a model is, as the packages of providers keep it; '' where they do not. Without what may be secret: login and query. */
+function addressOf(model: object): string {
+  try {
+    const { config } = model as { config?: { baseURL?: unknown; url?: unknown } }
+    const given = typeof config?.url === 'function' ? config.url({ path: '', modelId: '' }) : config?.baseURL
+    const { origin, pathname } = new URL(String(given))
+    return `${origin}${pathname}`
+  } catch {
+    return ''
+  }
 }
 
 /** What is to be kept of a reply; undefined where its text and its calls are all there is. */

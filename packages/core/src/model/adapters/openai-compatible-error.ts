@@ -1,6 +1,6 @@
 /** Turns what a server answered in place of a reply into a `ModelCallError` that says what to do and never repeats a secret. */
 import { ModelCallError } from '../model.ts'
-import { isRetryableStatus, readRetryAfter } from '../retry.ts'
+import { isRetryableStatus, readRetryAfter, readRetryWish } from '../retry.ts'
 import { isUnreachable, neverArrived, troubleOf } from '../trouble.ts'
 
 const longestDetail = 500
@@ -29,7 +29,7 @@ export async function errorOfResponse(response: Response, called: Called): Promi
   const text = describe(body)
   const trouble = troubleOf({ status, codes: codesOf(body), text })
   const detail = clean(text, called)
-  const retryAfterMs = readRetryAfter((name) => response.headers.get(name))
+  const retryAfterMs = readRetryAfter((name) => response.headers.get(name)) ?? readRetryWish(body, text)
   return new ModelCallError(`${called.name} answered ${status}${detail === '' ? '' : `: ${detail}`}`, {
     status,
     retryable: trouble === null && isRetryableStatus(status),
@@ -45,10 +45,12 @@ export function errorOfObject(error: unknown, called: Called): ModelCallError {
   const text = describe(error)
   const trouble = troubleOf({ status, codes: codesOf(error), text })
   const detail = clean(text, called)
+  const retryAfterMs = readRetryWish(error, text)
   return new ModelCallError(`${called.name} reported an error in its reply: ${detail === '' ? 'no details' : detail}`, {
     ...(status === undefined ? {} : { status }),
     retryable: trouble === null && (status === undefined ? !refused : isRetryableStatus(status)),
     trouble,
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
     // Within a reply the server has begun: only a refusal costs nothing.
     mayHaveCost: !refused && trouble === null && (status ?? 500) >= 500,
   })

@@ -102,8 +102,10 @@ export function finishReply(
   { text, calls, usage, model, refused, thoughts, reasoning, ...reply }: ReplySoFar,
   by: string,
 ): ModelReply {
-  const { calls: toolCalls, extras } = calls?.finish() ?? noCalls
-  let finishReason = reply.finishReason ?? 'stop'
+  const { calls: toolCalls, extras } = calls?.finish(reply.finishReason !== null) ?? noCalls
+  // Without an ending, a call that has no arguments may have been cut before them.
+  const isCut = reply.finishReason === null && toolCalls.some((call) => call.arguments.trim() === '')
+  let finishReason = reply.finishReason ?? (isCut ? 'error' : 'stop')
   if (finishReason === 'stop' || finishReason === 'tool_calls')
     finishReason = toolCalls.length > 0 ? 'tool_calls' : 'stop'
   if (finishReason === 'stop' && refused) finishReason = 'content_filter'

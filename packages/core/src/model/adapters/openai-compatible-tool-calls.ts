@@ -6,7 +6,8 @@ export interface ToolCallCollector {
   /** How long the arguments are so far, in characters. */
   readonly length: number
   add(piece: unknown): void
-  finish(): CollectedCalls
+  /** `isEnded`: the server named an ending. Only then a call without arguments is one that takes none, and not one that was cut. */
+  finish(isEnded?: boolean): CollectedCalls
 }
 
 /** The calls, and by their ids what the server noted at them, such as a signature. */
@@ -61,7 +62,7 @@ export function createToolCallCollector(freshId: (position: number) => string): 
       if (piece.index !== null) byIndex.set(piece.index, call)
       if (!byId.has(call.id)) byId.set(call.id, call)
     },
-    finish: () => finished(calls, freshId),
+    finish: (isEnded = true) => finished(calls, freshId, isEnded),
   }
 }
 
@@ -97,7 +98,7 @@ function readPiece(raw: unknown): Piece | null {
   }
 }
 
-function finished(calls: readonly Call[], freshId: (position: number) => string): CollectedCalls {
+function finished(calls: readonly Call[], freshId: (position: number) => string, isEnded: boolean): CollectedCalls {
   const taken = new Set<string>()
   const whole: ModelToolCall[] = []
   const extras = new Map<string, unknown>()
@@ -108,7 +109,8 @@ function finished(calls: readonly Call[], freshId: (position: number) => string)
     for (let position = whole.length; id === '' || taken.has(id); position += 1) id = freshId(position)
     taken.add(id)
     if (call.extra !== undefined && call.extra !== null) extras.set(id, call.extra)
-    whole.push({ id, name: call.name, arguments: call.arguments.trim() === '' ? '{}' : call.arguments })
+    const takesNone = isEnded && call.arguments.trim() === ''
+    whole.push({ id, name: call.name, arguments: takesNone ? '{}' : call.arguments })
   }
   return { calls: whole, extras }
 }

@@ -102,7 +102,7 @@ function connect(options: OpenAICompatibleOptions): Connection {
     called: { name: `The model server ${url.host}`, secrets },
     limits: { silenceMs: timeoutMs, totalMs: totalTimeoutMs },
     fetch: options.fetch ?? fetch,
-    keeper: `openai-compatible ${url.host}/${model}`,
+    keeper: `openai-compatible ${url.origin}${url.pathname} ${model}`,
     wanted: null,
     limitKey: 'max_tokens',
     settings: checkedSettings(options),
