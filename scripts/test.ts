@@ -1,5 +1,5 @@
 /**
- * Runs the tests of one suite: `quick` unless an argument names `faults`, `simulation`, `leaks` or `all`. Arguments that start with
+ * Runs the tests of one suite: `quick` unless an argument names `faults`, `simulation`, `leaks`, `holds` or `all`. Arguments that start with
  * `--` are passed on to node: `npm test -- --test-name-pattern=budget`.
  *
  * Most files share one process, which saves the start of one for each. Files that start servers or kill workers get one each.
@@ -51,6 +51,7 @@ const faults: readonly Lane[] = [
 ]
 const simulation: readonly Lane[] = [[{ isolation: 'process', files: ['test/simulation/**/*.test.ts'] }]]
 const leaks: readonly Lane[] = [[{ isolation: 'none', files: ['test/leaks/**/*.test.ts'] }]]
+const holds: readonly Lane[] = [[{ isolation: 'process', files: ['test/holds/**/*.test.ts'] }]]
 
 /** The longest lanes of a suite stand first. */
 const suites: Readonly<Record<string, readonly Lane[]>> = {
@@ -58,7 +59,8 @@ const suites: Readonly<Record<string, readonly Lane[]>> = {
   faults,
   simulation,
   leaks,
-  all: [...faults, ...quick, ...simulation, ...leaks],
+  holds,
+  all: [...faults, ...quick, ...simulation, ...leaks, ...holds],
 }
 
 /** So many lanes run at once: some wait more than they work. More would make the times wrong that the matrix measures. */

@@ -1,0 +1,9 @@
+/** The corpus: every input that is played. */
+import { pages } from './rows/pages.ts'
+import { replies } from './rows/replies.ts'
+import { servers } from './rows/server.ts'
+import { texts } from './rows/texts.ts'
+import { tools } from './rows/tools.ts'
+import type { Row } from './support/row.ts'
+
+export const rows: readonly Row[] = [...texts, ...replies, ...tools, ...servers, ...pages]

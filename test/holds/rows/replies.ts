@@ -1,0 +1,96 @@
+/** What a model server sends, through the adapter for servers that speak OpenAI's form. */
+import { openaiCompatible } from '@witan/core'
+import type { Row } from '../support/row.ts'
+import { run } from '../support/said.ts'
+import type { Script } from '../support/outside.ts'
+
+const nine = 9_000_000
+const stream = 'text/event-stream'
+const end = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Done.' }, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`
+
+/** As many of a piece as fit into so many characters. */
+const filled = (piece: string, length: number) => ({ piece, times: Math.floor(length / piece.length) })
+
+const delta = (value: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: value }] })}\n\n`
+const call = (more: object) => delta({ tool_calls: [more] })
+
+const bodies: Readonly<Record<string, Script>> = {
+  'a plain answer of 9 MB of empty `choices`': { head: '{"choices":[{}', ...filled(',{}', nine), tail: ']}' },
+  'one document of a stream with 9 MB of empty `choices`': {
+    type: stream,
+    head: 'data: {"choices":[{}',
+    ...filled(',{}', nine),
+    tail: `]}\n\n${end}`,
+  },
+  'a stream of 9 MB of documents with empty `choices`': {
+    type: stream,
+    ...filled('data: {"choices":[{}]}\n\n', nine),
+    tail: end,
+  },
+  'a stream of 20 MB of documents without anything': { type: stream, ...filled('data: {}\n', 20_000_000), tail: end },
+  'a plain answer of 9 MB of brackets': { ...filled('[', nine) },
+  'a stream of 9 MB of brackets': { type: stream, head: 'data: ', ...filled('[', nine), tail: `\n\n${end}` },
+  'a stream of 9 MB of line ends': { type: stream, ...filled('\r\n', nine), tail: end },
+  'a stream of 9 MB of comments': { type: stream, ...filled(':\n', nine), tail: end },
+  'a stream of 9 MB of lines that end no document': {
+    type: stream,
+    head: 'data: {\n',
+    ...filled('data: ]\n', nine),
+    tail: end,
+  },
+  'a stream of 9 MB of empty data lines': { type: stream, head: 'data: {\n', ...filled('data:\n', nine), tail: end },
+  'a plain answer of 9 MB of keys': { head: '{"choices":[{"a":{', piece: '"":0,', times: 1_800_000, tail: '"b":1}}]}' },
+  'a plain answer of 9 MB of numbers': { head: '{"choices":[', ...filled('1e9,', nine), tail: '1]}' },
+  'a plain answer of 9 MB of white space': { head: '{', ...filled(' ', nine), tail: '}' },
+  'a stream whose only line has 6 MB of escapes': {
+    type: stream,
+    head: 'data: {"choices":[{"delta":{"content":"',
+    ...filled('\\u0041', 6_000_000),
+    tail: `"}}]}\n\n${end}`,
+  },
+  'an answer of 900,000 parts of text': {
+    head: '{"choices":[{"finish_reason":"stop","message":{"content":[',
+    piece: '{},',
+    times: 900_000,
+    tail: '{}]}}]}',
+  },
+  '60,000 calls of tools in one document': {
+    head: '{"choices":[{"finish_reason":"tool_calls","message":{"tool_calls":[',
+    piece: '{"id":"a","function":{"name":"no_such","arguments":"{}"}},',
+    times: 60_000,
+    tail: '{}]}}]}',
+  },
+  '60,000 calls of tools in a stream': {
+    type: stream,
+    piece: call({ id: 'a', function: { name: 'no_such', arguments: '{}' } }),
+    times: 60_000,
+    tail: end,
+  },
+  'arguments in 200,000 pieces': {
+    type: stream,
+    head: call({ index: 0, id: 'a', function: { name: 'no_such', arguments: '{"a":"' } }),
+    piece: call({ index: 0, function: { arguments: 'aaaa' } }),
+    times: 200_000,
+    tail: end,
+  },
+  'a text in 200,000 pieces': { type: stream, piece: delta({ content: 'a b ' }), times: 200_000, tail: end },
+  'an error of 60,000 brackets': { status: 400, ...filled('[', 60_000) },
+  'an error of 9 MB': { status: 400, head: '{"error":{"message":"', ...filled('a ', nine), tail: '"}}' },
+  'an error object of 9 MB in a reply': { head: '{"error":{"message":"', ...filled('a ', nine), tail: '"}}' },
+  'a web page of 9 MB': { type: 'text/html', head: '<html>', ...filled('<p>', nine) },
+  'text of 9 MB that is no JSON': { ...filled('a \n', nine) },
+}
+
+/** Rows of replies of a model server. */
+export const replies: readonly Row[] = Object.entries(bodies).map(([name, script]) => ({
+  name: `a model server sends ${name}`,
+  setUp: async (play) => {
+    const url = await play.outside.serve({ '*': script })
+    const model = openaiCompatible({ baseUrl: `${url}/v1`, model: 'm', id: 'play/far' })
+    return run(play, {
+      script: () => ({}),
+      agent: { model: 'play/far', limits: { maxIterations: 2 } },
+      options: { models: { 'play/far': model } },
+    })
+  },
+}))

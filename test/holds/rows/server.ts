@@ -1,0 +1,139 @@
+/** What clients send to a server, and what collectors answer to one. */
+import { createRuntime } from '@witan/core'
+import { loadConfig, startServer } from '@witan/server'
+import type { Play, Row } from '../support/row.ts'
+import { open, saying, type Script as Says } from '../support/said.ts'
+
+const done: Says = () => ({ text: 'Done.' })
+
+/** A server in memory without a login, closed after the play. */
+async function serve(play: Play, says: Says = done): Promise<string> {
+  const config = await loadConfig({ cwd: '/', env: { WITAN_LOG_LEVEL: 'silent', WITAN_STORE_URL: 'memory:' } })
+  const agents = [{ id: 'root', model: 'play/root', instructions: 'You do it.' }]
+  const models = { 'play/root': saying('play/root', says) }
+  const bare = { ...config, auth: { mode: 'none' }, models, agents, server: { ...config.server, port: 0 } } as const
+  const server = await startServer(bare)
+  play.after(() => server.close())
+  return server.url
+}
+
+const megabyte = 1_000_000
+
+/** Bodies that the server must refuse or take, by what they are. */
+const bodies: Readonly<Record<string, string>> = {
+  'a body of 1 MB of brackets': '['.repeat(megabyte),
+  'a body of 1 MB of empty lists': `[${'[],'.repeat(megabyte / 3)}0]`,
+  'a body of 1 MB of keys': `{${Array.from({ length: 90_000 }, (_, at) => `"k${at}":0`).join()}}`,
+  'a body of 1 MB of quotes': '"\\"'.repeat(megabyte / 3),
+  'a prompt of 1 MB of escapes': JSON.stringify({ agent: 'root', prompt: '\n'.repeat(480_000) }),
+}
+
+/** Agents of a batch; each is small. */
+const batch = (count: number) => ({
+  agents: Array.from({ length: count }, (_, at) => ({
+    id: `agent-${at}`,
+    model: 'play/root',
+    instructions: 'You do it.',
+    ...(at === 0 ? {} : { subAgents: [{ agent: `agent-${at - 1}` }] }),
+  })),
+})
+
+function posting(name: string, body: string, path = '/api/v1/conversations'): Row {
+  return {
+    name: `a client sends ${name}`,
+    setUp: async (play) => {
+      const url = await serve(play)
+      return () => play.outside.send({ url: `${url}${path}`, method: 'POST', body })
+    },
+  }
+}
+
+/** Collectors of traces by what they answer to everything. */
+const collectors = [
+  { name: '900,000 brackets', script: { piece: '[', times: 900_000 } },
+  { name: '60,000 brackets', script: { piece: '[', times: 60_000 } },
+  { name: '300,000 empty lists', script: { head: '{"experiment":[', piece: '[],', times: 300_000, tail: '0]}' } },
+  { name: '60 MB of blanks', script: { piece: ' ', times: 60_000_000 } },
+  {
+    name: '65,000 bytes that are no message',
+    script: { type: 'application/x-protobuf', piece: '\x08\x01', times: 32_000 },
+  },
+]
+
+function tracing(name: string, script: object, kind: 'otlp' | 'mlflow'): Row {
+  return {
+    name: `a collector of ${kind} answers with ${name}`,
+    setUp: async (play) => {
+      const url = await play.outside.serve({ '*': script })
+      const telemetry =
+        kind === 'otlp' ? { otlp: { url: `${url}/v1/traces` } } : { mlflow: { url, runs: 'conversation' as const } }
+      const runtime = createRuntime({
+        models: { 'play/root': saying('play/root', done) },
+        agents: [{ id: 'root', model: 'play/root', instructions: 'You do it.' }],
+        report: () => undefined,
+        telemetry,
+      })
+      await runtime.ready
+      return async () => {
+        for (let at = 0; at < 3; at += 1) await (await runtime.start({ agent: 'root', prompt: 'Go.' })).run?.result
+        await runtime.close()
+      }
+    },
+  }
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** Schemas of 19 patterns each, all different. */
+function patterns(number: number, most: number): readonly Schema[] {
+  const one = (at: number) => ({ type: 'string', pattern: `${number}x${at}([\\p{L}\\p{N}]{1,40}){${most}}` })
+  return Array.from({ length: 50 }, (_, at) => ({
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: 19 }, (_, index) => [`p${index}`, one(19 * at + index)])),
+  }))
+}
+
+/** The save of an agent whose actions have these schemas. */
+function saving(what: string, schemas: (number: number) => readonly Schema[]): Row {
+  return {
+    name: `a save with ${what}`,
+    setUp: async (play) => {
+      const runtime = await open(play, { script: done })
+      const actions = schemas(play.number).map((parametersSchema, at) => ({
+        name: `act-${at}`,
+        description: 'Acts.',
+        parametersSchema,
+      }))
+      const agent = { id: 'saved', model: 'play/root', instructions: 'You do it.', actions }
+      return () => runtime.agents.save(agent).catch(() => undefined)
+    },
+  }
+}
+
+/** Rows of servers. */
+export const servers: readonly Row[] = [
+  ...Object.entries(bodies).map(([name, body]) => posting(name, body)),
+  posting('a batch of 500 agents', JSON.stringify(batch(500)), '/api/v1/agents/batch'),
+  {
+    name: '500 readers of 200 kB',
+    setUp: async (play) => {
+      const url = await serve(play, () => ({ text: 'a b '.repeat(50_000) }))
+      const made = await fetch(`${url}/api/v1/conversations`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ agent: 'root', prompt: 'Go.', wait: true }),
+      })
+      const { conversationId } = (await made.json()) as { readonly conversationId: string }
+      const path = `/api/v1/conversations/${encodeURIComponent(conversationId)}/events?from=0`
+      const headers = { accept: 'text/event-stream' }
+      return () => play.outside.send({ url: `${url}${path}`, headers, times: 500, until: 'event: end' })
+    },
+  },
+  ...collectors.flatMap(({ name, script }) => [tracing(name, script, 'otlp'), tracing(name, script, 'mlflow')]),
+  saving('18,000 references', () => {
+    const properties = Object.fromEntries(Array.from({ length: 18_000 }, (_, at) => [`p${at}`, { $ref: '#/$defs/a' }]))
+    return [{ type: 'object', properties, $defs: { a: { type: 'string' } } }]
+  }),
+  saving('950 patterns, each dear to compile', (number) => patterns(number, 4)),
+  saving('950 patterns that repeat too often', (number) => patterns(number, 50)),
+]

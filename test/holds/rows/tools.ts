@@ -1,0 +1,260 @@
+/** What a model asks of tools in one reply, and what tools return. */
+import { defineTool, type Source } from '@witan/core'
+import { z } from 'zod'
+import type { Row } from '../support/row.ts'
+import { run, type Said, type Stage } from '../support/said.ts'
+
+const plain = { name: 'tell', description: 'Tells.', effect: 'none' } as const
+
+/** One step that calls, and one that ends. */
+function calling(
+  calls: readonly { readonly name: string; readonly arguments: string }[],
+  tools: Stage['options'],
+  agent: Stage['agent'] = { tools: ['tell'] },
+): Stage {
+  const first: Said = { calls }
+  return { script: (step) => (step === 0 ? first : { text: 'Done.' }), agent, options: tools ?? {} }
+}
+
+const many = (count: number, args: string) => Array.from({ length: count }, () => ({ name: 'tell', arguments: args }))
+
+/** A tool without arguments that returns a value. */
+const returning = (value: () => unknown) => ({
+  tools: [defineTool({ ...plain, parameters: z.object({}), execute: value })],
+})
+
+const keys = (count: number, value: unknown = 0) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]))
+
+const nested = (depth: number): unknown => (depth === 0 ? 0 : [nested(depth - 1)])
+
+const results: Readonly<Record<string, () => unknown>> = {
+  'a Buffer of 8 MB': () => Buffer.alloc(8_000_000, 7),
+  'a typed array of 2 MB': () => new Uint8Array(2_000_000),
+  'a list of 3 million numbers': () => new Array(3_000_000).fill(1),
+  'a list of 600,000 objects': () => Array.from({ length: 600_000 }, () => ({})),
+  'an object of 300,000 keys': () => keys(300_000),
+  'a list of 40 texts of 1 MB': () => new Array(40).fill('a'.repeat(1_000_000)),
+  'a text of 20 million characters': () => 'a '.repeat(10_000_000),
+  'a text of 20 million line ends': () => '\n'.repeat(20_000_000),
+  'brackets of 256,000 characters': () => '['.repeat(256_000),
+  'a list 5,000 deep': () => nested(5_000),
+  'a list that doubles 22 times': () => {
+    let list: unknown = [0]
+    for (let at = 0; at < 22; at += 1) list = [list, list]
+    return list
+  },
+  'a list whose `toJSON` is called 300,000 times': () => Array.from({ length: 300_000 }, () => ({ toJSON: () => 1 })),
+  'a map of 1 million entries': () => new Map(Array.from({ length: 1_000_000 }, (_, at) => [at, at])),
+}
+
+const thrown: Readonly<Record<string, () => unknown>> = {
+  'of 20 million characters': () => new Error('a '.repeat(10_000_000)),
+  'of 20 million line ends': () => new Error('\n'.repeat(20_000_000)),
+}
+
+const hidden = { parameters: [{ name: 'key', secret: true, sendToModel: false }], tools: ['tell'] }
+
+/** A source of queries that answers with rows. */
+function rowsOf(rows: readonly object[]): Source {
+  return {
+    kind: 'source',
+    engine: 'sqlite',
+    check: async () => ({ ok: true, placeholders: [] }),
+    run: async () => ({ ok: true, rows, truncated: false }),
+    close: async () => undefined,
+  } as unknown as Source
+}
+
+/** References that branch twenty times: one check of them does all the work that a check may do. */
+const branching = {
+  type: 'object',
+  properties: { a: { $ref: '#/$defs/d0' } },
+  $defs: Object.fromEntries(
+    Array.from({ length: 20 }, (_, at) => {
+      const next = { $ref: `#/$defs/d${at + 1}` }
+      return [`d${at}`, at === 19 ? { type: 'string' } : { anyOf: [next, next] }]
+    }),
+  ),
+}
+
+/** Rows of tools. */
+export const tools: readonly Row[] = [
+  ...Object.entries(results).map(
+    ([what, value]): Row => ({
+      name: `a tool returns ${what}`,
+      setUp: (play) => {
+        const made = value()
+        return run(
+          play,
+          calling(
+            many(1, '{}'),
+            returning(() => made),
+          ),
+        )
+      },
+    }),
+  ),
+  ...Object.entries(thrown).flatMap(([what, error]): Row[] => [
+    {
+      name: `a tool throws an error ${what}`,
+      setUp: (play) => {
+        const made = error()
+        return run(
+          play,
+          calling(
+            many(1, '{}'),
+            returning(() => {
+              throw made
+            }),
+          ),
+        )
+      },
+    },
+    {
+      name: `a tool throws an error ${what} beside a hidden value`,
+      setUp: (play) => {
+        const made = error()
+        return run(play, {
+          ...calling(
+            many(1, '{}'),
+            returning(() => {
+              throw made
+            }),
+            hidden,
+          ),
+          start: { parameters: { key: 'employees/3' } },
+        })
+      },
+    },
+  ]),
+  {
+    name: '90,000 arguments that the tool does not list in one call',
+    setUp: (play) =>
+      run(
+        play,
+        calling(
+          many(1, JSON.stringify(keys(90_000))),
+          returning(() => 'ok'),
+        ),
+      ),
+  },
+  {
+    name: '128 calls with 700 arguments each that the tool does not list',
+    setUp: (play) =>
+      run(
+        play,
+        calling(
+          many(128, JSON.stringify(keys(700))),
+          returning(() => 'ok'),
+        ),
+      ),
+  },
+  {
+    name: 'a dropped argument that holds 90,000 keys, beside a bound one',
+    setUp: (play) => {
+      const tool = defineTool({ ...plain, parameters: z.object({ key: z.string() }), execute: () => 'ok' })
+      return run(play, {
+        ...calling(many(1, JSON.stringify(keys(90, keys(1_000)))), { tools: [tool] }, { ...hidden }),
+        start: { parameters: { key: 'employees/3' } },
+      })
+    },
+  },
+  {
+    name: '128 calls of a tool in one reply',
+    setUp: (play) =>
+      run(
+        play,
+        calling(
+          many(128, '{}'),
+          returning(() => 'ok'),
+        ),
+      ),
+  },
+  {
+    name: '128 calls of a tool that returns 256,000 characters in one reply',
+    setUp: (play) => {
+      const long = 'a '.repeat(128_000)
+      return run(
+        play,
+        calling(
+          many(128, '{}'),
+          returning(() => long),
+        ),
+      )
+    },
+  },
+  {
+    name: '128 calls of a tool that returns a list of 256,000 characters in one reply',
+    setUp: (play) => {
+      const long = Array.from({ length: 60_000 }, () => 'a')
+      return run(
+        play,
+        calling(
+          many(128, '{}'),
+          returning(() => long),
+        ),
+      )
+    },
+  },
+  {
+    name: '4,000 calls of tools that do not exist in one reply',
+    setUp: (play) =>
+      run(
+        play,
+        calling(
+          Array.from({ length: 4_000 }, () => ({ name: 'no_such', arguments: '{}' })),
+          returning(() => 'ok'),
+        ),
+      ),
+  },
+  {
+    name: '128 queries in one reply',
+    setUp: (play) => {
+      const query = {
+        name: 'tell',
+        description: 'Reads.',
+        source: 'db',
+        query: 'SELECT 1 AS one',
+        allowModelQueries: true,
+        parametersSample: {},
+      }
+      const rows = Array.from({ length: 200 }, (_, at) => ({ id: at, name: 'a'.repeat(20), more: 'b'.repeat(40) }))
+      return run(play, calling(many(128, '{}'), { sources: { db: rowsOf(rows) } }, { queries: [query] }))
+    },
+  },
+  {
+    name: '9 calls with 20,000 items each',
+    setUp: (play) => {
+      const tool = defineTool({
+        ...plain,
+        parameters: z.object({ items: z.array(z.object({ id: z.number(), name: z.string() })) }),
+        execute: () => 'ok',
+      })
+      const items = Array.from({ length: 20_000 }, (_, at) => ({ id: at, name: 'ab' }))
+      return run(play, calling(many(9, JSON.stringify({ items })), { tools: [tool] }))
+    },
+  },
+  {
+    name: '128 calls of an action whose schema branches twenty times',
+    setUp: (play) => {
+      const action = { name: 'tell', description: 'Does.', parametersSchema: branching }
+      return run(play, calling(many(128, '{"a":1}'), {}, { actions: [action] }))
+    },
+  },
+  {
+    name: '128 calls of an action with an approval whose condition branches twenty times',
+    setUp: (play) => {
+      const action = { name: 'tell', description: 'Does.', parametersSample: { a: 1 } }
+      const approvals = [{ tool: 'tell', when: branching }]
+      return run(play, calling(many(128, '{"a":1}'), {}, { actions: [action], approvals }))
+    },
+  },
+  {
+    name: '128 calls of an action with 7,000 characters each',
+    setUp: (play) => {
+      const action = { name: 'tell', description: 'Does.', parametersSample: { text: 'x' } }
+      return run(play, calling(many(128, JSON.stringify({ text: 'a\\n'.repeat(2_300) })), {}, { actions: [action] }))
+    },
+  },
+]

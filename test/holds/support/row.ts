@@ -1,0 +1,91 @@
+/** One input that an outsider could send, and what is opened to play it. */
+import { openOutside, type Outside } from './outside.ts'
+
+/** What a play of a row is given. */
+export interface Play {
+  /** 0, 1, 2: an input that a cache may know from the play before holds this number. */
+  readonly number: number
+  /** Servers and clients in a thread of their own, whose work is not measured. */
+  readonly outside: Outside
+  /** Closes something after the play. The last one opened closes first. */
+  after(close: () => unknown): void
+}
+
+/** The part of a play that is measured. */
+export type Act = () => Promise<unknown>
+
+/** A hostile input. */
+export interface Row {
+  /** What the outsider sends. Unique. */
+  readonly name: string
+  /** Opens what is needed and returns the act. */
+  readonly setUp: (play: Play) => Act | Promise<Act>
+}
+
+/** The longest turn of the loop in a play of a row, and the whole play, in ms of CPU of this thread. */
+export interface Measured {
+  readonly name: string
+  readonly longest: number
+  readonly whole: number
+}
+
+/** A turn may take this many ms of CPU. */
+export const mostMs = 50
+
+/**
+ * Plays a row until a play stays below the limit, up to so often; the play whose longest turn is the shortest counts, because a hold of
+ * the input itself comes back every time.
+ */
+export async function measure(row: Row, plays: number): Promise<Measured> {
+  let best: Measured | null = null
+  for (let number = 0; number < plays; number += 1) {
+    const measured = await playOnce(row, number)
+    if (best === null || measured.longest < best.longest) best = measured
+    if (best.longest < mostMs) break
+  }
+  return best as Measured
+}
+
+async function playOnce(row: Row, number: number): Promise<Measured> {
+  const closers: (() => unknown)[] = []
+  const outside = openOutside()
+  closers.push(() => outside.close())
+  try {
+    const act = await row.setUp({ number, outside, after: (close) => void closers.push(close) })
+    return { name: row.name, ...(await watched(act)) }
+  } finally {
+    for (const close of closers.reverse()) await close()
+  }
+}
+
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+/** Looks at the CPU of this thread once in each turn while an act runs, and for some turns after it. */
+async function watched(act: Act): Promise<Omit<Measured, 'name'>> {
+  let [longest, last, left] = [0, 0, Number.POSITIVE_INFINITY]
+  const over = Promise.withResolvers<void>()
+  const look = () => {
+    const now = cpuMs()
+    longest = Math.max(longest, now - last)
+    last = now
+    left -= 1
+    if (left > 0) setImmediate(look)
+    else over.resolve()
+  }
+  // Garbage of the set-up is collected now: a turn pays only for its own.
+  globalThis.gc?.()
+  await new Promise((resolve) => setImmediate(resolve))
+  const began = cpuMs()
+  last = began
+  setImmediate(look)
+  try {
+    await act()
+  } finally {
+    left = 20
+  }
+  await over.promise
+  return { longest, whole: cpuMs() - began }
+}
