@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { QuerySource } from '@witan/core'
 import type { AgentInput, StoredAgent } from '@witan/protocol'
+import { nameProblem } from '@witan/protocol/names'
 import fc from 'fast-check'
 import { holds } from '../support/seeds.ts'
 import { createStage } from '../support/stage.ts'
@@ -33,7 +34,9 @@ const byName = <Item extends { readonly name: string }>(item: fc.Arbitrary<Item>
 
 const one = fc.record(
   {
-    name: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
+    name: fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+      .filter((text) => nameProblem(text, 'name') === null),
     description: words,
     instructions: words,
     parameters: byName(parameter),

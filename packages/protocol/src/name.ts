@@ -30,7 +30,7 @@ const rules: Readonly<Record<NameKind, NameRule>> = {
   },
   name: {
     allowed: new RegExp(`^(?:${seen}|[()])+(?: +(?:${seen}|[()])+)*$`, 'u'),
-    form: 'must stand on one line, of visible characters, without brackets but `()`',
+    form: 'must stand on one line, of visible characters, without brackets but `()`, and without blanks around it',
   },
 }
 

@@ -14,6 +14,7 @@ const report = await runtime.agents.check([
   {
     ...base,
     id: 'records',
+    description: 'Knows the records.',
     parameters: [
       { name: 'userId', sendToModel: false, policy: 'forbidModelGeneration' },
       { name: 'topic', description: 'What to read about.' },

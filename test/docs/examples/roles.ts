@@ -24,9 +24,9 @@ for (const who of [as('user:maker', 'run'), as('user:anna'), as('key:audit', 're
   const found = async (what: Promise<unknown>) => what.then(() => 'yes').catch((error) => error.code)
   const { items } = await witan.listConversations()
   console.log(`${who.id}: lists ${items.length}, reads ${await found(witan.getConversation('chats/1'))},`)
-  const said = witan.run('chats/1', { prompt: 'And?' }).then(({ result }) => result)
-  const added = witan.addParticipant('chats/1', { id: 'bob' })
-  console.log(`  speaks ${await found(said)}, adds people ${await found(added)}`)
+  const said = found(witan.run('chats/1', { prompt: 'And?' }).then(({ result }) => result))
+  const added = found(witan.addParticipant('chats/1', { id: 'bob' }))
+  console.log(`  speaks ${await said}, adds people ${await added}`)
 }
 console.log((await runtime.as(as('user:eve', 'run')).agents.views()).items)
 await runtime.close()
