@@ -136,7 +136,7 @@ test('[E33] a limit in money is a number above nothing, and a check warns where 
       {
         id: 'root',
         price: 'cheap',
-        subAgents: [{ agent: 'leaf', overrides: { model: ['dear'] } }],
+        subAgents: [{ agent: 'leaf', description: 'Knows.', overrides: { model: ['dear'] } }],
         limits: { maxCostUsd: 1 },
       },
       { id: 'leaf', price: 'unknown' },

@@ -202,7 +202,7 @@ test('[R04] [E2] agents that list each other are saved in one batch, all or none
   // One after the other works as well: the first is changed once the second is there.
   await stage.runtime.agents.save(agent('three'))
   await stage.runtime.agents.save(agent('four', { subAgents: [{ agent: 'three' }] }))
-  await stage.runtime.agents.save(agent('three', { subAgents: [{ agent: 'four' }] }))
+  await stage.runtime.agents.save(agent('three', { subAgents: [{ agent: 'four', description: 'Knows.' }] }))
   const { warnings } = await stage.runtime.agents.get('three')
   assert.deepEqual(
     warnings.map(({ code }) => code),

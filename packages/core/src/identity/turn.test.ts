@@ -1,7 +1,7 @@
 /** The share of a turn: long work is spread over turns however much of it there is, and goes on in the order in which it asked. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isTurnSpent, nextTurn, pause } from './turn.ts'
+import { countWork, isTurnSpent, isWorkSpent, nextTurn, pause } from './turn.ts'
 import { threadCpuMs } from './clock.ts'
 
 /** Works for this many ms of CPU. */
@@ -58,4 +58,14 @@ test('work goes on in the order in which it asked', async () => {
   const order: number[] = []
   await Promise.all([1, 2, 3, 4, 5].map((one) => nextTurn().then(() => order.push(one))))
   assert.deepEqual(order, [1, 2, 3, 4, 5])
+})
+
+test('counted work fills a turn whatever its time, and the next turn begins anew', async () => {
+  await nextTurn()
+  for (let piece = 0; piece < 1000; piece += 1) countWork(400)
+  assert.equal(isWorkSpent(), false)
+  for (let piece = 0; piece < 8; piece += 1) countWork(10_000)
+  assert.equal(isWorkSpent(), true)
+  await nextTurn()
+  assert.equal(isWorkSpent(), false)
 })

@@ -9,6 +9,27 @@ let turn: { readonly began: number; readonly cpu: number } | null = null
 const waiting: (() => void)[] = []
 let isPlanned = false
 
+/** How much counted work a turn takes. One unit is about 0.1 µs, so it is the share in other words. */
+const shareUnits = 80_000
+/** What is shorter is not counted. */
+const shortUnits = 500
+let counted = 0
+
+/** Counts long work of a run in units of about 0.1 µs: what a check or a search of texts cost. */
+export function countWork(units: number): void {
+  if (units < shortUnits) return
+  counted += units
+  plan()
+}
+
+/**
+ * Whether the counted work of this turn has used up the share. Runs ask this and not the clock: the order of what they record then depends
+ * on what they do and not on how fast the machine is.
+ */
+export function isWorkSpent(): boolean {
+  return counted >= shareUnits
+}
+
 /**
  * Whether this turn's share is used up. Work that can be long asks between its pieces, each a millisecond or less, and goes on after
  * `nextTurn()`. The time of the machine's other processes does not count.
@@ -44,6 +65,7 @@ function plan(): void {
 function begin(): void {
   isPlanned = false
   turn = null
+  counted = 0
   if (waiting.length === 0) return
   openTurn()
   resumeNext()
@@ -51,7 +73,7 @@ function begin(): void {
 
 /** Resumes one piece of work, lets it run up to its next wait, and then the next while the share lasts. */
 function resumeNext(): void {
-  if (waiting.length === 0 || isTurnSpent()) return
+  if (waiting.length === 0 || isWorkSpent() || isTurnSpent()) return
   waiting.shift()?.()
   // What was resumed runs in microtasks, and `nextTick` callbacks begin when none is left.
   queueMicrotask(() => process.nextTick(resumeNext))

@@ -1,4 +1,5 @@
 /** One check of a value: what it may still cost, what was found wrong, and what was made once for its schema. */
+import { countWork } from '../identity/turn.ts'
 import { type Pattern, patternOf } from './pattern.ts'
 
 /** A JSON Schema that is an object. */
@@ -86,6 +87,7 @@ export function lookUp(root: Schema, { check, keywordOf }: Checks): Look {
   const look: Look = {
     ...schemas,
     end() {
+      countWork(costLimit - left)
       names.clear()
       keyed = null
       return unknown

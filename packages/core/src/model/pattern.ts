@@ -1,5 +1,6 @@
 /** Regular expressions that others wrote, matched in time that is linear in the text. */
 import { RE2JS } from 're2js'
+import { countWork } from '../identity/turn.ts'
 
 /** One expression. */
 export interface Pattern {
@@ -51,6 +52,7 @@ export function patternOf(source: string): Pattern | string {
   const [oldest] = compiled.size < mostCompiled ? [] : compiled.keys()
   if (oldest !== undefined) compiled.delete(oldest)
   const made = compile(source)
+  if (typeof made !== 'string') countWork(made.weight * 50)
   compiled.set(source, made)
   return made
 }

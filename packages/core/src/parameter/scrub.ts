@@ -3,7 +3,7 @@
  * C17].
  */
 import type { Parameter } from '@witan/protocol'
-import { atOnce, inTurns, type Pieces } from '../identity/turn.ts'
+import { atOnce, countWork, inTurns, type Pieces } from '../identity/turn.ts'
 import { type Automaton, building } from './automaton.ts'
 import type { Bound } from './parameter.ts'
 import { createPieceScrubber, type PieceScrubber } from './scrub-pieces.ts'
@@ -77,6 +77,7 @@ export function scrubberOfValues(values: readonly unknown[]): Scrubber {
     return automaton
   }
   function* scrubbing(text: string): Pieces<string> {
+    countWork(text.length)
     const spans = yield* searching(text, yield* preparing())
     return withoutFragments(yield* replacing(text, spans), most)
   }

@@ -4,7 +4,8 @@ import { isTooDeep } from '@witan/protocol/schemas'
 import { spend } from '../budget/budget.ts'
 import type { Slot } from '../conversation/state.ts'
 import { hasRead } from '../conversation/view.ts'
-import { isTurnSpent, nextTurn } from '../identity/turn.ts'
+import { jsonLength } from '../identity/json-length.ts'
+import { countWork, isWorkSpent, nextTurn } from '../identity/turn.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import type { CallState } from '../model/model.ts'
 import { failed, type Outcome, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
@@ -215,7 +216,8 @@ async function outcomeOf(
     const running = run()
     const outcome = running instanceof Promise ? await orAborted(running, signal) : running
     // What many tools return at once is recorded, stored and read over as many turns as it takes.
-    if (isTurnSpent()) await nextTurn()
+    if (outcome.kind === 'result') countWork(jsonLength(outcome.value) >> 2)
+    if (isWorkSpent()) await nextTurn()
     return outcome.kind === 'transfer' ? failed('TOOL_FAILED', `\`${name}\` gave no result`) : outcome
   } catch (error) {
     if (isAbandoned(signal)) return failed('RUN_CANCELLED', `\`${name}\` was stopped.`)

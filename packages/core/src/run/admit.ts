@@ -10,7 +10,7 @@ import type {
 } from '@witan/protocol/entries'
 import type { AgentCall, Slot } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
-import { isTurnSpent } from '../identity/turn.ts'
+import { isWorkSpent } from '../identity/turn.ts'
 import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
 import type { ModelSpending, Outcome, ResultOutcome } from '../tool/outcome.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -31,7 +31,7 @@ export function prepareCalls(call: AgentCall, job: Job): boolean {
     if (slot.state !== 'asked' || job.cache.prepared.get(slot) !== undefined) continue
     const tool = toolset.get(slot.name)
     if (tool === undefined) continue
-    if (isTurnSpent()) return false
+    if (isWorkSpent()) return false
     const prepared = preparedOf(slot, tool, job)
     if (prepared.ok && slot.passed === null) questionOf({ slot, tool, prepared }, job)
   }

@@ -1,5 +1,5 @@
 /** The one loop: moves a job forward until it must wait or is over. */
-import { isTurnSpent, nextTurn } from '../identity/turn.ts'
+import { isWorkSpent, nextTurn } from '../identity/turn.ts'
 import type { StoredResult } from '../task/tracker.ts'
 import { decide } from './decide.ts'
 import { isOurs, type Job, stopJob } from '../job/job.ts'
@@ -21,7 +21,7 @@ export async function advance(job: Job): Promise<Rest> {
       await job.changes.next()
       continue
     }
-    if (isTurnSpent()) {
+    if (isWorkSpent()) {
       await nextTurn()
       continue
     }

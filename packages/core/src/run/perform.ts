@@ -2,7 +2,7 @@
 import { toProblem } from '@witan/protocol'
 import { act, resume } from './act.ts'
 import { admit, prepareCalls } from './admit.ts'
-import { isTurnSpent, nextTurn } from '../identity/turn.ts'
+import { isWorkSpent, nextTurn } from '../identity/turn.ts'
 import { endChild } from './settle.ts'
 import type { Next, Work } from './decide.ts'
 import { isAbandoned } from '../job/abort.ts'
@@ -19,7 +19,7 @@ export function perform(next: Exclude<Next, { kind: 'wait' | 'finish' }>, job: J
   const outside: Work[] = []
   if (next.kind === 'work') {
     for (const work of next.work) {
-      if (isTurnSpent() || !isReady(work, job)) return nextTurn()
+      if (isWorkSpent() || !isReady(work, job)) return nextTurn()
       if (!recorded(work, job)) outside.push(work)
     }
     if (outside.length < next.work.length) return null

@@ -1,6 +1,6 @@
 /** Thinking: one model call of one agent, within its budget, and its reply into the log. */
 import { faultPoint } from '../identity/fault-point.ts'
-import { isTurnSpent, nextTurn } from '../identity/turn.ts'
+import { isWorkSpent, nextTurn } from '../identity/turn.ts'
 import { scrubAhead } from '../conversation/scrub-ahead.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
@@ -86,6 +86,7 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
   let failure: Failure | null = null
   try {
     reply = await orAborted(streamed(asking, job, signal), signal)
+    if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long to check
     faultPoint('model-reply-received')
     if (!signal.aborted) asking.isAsking = false
   } catch (error) {
@@ -153,7 +154,6 @@ async function streamed(asking: Asking, job: Job, signal: AbortSignal): Promise<
   const options = reasoning === null ? shared : { ...shared, reasoning: true as const }
   for await (const part of model.stream(request, options)) {
     if (part.type === 'reply') {
-      if (isTurnSpent()) await nextTurn() // replies that arrive together may all be long to check
       reasoning?.end()
       return part.reply
     }
