@@ -133,7 +133,9 @@ class ReaderFeed {
     const wanted = this.#wanted.get(channel) ?? 0
     if (known === undefined || (known.lastSeq ?? -1) >= wanted) return false
     const after = known.lastSeq ?? Math.max(0, wanted - firstRead)
-    const entries = await store.readEntries(at.database, at.conversation, { after, limit: readAtOnce, bound })
+    // The first read must reach the end: what a bounded one left out would be passed on whole.
+    const upTo = known.lastSeq === null ? { limit: readAtOnce } : { limit: readAtOnce, bound }
+    const entries = await store.readEntries(at.database, at.conversation, { after, ...upTo })
     const handedOn = known.lastSeq === null ? lastOf(entries, firstCharacters) : entries
     if (handedOn.length > 0) hub.entries(channel, handedOn)
     return entries.length > 0
