@@ -8,6 +8,8 @@ const spoken: readonly (readonly [RegExp, string])[] = [
   [/PUT \/api\/v1\/agents\/(\S+) changes it/g, '`witan agents apply -f FILE` changes it'],
   [/Use PUT to change it/g, '`witan agents apply -f FILE` changes it'],
   [/GET \/api\/v1\/conversations lists them/g, '`witan conversations list` lists them'],
+  [/send it to POST \/api\/v1\/conversations\./g, 'give it to `witan chat`, which starts one.'],
+  [/and send both to POST \/api\/v1\/conversations\/\S+\/runs/g, 'and send both with `witan run`'],
   [/GET \/api\/v1\/tasks lists them/g, '`witan tasks list` lists them'],
   [/GET the task for what it came to/g, '`witan tasks show` tells what it came to'],
   [/POST \/api\/v1\/conversations\/(\S+)\/participants adds/g, '`witan conversations people $1 --add PERSON` adds'],

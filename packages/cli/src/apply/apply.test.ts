@@ -80,7 +80,7 @@ describe('agents in files', () => {
     test('a warning that a change brings for an agent that stays as it is is told', async () => {
       const parameters = (shown: boolean) => `parameters: [{ name: userId, sendToModel: ${shown} }]`
       const agent = (id: string, rest: string) => `id: ${id}\nmodel: scripted/desk\ninstructions: Work.\n${rest}\n`
-      const below = agent('below', `${parameters(false)}\nactions: [{ name: Act }]`)
+      const below = agent('below', `description: Acts.\n${parameters(false)}\nactions: [{ name: Act }]`)
       const above = (shown: boolean) => agent('above', `${parameters(shown)}\nsubAgents: [{ agent: below }]`)
       const quiet = await apply([...(await file('two.yaml', `${above(false)}---\n${below}`)), '--yes'])
       assert.ok(!quiet.out.includes('PARAM_EXPOSED_UPSTREAM'), quiet.out)

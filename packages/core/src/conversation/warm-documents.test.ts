@@ -47,7 +47,7 @@ test('a document that was read reads on where it was: an entry to know it by, an
 test('a long log is folded in pieces, and everything else gets its turn between them', async () => {
   const store = memoryStore()
   await start(store, path)
-  const entries = Array.from({ length: 10_000 }, (_, count) => entry(`${count}`))
+  const entries = Array.from({ length: 60_000 }, (_, count) => entry(`${count}`))
   await store.append({ database, conversation: path, entries })
   let turns = 0
   let isOver = false
@@ -56,9 +56,9 @@ test('a long log is folded in pieces, and everything else gets its turn between 
     if (!isOver) setImmediate(count)
   }
   setImmediate(count)
-  assert.equal((await warmOn(store).textsOf()).length, 10_001)
+  assert.equal((await warmOn(store).textsOf()).length, 60_001)
   isOver = true
-  assert.ok(turns >= 5, `${turns} turns`)
+  assert.ok(turns >= 4, `${turns} turns`)
 })
 
 test('readers who come at once share one fold, and each gets all that was stored when it came', async () => {
