@@ -10,7 +10,7 @@ import type {
 } from '@witan/protocol/entries'
 import type { AgentCall, Slot } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
-import { isWorkSpent } from '../identity/turn.ts'
+import { countWork, isWorkSpent } from '../identity/turn.ts'
 import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
 import type { ModelSpending, Outcome, ResultOutcome } from '../tool/outcome.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -67,6 +67,7 @@ interface Admission {
 export function preparedOf(slot: Slot, tool: Tool, job: Job): PreparedArguments {
   const known = job.cache.prepared.get(slot)
   if (known !== undefined) return known
+  countWork(slot.asked.arguments.length)
   const made = prepareArguments(tool, slot.asked.arguments)
   job.cache.prepared.set(slot, made)
   return made
