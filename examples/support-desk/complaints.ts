@@ -1,4 +1,4 @@
-/** Complaints: control goes there for good, an agent is a tool, and another agent is told where a person cannot be reached. */
+/** Handles complaints: a hand-over without a return, an agent as a tool, and a second agent for when a person cannot be reached. */
 import { defineAgent } from '@witan/core'
 import { call, lastUserMessage, scriptedModel, toolResults } from '@witan/core/testing'
 

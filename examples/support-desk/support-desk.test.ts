@@ -45,7 +45,7 @@ test('a parcel is looked up by its specialist, and the desk passes on what it sa
   assert.match(out, /\nThis is what the carrier says: desk, 199\.00, on its way/)
 })
 
-test('a complaint is handed over for good; an agent is a tool; Vera cannot be reached, so the back office is told', async () => {
+test('a complaint is handed over for good, an agent is a tool, and the back office gets what Vera cannot be asked', async () => {
   const { code, out } = await witan(
     'run',
     'desk',

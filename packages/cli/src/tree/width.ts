@@ -51,7 +51,7 @@ export function cutStart(text: string, columns: number): string {
   return `…${graphemes.slice(first).join('').trimStart()}`
 }
 
-/** How much of a long text is looked at to fill so many columns: a letter with all its marks has at most 16 units. */
+/** How many UTF-16 units of a long text can fill this many columns. A letter with its marks has at most 16 units. */
 function mostUnits(columns: number): number {
   return columns * 16 + 64
 }
