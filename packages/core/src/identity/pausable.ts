@@ -4,16 +4,19 @@ import { isTurnSpent, nextTurn } from './turn.ts'
 /** Work that may pause after every piece, each a millisecond or less, and returns its result. */
 export type Pausable<Result> = Generator<undefined, Result>
 
-/** Does the work, and gives way to other work once this turn of the event loop has given it its share. */
-export async function runWithPauses<Result>(work: Pausable<Result>): Promise<Result> {
+/**
+ * Does the work, and gives way to other work when this turn of the event loop has no share left. Work of a run passes `isWorkSpent`, so
+ * that the order of what the run records does not depend on the clock.
+ */
+export async function runWithPauses<Result>(work: Pausable<Result>, isSpent = isTurnSpent): Promise<Result> {
   for (;;) {
     const piece = work.next()
     if (piece.done === true) return piece.value
-    if (isTurnSpent()) await nextTurn()
+    if (isSpent()) await nextTurn()
   }
 }
 
-/** Does the work without a pause: for small sets, or if nothing else may happen meanwhile. */
+/** Does the work without a pause: for small work, or if nothing else may happen meanwhile. */
 export function runWithoutPause<Result>(work: Pausable<Result>): Result {
   for (;;) {
     const piece = work.next()

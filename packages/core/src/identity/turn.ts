@@ -78,23 +78,3 @@ function resumeNext(): void {
   // What was resumed runs in microtasks, and `nextTick` callbacks begin when none is left.
   queueMicrotask(() => process.nextTick(resumeNext))
 }
-
-/** Work in pieces of a millisecond or less: it yields between two of them, and returns what came of it. */
-export type Pieces<Result> = Generator<void, Result, void>
-
-/** Does all pieces now: for work that is known to be short. */
-export function atOnce<Result>(work: Pieces<Result>): Result {
-  for (;;) {
-    const step = work.next()
-    if (step.done === true) return step.value
-  }
-}
-
-/** Does the pieces, each in a turn that still has a share to give. */
-export async function inTurns<Result>(work: Pieces<Result>): Promise<Result> {
-  for (;;) {
-    const step = work.next()
-    if (step.done === true) return step.value
-    if (isTurnSpent()) await nextTurn()
-  }
-}

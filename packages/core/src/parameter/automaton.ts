@@ -3,7 +3,7 @@
  * objects.
  */
 
-import { atOnce, type Pieces } from '../identity/turn.ts'
+import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
 
 /**
  * States are numbers; 0 is the start. A state represents the longest prefix of a pattern that is a suffix of the units read
@@ -43,14 +43,14 @@ const mostJumps = 10_000
 
 /** Builds the automaton of these patterns. Time and memory are linear in their total length. */
 export function createAutomaton(patterns: Iterable<Uint16Array>): Automaton {
-  return atOnce(building([...patterns]))
+  return runWithoutPause(building([...patterns]))
 }
 
 /** How many states are made or linked in one piece. */
 const pieceLength = 4_096
 
 /** The same in pieces. */
-export function* building(patterns: readonly Uint16Array[]): Pieces<Automaton> {
+export function* building(patterns: readonly Uint16Array[]): Pausable<Automaton> {
   const trie = yield* grow(patterns)
   const { fail, pre, size } = yield* linked(trie)
   const { label, first, depth, longest, more, forks } = trie
@@ -97,7 +97,7 @@ export function* building(patterns: readonly Uint16Array[]): Pieces<Automaton> {
   return automaton
 }
 
-function* grow(patterns: readonly Uint16Array[]): Pieces<Trie> {
+function* grow(patterns: readonly Uint16Array[]): Pausable<Trie> {
   const room = 1 + patterns.reduce((sum, { length }) => sum + length, 0)
   const ints = () => new Int32Array(room)
   const trie: Trie = {
@@ -164,7 +164,7 @@ interface Links {
   readonly size: Int32Array
 }
 
-function* linked(trie: Trie): Pieces<Links> {
+function* linked(trie: Trie): Pausable<Links> {
   const { count, longest } = trie
   const suffix = new Int32Array(count)
   const order = yield* byBreadth(trie, suffix)
@@ -194,7 +194,7 @@ function* linked(trie: Trie): Pieces<Links> {
 }
 
 /** All states except the start, shorter ones first. Fills in the longest proper suffix of each. */
-function* byBreadth(trie: Trie, suffix: Int32Array): Pieces<Int32Array> {
+function* byBreadth(trie: Trie, suffix: Int32Array): Pausable<Int32Array> {
   const { first, label, forks, more } = trie
   const order = new Int32Array(trie.count - 1)
   let known = 0

@@ -3,7 +3,8 @@
  * C17].
  */
 import type { Parameter } from '@witan/protocol'
-import { atOnce, countWork, inTurns, type Pieces } from '../identity/turn.ts'
+import { type Pausable, runWithoutPause, runWithPauses } from '../identity/pausable.ts'
+import { countWork, isWorkSpent } from '../identity/turn.ts'
 import { type Automaton, building } from './automaton.ts'
 import type { Bound } from './parameter.ts'
 import { createPieceScrubber, type PieceScrubber } from './scrub-pieces.ts'
@@ -64,7 +65,7 @@ export function scrubberOfValues(values: readonly unknown[]): Scrubber {
   if (texts.length === 0) return null
   const most = texts.reduce((longest, { length }) => Math.max(longest, length), 0) * longestSpelling
   let automaton: Automaton | null = null
-  function* preparing(): Pieces<Automaton> {
+  function* preparing(): Pausable<Automaton> {
     if (automaton !== null) return automaton
     const patterns: Uint16Array[] = []
     for (const text of texts) {
@@ -76,28 +77,28 @@ export function scrubberOfValues(values: readonly unknown[]): Scrubber {
     automaton ??= yield* building(patterns)
     return automaton
   }
-  function* scrubbing(text: string): Pieces<string> {
+  function* scrubbing(text: string): Pausable<string> {
     countWork(text.length)
     const spans = yield* searching(text, yield* preparing())
     return withoutFragments(yield* replacing(text, spans), most)
   }
   let waiting: Promise<unknown> | null = null
   const prepared = () => {
-    waiting ??= inTurns(preparing())
+    waiting ??= runWithPauses(preparing(), isWorkSpent)
     return waiting
   }
   const known = new Map<string, string>()
-  const scrub = (text: string) => (known.size === 0 ? undefined : known.get(text)) ?? atOnce(scrubbing(text))
+  const scrub = (text: string) => (known.size === 0 ? undefined : known.get(text)) ?? runWithoutPause(scrubbing(text))
   const more = {
     prepared,
     async remember(text: string) {
       await prepared()
-      const clean = known.get(text) ?? (await inTurns(scrubbing(text)))
+      const clean = known.get(text) ?? (await runWithPauses(scrubbing(text), isWorkSpent))
       known.set(text, clean)
       return clean
     },
     forget: () => known.clear(),
-    inPieces: () => createPieceScrubber(atOnce(preparing()), without),
+    inPieces: () => createPieceScrubber(runWithoutPause(preparing()), without),
   }
   Object.defineProperty(more, 'isPrepared', { get: () => automaton !== null })
   return Object.assign(scrub, more) as Scrub
@@ -111,10 +112,10 @@ function unitsOf(text: string): Uint16Array {
 }
 
 function without(text: string, spans: readonly Span[]): string {
-  return atOnce(replacing(text, spans))
+  return runWithoutPause(replacing(text, spans))
 }
 
-function* replacing(text: string, spans: readonly Span[]): Pieces<string> {
+function* replacing(text: string, spans: readonly Span[]): Pausable<string> {
   if (spans.length === 0) return text
   let clean = ''
   let from = 0

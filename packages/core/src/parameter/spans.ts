@@ -1,5 +1,5 @@
 /** Finds where a text spells a pattern, in one pass that follows every reading of the text in parallel. */
-import { atOnce, type Pieces } from '../identity/turn.ts'
+import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
 import type { Automaton } from './automaton.ts'
 import {
   backslash,
@@ -58,11 +58,11 @@ interface Search {
 
 /** The parts of a text that spell a pattern, in order; overlapping parts are merged. */
 export function spansOf(text: string, automaton: Automaton): readonly Span[] {
-  return atOnce(searching(text, automaton))
+  return runWithoutPause(searching(text, automaton))
 }
 
 /** The same in pieces. */
-export function* searching(text: string, automaton: Automaton): Pieces<readonly Span[]> {
+export function* searching(text: string, automaton: Automaton): Pausable<readonly Span[]> {
   const search = searchIn(text, automaton)
   yield* reading(search, text.length)
   return search.reach === null ? [] : yield* joining(search.reach)
@@ -71,7 +71,7 @@ export function* searching(text: string, automaton: Automaton): Pieces<readonly 
 /** How many characters are read in one piece. */
 const pieceLength = 2_048
 
-function* reading(search: Search, upTo: number): Pieces<void> {
+function* reading(search: Search, upTo: number): Pausable<void> {
   for (let at = 0; at < upTo; yield) {
     const stop = Math.min(at + pieceLength, upTo)
     while (at < stop) at = advance(search, at, stop)
@@ -92,8 +92,8 @@ export interface SettledSpans {
 export function settledSpansOf(text: string, automaton: Automaton): SettledSpans {
   const upTo = firstSpecial(text, Math.max(0, text.length - ring))
   const search = searchIn(text, automaton, upTo)
-  atOnce(reading(search, upTo))
-  const spans = search.reach === null ? [] : atOnce(joining(search.reach))
+  runWithoutPause(reading(search, upTo))
+  const spans = search.reach === null ? [] : runWithoutPause(joining(search.reach))
   if (search.isLost) return { spans, settled: text.length, isLost: true }
   const open = firstOpen(search, upTo)
   const settled = spans.find(({ start, end }) => start < open && end > open)?.start ?? open
@@ -300,7 +300,7 @@ function firstOpen(search: Search, at: number): number {
   return first
 }
 
-function* joining(reach: Int32Array): Pieces<readonly Span[]> {
+function* joining(reach: Int32Array): Pausable<readonly Span[]> {
   const spans: { start: number; end: number }[] = []
   for (let start = 0; start < reach.length; start += 1) {
     if (start % 65_536 === 65_535) yield

@@ -26,6 +26,7 @@ export async function think(call: AgentCall, job: Job, controller: AbortControll
   const { timeLimit } = job.env
   const watched = timeLimit.begin(controller)
   try {
+    // Where the history is cut is decided on what is rendered of it.
     const ahead = scrubAhead(call)
     if (ahead !== null) (await ahead)()
     const cut = signal.aborted ? null : cutOf(call, job.run)
