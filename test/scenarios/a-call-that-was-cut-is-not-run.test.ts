@@ -63,63 +63,47 @@ const ways: Readonly<Record<string, { readonly isStream: boolean; readonly model
   'the AI SDK, plain': { isStream: false, model: sdk },
 }
 
+/** One run over these replies: what it came to, how often its tool ran, and how often its model was asked. */
+async function played(replies: Parameters<typeof createFakeProvider>[0], model: (baseUrl: string) => Model) {
+  let runs = 0
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks.',
+    parameters: z.object({ city: z.string().optional() }),
+    effect: 'once',
+    execute: () => {
+      runs += 1
+      return 'seen'
+    },
+  })
+  const provider = await createFakeProvider(replies)
+  const runtime = createRuntime({
+    models: { 'play/model': model(provider.baseUrl) },
+    agents: [agent('root', { tools: ['look'] })],
+    tools: [look],
+    retry: { tries: 1 },
+  })
+  const { text, error } = await runtime.conversation('root', { id: 'chats/1' }).run('hello')
+  await runtime.close()
+  await provider.close()
+  return { end: error?.code ?? text, runs, requests: provider.requests.length }
+}
+
 for (const [way, { isStream, model }] of Object.entries(ways)) {
   describe(`[C37] over ${way}, a reply that was cut`, () => {
     for (const row of rows) {
       test(row.name, async () => {
-        let runs = 0
-        const look = defineTool({
-          name: 'look',
-          description: 'Looks.',
-          parameters: z.object({ city: z.string().optional() }),
-          effect: 'once',
-          execute: () => {
-            runs += 1
-            return 'seen'
-          },
-        })
         const done = said({ role: 'assistant', content: 'done' }, 'stop', isStream)
-        const provider = await createFakeProvider([answerOf(row, isStream), done])
-        const runtime = createRuntime({
-          models: { 'play/model': model(provider.baseUrl) },
-          agents: [agent('root', { tools: ['look'] })],
-          tools: [look],
-          retry: { tries: 1 },
-        })
-        const result = await runtime.conversation('root', { id: 'chats/1' }).run('hello')
-        await runtime.close()
-        await provider.close()
-        assert.equal(result.error?.code ?? result.text, row.end, result.error?.detail)
-        assert.equal(runs, row.runs)
-        assert.equal(provider.requests.length, row.end === 'done' ? 2 : 1)
+        const { end, runs } = row
+        const requests = end === 'done' ? 2 : 1
+        assert.deepEqual(await played([answerOf(row, isStream), done], model), { end, runs, requests })
       })
     }
   })
 }
 
 test('[C37] a call without arguments in a stream that names no ending is not run with none', async () => {
-  const inputs: unknown[] = []
-  const look = defineTool({
-    name: 'look',
-    description: 'Looks.',
-    parameters: z.object({}),
-    effect: 'once',
-    execute: (input) => inputs.push(input),
-  })
   const tool_calls = [{ index: 0, id: 'call-0', function: { name: 'look', arguments: '' } }]
-  const provider = await createFakeProvider([
-    eventStream([chunk({ tool_calls })]),
-    eventStream([chunk({ content: 'done' }, 'stop')]),
-  ])
-  const runtime = createRuntime({
-    models: { 'play/model': own(provider.baseUrl) },
-    agents: [agent('root', { tools: ['look'] })],
-    tools: [look],
-    retry: { tries: 1 },
-  })
-  const result = await runtime.conversation('root', { id: 'chats/1' }).run('hello')
-  await runtime.close()
-  await provider.close()
-  assert.equal(result.text, 'done', result.error?.detail)
-  assert.deepEqual(inputs, [])
+  const replies = [eventStream([chunk({ tool_calls })]), eventStream([chunk({ content: 'done' }, 'stop')])]
+  assert.deepEqual(await played(replies, own), { end: 'done', runs: 0, requests: 2 })
 })

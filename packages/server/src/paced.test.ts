@@ -1,4 +1,4 @@
-/** Long replies wait for their readers, and hold no more than their bound, whoever reads nothing. */
+/** Long replies wait for slow readers, and hold a bounded number of bytes in all. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'

@@ -24,7 +24,7 @@ export function formatNumber(number: number): string {
   return Math.round(number).toLocaleString('en')
 }
 
-/** `1,016,500`; `≥` where a provider did not say all of it. */
+/** A count as people read it, such as `1,016,500`. It begins with `≥` if a provider reported only a part. */
 export function formatTokens(tokens: Tokens): string {
   const number = formatNumber(tokens.input + tokens.output)
   return tokens.complete ? number : `≥ ${number}`
