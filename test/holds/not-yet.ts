@@ -16,6 +16,8 @@ export const notYet: Readonly<Record<string, string>> = {
   'a model server sends an error object of 9 MB in a reply': 'the words of an error are cleaned before they are cut',
   'a client sends a body of 1 MB of keys': reading,
   '90,000 arguments that the tool does not list in one call': reading,
+  '128 calls of a tool that returns a list of 256,000 characters in one reply':
+    'the request after it, of 32 MB, is made in one turn',
   'a tool returns a Buffer of 8 MB': writing,
   'a tool returns a typed array of 2 MB': writing,
   'a tool returns an object of 300,000 keys': writing,

@@ -23,7 +23,7 @@ export interface Target {
  */
 export async function openTarget(): Promise<Target> {
   const url = process.env.WITAN_STUDIO_URL
-  const stub = url === undefined ? await startStub({ pieceMs: 15 }) : null
+  const stub = url === undefined ? await startStub({ pieceMs: 30 }) : null
   const entry = url ?? stub?.url ?? ''
   return {
     entry,

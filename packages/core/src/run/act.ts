@@ -216,7 +216,7 @@ async function outcomeOf(
     const running = run()
     const outcome = running instanceof Promise ? await orAborted(running, signal) : running
     // What many tools return at once is recorded, stored and read over as many turns as it takes.
-    if (outcome.kind === 'result') countWork(jsonLength(outcome.value) >> 2)
+    if (outcome.kind === 'result') countWork(jsonLength(outcome.value))
     if (isWorkSpent()) await nextTurn()
     return outcome.kind === 'transfer' ? failed('TOOL_FAILED', `\`${name}\` gave no result`) : outcome
   } catch (error) {
