@@ -20,6 +20,10 @@ async function isUnauthenticated(act: () => unknown): Promise<void> {
   )
 }
 
+test('a token can be given to an option of a command: none begins with `-`', () => {
+  for (let start = 0; start < 1000; start += 1) assert.match(createAuth('local', () => 1).token ?? '', /^\w[\w-]{42}$/)
+})
+
 test('each start has a token of its own, long enough', () => {
   assert.match(token, /^[\w-]{43}$/)
   assert.notEqual(createAuth('local', () => 1).token, token)

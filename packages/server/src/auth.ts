@@ -81,8 +81,9 @@ export function checkBinding(host: string, mode: AuthMode): void {
   throw new WitanError('CONFIG_INVALID', detail, { path: 'server.host', hint })
 }
 
+/** It begins with no `-`: a command would take it for an option. */
 function newToken(): string {
-  return randomBytes(32).toString('base64url')
+  return randomBytes(32).toString('base64url').replace(/^-/, '_')
 }
 
 /** Compares digests, so that timing reveals neither content nor length. */

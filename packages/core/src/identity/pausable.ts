@@ -1,18 +1,28 @@
 /** Splits long work into short pieces, so that it never blocks the process. */
-import { isTurnSpent, nextTurn } from './turn.ts'
+import { countWork, isTurnSpent, isWorkSpent, nextTurn } from './turn.ts'
 
 /** Work that may pause after every piece, each a millisecond or less, and returns its result. */
 export type Pausable<Result> = Generator<undefined, Result>
 
-/**
- * Does the work, and gives way to other work when this turn of the event loop has no share left. Work of a run passes `isWorkSpent`, so
- * that the order of what the run records does not depend on the clock.
- */
-export async function runWithPauses<Result>(work: Pausable<Result>, isSpent = isTurnSpent): Promise<Result> {
+/** Does the work, and gives way to other work when this turn of the event loop has no share left. */
+export async function runWithPauses<Result>(work: Pausable<Result>): Promise<Result> {
   for (;;) {
     const piece = work.next()
     if (piece.done === true) return piece.value
-    if (isSpent()) await nextTurn()
+    if (isTurnSpent()) await nextTurn()
+  }
+}
+
+/** What a piece counts for, as `countWork` counts: about a millisecond. */
+const pieceUnits = 10_000
+
+/** Does work of a run: each piece is counted, so that the order of what the run records does not depend on the clock. */
+export async function runByPieces<Result>(work: Pausable<Result>): Promise<Result> {
+  for (;;) {
+    const piece = work.next()
+    if (piece.done === true) return piece.value
+    countWork(pieceUnits)
+    if (isWorkSpent()) await nextTurn()
   }
 }
 

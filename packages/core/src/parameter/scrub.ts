@@ -3,8 +3,7 @@
  * C17].
  */
 import type { Parameter } from '@witan/protocol'
-import { type Pausable, runWithoutPause, runWithPauses } from '../identity/pausable.ts'
-import { countWork, isWorkSpent } from '../identity/turn.ts'
+import { type Pausable, runByPieces, runWithoutPause } from '../identity/pausable.ts'
 import { type Automaton, building } from './automaton.ts'
 import type { Bound } from './parameter.ts'
 import { createPieceScrubber, type PieceScrubber } from './scrub-pieces.ts'
@@ -78,13 +77,12 @@ export function scrubberOfValues(values: readonly unknown[]): Scrubber {
     return automaton
   }
   function* scrubbing(text: string): Pausable<string> {
-    countWork(text.length)
     const spans = yield* searching(text, yield* preparing())
     return withoutFragments(yield* replacing(text, spans), most)
   }
   let waiting: Promise<unknown> | null = null
   const prepared = () => {
-    waiting ??= runWithPauses(preparing(), isWorkSpent)
+    waiting ??= runByPieces(preparing())
     return waiting
   }
   const known = new Map<string, string>()
@@ -93,7 +91,7 @@ export function scrubberOfValues(values: readonly unknown[]): Scrubber {
     prepared,
     async remember(text: string) {
       await prepared()
-      const clean = known.get(text) ?? (await runWithPauses(scrubbing(text), isWorkSpent))
+      const clean = known.get(text) ?? (await runByPieces(scrubbing(text)))
       known.set(text, clean)
       return clean
     },
