@@ -50,6 +50,8 @@ async function costOf<Result>(
 // Both bounds are far above what it takes, and the CPU of the garbage collector counts; walking every path took 14 s, in one stretch.
 const mostMs = 4000
 const longestMs = 200
+/** One save. What other tests of this process leave to be done counts too. */
+const oneMs = 400
 
 test('[P12] two hundred agents are checked in moments, and others go first again and again', async () => {
   const stage = createStage({ agents: [], plays: {} })
@@ -86,7 +88,7 @@ test('two hundred agents are saved in moments, and one more among them at once',
   const changed = { ...(agents[0] as AgentInput), instructions: 'Work harder.' }
   const one = await costOf(() => stage.runtime.agents.save(changed))
   assert.equal(one.result.agent.revision, 2)
-  assert.ok(one.total < longestMs, `${one.total} ms`)
+  assert.ok(one.total < oneMs, `${one.total} ms`)
 })
 
 test('an agent keeps at most two hundred warnings; a check tells them all', async () => {
