@@ -1,6 +1,8 @@
 /** Moves a store into another one: exports everything as lines, and imports lines. The library's second entry point. */
-export type { ExportItem, ReadExportOptions, Standing } from './store/export.ts'
-export { exportStore, importItem, readExport, standingOf, takenError } from './store/export.ts'
+export type { ExportItem, Standing } from './store/export.ts'
+export { exportStore, importItem, standingOf, takenError } from './store/export.ts'
+export type { ReadExportOptions } from './conversation/read-export.ts'
+export { readExport } from './conversation/read-export.ts'
 export type { MovingLine } from './store/export-lines.ts'
 export { exportText } from './store/export-lines.ts'
 export type { ContinuedReport, Difference, ReplayOptions, ReplayReport, ReplaySource } from './replay/replay.ts'

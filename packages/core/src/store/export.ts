@@ -1,22 +1,11 @@
-/** Exports a store to lines, and imports lines into a store. This process runs no jobs meanwhile; other processes may. */
+/** Exports a store to lines, and stores what was read from lines. This process runs no jobs meanwhile; other processes may. */
 import { isDeepStrictEqual } from 'node:util'
 import { isWitanError, WitanError } from '@witan/protocol'
-import type { Entry } from '@witan/protocol/entries'
-import { type AgentRow, protocolId } from '../agent/records.ts'
-import { storedPeople } from '../parameter/person.ts'
+import type { AgentRow } from '../agent/records.ts'
 import { arrivedJob, isLive } from './job-change.ts'
-import {
-  contentRow,
-  invalid,
-  type MovingLine,
-  type MovingOf,
-  movingRows,
-  movingVersion,
-  readMovingLine,
-} from './export-lines.ts'
+import { type MovingLine, type MovingOf, movingRows, movingVersion } from './export-lines.ts'
 import type { KeyRow } from './keys.ts'
-import type { ConversationRow, ConversationSnapshot, InterruptionRow, JobRow, ParticipantRow, Store } from './store.ts'
-import { arriving } from './snapshot.ts'
+import type { ConversationSnapshot, JobRow, Store } from './store.ts'
 
 /**
  * One agent with all its revisions, one API key without the key itself, or one complete conversation. The export of one conversation
@@ -138,142 +127,6 @@ export function* snapshotLines(database: string, snapshot: ConversationSnapshot)
 function settled(job: JobRow): JobRow {
   const arrived = arrivedJob(job)
   return isLive(job) ? arrived : { ...arrived, wake: false }
-}
-
-/** What of a file is read. */
-export interface ReadExportOptions {
-  /** The databases that the file may hold; null for all that its first line names. */
-  readonly databases?: readonly string[] | null
-}
-
-/**
- * Reads the items of a file. Each belongs to a database that the first line names. Throws at the first line that `exportStore` would not
- * write, at a database that is not allowed, and if lines are missing.
- */
-export async function* readExport(
-  lines: AsyncIterable<string>,
-  { databases = null }: ReadExportOptions = {},
-): AsyncGenerator<ExportItem> {
-  const reader = new Reader(lines)
-  const first = await reader.next()
-  if (first.kind !== 'witan-store') throw invalid('line 1', 'is not the first line of an export')
-  const stranger = databases === null ? undefined : first.databases.find((name) => !databases.includes(name))
-  if (stranger !== undefined) throw notAllowedError(stranger)
-  const named = new Set(first.databases)
-  const counts = { agents: 0, conversations: 0, keys: 0 }
-  for (;;) {
-    const line = await reader.next()
-    if ('database' in line && !named.has(line.database))
-      throw invalid(reader.place, `belongs to the database \`${line.database}\`, which the first line does not name`)
-    if (line.kind === 'end') {
-      const { agents, conversations, keys = 0 } = line
-      if (agents !== counts.agents || conversations !== counts.conversations || keys !== counts.keys)
-        throw invalid(
-          reader.place,
-          `says that there are ${agents} agents, ${keys} keys and ${conversations} conversations`,
-        )
-      return await reader.finish()
-    }
-    if (line.kind === 'agent') {
-      refuseOddAgent(line, reader.place)
-      counts.agents += 1
-      yield line
-    } else if (line.kind === 'key') {
-      counts.keys += 1
-      yield line
-    } else if (line.kind === 'runtime') {
-      yield line
-    } else if (line.kind === 'conversation') {
-      const { database } = line
-      const snapshot = await reader.snapshot(line)
-      arriving(database, snapshot)
-      counts.conversations += 1
-      yield { kind: 'conversation', database, snapshot }
-    } else throw invalid(reader.place, `is out of place: a line of kind \`${line.kind}\``)
-  }
-}
-
-function notAllowedError(database: string): WitanError {
-  return new WitanError('BODY_INVALID', `The file holds the database \`${database}\`, which is not allowed here.`, {
-    path: 'line 1',
-    hint: 'Allow it too, or export the others alone: `witan export --database NAME`.',
-  })
-}
-
-/** Revisions in order, each of the agent or protocol that the line names. */
-function refuseOddAgent({ id, revisions, current }: MovingOf<'agent'>, place: string): void {
-  const isOwn = revisions.every(({ data }) => id === (data['id'] ?? protocolId(String(data['name']))))
-  if (!isOwn) throw invalid(place, 'has a revision of another agent or protocol')
-  const numbers = revisions.map(({ revision }) => revision)
-  const isRising = numbers.every((number, index) => index === 0 || number > (numbers[index - 1] as number))
-  if (!isRising || (current !== null && current !== numbers.at(-1)))
-    throw invalid(place, 'has an agent whose revisions are not in order')
-}
-
-/** Reads lines in order and counts them. */
-class Reader {
-  readonly #lines: AsyncIterator<string>
-  #number = 0
-
-  constructor(lines: AsyncIterable<string>) {
-    this.#lines = lines[Symbol.asyncIterator]()
-  }
-
-  get place(): string {
-    return `line ${this.#number}`
-  }
-
-  async next(): Promise<MovingLine> {
-    const { value, done } = await this.#lines.next()
-    if (done === true) throw invalid(`line ${this.#number + 1}`, 'is not there: the file was cut off')
-    this.#number += 1
-    return readMovingLine(value, this.#number)
-  }
-
-  async finish(): Promise<void> {
-    const { done } = await this.#lines.next()
-    if (done !== true) throw invalid(`line ${this.#number + 1}`, 'comes after the last line of an export')
-  }
-
-  async snapshot(line: MovingOf<'conversation'>): Promise<ConversationSnapshot> {
-    const { database, row, jobs, interruptions, contents, participants = 0 } = line
-    const at = { database, conversation: row.id }
-    const read = {
-      row: { ...row, database } satisfies ConversationRow,
-      entries: await this.#take(row.lastSeq, 'entry', ({ entry }) => entry as unknown as Entry),
-      jobs: await this.#take(jobs, 'job', ({ job }) => ({ ...job, ...at, owner: null, leaseUntil: 0 })),
-      interruptions: await this.#take(interruptions, 'interruption', ({ interruption }) => {
-        return { ...interruption, ...at } as unknown as InterruptionRow
-      }),
-      ...(contents === undefined
-        ? {}
-        : { contents: await this.#take(contents, 'content', ({ content }) => contentRow(content, this.place)) }),
-    }
-    const people = await this.#take(participants, 'participant', ({ participant }) => participant)
-    const all = participants === 0 ? startedWith(row) : people
-    return all.length === 0 ? read : { ...read, participants: all }
-  }
-
-  async #take<Kind extends MovingLine['kind'], Row>(
-    count: number,
-    kind: Kind,
-    read: (line: MovingOf<Kind>) => Row,
-  ): Promise<readonly Row[]> {
-    const rows: Row[] = []
-    while (rows.length < count) {
-      const line = await this.next()
-      if (line.kind !== kind)
-        throw invalid(this.place, `is of kind \`${line.kind}\` where one of kind \`${kind}\` must be`)
-      rows.push(read(line as MovingOf<Kind>))
-    }
-    return rows
-  }
-}
-
-/** The people of a conversation whose export names none: an earlier version kept those of its start among its parameters only. */
-function startedWith({ parameters, createdAt }: Pick<ConversationRow, 'parameters' | 'createdAt'>): ParticipantRow[] {
-  const given = storedPeople(parameters)
-  return given.map(({ id, name, roles }) => ({ user: id, name, roles, joinedAt: createdAt, leftAt: null }))
 }
 
 /** What a store holds under an item's name: nothing, a part (an interrupted agent import), the same, or something else. */

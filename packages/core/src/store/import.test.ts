@@ -6,7 +6,8 @@ import { defineAgent } from '../agent/define-agent.ts'
 import { createRuntime } from '../runtime.ts'
 import { call, scriptedModel, toolResults } from '../testing/scripted-model.ts'
 import { memoryStore } from './drivers/memory.ts'
-import { exportStore, importItem, type ReadExportOptions, readExport } from './export.ts'
+import { type ReadExportOptions, readExport } from '../conversation/read-export.ts'
+import { exportStore, importItem } from './export.ts'
 import { exportText } from './export-lines.ts'
 
 type Line = Record<string, unknown> & { readonly kind: string }
@@ -140,7 +141,9 @@ describe('what an import takes', () => {
               return taken(changed(at, () => next)).then(
                 () => false,
                 (error: WitanError) => {
-                  assert.match(error.message, new RegExp(`^line ${at + 1} |cannot be stored`), name)
+                  // What a later entry does not fit is refused there: the id of a call, say.
+                  const line = Number(/^line (\d+) /.exec(error.message)?.[1])
+                  assert.ok(line > at || error.message.includes('cannot be stored'), `${name}: ${error.message}`)
                   return true
                 },
               )
@@ -170,5 +173,93 @@ describe('what an import takes', () => {
         changed(at, (line: Line) => ({ ...line, entry: { ...entry, ...change } })),
         new RegExp(`^line ${at + 1} is not valid`),
       )
+  })
+
+  test('[P19] an entry that cannot stand where it stands is refused at its line', async () => {
+    type Row = Record<string, unknown> & { readonly body: object; readonly place: Record<string, unknown> }
+    const first = good.findIndex(({ kind }) => kind === 'conversation')
+    const count = ((good[first] as Line)['row'] as { readonly lastSeq: number }).lastSeq
+    const log: Row[] = good.slice(first + 1, first + 1 + count).map(({ entry }) => entry as Row)
+    const at = (index: number) => log[index] as Row
+    const where = (type: string, kind: string | null, more: (entry: Row) => boolean = () => true) =>
+      log.findIndex((entry) => entry['type'] === type && entry['kind'] === kind && more(entry))
+    const isChild = ({ place }: Row) => place['parentCall'] !== null
+    const child = where('start', 'agent', isChild)
+    const tool = where('start', 'tool')
+    const placed = (entry: Row, place: object) => ({ ...entry, place: { ...entry?.place, ...place } })
+    const given = (entry: Row, body: object) => ({ ...entry, body: { ...entry?.body, ...body } })
+    /** Each gives the log, and the index of the entry that is refused. */
+    const cases: readonly (readonly [string, readonly unknown[], number, RegExp])[] = [
+      [
+        'a call that never began',
+        log.with(where('end', 'agent'), placed(at(where('end', 'agent')), { call: 'c_x' })),
+        where('end', 'agent'),
+        /call `c_x`, which is not under way/,
+      ],
+      [
+        'a parent that is not there',
+        log.with(child, placed(at(child), { parentCall: 'c_x' })),
+        child,
+        /child of `c_x`/,
+      ],
+      [
+        'a result for no call',
+        log.toSpliced(tool, 1),
+        log.findIndex((entry, index) => index > tool && entry.place['call'] === at(tool).place['call']) - 1,
+        /not under way/,
+      ],
+      ['two starts of one call', log.toSpliced(child + 1, 0, at(child)), child + 1, /a second time/],
+      [
+        'two ends of one call',
+        log.toSpliced(where('end', 'agent') + 1, 0, at(where('end', 'agent'))),
+        where('end', 'agent') + 1,
+        /not under way/,
+      ],
+      [
+        'two runs at once',
+        log.toSpliced(tool, 0, given(placed(at(where('start', 'agent')), { call: 'c_x' }), {})),
+        tool,
+        /run .* is under way/,
+      ],
+      ['another document', log.with(tool, placed(at(tool), { document: 'chats/9' })), tool, /place of the call/],
+      ['another agent', log.with(child, given(at(child), { agent: 'porter' })), child, /place of a child/],
+      ['an unknown revision', log.with(child, given(at(child), { revision: 9 })), child, /revision 9/],
+      [
+        'a reply to nothing',
+        log.with(where('end', 'model'), given(at(where('end', 'model')), { taken: 9 })),
+        where('end', 'model'),
+        /messages that are not there/,
+      ],
+      ['no tool call', log.with(tool, given(at(tool), { toolCallId: 't_x' })), tool, /tool call `t_x`/],
+    ]
+    for (const [name, entries, index, says] of cases) {
+      const lines = entries.map((entry, before) => ({ kind: 'entry', entry: { ...(entry as Row), seq: before + 1 } }))
+      const row = { ...(good[first]?.['row'] as object), lastSeq: lines.length }
+      const file = [...good.slice(0, first), { ...good[first], row }, ...lines, ...good.slice(first + 1 + count)]
+      await assert.rejects(taken(file), (error: WitanError) => {
+        assert.match(error.message, new RegExp(`^line ${first + 2 + index} `), `${name}: ${error.message}`)
+        assert.match(error.message, says, name)
+        return error.code === 'BODY_INVALID'
+      })
+    }
+  })
+
+  test('[P19] a job that its log does not have, or that stands otherwise in it, is refused at its line', async () => {
+    const at = good.findIndex(({ kind }) => kind === 'job')
+    const job = good[at]?.['job'] as object
+    for (const change of [
+      { id: 'c_x' },
+      { kind: 'task' },
+      { status: 'running' },
+      { endedAt: null },
+      { result: null },
+      { firstSeq: 99 },
+    ]) {
+      const about = 'kind' in change ? { about: { agent: 'a', agentPath: 'a', toolCallId: 't', runId: 'r' } } : {}
+      await refused(
+        changed(at, (line: Line) => ({ ...line, job: { ...job, ...about, ...change } })),
+        new RegExp(`^line ${at + 1} `),
+      )
+    }
   })
 })
