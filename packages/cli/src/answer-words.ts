@@ -1,6 +1,7 @@
 /** Words of a person as an answer to what waits. */
 import type { InterruptionAnswer } from '@witan/client'
 import type { Question } from '@witan/protocol'
+import { parseExact } from '@witan/protocol/digits'
 
 /** Text or JSON; a leading `!` is the reason why there is none; an empty line is no answer. */
 export function actionAnswer(said: string): InterruptionAnswer | null {
@@ -54,7 +55,7 @@ export function questionChoice({ options, multiple, freeText }: Question, said: 
 /** JSON where it is JSON, else the text itself. */
 export function textOrJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown
+    return parseExact(text)
   } catch {
     return text
   }

@@ -11,6 +11,7 @@ test('a line is text or JSON, a reason after "!", or nothing', () => {
   assert.deepEqual(actionAnswer(' done '), { answer: 'done' })
   assert.deepEqual(actionAnswer('{"ok":true}'), { answer: { ok: true } })
   assert.deepEqual(actionAnswer('42'), { answer: 42 })
+  assert.deepEqual(actionAnswer('{"id":9007199254740993}'), { answer: { id: '9007199254740993' } })
   assert.deepEqual(actionAnswer('! not today'), { error: 'not today' })
   assert.deepEqual(actionAnswer('!'), { error: 'Refused at the terminal.' })
   assert.equal(actionAnswer('  '), null)
@@ -21,6 +22,8 @@ test('an approval is given, denied, or changed', () => {
   assert.deepEqual(approvalAnswer(' NO '), { answer: { decision: 'denied' } })
   assert.deepEqual(approvalAnswer('! too much'), { answer: { decision: 'denied', reason: 'too much' } })
   assert.deepEqual(approvalAnswer('{"amount":4}'), { answer: { decision: 'approved', arguments: { amount: 4 } } })
+  const long = { decision: 'approved', arguments: { amount: '1e400' } }
+  assert.deepEqual(approvalAnswer('{"amount":1e400}'), { answer: long })
   assert.equal(approvalAnswer(''), null)
   assert.equal(approvalAnswer('perhaps'), undefined)
 })

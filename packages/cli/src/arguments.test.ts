@@ -67,6 +67,10 @@ describe('parameters', () => {
     assert.deepEqual(toValue('1,2', 'number[]'), [1, 2])
     assert.equal(toValue('7', 'any'), 7)
     assert.equal(toValue('seven', 'any'), 'seven')
+    for (const number of ['9007199254740993', '1e400'])
+      for (const type of ['any', 'string', 'number', undefined] as const) assert.equal(toValue(number, type), number)
+    assert.deepEqual(toValue('[1,9007199254740993]', 'any'), '[1,9007199254740993]')
+    assert.equal(toValue('[1,9007199254740993]', 'number[]'), '[1,9007199254740993]')
   })
 
   test('stay text where they do not fit, so that the server names the mistake', () => {

@@ -1,6 +1,7 @@
 /** Turns `--param k=v` and `--hide k` into the parameters of a conversation, by the types that the agents declare. */
 import type { Client } from '@witan/client'
 import { type GivenParameter, isWitanError, type ParameterType, type ParameterValue } from '@witan/protocol'
+import { parseExact } from '@witan/protocol/digits'
 import { fitsType } from '@witan/protocol/schemas'
 import { readParameterWords } from './arguments.ts'
 import type { Given, Option } from './command.ts'
@@ -58,7 +59,7 @@ async function readTypes(agent: string, client: Client): Promise<Types> {
 
 function fromJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     return text
   }

@@ -1,4 +1,5 @@
-/** Reads untrusted JSON: measures its depth and reports what is wrong with it. */
+/** Reads untrusted JSON: measures its depth, and reports what is wrong with it. */
+import { endOfString, parseExact } from './digits.ts'
 
 /** The maximum depth of a JSON value. A deeper value can exhaust the stack of code that reads or writes it later. */
 export const maxJsonDepth = 64
@@ -16,18 +17,6 @@ export function jsonDepth(text: string): number {
     } else if (code === 0x5d || code === 0x7d) depth--
   }
   return deepest
-}
-
-/** The index of the quote that closes the string which `start` opens. A search skips a long string, such as a file, at once. */
-function endOfString(text: string, start: number): number {
-  for (let from = start + 1; ; ) {
-    const quote = text.indexOf('"', from)
-    if (quote < 0) return text.length
-    let slashes = 0
-    while (quote - slashes > from && text.charCodeAt(quote - slashes - 1) === 0x5c) slashes++
-    if (slashes % 2 === 0) return quote
-    from = quote + 1
-  }
 }
 
 /** Shorter strings count in full. */
@@ -55,14 +44,14 @@ export type ReadJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string; readonly isTooDeep: boolean }
 
-/** Parses JSON that nests at most {@link maxJsonDepth} deep. Never throws, and never quotes the text. */
+/** As {@link parseExact}, of JSON that nests at most {@link maxJsonDepth} deep. Never throws, and never quotes the text. */
 export function readJson(text: string): ReadJson {
   // A shorter text that nests deeper cannot close its brackets: it is not JSON.
   const depth = text.length > 2 * maxJsonDepth ? jsonDepth(text) : 0
   if (depth > maxJsonDepth)
     return { ok: false, problem: `it is nested ${depth} deep; the limit is ${maxJsonDepth}`, isTooDeep: true }
   try {
-    return { ok: true, value: JSON.parse(text) }
+    return { ok: true, value: parseExact(text) }
   } catch {
     return { ok: false, problem: 'it is not JSON', isTooDeep: false }
   }

@@ -220,6 +220,15 @@ describe('a configuration', () => {
     })
   }
 
+  test('a number that JavaScript would change keeps its digits, and is refused where a number belongs', async () => {
+    const agent = '{"id":"a","model":"m/x","instructions":"x","providerOptions":{"openai":{"seed":9007199254740993}}}'
+    const kept = await place('long', { 'witan.config.json': `{"agents":[${agent}]}` })
+    const config = await loadConfig({ cwd: kept, env: {} })
+    assert.ok(JSON.stringify(config.agents).includes('"seed":"9007199254740993"'), JSON.stringify(config.agents))
+    const wrong = await place('longer', { 'witan.config.json': '{"limits":{"maxDepth":1e400}}' })
+    await assert.rejects(loadConfig({ cwd: wrong, env: {} }), { code: 'CONFIG_INVALID', path: 'limits.maxDepth' })
+  })
+
   test('a file that is missing, broken or empty is named', async () => {
     const at = await place('broken', {
       'witan.config.json': '{\n  "a": 1,\n}',

@@ -3,6 +3,7 @@ import { access, readFile, stat } from 'node:fs/promises'
 import { dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isWitanError, WitanError } from '@witan/protocol'
+import { parseExact } from '@witan/protocol/digits'
 import type { z } from 'zod'
 import { type ConnectionConfig, type configSchema, parseConfig } from './config-schema.ts'
 import { type LogLevel, logLevels } from './log.ts'
@@ -119,7 +120,7 @@ async function readConfigFile(file: string): Promise<unknown> {
 
 function parseFile(file: string, text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch (error) {
     const at = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
     const before = text.slice(0, at === undefined ? text.length : Number(at)).split('\n')

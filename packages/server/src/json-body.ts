@@ -1,6 +1,7 @@
 /** Reads the JSON body of a request within its limits: type, size, encoding, depth. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { WitanError } from '@witan/protocol'
+import { withTexts } from '@witan/protocol/digits'
 import { jsonDepth, jsonRest, maxJsonDepth } from '@witan/protocol/schemas'
 
 /** The most bytes a body may have: 1 MB. */
@@ -28,9 +29,8 @@ export async function readJsonBody(request: Request, most = MAX_BODY_BYTES): Pro
   if (bytes.byteLength > most) throw tooLarge(`${bytes.byteLength} bytes`, most)
   if (bytes.byteLength === 0) return { bytes, value: undefined }
   checkType(request, typed)
-  if (bytes.byteLength <= MAX_BODY_BYTES) return { bytes, value: parseJson(bytes) }
-  await nextTurn() // a long body takes some milliseconds at each step: other work goes on in between
-  const value = parseJson(bytes)
+  const value = await parseJson(bytes)
+  if (bytes.byteLength <= MAX_BODY_BYTES) return { bytes, value }
   await nextTurn()
   const beside = bytes.byteLength - lengthOfFiles(value)
   if (beside > MAX_BODY_BYTES) throw tooLarge(`${beside} bytes beside its files`, MAX_BODY_BYTES)
@@ -46,10 +46,27 @@ function lengthOfFiles(body: unknown): number {
   return length
 }
 
-/** Parses UTF-8 JSON that nests at most 64 deep. Messages give the position of a mistake, never the text around it. */
-export function parseJson(bytes: Uint8Array): unknown {
+/** A longer body takes some milliseconds at each step: other work goes on in between. */
+const shortBytes = 65_536
+
+/**
+ * Parses UTF-8 JSON that nests at most 64 deep; a number that JavaScript would change is read as text. Messages give the position of
+ * a mistake, never the text around it.
+ */
+async function parseJson(bytes: Uint8Array): Promise<unknown> {
+  const isShort = bytes.byteLength <= shortBytes
+  if (!isShort) await nextTurn()
   const text = decode(bytes)
-  if (bytes.byteLength > MAX_BODY_BYTES) refuseLongRest(text)
+  const value = parsed(text, bytes.byteLength)
+  if (!isShort) await nextTurn()
+  const exact = withTexts(text)
+  if (exact === text) return value
+  if (!isShort) await nextTurn()
+  return JSON.parse(exact)
+}
+
+function parsed(text: string, length: number): unknown {
+  if (length > MAX_BODY_BYTES) refuseLongRest(text)
   const depth = jsonDepth(text)
   if (depth > maxJsonDepth) {
     const detail = `The body is nested ${depth} deep; the limit is ${maxJsonDepth}.`

@@ -25,6 +25,9 @@ const bodies: Readonly<Record<string, string>> = {
   'a body of 1 MB of empty lists': `[${'[],'.repeat(megabyte / 3)}0]`,
   'a body of 1 MB of keys': `{${Array.from({ length: 90_000 }, (_, at) => `"k${at}":0`).join()}}`,
   'a body of 1 MB of quotes': '"\\"'.repeat(megabyte / 3),
+  'a body of 1 MB of infinite numbers': `[${'1e400,'.repeat(megabyte / 6)}0]`,
+  'a body of 1 MB of numbers with long exponents': `[${'1e100,'.repeat(megabyte / 6)}1e400]`,
+  'a body of 1 MB of numbers of 301 digits': `[${`1${'0'.repeat(299)}1,`.repeat(megabyte / 302)}0]`,
   'a prompt of 1 MB of escapes': JSON.stringify({ agent: 'root', prompt: '\n'.repeat(480_000) }),
 }
 

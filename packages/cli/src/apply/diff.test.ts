@@ -24,6 +24,16 @@ describe('the differences of two agents', () => {
     assert.deepEqual(changesBetween({ o: null }, { o: { x: 1 } }), [{ path: 'o', before: null, after: { x: 1 } }])
   })
 
+  test('a number that JavaScript would change is its digits, and any other is itself', () => {
+    const text = `a: [9007199254740993, -9007199254740993, 1e400, .inf, 0x20000000000001]
+b: [7, -7, 0x1F, 0o17, +12, 1.5, 1e3, 9007199254740991, 9007199254740993.5, -0]
+7: 1`
+    const long = ['9007199254740993', '-9007199254740993', '1e400', '.inf', '9007199254740993']
+    const short = [7, -7, 31, 15, 12, 1.5, 1000, 9007199254740991, 9007199254740994, 0]
+    assert.deepEqual(agentsIn(text, 'a.yaml')[0]?.value, { a: long, b: short, 7: 1 })
+    assert.deepEqual(agentsIn('[{"a":9007199254740993}]', 'a.json')[0]?.value, { a: '9007199254740993' })
+  })
+
   test('[P23] any agent is the same after YAML and back', () => {
     const words = fc.oneof(
       fc.string({ unit: 'binary' }),

@@ -3,7 +3,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
 import { nearest } from '@witan/core/tooling'
-import { type Document, isMap, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml'
+import { isNumberAsText, parseExact } from '@witan/protocol/digits'
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type Scalar, visit } from 'yaml'
 import { UsageError } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -59,9 +60,17 @@ function unreadable(name: string, error: unknown): UsageError {
  */
 export function agentsIn(content: string, file: string): readonly Written[] {
   const lines = new LineCounter()
-  const documents = parseAllDocuments(content, { lineCounter: lines, prettyErrors: false })
+  const documents = parseAllDocuments(content, { lineCounter: lines, prettyErrors: false, intAsBigInt: true })
   if (!Array.isArray(documents)) return []
+  for (const document of documents) visit(document, { Scalar: (_, scalar) => keepDigits(scalar) })
   return documents.flatMap((document) => agentsOf(document, { file, content, lines }))
+}
+
+/** A number becomes what JSON makes of it, or text where JavaScript would change it. */
+function keepDigits(scalar: Scalar): void {
+  const { value, source = '' } = scalar
+  if (typeof value === 'bigint') scalar.value = parseExact(String(value))
+  else if (typeof value === 'number') scalar.value = isNumberAsText(source) || !Number.isFinite(value) ? source : value
 }
 
 interface Within {

@@ -1,4 +1,5 @@
 /** Whether a JSON Schema can be checked at all: asked when it is saved, so that no run meets one that cannot. */
+import { isNumberAsText, numberAsText } from '@witan/protocol/digits'
 import { isPatternOf } from './format.ts'
 import { resolved, type Schema } from './json-schema-look.ts'
 import type { Pausable } from '../identity/pausable.ts'
@@ -26,6 +27,15 @@ const single = [
 ]
 const lists = ['prefixItems', 'items', 'allOf', 'anyOf', 'oneOf']
 const named = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
+/** Keywords whose value is a number. */
+const limits = [
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  ...['Length', 'Items', 'Properties', 'Contains'].flatMap((what) => [`min${what}`, `max${what}`]),
+]
 const unsupported = ['unevaluatedItems', 'unevaluatedProperties', 'dependencies', '$dynamicRef', '$recursiveRef']
 
 /** What the patterns of one schema may weigh together, since the first check after a start compiles them all. */
@@ -77,6 +87,8 @@ function problemOf(part: Schema, root: Schema): string | null {
   if (required !== undefined && typeof required !== 'boolean' && !Array.isArray(required))
     return '`required` is a list of names'
   if (part['enum'] !== undefined && !Array.isArray(part['enum'])) return '`enum` is a list of values'
+  const long = limits.find((keyword) => isNumberAsText(part[keyword]))
+  if (long !== undefined) return `\`${long}\` is ${numberAsText}: leave it out, or write one up to 9007199254740991`
   for (const keyword of named)
     if (keyword !== 'properties' && part[keyword] !== undefined && !isSchema(part[keyword]))
       return `\`${keyword}\` is an object of schemas`

@@ -1,4 +1,5 @@
 /** Checks values against JSON Schemas that are data, with bounded work: neither a schema nor a value can block the process. */
+import { isNumberAsText, numberAsText } from '@witan/protocol/digits'
 import { arrayKeywords, objectKeywords } from './json-schema-parts.ts'
 import { type At, type Keyword, jsonTypeOf, kindWords, type Look, lookUp, type Schema } from './json-schema-look.ts'
 import { numberKeywords, stringKeywords } from './json-schema-scalars.ts'
@@ -72,8 +73,8 @@ const anyKeywords: Readonly<Record<string, Keyword>> = {
     const types = Array.isArray(type) ? type : [type]
     if (types.some((one) => one === kind || (one === 'integer' && Number.isInteger(at.value)))) return true
     return look.wrong(at, () => {
-      const got = kind === 'number' && types.includes('integer') ? 'a fraction' : kind
-      return `expected ${types.map(String).join(' or ')}, got ${got}`
+      const isFraction = kind === 'number' && types.includes('integer')
+      return `expected ${types.map(String).join(' or ')}, got ${isFraction ? 'a fraction' : gotWords(at.value)}`
     })
   },
   enum(look, { enum: allowed }, at) {
@@ -129,6 +130,10 @@ function listOf(value: unknown): readonly unknown[] {
 function typesOf(all: readonly unknown[], value: unknown): string {
   const types = all.map((one) => (one as { type?: unknown } | null)?.type)
   return types.every((type) => typeof type === 'string')
-    ? `: expected ${[...new Set(types)].join(' or ')}, got ${jsonTypeOf(value)}`
+    ? `: expected ${[...new Set(types)].join(' or ')}, got ${gotWords(value)}`
     : ''
+}
+
+function gotWords(value: unknown): string {
+  return isNumberAsText(value) ? numberAsText : jsonTypeOf(value)
 }

@@ -1,5 +1,6 @@
 /** Whether a final reply can be used: not empty, and of the shape that was asked for, in its text or in a tool call. */
 import type { AgentData } from '@witan/protocol'
+import { parseExact } from '@witan/protocol/digits'
 import { readJson } from '@witan/protocol/schemas'
 import { validatorOf } from './json-schema.ts'
 import type { ModelTool } from './model.ts'
@@ -30,7 +31,7 @@ export function outputProblem(
 /** The structured output of a final text, or null where the agent has none or the text is not of its shape. */
 export function readOutput(agent: AgentData, text: string): unknown {
   if (agent.outputSchema === null) return null
-  return schemaIssue(agent.outputSchema, text) === null ? JSON.parse(text) : null
+  return schemaIssue(agent.outputSchema, text) === null ? parseExact(text) : null
 }
 
 /** Whether the structured answer of an agent comes in a call of `set_output` after its text, not in the text [Tb10]. */
@@ -79,7 +80,7 @@ export function outputIssue(agent: AgentData, written: string): string | null {
 
 /** The structured answer in arguments of `set_output` that have no issue. */
 export function outputIn({ outputSchema }: AgentData, written: string): unknown {
-  const value: unknown = JSON.parse(written)
+  const value: unknown = parseExact(written)
   return isObjectSchema(outputSchema ?? {}) ? value : (value as { output: unknown }).output
 }
 

@@ -1,5 +1,6 @@
 /** A bound parameter: a value, its origin, and whether the conversation hides it. */
 import { type Parameter, type ParameterValue, WitanError } from '@witan/protocol'
+import { isNumberAsText, numberAsText } from '@witan/protocol/digits'
 import { fitsType } from '@witan/protocol/schemas'
 import { type Boxed, lasting } from './hidden.ts'
 
@@ -86,7 +87,8 @@ export function refuseLongHidden(hidden: Iterable<readonly [name: string, value:
 export function describe(value: unknown): string {
   if (value === null) return 'null'
   if (value === undefined) return 'nothing'
-  if (Array.isArray(value)) return 'an array'
+  if (isNumberAsText(value)) return numberAsText
+  if (Array.isArray(value)) return value.some(isNumberAsText) ? `an array with ${numberAsText}` : 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 

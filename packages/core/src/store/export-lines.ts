@@ -1,5 +1,6 @@
 /** The export format of a store: one JSON object per line, the same for every driver and strictly checked. */
 import { WitanError } from '@witan/protocol'
+import { parseExact } from '@witan/protocol/digits'
 import { type Entry, entryProblem } from '@witan/protocol/entries'
 import { digestPattern, mediaTypePattern } from '@witan/protocol/files'
 import { databaseNamePattern } from '@witan/protocol/keys'
@@ -247,7 +248,7 @@ export function readMovingLine(given: string, number: number): MovingLine {
   const place = `line ${number}`
   let value: unknown
   try {
-    value = JSON.parse(given)
+    value = parseExact(given)
   } catch {
     throw new WitanError('JSON_INVALID', `${place} is not JSON.`, { path: place, hint: completeFileHint })
   }

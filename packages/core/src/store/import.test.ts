@@ -8,7 +8,7 @@ import { call, scriptedModel, toolResults } from '../testing/scripted-model.ts'
 import { memoryStore } from './drivers/memory.ts'
 import { type ReadExportOptions, readExport } from '../conversation/read-export.ts'
 import { exportStore, importItem } from './export.ts'
-import { exportText } from './export-lines.ts'
+import { exportText, readMovingLine } from './export-lines.ts'
 
 type Line = Record<string, unknown> & { readonly kind: string }
 
@@ -156,6 +156,15 @@ describe('what an import takes', () => {
       }
     }
     assert.ok(tried > 500, String(tried))
+  })
+
+  test('a number that JavaScript would change keeps its digits, and is refused where a number belongs', () => {
+    const at = good.findIndex((line) => JSON.stringify(line).includes('"arguments":{"what":1}'))
+    const given = JSON.stringify(good[at])
+    const read = readMovingLine(given.replace('"what":1', '"what":9007199254740993'), 7)
+    assert.equal(exportText(read), given.replace('"what":1', '"what":"9007199254740993"'))
+    const wrong = given.replace(/"seq":\d+/, '"seq":9007199254740993')
+    assert.throws(() => readMovingLine(wrong, 7), /line 7 is not valid at `entry\.seq`/)
   })
 
   test('a body of another form, or an entry of an unknown type, is refused at its line', async () => {

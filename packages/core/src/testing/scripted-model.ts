@@ -1,4 +1,5 @@
 /** A model that plays a script: deterministic, instant, without a network. For tests, and for a first run without an API key. */
+import { parseExact } from '@witan/protocol/digits'
 import type { ModelToolCall } from '../model/message.ts'
 import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelReply, ModelRequest } from '../model/model.ts'
 import { ModelCallError } from '../model/model.ts'
@@ -166,7 +167,7 @@ export function finishedCalls({ messages }: ModelRequest): readonly FinishedCall
 
 function objectIn(text: string): FinishedCall['arguments'] {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseExact(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as FinishedCall['arguments'])
       : {}

@@ -1,5 +1,6 @@
 /** Function tools as code: a name, a schema, and a function. */
-import { WitanError, toolNamePattern } from '@witan/protocol'
+import { toolNamePattern, WitanError } from '@witan/protocol'
+import { isNumberAsText, numberAsText } from '@witan/protocol/digits'
 import type { Artifact } from '@witan/protocol/entries'
 import { z } from 'zod'
 import type { ArtifactContent, ArtifactDraft } from './artifact.ts'
@@ -207,8 +208,10 @@ function checkWith(schema: StandardSchema, args: Readonly<Record<string, unknown
     return { ok: false, issues: ['this tool has an asynchronous schema, which cannot check arguments'] }
   if (checked.issues === undefined) return { ok: true, arguments: checked.value as Readonly<Record<string, unknown>> }
   const issues = checked.issues.map(({ message, path }) => {
-    const where = (path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
-    return where === '' ? message : `\`${where}\`: ${message}`
+    const steps = (path ?? []).map((step) => (typeof step === 'object' ? step.key : step))
+    const value = steps.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined)?.[step], args)
+    const what = isNumberAsText(value) ? `${message}; it is ${numberAsText}` : message
+    return steps.length === 0 ? what : `\`${steps.map(String).join('.')}\`: ${what}`
   })
   return refused(issues)
 }

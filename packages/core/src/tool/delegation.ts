@@ -3,6 +3,7 @@
  * offered.
  */
 import { type AgentData, MissingAgentParameterError, type Parameter, type SubAgentEdge } from '@witan/protocol'
+import { isNumberAsText, numberAsText } from '@witan/protocol/digits'
 import type { AnswerTerms, CallOverrides } from '@witan/protocol/entries'
 import { fitsType, typeToJsonSchema } from '@witan/protocol/schemas'
 import { displayName } from '../identity/display-name.ts'
@@ -235,7 +236,10 @@ export function neededProperties(generate: readonly Parameter[]): Record<string,
 export function neededIssues(generate: readonly Parameter[], args: Readonly<Record<string, unknown>>): string[] {
   return generate
     .filter(({ name, type }) => !fitsType(type, args[name]))
-    .map(({ name, type }) => `\`${name}\`: expected ${type === 'any' ? anyInWords : type}`)
+    .map(({ name, type }) => {
+      const got = [args[name]].flat().some(isNumberAsText) ? `, got ${numberAsText}` : ''
+      return `\`${name}\`: expected ${type === 'any' ? anyInWords : type}${got}`
+    })
 }
 
 /** What the calling model may choose for this one delegation [F14, D22]. */

@@ -63,6 +63,11 @@ test('every type is read as itself, and what does not fit is a problem of its li
   assert.equal(read('string', '7'), '7')
   assert.equal(read('number', '7.5'), 7.5)
   assert.equal(read('number', 'seven'), 'problem')
+  for (const number of ['9007199254740993', '-1e400']) {
+    assert.equal(read('number', number), 'problem')
+    assert.equal(read('number[]', `[1,${number}]`), 'problem')
+    assert.equal(read('any', number), number)
+  }
   assert.equal(read('boolean', 'false'), false)
   assert.equal(read('boolean', 'no'), 'problem')
   assert.deepEqual(read('string[]', '["a","b"]'), ['a', 'b'])

@@ -1,5 +1,6 @@
 /** The form for the parameters that agents declare, and the values of a conversation from the form. */
 import type { GivenParameter, Parameter, ParameterType, ParameterValue } from '@witan/protocol'
+import { isNumberAsText, numberAsText, parseExact } from '@witan/protocol/digits'
 import { mappedName } from '@witan/protocol/edges'
 import { edgesFrom } from './agents.ts'
 import type { ReachAgent } from './unreachable.ts'
@@ -96,6 +97,7 @@ function readValue(type: ParameterType, text: string): Read {
 function readNumber(text: string): Read {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return { ok: false, problem: `"${text}" is not a number.` }
+  if (isNumberAsText(text.trim())) return { ok: false, problem: `"${text}" is ${numberAsText}.` }
   return { ok: true, value }
 }
 
@@ -123,7 +125,7 @@ function readList(type: ParameterType, text: string): Read {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     return undefined
   }

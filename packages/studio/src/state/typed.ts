@@ -1,4 +1,5 @@
 /** Reads typed text that may be JSON. */
+import { parseExact } from '@witan/protocol/digits'
 
 /** A value, or why there is none. */
 export type Typed =
@@ -22,7 +23,7 @@ export function readJsonObject(text: string): Typed {
 
 function readJson(text: string): Typed {
   try {
-    return { value: JSON.parse(text) as unknown, problem: null }
+    return { value: parseExact(text), problem: null }
   } catch (reason) {
     return { value: null, problem: `This is not JSON: ${reason instanceof Error ? reason.message : String(reason)}.` }
   }

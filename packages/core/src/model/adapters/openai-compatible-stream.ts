@@ -1,4 +1,5 @@
 /** Splits the bytes of a reply into its JSON documents: one for a plain reply, one for each `data` line of an event stream. */
+import { parseExact } from '@witan/protocol/digits'
 
 /** What a document was: JSON, the mark that no more comes, or text that is neither. */
 export type ReplyDocument =
@@ -133,7 +134,7 @@ function parse(text: string): unknown {
   const last = text.trimEnd().at(-1)
   if (last !== '}' && last !== ']') return undefined
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     return undefined
   }

@@ -3,6 +3,7 @@
  * any effect [Fb06].
  */
 import type { AgentData, Interruption } from '@witan/protocol'
+import { isNumberAsText } from '@witan/protocol/digits'
 import { validatorOf } from '../../model/json-schema.ts'
 import type { ApprovalPredicate, ApprovalTerms } from '../approval.ts'
 import { callDigest } from '../digest.ts'
@@ -53,7 +54,7 @@ function withGate(
   if (conditions.length === 0) return tool
   const asks = conditions.map((when): ((call: GatedCall) => boolean) => {
     if (when === null) return () => true
-    if (when !== 'code') return (call) => fitsEither(when, call)
+    if (when !== 'code') return (call) => fitsAny(when, call)
     const decide = predicate(id, tool.name)
     return decide === undefined ? () => true : ({ taken }) => decided(decide, taken, report)
   })
@@ -70,13 +71,20 @@ function conditionOf(approval: Approval): Exclude<Approval, string>['when'] | nu
 }
 
 /**
- * A model may write a number as text, which its tool accepts as a number, so the condition is checked against both forms.
- * If the check exceeds its limits, the person is asked.
+ * A model may write a number as text, which its tool accepts as a number, so the condition is checked against both forms; and
+ * against a third if a number was read as text, because it lost digits. If the check exceeds its limits, the person is asked.
  */
-function fitsEither(when: JsonSchema, { arguments: written, taken }: GatedCall): boolean {
+function fitsAny(when: JsonSchema, { arguments: written, taken }: GatedCall): boolean {
   try {
     const condition = validatorOf(when)
-    return [written, JSON.parse(JSON.stringify(taken))].some((args) => condition.fits(args) !== false)
+    let isRounded = false
+    const rounded: unknown = JSON.parse(JSON.stringify(written), (_, value: unknown) => {
+      if (!isNumberAsText(value)) return value
+      isRounded = true
+      return Number(value)
+    })
+    const forms = [written, JSON.parse(JSON.stringify(taken)), ...(isRounded ? [rounded] : [])]
+    return forms.some((args) => condition.fits(args) !== false)
   } catch {
     return true
   }

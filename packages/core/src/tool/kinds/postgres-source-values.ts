@@ -1,4 +1,5 @@
 /** Converts values for PostgreSQL, and its results into JSON values. */
+import { parseExact } from '@witan/protocol/digits'
 import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
 import type { QueryScalar, QueryValue } from '../source.ts'
 
@@ -104,7 +105,7 @@ export function fromOutput(text: string | null, oid: number, lists: ReadonlyMap<
       return exactNumber(text)
     case TYPE.json:
     case TYPE.jsonb:
-      return jsonDepth(text) > maxJsonDepth ? text : JSON.parse(text, keepNumber)
+      return jsonDepth(text) > maxJsonDepth ? text : parseExact(text)
     case TYPE.bytea:
       return text.startsWith('\\x') ? Buffer.from(text.slice(2), 'hex').toString('base64') : text
     case TYPE.timestamp:
@@ -119,13 +120,6 @@ export function fromOutput(text: string | null, oid: number, lists: ReadonlyMap<
 function exactNumber(text: string): number | string {
   const digits = text.replace(/[-.]/g, '').replace(/^0+/, '')
   return /^-?\d+(?:\.\d+)?$/.test(text) && digits.length <= MAX_EXACT_DIGITS ? Number(text) + 0 : text
-}
-
-/** A number inside JSON that would change remains text too. */
-function keepNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || context?.source === undefined) return value
-  const isKept = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
-  return isKept ? value : context.source
 }
 
 /** Converts `2026-11-22 10:00:00.5+02` to ISO 8601. Infinities and years before Christ remain as PostgreSQL writes them. */

@@ -172,8 +172,7 @@ function authorize(action: number, first: string | null, second: string | null):
 
 function collect(statement: StatementSync, bindings: SqliteRequest['bindings']) {
   const names: Record<string, SQLInputValue> = Object.create(null)
-  for (const [name, value] of bindings)
-    names[`$${name}`] = Number.isSafeInteger(value) ? BigInt(value as number) : value
+  for (const [name, value] of bindings) names[`$${name}`] = isWhole(value) ? BigInt(String(value)) : value
   const columns = distinctNames(statement.columns().map((column) => column.name))
   const rows: unknown[][] = []
   const taker = rowTaker(columns, settings, (cells) => rows.push(cells))
@@ -182,6 +181,11 @@ function collect(statement: StatementSync, bindings: SqliteRequest['bindings']) 
     if (!taker.take(row.map(plain))) return { columns, rows, truncated: true }
   }
   return { columns, rows, truncated: false }
+}
+
+/** Whether it is an integer for SQLite; its digits in JSON are what counts. */
+function isWhole(value: unknown): value is number {
+  return Number.isInteger(value) && Math.abs(value as number) < 2 ** 63
 }
 
 /** A value as JSON carries it: integers beyond 2^53 and infinities as text, bytes as base64. */

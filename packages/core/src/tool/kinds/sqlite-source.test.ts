@@ -76,6 +76,18 @@ test('values come back as JSON can carry them, and integers stay integers', asyn
   ])
 })
 
+test('a number beyond 2^53 is bound with the digits that JSON has, and finds the row with these', async (context) => {
+  const source = open(context, { file: users(context) })
+  const numbers = '2512292042121000000, -9007199254740994, 9223372036854775000, -9223372036854775000'
+  for (const written of numbers.split(', ')) {
+    const sql = `select cast($id as text) id, $id = ${written} same, $digits = cast(${written} as integer) text`
+    const found = await rows(source, sql, { id: Number(written), digits: written })
+    assert.deepEqual(found, [{ id: written, same: 1, text: 1 }])
+  }
+  const large = await rows(source, 'select typeof($a) a, typeof($b) b', { a: 2 ** 63, b: -1e300 })
+  assert.deepEqual(large, [{ a: 'real', b: 'real' }])
+})
+
 test('a query leaves nothing beside the file, and the functions of the shell are not there [D16]', async (context) => {
   const file = users(context)
   const source = open(context, { file })
