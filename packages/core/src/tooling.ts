@@ -17,3 +17,6 @@ export { createKey, shownKey } from './store/key-rows.ts'
 
 // stores that are not open
 export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'
+
+// JSON and texts that may be long, without a long turn
+export { jsonText, textBytes } from './identity/json-pieces.ts'

@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { acceptedCoding, encoded } from './encoding.ts'
+import { acceptedCoding, encoded as encodedReply, type WholeReply } from './encoding.ts'
 import { createStage, type Stage } from './testing/stage.ts'
 
+const encoded = async (request: Request, reply: WholeReply): Promise<Response> => {
+  const { body, ...head } = await encodedReply(request, reply)
+  return new Response(body, head)
+}
 const coding = (header: string | null) =>
   acceptedCoding(new Headers(header === null ? {} : { 'accept-encoding': header }))
 

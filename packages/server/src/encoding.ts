@@ -86,17 +86,16 @@ export interface WholeReply {
  * The reply in the coding that its request accepts. Replies that are small, packed already or marked `no-transform` stay as they are.
  * A reply to HEAD gets the headers alone.
  */
-export async function encoded(request: Request, reply: WholeReply): Promise<Response> {
+export async function encoded(request: Request, reply: WholeReply): Promise<WholeReply> {
   const { status, headers, body } = reply
-  if (!isCompressible(reply)) return new Response(body, { status, headers: withKnownTag(request, reply) })
+  if (!isCompressible(reply)) return { status, headers: withKnownTag(request, reply), body }
   const { coding, refusesIdentity } = acceptedCoding(request.headers)
   const length = body?.length ?? 0
   const isWorth = (length >= leastBytes || refusesIdentity) && length <= mostBytes && atOnce < mostAtOnce
-  if (coding === null || body === null || !isWorth)
-    return new Response(body, { status, headers: { ...headers, ...varies } })
+  if (coding === null || body === null || !isWorth) return { status, headers: { ...headers, ...varies }, body }
   const packed = request.method === 'HEAD' ? null : await packedBytes(body, coding)
   const tag = headers.etag === undefined ? {} : { etag: codedTag(headers.etag, coding) }
-  return new Response(packed, { status, headers: { ...headers, ...tag, ...varies, 'content-encoding': coding } })
+  return { status, headers: { ...headers, ...tag, ...varies, 'content-encoding': coding }, body: packed }
 }
 
 async function packedBytes(body: string | Uint8Array<ArrayBuffer>, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { RememberedReplies, IdempotencyScope, Principal } from '@witan/core'
 import { errorTable, isWitanError } from '@witan/protocol'
 import type { Log } from './log.ts'
+import type { Body } from './paced.ts'
 import { badRequest, type Keyed, type Reply } from './route.ts'
 
 /** A reply as it is sent: JSON text, or a stream. */
@@ -14,7 +15,7 @@ export interface SentText {
   /** Remembered in place of the text. */
   readonly remembered?: string
   /** Sent in place of the text. */
-  readonly bytes?: Uint8Array<ArrayBuffer>
+  readonly bytes?: Body
   readonly headers: Readonly<Record<string, string>>
 }
 

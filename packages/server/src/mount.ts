@@ -1,5 +1,6 @@
 /** Mounts routes on the application: validates requests, runs the handlers, writes responses. */
 import type { Principal, Witan } from '@witan/core'
+import { jsonText, textBytes } from '@witan/core/tooling'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { accessOf, mayReach, type Reach } from '@witan/protocol/access'
 import type { Context } from 'hono'
@@ -9,7 +10,7 @@ import { checkOrigin } from './host.ts'
 import { encoded } from './encoding.ts'
 import { actOnce, keyScope, type SentReply, type SentText } from './idempotency.ts'
 import { type JsonBody, MAX_BODY_BYTES, MAX_BODY_BYTES_WITH_FILES, readJsonBody } from './json-body.ts'
-import { paced, pieceBytes } from './paced.ts'
+import { type Body, paced, pieceBytes } from './paced.ts'
 import { nothingAt, problemReply } from './problem.ts'
 import { readQuery } from './query.ts'
 import { resultFrame } from './run-frames.ts'
@@ -95,7 +96,7 @@ async function answer(
   const most = route.takesFiles === true ? MAX_BODY_BYTES_WITH_FILES : MAX_BODY_BYTES
   const body = takesBody(route) ? await readJsonBody(request, most) : null
   const act = async (keyed: Keyed): Promise<SentReply> =>
-    sent(await route.handle(callOf(c, { witan, route, body, options, keyed })))
+    await sent(await route.handle(callOf(c, { witan, route, body, options, keyed })))
   const requestId = c.get('requestId')
   const scope =
     body === null || route.method !== 'POST'
@@ -153,9 +154,9 @@ function takesBody(route: Route): boolean {
 /** What is shown once is compressed neither here nor by a proxy: the length of the answer says nothing of it. */
 const secretly = { 'cache-control': 'no-store, no-transform' }
 
-function sent(reply: Reply): SentReply {
+async function sent(reply: Reply): Promise<SentReply> {
   if ('frames' in reply) return reply
-  const text = reply.body === undefined ? null : JSON.stringify(reply.body)
+  const text = reply.body === undefined ? null : await jsonText(reply.body)
   const { status, bytes, headers = {} } = reply
   if (reply.remembered !== undefined)
     return { status, text, headers: { ...headers, ...secretly }, remembered: JSON.stringify(reply.remembered) }
@@ -183,16 +184,32 @@ async function respond(
   }
   const type = status < 400 ? 'application/json' : 'application/problem+json'
   const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-  const body = bytes ?? text
-  const whole = await encoded(c.req.raw, {
-    status,
-    headers: { ...(text === null ? {} : { 'content-type': type }), ...always, ...headers },
-    body,
-  })
-  if (c.req.raw.method === 'HEAD' || (body?.length ?? 0) <= pieceBytes) return whole
-  return await paced(whole, {
-    onSlow: () => options.log('warn', 'a reader was too slow for its reply', { requestId: c.get('requestId') }),
-    destroy: () => c.env?.outgoing?.destroy(),
+  const known = { ...(text === null ? {} : { 'content-type': type }), ...always, ...headers }
+  if (bytes !== undefined && !(bytes instanceof Uint8Array))
+    return new Response(c.req.raw.method === 'HEAD' ? null : read(c, bytes, options), { status, headers: known })
+  const whole = bytes ?? (text !== null && text.length > pieceBytes ? await textBytes(text) : text)
+  const { body, ...head } = await encoded(c.req.raw, { status, headers: known, body: whole })
+  if (c.req.raw.method === 'HEAD' || !(body instanceof Uint8Array) || body.length <= pieceBytes)
+    return new Response(body, head)
+  const length = { 'content-length': String(body.length) }
+  return new Response(read(c, body, options), { ...head, headers: { ...head.headers, ...length } })
+}
+
+/** A long body, as its reader takes it, as long as the caller is let in. */
+function read(c: RouteContext, body: Body, { auth, log, stop }: AppOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const requestId = c.get('requestId')
+  const watch = whileAdmitted({ auth, request: c.req.raw, asking: c.get('asking') ?? 'own' }, stop.waits)
+  const destroy = (): void => void c.env?.outgoing?.destroy()
+  watch.signal.addEventListener('abort', destroy)
+  watch.begin()
+  return paced(body, {
+    destroy,
+    onEnd: (end, error) => {
+      watch.signal.removeEventListener('abort', destroy)
+      watch.end()
+      if (end === 'slow') log('warn', 'a reader was too slow for its reply', { requestId })
+      if (end === 'failed' && !isGone(error)) log('error', 'a reply failed', { requestId, error })
+    },
   })
 }
 

@@ -14,17 +14,20 @@ const defaults: Pacing = Object.freeze({ mostBytes: 256 * 1_048_576, stallMs: 10
 /** How many bytes are written at once. Shorter replies are written whole. */
 export const pieceBytes = 65_536
 
+/** The body of a reply: complete, or made chunk by chunk as its reader takes it. */
+export type Body = Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array<ArrayBuffer>>
+
 /** What a reply needs of its connection. */
 export interface PacedOptions {
   /** Closes the connection. */
   readonly destroy: () => void
-  /** Called when the reader was too slow, before its connection is closed. */
-  readonly onSlow: () => void
+  /** Called once: when everything was taken, when the reader was gone or too slow, or with the error of what makes the chunks. */
+  readonly onEnd: (end: 'done' | 'gone' | 'slow' | 'failed', error?: unknown) => void
   readonly pacing?: Pacing
 }
 
 interface Held {
-  readonly bytes: number
+  bytes: number
   cut(): void
 }
 
@@ -37,57 +40,85 @@ export function pacedBytes(): number {
   return heldBytes
 }
 
-/** The same reply, its body in pieces that wait for the reader. */
-export async function paced(
-  response: Response,
-  { destroy, onSlow, pacing = defaults }: PacedOptions,
-): Promise<Response> {
-  if (response.body === null) return response
-  let rest = new Uint8Array(await response.arrayBuffer())
-  const length = rest.byteLength
+/** A body in pieces that wait for the reader. It holds one chunk, and asks for the next one when that is taken. */
+export function paced(
+  body: Body,
+  { destroy, onEnd, pacing = defaults }: PacedOptions,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const chunks = chunksOf(body)[Symbol.asyncIterator]()
+  let rest = new Uint8Array()
   let taken = 0
   let takenBefore = 0
-  const leave = (): void => {
-    clearInterval(watch)
-    if (open.delete(held)) heldBytes -= length
-    rest = new Uint8Array()
-  }
+  let isMaking = false
   const held: Held = {
-    bytes: length,
+    bytes: 0,
     cut() {
-      leave()
-      onSlow()
+      leave('slow')
       destroy()
     },
   }
+  const leave = (...end: Parameters<PacedOptions['onEnd']>): void => {
+    clearInterval(watch)
+    if (!open.delete(held)) return
+    hold(held, new Uint8Array())
+    rest = new Uint8Array()
+    onEnd(...end)
+  }
   const watch = setInterval(() => {
-    if (taken - takenBefore < pacing.minBytes) held.cut()
+    if (!isMaking && taken - takenBefore < pacing.minBytes) held.cut()
     takenBefore = taken
   }, pacing.stallMs).unref()
-  open.add(held)
-  heldBytes += length
-  for (const oldest of open) {
-    if (heldBytes <= pacing.mostBytes || oldest === held) break
-    oldest.cut()
+  /** The next chunk, for which the reader has the whole time; null after the last. */
+  const make = async (): Promise<Uint8Array<ArrayBuffer> | null> => {
+    isMaking = true
+    const { value, done } = await chunks.next()
+    isMaking = false
+    takenBefore = taken
+    watch.refresh()
+    return done === true ? null : value
   }
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+  open.add(held)
+  return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
-      pull(controller) {
-        if (!open.has(held)) return controller.error(new Error('The reader of a reply was too slow.'))
-        open.delete(held)
+      async pull(controller) {
+        try {
+          while (open.has(held) && rest.byteLength === 0) {
+            const chunk = await make()
+            if (chunk === null) {
+              leave('done')
+              return controller.close()
+            }
+            if (open.has(held)) rest = hold(held, chunk, pacing.mostBytes)
+          }
+        } catch (error) {
+          leave('failed', error)
+          throw error
+        }
+        if (!open.delete(held)) return controller.error(new Error('The reader of a reply was too slow.'))
         open.add(held)
         controller.enqueue(rest.subarray(0, pieceBytes))
         taken += Math.min(pieceBytes, rest.byteLength)
         rest = rest.subarray(pieceBytes)
-        if (taken < length) return
-        leave()
-        controller.close()
+        if (rest.byteLength === 0) hold(held, rest)
       },
-      cancel: leave,
+      cancel: () => leave('gone'),
     },
     { highWaterMark: 0 },
   )
-  const headers = new Headers(response.headers)
-  headers.set('content-length', String(length))
-  return new Response(body, { status: response.status, headers })
+}
+
+async function* chunksOf(body: Body): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  if (body instanceof Uint8Array) yield body
+  else yield* body
+}
+
+/** Counts what a reply holds from now on. If all together hold too much, those go whose readers took nothing for longest. */
+function hold(held: Held, chunk: Uint8Array<ArrayBuffer>, most = Number.POSITIVE_INFINITY): Uint8Array<ArrayBuffer> {
+  heldBytes += chunk.byteLength - held.bytes
+  held.bytes = chunk.byteLength
+  for (const oldest of open) {
+    if (heldBytes <= most) break
+    if (oldest !== held && oldest.bytes > 0) oldest.cut()
+  }
+  return chunk
 }

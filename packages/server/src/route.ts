@@ -4,6 +4,7 @@ import { WitanError } from '@witan/protocol'
 import type { z } from 'zod'
 import type { EncodedFrame } from './event-frame.ts'
 import type { Log } from './log.ts'
+import type { Body } from './paced.ts'
 import type { StreamEnd } from './sse.ts'
 
 /** What a handler works with. `params` are decoded; `query` and `body` fit the route's schemas. */
@@ -32,14 +33,14 @@ export interface Keyed {
 export type Reply = JsonReply | StreamReply
 
 /**
- * `bytes` is sent in place of a JSON body; its headers name its type. `remembered` is what an idempotency key remembers in place of
+ * `bytes` is sent in place of a JSON body; its headers name its type. In chunks they are made as the client takes them. `remembered` is what an idempotency key remembers in place of
  * a body that shows something once.
  */
 export interface JsonReply {
   readonly status: number
   readonly body?: unknown
   readonly remembered?: unknown
-  readonly bytes?: Uint8Array<ArrayBuffer>
+  readonly bytes?: Body
   readonly headers?: Readonly<Record<string, string>>
 }
 

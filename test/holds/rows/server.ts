@@ -1,6 +1,7 @@
 /** What clients send to a server, and what collectors answer to one. */
 import { createRuntime } from '@witan/core'
 import { loadConfig, startServer } from '@witan/server'
+import type { Requests } from '../support/outside.ts'
 import type { Play, Row } from '../support/row.ts'
 import { open, saying, type Script as Says } from '../support/said.ts'
 
@@ -113,6 +114,37 @@ function saving(what: string, schemas: (number: number) => readonly Schema[]): R
   }
 }
 
+/** Prompts of 0.9 MB of JSON each. */
+const prompts: Readonly<Record<string, string>> = {
+  'characters of one byte': 'A "line" of it.\n'.repeat(45_000),
+  'characters of three bytes': '語'.repeat(300_000),
+  'escapes of six': '\u0001'.repeat(150_000),
+}
+
+/** What clients read of a conversation. */
+const readings: Readonly<Record<string, string>> = {
+  'a page of the document': '/api/v1/documents/chats/long?limit=200&detail=full',
+  'a page of the events': '/api/v1/conversations/chats:long/events?verbose=true&from=0',
+  'an export': '/api/v1/conversations/chats:long/export',
+}
+
+function reading(what: string, path: string): readonly Row[] {
+  return Object.entries(prompts).map(([of, prompt]) => ({
+    name: `4 × a client reads ${what} of long prompts with ${of}`,
+    setUp: async (play) => {
+      const url = await serve(play)
+      const send = async (requests: Omit<Requests, 'url'>, to: string) => {
+        const statuses = await play.outside.send({ ...requests, url: `${url}${to}` })
+        if (statuses.some((status) => status >= 400)) throw new Error(`${to} answered ${statuses.join()}`)
+      }
+      const post = (body: object, to: string) => send({ method: 'POST', body: JSON.stringify(body) }, to)
+      await post({ agent: 'root', id: 'chats/long' }, '/api/v1/conversations')
+      for (let at = 0; at < 6; at += 1) await post({ prompt, wait: true }, '/api/v1/conversations/chats:long/runs')
+      return () => send({ headers: { accept: 'application/json' }, times: 4 }, path)
+    },
+  }))
+}
+
 /** Rows of servers. */
 export const servers: readonly Row[] = [
   ...Object.entries(bodies).map(([name, body]) => posting(name, body)),
@@ -132,6 +164,7 @@ export const servers: readonly Row[] = [
       return () => play.outside.send({ url: `${url}${path}`, headers, times: 500, until: 'event: end' })
     },
   },
+  ...Object.entries(readings).flatMap(([what, path]) => reading(what, path)),
   ...collectors.flatMap(({ name, script }) => [tracing(name, script, 'otlp'), tracing(name, script, 'mlflow')]),
   saving('18,000 references', () => {
     const properties = Object.fromEntries(Array.from({ length: 18_000 }, (_, at) => [`p${at}`, { $ref: '#/$defs/a' }]))

@@ -5,6 +5,7 @@ import type { Entry } from '@witan/protocol/entries'
 import type { AgentRow } from '../agent/records.ts'
 import { readExport } from '../conversation/read-export.ts'
 import type { ExportItem } from '../store/export.ts'
+import { collected, opened } from '../store/open-snapshot.ts'
 import type { MovingOf } from '../store/export-lines.ts'
 import type { ConversationRow, ConversationSnapshot, Store } from '../store/store.ts'
 import { defineTool, type FunctionTool } from '../tool/define-tool.ts'
@@ -60,7 +61,7 @@ async function asRead<Result>(read: () => Promise<Result>): Promise<Result> {
 async function load(source: ReplaySource, store: Store, plan: Plan): Promise<Prepared> {
   const { database, whole, definitions, limits = {} } = source
   const copied = copiedIn(whole)
-  const used = usedRevisions(whole.entries)
+  const used = await usedRevisions(whole.entries)
   for (const one of definitions) await loadDefinition(store, database, { ...one, upTo: used.get(one.id) })
   for (const id of source.others ?? []) {
     if (definitions.some((one) => one.id === id)) continue
@@ -227,7 +228,7 @@ export async function readReplaySource(
   const { maxDepth = null, ...limits } = runtime?.limits ?? {}
   return {
     database,
-    whole: await asRead(() => withPseudonyms(one.snapshot, agentsIn(own))),
+    whole: await asRead(async () => collected(await withPseudonyms(opened(one.snapshot), agentsIn(own)))),
     definitions: own,
     tools: runtime?.tools ?? [],
     limits: {

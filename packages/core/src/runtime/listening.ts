@@ -10,7 +10,7 @@ import type { StoredResult, TrackedJob } from '../task/tracker.ts'
 import type { Parts } from './wiring.ts'
 import { jsonLength } from '../identity/json-length.ts'
 import { notFound } from '../identity/not-found.ts'
-import { readCharacters } from '../store/row-page.ts'
+import { readBound } from '../store/row-page.ts'
 
 interface Place {
   readonly database: string
@@ -100,8 +100,6 @@ const readAtOnce = 500
 const firstRead = 50
 /** The maximum number of characters passed on, so that a stalled reader holds no long copy of the history. */
 const firstCharacters = 500_000
-/** A read that ends early is followed by the next one. */
-const bound = { characters: readCharacters, cut: () => undefined }
 
 /** Passes the entries of other processes to the readers of this one; one read serves all readers. */
 class ReaderFeed {
@@ -134,7 +132,7 @@ class ReaderFeed {
     if (known === undefined || (known.lastSeq ?? -1) >= wanted) return false
     const after = known.lastSeq ?? Math.max(0, wanted - firstRead)
     // The first read must reach the end: what a bounded one left out would be passed on whole.
-    const upTo = known.lastSeq === null ? { limit: readAtOnce } : { limit: readAtOnce, bound }
+    const upTo = known.lastSeq === null ? { limit: readAtOnce } : { limit: readAtOnce, bound: readBound }
     const entries = await store.readEntries(at.database, at.conversation, { after, ...upTo })
     const handedOn = known.lastSeq === null ? lastOf(entries, firstCharacters) : entries
     if (handedOn.length > 0) hub.entries(channel, handedOn)

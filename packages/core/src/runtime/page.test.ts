@@ -13,9 +13,12 @@ interface Row {
 
 const form = { item: (row: Row) => row, id: ({ id }: Row) => id }
 
-/** Rows of these lengths, of which a reader of a store gets no more at once than the bound allows. */
-function listsOf(lengths: readonly number[]): Readonly<Record<string, (options: PageOptions) => Promise<Page<Row>>>> {
-  const rows = lengths.map((length, index) => ({ id: `r${index}`, text: 'x'.repeat(length) }))
+/** Rows of so many of a character, of which a reader of a store gets no more at once than the bound allows. */
+function listsOf(
+  lengths: readonly number[],
+  character = 'x',
+): Readonly<Record<string, (options: PageOptions) => Promise<Page<Row>>>> {
+  const rows = lengths.map((length, index) => ({ id: `r${index}`, text: character.repeat(length) }))
   const read = async ({ limit, after, bound }: RowPage) => {
     const from = after === null ? 0 : rows.findIndex(({ id }) => id === after) + 1
     return boundedRows(rows.slice(from, from + limit), bound, ({ text }) => text.length)
@@ -50,14 +53,25 @@ describe('a page', () => {
       assert.deepEqual(pages, [[0], [1], [2, 3, 4, 5], [6, 7, 8, 9], [10, 11]])
     })
 
+    for (const [character, most] of [
+      ['x', 4],
+      ['語', 1],
+      ['\u0001', 1],
+    ] as const)
+      test(`${kind} counts bytes: ${most} of 900,000 ${JSON.stringify(character)} are a page`, async () => {
+        const list = listsOf([900_000, 900_000, 900_000, 900_000, 900_000], character)[kind]
+        assert.equal((await list?.({ limit: 200 }))?.items.length, most)
+      })
+
     test(`${kind} loses and repeats nothing, whatever the lengths, the limit and the bound`, async () => {
       const lengths = fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 30 })
+      const characters = fc.constantFrom(...['x', 'é', '語', '\ud800', '"', '\n', '\u0001'])
       const property = fc.asyncProperty(
-        lengths,
+        fc.record({ given: lengths, character: characters }),
         fc.integer({ min: 1, max: 9 }),
         fc.integer({ min: 1, max: 3_000 }),
-        async (given, limit, most) => {
-          const list = listsOf(given)[kind]
+        async ({ given, character }, limit, most) => {
+          const list = listsOf(given, character)[kind]
           assert.ok(list !== undefined)
           const pages = await walk(list, limit, most)
           assert.deepEqual(
@@ -66,7 +80,7 @@ describe('a page', () => {
           )
           for (const page of pages) {
             assert.ok(page.length <= limit)
-            assert.ok(page.length <= 1 || page.reduce((sum, { text }) => sum + text.length, 0) <= most)
+            assert.ok(page.length <= 1 || Buffer.byteLength(JSON.stringify(page)) <= most)
           }
         },
       )

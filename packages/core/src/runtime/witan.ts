@@ -1,7 +1,6 @@
 /** The methods of one principal. Each waits until the runtime is ready, and then calls the file that implements it. */
 import type { Principal } from '../identity/principal.ts'
-import { isTurnSpent, nextTurn } from '../identity/turn.ts'
-import { exportText } from '../store/export-lines.ts'
+import { jsonText } from '../identity/json-pieces.ts'
 import { readsAll } from '../identity/rights.ts'
 import { cancelJob } from '../command/cancel.ts'
 import { agentAdmin } from './agents.ts'
@@ -64,10 +63,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     artifacts: artifactReader(scope),
     async *exportConversation(id) {
       await ready()
-      for await (const line of exportConversation(scope, id)) {
-        if (isTurnSpent()) await nextTurn()
-        yield exportText(line)
-      }
+      for await (const line of exportConversation(scope, id)) yield await jsonText(line)
     },
     metrics: () => ready().then(() => readMetrics(scope)),
     usage: (query) => ready().then(() => listUsage(scope, query)),

@@ -5,7 +5,8 @@ import type { AgentRow } from '../agent/records.ts'
 import { arrivedJob, isLive } from './job-change.ts'
 import { type MovingLine, type MovingOf, movingRows, movingVersion } from './export-lines.ts'
 import type { KeyRow } from './keys.ts'
-import type { ConversationSnapshot, JobRow, Store } from './store.ts'
+import { opened } from './open-snapshot.ts'
+import type { ConversationSnapshot, JobRow, OpenSnapshot, Store } from './store.ts'
 
 /**
  * One agent with all its revisions, one API key without the key itself, or one complete conversation. The export of one conversation
@@ -40,7 +41,7 @@ export async function* exportStore(store: Store, databases: readonly string[]): 
   }
   for (const database of databases) {
     for (const id of await conversationIds(store, database)) {
-      const snapshot = await store.readSnapshot(database, id)
+      const snapshot = await store.openSnapshot(database, id)
       if (snapshot === null) continue // deleted or expired meanwhile
       yield* snapshotLines(database, snapshot)
       counts.conversations += 1
@@ -104,22 +105,22 @@ async function conversationIds(store: Store, database: string): Promise<readonly
   }
 }
 
-/** The lines of one conversation. */
-export function* snapshotLines(database: string, snapshot: ConversationSnapshot): Generator<MovingLine> {
-  const { row, entries, jobs, interruptions, contents = [], participants = [] } = snapshot
+/** The lines of one conversation. Its rows are read as the lines are taken. */
+export async function* snapshotLines(database: string, snapshot: OpenSnapshot): AsyncGenerator<MovingLine> {
+  const { row, entries, jobs, interruptions, contents, participants } = snapshot
   yield {
     kind: 'conversation',
     database,
     row: movingRows.conversation(row),
-    jobs: jobs.length,
-    interruptions: interruptions.length,
-    ...(contents.length === 0 ? {} : { contents: contents.length }),
+    jobs: jobs.count,
+    interruptions: interruptions.count,
+    ...(contents.count === 0 ? {} : { contents: contents.count }),
     ...(participants.length === 0 ? {} : { participants: participants.length }),
   }
-  for (const entry of entries) yield { kind: 'entry', entry: movingRows.entry(entry) }
-  for (const job of jobs) yield { kind: 'job', job: movingRows.job(settled(job)) }
-  for (const one of interruptions) yield { kind: 'interruption', interruption: movingRows.interruption(one) }
-  for (const one of contents) yield { kind: 'content', content: movingRows.content(one) }
+  for await (const entry of entries) yield { kind: 'entry', entry: movingRows.entry(entry) }
+  for await (const job of jobs) yield { kind: 'job', job: movingRows.job(settled(job)) }
+  for await (const one of interruptions) yield { kind: 'interruption', interruption: movingRows.interruption(one) }
+  for await (const one of contents) yield { kind: 'content', content: movingRows.content(one) }
   for (const one of participants) yield { kind: 'participant', participant: movingRows.participant(one) }
 }
 
@@ -137,9 +138,10 @@ export async function standingOf(store: Store, item: ExportItem): Promise<Standi
   const { database } = item
   if (item.kind === 'runtime') throw forReplayError()
   if (item.kind === 'conversation') {
-    const there = await store.readSnapshot(database, item.snapshot.row.id)
+    const there = await store.openSnapshot(database, item.snapshot.row.id)
     if (there === null) return 'new'
-    return isDeepStrictEqual(plain(database, there), plain(database, item.snapshot)) ? 'same' : 'other'
+    const given = snapshotLines(database, opened(item.snapshot))
+    return (await areSame(snapshotLines(database, there), given)) ? 'same' : 'other'
   }
   if (item.kind === 'key') {
     const there = (await keysOf(store, database)).find(({ id }) => id === item.key.id)
@@ -165,8 +167,12 @@ function forReplayError(): WitanError {
   )
 }
 
-function plain(database: string, snapshot: ConversationSnapshot): unknown {
-  return json([...snapshotLines(database, snapshot)])
+async function areSame(stored: AsyncGenerator<MovingLine>, given: AsyncGenerator<MovingLine>): Promise<boolean> {
+  for await (const line of stored) {
+    const other = await given.next()
+    if (other.done === true || !isDeepStrictEqual(json(line), json(other.value))) return false
+  }
+  return (await given.next()).done === true
 }
 
 function json(value: unknown): unknown {

@@ -19,6 +19,9 @@ export interface ReadBound {
 /** How much text is read at once where rows may be long: parsing it takes a few milliseconds. */
 export const readCharacters = 1_000_000
 
+/** The bound of a read whose reader asks again anyway. */
+export const readBound: ReadBound = { characters: readCharacters, cut: () => undefined }
+
 /** Adds up the lengths of rows; true once the read is to end. Calls `cut` then. */
 export function rowCounter(bound: ReadBound | undefined): (length: number) => boolean {
   let left = bound?.characters ?? Number.POSITIVE_INFINITY

@@ -240,6 +240,23 @@ export interface ConversationSnapshot {
   readonly participants?: readonly ParticipantRow[]
 }
 
+/** Rows of an open snapshot, in order. They can be read more than once. */
+export interface SnapshotRows<Row> extends AsyncIterable<Row> {
+  readonly count: number
+}
+
+/** A conversation as it was when it was opened. Its rows are read a few at a time; reading throws `NOT_FOUND` once it is deleted. */
+export interface OpenSnapshot {
+  readonly row: ConversationRow
+  readonly entries: SnapshotRows<Entry>
+  readonly jobs: SnapshotRows<JobRow>
+  readonly interruptions: SnapshotRows<InterruptionRow>
+  /** Sorted by digest. */
+  readonly contents: SnapshotRows<StoredContent>
+  /** In the order of their first joining. */
+  readonly participants: readonly ParticipantRow[]
+}
+
 /**
  * A store. Every method sees only its `database`. Expected refusals are results; a thrown error means that the store itself failed
  * (`STORE_UNAVAILABLE`). If an append throws, so does every later append of its conversation that was made before the rejection.
@@ -340,7 +357,9 @@ export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, ReplyR
 
   /** The databases that are not empty, sorted by character codes. */
   listDatabases(): Promise<readonly string[]>
-  /** A consistent snapshot of one conversation, or null. */
+  /** A consistent snapshot of one conversation, or null. Between reads it holds no connection and no lock, however long they take. */
+  openSnapshot(database: string, id: string): Promise<OpenSnapshot | null>
+  /** The same with all its rows in memory. */
   readSnapshot(database: string, id: string): Promise<ConversationSnapshot | null>
   /**
    * Stores a conversation that `readSnapshot` returned, atomically. Its live jobs get no owner; those that are not parked can be claimed

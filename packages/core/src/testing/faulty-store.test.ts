@@ -37,6 +37,7 @@ const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unkn
   beginReply: (store) => store.beginReply(database, reply('k')),
   finishReply: (store) => store.finishReply(database, reply('k'), null),
   listDatabases: (store) => store.listDatabases(),
+  openSnapshot: (store) => store.openSnapshot(database, 'chats/1'),
   readSnapshot: (store) => store.readSnapshot(database, 'chats/1'),
   putSnapshot: async (store) => {
     const { row } = (await memoryOfOne()) ?? assert.fail()

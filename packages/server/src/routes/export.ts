@@ -1,11 +1,7 @@
 /** The export of one conversation, for a replay of it. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { textBytes } from '@witan/core/tooling'
+import { pieceBytes } from '../paced.ts'
 import { conversationId, defineRoute, type Route } from '../route.ts'
-
-/** How many lines are written before other requests get their turn. */
-const linesPerTurn = 128
-/** After a longer one, such as a file, they get it at once; in characters. */
-const longLine = 65_536
 
 /** Everything that a replay of a conversation needs. */
 export const exportRoutes: readonly Route[] = [
@@ -19,21 +15,34 @@ export const exportRoutes: readonly Route[] = [
       200: {
         schema: null,
         isBytes: true,
-        description: 'JSON lines, as `application/x-ndjson`: definitions, log and files.',
+        description:
+          'JSON lines, as `application/x-ndjson`: definitions, log and files. Without the last line, `end`, it is not complete.',
       },
     },
     handle: async (call) => {
-      const lines: Uint8Array[] = []
-      for await (const line of call.witan.exportConversation(conversationId(call))) {
-        lines.push(Buffer.from(`${line}\n`))
-        if (lines.length % linesPerTurn === 0 || line.length > longLine) await nextTurn()
-      }
+      const lines = call.witan.exportConversation(conversationId(call))[Symbol.asyncIterator]()
+      const first = await lines.next() // a reply that has begun can no longer answer with an error status
       const headers = {
         'content-type': 'application/x-ndjson',
         'content-disposition': 'attachment; filename="conversation.jsonl"',
         'cache-control': 'private, no-store',
       }
-      return { status: 200, bytes: new Uint8Array(Buffer.concat(lines)), headers }
+      return { status: 200, bytes: chunksOf(lines, first), headers }
     },
   }),
 ]
+
+/** The lines in chunks: many short ones together, a long one alone. */
+async function* chunksOf(
+  lines: AsyncIterator<string>,
+  first: IteratorResult<string>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let text = ''
+  for (let line = first; line.done !== true; line = await lines.next()) {
+    text += `${line.value}\n`
+    if (text.length < pieceBytes) continue
+    yield await textBytes(text)
+    text = ''
+  }
+  if (text !== '') yield await textBytes(text)
+}

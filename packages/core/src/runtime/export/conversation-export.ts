@@ -2,7 +2,7 @@
 import { notFound } from '../../identity/not-found.ts'
 import { agentLine, snapshotLines } from '../../store/export.ts'
 import { type MovingLine, type MovingOf, movingVersion } from '../../store/export-lines.ts'
-import type { ConversationSnapshot } from '../../store/store.ts'
+import type { OpenSnapshot } from '../../store/store.ts'
 import type { Scope } from '../scope.ts'
 import { conversationRow } from '../reach.ts'
 import type { Parts } from '../wiring.ts'
@@ -10,21 +10,23 @@ import { agentsIn, usedRevisions } from './definitions.ts'
 import { withPseudonyms } from './pseudonyms.ts'
 
 /**
- * The lines of a conversation's export. Only a principal with the role `admin` may export, because the lines hold more than events do.
- * Others get `NOT_FOUND`.
+ * The lines of a conversation's export. The log is read twice: for the definitions that it names before the first line, and then as
+ * the lines are taken; whatever refuses the export is thrown before the first line. Only a principal with the role `admin` may export,
+ * because the lines hold more than events do. Others get `NOT_FOUND`.
  */
 export async function* exportConversation(scope: Scope, id: string): AsyncGenerator<MovingLine, void, void> {
   const { parts, database, principal } = scope
   await conversationRow(scope, id)
   if (!principal.roles.includes('admin')) throw notFound('conversation', id)
   await parts.registry.ensure(database)
-  const snapshot = await parts.store.readSnapshot(database, id)
+  const snapshot = await parts.store.openSnapshot(database, id)
   if (snapshot === null) throw notFound('conversation', id)
   const agents = await definitionsOf(parts, database, snapshot)
+  const shown = await withPseudonyms(snapshot, agentsIn(agents))
   yield { kind: 'witan-store', version: movingVersion, databases: [database] }
   yield surroundingsOf(parts, database)
   yield* agents
-  yield* snapshotLines(database, await withPseudonyms(snapshot, agentsIn(agents)))
+  yield* snapshotLines(database, shown)
   yield { kind: 'end', agents: agents.length, conversations: 1 }
 }
 
@@ -32,10 +34,10 @@ export async function* exportConversation(scope: Scope, id: string): AsyncGenera
 async function definitionsOf(
   { store }: Pick<Parts, 'store'>,
   database: string,
-  { entries }: ConversationSnapshot,
+  { entries }: OpenSnapshot,
 ): Promise<readonly MovingOf<'agent'>[]> {
   const lines: MovingOf<'agent'>[] = []
-  for (const [id, used] of usedRevisions(entries)) {
+  for (const [id, used] of await usedRevisions(entries)) {
     const line = await agentLine(store, database, id)
     const revisions = line.revisions.filter(({ revision }) => used.has(revision))
     if (revisions.length > 0) lines.push({ ...line, revisions, current: revisions.at(-1)?.revision ?? null })

@@ -10,10 +10,12 @@ export function agentsIn(definitions: readonly Pick<MovingOf<'agent'>, 'revision
 }
 
 /** The revisions of agents and protocols that the log names, by id. */
-export function usedRevisions(entries: readonly Entry[]): ReadonlyMap<string, ReadonlySet<number>> {
+export async function usedRevisions(
+  entries: AsyncIterable<Entry> | Iterable<Entry>,
+): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
   const used = new Map<string, Set<number>>()
   const note = (id: string, revision: number) => used.set(id, (used.get(id) ?? new Set()).add(revision))
-  for (const { type, kind, body } of entries) {
+  for await (const { type, kind, body } of entries) {
     if (type !== 'start' || kind !== 'agent') continue
     note(body.agent, body.revision)
     for (const [id, revision] of Object.entries(body.revisions)) note(id, revision)

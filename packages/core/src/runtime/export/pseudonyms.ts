@@ -3,9 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AgentData, WitanError } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
 import type { Entry } from '@witan/protocol/entries'
-import { pause } from '../../identity/turn.ts'
 import { scrubbed, scrubberOfValues } from '../../parameter/scrub.ts'
-import type { ConversationSnapshot, StoredContent } from '../../store/store.ts'
+import { listed, mapped } from '../../store/open-snapshot.ts'
+import type { ConversationRow, InterruptionRow, OpenSnapshot, StoredContent } from '../../store/store.ts'
 import { callDigest } from '../../tool/digest.ts'
 
 /** How much of a file is searched at once, in characters. */
@@ -26,34 +26,25 @@ type Replacements = readonly Replaced[]
  * makes anew. A pseudonym is a text: of a value it shows only whether it is long enough to be looked for. Throws `BODY_INVALID` if a file
  * holds such a value.
  */
-export async function withPseudonyms(
-  snapshot: ConversationSnapshot,
-  agents: readonly AgentData[],
-): Promise<ConversationSnapshot> {
+export async function withPseudonyms(snapshot: OpenSnapshot, agents: readonly AgentData[]): Promise<OpenSnapshot> {
   const hidden = hiddenNames(snapshot, agents)
   const all = replacementsOf(snapshot, hidden)
-  const jobs = snapshot.jobs.map((job) => ({ ...job, result: null }))
-  const bare = { ...snapshot, jobs, interruptions: [] }
+  const jobs = mapped(snapshot.jobs, (job) => ({ ...job, result: null }))
+  const bare = { ...snapshot, jobs, interruptions: listed<InterruptionRow>([]) }
   if (all.length === 0) return bare
-  for (const content of snapshot.contents ?? []) {
-    await refuseHidden(content, all)
-  }
+  for await (const content of snapshot.contents) await refuseHidden(content, all)
   const parameters = Object.fromEntries(
     Object.entries(snapshot.row.parameters).map(([name, [value, ...flags]]) => [
       name,
       [hidden.has(name) ? exactly(value, all) : clean(value, all), ...flags] as const,
     ]),
-  ) as ConversationSnapshot['row']['parameters']
-  const entries: Entry[] = []
-  for (const entry of snapshot.entries) {
-    await pause()
-    entries.push({ ...entry, body: cleanBody(entry, all) } as Entry)
-  }
+  ) as ConversationRow['parameters']
+  const entries = mapped(snapshot.entries, (entry) => ({ ...entry, body: cleanBody(entry, all) }) as Entry)
   return { ...bare, row: { ...snapshot.row, parameters }, entries }
 }
 
 /** The values of the conversation that somebody must not see: by its start, or by the declaration of an agent. */
-function hiddenNames({ row }: ConversationSnapshot, agents: readonly AgentData[]): ReadonlySet<string> {
+function hiddenNames({ row }: OpenSnapshot, agents: readonly AgentData[]): ReadonlySet<string> {
   const declared = new Set<string>()
   for (const { parameters } of agents)
     for (const { name, secret, sendToModel } of parameters) if (secret || !sendToModel) declared.add(name)
@@ -68,7 +59,7 @@ function hiddenNames({ row }: ConversationSnapshot, agents: readonly AgentData[]
   return new Set(names.flatMap(([name]) => (name === '$users' ? [] : [name])))
 }
 
-function replacementsOf({ row }: ConversationSnapshot, hidden: ReadonlySet<string>): Replacements {
+function replacementsOf({ row }: OpenSnapshot, hidden: ReadonlySet<string>): Replacements {
   const all = new Map<unknown, Replaced>()
   for (const name of hidden) {
     for (const value of [row.parameters[name]?.[0]].flat()) {

@@ -31,12 +31,11 @@ export function putContent(
 }
 
 /** Content with its bytes; a reader may change its copy. */
-function contentOf({ contents }: MemoryTables, use: ContentUse): StoredContent {
+export function contentOf({ contents }: MemoryTables, use: ContentUse): StoredContent {
   return { ...use, bytes: contents.get(use.digest)?.bytes.slice() ?? new Uint8Array() }
 }
 
-/** The content of a conversation, sorted by digest. */
-export function contentsOf(tables: MemoryTables, kept: Kept): readonly StoredContent[] {
-  const uses = [...(kept.contents?.values() ?? [])]
-  return uses.sort((one, other) => (one.digest < other.digest ? -1 : 1)).map((use) => contentOf(tables, use))
+/** The content that a conversation refers to, sorted by digest. */
+export function usesOf({ contents }: Kept): readonly ContentUse[] {
+  return [...(contents?.values() ?? [])].sort((one, other) => (one.digest < other.digest ? -1 : 1))
 }

@@ -1,8 +1,9 @@
 /** Export and import of conversations, and the list of databases, of the store in memory. */
-import type { Store } from '../store.ts'
+import { collectedIfThere, listed, rowsOf } from '../open-snapshot.ts'
+import type { OpenSnapshot, Store } from '../store.ts'
 import { arriving } from '../snapshot.ts'
 import { indexArtifact } from './memory-artifacts.ts'
-import { contentsOf, putContent } from './memory-contents.ts'
+import { contentOf, putContent, usesOf } from './memory-contents.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { noteRest } from './memory-rest.ts'
 import { addSnapshot } from '../usage-count.ts'
@@ -19,7 +20,7 @@ import {
   useContents,
 } from './memory-tables.ts'
 
-type SnapshotMethods = Pick<Store, 'listDatabases' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
+type SnapshotMethods = Pick<Store, 'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
 
 /** The methods of a store that are about moving conversations. */
 export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
@@ -30,21 +31,8 @@ export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
         .filter(([, tables]) => holdsAnything(tables))
         .map(([name]) => name)
         .sort(),
-    async readSnapshot(database, id) {
-      const tables = tablesOf(memory, database)
-      const kept = tables.conversations.get(id)
-      if (kept === undefined || isGone(memory, kept)) return null
-      const { row, entries, jobs, interruptions, people } = kept
-      const contents = contentsOf(tables, kept)
-      return {
-        row: { ...row },
-        entries: [...entries],
-        jobs: jobs.map((job) => ({ ...job })),
-        interruptions: interruptions.map((one) => ({ ...one })),
-        ...(contents.length === 0 ? {} : { contents }),
-        ...(people === null ? {} : { participants: [...people.values()].map((one) => ({ ...one })) }),
-      }
-    },
+    openSnapshot: async (database, id) => open(access, database, id),
+    readSnapshot: async (database, id) => collectedIfThere(open(access, database, id)),
     async putSnapshot(database, snapshot) {
       const { row, entries, jobs, interruptions, contents = [], participants } = arriving(database, snapshot)
       const tables = tablesOf(memory, database)
@@ -73,6 +61,26 @@ export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
       return true
     },
     checkWritable: async () => {},
+  }
+}
+
+function open({ memory }: MemoryAccess, database: string, id: string): OpenSnapshot | null {
+  const tables = tablesOf(memory, database)
+  const kept = tables.conversations.get(id)
+  if (kept === undefined || isGone(memory, kept)) return null
+  const { row, entries, jobs, interruptions, people } = kept
+  const uses = usesOf(kept)
+  const { lastSeq } = row
+  const isHere = () => tables.conversations.get(id) === kept
+  return {
+    row: { ...row },
+    entries: rowsOf(id, lastSeq, async (from, to) => (isHere() ? entries.slice(from, to) : null)),
+    jobs: listed(jobs.map((job) => ({ ...job }))),
+    interruptions: listed(interruptions.map((one) => ({ ...one }))),
+    contents: rowsOf(id, uses.length, async (from) =>
+      isHere() ? uses.slice(from, from + 1).map((use) => contentOf(tables, use)) : null,
+    ),
+    participants: [...(people?.values() ?? [])].map((one) => ({ ...one })),
   }
 }
 

@@ -171,7 +171,7 @@ function connect(db: DatabaseSync, file: string): SqliteConnection {
 }
 
 /** How many characters of text a row has. */
-function textIn(values: readonly unknown[]): number {
+export function textIn(values: readonly unknown[]): number {
   let length = 0
   for (const value of values) if (typeof value === 'string') length += value.length
   return length

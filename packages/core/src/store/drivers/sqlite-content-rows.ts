@@ -36,11 +36,6 @@ export function contentOf({ all }: SqliteConnection, row: Row): StoredContent {
   return { digest, mediaType, name: name ?? null, bytes: new Uint8Array(Buffer.concat(parts)) } as StoredContent
 }
 
-/** The content of a conversation, sorted by digest. */
-export function contentsOf(connection: SqliteConnection, number: number): readonly StoredContent[] {
-  return connection.all(contentSql.readUses, number).map((row) => contentOf(connection, row))
-}
-
 /** Lets a conversation refer to content that the database has. */
 export function useContents(
   { run }: SqliteConnection,

@@ -3,43 +3,30 @@ import { entryOf, entryText } from '../entry-text.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
-import type { ConversationSnapshot, Store } from '../store.ts'
+import { collectedIfThere, rowsOf } from '../open-snapshot.ts'
+import { boundedRows, readBound as bound } from '../row-page.ts'
+import { contentSql } from '../sql/contents.ts'
+import type { ConversationSnapshot, OpenSnapshot, Store } from '../store.ts'
 import { arriving, trialConversation } from '../snapshot.ts'
 import { addSnapshot, UsageCount } from '../usage-count.ts'
-import { contentsOf, importContents } from './sqlite-content-rows.ts'
+import { contentOf, importContents } from './sqlite-content-rows.ts'
 import { insertArtifacts } from './sqlite-artifact-rows.ts'
 import { createConversation, insertInterruption } from './sqlite-append.ts'
-import type { SqliteConnection } from './sqlite-connection.ts'
+import { type SqliteConnection, textIn } from './sqlite-connection.ts'
 import { insertJob, nextKey } from './sqlite-job-rows.ts'
-import { conversationRow, interruptionRow, jobOfTuple } from './sqlite-rows.ts'
+import { conversationRow, interruptionRow, jobOfTuple, type Tuple } from './sqlite-rows.ts'
 import { participantsOf, setParticipants } from './sqlite-participant-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 import { addUsage, removeConversation, type WaitingUsage } from './sqlite-usage-rows.ts'
 
-type SnapshotMethods = Pick<Store, 'listDatabases' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
+type SnapshotMethods = Pick<Store, 'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
 
 /** The methods of a store for export and import, and the check that it is writable. */
 export function snapshotMethods(session: SqliteSession): SnapshotMethods {
   return {
     listDatabases: () => session.read(({ all }) => all(logSql.listDatabases).map(({ database }) => database as string)),
-    readSnapshot: (database, id) =>
-      session.read((connection) => {
-        const { get, all, tuples } = connection
-        const row = get(logSql.getConversation, database, id, session.now())
-        if (row === null) return null
-        const number = row.number as number
-        const contents = contentsOf(connection, number)
-        const participants = participantsOf(connection, number)
-        const entries = all(logSql.readEntries, database, id, 0, Number.MAX_SAFE_INTEGER)
-        return {
-          row: conversationRow(row),
-          entries: entries.map(({ text, seq }) => entryOf(text as string, seq as number)),
-          jobs: tuples(jobSql.listJobs, number).map(jobOfTuple),
-          interruptions: all(interruptionSql.readInterruptions, number).map(interruptionRow),
-          ...(contents.length === 0 ? {} : { contents }),
-          ...(participants.length === 0 ? {} : { participants }),
-        }
-      }),
+    openSnapshot: (database, id) => open(session, database, id),
+    readSnapshot: async (database, id) => collectedIfThere(await open(session, database, id)),
     async putSnapshot(database, snapshot) {
       const arrived = arriving(database, snapshot)
       const texts = arrived.entries.map(entryText) // an entry that JSON cannot hold fails here, without the group
@@ -47,6 +34,69 @@ export function snapshotMethods(session: SqliteSession): SnapshotMethods {
     },
     checkWritable: () => session.write((connection, { usage }) => tryToWrite(connection, usage, session.now())),
   }
+}
+
+/** What is read at once when a snapshot is opened: what may change later, and the keys of the rest. */
+function head(
+  connection: SqliteConnection,
+  { database, id, now }: { readonly database: string; readonly id: string; readonly now: number },
+) {
+  const { get, all, tuples } = connection
+  const row = get(logSql.getConversation, database, id, now)
+  if (row === null) return null
+  const number = row.number as number
+  const open = all(interruptionSql.listInterruptionsOfConversation, database, 0, Number.MAX_SAFE_INTEGER, 'open', id)
+  return {
+    row: conversationRow(row),
+    number,
+    jobs: tuples(jobSql.keysOf, number).map(([key]) => key as number),
+    live: new Map(tuples(jobSql.listLiveJobs, number).map((tuple) => [tuple[0], jobOfTuple(tuple)])),
+    interruptions: all(interruptionSql.numbersOf, number).map((one) => one.number as number),
+    open: new Map(open.map((one) => [one.id, interruptionRow(one)])),
+    uses: all(contentSql.readUses, number),
+    participants: participantsOf(connection, number),
+  }
+}
+
+async function open(session: SqliteSession, database: string, id: string): Promise<OpenSnapshot | null> {
+  const found = await session.read((connection) => head(connection, { database, id, now: session.now() }))
+  if (found === null) return null
+  const { row, number, jobs, live, interruptions, open: unsettled, uses, participants } = found
+  const rows = <Row>(count: number, read: (connection: SqliteConnection, from: number, to: number) => readonly Row[]) =>
+    rowsOf(id, count, (from, to) =>
+      session.read((connection) => {
+        const isHere = connection.get(logSql.findConversation, database, id)?.number === number
+        return isHere ? read(connection, from, to) : null
+      }),
+    )
+  return {
+    row,
+    participants,
+    entries: rows(row.lastSeq, ({ some }, from, to) =>
+      some(bound, logSql.readEntries, database, id, from, to - from).map(({ text, seq }) =>
+        entryOf(text as string, seq as number),
+      ),
+    ),
+    jobs: rows(jobs.length, (connection, from, to) =>
+      boundedRows(jobsOf(connection, jobs.slice(from, to)), bound, textIn).map(
+        (one) => live.get(one[0] as number) ?? jobOfTuple(one),
+      ),
+    ),
+    interruptions: rows(interruptions.length, ({ some }, from, to) => {
+      const [first = 0] = interruptions.slice(from, from + 1)
+      const sql = interruptionSql.listInterruptionsOfConversation
+      return some(bound, sql, database, first - 1, to - from, null, id).map(
+        (one) => unsettled.get(one.id as string) ?? interruptionRow(one),
+      )
+    }),
+    contents: rows(uses.length, (connection, from) =>
+      uses.slice(from, from + 1).map((use) => contentOf(connection, use)),
+    ),
+  }
+}
+
+function* jobsOf({ tuple }: SqliteConnection, keys: readonly number[]): Generator<Tuple> {
+  for (const key of keys) yield tuple(jobSql.jobOfKey, key) as Tuple
 }
 
 /** An id that no conversation can have. */

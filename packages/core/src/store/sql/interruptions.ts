@@ -63,7 +63,7 @@ limit ?3`,
   listInterruptionsReached: `${columns} where i.number > ?2 and ${filter} and ${isReached} order by i.number limit ?3`,
   /** One row for each. */
   openOnes: `select 1 as one from interruptions where database = ?1 and state = 'open' limit ?2`,
-  readInterruptions: `${columns} where i.conversation = ?1 order by i.number`,
+  numbersOf: 'select number from interruptions where conversation = ?1 order by number',
   dueInterruptions: `${columns}
 where i.state = 'open' and i.expires_at is not null and i.expires_at <= ?1
 order by i.expires_at, i.number

@@ -46,6 +46,10 @@ export const jobSql = {
   listJobs: `${selectJob}
 where j.key >= ?1 * 1048576 and j.key < (?1 + 1) * 1048576
 order by j.first_seq, j.key`,
+  /** The keys of the same, in the same order. */
+  keysOf: `
+select j.key from jobs j where j.key >= ?1 * 1048576 and j.key < (?1 + 1) * 1048576 order by j.first_seq, j.key`,
+  jobOfKey: `${selectJob} where j.key = ?1`,
   listLiveJobs: `${selectJob}
 where j.ended_at is null and j.key in (select ${latestRun('?1')} union all select t.key from jobs t where ${liveTasks('?1')})
 order by j.first_seq, j.key`,

@@ -1,6 +1,7 @@
 /** Conformance of stores: export and import of conversations, and the list of databases. */
 import assert from 'node:assert/strict'
 import { isWitanError } from '@witan/protocol'
+import { collected } from '../../store/open-snapshot.ts'
 import type { ConversationSnapshot, JobRow, Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
 import {
@@ -101,6 +102,7 @@ export function checkSnapshots(check: Check): void {
     await start(store, 'chats/over', { expiresAt: past })
     assert.equal(await store.readSnapshot(database, 'chats/over'), null)
   })
+  checkOpenSnapshots(check)
   checkArrival(check)
   checkRefusedArrival(check)
   check('the databases that hold anything are listed in order', async (store) => {
@@ -116,6 +118,41 @@ export function checkSnapshots(check: Check): void {
     await store.beginReply('c', reply('k'))
     assert.deepEqual(await store.listDatabases(), ['B', 'b', 'c'])
   })
+}
+
+function checkOpenSnapshots(check: Check): void {
+  check('an open snapshot stays as it was, whatever happens before it is read', async (store) => {
+    const id = await lively(store)
+    const before = await snapshotOf(store, id)
+    const snapshot = (await store.openSnapshot(database, id)) ?? assert.fail()
+    const [run, queued] = [await jobOf(store, 'j2'), await jobOf(store, 't queued')]
+    const settle = [settlement('i3'), settlement('i2')]
+    await store.append({ ...by(run), entries: [entry('later', 'j2')], settle, jobs: [rest('j2')] })
+    await store.append({ ...by(queued), entries: [], jobs: [rest('t queued', 'failed')] })
+    await addJob(store, { id: 'j3', in: id })
+    await addJob(store, { id: 't later', kind: 'task', in: id })
+    await store.append({ database, conversation: id, entries: [], open: [interruption(run, 'i0')] })
+    for (let read = 0; read < 2; read += 1) assert.deepEqual(await collected(snapshot), before)
+    assert.notDeepEqual(await snapshotOf(store, id), before)
+  })
+
+  check(
+    'an open snapshot of a long conversation throws once it is deleted, also if its id is used again',
+    async (store) => {
+      for (const isAgain of [false, true]) {
+        const job = await begin(store, { id: `j${isAgain}` })
+        const words = Array.from({ length: 1_300 }, (_, index) => entry(`${index}`, job.id))
+        await store.append({ ...by(job), entries: words })
+        const snapshot = (await store.openSnapshot(database, job.conversation)) ?? assert.fail()
+        assert.equal((await collected(snapshot)).entries.length, 1_301)
+        await store.deleteConversation(database, job.conversation)
+        if (isAgain)
+          await store.append({ ...by(await begin(store, { id: 'again', in: job.conversation })), entries: words })
+        await assert.rejects(collected(snapshot), { code: 'NOT_FOUND' })
+        assert.equal((await store.readSnapshot(database, job.conversation))?.row.lastSeq, isAgain ? 1_301 : undefined)
+      }
+    },
+  )
 }
 
 /** An imported job without `wake` and without the lease, which means nothing for a job without an owner. */

@@ -31,7 +31,7 @@ export function putContent(database: string, { digest, bytes }: Pick<StoredConte
   return [contentSql.putContent, database, stored(digest), Buffer.from(buffer, byteOffset, byteLength)]
 }
 
-/** Content with its use, from `readContent` or `readContents`. */
+/** Content with its use, from `readContent`. */
 export function contentOf({ digest, bytes, media_type: mediaType, name }: Row): StoredContent {
   return {
     digest: restored(digest as string),

@@ -2,18 +2,21 @@
 import { entryOf, entryText } from '../../entry-text.ts'
 import { readSql } from '../../sql/postgres/append.ts'
 import { contentSql } from '../../sql/postgres/contents.ts'
-import { interruptionSql } from '../../sql/postgres/interruptions.ts'
+import { interruptionSql, listInterruptions } from '../../sql/postgres/interruptions.ts'
 import { jobSql } from '../../sql/postgres/jobs.ts'
 import { logSql } from '../../sql/postgres/log.ts'
 import { participantSql } from '../../sql/postgres/participants.ts'
-import type { ConversationSnapshot, Store } from '../../store.ts'
+import { collectedIfThere, rowsOf } from '../../open-snapshot.ts'
+import { readBound } from '../../row-page.ts'
+import type { ConversationSnapshot, OpenSnapshot, Store } from '../../store.ts'
 import { artifactRows } from '../../artifact-records.ts'
 import { arriving, trialConversation } from '../../snapshot.ts'
 import { addSnapshot, UsageCount } from '../../usage-count.ts'
 import type { Transaction } from './connection.ts'
 import { insertArtifacts } from './artifacts.ts'
 import { contentOf, putContent, useContents } from './contents.ts'
-import type { Statement } from './statements.ts'
+import { boundedQuery } from './some.ts'
+import type { Row, Statement } from './statements.ts'
 import { newMark } from './ids.ts'
 import type { Notifications } from './notify.ts'
 import { participantRow, setParticipants } from './participants.ts'
@@ -24,7 +27,7 @@ import { addUsage } from './usage.ts'
 import { deletesOf, insertEntries, insertInterruptions, insertJobs, writesOf } from './writing.ts'
 import { arrive, createBatch } from './working.ts'
 
-type SnapshotMethods = Pick<Store, 'listDatabases' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
+type SnapshotMethods = Pick<Store, 'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
 
 /** How many entries one statement stores. */
 const pageSize = 2000
@@ -40,7 +43,8 @@ export function snapshotMethods(session: PostgresSession, notifications: Notific
       const [rows = []] = await session.writeAsWorker([logSql.listDatabases])
       return rows.map(({ database }) => restored(database as string)).sort()
     },
-    readSnapshot: (database, id) => readSnapshot(session, database, id),
+    openSnapshot: (database, id) => openSnapshot(session, database, id),
+    readSnapshot: async (database, id) => collectedIfThere(await openSnapshot(session, database, id)),
     async putSnapshot(database, snapshot) {
       const isPut = await putSnapshot(session, database, arriving(database, snapshot))
       if (!isPut) return false
@@ -66,34 +70,84 @@ async function checkWritable(session: PostgresSession): Promise<void> {
   await session.work(() => session.connection.run({ database }, queries, options), trialMs.retry)
 }
 
-/** Reads a consistent snapshot. */
-async function readSnapshot(
-  session: PostgresSession,
-  database: string,
-  id: string,
-): Promise<ConversationSnapshot | null> {
+type Rows = readonly Row[]
+
+/** How many rows are read with the head: all of most conversations. */
+const firstRows = 200
+const long = { entries: ['text'], jobs: ['about', 'result'], interruptions: ['view', 'bound', 'terms', 'answer'] }
+
+/** Reads at one time what may change later, the keys of the rest, and its first rows. */
+async function openSnapshot(session: PostgresSession, database: string, id: string): Promise<OpenSnapshot | null> {
   const at = [stored(database), stored(id)] as const
-  const queries: Statement[] = [
+  const read = (queries: readonly Statement[]) =>
+    session.work(() => session.connection.run({ database: at[0] }, queries, { snapshot: true, replyMs: snapshotMs }))
+  const after = queriesOf(at)
+  const [places = [], rows = [], entries = [], jobs = [], interruptions = [], ...rest] = await read([
+    [logSql.conversationPlace, ...at],
     [logSql.getConversation, ...at],
-    [logSql.readEntries, ...at, 0, null],
-    [jobSql.listJobs, ...at],
-    [interruptionSql.ofConversation, ...at],
-    [contentSql.readContents, ...at],
+    after.entries(0, firstRows),
+    after.jobs(0, firstRows),
+    after.interruptions(0, firstRows),
+    [jobSql.numbersOf, ...at],
+    [jobSql.listLiveJobs, ...at],
+    [interruptionSql.numbersOf, ...at],
+    [interruptionSql.openOf, ...at],
+    [contentSql.digestsOf, ...at],
     [participantSql.listParticipants, ...at, -1, null],
-  ]
-  const options = { snapshot: true, replyMs: snapshotMs }
-  const place = { database: at[0] }
-  const [rows = [], entries = [], jobs = [], interruptions = [], contents = [], people = []] = await session.work(() =>
-    session.connection.run(place, queries, options),
-  )
-  if (rows[0] === undefined) return null
+  ])
+  const [row] = rows
+  if (row === undefined) return null
+  const [jobNumbers = [], live = [], interruptionNumbers = [], open = [], digests = [], people = []] = rest
+  /** The rows of a query if the conversation is still this one. */
+  const here = async (query: Statement): Promise<Rows | null> => {
+    const [found = [], page = []] = await read([[logSql.conversationPlace, ...at], query])
+    return found[0]?.number === places[0]?.number ? page : null
+  }
+  const part = <Made>(
+    { count, first = [] }: { readonly count: number; readonly first?: Rows },
+    query: (from: number, limit: number) => Statement,
+    make: (row: Row) => Made,
+  ) =>
+    rowsOf(id, count, async (from, to) => {
+      const page = from < first.length ? first.slice(from) : await here(query(from, to - from))
+      return page?.map(make) ?? null
+    })
+  const before = (numbers: Rows, from: number) => (numbers[from]?.number as number) - 1
+  const [liveJobs, openOnes] = [live, open].map((list) => new Map(list.map((one) => [one.id, one])))
   return {
-    row: conversationRow(rows[0]),
-    entries: entries.map(({ text, seq }) => entryOf(text as string, seq as number)),
-    jobs: jobs.map(jobRow),
-    interruptions: interruptions.map(interruptionRow),
-    ...(contents.length === 0 ? {} : { contents: contents.map(contentOf) }),
-    ...(people.length === 0 ? {} : { participants: people.map(participantRow) }),
+    row: conversationRow(row),
+    participants: people.map(participantRow),
+    entries: part({ count: row.last_seq as number, first: entries }, after.entries, ({ text, seq }) =>
+      entryOf(text as string, seq as number),
+    ),
+    jobs: part(
+      { count: jobNumbers.length, first: jobs },
+      (from, limit) => after.jobs(before(jobNumbers, from), limit),
+      (one) => jobRow(liveJobs?.get(one.id) ?? one),
+    ),
+    interruptions: part(
+      { count: interruptionNumbers.length, first: interruptions },
+      (from, limit) => after.interruptions(before(interruptionNumbers, from), limit),
+      (one) => interruptionRow(openOnes?.get(one.id) ?? one),
+    ),
+    contents: part(
+      { count: digests.length },
+      (from) => [contentSql.readContent, ...at, digests[from]?.digest as string],
+      contentOf,
+    ),
+  }
+}
+
+/** Pages of the rows of a conversation behind a seq or number. */
+function queriesOf(at: readonly [database: string, id: string]) {
+  const ofConversation = { state: null, conversation: at[1], addressees: null }
+  const { sql, values } = listInterruptions(ofConversation)
+  return {
+    entries: (after: number, limit: number) =>
+      boundedQuery([logSql.readEntries, ...at, after, limit], long.entries, readBound),
+    jobs: (after: number, limit: number) => boundedQuery([jobSql.jobsAfter, ...at, after, limit], long.jobs, readBound),
+    interruptions: (after: number, limit: number) =>
+      boundedQuery([sql, at[0], after, limit, ...values], long.interruptions, readBound),
   }
 }
 

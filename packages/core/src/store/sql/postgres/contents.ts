@@ -26,10 +26,8 @@ from {s}.conversations c
 join {s}.content_uses u on u.database = c.database and u.conversation = c.id
 join {s}.contents d on d.database = u.database and d.digest = u.digest
 where c.database = $1 and c.id = $2 and u.digest = $3 and not ${isOver}`,
-  readContents: `
-select d.digest, d.bytes, u.media_type, u.name
-from {s}.content_uses u join {s}.contents d on d.database = u.database and d.digest = u.digest
-where u.database = $1 and u.conversation = $2 order by d.digest`,
+  digestsOf: `
+select u.digest from {s}.content_uses u where u.database = $1 and u.conversation = $2 order by u.digest`,
 } as const
 
 /**

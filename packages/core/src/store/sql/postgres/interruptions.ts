@@ -10,7 +10,9 @@ const interruptions = `select ${columns} from {s}.interruptions i`
 /** Statements on interruptions. */
 export const interruptionSql = {
   getInterruption: `${interruptions} where i.database = $1 and i.id = $2`,
-  ofConversation: `${interruptions} where i.database = $1 and i.conversation = $2 order by i.number`,
+  numbersOf: `
+select i.number from {s}.interruptions i where i.database = $1 and i.conversation = $2 order by i.number`,
+  openOf: `${interruptions} where i.database = $1 and i.conversation = $2 and i.state = 'open'`,
   countOpen: `
 select count(*)::bigint as count from (select 1 from {s}.interruptions where database = $1 and state = 'open' limit $2) as open`,
   interruptionPlace: 'select number from {s}.interruptions where database = $1 and id = $2',

@@ -1,0 +1,46 @@
+/** A long conversation on each kind of store, in a runtime or behind a server. */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createRuntime, memoryStore, postgresStore, type Runtime, sqliteStore, type Store } from '@witan/core'
+import { testServer } from '../../postgres/support/server.ts'
+import { lengthened } from '../../support/long-log.ts'
+import type { Play } from './row.ts'
+import { saying } from './said.ts'
+
+/** How many runs it has, and how many characters the prompt of each. */
+export interface Length {
+  readonly runs: number
+  readonly characters: number
+}
+
+/** Stores by their names. */
+export const stores: Readonly<Record<string, (play: Play) => Store | Promise<Store>>> = {
+  memory: () => memoryStore(),
+  async SQLite(play) {
+    const folder = await mkdtemp(join(tmpdir(), 'witan-long-'))
+    play.after(() => rm(folder, { recursive: true }))
+    return sqliteStore({ file: join(folder, 'store.db') })
+  },
+  PostgreSQL: async () => postgresStore({ url: await testServer(), schema: `t_${randomBytes(8).toString('hex')}` }),
+}
+
+/** A runtime whose conversation `chats/long` is in no cache. */
+export async function openLong(play: Play, length: Length, kind = 'memory'): Promise<Runtime> {
+  const store = await stores[kind]?.(play)
+  if (store === undefined) throw new Error(`there is no store "${kind}"`)
+  const runtime = createRuntime({
+    store,
+    models: { 'play/root': saying('play/root', () => ({ text: 'Done.' })) },
+    agents: [{ id: 'root', model: 'play/root', instructions: 'You do it.' }],
+    report: () => undefined,
+  })
+  play.after(() => runtime.close())
+  await runtime.ready
+  await (await runtime.start({ agent: 'root', id: 'chats/short', prompt: 'Go.' })).run?.result
+  const short = await store.readSnapshot('default', 'chats/short')
+  if (short === null) throw new Error('the store has lost a conversation')
+  await store.putSnapshot('default', lengthened(short, { id: 'chats/long', ...length }))
+  return runtime
+}
