@@ -50,6 +50,9 @@ test('[D17] a failed run tells its code and a title, and an admin and a reader t
       'events as a stream': followed,
       'a document': await witan.getDocument('chats/1', { detail: 'full' }),
       'a run': await witan.getRun(run.runId),
+      'a diagram': await witan.getDiagram(run.runId),
+      'its tasks': await witan.tasks.list(),
+      'the runs': await witan.listRuns('chats/1'),
       'a conversation': await witan.getConversation('chats/1'),
       ...(reads ? {} : { 'the reply': direct }),
     }

@@ -107,7 +107,7 @@ export async function getExchanges(scope: Scope, id: string): Promise<Exchange[]
 export async function getDiagram(scope: Scope, id: string): Promise<Diagram> {
   const { job, entries } = await runEntriesOf(scope, id)
   const diagram = createDiagram(id)
-  for await (const entry of entries) diagram.take(toEvent(entry, job))
+  for await (const entry of entries) diagram.take(eventFor(scope.principal, toEvent(entry, job)))
   return diagram
 }
 
