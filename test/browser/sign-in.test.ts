@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { createClient } from '@witan/client'
-import { defineAgent, sqliteStore } from '@witan/core'
+import { defineAgent, localPrincipal, sqliteStore } from '@witan/core'
 import { lastUserMessage, scriptedModel } from '@witan/core/testing'
 import { createKey } from '@witan/core/tooling'
+import type { DatabaseId } from '@witan/protocol'
 import { keyRequestSchema } from '@witan/protocol/schemas'
 import { loadConfig, startServer } from '@witan/server'
 import type { Browser } from 'playwright-core'
@@ -37,7 +38,10 @@ describe('a Studio that asks for a key', { skip, timeout: 300_000 }, () => {
     const store = sqliteStore({ file })
     await store.open()
     const make = (database: string, id: string) =>
-      createKey(store, keyRequestSchema.parse({ id, roles: ['admin'] }), { database, by: 'user:test' })
+      createKey(store, keyRequestSchema.parse({ id, roles: ['admin'] }), {
+        database,
+        principal: { ...localPrincipal, database: database as DatabaseId },
+      })
     const [anna, bob, carl] = [
       await make('shop', 'user:anna'),
       await make('shop', 'user:bob'),

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { after, test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRuntime, type Store } from '@witan/core'
-import { exportStore, exportText, importItem, readExport } from '@witan/core/export'
+import { exportStore, exportText, importInto, readExport } from '@witan/core/export'
 import { freshSchema } from '../postgres/support/stores.ts'
 import { killedAtEnd, leaveChildren } from '../support/child.ts'
 import { assertSound } from '../support/claims.ts'
@@ -56,7 +56,7 @@ async function copy(from: Store, to: Store): Promise<void> {
   async function* lines() {
     for await (const line of exportStore(from, await from.listDatabases())) yield exportText(line)
   }
-  for await (const item of readExport(lines())) assert.equal(await importItem(to, item), true)
+  for await (const item of readExport(lines())) assert.equal(await importInto(to)(item), true)
   await Promise.all([from.close(), to.close()])
 }
 

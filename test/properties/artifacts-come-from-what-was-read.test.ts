@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { memoryStore, sqliteStore, type Store } from '@witan/core'
-import { exportStore, exportText, importItem, readExport } from '@witan/core/export'
+import { exportStore, exportText, importInto, readExport } from '@witan/core/export'
 import type { Rule } from '@witan/core/testing'
 import fc from 'fast-check'
 import { artifactsOf, assertArtifacts, withoutIds } from '../support/made.ts'
@@ -69,7 +69,7 @@ async function moved(from: Store, to: Store): Promise<void> {
       yield* lines
     })(),
   ))
-    await importItem(to, item)
+    await importInto(to)(item)
 }
 
 describe('the artifacts of random agents', () => {

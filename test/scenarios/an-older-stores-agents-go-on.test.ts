@@ -8,7 +8,15 @@ import type { AgentData } from '@witan/protocol'
 test('[C8] an agent stored before a key existed runs with the default of that key', async () => {
   const store = memoryStore()
   const data = { id: 'old', model: 'play/model', instructions: 'You are old.' } as unknown as AgentData
-  const row = { database: 'default', id: 'old', revision: 1, source: 'data' as const, data, warnings: [] }
+  const row = {
+    database: 'default',
+    id: 'old',
+    revision: 1,
+    source: 'data' as const,
+    data,
+    warnings: [],
+    changed: null,
+  }
   await store.changeAgents('default', [{ id: 'old', ifRevision: 0, row }])
   const runtime = createRuntime({ store, models: { 'play/model': scriptedModel(() => 'still here') } })
   const result = await runtime.conversation('old').run('hello')

@@ -13,7 +13,7 @@ import {
   sqliteStore,
   type Store,
 } from '@witan/core'
-import { exportStore, importItem, exportText, readExport } from '@witan/core/export'
+import { exportStore, importInto, exportText, readExport } from '@witan/core/export'
 import { call, lastUserMessage, type ScriptedReply, scriptedModel, toolResults } from '@witan/core/testing'
 import { createTestDatabase } from '../postgres/support/database.ts'
 import { assertSound } from '../support/claims.ts'
@@ -185,7 +185,7 @@ async function goesOnElsewhere(store: Store, moved: (store: Store) => Promise<St
 
 async function copied(store: Store): Promise<Store> {
   const copy = memoryStore()
-  for await (const item of readExport(linesOf(store))) await importItem(copy, item)
+  for await (const item of readExport(linesOf(store))) await importInto(copy)(item)
   return copy
 }
 

@@ -5,6 +5,7 @@ import type { Command } from './command.ts'
 import { agentCommands } from './commands/agents.ts'
 import { artifactCommands } from './commands/artifacts.ts'
 import { protocolCommands } from './commands/protocols.ts'
+import { auditCommand } from './commands/audit.ts'
 import { chatCommand } from './commands/chat.ts'
 import { checkCommand } from './commands/check.ts'
 import { conversationCommands } from './commands/conversations.ts'
@@ -40,6 +41,7 @@ export const commands: readonly Command[] = [
   ...taskCommands,
   ...interruptionCommands,
   usageCommand,
+  auditCommand,
   ...artifactCommands,
   ...keyCommands,
   ...movingCommands,

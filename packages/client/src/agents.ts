@@ -1,5 +1,6 @@
 /** Agents over HTTP: list, read, save, check, draw. */
 import type { AgentInput, CheckReport, StoredAgent } from '@witan/protocol'
+import type { StoredField } from '@witan/protocol/schemas'
 import { eachItem, type Page, type PageQuery } from './page.ts'
 import type { ProtocolToSave } from './protocols.ts'
 import { type SubAgents, subAgentCalls, type Tools, toolCalls } from './sub-agents.ts'
@@ -28,8 +29,8 @@ export interface AgentGraph {
   readonly hotSpots: readonly { readonly id: string; readonly in: number; readonly out: number }[]
 }
 
-/** An agent to save. A stored agent may be sent back as it is: its `revision`, `source` and `warnings` are ignored. */
-export type AgentToSave = AgentInput & Partial<Pick<StoredAgent, 'revision' | 'source' | 'warnings' | 'modelKind'>>
+/** An agent to save. A stored agent may be sent back as it is: what the store adds, such as its `revision`, is ignored. */
+export type AgentToSave = AgentInput & Partial<Pick<StoredAgent, StoredField>>
 
 /**
  * The agents of the database that the token picks. A caller with the role `run` alone reads only `id`, `name`, `description` and

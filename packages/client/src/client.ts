@@ -1,10 +1,11 @@
 /** The client of one Witan server. */
 import type { Event } from '@witan/protocol'
 import type { UsageItem } from '@witan/protocol/schemas'
-import type { PrincipalView } from '@witan/protocol/keys'
+import type { AuditEntry, PrincipalView } from '@witan/protocol/keys'
 import { isWitanError } from '@witan/protocol'
 import { refuseUnknown } from './options.ts'
 import { type Agents, agentCalls } from './agents.ts'
+import { type AuditQuery, listAudit } from './audit.ts'
 import type { Chat, ChatOptions } from './chat.ts'
 import { createChat } from './conversation.ts'
 import {
@@ -58,6 +59,10 @@ export interface Client {
   usage(query: UsageQuery): Promise<Page<UsageItem>>
   /** The same, item by item, over all pages. */
   allUsage(query: UsageQuery): AsyncGenerator<UsageItem, void, undefined>
+  /** Who changed an agent, a protocol or an API key, and when, the latest first. Only for admins. */
+  audit(query?: AuditQuery): Promise<Page<AuditEntry>>
+  /** The same, change by change, over all pages. */
+  allAudit(query?: AuditQuery): AsyncGenerator<AuditEntry, void, undefined>
   readonly keys: Keys
   /** Who the token makes this client. */
   principal(): Promise<PrincipalView>
@@ -97,6 +102,8 @@ export function createClient(options: ClientOptions): Client {
     tasks: taskCalls(transport),
     usage: (query) => listUsage(transport, query),
     allUsage: (query) => eachItem((page) => listUsage(transport, { ...query, ...page }), query),
+    audit: (query = {}) => listAudit(transport, query),
+    allAudit: (query = {}) => eachItem((page) => listAudit(transport, { ...query, ...page }), query),
     keys: keyCalls(transport),
     principal: () => transport.json('GET', '/api/v1/principal'),
     conversation: (agent, chat) => createChat(transport, agent, chat),

@@ -3,8 +3,8 @@ import type { ProtocolInput, StoredProtocol } from '@witan/protocol/protocols'
 import { eachItem, type Page, type PageQuery } from './page.ts'
 import { revisionHeader, segment, type Transport } from './transport.ts'
 
-/** A protocol to save. A stored one may be sent back as it is: its `revision`, `source` and `warnings` are ignored. */
-export type ProtocolToSave = ProtocolInput & Partial<Pick<StoredProtocol, 'revision' | 'source' | 'warnings'>>
+/** A protocol to save. A stored one may be sent back as it is: what the store adds, such as its `revision`, is ignored. */
+export type ProtocolToSave = ProtocolInput & Partial<Omit<StoredProtocol, keyof ProtocolInput>>
 
 /** The protocols of the database that the token picks. */
 export interface Protocols {

@@ -13,7 +13,7 @@ export { nearest } from './agent/nearest.ts'
 // API keys: how a server looks them up, and keys on a store without a runtime
 export type { KeyAdmin, KeyLookup, KnownKey } from './runtime/key-contract.ts'
 export { digestOfKey, digestOfSession, keyPattern, sessionOfKey } from './identity/key.ts'
-export { createKey, shownKey } from './store/key-rows.ts'
+export { createKey, revokeKey, shownKey } from './store/key-rows.ts'
 
 // stores that are not open
 export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { findingSchema } from './finding.ts'
 import { agentIdPattern, parameterNamePattern, protocolNamePattern, toolNamePattern, userIdPattern } from './id.ts'
 import { parameterSchema } from './parameter.ts'
+import { storedFields } from './stored.ts'
 import { historySchema } from './trim.ts'
 
 const jsonSchema = z.record(z.string(), z.unknown())
@@ -365,9 +366,7 @@ export type ModelKind = (typeof modelKinds)[number]
  * model.
  */
 export const storedAgentSchema = agentSchema.extend({
-  revision: z.number().int(),
-  source: z.enum(['code', 'data']),
-  warnings: z.array(findingSchema),
+  ...storedFields,
   modelKind: z.enum(modelKinds).nullable(),
 })
 export type StoredAgent = z.infer<typeof storedAgentSchema>

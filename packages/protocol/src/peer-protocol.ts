@@ -1,7 +1,7 @@
 /** A protocol between two agents as data: the messages that they exchange, and in which order. */
 import { z } from 'zod'
-import { findingSchema } from './finding.ts'
 import { messageNamePattern, protocolNamePattern } from './id.ts'
+import { storedFields } from './stored.ts'
 
 const jsonSchema = z.record(z.string(), z.unknown())
 const text = z.string().max(100_000)
@@ -51,11 +51,7 @@ export type Protocol = z.infer<typeof protocolSchema>
 export type ProtocolInput = z.input<typeof protocolSchema>
 
 /** A protocol as stored: its data, its revision and the warnings of its check. */
-export const storedProtocolSchema = protocolSchema.extend({
-  revision: z.number().int(),
-  source: z.enum(['code', 'data']),
-  warnings: z.array(findingSchema),
-})
+export const storedProtocolSchema = protocolSchema.extend(storedFields)
 export type StoredProtocol = z.infer<typeof storedProtocolSchema>
 
 /** What two agents said by one protocol in a run, and what was not sent because it broke the protocol [T20]. */

@@ -40,6 +40,7 @@ const table: Readonly<Record<string, Reach>> = {
   'POST /api/v1/keys': admin,
   'DELETE /api/v1/keys/{keyId}': admin,
   'GET /api/v1/usage': read,
+  'GET /api/v1/audit': admin,
 
   'GET /api/v1/agents': agents,
   'POST /api/v1/agents': admin,

@@ -33,10 +33,13 @@ export {
   protocolSchema,
   storedProtocolSchema,
 } from './peer-protocol.ts'
+export type { StoredField } from './stored.ts'
+export { withoutStored } from './stored.ts'
 export { givenParameterSchema, parameterSchema } from './parameter.ts'
 export { fitsType, reservedParameterNames, typeToJsonSchema } from './parameter-type.ts'
 
-// who asks
+// who asks, and who changed what
+export { auditEntrySchema } from './audit.ts'
 export { apiKeySchema, createdKeySchema, keyRequestSchema, principalSchema } from './key.ts'
 
 // conversations, runs, documents

@@ -12,6 +12,7 @@ type Body = { readonly items: Record<string, unknown>[]; readonly nextCursor: st
 describe('lists over HTTP', () => {
   let runtime: Runtime
   let get: (path: string) => Promise<{ status: number; body: Body }>
+  let drop: (path: string) => Promise<Response> | Response
   let send: (method: string, path: string, body: unknown) => Promise<{ status: number; body: Body }>
 
   before(async () => {
@@ -43,6 +44,8 @@ describe('lists over HTTP', () => {
       return { status: reply.status, body: (await reply.json()) as Body }
     }
     get = (path) => send('GET', path, undefined)
+    drop = (path) =>
+      app.fetch(new Request(`http://localhost/api/v1${path}`, { method: 'DELETE', headers: { host: 'localhost' } }))
   })
   after(() => runtime.close())
 
@@ -60,6 +63,43 @@ describe('lists over HTTP', () => {
     const saved = await send('PUT', '/agents/desk', { ...body, modelKind: 'language' })
     assert.deepEqual([saved.status, saved.body.modelKind, saved.body.revision], [200, 'script', 2])
     assert.equal((await send('POST', '/agents', { ...body, id: 'third' })).body.modelKind, 'script')
+  })
+
+  test('[D26] the audit lists each change, the latest first, and a revision says who made it and when', async () => {
+    const body = { model: 'openai/like-a-model', instructions: 'one' }
+    await send('PUT', '/agents/audited', body)
+    await send('PUT', '/agents/audited', { ...body, instructions: 'two' })
+    await send('PUT', '/agents/audited', { ...body, instructions: 'two' })
+    const stored = (await get('/agents/audited')).body
+    assert.deepEqual([stored['by'], stored['via'], typeof stored['at']], ['user:local', 'local', 'string'])
+    const protocol = { messages: [{ name: 'ask', from: 'initiator' }] }
+    await send('PUT', '/protocols/trade', protocol)
+    const made = (await send('POST', '/keys', { roles: ['read'], name: 'secret-name' })).body
+    assert.equal((await drop(`/keys/${made['keyId']}`)).status, 204)
+    assert.equal((await drop('/agents/audited')).status, 204)
+    const { items } = (await get('/audit?by=user%3Alocal')).body
+    const seen = items
+      .filter(({ via }) => via === 'local')
+      .filter(({ name }) => ['audited', 'trade', made['keyId']].includes(name as string))
+      .map(({ kind, name, action, before, after }) => [kind, name, action, before, after])
+    assert.deepEqual(seen, [
+      ['agent', 'audited', 'delete', 2, null],
+      ['key', made['keyId'], 'revoke', null, null],
+      ['key', made['keyId'], 'create', null, null],
+      ['protocol', 'trade', 'create', null, 1],
+      ['agent', 'audited', 'change', 1, 2],
+      ['agent', 'audited', 'create', null, 1],
+    ])
+    assert.doesNotMatch(JSON.stringify(items), /wtn_|secret-name|sha256/)
+    const first = (await get('/audit?kind=agent&name=audited&limit=2')).body
+    const rest = (await get(`/audit?kind=agent&name=audited&cursor=${first.nextCursor}`)).body
+    assert.deepEqual(
+      [...first.items, ...rest.items].map(({ action }) => action),
+      ['delete', 'change', 'create'],
+    )
+    assert.equal(rest.nextCursor, null)
+    assert.equal((await get('/audit?kind=agent&name=desk')).body.items.at(-1)?.['via'], 'code')
+    assert.equal((await get('/audit?kind=none')).status, 400)
   })
 
   test('conversations are searched, and what waits names its conversation', async () => {

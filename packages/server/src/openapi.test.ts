@@ -86,6 +86,7 @@ test('the paths are those of the contract that this version has', () => {
     'GET /api/v1/agents/{parentId}/subagents',
     'GET /api/v1/artifacts/{id}',
     'GET /api/v1/artifacts/{id}/content',
+    'GET /api/v1/audit',
     'GET /api/v1/conversations',
     'GET /api/v1/conversations/{id}',
     'GET /api/v1/conversations/{id}/artifacts',

@@ -6,6 +6,7 @@ import { type OpenApiDocument, openApiDocument } from './openapi.ts'
 import { defineRoute, type Route } from './route.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/export.ts'
@@ -33,6 +34,7 @@ export const apiRoutes: readonly Route[] = [
   ...eventRoutes,
   ...interruptionRoutes,
   ...taskRoutes,
+  ...auditRoutes,
   ...usageRoutes,
   ...keyRoutes,
 ]

@@ -44,6 +44,7 @@ export function principalOfClaims(claims: object, names: ClaimNames): Principal 
     id: `user:${person}`,
     roles: Object.freeze([...new Set(roles as string[])]),
     address,
+    via: 'token',
   })
 }
 

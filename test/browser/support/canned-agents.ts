@@ -82,5 +82,14 @@ export const cannedAgents: readonly StoredAgent[] = [
 
 function stored(agent: AgentInput): StoredAgent {
   const modelKind = agent.model?.startsWith('scripted/') ? 'script' : 'language'
-  return { ...agentSchema.parse(agent), revision: 3, source: 'code', warnings: [], modelKind }
+  return {
+    ...agentSchema.parse(agent),
+    revision: 3,
+    source: 'code',
+    warnings: [],
+    modelKind,
+    by: null,
+    via: null,
+    at: null,
+  }
 }

@@ -1,6 +1,6 @@
 /** The same as a library: everything of one store, line by line, into another one. */
 import { createRuntime, defineAgent, memoryStore } from '@witan/core'
-import { exportStore, importItem, exportText, readExport } from '@witan/core/export'
+import { exportStore, importInto, exportText, readExport } from '@witan/core/export'
 import { scriptedModel } from '@witan/core/testing'
 
 const from = memoryStore()
@@ -15,5 +15,6 @@ async function* lines() {
 
 const to = memoryStore()
 await to.open()
-for await (const item of readExport(lines())) console.log(item.kind, await importItem(to, item))
+const take = importInto(to)
+for await (const item of readExport(lines())) console.log(item.kind, await take(item))
 for await (const line of lines()) console.log(line.slice(0, 17), '…')

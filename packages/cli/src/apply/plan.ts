@@ -5,6 +5,7 @@ import { type Inspected, inspectAgent } from '@witan/core/tooling'
 import type { AgentData, Finding, StoredAgent } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
+import { withoutStored } from '@witan/protocol/schemas'
 import { changesBetween } from './diff.ts'
 import { type Planned, type Trouble, troubleOf, twiceError } from './planned.ts'
 import { type PlannedProtocol, planProtocols } from './protocols.ts'
@@ -81,12 +82,6 @@ export async function storedAgents(client: Client): Promise<ReadonlyMap<string, 
   return stored
 }
 
-/** An agent without what the server adds, so that the same agent always gives the same text. */
-export function withoutStoredFields(agent: StoredAgent): AgentData {
-  const { revision: _revision, source: _source, warnings: _warnings, modelKind: _modelKind, ...data } = agent
-  return data
-}
-
 type Read = ReadonlyMap<
   string,
   { readonly agent: AgentData; readonly written: Written; readonly isReported: Inspected['isReported'] }
@@ -110,7 +105,7 @@ function readAgents(written: readonly Written[]): { readonly agents: Read; reado
 
 function inspect(value: unknown): Inspected {
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return inspectAgent(withoutStoredFields(value as StoredAgent))
+    return inspectAgent(withoutStored(value as StoredAgent))
   const problem = new WitanError('AGENT_INVALID', 'This is not an agent.', {
     hint: 'Write a mapping with id, model and instructions. Several agents are a list, or stand under `agents`.',
   })
@@ -120,9 +115,7 @@ function inspect(value: unknown): Inspected {
 function plannedOf(agent: AgentData, stored: StoredAgent | null): Planned {
   const blank = { id: agent.id, model: 'none', instructions: '' }
   const before =
-    stored === null
-      ? { ...parseAgent(blank), model: agent.workflow === null ? undefined : '' }
-      : withoutStoredFields(stored)
+    stored === null ? { ...parseAgent(blank), model: agent.workflow === null ? undefined : '' } : withoutStored(stored)
   const changes = changesBetween(before, agent)
   return { name: agent.id, data: agent, stored, changes }
 }

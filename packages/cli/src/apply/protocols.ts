@@ -3,6 +3,7 @@ import type { Client } from '@witan/client'
 import { defineProtocol } from '@witan/core'
 import { protocolProblems } from '@witan/core/tooling'
 import type { Protocol, ProtocolInput, StoredProtocol } from '@witan/protocol/protocols'
+import { withoutStored } from '@witan/protocol/schemas'
 import { changesBetween } from './diff.ts'
 import { type Planned, type Trouble, troubleOf, twiceError } from './planned.ts'
 import type { Written } from './source.ts'
@@ -26,7 +27,7 @@ export async function planProtocols(client: Client, written: readonly Written[])
   const planned: PlannedProtocol[] = []
   const errors: Trouble[] = []
   for (const one of own) {
-    const value = protocolData(one.value)
+    const value = withoutStored(one.value)
     const problems = protocolProblems(value)
     errors.push(...problems.map((problem) => troubleOf(problem, one)))
     if (problems.length > 0) continue
@@ -49,13 +50,6 @@ export async function storedProtocols(client: Client): Promise<ReadonlyMap<strin
 
 function plannedOf(data: Protocol, stored: StoredProtocol | null): PlannedProtocol {
   const silent = { name: data.name, purpose: '', processing: '', messages: [], order: null }
-  const before = stored === null ? silent : protocolData(stored)
+  const before = stored === null ? silent : withoutStored(stored)
   return { name: data.name, data, stored, changes: changesBetween(before, data) }
-}
-
-/** A protocol as it is written: without what a read adds. */
-export function protocolData(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const { revision: _revision, source: _source, warnings: _warnings, ...data } = value as Record<string, unknown>
-  return data
 }

@@ -2,7 +2,7 @@
 import type { Store } from '@witan/core'
 import {
   exportStore,
-  importItem,
+  importInto,
   type ExportItem,
   type MovingLine,
   exportText,
@@ -124,8 +124,9 @@ async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
     const done: Imported = { stored: 0, same: 0, agents: 0, conversations: 0, keys: 0 }
     try {
       const total = await lookThrough(store, items(), (seen) => progress.show(`looking through: ${seen} …`))
+      const take = importInto(store)
       for await (const item of items()) {
-        await take(store, item, done)
+        countItem(done, item, await take(item))
         progress.show(`${done.stored + done.same} of ${total} …`)
       }
     } catch (error) {
@@ -154,8 +155,8 @@ async function lookThrough(
   return seen
 }
 
-async function take(store: Store, item: ExportItem, done: Imported): Promise<void> {
-  if (!(await importItem(store, item))) {
+function countItem(done: Imported, item: ExportItem, isNew: boolean): void {
+  if (!isNew) {
     done.same += 1
     return
   }

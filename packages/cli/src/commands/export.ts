@@ -3,8 +3,9 @@ import type { Client } from '@witan/client'
 import { Document, visit } from 'yaml'
 import { shownJsonText } from '@witan/protocol/shown'
 import type { AgentData } from '@witan/protocol'
-import { storedAgents, withoutStoredFields } from '../apply/plan.ts'
-import { protocolData, storedProtocols } from '../apply/protocols.ts'
+import { withoutStored } from '@witan/protocol/schemas'
+import { storedAgents } from '../apply/plan.ts'
+import { storedProtocols } from '../apply/protocols.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions } from '../command.ts'
 import { connected } from '../connect.ts'
@@ -37,7 +38,7 @@ async function exportAgents(
 ): Promise<void> {
   const ids = [...new Set(given.operands)]
   const stored = ids.length === 0 ? [...(await storedAgents(client)).values()] : await eachOf(client, ids)
-  const agents = stored.map(withoutStoredFields)
+  const agents = stored.map((agent) => withoutStored(agent))
   const protocols = await protocolsOf(client, ids.length === 0 ? null : agents)
   const exported = protocols.length === 0 ? { agents } : { protocols, agents }
   if (format === 'json') printJson(terminal, exported)
@@ -49,7 +50,7 @@ async function protocolsOf(client: Client, agents: readonly AgentData[] | null):
   const wanted = agents && new Set(agents.flatMap(({ speaks }) => speaks.map(({ protocol }) => protocol)))
   if (wanted?.size === 0) return []
   const stored = [...(await storedProtocols(client)).values()]
-  return stored.filter(({ name }) => wanted?.has(name) ?? true).map(protocolData)
+  return stored.filter(({ name }) => wanted?.has(name) ?? true).map((protocol) => withoutStored(protocol))
 }
 
 function eachOf(client: Client, ids: readonly string[]) {

@@ -1,6 +1,6 @@
 /** `witan keys`: API keys of a database, over a server as an admin, or on the store itself. */
 import { type Store, localPrincipal } from '@witan/core'
-import { createKey, shownKey } from '@witan/core/tooling'
+import { createKey, revokeKey, shownKey } from '@witan/core/tooling'
 import { WitanError } from '@witan/protocol'
 import { type ApiKey, type CreatedKey, databaseNamePattern, type KeyRequest } from '@witan/protocol/keys'
 import { keyRequestSchema } from '@witan/protocol/schemas'
@@ -153,17 +153,17 @@ async function withKeys(given: Given, terminal: Terminal, work: (door: KeyDoor) 
 }
 
 function doorOf(store: Store, database: string): KeyDoor {
-  const by = localPrincipal.id
+  const place = { database, principal: localPrincipal }
   return {
     database,
-    create: (request) => createKey(store, keyRequestSchema.parse(request), { database, by }),
+    create: (request) => createKey(store, keyRequestSchema.parse(request), place),
     async list(cursor) {
       const rows = await store.listKeys(database, { limit: 201, after: cursor ?? null })
       const items = rows.slice(0, 200).map(shownKey)
       return { items, nextCursor: rows.length > 200 ? (items.at(-1)?.keyId ?? null) : null }
     },
     async revoke(keyId) {
-      if (await store.deleteKey(database, keyId)) return
+      if (await revokeKey(store, keyId, place)) return
       const detail = `The database ${database} has no key \`${keyId.slice(0, 200)}\`.`
       throw new WitanError('NOT_FOUND', detail, {
         hint: 'witan keys list shows what there is; --db names another one.',

@@ -1,6 +1,7 @@
 /** The storage of definitions, agents and protocols: the part of a store that the registry uses. */
 import type { AgentData, Finding } from '@witan/protocol'
 import type { Protocol } from '@witan/protocol/protocols'
+import type { Changed } from '../identity/changed.ts'
 
 /** One revision of a definition. */
 export interface DefinitionRow<Data> {
@@ -10,6 +11,8 @@ export interface DefinitionRow<Data> {
   readonly source: 'code' | 'data'
   readonly data: Data
   readonly warnings: readonly Finding[]
+  /** Who made this revision; null if an earlier version stored it. */
+  readonly changed: Changed | null
 }
 
 /** One revision of an agent. */
@@ -42,8 +45,8 @@ export interface AgentChange {
   readonly row: AgentRow | ProtocolRow | null
 }
 
-/** Definitions by id. Every revision is kept: a run continues with the revision that it started with [C8]. */
-export interface AgentRecords {
+/** Reads definitions by id. Every revision is kept: a run continues with the revision that it started with [C8]. */
+export interface AgentReading {
   /** All current definitions of a database, by id. */
   listAgents(database: string): Promise<readonly (AgentRow | ProtocolRow)[]>
   /** Every id that a definition of the database has, or had before it was deleted, sorted by character code. */
@@ -52,6 +55,10 @@ export interface AgentRecords {
   getAgentRevision(database: string, id: string, revision: number): Promise<AgentRow | ProtocolRow | null>
   /** The highest revision that this id ever had, or 0. A definition that is created again continues the count. */
   lastAgentRevision(database: string, id: string): Promise<number>
-  /** Applies all of the changes or none; false if an expected revision is no longer current. */
-  changeAgents(database: string, changes: readonly AgentChange[]): Promise<boolean>
+}
+
+/** Definitions as an administrator reads and changes them. */
+export interface AgentRecords extends AgentReading {
+  /** Applies all of the changes and writes them to the audit, or nothing; false if an expected revision is no longer current. */
+  changeAgents(database: string, changes: readonly AgentChange[], changed: Changed): Promise<boolean>
 }

@@ -4,7 +4,7 @@ import { edgesOf } from '@witan/protocol/edges'
 import type { Protocol } from '@witan/protocol/protocols'
 import { agentSchema, protocolSchema } from '@witan/protocol/schemas'
 import { idOf } from './naming.ts'
-import { type AgentRecords, type AgentRow, isProtocolRow, nameOfProtocol, type ProtocolRow } from './records.ts'
+import { type AgentReading, type AgentRow, isProtocolRow, nameOfProtocol, type ProtocolRow } from './records.ts'
 
 /** The current definitions of one database: agents by id, protocols by name. */
 export interface Definitions {
@@ -21,14 +21,14 @@ const nothing: Definitions = { agents: new Map(), protocols: new Map() }
 
 /** A cache over the records. Saves go through it, so its content matches the store. */
 export class Registry {
-  readonly #records: AgentRecords
+  readonly #records: AgentReading
   readonly #databases = new Map<string, OpenDefinitions>()
   readonly #loading = new Map<string, Promise<readonly (AgentRow | ProtocolRow)[]>>()
   readonly #revisions = new Map<string, AgentData | Protocol>()
   /** What each root reaches: computed once, and again when a definition changes. */
   reaches = new Map<string, Readonly<Record<string, number>>>()
 
-  constructor(records: AgentRecords) {
+  constructor(records: AgentReading) {
     this.#records = records
   }
 

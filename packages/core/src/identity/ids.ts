@@ -35,16 +35,20 @@ const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** A new API key of 256 random bits, and its id. Never counted: a key must not be guessed, not even in a test. */
 export function randomKey(): { readonly id: string; readonly key: string } {
-  const id = BigInt(`0x${randomBytes(10).toString('hex')}`)
-    .toString(36)
-    .padStart(16, '0')
   let rest = BigInt(`0x${randomBytes(32).toString('hex')}`)
   let text = ''
   for (let index = 0; index < 43; index += 1) {
     text = (letters[Number(rest % 62n)] ?? '') + text
     rest /= 62n
   }
-  return { id, key: `wtn_${text}` }
+  return { id: randomId(), key: `wtn_${text}` }
+}
+
+/** An id of 80 random bits: 16 of a-z and 0-9. */
+export function randomId(): string {
+  return BigInt(`0x${randomBytes(10).toString('hex')}`)
+    .toString(36)
+    .padStart(16, '0')
 }
 
 /** Counted ids for tests: `c_1`, `c_2`, … */

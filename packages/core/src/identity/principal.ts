@@ -2,6 +2,7 @@
 import type { DatabaseId } from '@witan/protocol'
 import type { Role } from '@witan/protocol/access'
 import type { RunPrincipal } from '@witan/protocol/entries'
+import type { ChangeVia } from '@witan/protocol/keys'
 
 /** What a principal may do: everything, run, answer, or only read. */
 export type { Role }
@@ -16,6 +17,8 @@ export interface Principal {
   readonly roles: readonly (Role | (string & {}))[]
   /** Where the caller is reached, such as `@anna@example.com`, as the key or the token says; null without one. It grants nothing. */
   readonly address: string | null
+  /** How the caller was known, for the audit; absent for this machine itself. It grants nothing. */
+  readonly via?: ChangeVia
 }
 
 /** The one principal of local and unauthenticated use: it has every role on the database `default`. */

@@ -1,6 +1,6 @@
 /** Stores a replayed conversation in another store. */
 import { WitanError } from '@witan/protocol'
-import { importItem } from '../store/export.ts'
+import { importInto } from '../store/export.ts'
 import type { Store } from '../store/store.ts'
 import type { ReplaySource } from './prepare.ts'
 import type { ReplayReport } from './replay.ts'
@@ -16,9 +16,10 @@ export async function storeReplay(store: Store, source: ReplaySource, report: Re
     throw new WitanError('NAME_TAKEN', `The store is not empty: it holds the database \`${taken[0]}\`.`, {
       hint: 'Name a new file, or an empty database.',
     })
+  const take = importInto(store)
   for (const { id, revisions } of source.definitions) {
     const current = revisions.at(-1)?.revision ?? null
-    await importItem(store, { kind: 'agent', database, id, revisions, current })
+    await take({ kind: 'agent', database, id, revisions, current })
   }
   const whole = await report.store.readSnapshot(database, conversation)
   if (whole !== null) await store.putSnapshot(database, whole)

@@ -66,9 +66,8 @@ async function load(source: ReplaySource, store: Store, plan: Plan): Promise<Pre
   for (const id of source.others ?? []) {
     if (definitions.some((one) => one.id === id)) continue
     const data = agentSchema.parse({ id, name: id, instructions: '', model: 'none' })
-    await store.changeAgents(database, [
-      { id, ifRevision: 0, row: { database, id, revision: 1, source: 'data', data, warnings: [] } },
-    ])
+    const row = { database, id, revision: 1, source: 'data', data, warnings: [], changed: null } as const
+    await store.changeAgents(database, [{ id, ifRevision: 0, row }])
   }
   const agents = definitions.flatMap(({ revisions }) => revisions.map(({ data }) => data as unknown as AgentData))
   const loadInto = async ({ registry }: Parts) => {
@@ -153,7 +152,7 @@ async function loadDefinition(
   let before = 0
   for (const { revision, ...rest } of revisions) {
     if (revision > last) return
-    const row = { database, id, revision, ...rest } as unknown as AgentRow
+    const row = { database, id, revision, ...rest, changed: null } as unknown as AgentRow
     if (!(await store.changeAgents(database, [{ id, ifRevision: before, row }])))
       throw notReplayable(`\`${id}\` is there twice`)
     before = revision

@@ -30,8 +30,8 @@ export type RunIn = (conversation: string, request: unknown) => Promise<Accepted
 
 /** The admin of one principal; every method waits until the runtime is ready. */
 export function agentAdmin(scope: Scope, run: RunIn): AgentAdmin {
-  const { parts, database } = scope
-  const admin = parts.adminOf(database)
+  const { parts, principal, database } = scope
+  const admin = parts.adminOf(database, principal)
   const admitted = admission(scope)
   const [read, change] = [namesOf(scope, 'read'), namesOf(scope, 'admin')]
   return {
@@ -107,8 +107,8 @@ function namesOf(
 }
 
 function subAgentAdmin(scope: Scope, run: RunIn): SubAgentAdmin {
-  const { parts, database, ready } = scope
-  const admin = parts.adminOf(database)
+  const { parts, principal, database, ready } = scope
+  const admin = parts.adminOf(database, principal)
   const [read, change] = [namesOf(scope, 'read'), namesOf(scope, 'admin')]
   const open: SubAgentAdmin['open'] = async (parent, id, request) =>
     ready().then(() => openDirectRun(scope, { parent, id, request }))
@@ -138,8 +138,8 @@ function subAgentAdmin(scope: Scope, run: RunIn): SubAgentAdmin {
 }
 
 function toolAdmin(scope: Scope): ToolAdmin {
-  const { parts, database } = scope
-  const admin = parts.adminOf(database)
+  const { parts, principal, database } = scope
+  const admin = parts.adminOf(database, principal)
   const change = namesOf(scope, 'admin')
   return {
     assign: async (id, tool, options = {}) => assignTool(admin, await change(id), { ...options, tool }),

@@ -1,4 +1,6 @@
 /** The public interface of a runtime: what the library, the server and the command line call. */
+import type { AuditEntry } from '@witan/protocol/keys'
+import type { AuditQuery } from './list-audit.ts'
 import type {
   AgentData,
   AgentInput,
@@ -287,6 +289,11 @@ export interface Witan {
    * the roles `admin` and `read`; others get `NOT_FOUND`. Throws `RUN_INPUT_INVALID` for another dimension or date [T27].
    */
   usage(query: UsageQuery): Promise<Page<UsageItem>>
+  /**
+   * Who changed an agent, a protocol or an API key of the database, and when, the latest first. An entry is stored in the transaction
+   * of its change, holds no values, and is never deleted. For the role `admin`; others get `NOT_FOUND`.
+   */
+  audit(query?: AuditQuery): Promise<Page<AuditEntry>>
   /**
    * Figures of this process for the database, in the text format of Prometheus: tokens and times of model calls, ended runs, open
    * interruptions, event readers, exported spans. For the roles `admin` and `read`. Throws `NOT_FOUND` without `telemetry.metrics`.

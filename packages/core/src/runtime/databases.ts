@@ -2,6 +2,7 @@
 import { type DatabaseId, isWitanError } from '@witan/protocol'
 import { seedDefinitions } from '../agent/admin/save.ts'
 import type { AdminContext } from '../agent/admin/admin.ts'
+import { localPrincipal, type Principal } from '../identity/principal.ts'
 import type { Registry } from '../agent/registry.ts'
 
 /** What a database begins with. */
@@ -9,7 +10,7 @@ export interface Definitions {
   readonly agents: readonly object[]
   readonly protocols: readonly object[]
   readonly registry: Registry
-  adminOf(database: DatabaseId): AdminContext
+  adminOf(database: DatabaseId, principal: Principal): AdminContext
   report(error: unknown): void
 }
 
@@ -47,5 +48,6 @@ async function prepare(of: Definitions, database: string): Promise<void> {
 export async function seed({ agents, protocols, adminOf, report }: Definitions, database: string): Promise<void> {
   if (agents.length + protocols.length === 0) return
   const plain = agents.map((agent) => ('data' in agent ? (agent.data as object) : agent))
-  await seedDefinitions(adminOf(database as DatabaseId), { agents: plain, protocols }, report)
+  const code = { ...localPrincipal, via: 'code' } as const
+  await seedDefinitions(adminOf(database as DatabaseId, code), { agents: plain, protocols }, report)
 }

@@ -72,7 +72,7 @@ async function runnableSubAgent(scope: Scope, { parent, id }: DirectRun): Promis
   const isReached = hasRole(principal, 'admin') || (hasRole(principal, 'run') && isAdmitted(scope, parentId))
   if (!isReached) throw notFound('agent', parent)
   const childId = await idOfNamed(parts.registry, database, id)
-  await listedEdge(parts.adminOf(database), parentId, { id: childId, word: id })
+  await listedEdge(parts.adminOf(database, principal), parentId, { id: childId, word: id })
   if (!isAdmitted(scope, childId)) throw subAgentNotListed(parentId, id)
   return childId
 }

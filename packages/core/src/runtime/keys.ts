@@ -2,7 +2,7 @@
 import { WitanError } from '@witan/protocol'
 import { keyRequestSchema } from '@witan/protocol/schemas'
 import { notFound } from '../identity/not-found.ts'
-import { createKey, principalOfKey, shownKey } from '../store/key-rows.ts'
+import { createKey, principalOfKey, revokeKey, shownKey } from '../store/key-rows.ts'
 import { parseBody } from './body.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
 import type { Scope } from './scope.ts'
@@ -20,7 +20,7 @@ export function keyAdmin({ parts, principal, database, ready }: Scope): KeyAdmin
   return {
     async create(request) {
       await admitted()
-      return createKey(store, parseBody(keyRequestSchema, request), { database, by: principal.id })
+      return createKey(store, parseBody(keyRequestSchema, request), { database, principal })
     },
     async list(options = {}) {
       await admitted()
@@ -28,7 +28,7 @@ export function keyAdmin({ parts, principal, database, ready }: Scope): KeyAdmin
     },
     async revoke(keyId) {
       await admitted()
-      if (!(await store.deleteKey(database, keyId))) throw notFound('key', keyId)
+      if (!(await revokeKey(store, keyId, { database, principal }))) throw notFound('key', keyId)
     },
   }
 }

@@ -9,7 +9,7 @@ import { pageOf } from './page.ts'
 
 /** The admin of one principal; every method waits until the runtime is ready. */
 export function protocolAdmin({ parts, principal, database, ready }: Scope): ProtocolAdmin {
-  const admin = parts.adminOf(database)
+  const admin = parts.adminOf(database, principal)
   const admitted = async (role: 'read' | 'admin', missing = nothingHere()) => {
     await ready()
     if (!hasRole(principal, role, 'admin')) throw missing

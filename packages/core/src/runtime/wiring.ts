@@ -12,9 +12,11 @@ import { type PeerContext, peerLines, type PinnedProtocol } from '../edge/peer.t
 import { LiveHub } from '../event/live.ts'
 import type { Listening } from '../event/relay.ts'
 import { createAwake } from '../identity/awake.ts'
+import { changedBy } from '../identity/changed.ts'
 import { channelOf } from '../identity/channel.ts'
 import { systemClock } from '../identity/clock.ts'
 import { randomIds } from '../identity/ids.ts'
+import type { Principal } from '../identity/principal.ts'
 import type { CommandContext } from '../command/accept.ts'
 import { expireDue } from '../command/answer-interruption.ts'
 import type { Environment, PinnedAgent } from '../job/environment.ts'
@@ -22,6 +24,7 @@ import { createExpiry, type Expiry } from '../command/expiry.ts'
 import { Worker } from '../worker/worker.ts'
 import { taskControl } from './task-control.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
+import { auditOfDefinitions } from '../store/audit.ts'
 import { contentAccess, contentLoader } from '../store/loaded.ts'
 import type { Store } from '../store/store.ts'
 import { RunTracker } from '../task/tracker.ts'
@@ -49,7 +52,8 @@ export interface Parts extends CommandContext {
   readonly agents: readonly (Agent | object)[]
   readonly tools: ReadonlyMap<string, FunctionTool>
   readonly protocols: readonly object[]
-  adminOf(database: DatabaseId): AdminContext
+  /** What this principal works with as the administrator of a database. */
+  adminOf(database: DatabaseId, principal: Principal): AdminContext
   /** Set from the opening of the store to its close. */
   readonly listening: { current: Listening | null }
   readonly expiry: Expiry
@@ -136,8 +140,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const commands: CommandContext = { env, store, warm, tracker }
   const expiry = createExpiry({ clock, now: () => store.now(), report: env.report }, () => expireDue(commands, prepare))
   const sweepConversations = sweeper({ store, warm, hub })
-  const admin = { registry, check, modelKind: models.kindOf, ...kept(store) }
-  const adminOf = (database: DatabaseId): AdminContext => ({ database, ...admin })
+  const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf })
   const prepare = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
   const rest = { agents, tools, protocols, adminOf, expiry, listening, documents, prepare, telemetry, metrics }
   return { ...commands, worker, registry, hub, check, sources, ...rest }
@@ -154,14 +157,18 @@ function modelChecks(
   }
 }
 
-/** What an admin asks of the store. */
-function kept(store: Store): Pick<AdminContext, 'records' | 'takesPart'> {
+/** The admins of all databases: what they work with, and what they ask of the store. */
+function adminsOf(store: Store, common: Pick<AdminContext, 'registry' | 'check' | 'modelKind'>): Parts['adminOf'] {
   const one = { limit: 1, after: null, agent: null, createdBy: null }
-  return {
+  const kept: Pick<AdminContext, 'records' | 'takesPart'> = {
     records: tellingRecords(store),
     takesPart: async (database, participant) =>
       (await store.listConversations(database, { ...one, participant })).length > 0,
   }
+  return (database, principal) => ({
+    ...{ database, ...common, ...kept },
+    changed: () => changedBy(principal, store.now()),
+  })
 }
 
 /** The store as the registry writes it: notifies other processes that agents or protocols have changed. */
@@ -171,10 +178,10 @@ function tellingRecords(store: Store): AgentRecords {
     listAgentIds: (database) => store.listAgentIds(database),
     getAgentRevision: (...at) => store.getAgentRevision(...at),
     lastAgentRevision: (...at) => store.lastAgentRevision(...at),
-    async changeAgents(database, changes) {
-      const changed = await store.changeAgents(database, changes)
-      if (changed) store.say(database, '', 'agents')
-      return changed
+    async changeAgents(database, changes, changed) {
+      const isDone = await store.changeAgents(database, changes, auditOfDefinitions(changed, changes))
+      if (isDone) store.say(database, '', 'agents')
+      return isDone
     },
   }
 }

@@ -21,6 +21,7 @@ import { jobRow } from './reach.ts'
 import type { Scope } from './scope.ts'
 import { taskControls } from './tasks.ts'
 import { readMetrics } from './read-metrics.ts'
+import { listAudit } from './list-audit.ts'
 import { listUsage } from './list-usage.ts'
 import {
   followEvents,
@@ -66,6 +67,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
       for await (const line of exportConversation(scope, id)) yield await jsonText(line)
     },
     metrics: () => ready().then(() => readMetrics(scope)),
+    audit: (query = {}) => ready().then(() => listAudit(scope, query)),
     usage: (query) => ready().then(() => listUsage(scope, query)),
     tasks: taskControls(scope),
     getRun: (id) => ready().then(() => getRun(scope, id)),

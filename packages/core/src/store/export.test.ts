@@ -14,7 +14,7 @@ import { call, scriptedModel, toolResults } from '../testing/scripted-model.ts'
 import { memoryStore } from './drivers/memory.ts'
 import { sqliteStore } from './drivers/sqlite.ts'
 import { readExport } from '../conversation/read-export.ts'
-import { exportStore, importItem } from './export.ts'
+import { exportStore, importInto } from './export.ts'
 import { exportText } from './export-lines.ts'
 import type { KeyRow } from './keys.ts'
 import type { Store } from './store.ts'
@@ -118,7 +118,7 @@ async function put(store: Store, text: string): Promise<number> {
     yield* text.split('\n')
   }
   let stored = 0
-  for await (const item of readExport(lines())) if (await importItem(store, item)) stored += 1
+  for await (const item of readExport(lines())) if (await importInto(store)(item)) stored += 1
   return stored
 }
 

@@ -2,6 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isWitanError, WitanError } from '@witan/protocol'
 import type { AgentRow } from '../agent/records.ts'
+import { type Changed, changedBy } from '../identity/changed.ts'
+import { localPrincipal, type Principal } from '../identity/principal.ts'
+import { auditOf } from './audit.ts'
 import { arrivedJob, isLive } from './job-change.ts'
 import { type MovingLine, type MovingOf, movingRows, movingVersion } from './export-lines.ts'
 import type { KeyRow } from './keys.ts'
@@ -179,20 +182,43 @@ function json(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-/** Stores an item; a conversation is stored atomically. False if the same is stored already; throws `NAME_TAKEN` if something else is. */
-export async function importItem(store: Store, item: ExportItem): Promise<boolean> {
-  const standing = await standingOf(store, item)
-  if (standing === 'same') return false
-  if (standing === 'other') throw takenError(item)
-  if (item.kind === 'agent') await importAgent(store, item)
+/**
+ * Begins an import by this principal; the result stores one item. A conversation is stored atomically. False if the same is stored
+ * already; throws `NAME_TAKEN` if something else is. The audit of a database gets one record, before the first item that is new there:
+ * nothing in a file says who changed what.
+ */
+export function importInto(
+  store: Store,
+  principal: Principal = localPrincipal,
+): (item: ExportItem) => Promise<boolean> {
+  const changed = changedBy({ ...principal, via: 'import' }, store.now())
+  const begun = new Set<string>()
+  return async (item) => {
+    const { database } = item
+    const standing = await standingOf(store, item)
+    if (standing === 'same') return false
+    if (standing === 'other') throw takenError(item)
+    if (!begun.has(database))
+      await store.addRecord(database, auditOf(changed, { kind: 'database', name: database, action: 'import' }))
+    begun.add(database)
+    await importItem(store, item, changed)
+    return true
+  }
+}
+
+async function importItem(store: Store, item: ExportItem, changed: Changed): Promise<void> {
+  if (item.kind === 'agent') await importAgent(store, item, changed)
   else if (item.kind === 'runtime') throw forReplayError()
   else if (item.kind === 'key') {
     if (!(await store.putKey({ ...item.key, database: item.database }))) throw takenError(item)
   } else if (!(await store.putSnapshot(item.database, item.snapshot))) throw takenError(item)
-  return true
 }
 
-async function importAgent(store: Store, { database, id, current, revisions }: MovingOf<'agent'>): Promise<void> {
+async function importAgent(
+  store: Store,
+  { database, id, current, revisions }: MovingOf<'agent'>,
+  changed: Changed,
+): Promise<void> {
   let last = (await store.listAgents(database)).find((row) => row.id === id)?.revision ?? 0
   const change = async (row: AgentRow | null) => {
     if (await store.changeAgents(database, [{ id, ifRevision: last, row }])) return
@@ -200,7 +226,7 @@ async function importAgent(store: Store, { database, id, current, revisions }: M
   }
   for (const { revision, ...rest } of revisions) {
     if (revision <= last) continue
-    await change({ database, id, revision, ...rest } as unknown as AgentRow)
+    await change({ database, id, revision, ...rest, changed } as unknown as AgentRow)
     last = revision
   }
   if (current === null) await change(null)

@@ -7,7 +7,7 @@ import { createRuntime } from '../runtime.ts'
 import { call, scriptedModel, toolResults } from '../testing/scripted-model.ts'
 import { memoryStore } from './drivers/memory.ts'
 import { type ReadExportOptions, readExport } from '../conversation/read-export.ts'
-import { exportStore, importItem } from './export.ts'
+import { exportStore, importInto } from './export.ts'
 import { exportText, readMovingLine } from './export-lines.ts'
 
 type Line = Record<string, unknown> & { readonly kind: string }
@@ -58,7 +58,7 @@ async function taken(lines: readonly unknown[], options: ReadExportOptions = {})
   }
   try {
     for await (const item of readExport(text(), options)) void item
-    for await (const item of readExport(text(), options)) await importItem(store, item)
+    for await (const item of readExport(text(), options)) await importInto(store)(item)
     return await store.listDatabases()
   } finally {
     await store.close()

@@ -3,28 +3,44 @@ import { type DatabaseId, WitanError } from '@witan/protocol'
 import { type ApiKey, type CreatedKey, databaseNamePattern, type KeyRequestData } from '@witan/protocol/keys'
 import { digestOfKey } from '../identity/key.ts'
 import { randomKey } from '../identity/ids.ts'
+import { changedBy } from '../identity/changed.ts'
 import type { Principal } from '../identity/principal.ts'
+import { auditOf } from './audit.ts'
 import type { KeyRecords, KeyRow } from './keys.ts'
 
 /** The part of a store that creating a key uses. */
-export type KeyStore = Pick<KeyRecords, 'putKey'> & { now(): number }
+export type KeyStore = Pick<KeyRecords, 'putKey' | 'deleteKey'> & { now(): number }
+
+/** A database, and who changes its keys. */
+export interface KeyAdminPlace {
+  readonly database: string
+  readonly principal: Principal
+}
 
 /** Creates a key in a database, and stores its digest. Nothing else ever shows the key. Throws `ID_INVALID` for a name that no database can have. */
 export async function createKey(
   store: KeyStore,
   request: KeyRequestData,
-  { database, by }: { readonly database: string; readonly by: string },
+  { database, principal }: KeyAdminPlace,
 ): Promise<CreatedKey> {
   refuseBadName(database)
   const { id: holder, roles, name, address, expiresInSeconds } = request
-  const createdAt = Math.trunc(store.now())
+  const changed = changedBy(principal, store.now())
+  const { by, at: createdAt } = changed
   const expiresAt = expiresInSeconds === null ? null : createdAt + expiresInSeconds * 1000
   const { id, key } = randomKey()
   const about = { database, id, digest: digestOfKey(key), holder, roles: [...new Set(roles)], name, address }
   const row: KeyRow = { ...about, createdBy: by, createdAt, expiresAt, lastUsedAt: null }
-  if (!(await store.putKey(row))) throw new Error('two keys have the same random bits')
+  const made = auditOf(changed, { kind: 'key', name: id, action: 'create' })
+  if (!(await store.putKey(row, [made]))) throw new Error('two keys have the same random bits')
   const { keyId, ...shown } = withoutUse(row)
   return { keyId, key, ...shown }
+}
+
+/** Deletes a key. False if there was none. */
+export function revokeKey(store: KeyStore, id: string, { database, principal }: KeyAdminPlace): Promise<boolean> {
+  const revoked = auditOf(changedBy(principal, store.now()), { kind: 'key', name: id, action: 'revoke' })
+  return store.deleteKey(database, id, [revoked])
 }
 
 /** Throws `ID_INVALID` for a name that no database can have. */
@@ -41,6 +57,7 @@ export function principalOfKey({ database, id, holder, roles, address }: KeyRow)
     id: holder ?? `key:${id}`,
     roles: Object.freeze([...roles]),
     address,
+    via: 'key',
   })
 }
 

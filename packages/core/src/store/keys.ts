@@ -1,4 +1,5 @@
 /** The part of a store that holds API keys: a digest of each, never the key itself. */
+import type { Addition } from './record.ts'
 import type { RowPage } from './row-page.ts'
 
 /** A key's row. Times are in ms of the store's clock. */
@@ -33,10 +34,10 @@ export interface KeyRecords {
   findKeys(digests: readonly string[]): Promise<readonly KeyRow[]>
   /** The keys of a database, the latest first. */
   listKeys(database: string, page: RowPage): Promise<readonly KeyRow[]>
-  /** Stores a key. False if the database has a key of that id, or any database has its digest. */
-  putKey(row: KeyRow): Promise<boolean>
-  /** Deletes a key. False if there was none. */
-  deleteKey(database: string, id: string): Promise<boolean>
+  /** Stores a key with the records beside it. False if the database has a key of that id, or any database has its digest. */
+  putKey(row: KeyRow, beside?: readonly Addition[]): Promise<boolean>
+  /** Deletes a key, and adds the records beside it. False if there was none. */
+  deleteKey(database: string, id: string, beside?: readonly Addition[]): Promise<boolean>
   /** Stores when keys were used last, never earlier than before. Keys that are gone are ignored. */
   useKeys(uses: readonly KeyUse[]): Promise<void>
 }

@@ -76,6 +76,7 @@ export function rowReaders(text: (value: unknown) => string): RowReaders {
       source: row.source as AgentRow['source'],
       data: parsed(row.data),
       warnings: parsed(row.warnings),
+      changed: parsed(row.changed),
     }),
     replyRow: (row) => ({
       key: text(row.key),

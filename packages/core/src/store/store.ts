@@ -1,11 +1,12 @@
 /** The contract of a store: the log, and the small tables beside it for conversations, jobs, interruptions and replies. */
 import type { Interruption, InterruptionState } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
-import type { AgentRecords } from '../agent/records.ts'
+import type { AgentChange, AgentReading } from '../agent/records.ts'
 import type { ArtifactRecords } from './artifact-records.ts'
 import type { KeyRecords } from './keys.ts'
 import type { ReadLimit } from '../identity/rights.ts'
 import type { StoreListener } from './listener.ts'
+import type { Addition, Records } from './record.ts'
 import type { ReadBound, RowPage } from './row-page.ts'
 import type { ReplyRecords, Reservation } from './reply-records.ts'
 import type { UsageRecords } from './usage-records.ts'
@@ -262,7 +263,7 @@ export interface OpenSnapshot {
  * (`STORE_UNAVAILABLE`). If an append throws, so does every later append of its conversation that was made before the rejection.
  * Whether an append that threw was stored is unknown; the caller must read the log again.
  */
-export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, ReplyRecords, UsageRecords {
+export interface Store extends AgentReading, ArtifactRecords, KeyRecords, Records, ReplyRecords, UsageRecords {
   /** The time of the store's clock in ms: an estimate of the database server's clock on PostgreSQL, the injected one on memory and SQLite. */
   now(): number
   /** Opens files and connections, and migrates the schema. Throws `STORE_LOCKED`, `SCHEMA_TOO_NEW`, `STORE_UNREACHABLE`. */
@@ -354,6 +355,12 @@ export interface Store extends AgentRecords, ArtifactRecords, KeyRecords, ReplyR
   ): Promise<readonly InterruptionRow[]>
   /** Expired open interruptions of any database, the longest expired first. */
   dueInterruptions(limit: number): Promise<readonly InterruptionRow[]>
+
+  /**
+   * Applies all of the changes of definitions with the records beside them, or nothing; false if an expected revision is no longer
+   * current.
+   */
+  changeAgents(database: string, changes: readonly AgentChange[], beside?: readonly Addition[]): Promise<boolean>
 
   /** The databases that are not empty, sorted by character codes. */
   listDatabases(): Promise<readonly string[]>

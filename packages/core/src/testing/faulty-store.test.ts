@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
+import { auditOf, auditTable } from '../store/audit.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
 import type { Store } from '../store/store.ts'
 import { database, entry, idleListener, key, reply, start, textsOf, wholePage } from './conformance/store-fixtures.ts'
 import { type FaultyMethod, faultyStore } from './faulty-store.ts'
+
+const changed = { by: 'user:anna', via: 'key', at: 1 } as const
 
 /** A call of each method that can fail. A method that is missing here does not compile. */
 const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unknown>> = {
@@ -52,6 +55,8 @@ const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unkn
   listKeys: (store) => store.listKeys(database, wholePage),
   putKey: (store) => store.putKey(key('k1')),
   deleteKey: (store) => store.deleteKey(database, 'k1'),
+  addRecord: (store) => store.addRecord(database, auditOf(changed, { kind: 'key', name: 'k1', action: 'revoke' })),
+  listRecords: (store) => store.listRecords(database, auditTable, wholePage),
   useKeys: (store) => store.useKeys([{ database, id: 'k1', at: 1 }]),
   listUsage: (store) => store.listUsage(database, { by: 'agent', after: null, limit: 1 }),
   checkWritable: (store) => store.checkWritable(),

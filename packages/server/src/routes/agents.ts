@@ -9,6 +9,7 @@ import {
   protocolSchema,
   storedAgentSchema,
   storedProtocolSchema,
+  withoutStored,
 } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { defineRoute, type JsonReply, param, type Route } from '../route.ts'
@@ -124,7 +125,7 @@ export const agentRoutes: readonly Route[] = [
     bodyDocument: agentSchema,
     answers: { 200: saved, 201: { ...saved, description: 'The agent is new.' } },
     handle: async (call) => {
-      const { revision: _revision, source: _source, warnings: _warnings, modelKind: _modelKind, ...agent } = call.body
+      const agent = withoutStored(call.body)
       const id = param(call, 'id')
       if (agent.id !== undefined && agent.id !== id) throw wrongId(id)
       const called = agentCalled(id)

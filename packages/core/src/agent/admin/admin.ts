@@ -8,22 +8,26 @@ import {
   WitanError,
 } from '@witan/protocol'
 import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
+import { withoutStored } from '@witan/protocol/schemas'
 import { type CheckContext, checkAll } from '../check/check.ts'
 import { listedBy } from '../check/graph.ts'
 import { protocolUses, unspoken } from '../check/peers.ts'
+import { type Changed, shownChange } from '../../identity/changed.ts'
 import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
 import { type Inspected, inspectAgent } from '../inspect.ts'
 import type { AgentRecords, AgentRow, ProtocolRow } from '../records.ts'
 import { idOfNamed, type Registry } from '../registry.ts'
 import { notFound } from '../../identity/not-found.ts'
 import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
-import { doubleError, readProtocol, staleError, withoutStored } from './read.ts'
+import { doubleError, readProtocol, staleError } from './read.ts'
 
 /** What the admin of one database works with. */
 export interface AdminContext {
   readonly database: string
   readonly registry: Registry
   readonly records: AgentRecords
+  /** Who changes something, and when: now. */
+  changed(): Changed
   readonly check: CheckContext
   /** The kind of the model with that name; null if this process has no such model. */
   modelKind(name: string): StoredAgent['modelKind']
@@ -33,15 +37,16 @@ export interface AdminContext {
 
 /** An agent in the form that readers get. */
 export function toStored(admin: Pick<AdminContext, 'modelKind'>, row: AgentRow): StoredAgent {
-  const { data, revision, source, warnings } = row
-  return { ...data, revision, source, warnings: [...warnings], modelKind: admin.modelKind(data.model) }
+  const { data, revision, source, warnings, changed } = row
+  const modelKind = admin.modelKind(data.model)
+  return { ...data, revision, source, warnings: [...warnings], modelKind, ...shownChange(changed) }
 }
 
 /** A protocol in the form that readers get. Its warnings are those of the agents as they are now. */
 export function toStoredProtocol(admin: AdminContext, row: ProtocolRow): StoredProtocol {
-  const { data, revision, source } = row
+  const { data, revision, source, changed } = row
   const warnings = unspoken(protocolUses(currentAgents(admin), new Map([[data.name, data]])))
-  return { ...data, revision, source, warnings }
+  return { ...data, revision, source, warnings, ...shownChange(changed) }
 }
 
 /** The stored protocol. Throws `NOT_FOUND`. */
@@ -137,7 +142,8 @@ export async function deleteProtocol(
 }
 
 async function drop(admin: AdminContext, { id, revision }: AgentRow | ProtocolRow, called: string): Promise<void> {
-  if (!(await admin.records.changeAgents(admin.database, [{ id, ifRevision: revision, row: null }]))) {
+  const changes = [{ id, ifRevision: revision, row: null }]
+  if (!(await admin.records.changeAgents(admin.database, changes, admin.changed()))) {
     throw new WitanError('REVISION_MISMATCH', `${called} was changed meanwhile.`, {
       hint: 'Read it again and repeat the change.',
     })

@@ -1,5 +1,6 @@
 /** Submitted definitions: parsed, and the errors that a save and a check share. */
 import { type AgentData, WitanError } from '@witan/protocol'
+import { withoutStored } from '@witan/protocol/schemas'
 import { parseAgent } from '../parse.ts'
 import type { Pausable } from '../../identity/pausable.ts'
 import type { PatternAllowance } from '../../model/pattern.ts'
@@ -13,13 +14,6 @@ export function readAgent(input: unknown): AgentData {
 /** Reads a submitted protocol in pieces, in the same way. */
 export function readProtocol(input: unknown, patterns: PatternAllowance): Pausable<ReadProtocol> {
   return readingOf(withoutStored(input), patterns)
-}
-
-/** A submitted definition without the fields that a read adds. */
-export function withoutStored(input: unknown): unknown {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input
-  const { revision: _r, source: _s, warnings: _w, modelKind: _m, ...rest } = input as Record<string, unknown>
-  return rest
 }
 
 /** A definition of a batch. */

@@ -4,6 +4,7 @@ import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
 import { checkAgent, type Survey, surveyOf } from '../check/check.ts'
 import { clashes } from '../check/names.ts'
 import { checkPeers } from '../check/peers.ts'
+import type { Changed } from '../../identity/changed.ts'
 import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
 import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
 import { peerMessagesIn } from '../protocol/peer-messages.ts'
@@ -114,25 +115,25 @@ async function save(admin: AdminContext, parsed: Parsed, options: SaveOptions): 
   const rows = admin.registry.current(admin.database).agents
   const known = admin.registry.current(admin.database).protocols
   const { agents, survey } = await surveyTogether(admin, parsed)
+  const changed = admin.changed()
   const changes: Planned<AgentRow>[] = []
   for (const agent of parsed.agents) {
     const current = rows.get(agent.id)
     refuseStale({ ...agentNamed(agent.id), known: current }, options.each?.get(agent.id) ?? options)
     if (current === undefined && options.source !== 'code') await refuseParticipant(admin, agent.id)
     const warnings = refuseErrors(await checkAgent(agent, survey))
-    const row = { id: agent.id, data: agent, warnings }
+    const row = { id: agent.id, data: agent, warnings, changed }
     changes.push(await planned(admin, { known: current, row }, options))
   }
   const others: Planned<ProtocolRow>[] = []
   for (const data of parsed.protocols) {
     const current = known.get(data.name)
     refuseStale({ ...protocolNamed(data.name), known: current }, options)
-    others.push(
-      await planned(admin, { known: current, row: { id: protocolId(data.name), data, warnings: [] } }, options),
-    )
+    const row = { id: protocolId(data.name), data, warnings: [], changed }
+    others.push(await planned(admin, { known: current, row }, options))
   }
   refuseUnfit(parsed, agents, survey)
-  await store(admin, [...changes, ...others])
+  await store(admin, [...changes, ...others], changed)
   return {
     agents: changes.map(({ row, ifRevision }) => ({ agent: toStored(admin, row), created: ifRevision === 0 })),
     protocols: others.map(({ row, ifRevision }) => ({
@@ -192,7 +193,7 @@ interface Planned<Row extends AgentRow | ProtocolRow> extends AgentChange {
 
 interface Wanted<Row extends AgentRow | ProtocolRow> {
   readonly known: Row | undefined
-  readonly row: Pick<Row, 'id' | 'data' | 'warnings'>
+  readonly row: Pick<Row, 'id' | 'data' | 'warnings' | 'changed'>
 }
 
 async function planned<Row extends AgentRow | ProtocolRow>(
@@ -209,10 +210,10 @@ async function planned<Row extends AgentRow | ProtocolRow>(
   return { id, ifRevision: known?.revision ?? 0, row: next }
 }
 
-async function store(admin: AdminContext, changes: readonly AgentChange[]): Promise<void> {
+async function store(admin: AdminContext, changes: readonly AgentChange[], changed: Changed): Promise<void> {
   const real = changes.filter(({ row, ifRevision }) => row?.revision !== ifRevision)
   if (real.length === 0) return
-  if (!(await admin.records.changeAgents(admin.database, real)))
+  if (!(await admin.records.changeAgents(admin.database, real, changed)))
     throw new WitanError('REVISION_MISMATCH', 'An agent or protocol was changed meanwhile; nothing was saved.', {
       hint: 'Read it again and repeat the change.',
     })

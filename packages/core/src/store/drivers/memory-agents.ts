@@ -1,11 +1,14 @@
 /** Agents and remembered replies of the store in memory. */
-import type { AgentChange, AgentRecords } from '../../agent/records.ts'
+import type { AgentChange, AgentReading } from '../../agent/records.ts'
 import { isLost } from '../reply.ts'
 import type { Store } from '../store.ts'
+import { addRecords } from './memory-records.ts'
 import { copyOf, type MemoryAccess, type MemoryTables, tablesOf } from './memory-tables.ts'
 
+type AgentMethods = AgentReading & Pick<Store, 'changeAgents'>
+
 /** The methods of a store that are about agents. */
-export function agentMethods({ memory }: MemoryAccess): AgentRecords {
+export function agentMethods({ memory }: MemoryAccess): AgentMethods {
   return {
     listAgents: async (database) =>
       [...tablesOf(memory, database).agents.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
@@ -14,11 +17,12 @@ export function agentMethods({ memory }: MemoryAccess): AgentRecords {
       tablesOf(memory, database).revisions.get(id)?.get(revision) ?? null,
     lastAgentRevision: async (database, id) =>
       Math.max(0, ...(tablesOf(memory, database).revisions.get(id)?.keys() ?? [])),
-    async changeAgents(database, changes) {
+    async changeAgents(database, changes, beside = []) {
       const tables = tablesOf(memory, database)
       const isCurrent = ({ id, ifRevision }: AgentChange) => (tables.agents.get(id)?.revision ?? 0) === ifRevision
       if (!changes.every(isCurrent)) return false
       for (const change of changes) changeAgent(tables, change)
+      addRecords(tables, beside)
       return true
     },
   }

@@ -1,6 +1,7 @@
 /** API keys of the store in memory. */
 import { startOf } from '../cursor.ts'
 import type { KeyRecords } from '../keys.ts'
+import { addRecords } from './memory-records.ts'
 import { type MemoryAccess, tablesOf } from './memory-tables.ts'
 
 /** The methods of a store that are about keys. */
@@ -17,19 +18,23 @@ export function keyMethods({ memory }: MemoryAccess): KeyRecords {
       const from = startOf(rows, after, ({ id }) => id)
       return rows.slice(from, from + limit).map((row) => ({ ...row }))
     },
-    async putKey(row) {
-      const { keys } = tablesOf(memory, row.database)
+    async putKey(row, beside = []) {
+      const tables = tablesOf(memory, row.database)
+      const { keys } = tables
       if (keys.has(row.id) || byDigest.has(row.digest)) return false
       const own = { ...row, roles: [...row.roles] }
       keys.set(row.id, own)
       byDigest.set(row.digest, own)
+      addRecords(tables, beside)
       return true
     },
-    async deleteKey(database, id) {
-      const { keys } = tablesOf(memory, database)
+    async deleteKey(database, id, beside = []) {
+      const tables = tablesOf(memory, database)
+      const { keys } = tables
       const row = keys.get(id)
       if (row === undefined) return false
       byDigest.delete(row.digest)
+      addRecords(tables, beside)
       return keys.delete(id)
     },
     async useKeys(uses) {

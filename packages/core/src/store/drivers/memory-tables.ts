@@ -5,6 +5,7 @@ import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
 import type { KeyRow } from '../keys.ts'
 import type { ArtifactEntry } from '../artifact-records.ts'
 import type { StoreListener } from '../listener.ts'
+import type { Addition, RecordTable } from '../record.ts'
 import { UsageCount } from '../usage-count.ts'
 import type { ReplyRow } from '../reply-records.ts'
 import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ParticipantRow } from '../store.ts'
@@ -52,6 +53,12 @@ export function emptyLine(): RestingLine {
   return { count: 0, oldest: null, newest: null }
 }
 
+/** The records of one kind in their order, and the position of each by its id. */
+export interface MemoryRecords {
+  readonly rows: Addition['row'][]
+  readonly places: Map<string, number>
+}
+
 /** What one database holds. */
 export interface MemoryTables {
   readonly conversations: Map<string, Kept>
@@ -66,6 +73,7 @@ export interface MemoryTables {
   /** By digest: how many conversations refer to it, and when it was stored last. */
   readonly contents: Map<string, { readonly bytes: Uint8Array; uses: number; at: number }>
   readonly usage: UsageCount
+  readonly records: Map<RecordTable, MemoryRecords>
 }
 
 /** One of the stores on the same tables. */
@@ -117,6 +125,7 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
     keys: new Map(),
     contents: new Map(),
     usage: new UsageCount(),
+    records: new Map(),
   }
   memory.databases.set(database, fresh)
   return fresh

@@ -10,6 +10,7 @@ import { keyMethods } from './memory-keys.ts'
 import { jobMethods } from './memory-jobs.ts'
 import { leave, listenMethods } from './memory-listen.ts'
 import { logMethods } from './memory-log.ts'
+import { recordMethods } from './memory-records.ts'
 import { restLimits } from './memory-rest.ts'
 import { emptyLine, type OpenStore, type Memory, type MemoryAccess, type RestLimits } from './memory-tables.ts'
 import { snapshotMethods } from './memory-snapshot.ts'
@@ -53,6 +54,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     ...interruptionMethods(access),
     ...agentMethods(access),
     ...keyMethods(access),
+    ...recordMethods(access),
     ...replyMethods(access),
     ...snapshotMethods(access),
     ...contentMethods(access),

@@ -19,6 +19,7 @@ import { logMethods } from './postgres/log.ts'
 import { migrate, readNotificationKey, unreachable } from './postgres/migrate.ts'
 import { createNotifications } from './postgres/notify.ts'
 import { participantMethods } from './postgres/participants.ts'
+import { recordMethods } from './postgres/records.ts'
 import { PostgresSession } from './postgres/session.ts'
 import type { ConnectionSettings, Timeouts } from './postgres/settings.ts'
 import { readAddress } from './postgres/url.ts'
@@ -114,6 +115,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     ...interruptionMethods(session),
     ...agentMethods(session),
     ...keyMethods(session),
+    ...recordMethods(session),
     ...replyMethods(session),
     ...snapshotMethods(session, notifications),
     ...contentMethods(session),

@@ -1,15 +1,18 @@
 /** Agents and remembered replies of the embedded store. */
 import { agentSql } from '../sql/agents.ts'
 import { replySql } from '../sql/replies.ts'
-import type { AgentChange, AgentRecords } from '../../agent/records.ts'
+import type { AgentChange, AgentReading } from '../../agent/records.ts'
 import { isLost } from '../reply.ts'
 import type { Store } from '../store.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
+import { addRecord } from './sqlite-records.ts'
 import { agentRow, jsonText, replyRow } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
+type AgentMethods = AgentReading & Pick<Store, 'changeAgents'>
+
 /** The methods of a store that are about agents. */
-export function agentMethods(session: SqliteSession): AgentRecords {
+export function agentMethods(session: SqliteSession): AgentMethods {
   return {
     listAgents: (database) => session.read(({ all }) => all(agentSql.listAgents, database).map(agentRow)),
     listAgentIds: (database) =>
@@ -21,12 +24,13 @@ export function agentMethods(session: SqliteSession): AgentRecords {
       }),
     lastAgentRevision: (database, id) =>
       session.read(({ get }) => get(agentSql.lastAgentRevision, database, id)?.revision as number),
-    changeAgents: (database, changes) =>
+    changeAgents: (database, changes, beside = []) =>
       session.write((connection) => {
         const isCurrent = ({ id, ifRevision }: AgentChange) =>
           (connection.get(agentSql.currentRevision, database, id)?.revision ?? 0) === ifRevision
         if (!changes.every(isCurrent)) return false
         for (const change of changes) changeAgent(connection, database, change)
+        for (const one of beside) addRecord(connection, database, one)
         return true
       }),
   }
@@ -34,9 +38,9 @@ export function agentMethods(session: SqliteSession): AgentRecords {
 
 function changeAgent({ run }: SqliteConnection, database: string, { id, row }: AgentChange): void {
   if (row === null) return run(agentSql.deleteAgent, database, id)
-  const { revision, source, data, warnings } = row
+  const { revision, source, data, warnings, changed } = row
   run(agentSql.putAgent, database, id, revision)
-  run(agentSql.putAgentRevision, database, id, revision, source, jsonText(data), jsonText(warnings))
+  run(agentSql.putAgentRevision, database, id, revision, source, jsonText(data), jsonText(warnings), jsonText(changed))
 }
 
 type ReplyMethods = Pick<Store, 'beginReply' | 'finishReply'>

@@ -2,6 +2,7 @@
 import { pageStart } from '../cursor.ts'
 import type { KeyRecords } from '../keys.ts'
 import { keySql } from '../sql/keys.ts'
+import { addRecord } from './sqlite-records.ts'
 import { jsonText, keyRow } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
@@ -20,19 +21,23 @@ export function keyMethods(session: SqliteSession): KeyRecords {
         const above = after === null ? Number.MAX_SAFE_INTEGER : pageStart(get(keySql.keyPlace, database, after)).number
         return all(keySql.listKeys, database, above as number, limit).map(keyRow)
       }),
-    putKey: (row) =>
-      session.write(({ get, run }) => {
+    putKey: (row, beside = []) =>
+      session.write((connection) => {
+        const { get, run } = connection
         const { database, id, digest, holder, roles, name, address, createdBy, createdAt, expiresAt, lastUsedAt } = row
         if (get(keySql.takenKey, database, id, digest) !== null) return false
         const about = [holder, jsonText(roles), name, address, createdBy] as const
         run(keySql.putKey, database, id, digest, ...about, createdAt, expiresAt, lastUsedAt)
+        for (const one of beside) addRecord(connection, database, one)
         return true
       }),
-    deleteKey: (database, id) =>
-      session.write(({ get, run }) => {
+    deleteKey: (database, id, beside = []) =>
+      session.write((connection) => {
+        const { get, run } = connection
         const number = get(keySql.keyPlace, database, id)?.number as number | undefined
         if (number === undefined) return false
         run(keySql.deleteKey, number)
+        for (const one of beside) addRecord(connection, database, one)
         return true
       }),
     useKeys: (uses) =>

@@ -19,14 +19,17 @@ import {
   wholePage,
 } from '../../testing/conformance/store-fixtures.ts'
 import { assertCounted, uncounted } from '../../testing/conformance/store-usage.ts'
+import { auditOfDefinitions, auditTable } from '../audit.ts'
 import { entryText } from '../entry-text.ts'
+import { recordTables } from '../record-tables.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { keySql } from '../sql/keys.ts'
 import { logSql } from '../sql/log.ts'
 import { participantSql } from '../sql/participants.ts'
 import { replySql } from '../sql/replies.ts'
-import { migrations, usageVersion } from '../sql/schema.ts'
+import { recordStatements } from '../sql/records.ts'
+import { dialect, migrations, usageVersion } from '../sql/schema.ts'
 import { usageSql } from '../sql/usage.ts'
 import type { Store } from '../store.ts'
 import { sqliteStore } from './sqlite.ts'
@@ -73,8 +76,22 @@ values (2, 'bob', 'default', 0, '[]', 1), (2, 'anna é', 'default', 1, '[]', 1)`
   db.exec(`
 insert into interruptions (database, id, conversation, job, call, state, view, bound, answer, created_at)
 values ('default', 'i1', 1, 'parked', 'c1', 'open', '{"id":"i1","state":"open"}', '{}', 'null', 7);
+insert into agents (database, id, revision) values ('default', 'clerk', 2);
+insert into agent_revisions (database, id, revision, source, data, warnings) values ('default', 'clerk', 2, 'data', '{"id":"clerk"}', '[]');
 insert into replies (database, key, digest, status, body, at) values ('default', 'done', 'd', 200, 'ok', 100), ('default', 'lost', 'd', null, null, 100)`)
   db.close()
+}
+
+/** A revision of an earlier version names nobody; the change of it does, and stands in the audit. */
+async function assertAudited(store: Store): Promise<void> {
+  const [clerk = assert.fail()] = await store.listAgents(database)
+  assert.deepEqual([clerk.revision, clerk.changed], [2, null])
+  const changed = { by: 'user:anna', via: 'key', at: 7 } as const
+  const changes = [{ id: 'clerk', ifRevision: 2, row: { ...clerk, revision: 3, changed } }]
+  assert.equal(await store.changeAgents(database, changes, auditOfDefinitions(changed, changes)), true)
+  assert.deepEqual((await store.listAgents(database))[0]?.changed, changed)
+  const [row] = await store.listRecords(database, auditTable, wholePage)
+  assert.deepEqual([row?.by, row?.before, row?.after], ['user:anna', 2, 3])
 }
 
 /** The last schema that kept the people of a conversation among its parameters only. */
@@ -99,6 +116,7 @@ for (let version = 1; version < migrations.length; version += 1) {
     assert.deepEqual(await store.dueInterruptions(10), [])
     assert.equal((await store.beginReply(database, reply('done')))?.note, null)
     assert.equal(await store.beginReply(database, reply('lost')), null)
+    await assertAudited(store)
     const task = await addJob(store, { id: 't1', kind: 'task', owner: null, in: 'chats/1' })
     assert.deepEqual(idsOf(await store.listTasks(database, { ...wholePage, live: null })), ['t1'])
     assert.equal(task.firstSeq, 2)
@@ -124,7 +142,8 @@ test('the usage in the logs of an earlier version is counted once, when its file
   await uncounted(first)
   await first.close()
   const db = new DatabaseSync(file)
-  db.exec(`drop table usage; drop table usage_marks; pragma user_version = ${usageVersion - 1}`)
+  db.exec(`drop table usage; drop table usage_marks; drop table audit; alter table agent_revisions drop column changed;
+pragma user_version = ${usageVersion - 1}`)
   db.close()
   for (let time = 1; time <= 2; time += 1) {
     const store = sqliteStore({ file, synchronous: 'normal' })
@@ -188,6 +207,26 @@ test('what an earlier owner began to answer is forgotten when the file is opened
 
 /** Statements that run once, that are asked for all of something, or whose table is always small. */
 const mayScan = new Set(['listDatabases', 'dropLostReplies', 'readMarks', 'markAll', 'uncounted'])
+
+test('a page of records is read from an index in its order, whatever it asks for', (context) => {
+  const db = new DatabaseSync(':memory:')
+  context.after(() => db.close())
+  for (const migration of migrations) db.exec(migration)
+  for (const table of recordTables) {
+    const { list } = recordStatements(dialect)(table)
+    for (let set = 0; set < 2 ** table.filters.length; set += 1) {
+      const sql = list(table.filters.filter((_, index) => (set & (2 ** index)) !== 0))
+      const plan = JSON.stringify(db.prepare(`explain query plan ${sql}`).all())
+      const terms = sql.split(' = ?').length - 1
+      assert.match(
+        plan,
+        new RegExp(`SEARCH ${table.name} USING INDEX \\w+ \\((\\w+=\\? AND ){${terms}}number<\\?\\)`),
+        sql,
+      )
+      assert.doesNotMatch(plan, /TEMP B-TREE|SCAN/, sql)
+    }
+  }
+})
 
 test('every statement that runs again and again finds its rows by an index', (context) => {
   const db = new DatabaseSync(':memory:')

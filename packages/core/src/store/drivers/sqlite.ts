@@ -11,6 +11,7 @@ import { jobMethods } from './sqlite-jobs.ts'
 import { keyMethods } from './sqlite-keys.ts'
 import { logMethods } from './sqlite-log.ts'
 import { participantMethods } from './sqlite-participants.ts'
+import { recordMethods } from './sqlite-records.ts'
 import { SqliteSession } from './sqlite-session.ts'
 import { snapshotMethods } from './sqlite-snapshot.ts'
 import { usageMethods } from './sqlite-usage.ts'
@@ -47,6 +48,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ...interruptionMethods(session),
     ...agentMethods(session),
     ...keyMethods(session),
+    ...recordMethods(session),
     ...replyMethods(session),
     ...snapshotMethods(session),
     ...contentMethods(session),

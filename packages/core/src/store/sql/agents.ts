@@ -1,6 +1,6 @@
 /** Statements on agents and their revisions. */
 
-const columns = 'select r.database, r.id, r.revision, r.source, r.data, r.warnings'
+const columns = 'select r.database, r.id, r.revision, r.source, r.data, r.warnings, r.changed'
 
 /** Statements on agents and revisions. Parameters are numbered, `?1` being the first. */
 export const agentSql = {
@@ -19,7 +19,7 @@ select coalesce(max(revision), 0) as revision from agent_revisions where databas
 insert into agents (database, id, revision) values (?1, ?2, ?3)
 on conflict (database, id) do update set revision = excluded.revision`,
   putAgentRevision: `
-insert into agent_revisions (database, id, revision, source, data, warnings) values (?1, ?2, ?3, ?4, ?5, ?6)
+insert into agent_revisions (database, id, revision, source, data, warnings, changed) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 on conflict (database, id, revision) do update
-set source = excluded.source, data = excluded.data, warnings = excluded.warnings`,
+set source = excluded.source, data = excluded.data, warnings = excluded.warnings, changed = excluded.changed`,
 } as const

@@ -1,4 +1,6 @@
 /** The tables of the embedded store, as numbered migrations: forward only, each run once and never edited. */
+import { withRecords } from '../record-tables.ts'
+import { type Dialect, recordStatements } from './records.ts'
 
 const first = `
 create table conversations (
@@ -315,8 +317,15 @@ select c.number, coalesce((select max(e.key) & 1048575 from entries e
 from conversations c order by c.number desc limit 1;
 `
 
-/** Every migration in order; the schema's version is how many have run. */
-export const migrations: readonly string[] = [
+/** Who made a revision of an agent or protocol. Earlier versions would change one without writing it to the audit. */
+const changed = 'alter table agent_revisions add column changed text'
+
+/** How SQLite writes records. */
+export const dialect: Dialect = {
+  ...{ schema: '', mark: '?', number: 'integer primary key', key: 'unique', text: 'text', integer: 'integer' },
+}
+
+const steps: readonly string[] = [
   first,
   expiry,
   tasks,
@@ -330,7 +339,11 @@ export const migrations: readonly string[] = [
   artifacts,
   usage,
   usageMarks,
+  changed,
 ]
+
+/** Every migration in order; the schema's version is how many have run. */
+export const migrations: readonly string[] = withRecords(steps, (table) => recordStatements(dialect)(table).create)
 
 /** The first version with sums of usage. */
 export const usageVersion = migrations.indexOf(usage) + 1

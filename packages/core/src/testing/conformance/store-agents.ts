@@ -22,8 +22,9 @@ import {
 } from './store-fixtures.ts'
 
 function agent(id: string, revision: number, at = database): AgentRow {
+  const changed = { by: 'user:anna', via: 'key', at: revision } as const
   const data = { id, instructions: `Anna's "${id}" ☔`, tools: [] } as unknown as AgentData
-  return { database: at, id, revision, source: 'data', data, warnings: [] }
+  return { database: at, id, revision, source: 'data', data, warnings: [], changed }
 }
 
 /** Registers the tests of the small tables. */

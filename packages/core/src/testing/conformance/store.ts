@@ -18,6 +18,7 @@ import { checkKeys, checkSharedKeys } from './store-keys.ts'
 import { checkLists } from './store-lists.ts'
 import { checkAlone, checkListening } from './store-listen.ts'
 import { checkRefusals } from './store-refusal.ts'
+import { checkRecords, checkSharedRecords } from './store-records.ts'
 import { checkReplies } from './store-replies.ts'
 import { checkRuns } from './store-runs.ts'
 import { checkShared } from './store-shared.ts'
@@ -45,6 +46,7 @@ export function testStore(harness: StoreHarness): void {
   checkLists(check)
   checkReplies(check)
   checkKeys(check)
+  checkRecords(check)
   checkAgentRecords(check)
   checkExpiry(check)
   checkSnapshots(check)
@@ -59,6 +61,7 @@ export function testStore(harness: StoreHarness): void {
   const checkTwo = twoStores(harness)
   checkShared(checkTwo)
   checkSharedKeys(checkTwo)
+  checkSharedRecords(checkTwo)
   checkListening(checkTwo)
   checkSharedContents(checkTwo)
   checkSharedParticipants(checkTwo)

@@ -1,14 +1,18 @@
 /** Agents and remembered replies on PostgreSQL. */
-import type { AgentChange, AgentRecords } from '../../../agent/records.ts'
+import type { AgentChange, AgentReading } from '../../../agent/records.ts'
 import { agentSql, replySql } from '../../sql/postgres/agents.ts'
+import type { Addition } from '../../record.ts'
 import type { Store } from '../../store.ts'
+import { additionsTo } from './records.ts'
 import type { Statement } from './statements.ts'
 import { agentRow, replyRow } from './rows.ts'
 import { conclude, type PostgresSession } from './session.ts'
 import { jsonText, restored, stored } from './text.ts'
 
+type AgentMethods = AgentReading & Pick<Store, 'changeAgents'>
+
 /** The methods of a store that are about agents. */
-export function agentMethods(session: PostgresSession): AgentRecords {
+export function agentMethods(session: PostgresSession): AgentMethods {
   return {
     async listAgents(database) {
       const [rows = []] = await session.read(database, [agentSql.listAgents, stored(database)])
@@ -27,12 +31,16 @@ export function agentMethods(session: PostgresSession): AgentRecords {
       const [rows = []] = await session.read(database, [agentSql.lastAgentRevision, stored(database), stored(id)])
       return rows[0]?.revision as number
     },
-    changeAgents: (database, changes) => changeAgents(session, database, changes),
+    changeAgents: (database, changes, beside = []) => changeAgents(session, database, { changes, beside }),
   }
 }
 
 /** If the reply to a commit was lost, the revisions show whether it happened, since no other writer assigns them. */
-async function changeAgents(session: PostgresSession, database: string, changes: readonly AgentChange[]) {
+async function changeAgents(
+  session: PostgresSession,
+  database: string,
+  { changes, beside }: { readonly changes: readonly AgentChange[]; readonly beside: readonly Addition[] },
+) {
   const at = stored(database)
   let isUntold = false
   return session.transaction(at, async ({ send, commit }) => {
@@ -43,7 +51,7 @@ async function changeAgents(session: PostgresSession, database: string, changes:
     isUntold = false
     if (!changes.every(({ id, ifRevision }) => (current.get(id) ?? 0) === ifRevision)) return false
     isUntold = true
-    const writes = changes.flatMap((change) => writesOf(at, change))
+    const writes = [...changes.flatMap((change) => writesOf(at, change)), ...additionsTo(at, beside)]
     await conclude(commit(writes), () => {
       isUntold = false
     })
@@ -53,11 +61,12 @@ async function changeAgents(session: PostgresSession, database: string, changes:
 
 function writesOf(database: string, { id, ifRevision, row }: AgentChange): Statement[] {
   if (row === null) return [[agentSql.deleteAgent, database, stored(id)]]
-  const { revision, source, data, warnings } = row
+  const { revision, source, data, warnings, changed } = row
+  const texts = [jsonText(data), jsonText(warnings), jsonText(changed)] as const
   const current = ifRevision === 0 ? agentSql.insertAgent : agentSql.updateAgent
   return [
     [current, database, stored(id), revision],
-    [agentSql.putAgentRevision, database, stored(id), revision, source, jsonText(data), jsonText(warnings)],
+    [agentSql.putAgentRevision, database, stored(id), revision, source, ...texts],
   ]
 }
 

@@ -3,7 +3,9 @@ import { pageStart } from '../../cursor.ts'
 import type { KeyRecords, KeyRow, KeyUse } from '../../keys.ts'
 import { keySql } from '../../sql/postgres/keys.ts'
 import { keyRow } from './rows.ts'
+import { additionsTo } from './records.ts'
 import { conclude, type PostgresSession } from './session.ts'
+import type { Statement } from './statements.ts'
 import { jsonText, stored } from './text.ts'
 
 const lastNumber = Number.MAX_SAFE_INTEGER
@@ -23,8 +25,9 @@ export function keyMethods(session: PostgresSession): KeyRecords {
       const [rows = []] = await session.read(at, [keySql.listKeys, at, above, limit])
       return rows.map(keyRow)
     },
-    putKey: (row) => putKey(session, row),
-    deleteKey: (database, id) => deleteKey(session, stored(database), stored(id)),
+    putKey: (row, beside = []) => putKey(session, row, additionsTo(stored(row.database), beside)),
+    deleteKey: (database, id, beside = []) =>
+      deleteKey(session, { at: stored(database), id: stored(id) }, additionsTo(stored(database), beside)),
     async useKeys(uses) {
       for (const [database, own] of Map.groupBy(uses, (use) => use.database)) await useKeys(session, database, own)
     },
@@ -32,7 +35,7 @@ export function keyMethods(session: PostgresSession): KeyRecords {
 }
 
 /** If the reply to the commit was lost, the digest shows whether it happened: no other writer has it. */
-async function putKey(session: PostgresSession, row: KeyRow): Promise<boolean> {
+async function putKey(session: PostgresSession, row: KeyRow, beside: readonly Statement[]): Promise<boolean> {
   const { database, id, digest, holder, roles, name, address, createdBy, createdAt, expiresAt, lastUsedAt } = row
   const [at, key] = [stored(database), stored(id)]
   const textOrNull = (text: string | null) => (text === null ? null : stored(text))
@@ -48,7 +51,7 @@ async function putKey(session: PostgresSession, row: KeyRow): Promise<boolean> {
     const [made = []] = await send([[keySql.putKey, at, key, stored(digest), ...about, ...times]])
     if (made.length === 0) return false
     isUntold = true
-    await conclude(commit([]), () => {
+    await conclude(commit(beside), () => {
       isUntold = false
     })
     return true
@@ -56,13 +59,17 @@ async function putKey(session: PostgresSession, row: KeyRow): Promise<boolean> {
 }
 
 /** If the reply to the commit was lost, a key that is missing counts as deleted by it. */
-async function deleteKey(session: PostgresSession, at: string, id: string): Promise<boolean> {
+async function deleteKey(
+  session: PostgresSession,
+  { at, id }: { readonly at: string; readonly id: string },
+  beside: readonly Statement[],
+): Promise<boolean> {
   let isUntold = false
   return session.transaction(at, async ({ send, commit }) => {
     const [gone = []] = await send([[keySql.deleteKey, at, id]])
     if (gone.length === 0) return isUntold
     isUntold = true
-    await conclude(commit([]), () => {
+    await conclude(commit(beside), () => {
       isUntold = false
     })
     return true

@@ -9,10 +9,13 @@ import {
   conversation,
   entry,
   interruption,
+  key,
   reply,
   rest,
   wake,
 } from '../../../testing/conformance/store-fixtures.ts'
+import { auditTable } from '../../audit.ts'
+import { addition } from '../../record.ts'
 import type { AppendResult, Store } from '../../store.ts'
 import { postgresStore } from '../postgres.ts'
 
@@ -39,8 +42,15 @@ async function story(store: Store, database: string): Promise<readonly unknown[]
   tell(await store.finishReply(database, reply('k'), { status: 200, body: 'done' }))
   tell(await store.beginReply(database, reply('k')))
   const data = { id: 'a' } as never
-  const row = { database, id: 'a', revision: 1, source: 'data', data, warnings: [] } as const
-  tell(await store.changeAgents(database, [{ id: 'a', ifRevision: 0, row }]))
+  const row = { database, id: 'a', revision: 1, source: 'data', data, warnings: [], changed: null } as const
+  const beside = (id: string) => {
+    const what = { kind: 'agent', name: 'a', action: 'create', before: null, after: 1 } as const
+    return addition(auditTable, { id, at: 1, by: 'user:anna', via: 'key', ...what })
+  }
+  tell(await store.changeAgents(database, [{ id: 'a', ifRevision: 0, row }], [beside('r1')]))
+  tell(await store.putKey(key('k1', { database, digest: `sha256:${database}` }), [beside('r2')]))
+  tell(await store.deleteKey(database, 'k1', [beside('r3')]))
+  tell(await store.addRecord(database, beside('r4')))
   tell(await store.changeAgents(database, [{ id: 'a', ifRevision: 0, row }]))
   const snapshot = (await store.readSnapshot(database, id)) ?? assert.fail()
   tell(await store.putSnapshot(database, snapshot))
@@ -57,7 +67,8 @@ async function stateOf(store: Store, database: string): Promise<unknown> {
   const page = { limit: 100, after: null }
   const rows = await store.listConversations(database, { ...page, agent: null, createdBy: null })
   const snapshots = await Promise.all(rows.map(({ id }) => store.readSnapshot(database, id)))
-  return [rows, snapshots, await store.listAgents(database), await store.beginReply(database, reply('k'))]
+  const records = await store.listRecords(database, auditTable, page)
+  return [rows, snapshots, records, await store.listAgents(database), await store.beginReply(database, reply('k'))]
 }
 
 /** What differs by nature: the tenant's name, clocks, and the numbers that fixtures count up. */
@@ -88,7 +99,7 @@ for (const fate of ['loseReply', 'loseRequest'] as const) {
       assert.deepEqual([told, plain(await stateOf(direct, database))], expected, `commit ${k}`)
     }
     await store.close()
-    assert.ok(trials >= 19, `only ${trials} commits were lost`)
+    assert.ok(trials >= 22, `only ${trials} commits were lost`)
   })
 }
 
@@ -100,7 +111,15 @@ test('what is found after a lost reply is reported only after a commit that writ
   const at = 'default'
   const job = await begin(store, { id: 'j1' })
   const snapshot = (await store.readSnapshot(at, job.conversation)) ?? assert.fail()
-  const row = { database: at, id: 'a', revision: 1, source: 'data', data: { id: 'a' } as never, warnings: [] } as const
+  const row = {
+    database: at,
+    id: 'a',
+    revision: 1,
+    source: 'data',
+    data: { id: 'a' } as never,
+    warnings: [],
+    changed: null,
+  } as const
   const over = conversation('chats/over', { expiresAt: 1000 })
   await store.append({ database: at, conversation: over.id, create: over, entries: [entry('old')] })
   /** Each with the number of its own first commit that is lost. */

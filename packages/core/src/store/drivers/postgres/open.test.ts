@@ -241,7 +241,9 @@ test('a schema without participants gets those whom conversations name among the
   }
   await first.close()
   await asAdmin(url, (client) =>
-    client.query(`drop table "${schema}".participants, "${schema}".keys, "${schema}".artifacts, "${schema}".usage`),
+    client.query(
+      `drop table ${['participants', 'keys', 'artifacts', 'usage', 'audit'].map((table) => `"${schema}".${table}`).join(', ')}`,
+    ),
   )
   await setVersion(place, 7, 7)
   const store = postgresStore(place)

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import type pg from 'pg'
 import { asAdmin, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
 import { begin, by, entry, interruption, key, reply, rest } from '../../../testing/conformance/store-fixtures.ts'
+import { recordTables } from '../../record-tables.ts'
 import { agentSql } from '../../sql/postgres/agents.ts'
 import { keySql } from '../../sql/postgres/keys.ts'
 import { tenantTables } from '../../sql/postgres/schema.ts'
@@ -13,6 +14,12 @@ interface Place {
   readonly url: string
   readonly schema: string
 }
+
+/** A row of each kind of record. */
+const oneOfEach = recordTables.map((table) => {
+  const values = Object.entries(table.columns).map(([name, type]) => [name, type.startsWith('text') ? 'x' : 1])
+  return { table, row: { id: 'r1', ...Object.fromEntries(values) } }
+})
 
 /** A store in which the database `default` holds a row in every table. */
 async function filled(context: TestContext): Promise<Place> {
@@ -36,8 +43,9 @@ async function filled(context: TestContext): Promise<Place> {
   await store.append({ database: 'default', conversation: job.conversation, entries: [], participants: [anna] })
   await store.putKey(key('k1'))
   const data = { id: 'a' } as never
-  const row = { database: 'default', id: 'a', revision: 1, source: 'data', data, warnings: [] } as const
+  const row = { database: 'default', id: 'a', revision: 1, source: 'data', data, warnings: [], changed: null } as const
   await store.changeAgents('default', [{ id: 'a', ifRevision: 0, row }])
+  for (const { table, row } of oneOfEach) await store.addRecord('default', { table, row })
   await store.close()
   return place
 }
@@ -151,10 +159,19 @@ test('nobody touches a row of another database, in any table [D17] [I14]', async
     assert.equal(await count('other'), 0, table)
     assert.equal(await count(null), 0, `${table} without a database`)
     assert.equal(await count(''), 0, `${table} with an empty database`)
-    for (const sql of [`update ${table} set database = database`, `delete from ${table}`]) {
-      const { rowCount } = await acting(place, { ...app, database: 'other' }, (client) => client.query(sql))
-      assert.equal(rowCount, 0, sql)
-    }
+    const writes = [`update ${table} set database = database`, `delete from ${table}`]
+    if (recordTables.some(({ name }) => name === table))
+      for (const sql of writes)
+        await assert.rejects(
+          acting(place, { ...app, database: 'default' }, (client) => client.query(sql)),
+          { code: '42501' },
+          `${table}: records are only added`,
+        )
+    else
+      for (const sql of writes) {
+        const { rowCount } = await acting(place, { ...app, database: 'other' }, (client) => client.query(sql))
+        assert.equal(rowCount, 0, sql)
+      }
     const moved = acting(place, { ...app, database: 'default' }, (client) =>
       client.query(`update ${table} set database = 'other'`),
     )

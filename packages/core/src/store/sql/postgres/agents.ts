@@ -1,6 +1,6 @@
 /** Statements on agents, their revisions, and remembered replies. The database comes first: `$1` is it. */
 
-const columns = 'select r.database, r.id, r.revision, r.source, r.data, r.warnings'
+const columns = 'select r.database, r.id, r.revision, r.source, r.data, r.warnings, r.changed'
 
 /** Statements on agents and revisions. */
 export const agentSql = {
@@ -18,9 +18,9 @@ select coalesce(max(revision), 0) as revision from {s}.agent_revisions where dat
   insertAgent: 'insert into {s}.agents (database, id, revision) values ($1, $2, $3)',
   updateAgent: 'update {s}.agents set revision = $3 where database = $1 and id = $2',
   putAgentRevision: `
-insert into {s}.agent_revisions (database, id, revision, source, data, warnings) values ($1, $2, $3, $4, $5, $6)
+insert into {s}.agent_revisions (database, id, revision, source, data, warnings, changed) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (database, id, revision) do update
-set source = excluded.source, data = excluded.data, warnings = excluded.warnings`,
+set source = excluded.source, data = excluded.data, warnings = excluded.warnings, changed = excluded.changed`,
 } as const
 
 /** Statements on remembered replies. */

@@ -2,6 +2,7 @@
  * The two roles of the run time and the wall between databases (tenants) [D17]. `{app}` sees one database at a time, the one named
  * by the setting `witan.database`; `{worker}` looks table-wide at the few columns and rows that claiming and sweeping need.
  */
+import { recordTables } from '../../record-tables.ts'
 import { tenantTables } from './schema.ts'
 
 /** Creates a role without login. Concurrent calls do not conflict. */
@@ -17,13 +18,16 @@ end $$`
 
 const tenant = `database = current_setting('witan.database', true)`
 
+/** Records are only added. */
+const added = new Set(recordTables.map(({ name }) => name))
+
 const walls = tenantTables.map(
   (table) => `
 alter table {s}.${table} enable row level security;
 alter table {s}.${table} force row level security;
 drop policy if exists tenant on {s}.${table};
 create policy tenant on {s}.${table} to {app} using (${tenant}) with check (${tenant});
-grant select, insert, update, delete on {s}.${table} to {app};`,
+grant select, insert${added.has(table) ? '' : ', update, delete'} on {s}.${table} to {app};`,
 )
 
 /** The worker's table-wide privileges: claim live jobs, see what is open or expired, and list the databases. */

@@ -3,6 +3,8 @@
  * `{app}` and `{worker}` for the roles. Keys and indexes of tenant tables begin with the database (tenant), except indexes
  * for the worker's queries over all databases.
  */
+import { recordTables, withRecords } from '../../record-tables.ts'
+import { type Dialect, recordStatements } from '../records.ts'
 
 const first = `
 create table {s}.conversations (
@@ -279,8 +281,16 @@ export interface Migration {
   readonly worksFrom: number
 }
 
-/** Every migration in order; the schema's version is how many have run. */
-export const migrations: readonly Migration[] = [
+/** Who made a revision of an agent or protocol. Earlier versions would change one without writing it to the audit. */
+const changed = 'alter table {s}.agent_revisions add column if not exists changed text'
+
+/** How PostgreSQL writes records. */
+export const dialect: Dialect = {
+  ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
+  ...{ text: 'text collate "C"', integer: 'bigint' },
+}
+
+const steps: readonly Migration[] = [
   { sql: first, worksFrom: 1 },
   { sql: runs, worksFrom: 1 },
   { sql: notificationKey, worksFrom: 1 },
@@ -294,7 +304,13 @@ export const migrations: readonly Migration[] = [
   { sql: artifacts, worksFrom: 11 },
   { sql: usage, worksFrom: 12 },
   { sql: usageMarks, worksFrom: 12 },
+  { sql: changed, worksFrom: 15 },
 ]
+
+/** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */
+export const migrations: readonly Migration[] = withRecords(steps, (table, { worksFrom }) => {
+  return { sql: recordStatements(dialect)(table).create, worksFrom }
+})
 
 /** The first version with sums of usage. */
 export const usageVersion = migrations.findIndex(({ sql }) => sql === usage) + 1
@@ -311,7 +327,8 @@ export const tenantTables = [
   ...['conversations', 'entries', 'jobs', 'interruptions'],
   ...['agents', 'agent_revisions', 'replies', 'marks'],
   ...['contents', 'content_uses', 'participants', 'keys', 'artifacts', 'usage'],
-] as const
+  ...recordTables.map(({ name }) => name),
+]
 
 /** The table of the schema version, created with the schema. */
 export const versionTable = `
