@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRuntime, memoryStore, type Runtime, type Store } from '@witan/core'
-import { importItem, readExport } from '@witan/core/export'
+import { importInto, readExport } from '@witan/core/export'
 import { scriptedModel } from '@witan/core/testing'
 import { isWitanError } from '@witan/protocol'
 import { diagramMermaid, diagramText } from '@witan/protocol/protocols'
@@ -88,7 +88,7 @@ async function imported(lines: readonly Line[]): Promise<Store> {
   const text = async function* () {
     for (const line of lines) yield JSON.stringify(line)
   }
-  for await (const item of readExport(text())) await importItem(store, item)
+  for await (const item of readExport(text())) await importInto(store)(item)
   return store
 }
 

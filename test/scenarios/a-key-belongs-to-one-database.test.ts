@@ -39,7 +39,13 @@ test('[D17] a key is shown once; its row holds the digest, and lists hold neithe
   const rows = JSON.stringify(await store.listKeys('shop', { limit: 9, after: null }))
   assert.equal(rows.includes(key) || rows.includes(key.slice(4)), false)
   const [found] = await runtime.keyLookup.find([digestOfKey(key)])
-  assert.deepEqual(found?.principal, { database: 'shop', id: 'user:anna', roles: ['run', 'buyer'], address: null })
+  assert.deepEqual(found?.principal, {
+    database: 'shop',
+    id: 'user:anna',
+    roles: ['run', 'buyer'],
+    address: null,
+    via: 'key',
+  })
   assert.deepEqual(await runtime.keyLookup.find([key, digestOfKey(`${key}x`)]), [])
   await runtime.close()
 })

@@ -60,7 +60,7 @@ describe('a model', () => {
     for (const model of models) {
       const runtime = createRuntime({ models: { 'play/model': model }, agents: [definition], tools: [weather([])] })
       told.push((await runtime.conversation('root').run('Weather?')).text)
-      const { revision: _, modelKind: _kind, ...same } = await runtime.agents.get('root')
+      const { revision: _, modelKind: _kind, at: _at, ...same } = await runtime.agents.get('root')
       stored.push(same)
       await runtime.close()
     }

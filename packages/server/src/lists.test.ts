@@ -65,7 +65,7 @@ describe('lists over HTTP', () => {
     assert.equal((await send('POST', '/agents', { ...body, id: 'third' })).body.modelKind, 'script')
   })
 
-  test('[D26] the audit lists each change, the latest first, and a revision says who made it and when', async () => {
+  test('the audit lists each change, the latest first, and a revision says who made it and when', async () => {
     const body = { model: 'openai/like-a-model', instructions: 'one' }
     await send('PUT', '/agents/audited', body)
     await send('PUT', '/agents/audited', { ...body, instructions: 'two' })
