@@ -1,10 +1,13 @@
 /** Who asks: people with keys, keys that are no more, two databases with the same ids, and tokens of an issuer. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { AuditEntry } from '@witan/protocol/keys'
 import { assertProblem } from './support/claims.ts'
 import { createIssuer, type Issuer } from './support/issuer.ts'
 import { commandLine } from './support/program.ts'
@@ -38,11 +41,12 @@ afterEach(async () => {
   issuer = null
 })
 
-/** The words of `witan keys` on the store of the stage, as an operator says them. */
-async function keysOnStore(folder: string, ...words: string[]): Promise<{ stdout: string; stderr: string }> {
+/** The words of `witan` on the store of the stage, as an operator says them. */
+async function onStore(folder: string, ...words: string[]): Promise<{ stdout: string; stderr: string }> {
   const env = { ...process.env, WITAN_STORE_URL: `file:${join(folder, 'witan.db')}` }
-  return run(process.execPath, [...commandLine, 'keys', ...words], { cwd: root, env })
+  return run(process.execPath, [...commandLine, ...words], { cwd: root, env })
 }
+const keysOnStore = (folder: string, ...words: string[]) => onStore(folder, 'keys', ...words)
 
 type Call = <T>(method: string, path: string, options?: CallOptions) => Promise<Answer<T>>
 
@@ -69,6 +73,20 @@ async function createKey(admin: Call, body: object): Promise<Key> {
   const made = await admin<Key>('POST', '/api/v1/keys', { body })
   assert.equal(made.status, 201, made.text)
   return made.body
+}
+
+/** The audit that somebody reads, the latest first, and who made the current revision of an agent or a protocol. */
+async function auditOf(call: Call, query = ''): Promise<string[]> {
+  const answer = await call<Page<AuditEntry>>('GET', `/api/v1/audit${query}`)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.body.items.map(({ by, via, action, kind, name, before, after }) =>
+    [by, via, action, kind, name, before ?? '-', after ?? '-'].join(' '),
+  )
+}
+async function savedBy(call: Call, path: string): Promise<readonly unknown[]> {
+  const { by, via, at } = (await call<Record<'by' | 'via' | 'at', string>>('GET', `/api/v1/${path}`)).body
+  assert.ok(Math.abs(Date.parse(at) - Date.now()) < 600_000, at)
+  return [by, via]
 }
 
 const whoIs = (call: Call) => call<Principal>('GET', '/api/v1/principal')
@@ -204,6 +222,53 @@ describe('people with keys', () => {
     assert.equal((await admins.lab('GET', chat)).status, 200)
   })
 
+  test('[R11] the audit names the key of each change, and an import once for each database', async () => {
+    const admins = await startWithAdmins('shop', 'lab')
+    const anna = await createKey(admins.shop, { id: 'user:anna', roles: ['admin'] })
+    const bob = await createKey(admins.shop, { id: 'user:bob', roles: ['run', 'read'] })
+    const changes = [
+      ['PUT', 'agents/desk', agent('desk'), 201],
+      ['PUT', 'agents/desk', agent('desk', { instructions: 'Other.' }), 200],
+      ['PUT', 'protocols/trade', { messages: [{ name: 'ask', from: 'initiator' }] }, 201],
+      ['DELETE', `keys/${bob.keyId}`, undefined, 204],
+    ] as const
+    for (const [method, path, body, status] of changes) {
+      const answer = await as(anna.key)(method, `/api/v1/${path}`, body === undefined ? {} : { body })
+      assert.equal(answer.status, status, answer.text)
+    }
+    assertProblem(await as(bob.key)('GET', '/api/v1/audit'), refused)
+    const reader = await createKey(admins.lab, { id: 'user:anna', roles: ['run', 'answer', 'read'] })
+    assertProblem(await as(reader.key)('GET', '/api/v1/audit'), { status: 404, code: 'NOT_FOUND' })
+    assert.deepEqual(await auditOf(admins.shop, '?by=user%3Aanna'), [
+      `user:anna key revoke key ${bob.keyId} - -`,
+      'user:anna key create protocol trade - 1',
+      'user:anna key change agent desk 1 2',
+      'user:anna key create agent desk - 1',
+    ])
+    for (const path of ['agents/desk', 'protocols/trade'])
+      assert.deepEqual(await savedBy(admins.shop, path), ['user:anna', 'key'], path)
+    const own = (await whoIs(admins.lab)).body.id
+    assert.deepEqual(await auditOf(admins.lab), [
+      `${own} key create key ${reader.keyId} - -`,
+      `user:local local create key ${own.slice('key:'.length)} - -`,
+    ])
+
+    const { folder } = stage.witan
+    await stage.witan.stop()
+    await onStore(folder, 'export', join(folder, 'all.jsonl'))
+    for (const name of globSync('witan.db*', { cwd: folder })) await rm(join(folder, name))
+    for (let time = 1; time <= 2; time += 1) await onStore(folder, 'import', join(folder, 'all.jsonl'))
+    await stage.witan.start()
+    for (const [database, admin] of Object.entries(admins))
+      assert.deepEqual(await auditOf(admin), [`user:local import import database ${database} - -`])
+    for (const path of ['agents/desk', 'protocols/trade'])
+      assert.deepEqual(await savedBy(admins.shop, path), ['user:local', 'import'], path)
+    const next = await as(anna.key)('PUT', '/api/v1/agents/desk', { body: agent('desk') })
+    assert.equal(next.status, 200, next.text)
+    assert.deepEqual(await savedBy(admins.shop, 'agents/desk'), ['user:anna', 'key'])
+    assert.deepEqual(await auditOf(admins.shop, '?kind=agent'), ['user:anna key change agent desk 2 3'])
+  })
+
   test('a server without a key lets nobody in and says what to do; one that is made on the store opens it', async () => {
     stage = await createStage({ store: 'file', prepare: () => ({ auth: { mode: 'keys' } }) })
     assert.match(stage.witan.output, /no API key yet.*witan keys create --db default --role admin/)
@@ -274,6 +339,19 @@ describe('tokens of an issuer', () => {
     assert.equal((await shop('PUT', '/api/v1/agents/desk', { body: agent('desk') })).status, 201)
     assert.equal((await shop('GET', '/api/v1/agents/desk')).status, 200)
     assertProblem(await lab('GET', '/api/v1/agents/desk'), { status: 404, code: 'NOT_FOUND' })
+  })
+
+  test('the audit names who a token is for', async () => {
+    const { token } = await begin()
+    const admin = as(await token({ ...anna, roles: ['admin'] }))
+    assert.equal((await admin('PUT', '/api/v1/agents/desk', { body: agent('desk') })).status, 201)
+    const { keyId } = await createKey(admin, { roles: ['read'] })
+    assert.equal((await admin('DELETE', '/api/v1/agents/desk')).status, 204)
+    assert.deepEqual(await auditOf(admin), [
+      'user:anna token delete agent desk 1 -',
+      `user:anna token create key ${keyId} - -`,
+      'user:anna token create agent desk - 1',
+    ])
   })
 
   test('a new key of the issuer counts within seconds, and the old one no more', async () => {

@@ -152,6 +152,8 @@ describe('hostile text', () => {
     ['usage'],
     ['usage', '--by', 'conversation', '--json'],
     ['keys', 'list'],
+    ['audit'],
+    ['audit', '--json'],
     ['run', 'lead', `go ${hostile}`, '--param', `note=${hostile}`, '--reasoning'],
     ['run', 'lead', `go ${hostile}`, '--param', `note=${hostile}`, '--json', '--reasoning'],
     ['run', 'lead', 'fail', '--param', 'note=x'],
