@@ -42,6 +42,17 @@ describe('the lists of the Studio', { skip: missing(), timeout: 300_000 }, () =>
     }
   }
 
+  /** Opens the clerk again, with other fields than the server has. */
+  async function changeAgents(page: Page, fields: object): Promise<void> {
+    await page.unrouteAll({ behavior: 'wait' })
+    await page.route(/\/api\/v1\/agents(\?|$)/, async (route) => {
+      const response = await route.fetch()
+      const { items, ...rest } = (await response.json()) as { items: object[] }
+      await route.fulfill({ response, json: { ...rest, items: items.map((one) => ({ ...one, ...fields })) } })
+    })
+    await page.goto(`${server.url}/agents/a-clerk`)
+  }
+
   const line = (page: Page, words: string) => page.getByTestId('recent').locator('li').filter({ hasText: words })
 
   test('conversations show their words, their agent by name and their state', () =>
@@ -133,6 +144,33 @@ describe('the lists of the Studio', { skip: missing(), timeout: 300_000 }, () =>
         'Purchasing desk (purchasing)',
         'Clerk (a-clerk)',
       ])
+    }))
+
+  test('an agent says who saved its revision, how and when', () =>
+    inPage(async (page) => {
+      const saved = page.getByText('Saved by', { exact: true }).locator('xpath=..')
+      await page.goto(`${server.url}/agents/a-clerk`)
+      await saved.getByText('user:local').waitFor()
+      assert.match((await saved.textContent()) ?? '', /^Saved byuser:localfrom code, .*\d/)
+      await picture(page, 'saved-by')
+      const at = '2026-11-27T09:30:00.000Z'
+      const attack = '\u202etxt.exe <img src=x onerror="window.__attacked=1">'
+      for (const [by, via, words] of [
+        ['user:anna', 'key', 'with an API key'],
+        ['user:bob@shop.example', 'token', 'with a token'],
+        ['user:local', 'local', 'on this machine'],
+        ['user:local', 'import', 'with an import'],
+        [`user:${attack}`, 'token', 'with a token'],
+      ] as const) {
+        await changeAgents(page, { by, via, at })
+        await saved.getByText(words).waitFor()
+        assert.equal(await saved.locator('dd > span').first().textContent(), by)
+        assert.equal(await saved.locator('time').getAttribute('datetime'), at)
+      }
+      await changeAgents(page, { by: null, via: null, at: null })
+      await page.getByText('Revision', { exact: true }).waitFor()
+      assert.equal(await saved.count(), 0, 'an earlier version stored it')
+      assert.equal(await page.evaluate('window.__attacked'), undefined)
     }))
 
   test('an empty list takes up the first agent by itself', async () => {

@@ -1,6 +1,7 @@
 /** Agents: the list, and one agent with its warnings, its acquaintances, its parameters, its tools and its instructions. */
 import type { AgentGraph as Graph } from '@witan/client'
 import type { StoredAgent } from '@witan/protocol'
+import type { ChangeVia } from '@witan/protocol/keys'
 import { Link, Outlet, useMatchRoute } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { AgentOutline } from '../components/agent-outline.tsx'
@@ -14,7 +15,7 @@ import { Transfers } from '../components/transfers.tsx'
 import { ToolList } from '../components/tool-list.tsx'
 import { usePrincipal } from '../state/account.ts'
 import { arrangeAgents, isOnlyCalled } from '../state/agents.ts'
-import { count } from '../state/format.ts'
+import { count, formatMoment } from '../state/format.ts'
 import { useAgents, useGraph } from '../state/queries.ts'
 import { useMedia } from '../state/use-media.ts'
 
@@ -228,7 +229,28 @@ function InsideFacts({ agent }: { readonly agent: StoredAgent }) {
     <>
       {agent.workflow == null ? <ModelFacts agent={agent} /> : <Fact name="Workflow" value={agent.workflow.kind} />}
       <Fact name="Revision" value={`${agent.revision} (${agent.source === 'code' ? 'from code' : 'data'})`} />
+      <SavedFact agent={agent} />
     </>
+  )
+}
+
+const vias = {
+  key: 'with an API key',
+  token: 'with a token',
+  local: 'on this machine',
+  code: 'from code',
+  import: 'with an import',
+} as const satisfies Readonly<Record<ChangeVia, string>>
+
+/** Who made the current revision. Nothing if an earlier version stored it. */
+function SavedFact({ agent: { by, via, at } }: { readonly agent: StoredAgent }) {
+  if (by == null || via == null || at == null) return null
+  return (
+    <Fact name="Saved by" value={by}>
+      <span>
+        {vias[via]}, <time dateTime={at}>{formatMoment(at)}</time>
+      </span>
+    </Fact>
   )
 }
 
