@@ -4,7 +4,6 @@ const writing = 'the JSON of a result is written whole before it is cut'
 const reading = 'the arguments of a call are read and checked in one piece'
 
 export const notYet: Readonly<Record<string, string>> = {
-  'a hidden value of 99,000 characters': 'something beside the preparation of its search takes one turn',
   'a model server sends a plain answer of 9 MB of empty `choices`': parsing,
   'a model server sends one document of a stream with 9 MB of empty `choices`': parsing,
   'a model server sends a stream of 9 MB of lines that end no document': parsing,
@@ -16,8 +15,7 @@ export const notYet: Readonly<Record<string, string>> = {
   'a model server sends an error object of 9 MB in a reply': 'the words of an error are cleaned before they are cut',
   'a client sends a body of 1 MB of keys': reading,
   '90,000 arguments that the tool does not list in one call': reading,
-  '128 calls of a tool that returns a list of 256,000 characters in one reply':
-    'the request after it, of 32 MB, is made in one turn',
+  '128 calls of a tool that returns a list of 256,000 characters in one reply': writing,
   'a tool returns a Buffer of 8 MB': writing,
   'a tool returns a typed array of 2 MB': writing,
   'a tool returns an object of 300,000 keys': writing,

@@ -2,7 +2,7 @@
 import { defineTool } from '@witan/core'
 import { z } from 'zod'
 import type { Row } from '../support/row.ts'
-import { run, type Stage } from '../support/said.ts'
+import { run, saying, type Stage } from '../support/said.ts'
 
 const hidden = 'employees/3'
 
@@ -123,5 +123,19 @@ export const texts: readonly Row[] = [
           { key: text(`${play.number}${hidden} `, 99_000) },
         ),
       ),
+  },
+  {
+    name: 'a value of 99,000 characters that is hidden from a sub-agent only',
+    setUp: (play) => {
+      const key = { name: 'key', secret: true, sendToModel: false }
+      const leaf = { id: 'leaf', model: 'play/leaf', instructions: 'You help.', parameters: [key] }
+      const asking = { name: 'leaf', arguments: JSON.stringify({ message: 'Go.' }) }
+      return run(play, {
+        script: (step) => (step === 0 ? { calls: [asking] } : { text: 'Done.' }),
+        agent: { subAgents: [{ agent: 'leaf' }] },
+        options: { agents: [leaf], models: { 'play/leaf': saying('play/leaf', () => ({ text: 'Done.' })) } },
+        start: { parameters: { key: text(`${play.number}${hidden} `, 99_000) } },
+      })
+    },
   },
 ]

@@ -273,9 +273,11 @@ export interface DocumentView {
   readonly from: number
   /** The index behind the last thing that was made into messages. */
   upTo: number
+  /** How many parts of the next thing were: its results are made into messages one by one. */
+  part: number
   readonly messages: ModelMessage[]
-  /** For each thing said, from `from` on, how many messages stood before it. Null until somebody wants to know. */
-  starts: number[] | null
+  /** For each thing said, from `from` on, how many messages stood before it. */
+  readonly starts: number[]
   /** The ids of artifacts in the messages. Null until somebody asks for one. */
   read: ReadIds | null
 }

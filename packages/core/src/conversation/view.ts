@@ -6,6 +6,7 @@ import { edgesOf } from '@witan/protocol/edges'
 import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts, LoggedToolCall } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
+import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
 import type { ModelMessage } from '../model/message.ts'
 import { scrubbedBy } from '../parameter/scrubbers.ts'
 import { parameterLines } from '../parameter/visibility.ts'
@@ -59,20 +60,8 @@ export interface HistoryView {
 
 /** The history of `call` as its model reads it. */
 export function historyOf(call: AgentCall): HistoryView {
-  const view = documentView(call)
-  view.starts ??= startsOf(view, call.document.said)
-  const { messages, starts, from } = view
+  const { messages, starts, from } = documentView(call)
   return { messages, indexOf: (place) => starts[place - from] ?? messages.length }
-}
-
-/** Where each thing said begins among the messages of a view. Most views never need it. */
-function startsOf(view: DocumentView, said: readonly Said[]): number[] {
-  const messages: ModelMessage[] = []
-  return said.slice(view.from, view.upTo).map((one) => {
-    const start = messages.length
-    render(one, view, messages)
-    return start
-  })
 }
 
 /** Documents have one reader, or the few agents that handed over to each other; older views are made again. */
@@ -81,11 +70,46 @@ const mostViews = 8
 function documentView(call: AgentCall): DocumentView {
   const { said, views } = call.document
   const view = views.find((one) => isFor(one, call)) ?? newView(call)
-  for (; view.upTo < said.length; view.upTo += 1) {
-    view.starts?.push(view.messages.length)
-    render(said[view.upTo] as Said, view, view.messages)
-  }
+  while (view.upTo < said.length) renderNext(view, said)
   return view
+}
+
+/** Renders the history of `call` in pieces, and what it reads of its caller's document: the next view of it finds both ready. */
+export function* rendering(call: AgentCall): Pausable<void> {
+  const { said, views } = call.document
+  const view = views.find((one) => isFor(one, call)) ?? newView(call)
+  let length = 0
+  while (view.upTo < said.length) {
+    length += renderNext(view, said)
+    if (length > pieceLength) yield
+    length %= pieceLength
+  }
+  if (call.shared !== null && !shared.has(call.shared)) shared.set(call.shared, yield* sharing(call.shared))
+}
+
+/** How many characters are rendered in one piece. */
+const pieceLength = 100_000
+
+/** Renders one more part of what was said, and returns how long it is. */
+function renderNext(view: DocumentView, all: readonly Said[]): number {
+  const said = all[view.upTo] as Said
+  if (view.part === 0) view.starts.push(view.messages.length)
+  renderPart(said, view.part, { reader: view, into: view.messages })
+  const length = lengthOf(said, view.part)
+  view.part += 1
+  if (view.part < partsOf(said)) return length
+  view.part = 0
+  view.upTo += 1
+  return length
+}
+
+/** Results are rendered one by one: a reply may have many, each of them long. */
+function partsOf(said: Said): number {
+  return said.kind === 'results' ? said.results.length : 1
+}
+
+function lengthOf(said: Said, part: number): number {
+  return said.kind === 'results' ? (said.results[part]?.content.length ?? 0) : said.text.length
 }
 
 /** What the model of `call` has not read yet of its history. */
@@ -122,8 +146,9 @@ function newView(call: AgentCall): DocumentView {
     unseen,
     from: firstSaid,
     upTo: firstSaid,
+    part: 0,
     messages: [],
-    starts: null,
+    starts: [],
     read: null,
   }
   document.views = [...document.views.slice(1 - mostViews), made]
@@ -132,17 +157,27 @@ function newView(call: AgentCall): DocumentView {
 
 /** Adds what was said to the messages of a reader. Neighbouring words become one user message [T11]. */
 function render(said: Said, reader: Reader, into: ModelMessage[]): void {
-  if (said.kind === 'words') return addWords(into, textFor(said, reader), said.files)
-  const reply = said.kind === 'reply' ? said : said.of
-  if (reply.agent !== reader.agent) return addWords(into, othersText(said, reader))
-  if (said.kind === 'reply') addReply(into, said, reader)
-  else for (const result of said.results) into.push(ownResult(result, reply, reader))
+  for (let part = 0; part < partsOf(said); part += 1) renderPart(said, part, { reader, into })
 }
 
-/** What another agent said, did and read; or, for a reader of words only, what it said when it had finished. */
-function othersText(said: Exclude<Said, Words>, { history, overhears, naming }: Reader): string {
-  const isRead = history === 'all' || (said.kind === 'reply' && said.calls.length === 0)
-  return isRead ? blocksOf(said, { scrub: overhears, naming }).join('\n\n') : ''
+function renderPart(
+  said: Said,
+  part: number,
+  { reader, into }: { readonly reader: Reader; readonly into: ModelMessage[] },
+): void {
+  if (said.kind === 'words') return addWords(into, textFor(said, reader), said.files)
+  const { agent, history, overhears, naming } = reader
+  const reply = said.kind === 'reply' ? said : said.of
+  const isOwn = reply.agent === agent
+  if (said.kind === 'reply' && isOwn) return addReply(into, said, reader)
+  const to = { scrub: overhears, naming }
+  // Others' results are words between the words of their agent; a reader of words only gets what it said when it had finished.
+  if (said.kind === 'reply' && (history === 'all' || said.calls.length === 0))
+    return addWords(into, replyBlocks(said, to).join('\n\n'))
+  const result = said.kind === 'results' ? said.results[part] : undefined
+  if (result === undefined) return
+  if (isOwn) into.push(ownResult(result, reply, reader))
+  else if (history === 'all') addWords(into, resultBlock(result, reply, to))
 }
 
 function textFor(words: Words, reader: Reader): string {
@@ -234,28 +269,22 @@ function addWords(into: ModelMessage[], text: string, files?: readonly FileRefer
   else into[into.length - 1] = message
 }
 
-/** A reply or its results as another agent reads them, each with speaker and addressee [C6]. */
-function blocksOf(
-  said: Exclude<Said, Words>,
-  { scrub: reader, naming }: Pick<Reader, 'scrub' | 'naming'>,
-  isLeftOut: (tool: string) => boolean = () => false,
-): string[] {
-  if (said.kind === 'results') {
-    const { results, of } = said
-    const blocks = results.map((result) => {
-      const { name, scrub } = result
-      if (isLeftOut(name)) return ''
-      return attributed(name, of.agent, scrubbedBy(contentFor(result, of, naming), scrub, of.scrub, reader))
-    })
-    return blocks.filter((block) => block !== '')
-  }
+type Overhearing = Pick<Reader, 'scrub' | 'naming'>
+
+/** A reply as another agent reads it, each block with speaker and addressee [C6]. */
+function replyBlocks(said: Reply, { scrub: reader, naming }: Overhearing): string[] {
   const { agent, to, text, calls, scrub } = said
   const words = text === '' ? [] : [attributed(agent, to, scrubbedBy(text, scrub, reader))]
-  const asked = calls.filter(({ name }) => !isLeftOut(name))
-  const written = asked.map((call) => {
+  const written = calls.map((call) => {
     return attributed(agent, call.name, scrubbedBy(argumentsFor(call, said, naming), scrub, reader))
   })
   return [...words, ...written]
+}
+
+/** A result as another agent reads it. */
+function resultBlock(result: SaidResult, of: Reply, { scrub: reader, naming }: Overhearing): string {
+  const { name, scrub } = result
+  return attributed(name, of.agent, scrubbedBy(contentFor(result, of, naming), scrub, of.scrub, reader))
 }
 
 /** What a call reads of its caller's document, in front of what opens it: made once. */
@@ -264,7 +293,7 @@ const shared = new WeakMap<SharedHistory, string>()
 const openings = new WeakMap<ModelMessage, ModelMessage>()
 
 function textOfShared(history: SharedHistory): string {
-  const text = shared.get(history) ?? sharedText(history)
+  const text = shared.get(history) ?? runWithoutPause(sharing(history))
   shared.set(history, text)
   return text
 }
@@ -298,15 +327,20 @@ function addShared(view: ModelMessage[], call: AgentCall, history: SharedHistory
  * What was said in the caller's document so far, everybody's words attributed. Exchanges with other agents are theirs and are left
  * out, and so are the calls of the step under way: the child's own task is among them [C5].
  */
-function sharedText({ said, from, upTo, others, scrub, naming }: SharedHistory): string {
+function* sharing({ said, from, upTo, others, scrub, naming }: SharedHistory): Pausable<string> {
   const blocks: string[] = []
-  const isLeftOut = (tool: string) => others.has(tool)
   let before: Words | null = null
   for (let at = from; at < upTo; at += 1) {
     const one = said[at] as Said
-    if (one.kind !== 'words') {
-      const isUnderWay = one.kind === 'reply' && at === upTo - 1
-      blocks.push(...blocksOf(isUnderWay ? { ...one, calls: [] } : one, { scrub, naming }, isLeftOut))
+    if (one.kind === 'reply') {
+      const calls = at === upTo - 1 ? [] : one.calls.filter(({ name }) => !others.has(name))
+      blocks.push(...replyBlocks({ ...one, calls }, { scrub, naming }))
+    } else if (one.kind === 'results') {
+      for (const result of one.results) {
+        if (others.has(result.name)) continue
+        blocks.push(resultBlock(result, one.of, { scrub, naming }))
+        if (result.content.length > pieceLength) yield
+      }
     } else {
       const text = one.isScrubbed ? scrubbedBy(one.text, one.scrub, scrub) : scrubbedBy(one.text, scrub)
       const goesOn = before !== null && !before.isAttributed && !one.isAttributed && before.author === one.author

@@ -21,6 +21,7 @@ interface Scrub {
   forget(): void
   /** Prepares the search in turns: it takes its time for long values. Otherwise the first text waits for that. */
   prepared(): Promise<unknown>
+  /** Whether the first text waits for nothing long. */
   readonly isPrepared: boolean
   /** The same for one text that comes in pieces. */
   inPieces(): PieceScrubber
@@ -31,6 +32,12 @@ export const scrubbed = '[hidden]'
 
 /** Shorter values are not scrubbed, because that would damage ordinary text: only construction keeps them hidden. */
 const shortest = 4
+
+/** Values of fewer characters in all are prepared in less than a millisecond. */
+const shortInAll = 500
+
+/** So many characters of the forms of values count as one piece of work. */
+const pieceLength = 4_096
 
 /** The longest known spelling of one character, such as `&#x0000002603;`, not counting invisible characters in between. */
 const longestSpelling = 16
@@ -63,14 +70,16 @@ export function scrubberOfValues(values: readonly unknown[]): Scrubber {
   const texts = values.flatMap(textsOf)
   if (texts.length === 0) return null
   const most = texts.reduce((longest, { length }) => Math.max(longest, length), 0) * longestSpelling
+  const isShort = texts.reduce((sum, { length }) => sum + length, 0) < shortInAll
   let automaton: Automaton | null = null
   function* preparing(): Pausable<Automaton> {
     if (automaton !== null) return automaton
     const patterns: Uint16Array[] = []
+    let length = 0
     for (const text of texts) {
       for (const form of formsOf(text)) {
         patterns.push(unitsOf(form))
-        yield
+        for (length += form.length; length >= pieceLength; length -= pieceLength) yield
       }
     }
     automaton ??= yield* building(patterns)
@@ -98,8 +107,8 @@ export function scrubberOfValues(values: readonly unknown[]): Scrubber {
     forget: () => known.clear(),
     inPieces: () => createPieceScrubber(runWithoutPause(preparing()), without),
   }
-  Object.defineProperty(more, 'isPrepared', { get: () => automaton !== null })
-  return Object.assign(scrub, more) as Scrub
+  const made = Object.assign(scrub, more)
+  return Object.defineProperty(made, 'isPrepared', { get: () => isShort || automaton !== null }) as typeof made & Scrub
 }
 
 /** A pattern of an automaton: case-folded units. */
@@ -174,11 +183,14 @@ function textsOf(value: unknown): string[] {
  * The value and its reverse, which are also found when escaped for JSON, HTML or URLs; and the value in hex and base64. The
  * search ignores case. URLs and bytes cannot hold half a surrogate pair: a replacement character takes its place.
  */
-function formsOf(text: string): ReadonlySet<string> {
+function* formsOf(text: string): Generator<string> {
+  for (const one of new Set([text, text.toWellFormed()])) {
+    yield one
+    yield [...one].reverse().join('')
+  }
   const bytes = Buffer.from(text, 'utf8')
-  const whole = text.toWellFormed()
-  const mirrored = [text, whole].map((one) => [...one].reverse().join(''))
-  return new Set([text, whole, ...mirrored, bytes.toString('hex'), ...base64Forms(bytes)])
+  yield bytes.toString('hex')
+  yield* base64Forms(bytes)
 }
 
 /** Base64 of the value at each of the three offsets in a longer text, without the characters that depend on its neighbours. */
@@ -191,7 +203,7 @@ function base64Forms(bytes: Buffer): string[] {
     const from = Math.ceil((lead * 4) / 3)
     const upTo = whole.length - ((lead + bytes.length) % 3 === 0 ? 0 : 1)
     const core = whole.slice(from, upTo)
-    if (core.length >= shortest * 1.5) forms.push(core, core.replaceAll('+', '-').replaceAll('/', '_'))
+    if (core.length >= shortest * 1.5) forms.push(...new Set([core, core.replaceAll('+', '-').replaceAll('/', '_')]))
   }
   return forms
 }

@@ -123,14 +123,17 @@ function spenders(job: Job): string {
   return `(${[...made, ...(failedCalls === 0 ? [] : [`failed ${failedCalls}`])].join(', ')})`
 }
 
-/** Records, once per call, why delegates are not offered and whether the prompt holds a value hidden from the agent. */
+/** Records, once per call, why delegates are not offered and whether its task or prompt holds a value hidden from the agent [E16]. */
 function recordNotices(call: AgentCall, job: Job, toolset: Toolset): void {
   for (const { notice, noticeCode: code = 'DELEGATE_UNAVAILABLE' } of toolset.values()) {
     if (notice !== null) record(job, call.place, { type: 'notice', kind: null, body: { code, detail: notice } })
   }
-  // For a child call `spawn` has recorded it.
-  if (call.parent !== null || call.scrub === null || call.scrub(call.message) === call.message) return
-  const detail = `The prompt holds a value that is hidden from \`${call.agent.id}\`; what a person types is read as it is.`
+  if (call.handOver !== null || call.scrub === null || call.scrub(call.message) === call.message) return
+  const { id } = call.agent
+  const detail =
+    call.parent === null
+      ? `The prompt holds a value that is hidden from \`${id}\`; what a person types is read as it is.`
+      : `The task for \`${id}\` holds a value that is hidden from it; it reads the task without.`
   record(job, call.place, { type: 'notice', kind: null, body: { code: 'HIDDEN_VALUE_IN_TEXT', detail } })
 }
 

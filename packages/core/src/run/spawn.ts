@@ -1,9 +1,8 @@
 /** Starts child calls: binds their parameters, gives them an address and records their start. */
-import type { AgentStartBody, CallPlace, TaskGrant, Writable } from '@witan/protocol/entries'
+import type { AgentStartBody, TaskGrant, Writable } from '@witan/protocol/entries'
 import { placeOfChild } from '../conversation/address.ts'
 import type { AgentCall, Slot } from '../conversation/state.ts'
 import { bind, withGenerated } from '../parameter/bind.ts'
-import { type Scrubber, scrubbedInOwn, scrubberOf } from '../parameter/scrub.ts'
 import { startParameters } from '../parameter/visibility.ts'
 import type { Spawn } from '../tool/waiting.ts'
 import type { PinnedAgent } from '../job/environment.ts'
@@ -91,16 +90,4 @@ export function startChild(of: ChildStart, job: Job): void {
   if (more.background === undefined) record(job, place, { type: 'start', kind: 'agent', body })
   else recordSpawn(job, place, body)
   if (letter !== undefined) recordSent(job, place, { sender: parent, text: child.message, sent: letter.sent })
-  const scrub = scrubberOf(scrubbedInOwn(declared, parameters), parameters)
-  flagHidden(job, { place, message: child.message, scrub })
-}
-
-/** Records a notice if the message to a child holds a value hidden from it. The child reads the message without it [E16]. */
-function flagHidden(
-  job: Job,
-  { place, message, scrub }: { readonly place: CallPlace; readonly message: string; readonly scrub: Scrubber },
-): void {
-  if (scrub === null || scrub(message) === message) return
-  const detail = `The task for \`${place.author}\` holds a value that is hidden from it; it reads the task without.`
-  record(job, place, { type: 'notice', kind: null, body: { code: 'HIDDEN_VALUE_IN_TEXT', detail } })
 }

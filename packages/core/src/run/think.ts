@@ -1,8 +1,8 @@
 /** Thinking: one model call of one agent, within its budget, and its reply into the log. */
 import { faultPoint } from '../identity/fault-point.ts'
 import { isWorkSpent, nextTurn } from '../identity/turn.ts'
-import { scrubAhead } from '../conversation/scrub-ahead.ts'
 import type { AgentCall } from '../conversation/state.ts'
+import { prepareView } from '../conversation/view-ahead.ts'
 import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
 import { ModelCallError, type ModelCallOptions, type ModelReply } from '../model/model.ts'
 import { isTimeOver } from '../model/time-limit.ts'
@@ -27,7 +27,7 @@ export async function think(call: AgentCall, job: Job, controller: AbortControll
   const watched = timeLimit.begin(controller)
   try {
     // Where the history is cut is decided on what is rendered of it.
-    const ahead = scrubAhead(call)
+    const ahead = prepareView(call)
     if (ahead !== null) (await ahead)()
     const cut = signal.aborted ? null : cutOf(call, job.run)
     if (cut !== null) await trim(cut, { call, job, signal })
@@ -71,7 +71,7 @@ interface Failure {
  * unless its time was over.
  */
 async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Failure | null> {
-  const ahead = scrubAhead(call)
+  const ahead = prepareView(call)
   const forget = ahead === null ? null : await ahead
   if (signal.aborted) {
     forget?.()

@@ -1,11 +1,12 @@
-/** Scrubs long texts before a model's view is made of them, in as many turns as that takes. The view itself is made in one. */
+/** Prepares long texts for a model's view, in as many turns as that takes. The view itself is then made in one. */
+import { runByPieces } from '../identity/pausable.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { readWords } from './inbox.ts'
 import type { Said } from './said.ts'
 import type { AgentCall } from './state.ts'
-import { historyOf, unreadOf, unreadShared } from './view.ts'
+import { rendering, unreadOf, unreadShared } from './view.ts'
 
-/** Texts of fewer characters in all are scrubbed where they are read. */
+/** Texts of fewer characters in all are scrubbed and rendered where they are read. */
 const shortInAll = 16_384
 
 /** Releases what was remembered for one view. */
@@ -19,9 +20,9 @@ interface Passage {
 
 /**
  * Prepares the next view of a call: the history is rendered, and what waits for the call is remembered scrubbed until `Forget` is called.
- * Null if nothing long is new or hidden from it, which costs next to nothing.
+ * Null if nothing long is new, and no long value is hidden from it for the first time: that costs next to nothing.
  */
-export function scrubAhead(call: AgentCall): Promise<Forget> | null {
+export function prepareView(call: AgentCall): Promise<Forget> | null {
   const passages = passagesOf(call)
   const length = passages.reduce((sum, { text }) => sum + text.length, 0)
   const isPrepared = call.scrub?.isPrepared !== false
@@ -42,26 +43,21 @@ async function remember(call: AgentCall, passages: readonly Passage[]): Promise<
       clean = await scrub.remember(clean)
     }
   }
-  historyOf(call)
+  await runByPieces(rendering(call))
   return forget
 }
 
 function passagesOf(call: AgentCall): readonly Passage[] {
   const { scrub, overhears, agent, shared } = call
   const passages: Passage[] = []
-  const add = (said: Said, reader: Scrubber) => {
-    for (const one of textsIn(said)) {
-      const by = [...one.by, reader]
-      if (by.some((each) => each !== null)) passages.push({ text: one.text, by })
-    }
-  }
+  const add = (said: Said, reader: Scrubber) => passages.push(...textsIn(said, reader))
   const readerOf = (speaker: string) => (speaker === agent.id ? scrub : overhears)
   for (const said of unreadOf(call)) add(said, readerOf(speakerOf(said)))
   const before = call.document.said.at(-1)
   for (const waiting of call.document.inbox)
     for (const said of readWords(waiting, call, before)) add(said, readerOf(speakerOf(said)))
   if (shared !== null) for (const said of unreadShared(shared)) add(said, shared.scrub)
-  if (call.parent === null && call.iterations === 0) passages.push({ text: call.message, by: [scrub] })
+  if (call.handOver === null && call.iterations === 0) passages.push({ text: call.message, by: [scrub] })
   return passages
 }
 
@@ -71,9 +67,9 @@ function speakerOf(said: Said): string {
   return said.kind === 'reply' ? said.agent : said.of.agent
 }
 
-function textsIn(said: Said): readonly Passage[] {
-  if (said.kind === 'words') return said.isScrubbed ? [{ text: said.text, by: [said.scrub] }] : []
+function textsIn(said: Said, reader: Scrubber): readonly Passage[] {
+  if (said.kind === 'words') return [{ text: said.text, by: said.isScrubbed ? [said.scrub, reader] : [] }]
   if (said.kind === 'results')
-    return said.results.map(({ content, scrub }) => ({ text: content, by: [scrub, said.of.scrub] }))
-  return [said.text, ...said.calls.map((one) => one.arguments)].map((text) => ({ text, by: [] }))
+    return said.results.map(({ content, scrub }) => ({ text: content, by: [scrub, said.of.scrub, reader] }))
+  return [said.text, ...said.calls.map((one) => one.arguments)].map((text) => ({ text, by: [reader] }))
 }
