@@ -7,7 +7,7 @@ import { scriptedModel } from '@witan/core/testing'
 import { isWitanError } from '@witan/protocol'
 import { diagramMermaid, diagramText } from '@witan/protocol/protocols'
 import fc from 'fast-check'
-import { fixtureSystem, leave } from '../fixtures/logs.ts'
+import { exportAgain, fixtureSystem, leave } from '../fixtures/logs.ts'
 import { fakeClock } from '../support/clock.ts'
 import { note, randomPlay, type RandomSystem, toTheEnd } from '../support/random-system.ts'
 import { holds } from '../support/seeds.ts'
@@ -194,3 +194,13 @@ test('[P19] [P23] a changed export is refused with the line, or whatever is aske
   context.diagnostic(JSON.stringify(counts))
   assert.ok(counts.refused > 100 && counts.taken > 30, JSON.stringify(counts))
 })
+
+for (const appends of [1, 2, 3, null])
+  test(`[P23] a store that is left after ${appends ?? 'all'} appends is exported and imported`, {
+    timeout: 60_000,
+  }, async () => {
+    const [system] = fc.sample(fixtureSystem, { seed: 1, numRuns: 1 })
+    const left = await leave(system as RandomSystem, { appends })
+    assert.ok(left.length > 0)
+    assert.deepEqual(await exportAgain(left), left)
+  })
