@@ -56,6 +56,8 @@ export type FaultPoint = (typeof faultPointNames)[number]
 /** Runs at every armed point; it may end the process, stop it, block it or throw. */
 export type FaultHandler = (name: FaultPoint) => void
 
+const pattern = /^([a-z0-9-]+)#(\d{1,6}):(kill9|stop|throw|delay|tell)(?:\((\d{1,7})\))?$/
+
 let armed: FaultHandler | null = handlerOf(process.env['FAULTS'])
 
 /** Passes a point. Costs one comparison unless points are armed. */
@@ -86,8 +88,6 @@ export interface Fault {
   readonly action: 'kill9' | 'stop' | 'throw' | 'delay' | 'tell'
   readonly ms: number
 }
-
-const pattern = /^([a-z0-9-]+)#(\d{1,6}):(kill9|stop|throw|delay|tell)(?:\((\d{1,7})\))?$/
 
 /**
  * Reads `name#n:action`, several separated by commas. Actions: `kill9`, `stop`, `throw`, `delay(ms)`, `tell`. Throws on
