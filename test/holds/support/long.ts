@@ -1,4 +1,4 @@
-/** A long conversation on each kind of store, in a runtime or behind a server. */
+/** A long conversation, or a long audit, on each kind of store. */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -42,5 +42,39 @@ export async function openLong(play: Play, length: Length, kind = 'memory'): Pro
   const short = await store.readSnapshot('default', 'chats/short')
   if (short === null) throw new Error('the store has lost a conversation')
   await store.putSnapshot('default', lengthened(short, { id: 'chats/long', ...length }))
+  return runtime
+}
+
+type Entry = Parameters<Store['addRecord']>[1]
+
+/** At once in one transaction. */
+const chunk = 5_000
+
+/** A runtime whose audit has so many entries; the first five are by `user:first`. */
+export async function openAudited(play: Play, { entries, kind }: { entries: number; kind: string }): Promise<Runtime> {
+  const store = await stores[kind]?.(play)
+  if (store === undefined) throw new Error(`there is no store "${kind}"`)
+  const made: Entry[] = []
+  const changeAgents: Store['changeAgents'] = async (_database, _changes, beside = []) => {
+    made.push(...beside)
+    return true
+  }
+  const runtime = createRuntime({
+    store: { ...store, changeAgents },
+    agents: [{ id: 'root', model: 'play/root', instructions: 'You do it.' }],
+    models: { 'play/root': saying('play/root', () => ({ text: 'Done.' })) },
+    report: () => undefined,
+  })
+  play.after(() => runtime.close())
+  await runtime.ready
+  const [entry] = made
+  if (entry === undefined) throw new Error('a change has no entry')
+  for (let from = 0; from < entries; from += chunk) {
+    const beside = Array.from({ length: Math.min(chunk, entries - from) }, (_, at): Entry => {
+      const by = from + at < 5 ? 'user:first' : 'user:other'
+      return { table: entry.table, row: { ...entry.row, id: `${from + at}`, by } }
+    })
+    await store.changeAgents('default', [], beside)
+  }
   return runtime
 }
