@@ -6,13 +6,10 @@ const reading = 'the arguments of a call are read and checked in one piece'
 export const notYet: Readonly<Record<string, string>> = {
   'a model server sends a plain answer of 9 MB of empty `choices`': parsing,
   'a model server sends one document of a stream with 9 MB of empty `choices`': parsing,
-  'a model server sends a stream of 9 MB of lines that end no document': parsing,
   'a model server sends a plain answer of 9 MB of keys': parsing,
   'a model server sends a plain answer of 9 MB of numbers': parsing,
   'a model server sends an answer of 900,000 parts of text': parsing,
   'a model server sends 60,000 calls of tools in one document': parsing,
-  'a model server sends 60,000 calls of tools in a stream': 'the calls of a reply are put together at once',
-  'a model server sends an error object of 9 MB in a reply': 'the words of an error are cleaned before they are cut',
   'a client sends a body of 1 MB of keys': reading,
   '90,000 arguments that the tool does not list in one call': reading,
   '128 calls of a tool that returns a list of 256,000 characters in one reply': writing,

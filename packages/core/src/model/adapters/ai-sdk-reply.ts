@@ -4,7 +4,7 @@ import { endingOf, isBreak } from '../ending.ts'
 import type { AssistantMessage, ModelToolCall } from '../message.ts'
 import type { ModelCallOptions, ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
 import { ModelCallError } from '../model.ts'
-import { errorOfLength, longestReply } from '../reply-limit.ts'
+import { errorOfCalls, errorOfLength, longestReply, mostCalls } from '../reply-limit.ts'
 import { writtenOf } from '../usage-parts.ts'
 import { keptOf } from './ai-sdk-kept.ts'
 import type { AiSdkFinish, AiSdkPart, AiSdkResult, AiSdkUsage } from './ai-sdk-types.ts'
@@ -137,6 +137,7 @@ function addTo({ content, open }: ReplySoFar, type: Block['type'], part: AiSdkPa
 export function finishReply({ text, content, finish, usage, model, shows }: ReplySoFar, by: string): ModelReply {
   if (finish === null) throw cutOff()
   const own = content.filter(({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true)
+  if (own.length > mostCalls) throw errorOfCalls('The model')
   const toolCalls = own.map(toToolCall)
   const length = toolCalls.reduce((sum, { arguments: written }) => sum + written.length, text.length)
   if (length > longestReply) throw errorOfLength('The model')

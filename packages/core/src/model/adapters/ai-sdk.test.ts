@@ -196,6 +196,22 @@ test('a reply of more than a million characters ends the call, plain or streamed
   assert.equal((await errorOf(aiSdkModel(plain), false)).retryable, false)
 })
 
+test('a reply of more than 10,000 calls ends the call, plain or streamed', async () => {
+  const calls = (times: number) =>
+    Array.from(
+      { length: times },
+      (_, at) => ({ type: 'tool-call', toolCallId: `${at}`, toolName: 'f', input: '{}' }) as const,
+    )
+  const finish: LanguageModelV4StreamPart = { type: 'finish', finishReason: stop, usage }
+  assert.equal((await last(streaming([...calls(10_000), finish]), true)).toolCalls.length, 10_000)
+  const result = { content: calls(10_001), finishReason: stop, usage, warnings: [] }
+  const plain = aiSdkModel(new MockLanguageModelV4({ doGenerate: result }))
+  for (const error of [await errorOf(streaming([...calls(10_001), finish]), true), await errorOf(plain, false)]) {
+    assert.match(error.message, /asked for more than 10000 calls of tools in one reply/)
+    assert.equal(error.retryable, false)
+  }
+})
+
 test('an ending that no provider named is a stream that stopped, unless tokens were counted', async () => {
   const text: LanguageModelV4StreamPart = { type: 'text-delta', id: '1', delta: 'Half' }
   const counted = (total: number | undefined) => ({

@@ -4,7 +4,7 @@ import { isRetryableStatus, readRetryAfter, readRetryWish } from '../retry.ts'
 import { isUnreachable, neverArrived, troubleOf } from '../trouble.ts'
 
 const longestDetail = 500
-/** An error body is read no further than this. */
+/** An error is read no further than this: bytes of a body, characters of a text. */
 const longestBody = 64 * 1024
 
 /** Who was called, in words for messages, and what must not appear in them. */
@@ -140,9 +140,11 @@ function statusOf(error: unknown): number | undefined {
   return Number.isInteger(number) && number >= 400 && number <= 599 ? number : undefined
 }
 
+/** Removes secrets. At a cut may stand part of one: as much as the longest is left out. */
 function clean(text: string, { secrets }: Called): string {
-  let shown = text
+  let shown = text.slice(0, longestBody)
   for (const secret of secrets) shown = shown.replaceAll(secret, '[secret]')
+  if (text.length >= longestBody) shown = shown.slice(0, -Math.max(1, ...secrets.map(({ length }) => length)))
   shown = shown.replace(/\s+/g, ' ').trim()
   return shown.length > longestDetail ? `${shown.slice(0, longestDetail)}…` : shown
 }

@@ -3,6 +3,7 @@ import type { ModelUsage } from '@witan/protocol/entries'
 import { endingOf, isBreak } from '../ending.ts'
 import type { ModelMessage } from '../message.ts'
 import type { ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
+import { mostCalls } from '../reply-limit.ts'
 import { writtenOf } from '../usage-parts.ts'
 import { addThoughts, keptOf, readableIn, type Thoughts } from './openai-compatible-kept.ts'
 import type { CollectedCalls, ToolCallCollector } from './openai-compatible-tool-calls.ts'
@@ -44,7 +45,7 @@ export function emptyReply(shows: boolean): ReplySoFar {
   }
 }
 
-/** Takes in one document: a chunk of a stream or a whole completion, which differ only in `delta` and `message`. */
+/** Takes in one document, but no calls beyond one more than a reply may have: a chunk of a stream or a whole completion, which differ only in `delta` and `message`. */
 export function addDocument(reply: ReplySoFar, document: unknown, { messages }: ModelRequest): void {
   const value: unknown = Array.isArray(document) ? document[0] : document
   if (!isObject(value)) return
@@ -73,7 +74,10 @@ export function addDocument(reply: ReplySoFar, document: unknown, { messages }: 
   }
   if (!Array.isArray(said.tool_calls)) return
   reply.calls ??= createToolCallCollector(freshIds(messages))
-  for (const piece of said.tool_calls) reply.calls.add(piece)
+  for (const piece of said.tool_calls) {
+    if (reply.calls.count > mostCalls) return
+    reply.calls.add(piece)
+  }
 }
 
 /** Takes the fresh text away. */

@@ -70,27 +70,28 @@ function eventReader(onDocument: OnDocument): TextReader {
   let rest = ''
   /** Whether `rest` ends in a CR that may be half of a CRLF. */
   let halfEnd = false
-  let held: string[] = []
+  /** The data lines that make no document yet; null if there are none. */
+  let held: string | null = null
   /** Whether a line of data has come with the text that is taken now. */
   let hasData = false
   /** Whether `rest` is the beginning of one. */
   let isInData = false
   const flush = (): void => {
-    if (held.length === 0) return
-    const text = held.join('\n')
-    held = []
+    if (held === null) return
+    const text = held
+    held = null
     const value = parse(text)
     if (value !== undefined) onDocument({ type: 'json', value })
     else if (text.trim() !== '') onDocument({ type: 'broken', text })
   }
   const data = (text: string): void => {
     if (text.trim() !== '') hasData = true
-    const value = held.length === 0 ? parse(text) : undefined
+    const value = held === null ? parse(text) : undefined
     if (value !== undefined) onDocument({ type: 'json', value })
     else if (text.trim() === '[DONE]') {
       flush()
       onDocument({ type: 'done' })
-    } else held.push(text)
+    } else held = held === null ? text : `${held}\n${text}`
   }
   const line = (text: string): void => {
     if (text === '') flush()

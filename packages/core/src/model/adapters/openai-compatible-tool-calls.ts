@@ -5,6 +5,8 @@ import type { ModelToolCall } from '../message.ts'
 export interface ToolCallCollector {
   /** How long the arguments are so far, in characters. */
   readonly length: number
+  /** How many calls there are so far. */
+  readonly count: number
   add(piece: unknown): void
   /** `isEnded`: the server named an ending. Only then a call without arguments is one that takes none, and not one that was cut. */
   finish(isEnded?: boolean): CollectedCalls
@@ -48,6 +50,9 @@ export function createToolCallCollector(freshId: (position: number) => string): 
   return {
     get length() {
       return length
+    },
+    get count() {
+      return calls.length
     },
     add: (raw) => {
       const piece = readPiece(raw)

@@ -319,6 +319,30 @@ test('a reply of more than a million characters ends the call, also where tool c
   assert.match(error.message, /wrote more than 1000000 characters/)
 })
 
+test('a reply of more than 10,000 calls ends the call, plain or streamed', async () => {
+  const one = { id: 'a', function: { name: 'f', arguments: '{}' } }
+  const calls = (times: number) => Array.from({ length: times }, () => one)
+  const plain = (times: number) =>
+    jsonAnswer({ choices: [{ message: { tool_calls: calls(times) }, finish_reason: 'tool_calls' }] })
+  const streamed = (times: number) =>
+    eventStream([chunk({ tool_calls: calls(5_000) }), chunk({ tool_calls: calls(times - 5_000) }), ...hello.slice(-1)])
+  for (const answer of [plain, streamed]) {
+    assert.equal((await play(answer(10_000))).reply?.toolCalls.length, 10_000)
+    const error = failure(await play(answer(10_001)))
+    assert.equal(error.retryable, false)
+    assert.match(error.message, /asked for more than 10000 calls of tools in one reply/)
+  }
+})
+
+test('a long error is cut before it is cleaned, and no part of a key is left at the cut', async () => {
+  const space = ' '.repeat(65_536)
+  for (let shown = 1; shown <= key.length; shown += 1) {
+    const text = `So:${space.slice(3 + shown)}${key} and more`
+    for (const answer of [jsonAnswer({ error: { message: text } }), raw(`{${text}`)])
+      assert.match(failure(await play(answer, { apiKey: key })).message, /: \{?So:$/)
+  }
+})
+
 test('a connection is used again once its reply has ended', async () => {
   const provider = await createFakeProvider([eventStream(hello)])
   const texts: unknown[] = []
