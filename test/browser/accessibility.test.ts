@@ -1,28 +1,15 @@
-/** Every page under the rules of axe, in light and in dark, wide and narrow. */
+/**
+ * Every page under the rules of axe, in light and in dark, wide and narrow, and what stands in its place where it cannot be read. The
+ * states that other tests bring a page into are under the same rules where they call `inspect`.
+ */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { after, before, describe, test } from 'node:test'
 import { createClient } from '@witan/client'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage } from './support/browser.ts'
+import { violationsOf } from './support/axe.ts'
+import { closePages, inspect, missing, openBrowser, openPage } from './support/browser.ts'
 import { startStatesServer, type StatesServer } from './support/states-server.ts'
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-interface Violation {
-  readonly id: string
-  readonly nodes: readonly { readonly target: readonly string[] }[]
-}
-
-/** The rule and the elements of each violation. All rules count, the best practices and the experimental ones too. */
-async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const found = await page.evaluate<Violation[]>(
-    "axe.run(document, { rules: { 'label-content-name-mismatch': { enabled: true } } }).then(({ violations }) => violations)",
-  )
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
-}
+import { type Stub, startStub } from './support/stub-server.ts'
 
 const tree = (page: Page) => page.getByRole('treeitem')
 
@@ -81,6 +68,28 @@ const pages: readonly {
   { path: '/nowhere', ready: 'There is no such page' },
 ]
 
+/** Pages that show what they read. */
+const paths = ['/agents', '/agents/nobody', '/conversations', '/conversations/chats:none', '/waiting', '/health']
+const reading = /\/api\/v1\/(?!principal)/
+
+/** Why a page has nothing to show, and the role of what says so. */
+const unread: readonly {
+  readonly what: string
+  readonly says: 'status' | 'alert'
+  readonly paths: readonly string[]
+  readonly begin: (page: Page, stub: Stub) => unknown
+}[] = [
+  { what: 'still reads', says: 'status', paths, begin: (page) => page.route(reading, () => {}) },
+  { what: 'is refused', says: 'alert', paths, begin: (_, stub) => stub.fail('INTERNAL') },
+  { what: 'asks for a token', says: 'status', paths, begin: (_, stub) => stub.fail('UNAUTHENTICATED') },
+  {
+    what: 'has failed',
+    says: 'alert',
+    paths: ['/conversations', '/conversations/chats:none'],
+    begin: (page) => page.route(reading, (route) => route.fulfill({ json: { items: [null] } })),
+  },
+]
+
 describe('axe finds nothing', { skip: missing(), timeout: 300_000 }, () => {
   let browser: Browser
   let server: StatesServer
@@ -110,11 +119,23 @@ describe('axe finds nothing', { skip: missing(), timeout: 300_000 }, () => {
           await page.goto(`${server.url}${path}`)
           await page.locator('#page').getByText(ready).first().waitFor({ state: 'attached' })
           await open?.(page, width < 500)
-          const headings = await page.getByRole('heading', { level: 1 }).count()
-          if (headings !== 1) found.push(`${path} (${index}): ${headings} headings of level 1`)
           found.push(...(await violationsOf(page)).map((one) => `${path} (${index}): ${one}`))
         }
         assert.deepEqual(found, [])
         await close()
       })
+
+  for (const { what, says, paths, begin } of unread)
+    test(`a page that ${what}`, async () => {
+      const stub = await startStub()
+      const { page, close } = await openPage(browser, stub.url)
+      await begin(page, stub)
+      for (const path of paths) {
+        await page.goto(`${stub.url}${path}`)
+        await page.locator('#page').getByRole(says).first().waitFor()
+        await inspect(page, `${path} ${what}`)
+      }
+      await close()
+      await stub.close()
+    })
 })

@@ -8,7 +8,7 @@ import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
 import { z } from 'zod'
 import { payloads } from './support/canned-agents.ts'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 const script = '<script>window.__attacked=1; document.title = "owned"; alert(1)</script>'
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="240" height="90" onload="window.__attacked=1">${script}
@@ -137,7 +137,7 @@ describe('artifacts in the Studio', { skip: missing(), timeout: 300_000 }, () =>
     await text.getByRole('table').waitFor()
     assert.equal(await text.locator('img, script, iframe, svg').count(), 0)
     assert.equal(await text.locator('a[href^="javascript"]').count(), 0)
-    await picture(page, 'artifacts-report')
+    await inspect(page, 'artifacts-report')
     assert.equal(await wasAttacked(page), false)
     await detail(page).getByRole('button', { name: 'Its call in run 1' }).click()
     const row = page.getByTestId('tree').locator('[aria-selected=true]')
@@ -150,7 +150,7 @@ describe('artifacts in the Studio', { skip: missing(), timeout: 300_000 }, () =>
   test('[T31] drawings and pages are text, a drawing is a picture when asked for, and no script of either runs', async () => {
     const { page, complaints, close } = await opened('chats:1')
     await page.getByRole('button', { name: 'Files (9)' }).click()
-    await picture(page, 'artifacts')
+    await inspect(page, 'artifacts')
     await choose(page, 'model.svg')
     await detail(page).getByTestId('artifact-text').getByText('window.__attacked=1; document').waitFor()
     assert.equal(await detail(page).getByRole('img').count(), 0)
@@ -165,7 +165,7 @@ describe('artifacts in the Studio', { skip: missing(), timeout: 300_000 }, () =>
       ),
       240,
     )
-    await picture(page, 'artifacts-drawing')
+    await inspect(page, 'artifacts-drawing')
     await choose(page, attack.replaceAll('/', '_'))
     await detail(page).getByTestId('artifact-text').getByText('document.title').waitFor()
     await choose(page, 'model.json')
@@ -220,7 +220,7 @@ describe('artifacts in the Studio', { skip: missing(), timeout: 300_000 }, () =>
     await own.getByRole('button', { name: /log.csv.*Process miner/ }).waitFor()
     assert.deepEqual([await own.getByRole('button').count(), await own.getByTestId('lineage-edge').count()], [4, 4])
     await own.scrollIntoViewIfNeeded()
-    await picture(page, 'artifacts-lineage')
+    await inspect(page, 'artifacts-lineage')
     assert.deepEqual(complaints, [])
     await close()
   })
@@ -229,9 +229,9 @@ describe('artifacts in the Studio', { skip: missing(), timeout: 300_000 }, () =>
     const { page, complaints, close } = await opened('chats:1', 390)
     await page.getByTestId('chat').getByRole('button', { name: 'report.md' }).click()
     await detail(page).getByRole('heading', { name: 'Order to cash' }).waitFor()
-    await picture(page, 'artifacts-narrow')
+    await inspect(page, 'artifacts-narrow')
     await detail(page).getByTestId('lineage').scrollIntoViewIfNeeded()
-    await picture(page, 'artifacts-narrow-lineage')
+    await inspect(page, 'artifacts-narrow-lineage')
     assert.equal(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), true)
     await close()
     const empty = await opened('chats:2')

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 const skip = missing()
 
@@ -47,7 +47,7 @@ describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
         const card = chat(page).getByTestId('approval')
         await card.getByRole('heading', { name: 'pay' }).waitFor()
         await card.getByText('"amount": 5').waitFor()
-        await picture(page, 'approval')
+        await inspect(page, 'approval')
         await page.getByRole('treeitem').filter({ hasText: 'pay' }).last().click()
         await page.getByTestId('detail').getByTestId('approval').waitFor()
         await card.getByRole('button', { name: 'Change arguments' }).click()
@@ -72,7 +72,7 @@ describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
           await detail.getByText('was approved with a change by user:local').waitFor()
           await detail.getByText('Waited for people').waitFor()
         }
-        await picture(page, 'decision')
+        await inspect(page, 'decision')
       },
       /422/,
     ))
@@ -100,7 +100,7 @@ describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
       await card.getByLabel('A bell').check()
       await card.getByLabel('A lamp').check()
       await card.getByLabel('What else? In your own words').fill('a mat')
-      await picture(page, 'question')
+      await inspect(page, 'question')
       await send.click()
       await done(page)
       await chat(page).getByText('"options":["bell","lamp"],"text":"a mat"').waitFor()
@@ -110,7 +110,7 @@ describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
       await decision.getByText('Which colour shall the door have? Green').waitFor()
       await decision.getByText('What else? A bell, A lamp, a mat').waitFor()
       await decision.getByText('Why? no answer').waitFor()
-      await picture(page, 'answered')
+      await inspect(page, 'answered')
     }))
 
   test('a message gets a reply, an action plain words', () =>
@@ -118,12 +118,12 @@ describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
       const card = chat(page).getByTestId('message')
       await card.getByText('How many?').waitFor()
       await card.getByText(/for anna/).waitFor()
-      await picture(page, 'message')
+      await inspect(page, 'message')
       await card.getByLabel('Reply').fill('forty')
       await card.getByRole('button', { name: 'Send reply' }).click()
       const action = chat(page).getByTestId('action')
       await action.getByLabel('Answer (text or JSON)').fill('done, they said')
-      await picture(page, 'action')
+      await inspect(page, 'action')
       await action.getByRole('button', { name: 'Send answer' }).click()
       await chat(page).getByText('It came to: done, they said').waitFor()
       const decisions = chat(page).getByTestId('decisions')
@@ -142,7 +142,7 @@ describe('the cards of the Studio', { skip, timeout: 300_000 }, () => {
       await rows.first().waitFor()
       assert.deepEqual(await rows.first().locator('td').allTextContents(), ['1', 'Person 1', '<b>bold</b>'])
       assert.equal(await rows.count(), 50)
-      await picture(page, 'rows')
+      await inspect(page, 'rows')
       await detail.getByRole('button', { name: 'Show all 60 rows' }).click()
       assert.equal(await rows.count(), 60)
       await detail.getByRole('button', { name: 'As JSON' }).click()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage } from './support/browser.ts'
+import { closePages, inspect, missing, openBrowser, openPage } from './support/browser.ts'
 import { startStatesServer, type StatesServer } from './support/states-server.ts'
 import { startStub } from './support/stub-server.ts'
 
@@ -29,6 +29,7 @@ describe('words while a run works', { skip: missing(), timeout: 300_000 }, () =>
     const { page, complaints, close } = await openPage(browser, server.url)
     await begin(page, server.url, { agent: 'purchasing', words: 'hold on' })
     await page.locator('[data-testid=answer][data-state=running]').waitFor()
+    await inspect(page, 'running')
     const message = page.getByLabel('Message', { exact: true })
     await message.fill('and buy chairs')
     await page.keyboard.press('Enter')
@@ -47,6 +48,7 @@ describe('words while a run works', { skip: missing(), timeout: 300_000 }, () =>
     await page.locator('[data-testid=answer][data-state=failed]').waitFor()
     await page.getByRole('treeitem').first().click()
     await page.getByTestId('detail').getByRole('alert').waitFor()
+    await inspect(page, 'failed-node')
     const words = await page.locator('body').textContent()
     assert.doesNotMatch(words ?? '', /\[object Object\]|undefined/)
     assert.match((await page.getByTestId('detail').getByRole('alert').textContent()) ?? '', /model/)
@@ -67,6 +69,8 @@ describe('words while a run works', { skip: missing(), timeout: 300_000 }, () =>
     await message.fill('never mind')
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'An action is open' })
+    await dialog.waitFor()
+    await inspect(page, 'open-action')
     await dialog.getByRole('button', { name: 'Keep waiting' }).click()
     assert.equal(await dialog.count(), 0)
     assert.equal(await message.inputValue(), 'never mind')

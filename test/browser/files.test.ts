@@ -6,7 +6,7 @@ import { defineAgent } from '@witan/core'
 import { type ScriptedModel, scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 /** A small picture of two colours. */
 function chart(): Buffer {
@@ -97,7 +97,7 @@ describe('files in the Studio', { skip: missing(), timeout: 300_000 }, () => {
     const shown = page.getByRole('log').getByRole('img', { name: 'sales.png' })
     await shown.waitFor()
     assert.equal(await widthOf(page), 160)
-    await picture(page, 'files-sent')
+    await inspect(page, 'files-sent')
     await page.reload()
     await shown.waitFor()
     assert.equal(await widthOf(page), 160)
@@ -127,7 +127,7 @@ describe('files in the Studio', { skip: missing(), timeout: 300_000 }, () => {
     await give('drop', ['wrong.txt', 'text/plain', 'not this'])
     const attached = page.getByRole('list', { name: 'Attached files' })
     await attached.getByText('wrong.txt').waitFor()
-    await picture(page, 'files-attached')
+    await inspect(page, 'files-attached')
     await page.getByRole('button', { name: 'Remove wrong.txt' }).click()
     assert.equal(await attached.getByRole('listitem').count(), 2)
     await page.getByRole('button', { name: 'Send' }).click()

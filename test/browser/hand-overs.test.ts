@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@witan/client'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Locator, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 describe('hand-overs in the Studio', { skip: missing(), timeout: 300_000 }, () => {
   let browser: Browser
@@ -55,7 +55,7 @@ describe('hand-overs in the Studio', { skip: missing(), timeout: 300_000 }, () =
       const document = page.getByTestId('document')
       await document.getByText('Who spoke in it').waitFor()
       assert.equal(await document.locator('li').filter({ hasText: 'paid' }).getByText('Billing').count(), 1)
-      await picture(page, 'hand-over')
+      await inspect(page, 'hand-over')
     })
   })
 
@@ -69,7 +69,7 @@ describe('hand-overs in the Studio', { skip: missing(), timeout: 300_000 }, () =
         'F Front desk The letter is in box 7, says the archive. Shall I have it sent to you?',
       ])
       await page.getByRole('treeitem').getByText('gave control back').waitFor()
-      await picture(page, 'hand-over-and-back')
+      await inspect(page, 'hand-over-and-back')
     })
   })
 
@@ -80,14 +80,14 @@ describe('hand-overs in the Studio', { skip: missing(), timeout: 300_000 }, () =
       await answer.getByText('StopBill').first().waitFor()
       assert.match((await spoken(answer)).join(' | '), /^B Billing took over from Front desk/)
       await page.getByRole('treeitem').first().getByText('handed over to Billing, which speaks now').waitFor()
-      await picture(page, 'hand-over-waits')
+      await inspect(page, 'hand-over-waits')
     })
     await inPage(
       '/conversations/chats:stop',
       async (page) => {
         await page.getByTestId('answer').getByText('StopBill').first().waitFor()
         assert.ok(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'))
-        await picture(page, 'hand-over-narrow')
+        await inspect(page, 'hand-over-narrow')
       },
       380,
     )
@@ -105,7 +105,7 @@ describe('hand-overs in the Studio', { skip: missing(), timeout: 300_000 }, () =
       await transfers.locator('li').filter({ hasText: 'Archive' }).getByText('gives control back').waitFor()
       const roots = page.getByRole('navigation', { name: 'Agents' }).locator('li')
       await roots.first().getByText('Front desk').waitFor()
-      await picture(page, 'hand-over-agent')
+      await inspect(page, 'hand-over-agent')
     })
   })
 })

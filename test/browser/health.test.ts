@@ -6,7 +6,7 @@ import { defineAgent } from '@witan/core'
 import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 const usage = { inputTokens: 12_000, outputTokens: 3_000, cachedInputTokens: 0, reasoningTokens: 0 }
 const price = { inputPerMillion: 3, outputPerMillion: 15 }
@@ -64,7 +64,7 @@ describe('the health page', { skip: missing() }, () => {
     await page.getByText('No model was called in 30 days').waitFor()
     assert.equal(await page.getByRole('link', { name: 'Start a conversation' }).getAttribute('href'), '/conversations')
     assert.match(await textOf(page, 'open-runs'), /^Open runs .*conversations00 at work, 0 waiting$/)
-    await picture(page, 'health-empty')
+    await inspect(page, 'health-empty')
     const client = createClient({ url: server.url })
     await client.conversation('clerk').run('hello')
     await client.conversation('clerk').run('ask')
@@ -121,7 +121,7 @@ describe('the health page', { skip: missing() }, () => {
         await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
       )
       assert.ok(overflow <= 0, `the page is ${overflow} px too wide`)
-      await picture(page, `health-${name}`)
+      await inspect(page, `health-${name}`)
       assert.deepEqual(complaints, [])
       await close()
     })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 import { type LargeRun, startLargeRun } from './support/large-run.ts'
 
 const teams = 40
@@ -68,7 +68,7 @@ describe('a run of many calls', { skip: missing(), timeout: 300_000 }, () => {
       assert.deepEqual(read, ['2', '1', String(teams)])
       assert.equal(await rows(page).nth(2).getAttribute('aria-setsize'), '127')
       await page.getByRole('button', { name: `2 agents, ${teams + 1} calls, 5,080 tool calls` }).waitFor()
-      await picture(page, 'large-run')
+      await inspect(page, 'large-run')
     }))
 
   test('is read in pages that are compressed, and then followed', async () => {

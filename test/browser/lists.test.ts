@@ -5,7 +5,7 @@ import { createClient } from '@witan/client'
 import { scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 import { type StatesServer, startStatesServer } from './support/states-server.ts'
 
 describe('the lists of the Studio', { skip: missing(), timeout: 300_000 }, () => {
@@ -63,7 +63,7 @@ describe('the lists of the Studio', { skip: missing(), timeout: 300_000 }, () =>
       await line(page, 'Please hold the line').getByText('running').waitFor()
       await line(page, 'Keep this letter').getByText('Archive').waitFor()
       assert.equal(await line(page, 'Which chairs').getAttribute('data-state'), null)
-      await picture(page, 'lists')
+      await inspect(page, 'lists')
     }))
 
   test('a conversation that goes on stands first, whenever it began', () =>
@@ -117,7 +117,7 @@ describe('the lists of the Studio', { skip: missing(), timeout: 300_000 }, () =>
       await link.click()
       await page.getByRole('heading', { name: 'Waits for you' }).waitFor()
       await page.getByTestId('approval').getByText('"the carpenter"').waitFor()
-      await picture(page, 'waiting')
+      await inspect(page, 'waiting')
       await page.getByRole('link', { name: 'Open the conversation' }).click()
       await page.waitForURL(/chats:waiting$/)
       await page.getByTestId('chat').getByTestId('approval').waitFor()
@@ -135,7 +135,7 @@ describe('the lists of the Studio', { skip: missing(), timeout: 300_000 }, () =>
       const names = page.locator('nav[aria-label=Agents] li .font-medium')
       await names.first().waitFor()
       assert.deepEqual(await names.allTextContents(), ['Archive', 'Purchasing desk', 'Clerk'])
-      await picture(page, 'agents')
+      await inspect(page, 'agents')
       await page.goto(`${server.url}/conversations`)
       const options = page.locator('select option')
       await options.first().waitFor({ state: 'attached' })
@@ -152,7 +152,7 @@ describe('the lists of the Studio', { skip: missing(), timeout: 300_000 }, () =>
       await page.goto(`${server.url}/agents/a-clerk`)
       await saved.getByText('user:local').waitFor()
       assert.match((await saved.textContent()) ?? '', /^Saved byuser:localfrom code, .*\d/)
-      await picture(page, 'saved-by')
+      await inspect(page, 'saved-by')
       const at = '2026-11-27T09:30:00.000Z'
       const attack = '\u202etxt.exe <img src=x onerror="window.__attacked=1">'
       for (const [by, via, words] of [
@@ -229,6 +229,6 @@ describe('the lists of the Studio', { skip: missing(), timeout: 300_000 }, () =>
       }
       await page.goto(`${server.url}/conversations`)
       await line(page, 'Please break the printer').waitFor()
-      await picture(page, 'lists-narrow')
+      await inspect(page, 'lists-narrow')
     }, 400))
 })

@@ -5,7 +5,7 @@ import { defineAgent } from '@witan/core'
 import { lastUserMessage, scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 const fence = '```'
 const rich = `# Your holidays
@@ -121,7 +121,7 @@ describe('answers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
         assert.match((await link.textContent()) ?? '', /the rules.*↗.*example\.org/)
         assert.equal(await text.getByRole('link').count(), 2)
       }
-      await picture(page, 'markdown')
+      await inspect(page, 'markdown')
       await page.getByRole('treeitem').first().click()
       await page.getByTestId('detail').getByRole('heading', { name: 'Your holidays' }).waitFor()
     }))
@@ -193,7 +193,7 @@ describe('answers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
         await done(page)
         await answer(page).getByRole('heading', { name: 'Your holidays' }).waitFor()
         assert.ok(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'))
-        await picture(page, 'markdown-narrow')
+        await inspect(page, 'markdown-narrow')
       },
       { width: 400 },
     ))

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@witan/client'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 describe('peers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
   let browser: Browser
@@ -29,7 +29,7 @@ describe('peers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
     await page.goto(`${server.url}/agents/north`)
     await tools.getByText('buyer_clarify', { exact: true }).waitFor()
     await tools.getByText('after buyer has written').waitFor()
-    await picture(page, 'peer-tools')
+    await inspect(page, 'peer-tools')
     assert.deepEqual(complaints, [])
     await close()
   })
@@ -55,7 +55,7 @@ describe('peers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
       assert.equal(said[0], '1. user to buyer: Are there two beams?')
       assert.ok(said.some((one) => one.endsWith('north to buyer: clarify {"question":"The long or the short one?"}')))
       assert.ok(said.some((one) => /north to buyer: north's reply does not fit stock-request\.order/.test(one)))
-      await picture(page, `peers-${width}`)
+      await inspect(page, `peers-${width}`)
       await page.getByRole('button', { name: 'Tree' }).click()
       await page.getByRole('treeitem').filter({ hasText: 'South' }).waitFor()
       assert.deepEqual(complaints, [])

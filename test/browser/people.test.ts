@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@witan/client'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 const skip = missing()
 
@@ -64,7 +64,7 @@ describe('people in the Studio', { skip, timeout: 300_000 }, () => {
       await say(page, 'Hello, I am new.', 'bob')
       await done(page, 2)
       await chat(page).getByText('I read: [from @bob to @host] Hello, I am new.').waitFor()
-      await picture(page, 'people')
+      await inspect(page, 'people')
       await say(page, 'Please ask.', 'anna')
       const card = chat(page).getByTestId('message')
       await card.getByText('Which day?').waitFor()
@@ -76,7 +76,7 @@ describe('people in the Studio', { skip, timeout: 300_000 }, () => {
       await page.getByTestId('waiting').getByText('Which day?').waitFor()
       await page.getByRole('button', { name: 'For me' }).click()
       await page.getByText('Nothing is addressed to you').waitFor()
-      await picture(page, 'waiting-for-me')
+      await inspect(page, 'waiting-for-me')
       await page.goBack()
       await people.getByRole('button', { name: 'Change' }).click()
       await people.getByRole('button', { name: 'Remove Bob' }).click()
@@ -92,7 +92,7 @@ describe('people in the Studio', { skip, timeout: 300_000 }, () => {
         'Bob',
         'Anna',
       ])
-      await picture(page, 'people-left')
+      await inspect(page, 'people-left')
       assert.deepEqual(complaints, [])
     } finally {
       await close()

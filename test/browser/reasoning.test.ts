@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { defineAgent, type Model } from '@witan/core'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 const thoughts = ['The window is wet, ', 'so it rains. <b>Or</b> somebody cleans it.']
 
@@ -63,14 +63,14 @@ describe('reasoning in the Studio', { skip: missing(), timeout: 300_000 }, () =>
     await words.waitFor({ state: 'visible' })
     next()
     await fold.getByText('<b>Or</b> somebody cleans it.').waitFor({ state: 'visible' })
-    await picture(page, 'reasoning-thinking')
+    await inspect(page, 'reasoning-thinking')
     next()
     await answer.getByText('It rains.', { exact: true }).waitFor()
     await fold.getByText(/^Thought for /).waitFor()
     next()
     await page.locator('[data-testid=answer][data-state=completed]').waitFor()
     assert.equal(await words.isVisible(), true)
-    await picture(page, 'reasoning-thought')
+    await inspect(page, 'reasoning-thought')
     await page.keyboard.press('Enter')
     await words.waitFor({ state: 'hidden' })
     assert.deepEqual(complaints, [])
@@ -82,7 +82,7 @@ describe('reasoning in the Studio', { skip: missing(), timeout: 300_000 }, () =>
     assert.equal(await stored.getByText(thoughts.join('')).isVisible(), false)
     await stored.getByText('Thought').click()
     await stored.getByText(thoughts.join('')).waitFor({ state: 'visible' })
-    await picture(page, 'reasoning-document')
+    await inspect(page, 'reasoning-document')
     assert.deepEqual(complaints, [])
     await close()
   })

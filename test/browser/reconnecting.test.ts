@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { createClient } from '@witan/client'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 import { type RestartingServer, startRestartingServer } from './support/restarting-server.ts'
 
 const skip = missing()
@@ -60,7 +60,7 @@ describe('a Studio whose server goes away', { skip, timeout: 300_000 }, () => {
     await composer(page).fill('two, which is')
     await server.stop()
     await reconnecting(page).waitFor()
-    await picture(page, 'reconnecting')
+    await inspect(page, 'reconnecting')
     await page.getByText('Heard: one').waitFor()
     assert.equal(await composer(page).inputValue(), 'two, which is')
     await composer(page).fill('two, which is sent while it is away')
@@ -119,7 +119,7 @@ describe('a Studio whose server goes away', { skip, timeout: 300_000 }, () => {
     const form = page.getByTestId('locked')
     await form.getByText('This page needs the token of the server').waitFor()
     await form.getByText(/The terminal in which the server runs shows an address/).waitFor()
-    await picture(page, 'locked')
+    await inspect(page, 'locked')
     assert.equal(await composer(page).inputValue(), 'still here')
     await page.getByText('Heard: one').waitFor()
     await form.getByLabel('Address or token').fill(server.token)
@@ -157,7 +157,7 @@ describe('a Studio whose server goes away', { skip, timeout: 300_000 }, () => {
     await page.getByTestId('chat').getByText('hold this').waitFor()
     await answers(page, 'cancelled').waitFor()
     assert.ok(await composer(page).isDisabled())
-    await picture(page, 'gone')
+    await inspect(page, 'gone')
     await page.getByRole('link', { name: 'Start a new conversation' }).click()
     await page.getByRole('heading', { name: 'New conversation' }).waitFor()
   })

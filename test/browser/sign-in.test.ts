@@ -12,7 +12,7 @@ import type { DatabaseId } from '@witan/protocol'
 import { keyRequestSchema } from '@witan/protocol/schemas'
 import { loadConfig, startServer } from '@witan/server'
 import type { Browser } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 const skip = missing()
 /** What Chromium says of a request without a key, and of one that a role does not reach. */
@@ -73,7 +73,7 @@ describe('a Studio that asks for a key', { skip, timeout: 300_000 }, () => {
     const { page, complaints, form, signIn, account, anna, carl, server } = await place(context)
     await form.getByRole('heading', { name: 'Sign in' }).waitFor()
     assert.equal(await page.getByRole('navigation').count(), 0, 'nothing of the pages is shown to a stranger')
-    await picture(page, 'sign-in')
+    await inspect(page, 'sign-in')
     for (const wrong of ['wtn_wrong', `${anna.key}x`, 'ключ', anna.keyId]) {
       await signIn(wrong)
       await form.getByText('That key is not valid.').waitFor()
@@ -82,7 +82,7 @@ describe('a Studio that asks for a key', { skip, timeout: 300_000 }, () => {
     await account.getByText('anna').waitFor()
     await account.getByText('in shop').waitFor()
     await page.getByRole('heading', { name: 'The desk' }).waitFor()
-    await picture(page, 'signed-in')
+    await inspect(page, 'signed-in')
     const script =
       '[document.cookie, JSON.stringify([{ ...localStorage }, { ...sessionStorage }]), document.documentElement.outerHTML, location.href]'
     const seen: string[] = await page.evaluate(script)
@@ -117,7 +117,7 @@ describe('a Studio that asks for a key', { skip, timeout: 300_000 }, () => {
     client.close()
     // The stream of the page ends, and its reader is refused.
     await form.waitFor({ timeout: 10_000 })
-    await picture(page, 'revoked')
+    await inspect(page, 'revoked')
     assert.equal(await page.getByLabel('Message', { exact: true }).inputValue(), 'half a th')
     await signIn(again.key)
     await form.waitFor({ state: 'detached' })
@@ -144,7 +144,7 @@ describe('a Studio that asks for a key', { skip, timeout: 300_000 }, () => {
     await signIn(ron.key)
     await page.getByRole('heading', { name: 'The desk' }).waitFor()
     assert.equal(await page.getByText('What its model reads first').count(), 0)
-    await picture(page, 'only-called')
+    await inspect(page, 'only-called')
     await page.getByRole('link', { name: 'New conversation' }).click()
     await page.getByLabel('First message').fill('one')
     await page.getByRole('button', { name: 'Start', exact: true }).click()
@@ -153,7 +153,7 @@ describe('a Studio that asks for a key', { skip, timeout: 300_000 }, () => {
     await form.waitFor()
     await signIn(nora.key)
     await page.getByText('No agents for you').waitFor()
-    await picture(page, 'no-agents')
+    await inspect(page, 'no-agents')
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Conversations' }).click()
     await page.getByText('For Nora').click()
     await page.getByText(/Heard: .*For Nora/).waitFor()

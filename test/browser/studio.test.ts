@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 import { payloads } from './support/canned-agents.ts'
 import { startStub } from './support/stub-server.ts'
 import { openTarget, type Target } from './support/target.ts'
@@ -73,7 +73,7 @@ describe('the Studio', { skip, timeout: 300_000 }, () => {
         const lines = page.getByTestId('outline').locator('li')
         await lines.nth(1).waitFor()
         assert.equal(await page.locator('.react-flow').count(), 0)
-        await picture(page, 'outline')
+        await inspect(page, 'outline')
         const link = page.getByTestId('outline').getByRole('link').first()
         const href = await link.getAttribute('href')
         await link.focus()

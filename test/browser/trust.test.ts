@@ -10,7 +10,7 @@ import { scriptedModel } from '@witan/core/testing'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
 import { z } from 'zod'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 const calls = ['mine', 'everybodys', 'reads', 'leaves'].map((name) => ({ name, arguments: {} }))
 const delegation = { name: 'profile', arguments: { message: 'Look it up', topic: 'leave' } }
@@ -103,7 +103,7 @@ describe('trust in the Studio', { skip: missing(), timeout: 300_000 }, () => {
       const note = page.getByTestId('reach')
       await note.getByText(/Without userId, Employee profile cannot be reached in this conversation/).waitFor()
       assert.equal(await note.getByText('branch').count(), 0, 'a model may make that one')
-      await picture(page, 'reach')
+      await inspect(page, 'reach')
       await page.getByLabel('userId', { exact: true }).fill('e/3')
       await note.waitFor({ state: 'detached' })
       await page.getByLabel('userId', { exact: true }).fill('')
@@ -138,12 +138,12 @@ describe('trust in the Studio', { skip: missing(), timeout: 300_000 }, () => {
       }
       await open('mine')
       await detail.getByTestId('rows').getByText('Anna').waitFor()
-      await picture(page, 'bound')
+      await inspect(page, 'bound')
       await page.getByRole('treeitem').filter({ hasText: 'Employee profile' }).first().click()
       await detail.getByText('Hidden from its model').waitFor()
       for (const name of ['userId', 'branch']) await detail.getByText(name, { exact: true }).waitFor()
       await detail.getByText('"topic": "leave"').waitFor()
-      await picture(page, 'hidden')
+      await inspect(page, 'hidden')
       assert.equal((await page.content()).includes('Oslo'), false)
     }))
 
@@ -164,7 +164,7 @@ describe('trust in the Studio', { skip: missing(), timeout: 300_000 }, () => {
         await page.goto(`${server.url}/conversations?agent=assistant`)
         await page.getByTestId('reach').waitFor()
         assert.ok(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'))
-        await picture(page, 'reach-narrow')
+        await inspect(page, 'reach-narrow')
       },
       { width: 400 },
     ))

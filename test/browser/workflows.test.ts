@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@witan/client'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
-import { closePages, missing, openBrowser, openPage, picture } from './support/browser.ts'
+import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 describe('workflows in the Studio', { skip: missing(), timeout: 300_000 }, () => {
   let browser: Browser
@@ -54,7 +54,7 @@ describe('workflows in the Studio', { skip: missing(), timeout: 300_000 }, () =>
       assert.match(words, /Writer round 2, step 1.*\n.*Panel round 2, step 2/)
       await rows.filter({ hasText: 'Judge of law' }).first().click()
       await page.getByTestId('detail').getByText('branch panel.1').waitFor()
-      await picture(page, 'workflow')
+      await inspect(page, 'workflow')
     }))
 
   test('the page of a workflow shows its kind and steps in place of a model and tools', () =>
@@ -72,6 +72,6 @@ describe('workflows in the Studio', { skip: missing(), timeout: 300_000 }, () =>
       for (const heading of ['Tools', 'Instructions'])
         assert.equal(await page.getByRole('heading', { name: heading }).count(), 0)
       assert.equal(await page.getByText('this server has no such model').count(), 0)
-      await picture(page, 'workflow-agent')
+      await inspect(page, 'workflow-agent')
     }))
 })

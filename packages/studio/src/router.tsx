@@ -88,10 +88,12 @@ function NothingHere() {
   )
 }
 
+/** In the place of the whole frame, which an error of a page takes with it. */
 function PageFailed({ error }: { readonly error: unknown }) {
   return (
-    <div className="p-4">
+    <main id="page" className="space-y-3 p-4">
+      <h1 className="text-base font-semibold">This page has failed</h1>
       <ProblemNote error={error} onRetry={() => window.location.reload()} />
-    </div>
+    </main>
   )
 }

@@ -1,7 +1,9 @@
 /** One headless Chromium, and pages that keep book of everything a page should not do. */
+import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { studioFolder } from '@witan/studio'
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { violationsOf } from './axe.ts'
 
 const executablePath = process.env.WITAN_CHROMIUM ?? '/usr/bin/chromium'
 
@@ -63,12 +65,18 @@ export async function openPage(
   return { page, complaints, close: () => context.close() }
 }
 
-/** With a folder in `WITAN_PICTURES` the page is kept there as two pictures, light and dark. */
-export async function picture(page: Page, name: string): Promise<void> {
+/**
+ * A state of a page that a test names: axe finds nothing in it, in light and in dark. With a folder in `WITAN_PICTURES` it is kept there as
+ * two pictures.
+ */
+export async function inspect(page: Page, name: string): Promise<void> {
   const folder = process.env.WITAN_PICTURES
-  if (folder === undefined) return
-  await page.screenshot({ path: `${folder}/${name}.png` })
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await page.screenshot({ path: `${folder}/${name}-dark.png` })
-  await page.emulateMedia({ colorScheme: 'light' })
+  const found: string[] = []
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    if (folder !== undefined)
+      await page.screenshot({ path: `${folder}/${name}${colorScheme === 'dark' ? '-dark' : ''}.png` })
+    found.push(...(await violationsOf(page)).map((one) => `${name}, ${colorScheme}: ${one}`))
+  }
+  assert.deepEqual(found, [])
 }

@@ -60,14 +60,22 @@ export function LoadingNote({ what }: { readonly what: string }) {
 interface UnreadProps {
   readonly query: { readonly isError: boolean; readonly error: unknown; refetch(): Promise<unknown> }
   readonly what: string
+  /** It stands for the whole page of this title. */
+  readonly page?: string
 }
 
 /** In the place of what was never read: that it is on its way, or why it did not come. What was read once stays. */
-export function UnreadNote({ query, what }: UnreadProps) {
-  if (!query.isError) return <LoadingNote what={what} />
+export function UnreadNote({ query, what, page }: UnreadProps) {
   return (
-    <div className="mx-auto max-w-2xl p-4 md:pt-6">
-      <ProblemNote error={query.error} onRetry={() => void query.refetch()} />
-    </div>
+    <>
+      {page !== undefined && <h1 className="sr-only">{page}</h1>}
+      {query.isError ? (
+        <div className="mx-auto max-w-2xl p-4 md:pt-6">
+          <ProblemNote error={query.error} onRetry={() => void query.refetch()} />
+        </div>
+      ) : (
+        <LoadingNote what={what} />
+      )}
+    </>
   )
 }

@@ -44,6 +44,7 @@ export function SignInForm({ isKept = false }: { readonly isKept?: boolean }) {
   const [problem, setProblem] = useState<'refused' | 'failed' | null>(wasRefused ? 'refused' : null)
   const [busy, setBusy] = useState(false)
   const { title, about, label, button, refused } = words[wantedCredential()]
+  const Title = isKept ? 'h2' : 'h1'
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
@@ -59,9 +60,9 @@ export function SignInForm({ isKept = false }: { readonly isKept?: boolean }) {
       aria-labelledby={`${id}-title`}
       className="mx-auto w-full max-w-3xl space-y-2"
     >
-      <h2 id={`${id}-title`} className="text-base font-semibold">
+      <Title id={`${id}-title`} className="text-base font-semibold">
         {title}
-      </h2>
+      </Title>
       <p className="max-w-prose text-pretty">
         {about}
         {isKept && ' What you typed on this page stays.'}

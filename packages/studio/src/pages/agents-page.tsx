@@ -42,7 +42,7 @@ function AcquaintanceView({ graph, rootId }: { readonly graph: Graph; readonly r
 export function AgentsPage() {
   const agents = useAgents()
   const chosen = useMatchRoute()({ to: '/agents/$agentId' }) !== false
-  if (agents.data === undefined) return <UnreadNote query={agents} what="agents" />
+  if (agents.data === undefined) return <UnreadNote query={agents} what="agents" page="Agents" />
   if (agents.data.length === 0) return <NoAgents />
   const { roots, others } = arrangeAgents(agents.data)
   return (

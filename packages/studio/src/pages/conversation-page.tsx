@@ -26,8 +26,7 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
   if (conversation.data === undefined) {
     return (
       <>
-        <h1 className="sr-only">Conversation</h1>
-        <UnreadNote query={conversation} what="the conversation" />
+        <UnreadNote query={conversation} what="the conversation" page="Conversation" />
         {conversation.isError && (
           <p className="mx-auto max-w-2xl px-4">
             <Link to="/conversations" className={buttonLook('plain')}>

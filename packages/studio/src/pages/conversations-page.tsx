@@ -41,7 +41,7 @@ export function ConversationsPage({ agentId }: { readonly agentId: string | unde
 function NewConversation({ agentId }: { readonly agentId: string | undefined }) {
   const agents = useAgents()
   const navigate = useNavigate()
-  if (agents.data === undefined) return <UnreadNote query={agents} what="agents" />
+  if (agents.data === undefined) return <UnreadNote query={agents} what="agents" page="New conversation" />
   const usable = agents.data.filter((agent) => !agent.disabled)
   const { roots, others } = arrangeAgents(usable)
   const chosen = usable.find((agent) => agent.id === agentId) ?? usable[0]

@@ -17,7 +17,7 @@ const mostLines = 8
 export function HealthPage() {
   const [count, setCount] = useState<number>(30)
   const usage = useUsage('day', count)
-  if (usage.data === undefined) return <UnreadNote query={usage} what="usage" />
+  if (usage.data === undefined) return <UnreadNote query={usage} what="usage" page="Health" />
   const days = daysOf(usage.data, Date.now(), count)
   const sum = sumOf(days)
   return (

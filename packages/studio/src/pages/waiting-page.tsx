@@ -16,7 +16,7 @@ export function WaitingPage() {
   const [whom, setWhom] = useState<WaitsFor>('mine')
   const waiting = useWaiting(whom)
   const now = useNow(true, 30_000)
-  if (waiting.data === undefined) return <UnreadNote query={waiting} what="what waits" />
+  if (waiting.data === undefined) return <UnreadNote query={waiting} what="what waits" page="Waiting" />
   const { items, isMore } = waiting.data
   return (
     <div className="h-full overflow-y-auto">
