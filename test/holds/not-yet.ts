@@ -2,6 +2,7 @@
 const parsing = 'a document of one piece is parsed at once, up to 10 MB'
 const writing = 'the JSON of a result is written whole before it is cut'
 const reading = 'the arguments of a call are read and checked in one piece'
+const copying = 'the copy of a log is stored in one append'
 
 export const notYet: Readonly<Record<string, string>> = {
   'a model server sends a plain answer of 9 MB of empty `choices`': parsing,
@@ -13,6 +14,10 @@ export const notYet: Readonly<Record<string, string>> = {
   'a client sends a body of 1 MB of keys': reading,
   '90,000 arguments that the tool does not list in one call': reading,
   '128 calls of a tool that returns a list of 256,000 characters in one reply': writing,
+  'a fork of a conversation with thirty prompts of 0.9 MB on SQLite': copying,
+  'a fork of a conversation with 5,000 short prompts on SQLite': copying,
+  'a fork of a conversation with thirty prompts of 0.9 MB on PostgreSQL': copying,
+  'a fork of a conversation with 5,000 short prompts on PostgreSQL': copying,
   'a tool returns a Buffer of 8 MB': writing,
   'a tool returns a typed array of 2 MB': writing,
   'a tool returns an object of 300,000 keys': writing,

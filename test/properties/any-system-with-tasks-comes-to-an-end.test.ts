@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ModelRequest } from '@witan/core'
-import type { AnyEvent } from '@witan/protocol'
+import type { AnyEvent, Event } from '@witan/protocol'
+import { createDiagram } from '@witan/protocol/protocols'
 import fc from 'fast-check'
 import { assertAlternates, assertGapFree, assertTree } from '../support/claims.ts'
 import { depthOf, givenTo, note, type RandomSystem } from '../support/random-system.ts'
@@ -54,6 +55,11 @@ test('[P11] [P14] [P21] [I2] [I3] [I6] [I9] [I11] a random system with tasks end
     assertGapFree(events)
     assertTree(events, depthOf(random))
     assertEnds(events)
+    for (const run of new Set(events.map(({ rootCallId }) => rootCallId))) {
+      const diagram = createDiagram(run)
+      for (const event of events) diagram.take(event as Event)
+      assert.deepEqual((await stage.runtime.getDiagram(run)).arrows, diagram.arrows)
+    }
     for (const request of stage.requests) assertAlternates(request)
     assert.deepEqual(stage.reports, [])
     tasks += (await stage.runtime.tasks.list({ limit: 200 })).items.length

@@ -204,9 +204,17 @@ function add(fold: Fold, { seq = 0 }: Event, { isPerson = false, toPerson = fals
   const { people, arrows } = fold
   if (!people.has(said.from)) people.set(said.from, isPerson)
   if (!people.has(said.to)) people.set(said.to, toPerson)
-  const line = text.trim().replace(/\s+/g, ' ')
-  const short = line.length > longest ? `${line.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : line
-  arrows.push({ number: arrows.length + 1, seq, ...said, text: short })
+  arrows.push({ number: arrows.length + 1, seq, ...said, text: lineOf(text) })
+}
+
+/** The beginning of a text as one line. What is cut off is not read: a text may be megabytes long. */
+function lineOf(text: string): string {
+  let line = ''
+  for (const [word] of text.matchAll(/\S+/g)) {
+    line += line === '' ? word : ` ${word}`
+    if (line.length > longest) return `${line.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`
+  }
+  return line
 }
 
 const textArrows = { message: '→', answer: '⇢', failure: '✗', refused: '✗' } as const

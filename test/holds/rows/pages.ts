@@ -21,6 +21,10 @@ const copied: Readonly<Record<string, (runtime: Runtime) => Promise<unknown>>> =
   'an export': async (runtime) => {
     for await (const line of runtime.exportConversation('chats/long')) void line
   },
+  'a fork': async (runtime) => {
+    const { lastSeq } = await runtime.getConversation('chats/long')
+    await runtime.forkConversation('chats/long', { seq: lastSeq })
+  },
 }
 
 /** Rows of pages. */

@@ -1,7 +1,6 @@
 /** What clients send to a server, and what collectors answer to one. */
 import { createRuntime } from '@witan/core'
 import { loadConfig, startServer } from '@witan/server'
-import type { Requests } from '../support/outside.ts'
 import type { Play, Row } from '../support/row.ts'
 import { open, saying, type Script as Says } from '../support/said.ts'
 
@@ -20,16 +19,16 @@ async function serve(play: Play, says: Says = done): Promise<string> {
 
 const megabyte = 1_000_000
 
-/** Bodies that the server must refuse or take, by what they are. */
-const bodies: Readonly<Record<string, string>> = {
-  'a body of 1 MB of brackets': '['.repeat(megabyte),
-  'a body of 1 MB of empty lists': `[${'[],'.repeat(megabyte / 3)}0]`,
-  'a body of 1 MB of keys': `{${Array.from({ length: 90_000 }, (_, at) => `"k${at}":0`).join()}}`,
-  'a body of 1 MB of quotes': '"\\"'.repeat(megabyte / 3),
-  'a body of 1 MB of infinite numbers': `[${'1e400,'.repeat(megabyte / 6)}0]`,
-  'a body of 1 MB of numbers with long exponents': `[${'1e100,'.repeat(megabyte / 6)}1e400]`,
-  'a body of 1 MB of numbers of 301 digits': `[${`1${'0'.repeat(299)}1,`.repeat(megabyte / 302)}0]`,
-  'a prompt of 1 MB of escapes': JSON.stringify({ agent: 'root', prompt: '\n'.repeat(480_000) }),
+/** Bodies that the server must refuse or take, by what they are: with the status of its answer. */
+const bodies: Readonly<Record<string, readonly [status: number, body: string]>> = {
+  'a body of 1 MB of brackets': [400, '['.repeat(megabyte)],
+  'a body of 1 MB of empty lists': [422, `[${'[],'.repeat(megabyte / 3)}0]`],
+  'a body of 1 MB of keys': [422, `{${Array.from({ length: 90_000 }, (_, at) => `"k${at}":0`).join()}}`],
+  'a body of 1 MB of quotes': [400, '"\\"'.repeat(megabyte / 3)],
+  'a body of 1 MB of infinite numbers': [422, `[${'1e400,'.repeat(megabyte / 6)}0]`],
+  'a body of 1 MB of numbers with long exponents': [422, `[${'1e100,'.repeat(megabyte / 6)}1e400]`],
+  'a body of 1 MB of numbers of 301 digits': [422, `[${`1${'0'.repeat(299)}1,`.repeat(megabyte / 302)}0]`],
+  'a prompt of 1 MB of escapes': [201, JSON.stringify({ agent: 'root', prompt: `And${'\n'.repeat(480_000)}` })],
 }
 
 /** Agents of a batch; each is small. */
@@ -42,12 +41,16 @@ const batch = (count: number) => ({
   })),
 })
 
-function posting(name: string, body: string, path = '/api/v1/conversations'): Row {
+function posting(
+  name: string,
+  [status, body]: readonly [status: number, body: string],
+  path = '/api/v1/conversations',
+): Row {
   return {
     name: `a client sends ${name}`,
     setUp: async (play) => {
       const url = await serve(play)
-      return () => play.outside.send({ url: `${url}${path}`, method: 'POST', body })
+      return () => play.outside.send({ url: `${url}${path}`, status, method: 'POST', body })
     },
   }
 }
@@ -121,6 +124,20 @@ const prompts: Readonly<Record<string, string>> = {
   'escapes of six': '\u0001'.repeat(150_000),
 }
 
+const conversations = '/api/v1/conversations'
+
+/** Makes the empty conversation `chats/long`. */
+function begin(play: Play, url: string): Promise<void> {
+  const body = JSON.stringify({ agent: 'root', id: 'chats/long' })
+  return play.outside.send({ url: `${url}${conversations}`, status: 201, method: 'POST', body })
+}
+
+/** A run of it, to its end. */
+function ask(play: Play, url: string, prompt: string): Promise<void> {
+  const body = JSON.stringify({ prompt, wait: true })
+  return play.outside.send({ url: `${url}${conversations}/chats:long/runs`, status: 200, method: 'POST', body })
+}
+
 /** What clients read of a conversation. */
 const readings: Readonly<Record<string, string>> = {
   'a page of the document': '/api/v1/documents/chats/long?limit=200&detail=full',
@@ -133,35 +150,28 @@ function reading(what: string, path: string): readonly Row[] {
     name: `4 × a client reads ${what} of long prompts with ${of}`,
     setUp: async (play) => {
       const url = await serve(play)
-      const send = async (requests: Omit<Requests, 'url'>, to: string) => {
-        const statuses = await play.outside.send({ ...requests, url: `${url}${to}` })
-        if (statuses.some((status) => status >= 400)) throw new Error(`${to} answered ${statuses.join()}`)
-      }
-      const post = (body: object, to: string) => send({ method: 'POST', body: JSON.stringify(body) }, to)
-      await post({ agent: 'root', id: 'chats/long' }, '/api/v1/conversations')
-      for (let at = 0; at < 6; at += 1) await post({ prompt, wait: true }, '/api/v1/conversations/chats:long/runs')
-      return () => send({ headers: { accept: 'application/json' }, times: 4 }, path)
+      await begin(play, url)
+      for (let at = 0; at < 6; at += 1) await ask(play, url, prompt)
+      return () =>
+        play.outside.send({ url: `${url}${path}`, status: 200, headers: { accept: 'application/json' }, times: 4 })
     },
   }))
 }
 
 /** Rows of servers. */
 export const servers: readonly Row[] = [
-  ...Object.entries(bodies).map(([name, body]) => posting(name, body)),
-  posting('a batch of 500 agents', JSON.stringify(batch(500)), '/api/v1/agents/batch'),
+  ...Object.entries(bodies).map(([name, asked]) => posting(name, asked)),
+  posting('a batch of 500 agents', [200, JSON.stringify(batch(500))], '/api/v1/agents/batch'),
   {
     name: '500 readers of 200 kB',
     setUp: async (play) => {
-      const url = await serve(play, () => ({ text: 'a b '.repeat(50_000) }))
-      const made = await fetch(`${url}/api/v1/conversations`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ agent: 'root', prompt: 'Go.', wait: true }),
-      })
-      const { conversationId } = (await made.json()) as { readonly conversationId: string }
-      const path = `/api/v1/conversations/${encodeURIComponent(conversationId)}/events?from=0`
+      const last = 'and no more.'
+      const url = await serve(play, () => ({ text: `${'a b '.repeat(50_000)}${last}` }))
+      await begin(play, url)
+      await ask(play, url, 'Go.')
+      const path = `${conversations}/chats:long/events?from=0`
       const headers = { accept: 'text/event-stream' }
-      return () => play.outside.send({ url: `${url}${path}`, headers, times: 500, until: 'event: end' })
+      return () => play.outside.send({ url: `${url}${path}`, status: 200, headers, times: 500, until: last })
     },
   },
   ...Object.entries(readings).flatMap(([what, path]) => reading(what, path)),

@@ -30,13 +30,15 @@ function answer(response: ServerResponse, { status = 200, type = 'application/js
   response.end(body)
 }
 
-async function send({ times = 1, ...one }: Requests): Promise<readonly number[]> {
+async function send({ times = 1, status, ...one }: Requests): Promise<void> {
   const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY })
-  return Promise.all(Array.from({ length: times }, () => sendOne(one, agent)))
+  const statuses = await Promise.all(Array.from({ length: times }, () => sendOne(one, agent)))
+  const other = statuses.find((answered) => answered !== status)
+  if (other !== undefined) throw new Error(`${one.url} answered ${other} instead of ${status}`)
 }
 
 function sendOne(
-  { url, method = 'GET', headers = {}, body, until }: Omit<Requests, 'times'>,
+  { url, method = 'GET', headers = {}, body, until }: Omit<Requests, 'times' | 'status'>,
   agent: Agent,
 ): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -14,6 +14,8 @@ export interface Script {
 /** Requests that are sent at once. */
 export interface Requests {
   readonly url: string
+  /** What each must be answered with: a row whose request is refused for another reason measures nothing. */
+  readonly status: number
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
@@ -35,8 +37,8 @@ export type Told = { readonly id: number } & ({ readonly value: unknown } | { re
 export interface Outside {
   /** Starts a server; a path that no script names gets the one of `*`. Returns its address. */
   serve(scripts: Readonly<Record<string, Script>>): Promise<string>
-  /** Sends requests and reads their answers. Returns their statuses. */
-  send(requests: Requests): Promise<readonly number[]>
+  /** Sends requests and reads their answers. Throws if one has another status. */
+  send(requests: Requests): Promise<void>
   close(): Promise<unknown>
 }
 
@@ -68,7 +70,7 @@ export function openOutside(): Outside {
   }
   return {
     serve: (scripts) => ask<string>({ serve: scripts }),
-    send: (requests) => ask<readonly number[]>({ send: requests }),
+    send: (requests) => ask<void>({ send: requests }),
     close: async () => worker?.terminate(),
   }
 }

@@ -1,4 +1,4 @@
-/** Copies a log up to a seq into another conversation: where it may be cut, and how its places are renamed [Rb55]. */
+/** Where a log may be cut: a fork copies it up to there into another conversation [Rb55], and the views of a run end there. */
 import type { Entry } from '@witan/protocol/entries'
 import { makeEntry } from './entry.ts'
 
@@ -24,6 +24,16 @@ export async function copyLog(log: AsyncIterable<Entry>, seq: number): Promise<C
     }
   }
   return { entries, lastLegalSeq }
+}
+
+/** The entries of one run, up to the end of its root call and of its tasks. */
+export async function* entriesOfRun(log: AsyncIterable<Entry>, run: string): AsyncGenerator<Entry, void, void> {
+  const open = new Set<string>()
+  for await (const entry of log) {
+    if (entry.place.run !== run) continue
+    yield entry
+    if (endsJob(entry, open) && open.size === 0) return
+  }
 }
 
 /** Updates `open`, the calls with a job of their own. True for a job's last entry; a task's status follows its end. */

@@ -6,6 +6,7 @@ import { digestPattern } from '@witan/protocol/files'
 import { createDiagram, type Diagram, type Exchange } from '@witan/protocol/protocols'
 import { exchangesOf } from '../conversation/exchange-view.ts'
 import { callTree } from '../conversation/tree.ts'
+import { entriesOfRun } from '../conversation/copy-log.ts'
 import { entriesOf } from '../conversation/warm-conversations.ts'
 import { entryFilter, toEvent } from '../event/project.ts'
 import { errorFor, eventFor } from './reader-errors.ts'
@@ -87,7 +88,7 @@ export async function listRuns(scope: Scope, id: string, options: PageOptions): 
   return rowPage(options, (page) => parts.store.listRuns(database, id, page), { item: runLine, id: (job) => job.id })
 }
 
-/** The job of a run, and the entries from its start on. Throws `NOT_FOUND`. */
+/** The job of a run, and its entries. Throws `NOT_FOUND`. */
 async function runEntriesOf(
   scope: Scope,
   id: string,
@@ -95,7 +96,8 @@ async function runEntriesOf(
   const { parts, database } = scope
   const job = await jobRow(scope, id, { kind: 'run', deed: 'read' })
   const { conversation, firstSeq } = job
-  return { job, entries: entriesOf(parts.store, { database, conversation, after: firstSeq - 1 }) }
+  const log = entriesOf(parts.store, { database, conversation, after: firstSeq - 1 })
+  return { job, entries: entriesOfRun(log, id) }
 }
 
 /** The exchanges between the peers of a run. Throws `NOT_FOUND`. */
