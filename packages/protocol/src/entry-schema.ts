@@ -86,6 +86,7 @@ const modelEnd = object({
   accepted: flag,
   purpose: z.enum(['summary', 'progress', 'output']).optional(),
   heard: texts.optional(),
+  behind: count.optional(),
   admitted: count.optional(),
   kept: object({ by: text, parts: json }).optional(),
   reasoning: text.optional(),

@@ -287,6 +287,11 @@ export interface ModelEndBody {
   readonly purpose?: 'summary' | 'progress' | 'output'
   /** Ids of the messages that it had read, if they have ids. */
   readonly heard?: readonly string[]
+  /**
+   * How many entries of the conversation were folded between its request and this reply, in the process that asked: the request had not seen
+   * them. Absent for none, and for `progress`.
+   */
+  readonly behind?: number
   /** Set if the reply asked for more tool calls than allowed: only the first `admitted` calls run, the others are refused. */
   readonly admitted?: number
   /** Returned to its model with the reply; absent if there is nothing. */

@@ -62,11 +62,13 @@ export async function acceptFirst(
 ): Promise<Accepted | null> {
   const log = context.warm.fresh(row)
   const pinned = pinRoot(context, row)
-  const run = newRun(context, log, { pinned, message })
-  const { participants } = startingRows(row)
-  run.create = row
-  if (participants !== undefined) run.participants = participants
-  const result = await log.propose(run)
+  const result = await log.propose(() => {
+    const append = newRun(context, log, { pinned, message })
+    const { participants } = startingRows(row)
+    append.create = row
+    if (participants !== undefined) append.participants = participants
+    return { append }
+  })
   if (!result.ok && result.reason === 'exists') return null
   if (!result.ok) throw refusalError(result.reason, row.id)
   context.warm.keep(log)
@@ -81,7 +83,7 @@ export async function acceptNext(
 ): Promise<Accepted | JobRow> {
   const { database, rootAgent } = log.state
   const pinned = pinRoot(context, { database, agent: rootAgent })
-  const result = await log.propose(newRun(context, log, { pinned, message }))
+  const result = await log.propose(() => ({ append: newRun(context, log, { pinned, message }) }))
   if (result.ok) return started(context, log, result)
   if (result.reason === 'active' && result.job !== null) return result.job
   if (result.reason === 'moved' && message.ifLastSeq === null) {
@@ -171,7 +173,7 @@ function newRun(
   const { owner, leaseMs } = env
   const create = { kind: 'create', id: place.call, job: 'run', owner, leaseMs, at, about: fresh } as const
   // Each task is reported once, so no other writer may have reported it meanwhile.
-  const last = ifLastSeq ?? (waiting === null ? null : state.seq)
+  const last = ifLastSeq ?? (waiting === null ? null : log.sync.expectedSeq)
   const append: Writable<Append> = {
     database: state.database,
     conversation: state.id,

@@ -74,7 +74,7 @@ export async function answerAll(
     ifLastSeq,
     note: note && { ...note, text: jobs[0] ?? null },
   }
-  const result = await deliver(context, log, delivery)
+  const result = await deliver(context, log, () => delivery)
   if (result.ok) return follow(context, log, result)
   if (result.reason === 'settled' || result.reason === 'inactive') {
     for (const row of rows)
@@ -226,5 +226,5 @@ async function expire(context: CommandContext, row: InterruptionRow): Promise<vo
   const slot = slotOf(log, row)
   if (slot === undefined) return
   const { entry, settle } = settlement(context, { slot, id: row.view.id }, { state: 'expired', answer: null, by: null })
-  await deliver(context, log, { jobs: [row.job], entries: [entry], settle: [settle] })
+  await deliver(context, log, () => ({ jobs: [row.job], entries: [entry], settle: [settle] }))
 }

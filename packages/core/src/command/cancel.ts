@@ -35,7 +35,7 @@ export async function cancelJob(
   const entries = places.map((place) =>
     foreign(context, { place, job: place.call }, { type: 'cancel', kind: null, body }),
   )
-  const result = await deliver(context, log, { jobs: places.map(({ call }) => call), entries, ifLastSeq })
+  const result = await deliver(context, log, () => ({ jobs: places.map(({ call }) => call), entries, ifLastSeq }))
   if (result.ok) return follow(context, log, result)
   // One of the tasks has ended meanwhile: try again with the others.
   if (result.reason === 'inactive') return cancelJob(context, database, { id, kind, by, tasks, ifLastSeq })

@@ -21,18 +21,24 @@ export interface Delivery {
   readonly note?: Append['note'] | undefined
 }
 
-/** Stores a delivery and wakes its jobs. Refused whole with `inactive` if a job has ended, or `reply-taken` if the key belongs to another request. */
+/**
+ * Stores a delivery and wakes its jobs; `decide` makes it once no other proposal is under way. Refused whole with `inactive` if a job has
+ * ended, or `reply-taken` if the key belongs to another request.
+ */
 export async function deliver(
   context: CommandContext,
   log: ConversationLog,
-  { jobs, ifLastSeq = null, note, ...delivery }: Delivery,
+  decide: () => Delivery,
 ): Promise<AppendResult> {
   const { database, id } = log.state
   const { owner, leaseMs } = context.env
-  const wakes = jobs.map((job) => ({ kind: 'wake', id: job, owner, leaseMs }) as const)
-  const noted = note === undefined ? {} : { note }
-  const append: Append = { database, conversation: id, jobs: wakes, ...delivery, ...noted }
-  const result = await log.propose(ifLastSeq === null ? append : { ...append, ifLastSeq })
+  const result = await log.propose(() => {
+    const { jobs, ifLastSeq = null, note, ...delivery } = decide()
+    const wakes = jobs.map((job) => ({ kind: 'wake', id: job, owner, leaseMs }) as const)
+    const noted = note === undefined ? {} : { note }
+    const append: Append = { database, conversation: id, jobs: wakes, ...delivery, ...noted }
+    return { append: ifLastSeq === null ? append : { ...append, ifLastSeq } }
+  })
   if (result.ok) context.env.launch(result.jobs, log)
   return result
 }

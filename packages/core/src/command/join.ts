@@ -42,7 +42,7 @@ export async function joinRun(
     ifLastSeq,
     ...(files === undefined ? {} : { contents: files }),
   }
-  const result = await deliver(context, log, { ...delivery, entries })
+  const result = await deliver(context, log, () => ({ ...delivery, entries }))
   if (result.ok) return follow(context, log, result)
   if (result.reason === 'inactive') return null
   throw await refusedError(log, result.reason, message)

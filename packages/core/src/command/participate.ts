@@ -28,19 +28,21 @@ export async function participate(
   { person, change, by, joinedAt }: Participation,
 ): Promise<ParticipantRow | null> {
   const at = context.env.clock.now()
-  const entry = participantEntry(context, log, { person, change, by, at })
-  const waiting = change === 'left' ? waitingFor(log.state, person.id) : []
-  const closed = waiting.map((one) =>
-    settlement(context, one, { state: 'cancelled', answer: null, by: null, left: true }),
-  )
   const times = change === 'joined' ? { joinedAt: at, leftAt: null } : { joinedAt: joinedAt ?? at, leftAt: at }
   const row: ParticipantRow = { user: person.id, name: person.name, roles: person.roles, ...times }
-  const stored = await deliver(context, log, {
-    jobs: [...new Set(waiting.map(({ slot }) => slot.owner.job))],
-    entries: [entry, ...closed.map((one) => one.entry)],
-    settle: closed.map((one) => one.settle),
-    participants: [row],
-    ifLastSeq: log.state.seq,
+  const entry = participantEntry(context, log, { person, change, by, at })
+  const stored = await deliver(context, log, () => {
+    const waiting = change === 'left' ? waitingFor(log.state, person.id) : []
+    const closed = waiting.map((one) =>
+      settlement(context, one, { state: 'cancelled', answer: null, by: null, left: true }),
+    )
+    return {
+      jobs: [...new Set(waiting.map(({ slot }) => slot.owner.job))],
+      entries: [entry, ...closed.map((one) => one.entry)],
+      settle: closed.map((one) => one.settle),
+      participants: [row],
+      ifLastSeq: log.sync.expectedSeq,
+    }
   })
   if (stored.ok) return row
   await log.catchUp()

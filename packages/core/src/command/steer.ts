@@ -67,7 +67,7 @@ export async function sayTo(
     const body = { author: of.from, text, id: of.key }
     const entry = foreign(context, said, { type: 'message', kind: null, body })
     const note = of.note && { ...of.note, text: null }
-    const stored = await deliver(context, log, { jobs: [place.call], entries: [entry], note })
+    const stored = await deliver(context, log, () => ({ jobs: [place.call], entries: [entry], note }))
     if (!stored.ok && stored.reason === 'reply-taken') throw refusalError(stored.reason, log.state.id)
     if (!stored.ok) return sayTo(context, database, of) // the task has ended, or the conversation was deleted
     after = stored.before

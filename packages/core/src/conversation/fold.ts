@@ -69,6 +69,7 @@ export function emptyState(
     answers: new SparseMap(),
     badEnds: new SparseMap(),
     artifacts: { made: new SparseMap(), reads: new SparseMap() },
+    folded: 0,
     seq: 0,
   }
 }
@@ -81,6 +82,7 @@ export function foldedUpTo(state: ConversationState, seq: number): void {
 /** Applies `entry` to `state`. An entry for a call that is not live changes nothing. */
 export function fold(state: ConversationState, entry: Entry, agents: AgentLookup): void {
   if (entry.seq > state.seq) state.seq = entry.seq
+  state.folded += 1
   const run = liveJob(state, entry.job)
   if (run !== null && entry.epoch > 0) clockWork(run.worked, entry)
   switch (entry.type) {

@@ -20,6 +20,11 @@ export class Frontier {
     return this.#gaps[0]?.after ?? this.#known
   }
 
+  /** The last seq that is known to be stored. */
+  get last(): number {
+    return this.#known
+  }
+
   get hasNoGaps(): boolean {
     return this.#gaps.length === 0
   }

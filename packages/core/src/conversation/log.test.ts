@@ -7,6 +7,7 @@ import type { AppendResult } from '../store/store.ts'
 import { emptyState } from './fold.ts'
 import { storedOf } from './stored-values.ts'
 import { ConversationLog, type LogContext } from './log.ts'
+import type { Recorded, StretchWriter } from './stretches.ts'
 
 const data = parseAgent({ id: 'root', model: 'play/model', instructions: 'Be brief.' })
 
@@ -33,7 +34,7 @@ function logOf(context: Pick<LogContext, 'append' | 'read'>) {
   const about = { database: 'default', id: 'chats/1', rootAgent: 'root', maxModelIterationsPerCall: null }
   const state = emptyState({ ...about, stored: storedOf({}) })
   const log = new ConversationLog(state, { ...context, agents: () => data, stored: () => {} })
-  return { state, log, end: (entry: Entry) => log.propose({ ...append, entries: [entry] }) }
+  return { state, log, end: (entry: Entry) => log.propose(() => ({ append: { ...append, entries: [entry] } })) }
 }
 
 const append = { database: 'default', conversation: 'chats/1' }
@@ -149,4 +150,91 @@ test('[I9] a read that began too early for an own append is followed by another 
   reading.resolve()
   await Promise.all([early, ended])
   assert.equal(state.seq, 3)
+})
+
+/** A writer that stores its stretches under a name, and notes what became of them. */
+function writerOf(log: ConversationLog, job: string, told: string[]): StretchWriter {
+  return {
+    store: ({ entries }) =>
+      void log.sync
+        .append({ ...append, fence: { job, epoch: 1 }, entries }, [])
+        .then((result) => told.push(`${job} ${result.ok}`)),
+  }
+}
+
+test('[O1] [O4] stretches are stored in the order in which they were recorded, each under its own fence', async () => {
+  const appends: string[] = []
+  const told: string[] = []
+  let seq = 0
+  const { log } = logOf({
+    append: async ({ fence, entries }) => {
+      appends.push(`${fence?.job} ${entries.map(({ appendNo }) => appendNo).join()}`)
+      if (fence?.job === 'c_1') return { ok: false, reason: 'fenced', job: null }
+      const before = seq
+      seq += entries.length
+      return { ok: true, before, lastSeq: seq, jobs: [] }
+    },
+    read: async () => [],
+  })
+  const [one, other] = [writerOf(log, 'c_1', told), writerOf(log, 'c_2', told)]
+  const said = (appendNo: number) => ({ ...saidTo('c_1'), appendNo })
+  log.record(one, said(5))
+  log.record(one, said(6))
+  log.record(other, said(7))
+  log.record(one, said(8))
+  log.flush()
+  log.flush()
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(appends, ['c_1 5,6', 'c_2 7', 'c_1 8'])
+  assert.deepEqual(told, ['c_1 false', 'c_2 true', 'c_1 false'])
+})
+
+test('[O2] a proposal decides behind the one in front, and nothing is recorded meanwhile', async () => {
+  const done: string[] = []
+  const answers = [Promise.withResolvers<AppendResult>(), Promise.withResolvers<AppendResult>()]
+  let appends = 0
+  const { log } = logOf({ append: () => (answers[appends++] as (typeof answers)[0]).promise, read: async () => [] })
+  const writer = writerOf(log, 'c_1', [])
+  const propose = (name: string, entry: Entry) =>
+    log.propose(() => {
+      done.push(`${name} decides`)
+      return { append: { ...append, entries: [entry] } }
+    })
+  const first = propose('first', startOf('c_1', 0))
+  const second = propose('second', errorOf('c_1', 0))
+  assert.deepEqual(done, ['first decides'])
+  assert.throws(() => log.record(writer, saidTo('c_1')), /while a proposal was under way/)
+  log.proposals.afterwards(() => void done.push('recorded between'))
+  answers[0]?.resolve({ ok: true, before: 0, lastSeq: 1, jobs: [] })
+  await first
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(done, ['first decides', 'recorded between', 'second decides'])
+  answers[1]?.resolve({ ok: true, before: 1, lastSeq: 2, jobs: [] })
+  await second
+  assert.equal(log.state.run, null)
+  assert.equal(log.sync.expectedSeq, 2)
+})
+
+test('[O2] a refused proposal leaves what its writer recorded, which goes out next', async () => {
+  const appends: string[] = []
+  const { log } = logOf({
+    append: async ({ entries }) => {
+      appends.push(entries.map(({ appendNo }) => appendNo).join())
+      if (appends.length === 1) return { ok: false, reason: 'woken', job: null }
+      return { ok: true, before: 0, lastSeq: entries.length, jobs: [] }
+    },
+    read: async () => [],
+  })
+  const writer = writerOf(log, 'c_1', [])
+  log.record(writer, startOf('c_1', 0))
+  const end = errorOf('c_1', 0)
+  const ending = (tail: Recorded | null) => ({
+    append: { ...append, entries: [...(tail?.entries ?? []), end] },
+    fresh: [end],
+  })
+  await log.propose(ending, writer)
+  assert.ok(log.state.run !== null)
+  await log.propose(ending, writer)
+  assert.equal(log.state.run, null)
+  assert.deepEqual(appends, ['1,2', '1,2'])
 })

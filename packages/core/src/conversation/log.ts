@@ -5,6 +5,8 @@ import { type AgentLookup, fold, foldedUpTo } from './fold.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { Frontier } from './frontier.ts'
 import type { ConversationState } from './state.ts'
+import { Proposals } from './proposals.ts'
+import { type Recorded, Stretches, type StretchWriter } from './stretches.ts'
 
 /** What the logs of a database need. */
 export interface LogContext {
@@ -24,9 +26,16 @@ export interface LogWatcher {
   broken(reason: unknown): void
 }
 
+/** An append that may be refused. `fresh` are those of its entries that are not folded yet; all without it. */
+export interface Proposal {
+  readonly append: Append
+  readonly fresh?: readonly Entry[]
+}
+
 /**
- * One warm conversation. Entries of jobs that run here are folded when they are recorded, all others once they are stored. Entries
- * of other processes are read as soon as an own append, or a notice, shows that they exist.
+ * One warm conversation. Entries of jobs that run here are folded when they are recorded, and stored in that order, whatever job they
+ * belong to [O1]. A proposal may be refused: it is folded once it is stored, behind all that was recorded before it, and nothing is
+ * recorded until then [O2]. Entries of other processes are read as soon as an own append, or a notice, shows that they exist [O3].
  */
 export class ConversationLog {
   readonly state: ConversationState
@@ -34,45 +43,47 @@ export class ConversationLog {
   readonly watchers = new Map<string, LogWatcher>()
   /** True once the fold is invalid; the conversation must then be loaded again. */
   isBroken = false
-  readonly #sync: LogSync
-  readonly #proposals: Promise<AppendResult>[] = []
+  /** What was recorded and is not on its way to the store. */
+  readonly stretches = new Stretches()
+  readonly proposals = new Proposals()
+  readonly sync: LogSync
 
   constructor(state: ConversationState, context: LogContext) {
     this.state = state
-    this.#sync = new LogSync(this, context)
+    this.sync = new LogSync(this, context)
   }
 
-  /** Folds an entry of an own job before it is stored. */
-  take(entry: Entry): void {
-    this.#sync.take(entry)
+  /** Folds an entry of an own job, which is stored with the next `flush`. Throws while a proposal is under way. */
+  record(writer: StretchWriter, entry: Entry): void {
+    if (this.proposals.pending !== null) throw new Error('An entry was recorded while a proposal was under way.')
+    this.sync.take(entry)
+    this.stretches.of(writer).entries.push(entry)
   }
 
-  /** Stores entries that were taken before. The result reports a refusal; the state is then invalid. */
-  write(append: Append): Promise<AppendResult> {
-    return this.#sync.append(append, [])
+  /** Has everything stored that was recorded up to now. Each writer learns what became of its own. */
+  flush(): void {
+    if (!this.isBroken) this.stretches.store()
   }
 
-  /** Stores an append and then folds `fresh`, its entries that were not taken before. For appends that may be refused. */
-  async propose(append: Append, fresh: readonly Entry[] = append.entries): Promise<AppendResult> {
-    const proposal = this.#sync.append(append, fresh)
-    this.#proposals.push(proposal)
-    try {
-      const result = await proposal
+  /**
+   * Decides on a proposal once none is under way, stores it behind all that was recorded, and folds it once it is stored. `make` gets the
+   * writer's own last stretch, to store it with the proposal; after a refusal the writer has it again.
+   */
+  propose(make: (tail: Recorded | null) => Proposal, writer: StretchWriter | null = null): Promise<AppendResult> {
+    return this.proposals.next(async () => {
+      const tail = writer === null ? null : this.stretches.takeTail(writer)
+      this.flush()
+      const { append, fresh = append.entries } = make(tail)
+      const result = await this.sync.append(append, fresh)
+      if (!result.ok && writer !== null && tail !== null) this.stretches.putBack(writer, tail)
       if (result.ok) notify(this)
       return result
-    } finally {
-      drop(proposal, this.#proposals)
-    }
-  }
-
-  /** Resolves when pending proposals are settled; null if there are none. An append in the same turn then precedes any later proposal. */
-  quiet(): Promise<unknown> | null {
-    return this.#proposals.length === 0 ? null : Promise.allSettled(this.#proposals)
+    })
   }
 
   /** Folds what other processes have stored. Only with `alone`, if nobody else has this log, it pauses: else entries would be out of order. */
   catchUp(alone = false): Promise<void> {
-    return this.#sync.catchUp(alone)
+    return this.sync.catchUp(alone)
   }
 
   /** Marks the fold as invalid and stops all jobs that run on it. */
@@ -113,6 +124,11 @@ class LogSync {
     fold(this.#log.state, entry, this.#context.agents)
   }
 
+  /** The seq behind which a proposal goes that is decided on now, if no other process has stored anything unseen. */
+  get expectedSeq(): number {
+    return this.#underWay.reduce((sum, { entries }) => sum + entries.length, this.#frontier.last)
+  }
+
   /** Stores an append and then folds `fresh`, its entries not folded before. Resolves when all earlier entries are folded too. */
   async append(append: Append, fresh: readonly Entry[]): Promise<AppendResult> {
     const log = this.#log
@@ -141,7 +157,10 @@ class LogSync {
   /** Folds what other processes have stored up to now. */
   async catchUp(alone = false): Promise<void> {
     await this.#reading
-    await this.#readOn(alone)
+    this.#reading ??= this.#read(this.#frontier.after, alone).finally(() => {
+      this.#reading = null
+    })
+    await this.#reading
   }
 
   async #fill(): Promise<void> {
@@ -151,13 +170,6 @@ class LogSync {
       if (!this.#log.isBroken && !this.#frontier.hasNoGaps && this.#frontier.after === after)
         throw new Error(`entries behind ${after} of the log are not there`)
     }
-  }
-
-  #readOn(alone: boolean): Promise<void> {
-    this.#reading ??= this.#read(this.#frontier.after, alone).finally(() => {
-      this.#reading = null
-    })
-    return this.#reading
   }
 
   async #read(after: number, alone: boolean): Promise<void> {

@@ -387,6 +387,8 @@ export interface ConversationState {
   /** How runs failed or were cancelled whose tasks continue, by run id [E52]. */
   readonly badEnds: SparseMap<string, string>
   readonly artifacts: Artifacts
+  /** How many entries are folded. */
+  folded: number
   /** The last seq that is folded and stored. */
   seq: number
 }

@@ -41,6 +41,7 @@ async function save(call: SavingCall, draft: ArtifactDraft): Promise<Artifact> {
   const known = made.get(id)
   if (known !== undefined) return shown(call, known)
   await job.env.storeContent(database, digest, bytes)
+  while (job.log.proposals.pending !== null) await job.log.proposals.pending
   assertLive(call)
   // The same file may have been saved meanwhile.
   if (made.get(id) === undefined) {
@@ -76,6 +77,7 @@ async function read(call: SavingCall, id: string): Promise<ArtifactContent> {
     bytes = await job.env.readContent(content)
   }
   if (bytes === null) throw unknown()
+  while (job.log.proposals.pending !== null) await job.log.proposals.pending
   assertLive(call)
   if (!inputsOf(job.log.state.artifacts, slot).includes(id))
     record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { read: id } })

@@ -87,7 +87,7 @@ export interface PacedJob {
   readonly run: LiveJob
   readonly busy: ReadonlyMap<string, AbortController>
   readonly lifecycle: { readonly failure: unknown }
-  readonly writer: { commit(): Promise<void>; readonly outbox: { numberFrom(number: number): void } }
+  readonly writer: { commit(): Promise<void>; readonly entries: { numberFrom(number: number): void } }
 }
 
 /** How a replay follows a log: it sees every entry as it is recorded, and lets a job go on when the log does. */

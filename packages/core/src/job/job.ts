@@ -2,6 +2,7 @@
 import type { Problem } from '@witan/protocol'
 import type { CallPlace, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog, LogWatcher } from '../conversation/log.ts'
+import { addRows, type OwnRows } from '../conversation/stretches.ts'
 import { SparseMap } from '../conversation/sparse-map.ts'
 import { type AgentCall, liveJob, type LiveJob, type Slot } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
@@ -11,7 +12,7 @@ import type { Caller, Toolset } from '../tool/tool.ts'
 import type { InterruptionDraft } from '../tool/waiting.ts'
 import type { Environment, ReportedPlace } from './environment.ts'
 import { Pulse } from './pulse.ts'
-import { type OwnRows, Writer } from './writer.ts'
+import { Writer } from './writer.ts'
 
 /** A job and the epoch in which it was claimed. */
 export interface JobIdentity {
@@ -159,11 +160,10 @@ export function workedMs(job: Job, now: number = job.env.clock.now()): number {
 
 /** Records an entry of this job: it is folded at once and stored in order with the next commit. */
 export function record(job: Job, place: CallPlace, content: EntryContent): void {
-  const { outbox } = job.writer
+  const { writer } = job
   job.env.pace?.recording(job)
-  const entry = outbox.make(job.env.clock.now(), place, content)
-  job.log.take(entry)
-  outbox.add(entry)
+  const entry = writer.entries.make(job.env.clock.now(), place, content)
+  writer.record(entry)
   job.env.pace?.recorded(entry)
   if (!job.lifecycle.isStuck || !isProgress(content)) return
   job.lifecycle.isStuck = false
@@ -180,7 +180,7 @@ function isProgress({ type, kind, body }: EntryContent): boolean {
 
 /** Opens or settles an interruption, changes a job, or refers to content, in the same append as the entry just recorded. */
 export function recordRows(job: Job, rows: OwnRows): void {
-  job.writer.outbox.addRows(rows)
+  addRows(job.log.stretches.of(job.writer), rows)
 }
 
 /** Fails the run: aborts the effects under way; the loop closes the run at its next pass. */

@@ -13,9 +13,10 @@ export async function letEnd(job: Job, graceMs: number): Promise<void> {
   if (lifecycle.unrepeatable.length > 0) await within(job, graceMs, Promise.allSettled(lifecycle.unrepeatable))
   if (lifecycle.failure !== null) await within(job, graceMs, lifecycle.left)
   else if (lifecycle.stopped === null && isOurs(job)) {
+    while (job.log.proposals.pending !== null) await job.log.proposals.pending
     endAllAsking(job)
     // With them goes what was recorded meanwhile: a reply that the next owner need not ask for again.
-    if (!writer.outbox.isEmpty) await within(job, graceMs, writer.commit())
+    if (!writer.isFlushed) await within(job, graceMs, writer.commit())
   }
   stopJob(job, 'closed')
 }

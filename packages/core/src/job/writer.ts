@@ -1,20 +1,13 @@
 /** Stores what a job records, in order. A commit is awaited only before something becomes visible outside. */
 import type { CallPlace, Entry, EntryContent, Writable } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
+import type { Recorded, StretchWriter } from '../conversation/stretches.ts'
 import { errorText } from '../parameter/scrub.ts'
-import type { ConversationLog } from '../conversation/log.ts'
-import type {
-  Append,
-  AppendResult,
-  ContentUse,
-  InterruptionRow,
-  JobChange,
-  JobRow,
-  Settlement,
-} from '../store/store.ts'
+import type { ConversationLog, Proposal } from '../conversation/log.ts'
+import type { Append, AppendResult, JobRow } from '../store/store.ts'
 
-/** The entries and job changes with which a job parks or ends. */
-export type Last = Required<Pick<Append, 'entries' | 'jobs'>> & Pick<Append, 'ifLastSeq'>
+/** The entries and job changes with which a job parks or ends. `ifAlone`: refused as `moved` if another process wrote what is not folded here. */
+export type Last = Required<Pick<Append, 'entries' | 'jobs'>> & { readonly ifAlone?: true }
 
 const mayRepeat: ReadonlySet<string> = new Set(['woken', 'moved', 'active', 'inactive'])
 
@@ -28,90 +21,12 @@ export interface WriterEvents {
   made(jobs: readonly JobRow[]): void
 }
 
-/** Writes the entries of one job in one epoch. */
-export class Writer {
-  readonly outbox: Outbox
-  /** The pending commit of a result that must not repeat. No model call begins before it is durable [D4]. */
-  settling: Promise<void> | null = null
-  readonly #log: ConversationLog
-  readonly #job: { readonly id: string; readonly epoch: number; readonly principal: string }
-  readonly #events: WriterEvents
-  #lastWrite: Promise<void> = Promise.resolve()
-
-  constructor(
-    log: ConversationLog,
-    job: { readonly id: string; readonly epoch: number; readonly again?: boolean; readonly principal: string },
-    events: WriterEvents,
-  ) {
-    this.#log = log
-    this.#job = { id: job.id, epoch: job.epoch, principal: job.principal }
-    this.#events = events
-    this.outbox = new Outbox(job)
-  }
-
-  /** Stores what was recorded. Resolves when it and all earlier commits are durable. Never rejects: a refusal stops the job. */
-  commit(): Promise<void> {
-    if (this.outbox.isEmpty) return this.#lastWrite
-    this.#lastWrite = this.#log.write(this.#member(this.outbox.take())).then(
-      (result) => {
-        if (!result.ok) this.#events.refused(result.reason)
-        else this.#notify(result.jobs)
-      },
-      (error: unknown) => this.#events.refused(error),
-    )
-    return this.#lastWrite
-  }
-
-  /**
-   * Stores what was recorded together with `last`, and folds `last` only once it is stored. If refused as `woken`, `moved`, `active`
-   * or `inactive`, nothing is stored, and what was recorded is stored with the next commit.
-   */
-  async propose(last: Last): Promise<AppendResult> {
-    const recorded = this.outbox.take()
-    const entries = [...recorded.entries, ...last.entries]
-    // An append may hold one change per job: `rest` makes `progress` unnecessary.
-    const jobs = [...recorded.jobs.filter(({ id }) => id !== this.#job.id), ...last.jobs]
-    const append = this.#member({ ...recorded, entries, jobs })
-    if (last.ifLastSeq !== undefined) append.ifLastSeq = last.ifLastSeq
-    const result = await this.#log.propose(append, last.entries)
-    if (result.ok) {
-      this.#notify(result.jobs)
-      return result
-    }
-    this.outbox.putBack(recorded)
-    if (!mayRepeat.has(result.reason)) this.#events.refused(result.reason)
-    return result
-  }
-
-  #notify(jobs: readonly JobRow[]): void {
-    if (jobs.length === 0) return
-    const own = jobs.find(({ id }) => id === this.#job.id)
-    if (own !== undefined) this.#events.changed(own)
-    const others = jobs.filter((job) => job !== own)
-    if (others.length > 0) this.#events.made(others)
-  }
-
-  #member({ entries, open, settle, jobs, contents }: Recorded): Writable<Append> {
-    const { database, id } = this.#log.state
-    const fence = { job: this.#job.id, epoch: this.#job.epoch }
-    const usedBy = this.#job.principal
-    const member: Writable<Append> = { database, conversation: id, fence, entries, open, settle, jobs, usedBy }
-    if (contents !== null) member.contents = contents
-    return member
-  }
-}
-
-/** The recorded part of an append. `contents` is null without any. */
-export type Recorded = Required<Pick<Append, 'entries' | 'open' | 'settle' | 'jobs'>> & {
-  readonly contents: readonly ContentUse[] | null
-}
-
-/** What is stored beside an entry, in the same append. */
-export interface OwnRows {
-  readonly open?: InterruptionRow
-  readonly settle?: Settlement
-  readonly job?: JobChange
-  readonly contents?: readonly ContentUse[]
+/** A job in one epoch, and the principal that it works for. `again`: an earlier writer of this epoch was in use before. */
+export interface WriterIdentity {
+  readonly id: string
+  readonly epoch: number
+  readonly again?: boolean
+  readonly principal: string
 }
 
 /** Append numbers kept for the entries that begin a job: messages and its start. */
@@ -119,22 +34,17 @@ const acceptedEntries = 8
 /** Append numbers per epoch, so that those of two epochs never collide. */
 const perEpoch = 2 ** 24
 
-/** Makes and collects the entries of one job in one epoch. `again`: an earlier outbox of this epoch was in use before. */
-export class Outbox {
-  readonly #job: { readonly id: string; readonly epoch: number }
+/** Makes the entries of one job in one epoch. `(job, appendNo)` is unique, also across takeovers. */
+export class EntryMaker {
+  readonly #job: WriterIdentity
   #count: number
-  #recorded = nothing()
 
-  constructor(job: { readonly id: string; readonly epoch: number; readonly again?: boolean }) {
+  constructor(job: WriterIdentity) {
     this.#job = job
     this.#count = acceptedEntries + (job.epoch - 1) * perEpoch + (job.again === true ? perEpoch / 2 : 0)
   }
 
-  get isEmpty(): boolean {
-    return this.#recorded.entries.length === 0
-  }
-
-  /** Makes an entry without collecting it. `(job, appendNo)` is unique, also across takeovers. */
+  /** Makes an entry without recording it. */
   make(at: number, place: CallPlace, content: EntryContent): Entry {
     this.#count += 1
     const { id, epoch } = this.#job
@@ -145,54 +55,105 @@ export class Outbox {
   numberFrom(number: number): void {
     this.#count = number - 1
   }
+}
 
-  add(entry: Entry): void {
-    this.#recorded.entries.push(entry)
+/** Writes the entries of one job in one epoch. */
+export class Writer implements StretchWriter {
+  /** The pending commit of a result that must not repeat. No model call begins before it is durable [D4]. */
+  settling: Promise<void> | null = null
+  /** Whether everything that it recorded is on its way to the store. */
+  isFlushed = true
+  readonly entries: EntryMaker
+  readonly #log: ConversationLog
+  readonly #job: WriterIdentity
+  readonly #events: WriterEvents
+  #lastWrite: Promise<void> = Promise.resolve()
+
+  constructor(log: ConversationLog, job: WriterIdentity, events: WriterEvents) {
+    this.#log = log
+    this.#job = job
+    this.#events = events
+    this.entries = new EntryMaker(job)
   }
 
-  addRows(rows: OwnRows): void {
-    const { open, settle, jobs, contents } = this.#recorded
-    if (rows.open !== undefined) open.push(rows.open)
-    if (rows.settle !== undefined) settle.push(rows.settle)
-    if (rows.job !== undefined) jobs.push(rows.job)
-    if (rows.contents !== undefined) this.#recorded.contents = [...(contents ?? []), ...rows.contents]
+  /** Folds an entry at once; the next commit of any job of the conversation stores it. */
+  record(entry: Entry): void {
+    this.isFlushed = false
+    this.#log.record(this, entry)
   }
 
-  /** Returns what was collected and empties the outbox. */
-  take(): Recorded {
-    const taken = this.#recorded
-    this.#recorded = nothing()
-    return taken
+  /** Stores what was recorded. Resolves when it and all earlier commits are durable. Never rejects: a refusal stops the job. */
+  commit(): Promise<void> {
+    if (!this.isFlushed) this.#log.flush()
+    return this.#lastWrite
   }
 
-  /** Puts what could not be stored back in front. */
-  putBack({ entries, open, settle, jobs, contents }: Recorded): void {
-    const later = this.#recorded
-    this.#recorded = {
-      entries: [...entries, ...later.entries],
-      open: [...open, ...later.open],
-      settle: [...settle, ...later.settle],
-      jobs: [...jobs, ...later.jobs],
-      contents: contents === null ? later.contents : [...contents, ...(later.contents ?? [])],
-    }
+  /** Stores one stretch of what this job recorded. Called by the log, in the order of all stretches. */
+  store(recorded: Recorded): void {
+    this.isFlushed = true
+    this.#lastWrite = this.#log.sync.append(memberOf(this.#log, this.#job, recorded), []).then(
+      (result) => {
+        if (!result.ok) this.#events.refused(result.reason)
+        else notify(this.#events, this.#job, result.jobs)
+      },
+      (error: unknown) => this.#events.refused(error),
+    )
+  }
+
+  /**
+   * Stores what was recorded together with `last`, and folds `last` only once it is stored. If refused as `woken`, `moved`, `active`
+   * or `inactive`, nothing is stored, and what was recorded is stored with the next commit.
+   */
+  async propose(last: Last): Promise<AppendResult> {
+    let isEmpty = true
+    const result = await this.#log.propose((tail) => {
+      isEmpty = tail === null
+      this.isFlushed = true
+      return proposalOf(this.#log, this.#job, { recorded: tail ?? nothing, last })
+    }, this)
+    if (!result.ok && !isEmpty) this.isFlushed = false
+    if (result.ok) notify(this.#events, this.#job, result.jobs)
+    else if (!mayRepeat.has(result.reason)) this.#events.refused(result.reason)
+    return result
   }
 }
+
+function proposalOf(
+  log: ConversationLog,
+  job: WriterIdentity,
+  { recorded, last }: { readonly recorded: Recorded; readonly last: Last },
+): Proposal {
+  const entries = [...recorded.entries, ...last.entries]
+  // An append may hold one change per job: `rest` makes `progress` unnecessary.
+  const jobs = [...recorded.jobs.filter(({ id }) => id !== job.id), ...last.jobs]
+  const append = memberOf(log, job, { ...recorded, entries, jobs })
+  if (last.ifAlone === true) append.ifLastSeq = log.sync.expectedSeq
+  return { append, fresh: last.entries }
+}
+
+function notify(events: WriterEvents, { id }: WriterIdentity, jobs: readonly JobRow[]): void {
+  if (jobs.length === 0) return
+  const own = jobs.find((job) => job.id === id)
+  if (own !== undefined) events.changed(own)
+  const others = jobs.filter((job) => job !== own)
+  if (others.length > 0) events.made(others)
+}
+
+function memberOf(log: ConversationLog, job: WriterIdentity, recorded: Recorded): Writable<Append> {
+  const { database, id } = log.state
+  const { entries, open, settle, jobs, contents } = recorded
+  const fence = { job: job.id, epoch: job.epoch }
+  const usedBy = job.principal
+  const member: Writable<Append> = { database, conversation: id, fence, entries, open, settle, jobs, usedBy }
+  if (contents !== null) member.contents = contents
+  return member
+}
+
+const nothing: Recorded = { entries: [], open: [], settle: [], jobs: [], contents: null }
 
 /** No error of a job is stored with more text than this: names and values of outsiders may stand in it. */
 function withShortError(content: EntryContent): EntryContent {
   if (content.type !== 'error') return content
   const detail = errorText(content.body.detail)
   return detail === content.body.detail ? content : ({ ...content, body: { ...content.body, detail } } as EntryContent)
-}
-
-interface Collected {
-  readonly entries: Entry[]
-  readonly open: InterruptionRow[]
-  readonly settle: Settlement[]
-  readonly jobs: JobChange[]
-  contents: readonly ContentUse[] | null
-}
-
-function nothing(): Collected {
-  return { entries: [], open: [], settle: [], jobs: [], contents: null }
 }

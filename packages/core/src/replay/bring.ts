@@ -10,6 +10,7 @@ import type { Parts } from '../runtime/wiring.ts'
 import { isBrought } from './lookahead.ts'
 import { ahead, nextIn, type Script, stopScript } from './script.ts'
 import type { ReplayStage } from './stage.ts'
+import { doesOnePark, moved } from './turns.ts'
 
 /** The conversation that is replayed: its row as it began, and its people as the export has them. */
 export interface Replayed {
@@ -18,7 +19,7 @@ export interface Replayed {
 }
 
 /** Delivers the next entries of the log that one request from outside brought together. */
-export async function bring({ parts, script }: ReplayStage, of: Replayed): Promise<void> {
+export async function bring({ parts, script, turns }: ReplayStage, of: Replayed): Promise<void> {
   const first = nextIn(script) as Entry
   if (first.appendNo > 0 && first.type === 'message') {
     if (!(await beginRun(parts, script, of.row))) stopScript(script)
@@ -31,14 +32,16 @@ export async function bring({ parts, script }: ReplayStage, of: Replayed): Promi
   const message = together.find(({ type }) => type === 'message')
   const hide = together.flatMap(({ type, body }) => (type === 'notice' ? (body.hidden ?? []) : []))
   const person = together.find(({ type }) => type === 'participant')
-  const delivered = await deliver(parts, log, {
-    jobs: [...new Set(live.map(({ job }) => job))],
+  const jobs = [...new Set(live.map(({ job }) => job))]
+  while (doesOnePark(turns, jobs)) await moved(turns)
+  const delivered = await deliver(parts, log, () => ({
+    jobs,
     entries: together.map((entry) => makeEntry(entry, entry)),
     settle: together.flatMap(settlementsOf),
     ...(message?.type === 'message' ? messageRows(message.body, message.at) : {}),
     ...(hide.length === 0 ? {} : { hide }),
     ...(person?.type === 'participant' ? { participants: [participantRow(person, of)] } : {}),
-  })
+  }))
   if (!delivered.ok) stopScript(script)
 }
 
@@ -84,7 +87,7 @@ function participantRow(
 /** Brings an answer to a live job. */
 export async function bringAnswer(parts: Parts, { row }: Replayed, entry: Entry): Promise<void> {
   const log = await parts.warm.latest(row.database, row.id)
-  await deliver(parts, log, { jobs: [entry.job], entries: [entry], settle: settlementsOf(entry) })
+  await deliver(parts, log, () => ({ jobs: [entry.job], entries: [entry], settle: settlementsOf(entry) }))
 }
 
 /** Accepts the message that begins a run, as the engine does for a person. False if the log has none there, or it was refused. */

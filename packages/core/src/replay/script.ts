@@ -177,8 +177,9 @@ export function stopScript(script: Script): void {
   script.onMove()
 }
 
-/** What is compared of an entry: everything but times and the seq. */
+/** What is compared of an entry: everything but times, the seq, and `behind` of a reply: a replay may ask at another moment than the run did. */
 function comparable({ seq: _, at: __, ...entry }: Entry): unknown {
+  if (entry.type === 'end' && entry.kind === 'model') return { ...entry, body: { ...entry.body, behind: undefined } }
   if (!entry.type.endsWith('_required')) return entry
   const { expiresAt } = entry.body as { readonly expiresAt?: unknown }
   return { ...entry, body: { ...entry.body, expiresAt: expiresAt == null } }

@@ -13,7 +13,7 @@ import { attemptAhead, epochOf, isCutWhileAsking, isLostAhead, nextRunStart, ref
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
 import type { Plan } from './plan.ts'
 import { isRecorded, nextIn, numberAhead, isEarly, type Script, takeEntry, takeStored } from './script.ts'
-import { arrived, beforeEnd, createTurns, isParking, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
+import { arrived, beforeEnd, createTurns, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
 
 /** A replay's runtime, and what drives it. A crash in the log ends the runtime; the next one begins with what is stored. */
 export interface ReplayStage {
@@ -157,7 +157,7 @@ function following(
       recording: ({ identity, writer }) => {
         recorder = writer
         const number = numberAhead(script, identity)
-        if (number !== null) writer.outbox.numberFrom(number)
+        if (number !== null) writer.entries.numberFrom(number)
       },
       recorded(entry) {
         if (life.isOver) return
@@ -261,7 +261,6 @@ function followedStore(known: Known, life: ReplayStage['life']): Store {
     claimJobs: (claim) => (life.isOver ? silence() : store.claimJobs(claim)),
     async append(append) {
       if (life.isOver) return silence()
-      await letPark(known, append)
       if (!isRefused(turns, append)) await othersStored(turns, early, append)
       const stored = await appendInTurn(store, turns, append)
       if (!stored.ok) ids.takeBack()
@@ -284,16 +283,6 @@ async function othersStored(turns: Turns, early: Append[], append: Append): Prom
   early.push(append)
   while (isEarly(turns.script, append) || early.find(ofWriter) !== append) await moved(turns)
   early.splice(early.indexOf(append), 1)
-}
-
-/** Lets jobs park before they are woken, as they had done: the log goes on in a later epoch, and does not say that a worker was lost. */
-async function letPark({ options: { store }, turns, ids }: Known, { database, jobs = [] }: Append): Promise<void> {
-  const isAtWork = async (id: string) => {
-    const row = await store.getJob(database, id)
-    return row?.owner === ids.owner() && row.epoch === turns.jobs.get(id)?.identity.epoch
-  }
-  for (const { kind, id } of jobs)
-    while (kind === 'wake' && isParking(turns, id) && (await isAtWork(id))) await moved(turns)
 }
 
 /** What an append brings to jobs that are at work here: neither its own writer, nor one that it just made or claimed. */

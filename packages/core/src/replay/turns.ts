@@ -67,7 +67,7 @@ export function turnOf(turns: Turns, job: PacedJob): Promise<void> | null {
     turns.count += 1
     turns.decides(id)
     const number = numberAhead(turns.script, job.identity)
-    if (number !== null) job.writer.outbox.numberFrom(number)
+    if (number !== null) job.writer.entries.numberFrom(number)
     return null
   }
   void job.writer.commit()
@@ -185,8 +185,10 @@ function mayGoOn(turns: Turns, job: PacedJob): boolean {
     case 'wait':
       return parksNow(turns, job)
     case 'stop':
-    case 'finish':
       return isTurnOf(turns, job.identity)
+    case 'finish':
+      // An end wakes others; the log shows nothing of a park before it.
+      return isTurnOf(turns, job.identity) && !doesOnePark(turns, [...turns.jobs.keys()])
     default:
       // What it did until its process died was not stored.
       if ((nextOfJob(script, id)?.epoch ?? epoch) > epoch) return false
@@ -230,12 +232,20 @@ interface Begun {
 }
 
 /** Whether a job waits, and its next entry shows that it parks before anything wakes it. */
-export function isParking(turns: Turns, id: string): boolean {
+function isParking(turns: Turns, id: string): boolean {
   const job = turns.jobs.get(id)
   if (job === undefined || turns.isReleased || liveJob(job.log.state, id) === null || job.run.grant !== null)
     return false
   const { kind } = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   return kind === 'wait' && nextOfJob(turns.script, id) !== null && parksNow(turns, job)
+}
+
+/** Whether one of these jobs is at work here and parks before anything wakes it. */
+export function doesOnePark(turns: Turns, ids: readonly string[]): boolean {
+  return ids.some((id) => {
+    const job = turns.jobs.get(id)
+    return job !== undefined && job.log.watchers.get(id)?.epoch === job.identity.epoch && isParking(turns, id)
+  })
 }
 
 /** A run parks without an entry: the epoch of its next entry says whether it did. Each lost worker took one epoch, and each request one. */

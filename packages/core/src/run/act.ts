@@ -65,6 +65,7 @@ async function effect(invocation: Invocation): Promise<void> {
     outcome = await (asking === null
       ? invoke(invocation, passed.arguments)
       : withinBudget(invocation, passed.arguments, asking))
+    while (job.log.proposals.pending !== null) await job.log.proposals.pending
   } finally {
     // Just before the outcome is recorded: a decision in between would count neither the call nor what it spent.
     if (asking !== null) stopAsking(invocation, asking)
@@ -78,6 +79,7 @@ async function take(
   outcome: ResultOutcome | PendingOutcome,
 ): Promise<void> {
   faultPoint('effect-done')
+  while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (job.lifecycle.stopped !== null || isAbandoned(controller.signal)) return
   if (outcome.kind === 'pending') pause(slot, outcome, job)
   else recordOutcome(slot, job, outcome)
@@ -170,6 +172,7 @@ function noteSaver(slot: Slot, job: Job, signal: AbortSignal): (note: unknown) =
     const text = JSON.stringify(note)
     if (text === undefined || text.length > longestNote || isTooDeep(note))
       throw new RangeError(`A checkpoint is JSON of at most ${longestNote} characters.`)
+    while (job.log.proposals.pending !== null) await job.log.proposals.pending
     if (signal.aborted || slot.state !== 'started') throw new Error('The call is over: it can leave no checkpoint.')
     record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { note: JSON.parse(text) } })
     await job.writer.commit()

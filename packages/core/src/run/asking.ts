@@ -37,6 +37,8 @@ export interface Asking extends CallUnderWay {
   readonly heard: readonly string[]
   readonly attempt: number
   readonly startedAt: number
+  /** What was folded when the request was made. */
+  readonly folded: number
 }
 
 const nobody: readonly string[] = []
@@ -76,6 +78,7 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
     heard: taken === 0 ? nobody : call.document.inbox.flatMap(({ id }) => id ?? []),
     attempt: (job.identity.epoch - 1) * attemptsPerEpoch + call.iterations + 1,
     startedAt,
+    folded: job.log.state.folded,
     isAsking: false,
     isLost: false,
   }

@@ -43,13 +43,15 @@ interface Closing {
   readonly model: Model
   readonly startedAt: number
   readonly attempt: number
+  readonly folded: number
 }
 
 /** Records the reply. Its first call of `set_output` counts, and nothing else in it does anything. */
-export function takeClosing({ call, model, startedAt, attempt }: Closing, job: Job, reply: ModelReply): void {
+export function takeClosing({ call, model, startedAt, attempt, folded }: Closing, job: Job, reply: ModelReply): void {
   const asked = reply.toolCalls.find(({ name }) => name === outputToolName)
   const detail = problemOf(call, asked)
   const hadUnfit = call.final?.unfit !== undefined
+  const behind = job.log.state.folded - folded
   record(job, call.place, {
     type: 'end',
     kind: 'model',
@@ -66,6 +68,7 @@ export function takeClosing({ call, model, startedAt, attempt }: Closing, job: J
       toolless: true,
       accepted: detail === null,
       purpose: 'output',
+      ...(behind > 0 ? { behind } : {}),
     },
   })
   noteExtra(call, job, { asked: reply.toolCalls.length, isMissing: asked === undefined })

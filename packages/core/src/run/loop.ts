@@ -25,6 +25,10 @@ export async function advance(job: Job): Promise<Rest> {
       await nextTurn()
       continue
     }
+    if (job.log.proposals.pending !== null) {
+      await job.log.proposals.pending
+      continue
+    }
     const held = job.env.pace?.turn(job) ?? null
     if (held !== null) {
       await held

@@ -14,7 +14,7 @@ import { mergeUsage } from '../conversation/merge-usage.ts'
 import { errorText } from '../parameter/scrub.ts'
 import { asksOutput, readOutput } from '../model/output.ts'
 import type { StoredResult } from '../task/tracker.ts'
-import { failRun, isOurs, type Job, record, recordRows } from '../job/job.ts'
+import { failRun, type Job, record, recordRows } from '../job/job.ts'
 import type { JobChange } from '../store/store.ts'
 import { recordReply, replyProblem, unfinishedExchanges } from './peer-message.ts'
 import { giveBack } from './hand-over.ts'
@@ -139,21 +139,14 @@ export async function park(job: Job): Promise<StoredResult | null> {
 export async function finish(job: Job): Promise<StoredResult | null> {
   const { run } = job
   const { failure } = job.lifecycle
-  // The end counts what is stored before it, and only interruptions still open are closed: what others propose is folded first.
-  for (let busy = job.log.quiet(); busy !== null; busy = job.log.quiet()) await busy
   // The entries that close the calls of a failed run are stored together with its end. Without that end, the log does not show that it failed.
   if (failure !== null || run.cancelled) closeAll(job)
-  else if (run.grant !== null) {
-    // The report of a task depends on which calls are live, too.
-    await job.writer.commit()
-    if (!isOurs(job)) return null
-  }
   const { status, last, before } = lastOf(job)
   const result = resultOf(job, { status, ...answerIn(last), error: status === 'failed' ? failure : null })
-  const { outbox } = job.writer
+  const { writer } = job
   const now = job.env.clock.now()
-  const ends = before.map(({ at, content }) => outbox.make(now, at.place, content))
-  const entry = outbox.make(now, run.root.place, last)
+  const ends = before.map(({ at, content }) => writer.entries.make(now, at.place, content))
+  const entry = writer.entries.make(now, run.root.place, last)
   const ending = { ends, entry, change: restOf(job, run.root, result), result }
   return run.grant === null ? finishRun(job, ending) : finishTask(job, ending)
 }
@@ -201,7 +194,7 @@ function finishTask(job: Job, { ends, entry, change, result }: Ending): Promise<
   const body = entry.body as AgentEndBody | ErrorBody
   const report = reportEnd(job, run.cancelled ? null : endedTask(run, body))
   const entries = [...ends, entry, taskEntry(job, result.status as TaskStatus), ...report.entries]
-  return rest(job, { entries, jobs: [change, ...report.jobs], ifLastSeq: job.log.state.seq }, result)
+  return rest(job, { entries, jobs: [change, ...report.jobs], ifAlone: true }, result)
 }
 
 /** Stores the last append; null if the store refused it and the job must decide again. */
@@ -219,7 +212,7 @@ function restOf(job: Job, root: AgentCall, result: StoredResult): JobChange {
 function taskEntry(job: Job, status: TaskStatus): Entry {
   const { place } = job.run.root
   const content = { type: 'task', kind: null, body: { taskId: place.call, status } } as const
-  return job.writer.outbox.make(job.env.clock.now(), place, content)
+  return job.writer.entries.make(job.env.clock.now(), place, content)
 }
 
 function failureOf(job: Job, failure: Problem): EntryContent {

@@ -34,6 +34,7 @@ export async function shortenHistory(
   { cut, signal, mayAsk }: { readonly cut: Cut; readonly signal: AbortSignal; readonly mayAsk: boolean },
 ): Promise<boolean> {
   await job.writer.commit() // the cut is named by a seq, which only a stored entry has
+  while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (signal.aborted || job.lifecycle.stopped !== null) return false
   if (cut.summarize === null) return recordCut(call, job, { cut, text: '' })
   if (!mayAsk) return tell(call, job, 'the budget leaves no room for a summary')
@@ -63,26 +64,33 @@ async function summaryOf(
   const model = job.env.model(call.model)
   if (model === null) return null // the answer itself will say so
   const startedAt = job.env.clock.now()
+  const { folded } = job.log.state
   const scrub = call.scrub ?? ((text: string) => text)
   const state = { call, isAsking: false, isLost: false }
   job.lifecycle.modelCalls.push(state)
-  let reply: ModelReply
+  let reply: ModelReply | null = null
+  let failure: unknown = null
   try {
     const options = { signal, deltas: false, state, ...traced(job.env, job.log.state.database, call.place) }
     reply = await orAborted(condensed(model, trim, { transcript: scrub(transcriptOf(cut.dropped)), options }), signal)
-    state.isAsking = signal.aborted
   } catch (error) {
-    if (!signal.aborted) tell(call, job, error instanceof Error ? error.message : 'the model could not be called')
-    return null
-  } finally {
-    endAsking(job, state)
+    failure = error
   }
+  while (job.log.proposals.pending !== null) await job.log.proposals.pending
+  if (reply !== null && !signal.aborted) state.isAsking = false
+  endAsking(job, state)
   if (signal.aborted) return null
+  const behind = job.log.state.folded - folded
+  if (reply === null) {
+    tell(call, job, failure instanceof Error ? failure.message : 'the model could not be called')
+    return null
+  }
   recordReply(call, job, {
     ...namesOfModel(reply, model),
     usage: reply.usage,
     finishReason: reply.finishReason,
     startedAt: reply.askedAt ?? startedAt,
+    ...(behind > 0 ? { behind } : {}),
   })
   const summary = scrub(reply.text.trim()).slice(0, summaryTokens(trim) * 4)
   if (summary !== '') return trim.resultPrefix + summary
@@ -128,7 +136,7 @@ function requestOf(trim: Summarize, transcript: string): ModelRequest {
 function recordReply(
   call: AgentCall,
   job: Job,
-  of: Pick<ModelEndBody, 'model' | 'asked' | 'usage' | 'finishReason' | 'startedAt'>,
+  of: Pick<ModelEndBody, 'model' | 'asked' | 'usage' | 'finishReason' | 'startedAt' | 'behind'>,
 ): void {
   const nothing = { text: '', toolCalls: [], taken: 0, attempt: 0, offered: false, accepted: true }
   record(job, call.place, { type: 'end', kind: 'model', body: { ...of, ...nothing, purpose: 'summary' } })

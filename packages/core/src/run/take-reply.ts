@@ -18,7 +18,8 @@ import { storedReasoning } from './reasoning.ts'
 /** Records the reply, and what is to be said about it. */
 export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   if (asking.isClosing) return takeClosing(asking, job, reply)
-  const { call, model, offered, isToolless, taken, heard, startedAt, attempt } = asking
+  const { call, model, offered, isToolless, taken, heard, startedAt, attempt, folded } = asking
+  const behind = job.log.state.folded - folded
   const isOff = !isToolless && asking.request.toolChoice === 'none'
   const calls = reply.toolCalls.length > 0
   const cut = offered && !isOff ? cutCall(asking, reply) : null
@@ -48,6 +49,7 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   // Set one by one: every reply is kept, and an object that spreads what few replies have takes room for all of it.
   if (body.model !== model.id) body.asked = model.id
   if (heard.length > 0) body.heard = heard
+  if (behind > 0) body.behind = behind
   if (isFlood) body.admitted = most
   if (kept !== null) body.kept = kept
   if (reasoning !== undefined) body.reasoning = reasoning

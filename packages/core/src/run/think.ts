@@ -73,6 +73,7 @@ interface Failure {
 async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Failure | null> {
   const ahead = prepareView(call)
   const forget = ahead === null ? null : await ahead
+  while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (signal.aborted) {
     forget?.()
     return failLate(call, job, { signal, model: call.model })
@@ -87,22 +88,23 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
   let failure: Failure | null = null
   try {
     reply = await orAborted(streamed(asking, job, signal), signal)
-    if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long to check
     faultPoint('model-reply-received')
-    if (!signal.aborted) asking.isAsking = false
   } catch (error) {
-    if (!signal.aborted) failure = { error, model: asking.model.id }
-  } finally {
-    if (asking.holdsRound) meter.offering -= 1
-    endAsking(job, asking)
+    failure = { error, model: asking.model.id }
+  }
+  if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long to check
+  while (job.log.proposals.pending !== null) await job.log.proposals.pending
+  if (reply !== undefined && !signal.aborted) asking.isAsking = false
+  if (asking.holdsRound) meter.offering -= 1
+  endAsking(job, asking)
+  if (signal.aborted) {
+    meter.lost += 1 // nobody waits for the reply, but it is paid for
+    return failLate(call, job, { signal, model: asking.model.id })
   }
   if (failure !== null && troubleIn(failure) === 'context') return failure
   if (failure !== null) failThink(call, job, failure)
-  else if (reply === undefined || signal.aborted) {
-    meter.lost += 1 // nobody waits for the reply, but it is paid for
-    failLate(call, job, { signal, model: asking.model.id })
-  } else {
-    takeReply(asking, job, reply)
+  else {
+    takeReply(asking, job, reply as ModelReply)
     job.busy.delete(call.place.call)
   }
   return null
@@ -174,7 +176,10 @@ function noteTaker(call: AgentCall, job: Job, signal: AbortSignal): NonNullable<
     const text = errorText(note.detail)
     const detail = call.scrub === null ? text : call.scrub(text)
     const isSaid = note.code === 'MODEL_WARNING' && (warnings.includes(detail) || warnings.length >= mostWarnings)
-    if (!signal.aborted && !isSaid)
-      record(job, call.place, { type: 'notice', kind: null, body: { code: note.code, detail } })
+    if (signal.aborted || isSaid) return
+    const body = { code: note.code, detail }
+    job.log.proposals.afterwards(() => {
+      if (!signal.aborted) record(job, call.place, { type: 'notice', kind: null, body })
+    })
   }
 }

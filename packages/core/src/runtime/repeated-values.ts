@@ -38,7 +38,8 @@ export async function holdValues(
   refuseLongHidden(hidden.map(([name, [value]]) => [name, value]))
   const { database, id } = row
   const log = await parts.warm.get(database, id)
-  const stored = await log.propose({ database, conversation: id, entries: [hiddenEntry(parts, log, hide)], hide })
+  const entries = [hiddenEntry(parts, log, hide)]
+  const stored = await log.propose(() => ({ append: { database, conversation: id, entries, hide } }))
   if (!stored.ok) throw refusalError(stored.reason, id)
 }
 

@@ -5,7 +5,7 @@ import { liveJob } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import type { JobRow } from '../store/store.ts'
 import type { RunTracker } from '../task/tracker.ts'
-import { failRun, Job, record, release, whereOf, workedMs } from '../job/job.ts'
+import { failRun, isOurs, Job, record, release, whereOf, workedMs } from '../job/job.ts'
 import { noteWaiting } from '../job/lost-calls.ts'
 import { advance } from '../run/loop.ts'
 import { recordTask } from '../job/task.ts'
@@ -25,6 +25,7 @@ const mostInAll = 10
  * `wasHere`: this process itself had stopped it.
  */
 export function takeOver(job: Job, row: JobRow, wasHere: boolean): void {
+  if (job.lifecycle.stopped !== null || !isOurs(job)) return
   if (row.kind === 'task' && job.run.loggedStatus !== 'running') recordTask(job, 'running')
   if (row.attempts <= 1) {
     if (wasHere) noteWaiting(job)
@@ -97,6 +98,7 @@ async function abandon(job: Job, { context, error }: { context: DriveContext; er
   job.log.spoil('spoilt')
   try {
     const log = await context.warm.get(database, id)
+    while (log.proposals.pending !== null) await log.proposals.pending
     if (liveJob(log.state, job.identity.id) === null) return null
     const again = new Job(job.env, log, { ...job.identity, again: true })
     noteWaiting(again)

@@ -137,7 +137,7 @@ export class Worker {
     this.live.set(row.id, job)
     const note = notingOf(this.#context, job, row)
     note?.({ status: 'taken', code: null })
-    takeOver(job, row, wasHere)
+    log.proposals.afterwards(() => takeOver(job, row, wasHere))
     job.lifecycle.left = drive(job, this.#context).then((driven) => {
       note?.(driven ?? { status: 'left', code: null })
       if (this.live.get(row.id) === job) this.live.delete(row.id)

@@ -1,0 +1,71 @@
+/** What the writers of a conversation have recorded and not yet stored, in the order in which they recorded it [O1]. */
+import type { Entry } from '@witan/protocol/entries'
+import type { ContentUse, InterruptionRow, JobChange, Settlement } from '../store/store.ts'
+
+/** Entries and the rows that are stored with them, in one append. `contents` is null without any. */
+export interface Recorded {
+  readonly entries: Entry[]
+  readonly open: InterruptionRow[]
+  readonly settle: Settlement[]
+  readonly jobs: JobChange[]
+  contents: readonly ContentUse[] | null
+}
+
+/** What is stored beside an entry. */
+export interface OwnRows {
+  readonly open?: InterruptionRow
+  readonly settle?: Settlement
+  readonly job?: JobChange
+  readonly contents?: readonly ContentUse[]
+}
+
+/** Something that records and has its stretches stored, under its own fence. */
+export interface StretchWriter {
+  store(recorded: Recorded): void
+}
+
+interface Stretch {
+  readonly writer: StretchWriter
+  readonly recorded: Recorded
+}
+
+/** The stretches of a conversation: what one writer recorded in a row, before another one did. */
+export class Stretches {
+  #list: Stretch[] = []
+
+  /** The open stretch of a writer: the last one if it is this writer's, else a new one. */
+  of(writer: StretchWriter): Recorded {
+    const last = this.#list.at(-1)
+    if (last?.writer === writer) return last.recorded
+    const recorded: Recorded = { entries: [], open: [], settle: [], jobs: [], contents: null }
+    this.#list.push({ writer, recorded })
+    return recorded
+  }
+
+  /** Takes out the last stretch if it is this writer's; else null. */
+  takeTail(writer: StretchWriter): Recorded | null {
+    if (this.#list.at(-1)?.writer !== writer) return null
+    return this.#list.pop()?.recorded ?? null
+  }
+
+  /** Puts back what `takeTail` gave. */
+  putBack(writer: StretchWriter, recorded: Recorded): void {
+    this.#list.push({ writer, recorded })
+  }
+
+  /** Gives all stretches to their writers, in order. */
+  store(): void {
+    const list = this.#list
+    if (list.length === 0) return
+    this.#list = []
+    for (const { writer, recorded } of list) writer.store(recorded)
+  }
+}
+
+/** Adds rows to a stretch. */
+export function addRows(to: Recorded, { open, settle, job, contents }: OwnRows): void {
+  if (open !== undefined) to.open.push(open)
+  if (settle !== undefined) to.settle.push(settle)
+  if (job !== undefined) to.jobs.push(job)
+  if (contents !== undefined) to.contents = [...(to.contents ?? []), ...contents]
+}
