@@ -83,6 +83,7 @@ export const rows: readonly Row[] = [
   row(admin, ['GET /api/v1/keys', '/api/v1/keys']),
   row(admin, ['POST /api/v1/keys', '/api/v1/keys'], { body: () => ({}) }),
   row(admin, ['DELETE /api/v1/keys/{keyId}', '/api/v1/keys/{key}'], { isDone: true }),
+  row(admin, ['GET /api/v1/audit', '/api/v1/audit']),
   row(definitions, ['GET /api/v1/usage', '/api/v1/usage?by=agent']),
 
   row(has('admin', 'read', 'run'), ['GET /api/v1/agents', '/api/v1/agents']),
