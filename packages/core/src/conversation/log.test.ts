@@ -238,3 +238,22 @@ test('[O2] a refused proposal leaves what its writer recorded, which goes out ne
   assert.equal(log.state.run, null)
   assert.deepEqual(appends, ['1,2', '1,2'])
 })
+
+test('[O2] a proposal that cannot be made leaves what its writer recorded, and does not hold the next one up', async () => {
+  const appends: string[] = []
+  const { log } = logOf({
+    append: async ({ entries }) => {
+      appends.push(entries.map(({ appendNo }) => appendNo).join())
+      return { ok: true, before: appends.length - 1, lastSeq: appends.length, jobs: [] }
+    },
+    read: async () => [],
+  })
+  const writer = writerOf(log, 'c_1', [])
+  log.record(writer, startOf('c_1', 0))
+  const broken = log.propose(() => {
+    throw new Error('no entry')
+  }, writer)
+  await assert.rejects(broken, /no entry/)
+  await log.propose(() => ({ append: { ...append, entries: [saidTo('c_1')] } }))
+  assert.deepEqual(appends, ['1', '3'])
+})

@@ -73,11 +73,16 @@ export class ConversationLog {
     return this.proposals.next(async () => {
       const tail = writer === null ? null : this.stretches.takeTail(writer)
       this.flush()
-      const { append, fresh = append.entries } = make(tail)
-      const result = await this.sync.append(append, fresh)
-      if (!result.ok && writer !== null && tail !== null) this.stretches.putBack(writer, tail)
-      if (result.ok) notify(this)
-      return result
+      let isStored = false
+      try {
+        const { append, fresh = append.entries } = make(tail)
+        const result = await this.sync.append(append, fresh)
+        isStored = result.ok
+        if (isStored) notify(this)
+        return result
+      } finally {
+        if (!isStored && writer !== null && tail !== null) this.stretches.putBack(writer, tail)
+      }
     })
   }
 

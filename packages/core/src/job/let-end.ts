@@ -12,11 +12,15 @@ export async function letEnd(job: Job, graceMs: number): Promise<void> {
   lifecycle.isEnding = true
   if (lifecycle.unrepeatable.length > 0) await within(job, graceMs, Promise.allSettled(lifecycle.unrepeatable))
   if (lifecycle.failure !== null) await within(job, graceMs, lifecycle.left)
-  else if (lifecycle.stopped === null && isOurs(job)) {
-    while (job.log.proposals.pending !== null) await job.log.proposals.pending
-    endAllAsking(job)
-    // With them goes what was recorded meanwhile: a reply that the next owner need not ask for again.
-    if (!writer.isFlushed) await within(job, graceMs, writer.commit())
+  else {
+    const { pending } = job.log.proposals
+    if (pending !== null) await within(job, graceMs, pending)
+    // A store that does not answer is not waited for, and nothing is recorded before it has.
+    if (job.log.proposals.pending === null && lifecycle.stopped === null && isOurs(job)) {
+      endAllAsking(job)
+      // With them goes what was recorded meanwhile: a reply that the next owner need not ask for again.
+      if (!writer.isFlushed) await within(job, graceMs, writer.commit())
+    }
   }
   stopJob(job, 'closed')
 }
