@@ -7,7 +7,7 @@ import { exchangeKey } from '../tool/exchange.ts'
 import { isOpen, moveOf } from '../agent/protocol/order.ts'
 import { type PeerMessage, peerMessagesOf } from '../agent/protocol/peer-messages.ts'
 import { attributed, jsonForModel } from '../model/attribution.ts'
-import { type FindAgent, namesOf, type Reached, reachTarget, refusalOf, refusing } from '../tool/delegation.ts'
+import { type FindAgent, type Reached, reachTarget, refusalOf, refusing } from '../tool/delegation.ts'
 import { failed, type Outcome } from '../tool/outcome.ts'
 import { checkSchema } from '../tool/schema.ts'
 import type { Caller, ImmediateTool, ToolRequest, ToolSource } from '../tool/tool.ts'
@@ -73,7 +73,6 @@ function toolOf(message: PeerMessage, caller: Caller, context: PeerContext): Imm
   const ends: ExchangeEnds = { protocol: protocol.name, revision, initiator, responder }
   return {
     name,
-    called: [{ names: namesOf(reached.child).flatMap((one) => [one, `${one} ${message.message.name}`]) }],
     offer: isSendable(message, ends, caller)
       ? { name, description: describe(message, reached.child), parameters: message.message.schema }
       : null,

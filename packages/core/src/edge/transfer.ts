@@ -3,7 +3,7 @@ import type { AgentData } from '@witan/protocol'
 import { edgesOf, takesControlFrom, transferTool } from '@witan/protocol/edges'
 import type { TransferEdge } from '@witan/protocol/entries'
 import { displayName, meantBy } from '../identity/display-name.ts'
-import { bindChild, type FindAgent, namesOf } from '../tool/delegation.ts'
+import { bindChild, type FindAgent } from '../tool/delegation.ts'
 import { type Outcome, refusedTransfer } from '../tool/outcome.ts'
 import type { Caller, ImmediateTool, ToolSource } from '../tool/tool.ts'
 
@@ -120,7 +120,6 @@ function toolOf(targets: readonly Target[], context: TransferContext): Immediate
   const closed = targets.flatMap(({ obstacle }) => obstacle ?? [])
   return {
     name: transferTool,
-    called: open.map(({ id, found }) => ({ names: namesOf({ id, name: found?.name }), arguments: { agent_name: id } })),
     offer: open.length === 0 ? null : { name: transferTool, description, parameters: schemaOf(open) },
     systemLines: [`Agents you can hand over to with ${transferTool}:`, ...open.map(lineOf)],
     notice: closed.length === 0 ? null : `Not offered: ${closed.join(' ')}`,
@@ -195,4 +194,8 @@ function outcomeOf(name: unknown, reach: Reach): Outcome {
     map: of.map,
     handOver: { history: of.history, returns: of.returnsTo === 'caller' },
   }
+}
+
+function namesOf({ id, name }: { readonly id: string; readonly name?: string | undefined }): readonly string[] {
+  return name === undefined ? [id] : [id, name]
 }

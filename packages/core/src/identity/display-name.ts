@@ -30,16 +30,8 @@ export function displayName({
 const longest = 200
 
 /**
- * A name without what a model changes when it writes one where only an identifier fits, such as `billing_desk` for `Billing Desk`.
- * Empty for one that is too long to be a name.
- */
-export function spelling(name: string): string {
-  return name.length > longest ? '' : sameName(name).replace(/[\s_-]+/g, '')
-}
-
-/**
  * Those whom a written word may mean: the one with exactly that id, else everybody whom it names if case, width and spaces do not
- * count, nor `_` and `-`. `namesOf` gives the names of one of them, its id first.
+ * count. `namesOf` gives the names of one of them, its id first.
  */
 export function meantBy<One>(
   word: string,
@@ -48,6 +40,7 @@ export function meantBy<One>(
 ): readonly One[] {
   const exact = all.find((one) => namesOf(one)[0] === word)
   if (exact !== undefined) return [exact]
-  const wanted = spelling(word)
-  return wanted === '' ? [] : all.filter((one) => namesOf(one).some((name) => spelling(name) === wanted))
+  if (word.length > longest) return []
+  const wanted = sameName(word)
+  return wanted === '' ? [] : all.filter((one) => namesOf(one).some((name) => sameName(name) === wanted))
 }

@@ -11,7 +11,6 @@ import type {
 import type { AgentCall, Slot } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { countWork, isWorkSpent } from '../identity/turn.ts'
-import { argumentsFor, type MeantTool, properCall, toolsMeant } from '../tool/called.ts'
 import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
 import type { ModelSpending, Outcome, ResultOutcome } from '../tool/outcome.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -30,9 +29,8 @@ export function prepareCalls(call: AgentCall, job: Job): boolean {
   const { toolset } = toolsOf(call, job)
   for (const slot of call.slots) {
     if (slot.state !== 'asked' || job.cache.prepared.get(slot) !== undefined) continue
-    const [meant, other] = toolsMeant(slot.name, toolset)
-    if (meant === undefined || other !== undefined) continue
-    const { tool } = meant
+    const tool = toolset.get(slot.name)
+    if (tool === undefined) continue
     if (isWorkSpent()) return false
     const prepared = preparedOf(slot, tool, job)
     if (prepared.ok && slot.passed === null) questionOf({ slot, tool, prepared }, job)
@@ -45,10 +43,9 @@ export function admit(call: AgentCall, job: Job): void {
   const tools = toolsOf(call, job)
   for (const slot of [...call.slots]) {
     if (slot.state !== 'asked') continue
-    const meant = toolsMeant(slot.name, tools.toolset)
-    const tool = meant.length === 1 ? meant[0]?.tool : undefined
+    const tool = tools.toolset.get(slot.name)
     if (tool === undefined || (tool.initialOnly === true && !isInitial(call)))
-      refuse(slot, job, unknownTool(slot.name, tools, meant))
+      refuse(slot, job, unknownTool(slot.name, tools))
     else admitOne({ slot, tool, tools }, job)
     if (job.lifecycle.failure !== null) return
   }
@@ -71,7 +68,7 @@ export function preparedOf(slot: Slot, tool: Tool, job: Job): PreparedArguments 
   const known = job.cache.prepared.get(slot)
   if (known !== undefined) return known
   countWork(slot.asked.arguments.length)
-  const made = prepareArguments(tool, argumentsFor(tool, slot.asked))
+  const made = prepareArguments(tool, slot.asked.arguments)
   job.cache.prepared.set(slot, made)
   return made
 }
@@ -104,13 +101,7 @@ function admitOne({ slot, tool, tools }: Admission, job: Job): void {
   const passed = passGate(slot, tool, prepared)
   if (!passed.ok) return refuse(slot, job, passed)
   const callId = slot.passed?.asked.callId ?? job.env.ids.call()
-  const start = {
-    name: tool.name,
-    callId,
-    arguments: passed.raw,
-    bound: tool.uses ?? tool.bound,
-    exchange: tool.exchange,
-  }
+  const start = { callId, arguments: passed.raw, bound: tool.uses ?? tool.bound, exchange: tool.exchange }
   if (!tool.immediate) return recordStart(slot, job, start)
   if (tool.isLast === true) return recordStart(slot, job, { ...start, isLast: true })
   const request = { callId, toolCallId: slot.asked.id, arguments: passed.arguments }
@@ -122,9 +113,8 @@ function admitOne({ slot, tool, tools }: Admission, job: Job): void {
   }
 }
 
-/** The body of a tool call's start: the tool's own name, and `arguments` as the model wrote them. */
+/** The body of a tool call's start: `arguments` as the model wrote them. */
 interface ToolStart {
-  readonly name: string
   readonly callId: string
   readonly arguments: unknown
   readonly bound: readonly string[]
@@ -146,15 +136,7 @@ function carryOut(slot: Slot, job: Job, { outcome, start }: { readonly outcome: 
   else for (const one of outcome.interruptions) interrupt(slot, one, job)
 }
 
-function unknownTool(
-  name: string,
-  { toolset }: CallTools,
-  meant: readonly MeantTool[],
-): { code: 'TOOL_UNKNOWN'; detail: string } {
-  if (meant.length > 1) {
-    const calls = meant.map(properCall).join(' or ')
-    return { code: 'TOOL_UNKNOWN', detail: `${name.slice(0, 64)} may be ${calls}; nothing was run. Call one of these.` }
-  }
+function unknownTool(name: string, { toolset }: CallTools): { code: 'TOOL_UNKNOWN'; detail: string } {
   const offered = [...toolset.values()].flatMap((tool) => (tool.offer === null ? [] : [tool.name]))
   const list = offered.length === 0 ? 'There are no tools.' : `Available: ${offered.join(', ')}.`
   return { code: 'TOOL_UNKNOWN', detail: `unknown tool ${name.slice(0, 64)}; nothing was run. ${list}` }
@@ -168,15 +150,14 @@ interface Refusal extends Pick<ToolStart, 'exchange'> {
 /** Records a call that does not run: its start and its error. The model reads the error and the run continues. */
 function refuse(slot: Slot, job: Job, { exchange, ...why }: Refusal): void {
   const callId = slot.passed?.asked.callId ?? job.env.ids.call()
-  recordStart(slot, job, { name: slot.name, callId, arguments: slot.asked.arguments, bound: [], exchange })
+  recordStart(slot, job, { callId, arguments: slot.asked.arguments, bound: [], exchange })
   record(job, slot.place as CallPlace, { type: 'error', kind: 'tool', body: why })
 }
 
-function recordStart(slot: Slot, job: Job, start: ToolStart): void {
-  const { name, callId, arguments: written, bound, exchange, isLast } = start
+function recordStart(slot: Slot, job: Job, { callId, arguments: written, bound, exchange, isLast }: ToolStart): void {
   const { place } = slot.owner
   const own: CallPlace = { ...place, call: callId, parentCall: place.call }
-  const body: Writable<ToolStartBody> = { name, toolCallId: slot.asked.id, arguments: written, bound }
+  const body: Writable<ToolStartBody> = { name: slot.name, toolCallId: slot.asked.id, arguments: written, bound }
   // Set one by one, as in a reply.
   if (exchange !== undefined) body.exchange = exchange
   if (isLast === true) body.isLast = true

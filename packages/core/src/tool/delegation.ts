@@ -115,11 +115,6 @@ function titled(child: AgentData, text: string): string {
   return text === '' ? name : `${name}: ${text}`
 }
 
-/** The names by which a model may mean an agent, its id first. */
-export function namesOf({ id, name }: { readonly id: string; readonly name?: string | undefined }): readonly string[] {
-  return name === undefined ? [id] : [id, name]
-}
-
 /** Binds a child's parameters below `caller`. */
 export function bindChild(
   { parameters, conversationValues }: Caller,
@@ -142,11 +137,10 @@ interface Delegation {
 }
 
 function offered(edge: SubAgentEdge, delegation: Delegation): ImmediateTool {
-  const { style, child, binding, description, refusal } = delegation
+  const { style, binding, description, refusal } = delegation
   const { generate } = binding
   return {
     name: edge.agent,
-    called: [{ names: namesOf(child) }],
     offer: { name: edge.agent, description, parameters: schemaOf(edge, delegation) },
     notice: null,
     effect: 'none',

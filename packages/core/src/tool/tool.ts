@@ -121,17 +121,8 @@ export interface Gate {
   pass(call: GatedCall, asked: Interruption, answer: Answer): Passage
 }
 
-/** Other names of a tool, such as the id and the display name of the agent that it reaches. */
-export interface Called {
-  readonly names: readonly string[]
-  /** What a call by one of these names has in place of the arguments that the model wrote; absent: those. */
-  readonly arguments?: Readonly<Record<string, unknown>>
-}
-
 interface ToolBase {
   readonly name: string
-  /** By which other names a model may mean it, where no other tool is meant too [T05]; absent: none. */
-  readonly called?: readonly Called[]
   /** What the model sees; null for a name that is not offered now, but answers if it is called anyway. */
   readonly offer: ModelTool | null
   /** Lines that the system message of its agent gets while it is offered. */

@@ -164,7 +164,7 @@ function optionsOf({ there }: Company, caller?: Pick<Caller, 'hasLeft'>): string
 
 /** The names by which a model knows a person: where people have aliases, no name of theirs is among them [C36]. */
 function namesOf({ handle, called }: KnownPerson): readonly string[] {
-  return [handle, called]
+  return called === handle ? [handle, handle.replaceAll('-', ' ')] : [handle, called]
 }
 
 function hasLeft(who: string, company: Company, caller?: Pick<Caller, 'hasLeft'>): ResultOutcome {
