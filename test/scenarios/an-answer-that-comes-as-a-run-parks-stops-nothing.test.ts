@@ -3,19 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore, type Store } from '@witan/core'
 import { call } from '@witan/core/testing'
-import { createGate, createStage, until } from '../support/stage.ts'
+import { createGate, createStage, type Gate, until } from '../support/stage.ts'
 
-/** A store that reports the first time that a job parks only once something has woken the job: both came into one transaction. */
-function reportingLate(inner: Store): Store {
-  const woken = createGate()
+/** A store that reports that a job parks only once somebody answers. */
+function reportingLate(inner: Store, answered: Gate): Store {
   let earlier: Promise<unknown> = Promise.resolve()
   return {
     ...inner,
     append(append) {
       const stored = inner.append(append)
       const isPark = append.jobs?.some((change) => change.kind === 'rest' && change.status === 'waiting') === true
-      if (append.jobs?.some(({ kind }) => kind === 'wake') === true) woken.open()
-      const reported = Promise.all([earlier, isPark ? woken.opened : null]).then(() => stored)
+      const reported = Promise.all([earlier, isPark ? answered.opened : null]).then(() => stored)
       earlier = reported
       return reported
     },
@@ -25,7 +23,7 @@ function reportingLate(inner: Store): Store {
 const calls = (name: string, args: Record<string, unknown>) => call(name, args).toolCalls ?? []
 
 test('[D5] an answer that comes before a run has heard that it is parked leaves the work beside it alone', async () => {
-  const gate = createGate()
+  const [gate, answered] = [createGate(), createGate()]
   const answers = [{ toolCalls: [...calls('clerk', { message: 'Look.' }), ...calls('Ask', {})] }, 'Asked.', 'Seen.']
   const stage = createStage({
     agents: [
@@ -39,14 +37,16 @@ test('[D5] an answer that comes before a run has heard that it is parked leaves 
         return 'Looked.'
       },
     },
-    options: { store: reportingLate(memoryStore()) },
+    options: { store: reportingLate(memoryStore(), answered) },
   })
   const { runtime } = stage
   const { run } = await runtime.start({ agent: 'desk', id: 'chats/1', prompt: 'go' })
   await until(async () => (await runtime.getConversation('chats/1')).interruptions.length > 0)
   const [open] = (await runtime.getConversation('chats/1')).interruptions
   assert.ok(open)
-  await runtime.answerInterruption(open.id, { answer: 'yes' })
+  const answering = runtime.answerInterruption(open.id, { answer: 'yes' })
+  answered.open()
+  await answering
   await until(async () => (await runtime.getConversation('chats/1')).status === 'idle')
   gate.open()
   await until(async () => (await runtime.getConversation('chats/1')).tasks.length === 0)

@@ -68,7 +68,13 @@ describe('tokens of an issuer', () => {
 
   test('[D17] a token says database, person, roles and address', async () => {
     const auth = create()
-    const principal = { database: 'shop', id: 'user:anna', roles: ['run', 'buyer'], address: 'anna@example.com' }
+    const principal = {
+      database: 'shop',
+      id: 'user:anna',
+      roles: ['run', 'buyer'],
+      address: 'anna@example.com',
+      via: 'token',
+    }
     const token = await sign()
     assert.deepEqual(await auth.check(bearer(token)), principal)
     const known = await auth.check(bearer(token))
@@ -79,7 +85,7 @@ describe('tokens of an issuer', () => {
     const named = create({ claims: { database: 'org', id: 'who', roles: 'https://x/roles', address: null } })
     const body = { org: 'a-1', who: 'bob', 'https://x/roles': ['read'], email: 5 }
     assert.deepEqual(await named.check(bearer(await sign(body))), {
-      ...{ database: 'a-1', id: 'user:bob', roles: ['read'], address: null },
+      ...{ database: 'a-1', id: 'user:bob', roles: ['read'], address: null, via: 'token' },
     })
   })
 

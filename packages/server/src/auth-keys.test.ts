@@ -27,7 +27,7 @@ test('[D17] a key lets in as whom it names, into its own database', async () => 
   const { auth, runtime, shop } = stage()
   const anna = await shop.keys.create({ id: 'user:anna', roles: ['run'], address: '@anna@example.com' })
   const own = await runtime.keys.create({})
-  const principal = { database: 'shop', id: 'user:anna', roles: ['run'], address: '@anna@example.com' }
+  const principal = { database: 'shop', id: 'user:anna', roles: ['run'], address: '@anna@example.com', via: 'key' }
   assert.deepEqual(await auth.check(bearer(anna.key)), principal)
   assert.deepEqual((await auth.check(bearer(own.key))).id, `key:${own.keyId}`)
   assert.equal(await auth.check(bearer(anna.key)), await auth.check(bearer(anna.key)), 'one object while it is known')

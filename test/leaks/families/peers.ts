@@ -146,9 +146,10 @@ async function strangers(ledger: Ledger): Promise<void> {
     'off_ask',
     'one_ask',
     'two_tell',
+    'two',
     'stranger',
-    'STRANGER_ASK',
     '@two',
+    'TWO_ASK',
     '__proto___ask',
   ]
   for (const tool of tools) {

@@ -17,7 +17,8 @@ async function oldSchema(context: TestContext) {
   await start(store, 'chats/2')
   await store.close()
   await asAdmin(url, async (client) => {
-    await client.query(`drop table "${schema}".usage`)
+    await client.query(`drop table "${schema}".usage, "${schema}".audit`)
+    await client.query(`alter table "${schema}".agent_revisions drop column changed`)
     await client.query(`update "${schema}".schema_version set version = $1, works_from = $1`, [usageVersion - 1])
   })
   return place

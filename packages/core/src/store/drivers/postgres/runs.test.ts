@@ -51,10 +51,11 @@ test('a schema of the version before, with what is in it, is brought up to date'
   await asAdmin(place.url, async (client) => {
     await client.query(`drop index "${place.schema}".jobs_runs`)
     await client.query(`drop table "${place.schema}".notice_key`) // which a later step makes
-    const later = ['contents', 'content_uses', 'participants', 'keys', 'artifacts', 'usage'].map(
+    const later = ['contents', 'content_uses', 'participants', 'keys', 'artifacts', 'usage', 'audit'].map(
       (table) => `"${place.schema}".${table}`,
     )
     await client.query(`drop table ${later.join(', ')}`) // likewise
+    await client.query(`alter table "${place.schema}".agent_revisions drop column changed`)
     await client.query(`update "${place.schema}".schema_version set version = $1`, [before])
   })
   const store = postgresStore(place)
