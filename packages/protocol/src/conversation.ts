@@ -1,7 +1,7 @@
 /** Conversations, runs and documents as they cross the wire. */
 import { z } from 'zod'
 import { toolModes } from './agent.ts'
-import { finishReasons } from './entry.ts'
+import { finishReasons } from './entry-sets.ts'
 import { authorKinds } from './event.ts'
 import { filePartSchema, fileReferenceSchema } from './file-schema.ts'
 import { toolNamePattern } from './id.ts'

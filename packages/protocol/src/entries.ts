@@ -11,8 +11,6 @@ export type {
   CheckpointBody,
   Entry,
   EntryContent,
-  EntryKind,
-  EntryType,
   ErrorBody,
   ExchangeEnds,
   ExchangeMessage,
@@ -22,7 +20,6 @@ export type {
   MessageBody,
   ModelEndBody,
   NoticeBody,
-  NoticeCode,
   ParticipantBody,
   RequiredBody,
   ResolvedBody,
@@ -34,6 +31,7 @@ export type {
   ToolStartBody,
   TransferBody,
 } from './entry.ts'
+export type { EntryKind, EntryType, NoticeCode } from './entry-sets.ts'
 export type { Artifact, ArtifactBody, ShownPlace } from './artifact.ts'
 export { artifactIdPattern, artifactLimits, artifactOf, artifactProblem } from './artifact.ts'
 export type { Speaks, ToolMode, TransferEdge, Workflow } from './agent.ts'

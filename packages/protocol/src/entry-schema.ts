@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { toolModes } from './agent.ts'
 import { artifactIdPattern } from './artifact.ts'
-import { finishReasons, noticeCodes } from './entry.ts'
+import { finishReasons, noticeCodes } from './entry-sets.ts'
 import { fileReferenceSchema } from './file-schema.ts'
 import { digestPattern, mediaTypePattern } from './files.ts'
 import { interruptionKinds, interruptionSchema, interruptionStates } from './interruption.ts'

@@ -1,72 +1,12 @@
 /** The entries of the log: their types, and the body of each. */
 import type { ToolMode } from './agent.ts'
 import type { ArtifactBody } from './artifact.ts'
+import type { FinishReason, NoticeCode } from './entry-sets.ts'
 import type { FileReference } from './files.ts'
 import type { Interruption, InterruptionKind, InterruptionState } from './interruption.ts'
 import type { ModelUsage } from './counters.ts'
 import type { TaskStatus } from './task.ts'
 import type { Usage } from './usage.ts'
-
-/** The closed set of entry types. `delta` is not in it: a delta is live only and has no seq [D8]. */
-export const entryTypes = [
-  'start',
-  'end',
-  'error',
-  'message',
-  'action_required',
-  'question_required',
-  'approval_required',
-  'message_required',
-  'policy_required',
-  'resolved',
-  'task',
-  'notice',
-  'summary',
-  'cancel',
-  'checkpoint',
-  'transfer',
-  'participant',
-  'artifact',
-] as const
-export type EntryType = (typeof entryTypes)[number]
-/** What a `start`, `end` or `error` is about. */
-export type EntryKind = 'agent' | 'tool' | 'model' | null
-
-/** Codes of `notice` entries: information for a person. `USAGE_INCOMPLETE` also marks the usage of its call, and no other changes any. */
-export const noticeCodes = [
-  'ARGUMENT_OVERRIDE_IGNORED',
-  'ARGUMENT_UNKNOWN_DROPPED',
-  'DELEGATE_UNAVAILABLE',
-  'HIDDEN_VALUE_IN_TEXT',
-  'HISTORY_NOT_TRIMMED',
-  'MODEL_FALLBACK',
-  'MODEL_RETRIED',
-  'MODEL_WARNING',
-  'PARAMETERS_HIDDEN',
-  'PROTOCOL_UNFINISHED',
-  'PROTOCOL_VIOLATION',
-  'REPLY_PARTS_DROPPED',
-  'RUN_RECOVERED',
-  'TOOL_CALLS_REFUSED',
-  'TOOL_CALL_MISSING',
-  'TOOL_MODE_ENDED',
-  'TOOL_UNAVAILABLE',
-  'TRANSFER_IGNORED',
-  'USAGE_INCOMPLETE',
-] as const
-export type NoticeCode = (typeof noticeCodes)[number]
-
-/** How a run or an agent call ended. */
-export const finishReasons = [
-  'stop',
-  'iteration_limit',
-  'length',
-  'content_filter',
-  'cancelled',
-  'error',
-  'waiting',
-] as const
-export type FinishReason = (typeof finishReasons)[number]
 
 /** The position of an entry in the call tree; shared by all entries of one call. */
 export interface CallPlace {

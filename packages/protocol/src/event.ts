@@ -1,6 +1,6 @@
 /** The events that readers see: the entries of the log, filtered per reader by one table. */
 import { z } from 'zod'
-import { entryTypes } from './entry.ts'
+import { entryTypes } from './entry-sets.ts'
 import type { EventContent } from './readers.ts'
 
 /** What an author is. */

@@ -60,6 +60,6 @@ export type { Interruption, InterruptionKind, InterruptionState, Question } from
 export type { Task, TaskProgress, TaskReply, TaskStatus } from './task.ts'
 
 // events and usage
-export type { FinishReason } from './entry.ts'
+export type { FinishReason } from './entry-sets.ts'
 export type { AnyEvent, Event, EventOf, EventPage } from './event.ts'
 export type { Usage, UsageCounters } from './usage.ts'

@@ -1,14 +1,7 @@
 /** The one table of which reader sees what of an entry. The types of events are derived from it. */
 import { artifactOf, type ShownPlace } from './artifact.ts'
-import type {
-  EntryContent,
-  EntryKind,
-  EntryType,
-  ExchangeEnds,
-  MessageBody,
-  ResolvedBody,
-  ToolStartBody,
-} from './entry.ts'
+import type { EntryContent, ExchangeEnds, MessageBody, ResolvedBody, ToolStartBody } from './entry.ts'
+import type { EntryKind, EntryType } from './entry-sets.ts'
 import type { InterruptionKind } from './interruption.ts'
 
 /** The body of each kind of entry, by the name of its row: `message`, `start agent`. */

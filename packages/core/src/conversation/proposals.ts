@@ -3,7 +3,7 @@ export class Proposals {
   #pending: Promise<unknown> | null = null
   #afterwards: (() => void)[] = []
 
-  /** Resolves when the proposal under way is settled; null without one. Whoever waited looks again: the next one may be under way. */
+  /** Resolves when the proposal under way is settled; null without one. Read it again after waiting: the next one may have begun. */
   get pending(): Promise<unknown> | null {
     return this.#pending
   }
@@ -22,7 +22,7 @@ export class Proposals {
     }
   }
 
-  /** Runs `then` as soon as no proposal is under way, before anybody who waits for that goes on. */
+  /** Runs `then` at once, or when the proposal under way is settled: before any code that waits for `pending` goes on. */
   afterwards(then: () => void): void {
     if (this.#pending === null) then()
     else this.#afterwards.push(then)

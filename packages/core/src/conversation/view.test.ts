@@ -53,7 +53,7 @@ const documents = fc
   )
   .map((all) => all.flat())
 
-/** A call of `ann`, of which only what its view reads is there. */
+/** A call of `ann` with only the fields that a view reads. */
 function callOf(
   said: readonly Said[],
   more: Pick<AgentCall, 'scrub' | 'overhears' | 'handOver' | 'shared'>,

@@ -17,7 +17,7 @@ export interface PageBound {
 export function pageBound(most = mostPageBytes): PageBound {
   let bytes = 1
   let count = 0
-  /** Items of which `bytes` has the worst case. */
+  /** The items that `bytes` counts with the most that they could take. */
   let estimated: unknown[] = []
   let counted = bytes
   const recount = async (): Promise<boolean> => {

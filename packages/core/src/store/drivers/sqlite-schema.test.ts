@@ -82,7 +82,7 @@ insert into replies (database, key, digest, status, body, at) values ('default',
   db.close()
 }
 
-/** A revision of an earlier version names nobody; the change of it does, and stands in the audit. */
+/** A revision that an earlier version stored names nobody. A change of it names who made it, and has an audit entry. */
 async function assertAudited(store: Store): Promise<void> {
   const [clerk = assert.fail()] = await store.listAgents(database)
   assert.deepEqual([clerk.revision, clerk.changed], [2, null])

@@ -1,0 +1,62 @@
+/** The closed sets that entries draw from: their types and kinds, the codes of notices, and how a run or a call may end. */
+
+/** The closed set of entry types. `delta` is not in it: a delta is live only and has no seq [D8]. */
+export const entryTypes = [
+  'start',
+  'end',
+  'error',
+  'message',
+  'action_required',
+  'question_required',
+  'approval_required',
+  'message_required',
+  'policy_required',
+  'resolved',
+  'task',
+  'notice',
+  'summary',
+  'cancel',
+  'checkpoint',
+  'transfer',
+  'participant',
+  'artifact',
+] as const
+export type EntryType = (typeof entryTypes)[number]
+/** What a `start`, `end` or `error` is about. */
+export type EntryKind = 'agent' | 'tool' | 'model' | null
+
+/** Codes of `notice` entries: information for a person. `USAGE_INCOMPLETE` also marks the usage of its call, and no other changes any. */
+export const noticeCodes = [
+  'ARGUMENT_OVERRIDE_IGNORED',
+  'ARGUMENT_UNKNOWN_DROPPED',
+  'DELEGATE_UNAVAILABLE',
+  'HIDDEN_VALUE_IN_TEXT',
+  'HISTORY_NOT_TRIMMED',
+  'MODEL_FALLBACK',
+  'MODEL_RETRIED',
+  'MODEL_WARNING',
+  'PARAMETERS_HIDDEN',
+  'PROTOCOL_UNFINISHED',
+  'PROTOCOL_VIOLATION',
+  'REPLY_PARTS_DROPPED',
+  'RUN_RECOVERED',
+  'TOOL_CALLS_REFUSED',
+  'TOOL_CALL_MISSING',
+  'TOOL_MODE_ENDED',
+  'TOOL_UNAVAILABLE',
+  'TRANSFER_IGNORED',
+  'USAGE_INCOMPLETE',
+] as const
+export type NoticeCode = (typeof noticeCodes)[number]
+
+/** How a run or an agent call ended. */
+export const finishReasons = [
+  'stop',
+  'iteration_limit',
+  'length',
+  'content_filter',
+  'cancelled',
+  'error',
+  'waiting',
+] as const
+export type FinishReason = (typeof finishReasons)[number]
