@@ -1,25 +1,41 @@
 /** The reporter of test files: from its output the runner decides whether a file has reported its tests. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const reporter = fileURLToPath(new URL('test-files.ts', import.meta.url))
 
+/** What the reporter says of files with these texts. */
+function said(context: TestContext, isolation: string, texts: Readonly<Record<string, string>>): Set<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'witan-test-files-'))
+  context.after(() => rmSync(folder, { recursive: true }))
+  const files = Object.entries(texts).map(([name, text]) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  })
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const how = ['--no-warnings', '--test', `--test-isolation=${isolation}`, `--test-reporter=${reporter}`]
+  const { stdout } = spawnSync(process.execPath, [...how, ...files], { cwd: folder, env, encoding: 'utf8' })
+  return new Set(stdout.replaceAll(`${folder}/`, '').trim().split('\n'))
+}
+
 for (const isolation of ['none', 'process']) {
   test(`a file that reports no test is not among those that reported one, isolation ${isolation}`, (context) => {
-    const folder = mkdtempSync(join(tmpdir(), 'witan-test-files-'))
-    context.after(() => rmSync(folder, { recursive: true }))
-    const files = ['has-one', 'has-none'].map((name) => join(folder, `${name}.test.mjs`))
-    const [one = '', none = ''] = files
-    writeFileSync(one, "import { test } from 'node:test'\ntest('it holds', () => {})\n")
-    writeFileSync(none, 'export const nothing = 0\n')
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env
-    const how = ['--no-warnings', '--test', `--test-isolation=${isolation}`, `--test-reporter=${reporter}`]
-    const said = execFileSync(process.execPath, [...how, ...files], { cwd: folder, env, encoding: 'utf8' })
-    assert.deepEqual(new Set(said.trim().split('\n')), new Set([one]))
+    const texts = {
+      'one.test.mjs': "import { test } from 'node:test'\ntest('it holds', () => {})\n",
+      'none.test.mjs': 'export const nothing = 0\n',
+    }
+    assert.deepEqual(said(context, isolation, texts), new Set(['test one.test.mjs']))
   })
 }
+
+test('a test that failed is named with its file, and the suite around it is not', (context) => {
+  const text =
+    "import { describe, test } from 'node:test'\ndescribe('all', () => test('one and\\none', () => { throw new Error() }))\n"
+  const lines = new Set(['test bad.test.mjs', 'fail bad.test.mjs one and one'])
+  assert.deepEqual(said(context, 'none', { 'bad.test.mjs': text }), lines)
+})

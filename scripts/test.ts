@@ -7,7 +7,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -75,6 +75,8 @@ if (lanes === undefined) throw new Error(`"${name}" is no suite; there are ${Obj
 const reporter = fileURLToPath(new URL('test-files.ts', import.meta.url))
 const program = await acceptanceProgram()
 const folder = mkdtempSync(join(tmpdir(), 'witan-tests-'))
+/** Each failed test of all lanes, with its file. */
+const failures: string[] = []
 
 /** Runs the tests of a lane; what they print goes to `out`. */
 async function run(lane: Lane, at: number): Promise<void> {
@@ -98,18 +100,24 @@ async function run(lane: Lane, at: number): Promise<void> {
       node.stdout.pipe(out, { end: false })
       const [code] = (await once(node, 'close')) as [number | null]
       if (code !== 0) process.exitCode = 1
-      if (passedOn.length === 0) claimTests(found, { reported, out })
+      const lines = existsSync(reported) ? readFileSync(reported, 'utf8').split('\n') : []
+      failures.push(...lines.filter((line) => line.startsWith('fail ')).map((line) => line.slice('fail '.length)))
+      if (passedOn.length === 0) claimTests(found, { reported: lines, out })
     }
   }
   out.end()
 }
 
 /** A file that was loaded and reported no test has lost its tests. */
-function claimTests(files: readonly string[], { reported, out }: { reported: string; out: PassThrough }): void {
-  const withTests = new Set(readFileSync(reported, 'utf8').split('\n'))
+function claimTests(
+  files: readonly string[],
+  { reported, out }: { reported: readonly string[]; out: PassThrough },
+): void {
+  const withTests = new Set(reported)
   for (const file of files) {
-    if (withTests.has(resolve(file))) continue
+    if (withTests.has(`test ${resolve(file)}`)) continue
     out.write(`✖ ${file} reported no test\n`)
+    failures.push(`${file} reported no test`)
     process.exitCode = 1
   }
 }
@@ -122,4 +130,5 @@ const running = Array.from({ length: width }, async () => {
 })
 for (const out of shown) for await (const text of out) process.stdout.write(text as Buffer)
 await Promise.all(running)
+if (failures.length > 0) console.log(['failed tests:', ...failures].join('\n  '))
 rmSync(folder, { recursive: true })
