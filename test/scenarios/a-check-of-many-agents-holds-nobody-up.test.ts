@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AgentInput } from '@witan/protocol'
 import { createStage } from '../support/stage.ts'
+import { assertCheap } from '../support/cpu.ts'
 
 const many = 200
 
@@ -21,53 +22,24 @@ function crowd(own: (agent: number, parameter: number) => object = () => ({})): 
   }))
 }
 
-/** What it cost this process, in ms of its processors, so that other processes of the machine do not count; and in its longest stretch. */
-async function costOf<Result>(
-  work: () => Promise<Result>,
-): Promise<{ result: Result; total: number; longest: number }> {
-  const now = () => {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1000
-  }
-  const began = now()
-  let longest = 0
-  let last = began
-  let isDone = false
-  const turn = () => {
-    const at = now()
-    longest = Math.max(longest, at - last)
-    last = at
-    if (!isDone) setImmediate(turn)
-  }
-  setImmediate(turn)
-  const result = await work().finally(() => {
-    isDone = true
-  })
-  turn()
-  return { result, total: now() - began, longest }
-}
-
-// Both bounds are far above what it takes, and the CPU of the garbage collector counts; walking every path took 14 s, in one stretch.
-const mostMs = 4000
-const longestMs = 200
-/** One save. What other tests of this process leave to be done counts too. */
+// Both are far above what it takes; walking every path took 14 s, in one stretch.
+const bounds = { total: 4000, longest: 200 }
+/** One save. */
 const oneMs = 400
 
 test('[P12] two hundred agents are checked in moments, and others go first again and again', async () => {
   const stage = createStage({ agents: [], plays: {} })
-  const { result, total, longest } = await costOf(() => stage.runtime.agents.check(crowd()))
+  const { result } = await assertCheap(bounds, () => stage.runtime.agents.check(crowd()))
   assert.deepEqual(result.errors, [])
   assert.equal(result.warnings.filter(({ code }) => code === 'AGENT_CYCLE').length, 21 * many)
   assert.equal(result.matrix.length, 20_000)
-  assert.ok(total < mostMs, `${total} ms`)
-  assert.ok(longest < longestMs, `${longest} ms in one stretch`)
 })
 
 test('[P12] so are two hundred that hide from each other what others show', async () => {
   const stage = createStage({ agents: [], plays: {} })
   const trusted = { sendToModel: false, policy: 'forbidModelGeneration' as const }
   const agents = crowd((at, parameter) => ((at + parameter) % 3 === 0 ? trusted : {}))
-  const { result, total, longest } = await costOf(() => stage.runtime.agents.check(agents))
+  const { result } = await assertCheap(bounds, () => stage.runtime.agents.check(agents))
   const hidden = agents.flatMap(({ parameters = [] }) => parameters.filter((one) => one.sendToModel === false))
   const places = new Set(
     result.warnings
@@ -75,20 +47,21 @@ test('[P12] so are two hundred that hide from each other what others show', asyn
       .map(({ agent, path }) => `${agent} ${path}`),
   )
   assert.equal(places.size, hidden.length)
-  assert.ok(total < mostMs, `${total} ms`)
-  assert.ok(longest < longestMs, `${longest} ms in one stretch`)
 })
 
 test('two hundred agents are saved in moments, and one more among them at once', async () => {
-  const stage = createStage({ agents: [], plays: {} })
   const agents = crowd()
-  const all = await costOf(() => stage.runtime.agents.saveAll(agents))
-  assert.ok(all.total < mostMs, `${all.total} ms`)
-  assert.ok(all.longest < longestMs, `${all.longest} ms in one stretch`)
-  const changed = { ...(agents[0] as AgentInput), instructions: 'Work harder.' }
-  const one = await costOf(() => stage.runtime.agents.save(changed))
-  assert.equal(one.result.agent.revision, 2)
-  assert.ok(one.total < oneMs, `${one.total} ms`)
+  const { result: stage } = await assertCheap(bounds, async () => {
+    const anew = createStage({ agents: [], plays: {} })
+    await anew.runtime.agents.saveAll(agents)
+    return anew
+  })
+  let revision = 1
+  const { result } = await assertCheap({ total: oneMs }, () => {
+    revision += 1
+    return stage.runtime.agents.save({ ...(agents[0] as AgentInput), instructions: `Work ${revision} times harder.` })
+  })
+  assert.equal(result.agent.revision, revision)
 })
 
 test('an agent keeps at most two hundred warnings; a check tells them all', async () => {
@@ -123,12 +96,14 @@ function patterned(id: string, length: number): AgentInput {
 
 test('a save of a thousand patterns gives way to others between them', async () => {
   const stage = createStage({ agents: [], plays: {} })
-  const saved = await costOf(() => stage.runtime.agents.save(patterned('a', 4)))
-  assert.ok(saved.longest < longestMs, `${saved.longest} ms in one stretch`)
+  let saves = 0
+  await assertCheap({ longest: bounds.longest }, () => {
+    saves += 1
+    return stage.runtime.agents.save(patterned(`a${saves}`, 4))
+  })
   // Each of these repeats more often than an expression may.
-  const refused = await costOf(() => stage.runtime.agents.check([patterned('b', 50)]))
+  const refused = await assertCheap({ longest: bounds.longest }, () => stage.runtime.agents.check([patterned('b', 50)]))
   assert.ok(refused.result.errors.length >= 50)
-  assert.ok(refused.longest < longestMs, `${refused.longest} ms in one stretch`)
 })
 
 test('the patterns of one save are bounded together, and those of one check', async () => {

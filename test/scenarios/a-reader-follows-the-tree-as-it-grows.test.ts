@@ -46,6 +46,7 @@ test('[D8] [F35] [I12] deltas of every level reach a verbose reader, and joined 
   const { stage, gates, result } = await speaking()
   const all = follow(stage, { verbose: true })
   const terse = follow(stage, { verbose: false })
+  await until(() => all.events.length > 0 && terse.events.length > 0)
   gates.root.open()
   gates.leaf.open()
   await result
@@ -69,13 +70,19 @@ test('[D8] who comes late first gets the text so far of each open call', async (
   const gate = createGate()
   const stage = createStage({
     agents: [{ id: 'root' }],
-    plays: { root: () => ({ deltas: ['so ', 'far '], hang: true }) },
+    plays: {
+      root: async () => {
+        await gate.opened
+        return { deltas: ['so ', 'far '], hang: true }
+      },
+    },
   })
   const opened = await stage.runtime.start({ agent: 'root', id: 'chats/1' })
   assert.equal(opened.run, null)
   const first = follow(stage, { verbose: true })
-  await until(() => true)
   const run = await stage.runtime.run('chats/1', { prompt: 'go' })
+  await until(() => first.events.length > 0)
+  gate.open()
   await until(() => first.events.filter(({ type }) => type === 'delta').length === 2)
   const late = follow(stage)
   await until(() => late.events.some(({ type }) => type === 'delta'))
@@ -85,7 +92,6 @@ test('[D8] who comes late first gets the text so far of each open call', async (
   await until(() => late.events.at(-1)?.type === 'end')
   late.stop()
   first.stop()
-  gate.open()
   await Promise.all([late.done, first.done])
 })
 

@@ -1,4 +1,4 @@
-/** A conversation whose messages are as large as a request may be, made without running it; and how long work holds the process. */
+/** A conversation whose messages are as large as a request may be, made without running it. */
 import type { Store } from '@witan/core'
 import type { Entry } from '@witan/protocol/entries'
 
@@ -40,29 +40,4 @@ export function lengthened(one: Snapshot, { id, runs, characters }: LongLog): Sn
 function longText(characters: number): string {
   const line = 'A line of a report, which "quotes" somebody and goes on for a while.\n'
   return line.repeat(Math.ceil(characters / line.length)).slice(0, characters)
-}
-
-/** The longest turn of the event loop in ms of this thread's CPU while `run` runs. */
-export async function longestTurn(run: () => Promise<unknown>): Promise<number> {
-  const now = () => {
-    const { user, system } = process.threadCpuUsage()
-    return (user + system) / 1000
-  }
-  let isOver = false
-  let longest = 0
-  let last = now()
-  const watch = () => {
-    const at = now()
-    longest = Math.max(longest, at - last)
-    last = at
-    if (!isOver) setImmediate(watch)
-  }
-  setImmediate(watch)
-  try {
-    await run()
-  } finally {
-    isOver = true
-    watch()
-  }
-  return longest
 }

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import MarkdownIt, { type Token } from 'markdown-it'
 import { type MarkdownBlock, markdownText, webAddress } from './markdown.ts'
+import { assertCheap } from '../../../../test/support/cpu.ts'
 
 const renderer = new MarkdownIt()
 
@@ -101,7 +102,7 @@ test('another text begins anew', () => {
   assert.equal(shown(growing.blocks('four\n\nfive\n')), whole('four\n\nfive\n'))
 })
 
-test('no text takes long: what would is shown as it is', () => {
+test('no text takes long: what would is shown as it is', async () => {
   const many = (part: string, length = 100_000) => part.repeat(Math.ceil(length / part.length)).slice(0, length)
   const hard = [
     '*a ',
@@ -126,12 +127,12 @@ test('no text takes long: what would is shown as it is', () => {
   const texts = [...hard.map((part) => many(part)), ...hard.map((part) => many(`${part}\n`))]
   texts.push(many('word '), `${many('- ', 19_000)}\n\n${many('[', 19_000)}`, `\`\`\`\n${many('x\n')}`)
   for (const text of texts) {
-    const growing = markdownText()
-    const began = process.cpuUsage()
-    const blocks = growing.blocks(text)
-    const { user } = process.cpuUsage(began)
-    assert.ok(user < 2_000_000, `${JSON.stringify(text.slice(0, 10))} took ${user / 1000} ms`)
-    const words = blocks.map(({ source }) => source).join('')
+    const { result } = await assertCheap(
+      { total: 2_000 },
+      () => markdownText().blocks(text),
+      JSON.stringify(text.slice(0, 10)),
+    )
+    const words = result.map(({ source }) => source).join('')
     assert.ok(words.length >= text.trimEnd().length - 1, 'nothing is left out')
   }
   const [code] = markdownText().blocks(`\`\`\`ts\n${many('x\n', 50_000)}\`\`\`\n`)
