@@ -199,6 +199,23 @@ const warnings: readonly FindingRow[] = [
     }),
   ),
   warning(
+    'DESCRIPTION_LONG',
+    'a delegate whose description leaves no room for its display name',
+    agent('root', { subAgents: [{ agent: 'leaf', style: 'agentTool' }] }),
+    agent('leaf', { name: 'The Leaf', description: 'x'.repeat(1_020) }),
+  ),
+  warning(
+    'DESCRIPTION_LONG',
+    'a transfer target of more words than its line has',
+    agent('root', { transfers: [{ agent: 'leaf' }] }),
+    agent('leaf', { description: 'x'.repeat(1_020) }),
+  ),
+  warning(
+    'DESCRIPTION_LONG',
+    'more people than the description of a tool can list',
+    agent('root', { users: Array.from({ length: 200 }, (_, index) => ({ id: `person-${index}` })) }),
+  ),
+  warning(
     'MAP_NAME_UNKNOWN',
     'a map of no parameter',
     agent('root', { subAgents: [{ agent: 'leaf', map: { no: null } }] }),

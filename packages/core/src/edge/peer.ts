@@ -1,9 +1,8 @@
 /** The edge to a peer: one tool for each peer and message that an agent may send by its protocols [T16, T20, Tb25]. */
-import type { AgentData } from '@witan/protocol'
 import type { ExchangeEnds, ExchangeMessage, ExchangeStanding } from '@witan/protocol/entries'
 import type { Protocol } from '@witan/protocol/protocols'
-import { displayName } from '../identity/display-name.ts'
 import { exchangeKey } from '../tool/exchange.ts'
+import { describePeer, describeProtocol } from '../agent/protocol/describe-peer.ts'
 import { isOpen, moveOf } from '../agent/protocol/order.ts'
 import { type PeerMessage, peerMessagesOf } from '../agent/protocol/peer-messages.ts'
 import { attributed, jsonForModel } from '../model/attribution.ts'
@@ -74,7 +73,7 @@ function toolOf(message: PeerMessage, caller: Caller, context: PeerContext): Imm
   return {
     name,
     offer: isSendable(message, ends, caller)
-      ? { name, description: describe(message, reached.child), parameters: message.message.schema }
+      ? { name, description: describePeer(message, reached.child).text, parameters: message.message.schema }
       : null,
     notice: null,
     effect: 'none',
@@ -100,19 +99,6 @@ function peerReached(reached: Reached, target: Target, { agentPath }: Caller): R
   if (lacking === undefined) return reached
   const why = `\`${agentPath}/${target.agent}\` needs \`${lacking.name}\`; no model supplies it in a message to a peer.`
   return { ok: false, tool: refusing(target, why) }
-}
-
-function describe({ peer, protocol, message }: PeerMessage, child: AgentData): string {
-  const { description: about } = child
-  const name = displayName(child)
-  const to = name === null ? peer : `${peer} (${name})`
-  const purpose = plain(protocol.purpose)
-  const sends = `Sends \`${message.name}\` to ${to} by the protocol ${protocol.name}`
-  return [purpose === '' ? `${sends}.` : `${sends}: ${purpose}`, ...(about === '' ? [] : [about])].join('\n\n')
-}
-
-function plain(text: string): string {
-  return text.trim().replace(/\s+/g, ' ')
 }
 
 function standingBefore({ order }: Protocol): ExchangeStanding {
@@ -162,9 +148,9 @@ export function peerLines({ protocol }: Pick<PeerContext, 'protocol'>): (caller:
     return [...new Set(names)].flatMap((name) => {
       const found = protocol(caller, name)?.data
       if (found === undefined) return []
-      const { purpose, processing } = found
-      const line = `Protocol ${name}: ${plain(purpose)}`.trimEnd()
-      return processing.trim() === '' ? [line] : [line, processing.trim()]
+      const { processing } = found
+      const { text } = describeProtocol(found)
+      return processing.trim() === '' ? [text] : [text, processing.trim()]
     })
   }
 }

@@ -2,7 +2,8 @@
 import type { AgentData } from '@witan/protocol'
 import { edgesOf, takesControlFrom, transferTool } from '@witan/protocol/edges'
 import type { TransferEdge } from '@witan/protocol/entries'
-import { displayName, meantBy } from '../identity/display-name.ts'
+import { meantBy } from '../identity/display-name.ts'
+import { type RosterEntry, rosterOf } from '../agent/roster.ts'
 import { bindChild, type FindAgent } from '../tool/delegation.ts'
 import { type Outcome, refusedTransfer } from '../tool/outcome.ts'
 import type { Caller, ImmediateTool, ToolSource } from '../tool/tool.ts'
@@ -121,7 +122,7 @@ function toolOf(targets: readonly Target[], context: TransferContext): Immediate
   return {
     name: transferTool,
     offer: open.length === 0 ? null : { name: transferTool, description, parameters: schemaOf(open) },
-    systemLines: [`Agents you can hand over to with ${transferTool}:`, ...open.map(lineOf)],
+    systemLines: [`Agents you can hand over to with ${transferTool}:`, ...rosterOf(open.map(entryOf)).text.split('\n')],
     notice: closed.length === 0 ? null : `Not offered: ${closed.join(' ')}`,
     effect: 'none',
     misuse: 'TRANSFER_REFUSED',
@@ -134,11 +135,8 @@ function toolOf(targets: readonly Target[], context: TransferContext): Immediate
   }
 }
 
-function lineOf({ id, found, terms: of }: Target): string {
-  const text = (of.description || (found?.description ?? '')).trim().replace(/\s+/g, ' ')
-  const name = found === null ? null : displayName(found)
-  const who = name === null ? id : `${id} (${name})`
-  return text === '' ? `- ${who}` : `- ${who}: ${text}`
+function entryOf({ id, found, terms: of }: Target): RosterEntry {
+  return { id, name: found?.name, description: of.description || (found?.description ?? '') }
 }
 
 function schemaOf(open: readonly Target[]) {

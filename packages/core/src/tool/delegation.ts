@@ -6,7 +6,6 @@ import { type AgentData, MissingAgentParameterError, type Parameter, type SubAge
 import { isNumberAsText, numberAsText } from '@witan/protocol/digits'
 import type { AnswerTerms, CallOverrides } from '@witan/protocol/entries'
 import { fitsType, typeToJsonSchema } from '@witan/protocol/schemas'
-import { displayName } from '../identity/display-name.ts'
 import { bind, type Binding, sameValues, withGenerated } from '../parameter/bind.ts'
 import type { Bound } from '../parameter/parameter.ts'
 import { failed, type ResultOutcome } from './outcome.ts'
@@ -98,7 +97,7 @@ function delegationTool(edge: SubAgentEdge, caller: Caller, { style, find, kept 
   const reached = reachTarget(target, caller, find)
   if (!reached.ok) return reached.tool
   const { child, binding } = reached
-  const description = titled(child, style.describe(edge, child, caller))
+  const description = style.describe(edge, child, caller)
   const known = kept.get(edge)
   if (known?.child === child && known.description === description) return known.tool
   const refusal = (spawn: Spawn, from: Caller) => refusalOf({ target, spawn, binding }, from, find)
@@ -106,13 +105,6 @@ function delegationTool(edge: SubAgentEdge, caller: Caller, { style, find, kept 
   // Values differ from caller to caller; where there are none, the tool does not.
   if (child.parameters.length === 0) kept.set(edge, { child, description, tool })
   return tool
-}
-
-/** The description of a delegate, with its display name in front [T05]. */
-function titled(child: AgentData, text: string): string {
-  const name = child.name === undefined ? null : displayName(child)
-  if (name === null) return text
-  return text === '' ? name : `${name}: ${text}`
 }
 
 /** Binds a child's parameters below `caller`. */

@@ -1,9 +1,10 @@
 /** The user tools of an agent: it writes to a person by name, or to all at once, and waits for the replies [T22, T25, Tb08]. */
 import type { AgentData } from '@witan/protocol'
-import { displayName, meantBy } from '../../identity/display-name.ts'
+import { meantBy } from '../../identity/display-name.ts'
 import type { People } from '../../parameter/person.ts'
 import { asksPeople, aliasOrId, isRole, type KnownPerson, knownPeople } from '../../parameter/known-people.ts'
 import { asking, failed, type Outcome, type ResultOutcome, result } from '../outcome.ts'
+import { describeAsking, describeAskingAll } from '../people-list.ts'
 import type { JsonSchema } from '../schema.ts'
 import type { Answer, ArgumentCheck, CallAnswer, Caller, ImmediateTool, Tool, ToolSource } from '../tool.ts'
 
@@ -43,7 +44,7 @@ const common = { effect: 'once', bound: [], immediate: true } as const
 function oneTool(company: Company): ImmediateTool {
   const { there, all } = company
   const name = 'ask_user'
-  const description = `Writes to a person and waits for the reply. ${listOf(there)}`
+  const description = describeAsking(there).text
   return {
     ...common,
     name,
@@ -75,7 +76,7 @@ function oneTool(company: Company): ImmediateTool {
 function allTool(company: Company): ImmediateTool {
   const { there } = company
   const name = 'ask_all_users'
-  const description = `Writes the same to all people at once and waits for all replies. ${listOf(there)}`
+  const description = describeAskingAll(there).text
   const parameters = objectOf({ message: messageSchema })
   return {
     ...common,
@@ -136,15 +137,6 @@ function objectOf(properties: Readonly<Record<string, unknown>>): JsonSchema {
 function schemaOf(people: readonly KnownPerson[]): JsonSchema {
   const user = { type: 'string', enum: people.map(({ handle }) => handle), description: 'The id of the person.' }
   return objectOf(people.length > 1 ? { user, message: messageSchema } : { message: messageSchema })
-}
-
-function listOf(people: readonly KnownPerson[]): string {
-  const list = people.map(({ handle, called, roles }) => {
-    const name = displayName({ id: handle, name: called })
-    const more = [...(name === null ? [] : [name]), ...roles]
-    return more.length === 0 ? handle : `${handle} (${more.join(', ')})`
-  })
-  return `${people.length === 1 ? 'The person is' : 'The people are'} ${list.join('; ')}.`
 }
 
 function checkWords(args: Readonly<Record<string, unknown>>): ArgumentCheck {
