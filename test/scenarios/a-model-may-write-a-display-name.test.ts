@@ -12,6 +12,11 @@ const people = [
   { id: 'carl', name: 'Bo' },
 ]
 
+const quotes = {
+  name: 'quotes',
+  messages: [{ name: 'ask', from: 'initiator', schema: { type: 'object' }, reply: null }],
+}
+
 function asking(user: string, more: object = {}) {
   return createStage({
     agents: [{ id: 'root', users: people, ...more }],
@@ -52,14 +57,31 @@ describe('[T05] [T23] [C28] `ask_user`', () => {
       assert.match(stage.seenBy('root')[1]?.messages.at(-1)?.content ?? '', error)
     })
 
+  const roles = [{ role: 'buyer' }, { role: 'Head of Sales' }, { role: 'bo' }, ...people]
+  for (const [written, addressee] of [
+    ['role:buyer', 'role:buyer'],
+    ['buyer', 'role:buyer'],
+    [' BUYER', 'role:buyer'],
+    ['head of  sales', 'role:Head of Sales'],
+    // An id always wins, also over a role.
+    ['bo', 'bo'],
+    ['Bo', null],
+    ['seller', null],
+  ] as const)
+    test(`\`${written}\` is ${addressee ?? 'nobody alone'} beside roles`, async () => {
+      const result = await asking(written, { users: roles }).ask('root', 'go')
+      if (addressee === null) return assert.equal(result.text, 'done')
+      assert.equal(result.interruptions[0]?.addressee, addressee)
+    })
+
   test('[C36] [Tb06] with aliases nobody is found by a real name, and an alias may be written in words', async () => {
-    const more = { anonymizeUsers: 'process owner' }
-    for (const written of ['Anna Meier', 'anna', 'Sam']) {
+    const more = { anonymizeUsers: 'process owner', users: [...people, { role: 'buyer' }] }
+    for (const written of ['Anna Meier', 'anna', 'Sam', 'buyer', 'role:buyer']) {
       const stage = asking(written, more)
       assert.equal((await stage.ask('root', 'go')).text, 'done')
       const read = stage.seenBy('root')[1]?.messages.at(-1)?.content ?? ''
       assert.match(read, /There is no person of that name/)
-      assert.doesNotMatch(read, /anna|sam/i)
+      assert.doesNotMatch(read, /anna|sam|buyer/i)
     }
     for (const written of ['process-owner-0', 'Process Owner 0'])
       assert.equal((await asking(written, more).ask('root', 'go')).interruptions[0]?.addressee, 'anna')
@@ -123,18 +145,56 @@ describe('[T05] [K10] [C28] a hand-over', () => {
     })
 })
 
+describe('[T05] [C28] a tool has one name, the id of the agent that it reaches', () => {
+  for (const written of [
+    'Look & See',
+    'look_see',
+    'Look-Up',
+    'LOOK-UP',
+    'billing',
+    'Money Matters',
+    'shop',
+    'The Corner Shop',
+  ])
+    test(`\`${written}\` runs nothing, and its model reads what there is`, async () => {
+      const stage = createStage({
+        agents: [
+          {
+            id: 'root',
+            subAgents: [{ agent: 'look-up' }],
+            transfers: [{ agent: 'billing' }],
+            speaks: [{ protocol: 'quotes', role: 'initiator', peers: ['shop'] }],
+          },
+          { id: 'look-up', name: 'Look & See' },
+          { id: 'billing', name: 'Money Matters' },
+          { id: 'shop', name: 'The Corner Shop', speaks: [{ protocol: 'quotes', role: 'responder' }] },
+        ],
+        plays: {
+          root: [call(written, { message: 'Do it.' }), call('look-up', { message: 'Do it.' }), 'done'],
+          'look-up': ['seen'],
+        },
+        options: { protocols: [quotes as never] },
+      })
+      const result = await stage.ask('root', 'go')
+      assert.equal(result.text, 'done')
+      const read = stage.seenBy('root')[1]?.messages.at(-1)?.content ?? ''
+      assert.ok(read.includes(`unknown tool ${written}; nothing was run. Available: `), read)
+      for (const name of ['look-up', 'transfer_to_agent', 'shop_ask']) assert.ok(read.includes(name), read)
+      assert.deepEqual(
+        [stage.seenBy('look-up').length, stage.seenBy('billing').length, stage.seenBy('shop').length],
+        [1, 0, 0],
+      )
+    })
+})
+
 test('[T05] [C35] a tool that writes to a peer says its display name', async () => {
-  const protocol = {
-    name: 'quotes',
-    messages: [{ name: 'ask', from: 'initiator', schema: { type: 'object' }, reply: null }],
-  }
   const stage = createStage({
     agents: [
       { id: 'buyer', speaks: [{ protocol: 'quotes', role: 'initiator', peers: ['shop'] }] },
       { id: 'shop', name: 'The Corner Shop', speaks: [{ protocol: 'quotes', role: 'responder' }] },
     ],
     plays: { buyer: ['done'] },
-    options: { protocols: [protocol as never] },
+    options: { protocols: [quotes as never] },
   })
   await stage.ask('buyer', 'go')
   assert.match(stage.seenBy('buyer')[0]?.tools[0]?.description ?? '', /^Sends `ask` to shop \(The Corner Shop\) by/)

@@ -62,6 +62,11 @@ export function isRole({ id }: Pick<KnownPerson, 'id'>): boolean {
   return id.startsWith(roleMark)
 }
 
+/** The role in the id of any person in a role. */
+export function roleIn(id: string): string {
+  return id.slice(roleMark.length)
+}
+
 /** The people of an agent that are listed by id. */
 export function peopleOf({ users }: Pick<AgentData, 'users'>): readonly User[] {
   return users === 'participants' ? [] : users.flatMap((entry) => ('role' in entry ? [] : [entry]))

@@ -2,7 +2,7 @@
 import type { AgentData } from '@witan/protocol'
 import { meantBy } from '../../identity/display-name.ts'
 import type { People } from '../../parameter/person.ts'
-import { asksPeople, aliasOrId, isRole, type KnownPerson, knownPeople } from '../../parameter/known-people.ts'
+import { asksPeople, aliasOrId, isRole, type KnownPerson, knownPeople, roleIn } from '../../parameter/known-people.ts'
 import { asking, failed, type Outcome, type ResultOutcome, result } from '../outcome.ts'
 import { describeAsking, describeAskingAll } from '../people-list.ts'
 import type { JsonSchema } from '../schema.ts'
@@ -155,7 +155,9 @@ function optionsOf({ there }: Company, caller?: Pick<Caller, 'hasLeft'>): string
 }
 
 /** The names by which a model knows a person: where people have aliases, no name of theirs is among them [C36]. */
-function namesOf({ handle, called }: KnownPerson): readonly string[] {
+function namesOf(one: KnownPerson): readonly string[] {
+  const { handle, called, id } = one
+  if (isRole(one) && handle === id) return [handle, roleIn(handle)]
   return called === handle ? [handle, handle.replaceAll('-', ' ')] : [handle, called]
 }
 
