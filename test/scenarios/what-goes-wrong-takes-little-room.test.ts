@@ -16,7 +16,7 @@ function tool(execute: () => unknown, parameters: z.ZodObject = z.object({ city:
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 0]))
 
 test('of very many arguments that a tool does not list, a few are named and the rest is counted', async () => {
-  for (const count of [5, 6, 90_000]) {
+  for (const count of [5, 6, 9_000]) {
     const stage = createStage({
       agents: [{ id: 'root', tools: ['weather'] }],
       plays: { root: [call('weather', keys(count)), 'done'] },
@@ -32,6 +32,20 @@ test('of very many arguments that a tool does not list, a few are named and the 
     const rest = `\`weather\` has none of ${count - 5} more arguments either; they were dropped.`
     assert.deepEqual(notices.slice(5), count === 5 ? [] : [rest])
   }
+})
+
+test('a call with too many arguments to read is refused, its model reads the limit, and the run goes on', async () => {
+  const stage = createStage({
+    agents: [{ id: 'root', tools: ['weather'] }],
+    plays: { root: [call('weather', keys(10_001)), 'done'] },
+    options: { tools: [tool(() => 'fine')] },
+  })
+  const { conversationId, text } = await stage.ask('root', 'go')
+  const events = await stage.events(conversationId)
+  const [refused] = events.filter(({ type, kind }) => type === 'error' && kind === 'tool')
+  assert.equal(refused?.content['code'], 'TOOL_ARGS_INVALID')
+  assert.match(String(refused?.content['detail']), /one JSON object: it has more than 10000 different keys/)
+  assert.equal(text, 'done')
 })
 
 test('[C19] a bound name is named once, also behind thousands of others and in other spellings', async () => {

@@ -62,6 +62,12 @@ test('any other number, text and mistake is what JSON.parse makes of it', () => 
     '9007199254740993.',
     '+1e400',
     '1e400e1',
+    '{1e400 : 1}',
+    '{"a":1,1e400\n:1}',
+    '1e400"1e400"',
+    '[1e400,]',
+    '[1e400 x]',
+    '1e400-',
     '',
   ]
   for (const text of wrong) {

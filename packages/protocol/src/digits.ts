@@ -6,9 +6,14 @@
  * other fraction is rounded to a double.
  */
 export function parseExact(text: string): unknown {
-  const value: unknown = JSON.parse(text)
   const exact = withTexts(text)
-  return exact === text ? value : JSON.parse(exact)
+  if (exact === text) return JSON.parse(text)
+  try {
+    return JSON.parse(exact)
+  } catch {
+    // No JSON without the quotes either: the error is about the text as it was.
+    return JSON.parse(text)
+  }
 }
 
 /** What messages call a value for which {@link isNumberAsText} holds. */
@@ -21,7 +26,10 @@ export function isNumberAsText(value: unknown): boolean {
 
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** JSON text with each number that would change in quotes; the same text where there is none, which costs little to see. */
+/**
+ * JSON text with each number that would change in quotes; the same text where there is none, which costs little to see. What is not JSON
+ * does not become JSON.
+ */
 export function withTexts(text: string): string {
   return exponent.test(text) || hasLongRun(text) ? quoted(text) : text
 }
@@ -59,7 +67,7 @@ function quoted(text: string): string {
     // The shortest number that changes is 1e400.
     if (index - start < (isWhole ? longRun : 5)) continue
     const written = text.slice(start, index)
-    if (isKept(written, isWhole)) continue
+    if (isKept(written, isWhole) || !numberPattern.test(written) || isBeforeColon(text, index)) continue
     result += `${text.slice(copied, start)}"${written}"`
     copied = index
   }
@@ -68,6 +76,7 @@ function quoted(text: string): string {
 
 /** Whether JavaScript writes a whole number with the same digits, and neither loses all of a fraction nor makes it infinite. */
 function isKept(written: string, isWhole: boolean): boolean {
+  if (isWhole && hasTooManyDigits(written)) return false
   const value = Number(written)
   if (!isWhole) return value === 0 ? /^[-0.]+(?:[eE]|$)/.test(written) : Number.isFinite(value)
   if (Number.isSafeInteger(value)) return true
@@ -76,18 +85,44 @@ function isKept(written: string, isWhole: boolean): boolean {
   return written.replace('-', '') === digits.replace('.', '').padEnd(Number(power) + 1, '0')
 }
 
+/** JavaScript writes 17 digits of a number at most, and zeros behind them. This is seen much sooner than what it would write. */
+function hasTooManyDigits(written: string): boolean {
+  if (written.length < 18) return false
+  let last = written.length - 1
+  while (written.charCodeAt(last) === 0x30) last--
+  return last >= (written.charCodeAt(0) === 0x2d ? 18 : 17)
+}
+
+/** A number in the place of a key is a mistake, and stays one. */
+function isBeforeColon(text: string, from: number): boolean {
+  let at = from
+  while (text.charCodeAt(at) <= 0x20) at++
+  return text.charCodeAt(at) === 0x3a
+}
+
 function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
 /** The index of the quote that closes the string which `start` opens. A search skips a long string, such as a file, at once. */
 export function endOfString(text: string, start: number): number {
-  for (let from = start + 1; ; ) {
-    const quote = text.indexOf('"', from)
-    if (quote < 0) return text.length
-    let slashes = 0
-    while (quote - slashes > from && text.charCodeAt(quote - slashes - 1) === 0x5c) slashes++
-    if (slashes % 2 === 0) return quote
-    from = quote + 1
+  const quote = text.indexOf('"', start + 1)
+  if (quote < 0) return text.length
+  return text.charCodeAt(quote - 1) === 0x5c ? endBehindEscapes(text, start + 1) : quote
+}
+
+const quoteOrSlash = /["\\]/g
+
+/** Where an escape is, many more may follow: some characters are read one by one before the next search. */
+function endBehindEscapes(text: string, from: number): number {
+  for (let at = from; ; ) {
+    quoteOrSlash.lastIndex = at
+    if (!quoteOrSlash.test(text)) return text.length
+    at = quoteOrSlash.lastIndex - 1
+    for (const near = at + 64; at < near; ) {
+      const code = text.charCodeAt(at)
+      if (code === 0x22) return at
+      at += code === 0x5c ? 2 : 1
+    }
   }
 }

@@ -2,7 +2,8 @@
 
 // JSON that somebody else wrote
 export type { ReadJson } from './json.ts'
-export { isTooDeep, jsonDepth, jsonRest, maxJsonDepth, readJson } from './json.ts'
+export { isTooDeep, readJson } from './json.ts'
+export { jsonDepth, jsonExcess, jsonSize, maxJsonDepth, maxJsonSize } from './json-size.ts'
 
 // what has passed a schema
 export { isChecked, markChecked } from './checked.ts'

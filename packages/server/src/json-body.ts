@@ -1,8 +1,8 @@
-/** Reads the JSON body of a request within its limits: type, size, encoding, depth. */
+/** Reads the JSON body of a request within its limits: type, size, encoding, depth, number of values. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { WitanError } from '@witan/protocol'
 import { withTexts } from '@witan/protocol/digits'
-import { jsonDepth, jsonRest, maxJsonDepth } from '@witan/protocol/schemas'
+import { jsonExcess, jsonSize } from '@witan/protocol/schemas'
 
 /** The most bytes a body may have: 1 MB. */
 export const MAX_BODY_BYTES = 1_048_576
@@ -67,10 +67,14 @@ async function parseJson(bytes: Uint8Array): Promise<unknown> {
 
 function parsed(text: string, length: number): unknown {
   if (length > MAX_BODY_BYTES) refuseLongRest(text)
-  const depth = jsonDepth(text)
-  if (depth > maxJsonDepth) {
-    const detail = `The body is nested ${depth} deep; the limit is ${maxJsonDepth}.`
-    throw new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })
+  const excess = jsonExcess(text)
+  if (excess !== null) {
+    const hint = excess.isDepth ? 'Flatten the value.' : 'Send less in one request.'
+    throw new WitanError(
+      excess.isDepth ? 'JSON_TOO_DEEP' : 'BODY_TOO_LARGE',
+      `The body cannot be read: ${excess.problem}.`,
+      { hint },
+    )
   }
   try {
     return JSON.parse(text)
@@ -118,9 +122,10 @@ async function readUnknownLength(request: Request, most: number): Promise<Uint8A
   return Buffer.concat(parts)
 }
 
-/** JSON of many small values would take long to parse. */
+/** Only files may make a body longer. */
 function refuseLongRest(text: string): void {
-  if (jsonRest(text, MAX_BODY_BYTES) <= MAX_BODY_BYTES) return
+  const { beside, written } = jsonSize(text)
+  if (beside + written <= MAX_BODY_BYTES) return
   throw tooLarge('more bytes than that beside its files', MAX_BODY_BYTES)
 }
 

@@ -14,6 +14,10 @@ const filled = (piece: string, length: number) => ({ piece, times: Math.floor(le
 const delta = (value: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: value }] })}\n\n`
 const call = (more: object) => delta({ tool_calls: [more] })
 
+const text = '{"choices":[{"finish_reason":"stop","message":{"content":"'
+const textEnd = '"}}]}'
+const list = (count: number, one: (at: number) => string) => Array.from({ length: count }, (_, at) => one(at)).join()
+
 const bodies: Readonly<Record<string, Script>> = {
   'a plain answer of 9 MB of empty `choices`': { head: '{"choices":[{}', ...filled(',{}', nine), tail: ']}' },
   'one document of a stream with 9 MB of empty `choices`': {
@@ -41,6 +45,42 @@ const bodies: Readonly<Record<string, Script>> = {
   'a stream of 9 MB of empty data lines': { type: stream, head: 'data: {\n', ...filled('data:\n', nine), tail: end },
   'a plain answer of 9 MB of keys': { head: '{"choices":[{"a":{', piece: '"":0,', times: 1_800_000, tail: '"b":1}}]}' },
   'a plain answer of 9 MB of numbers': { head: '{"choices":[', ...filled('1e9,', nine), tail: '1]}' },
+  'a plain answer of 9 MB of one number': { head: '{"choices":[', ...filled('1', nine), tail: ']}' },
+  'a plain answer of 9 MB of numbers of 20 digits': {
+    head: '{"choices":[',
+    ...filled('98765432109876543211,', nine),
+    tail: '1]}',
+  },
+  'a plain answer of 9 MB of long keys': {
+    head: `{"choices":[{"a":{`,
+    ...filled(`"${'a'.repeat(400)}":0,`, nine),
+    tail: '"b":1}}]}',
+  },
+  'a plain answer of 9,900 objects, each with a key of its own': {
+    head: '{"choices":[',
+    piece: list(9_900, (at) => `{"k${at}":1e400}`),
+    times: 1,
+    tail: ']}',
+  },
+  'a plain answer of 99,000 infinite numbers': { head: '{"choices":[', piece: '1e400,', times: 99_000, tail: '1]}' },
+  'a plain answer of 45,000 lists in one another': { piece: '['.repeat(45_000), times: 1, tail: ']'.repeat(45_000) },
+  'a plain answer of 9 MB of lists in one another': {
+    piece: '['.repeat(4_500_000),
+    times: 1,
+    tail: ']'.repeat(4_500_000),
+  },
+  'a plain answer of 9 MB of commas in a text': { head: text, ...filled(',', nine), tail: textEnd },
+  'a plain answer of 9 MB of escaped quotes': { head: text, ...filled('\\"', nine), tail: textEnd },
+  'a plain answer of 9 MB of escaped backslashes': { head: text, ...filled('\\\\', nine), tail: textEnd },
+  'a plain answer of 9 MB of escaped letters': { head: text, ...filled('\\u0041', nine), tail: textEnd },
+  'a plain answer of 6 MB of escaped backslashes': { head: text, ...filled('\\\\', 6_000_000), tail: textEnd },
+  'a plain answer with a text of 4 MB': { head: text, ...filled('The quick brown fox. ', 4_000_000), tail: textEnd },
+  '9,900 calls of tools in one document': {
+    head: '{"choices":[{"finish_reason":"tool_calls","message":{"tool_calls":[',
+    piece: '{"index":0,"id":"a","type":"function","function":{"name":"no_such","arguments":"{}"}},',
+    times: 9_900,
+    tail: '{}]}}]}',
+  },
   'a plain answer of 9 MB of white space': { head: '{', ...filled(' ', nine), tail: '}' },
   'a stream whose only line has 6 MB of escapes': {
     type: stream,

@@ -19,14 +19,20 @@ async function serve(play: Play, says: Says = done): Promise<string> {
 
 const megabyte = 1_000_000
 
+const keys = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":0`).join()
+
 /** Bodies that the server must refuse or take, by what they are: with the status of its answer. */
 const bodies: Readonly<Record<string, readonly [status: number, body: string]>> = {
   'a body of 1 MB of brackets': [400, '['.repeat(megabyte)],
-  'a body of 1 MB of empty lists': [422, `[${'[],'.repeat(megabyte / 3)}0]`],
-  'a body of 1 MB of keys': [422, `{${Array.from({ length: 90_000 }, (_, at) => `"k${at}":0`).join()}}`],
+  'a body of 1 MB of empty lists': [413, `[${'[],'.repeat(megabyte / 3)}0]`],
+  'a body of 1 MB of keys': [413, `{${keys(90_000)}}`],
+  'a body of 9,900 keys': [422, `{${keys(9_900)}}`],
+  'a body of 9,900 keys within one': [422, `{"agent":{${keys(9_900)}}}`],
+  'a body of 99,000 objects': [422, `[${'{},'.repeat(99_000)}0]`],
   'a body of 1 MB of quotes': [400, '"\\"'.repeat(megabyte / 3)],
-  'a body of 1 MB of infinite numbers': [422, `[${'1e400,'.repeat(megabyte / 6)}0]`],
-  'a body of 1 MB of numbers with long exponents': [422, `[${'1e100,'.repeat(megabyte / 6)}1e400]`],
+  'a body of 1 MB of infinite numbers': [413, `[${'1e400,'.repeat(megabyte / 6)}0]`],
+  'a body of 99,000 infinite numbers': [422, `[${'1e400,'.repeat(99_000)}0]`],
+  'a body of 1 MB of numbers with long exponents': [413, `[${'1e100,'.repeat(megabyte / 6)}1e400]`],
   'a body of 1 MB of numbers of 301 digits': [422, `[${`1${'0'.repeat(299)}1,`.repeat(megabyte / 302)}0]`],
   'a prompt of 1 MB of escapes': [201, JSON.stringify({ agent: 'root', prompt: `And${'\n'.repeat(480_000)}` })],
 }

@@ -140,6 +140,24 @@ export const tools: readonly Row[] = [
       ),
   },
   {
+    name: '9,900 arguments in letters of another script that the tool does not list, beside a bound one',
+    setUp: (play) => {
+      const tool = defineTool({ ...plain, parameters: z.object({ key: z.string() }), execute: () => 'ok' })
+      const written = Object.fromEntries(Array.from({ length: 9_900 }, (_, at) => [`кеу語${at}`, 0]))
+      return run(play, {
+        ...calling(many(1, JSON.stringify(written)), { tools: [tool] }, { ...hidden }),
+        start: { parameters: { key: 'employees/3' } },
+      })
+    },
+  },
+  {
+    name: '9,900 arguments of a tool that takes any name',
+    setUp: (play) => {
+      const action = { name: 'tell', description: 'Does.', parametersSchema: { type: 'object' } }
+      return run(play, calling(many(1, JSON.stringify(keys(9_900))), {}, { actions: [action] }))
+    },
+  },
+  {
     name: '128 calls with 700 arguments each that the tool does not list',
     setUp: (play) =>
       run(

@@ -25,7 +25,7 @@ export function prepareArguments(tool: Tool, text: string): PreparedArguments {
   const read = parse(text)
   const raw = read.ok ? read.value : null
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    const why = !read.ok && read.isTooDeep ? `: ${read.problem}` : ''
+    const why = !read.ok && read.isExcess ? `: ${read.problem}` : ''
     return { ok: false, raw: text, detail: `The arguments must be one JSON object${why}.`, notices: [] }
   }
   const listed = listedNames(tool)

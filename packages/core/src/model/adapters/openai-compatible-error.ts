@@ -67,6 +67,12 @@ export function errorOfText(text: string, called: Called): ModelCallError {
   })
 }
 
+/** The error for JSON that is not parsed because it would take too long. */
+export function errorOfExcess(problem: string, called: Called): ModelCallError {
+  const message = `${called.name} sent JSON that is too large to read: ${problem}. Is "baseUrl" that of a model server?`
+  return new ModelCallError(message, { retryable: false })
+}
+
 /** The error for a reply that ended before the server named a finish reason. */
 export function errorOfEnd(called: Called): ModelCallError {
   return new ModelCallError(`${called.name} ended its reply in the middle.`, { retryable: true })

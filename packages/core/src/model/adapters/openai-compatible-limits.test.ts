@@ -132,11 +132,28 @@ test('a long error is cut before it is cleaned, and no part of a key is left at 
   }
 })
 
+test('JSON with too many values or keys is not parsed, in either form of a reply', async () => {
+  const many = `{"choices":[${'{},'.repeat(100_000)}{}]}`
+  const keys = `{"choices":[{"delta":{${Array.from({ length: 10_001 }, (_, at) => `"key${at}":0`).join()}}}]}`
+  for (const [text, words] of [
+    [many, /sent JSON that is too large to read: it has more than 100000 values/],
+    [keys, /more than 10000 different keys/],
+  ] as const)
+    for (const chunks of [[text], [`data: ${text}\n\n`], [`data: ${text.slice(0, 15)}\ndata: ${text.slice(15)}\n\n`]]) {
+      const error = failure(await play({ chunks }))
+      assert.match(error.message, words)
+      assert.equal(error.retryable, false)
+    }
+})
+
 test('thoughts in tens of thousands of pieces, each with a key of its own, are read in time', {
   timeout: 10_000,
 }, async () => {
   const pieces = Array.from({ length: 20_000 }, (_, at) => ({ index: 0, type: 'reasoning.text', [`key${at}`]: at }))
-  const { reply } = await play(eventStream([chunk({ content: 'x', reasoning_details: pieces }), chunk({}, 'stop')]))
+  const documents = [0, 1, 2, 3].map((at) =>
+    chunk({ content: 'x', reasoning_details: pieces.slice(5_000 * at, 5_000 * (at + 1)) }),
+  )
+  const { reply } = await play(eventStream([...documents, chunk({}, 'stop')]))
   const { message } = (reply?.kept?.parts ?? {}) as { message: { reasoning_details: object[] } }
   assert.deepEqual(
     [message.reasoning_details.length, Object.keys(message.reasoning_details[0] ?? {}).length],

@@ -3,7 +3,14 @@ import type { ModelRequest } from '../model.ts'
 import { ModelCallError } from '../model.ts'
 import { errorOfCalls, errorOfLength, longestReply, mostCalls } from '../reply-limit.ts'
 import type { Called } from './openai-compatible-error.ts'
-import { errorOfEnd, errorOfNetwork, errorOfObject, errorOfSize, errorOfText } from './openai-compatible-error.ts'
+import {
+  errorOfEnd,
+  errorOfExcess,
+  errorOfNetwork,
+  errorOfObject,
+  errorOfSize,
+  errorOfText,
+} from './openai-compatible-error.ts'
 import type { ReplySoFar } from './openai-compatible-reply.ts'
 import { addDocument, emptyReply } from './openai-compatible-reply.ts'
 import type { ReplyDocument } from './openai-compatible-stream.ts'
@@ -99,6 +106,7 @@ export function createReplyReader(stream: ReadableStream<Uint8Array>, context: R
 
 function takeDocument(reply: ReplySoFar, document: ReplyDocument, { called, request }: ReadContext): ReadState {
   if (document.type === 'done') return 'whole'
+  if (document.type === 'excess') return errorOfExcess(document.problem, called)
   if (document.type === 'broken') return errorOfText(document.text, called)
   addDocument(reply, document.value, request)
   if (reply.text.length + (reply.calls?.length ?? 0) > longestReply) return errorOfLength(called.name)

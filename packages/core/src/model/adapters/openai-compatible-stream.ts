@@ -1,9 +1,10 @@
 /** Splits the bytes of a reply into its JSON documents: one for a plain reply, one for each `data` line of an event stream. */
-import { parseExact } from '@witan/protocol/digits'
+import { readJson } from '@witan/protocol/schemas'
 
-/** What a document was: JSON, the mark that no more comes, or text that is neither. */
+/** What a document was: JSON, JSON that is too large to read, the mark that no more comes, or text that is none of these. */
 export type ReplyDocument =
   | { readonly type: 'json'; readonly value: unknown }
+  | { readonly type: 'excess'; readonly problem: string }
   | { readonly type: 'done' }
   | { readonly type: 'broken'; readonly text: string }
 
@@ -54,10 +55,9 @@ function plainReader(onDocument: OnDocument): TextReader {
       return text.trim() !== ''
     },
     end: () => {
-      const value = parse(all)
-      if (value === undefined) return onDocument({ type: 'broken', text: all })
-      onDocument({ type: 'json', value })
-      onDocument({ type: 'done' })
+      const read = parse(all)
+      onDocument(read ?? { type: 'broken', text: all })
+      if (read !== null) onDocument({ type: 'done' })
     },
   }
 }
@@ -80,14 +80,14 @@ function eventReader(onDocument: OnDocument): TextReader {
     if (held === null) return
     const text = held
     held = null
-    const value = parse(text)
-    if (value !== undefined) onDocument({ type: 'json', value })
+    const read = parse(text)
+    if (read !== null) onDocument(read)
     else if (text.trim() !== '') onDocument({ type: 'broken', text })
   }
   const data = (text: string): void => {
     if (text.trim() !== '') hasData = true
-    const value = held === null ? parse(text) : undefined
-    if (value !== undefined) onDocument({ type: 'json', value })
+    const read = held === null ? parse(text) : null
+    if (read !== null) onDocument(read)
     else if (text.trim() === '[DONE]') {
       flush()
       onDocument({ type: 'done' })
@@ -130,13 +130,11 @@ function eachLine(text: string, onLine: (line: string) => void): string {
   return normal.slice(from) + kept
 }
 
-/** JSON, or undefined. Text that does not end in a bracket is no complete document, and parsing it would cost an exception. */
-function parse(text: string): unknown {
+/** JSON, or null. Text that does not end in a bracket is no complete document, and parsing it would cost an exception. */
+function parse(text: string): ReplyDocument | null {
   const last = text.trimEnd().at(-1)
-  if (last !== '}' && last !== ']') return undefined
-  try {
-    return parseExact(text)
-  } catch {
-    return undefined
-  }
+  if (last !== '}' && last !== ']') return null
+  const read = readJson(text)
+  if (read.ok) return { type: 'json', value: read.value }
+  return read.isExcess ? { type: 'excess', problem: read.problem } : null
 }

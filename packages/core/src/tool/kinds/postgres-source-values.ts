@@ -1,6 +1,5 @@
 /** Converts values for PostgreSQL, and its results into JSON values. */
-import { parseExact } from '@witan/protocol/digits'
-import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
+import { readJson } from '@witan/protocol/schemas'
 import type { QueryScalar, QueryValue } from '../source.ts'
 
 /** A parameter's type, as the server infers it from the parameter's position. */
@@ -105,7 +104,7 @@ export function fromOutput(text: string | null, oid: number, lists: ReadonlyMap<
       return exactNumber(text)
     case TYPE.json:
     case TYPE.jsonb:
-      return jsonDepth(text) > maxJsonDepth ? text : parseExact(text)
+      return jsonValue(text)
     case TYPE.bytea:
       return text.startsWith('\\x') ? Buffer.from(text.slice(2), 'hex').toString('base64') : text
     case TYPE.timestamp:
@@ -114,6 +113,12 @@ export function fromOutput(text: string | null, oid: number, lists: ReadonlyMap<
     default:
       return text
   }
+}
+
+/** A JSON value; one that is too deep or too large remains text. */
+function jsonValue(text: string): unknown {
+  const read = readJson(text)
+  return read.ok ? read.value : text
 }
 
 /** A number if JavaScript can represent it exactly, else the text: `12.50` becomes 12.5; 20 digits or NaN remain text. */
