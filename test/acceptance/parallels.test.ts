@@ -33,7 +33,7 @@ describe('a parallel', () => {
       { agent: 'two', text: '', output: null, error },
       { agent: 'three', text: '[from @one] no', output: null, error: null },
     ])
-    assert.match(error, /broken/)
+    assert.match(error, /The model could not be called\./)
     assert.equal(run.text, `[from @one] yes\n\n[from @two] error: ${error}\n\n[from @three] \\[from @one] no`)
     assert.equal(read('one'), 'Well?')
     const events = await stage.events('chats/panel')

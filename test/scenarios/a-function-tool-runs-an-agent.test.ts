@@ -159,7 +159,7 @@ test('[F06] what cannot be run throws in the tool, with the reason; the run goes
     ['root', 'x', /no agent `root` that `root` may run/],
     ['elder', 'x', /no agent `elder` that `root` may run/],
     ['needy', 'x', /`needy` needs `city`, which nobody supplies/],
-    ['broken', 'x', /no line/],
+    ['broken', 'x', /The model could not be called\./],
     ['broken', ' ', /needs a message/],
   ]
   for (const [id, message, reason] of reasons) {

@@ -1,5 +1,6 @@
 /** What a caller reads when a child has ended: its answer, all its texts, or its text with its errors [C13, K20, K21]. */
 import type { AgentEndBody, AgentStartBody, AnswerTerms, CallPlace, Entry, ErrorBody } from '@witan/protocol/entries'
+import { plainDetail } from '@witan/protocol/entries'
 import type { AgentAnswer } from '../tool/tool.ts'
 import { contentOf } from './said.ts'
 
@@ -36,7 +37,7 @@ export function listenTo(of: Map<string, Gathered>, { place, body }: { place: Ca
 
 /** Collects from a log entry, for a reader without a fold. `of` holds the collections by the child's call. */
 export function overhear(of: ReadonlyMap<string, Gathered>, { type, kind, place, body }: Entry): void {
-  if (type === 'error') of.get(place.parentCall ?? '')?.errors.push(body.detail)
+  if (type === 'error') of.get(place.parentCall ?? '')?.errors.push(plainDetail(body))
   else if (type === 'end' && kind === 'model' && body.accepted && body.text !== '')
     of.get(place.call)?.texts.push(body.text)
 }
@@ -65,7 +66,7 @@ export function agentAnswer(body: AgentEndBody | ErrorBody, clean: (text: string
 
 /** The error of a call, or null. A cancelled call counts as failed, so that its caller reads no empty answer [D10]. */
 function failureOf(body: AgentEndBody | ErrorBody): string | null {
-  if ('code' in body) return body.detail
+  if ('code' in body) return plainDetail(body)
   return body.finishReason === 'cancelled' ? 'The run ended before this was answered.' : null
 }
 

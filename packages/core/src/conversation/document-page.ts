@@ -33,8 +33,6 @@ export interface DocumentPage {
   readonly bound?: PageBound
   /** Takes out of a text what was hidden after it was written. */
   readonly scrub?: ((text: string) => string) | null
-  /** True for a reader who may not read what a model's server said. */
-  readonly isPlain?: boolean
 }
 
 /** A page of a document, in the order of the log. It grows from its start. It shares only the results of tool calls with the fold. */
@@ -66,12 +64,12 @@ export async function pageOf(
 async function take(
   messages: readonly KeptMessage[],
   { from, step, most }: { readonly from: number; readonly step: 1 | -1; readonly most: number },
-  { detail, bound = pageBound(), scrub = null, isPlain = false }: DocumentPage,
+  { detail, bound = pageBound(), scrub = null }: DocumentPage,
 ): Promise<Document['messages']> {
   const taken: Document['messages'] = []
   for (let count = 0; count < most; count += 1) {
     if (isTurnSpent()) await nextTurn()
-    const message = shown(messages[from + count * step] as KeptMessage, { detail, isPlain })
+    const message = shown(messages[from + count * step] as KeptMessage, detail)
     if (scrub !== null && message.reasoning !== undefined) message.reasoning = scrub(message.reasoning)
     if (!(await bound.fits(message))) break
     taken.push(message)
@@ -104,17 +102,12 @@ function countUntil(messages: readonly KeptMessage[], isBehind: (message: KeptMe
 
 function shown(
   { at, part: _, parts, usage, toolCalls, reasoning, ...message }: KeptMessage,
-  { detail, isPlain }: { readonly detail: DetailLevel; readonly isPlain: boolean },
+  detail: DetailLevel,
 ): Document['messages'][number] {
   return {
     ...message,
     parts: parts.map((one) => ({ ...one })),
-    toolCalls:
-      detail === 'simple'
-        ? []
-        : toolCalls.map((one) =>
-            callOf(isPlain && one.plainResult !== undefined ? { ...one, result: one.plainResult } : one, detail),
-          ),
+    toolCalls: detail === 'simple' ? [] : toolCalls.map((one) => callOf(one, detail)),
     date: iso(at),
     usage: usage === null ? null : { ...usage },
     ...(detail !== 'full' || reasoning === undefined ? {} : { reasoning }),

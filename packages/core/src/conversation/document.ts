@@ -1,6 +1,6 @@
 /** A conversation document as the API returns it, folded from the entries of its path and of its child calls [R18–R22, Rb37]. */
 import type { Document, Interruption, UsageCounters } from '@witan/protocol'
-import { withoutProviderWords } from '@witan/protocol/entries'
+import { plainDetail } from '@witan/protocol/entries'
 import { addCounters, addModelCall, authorKindOf, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
@@ -15,8 +15,6 @@ export interface ShownCall {
   /** Its arguments, as text. */
   readonly written: string
   result: unknown
-  /** The same without what a model's server said, for who may not read that; undefined where both are the same. */
-  plainResult?: unknown
   document: string | null
   /** Shown only with full detail. */
   readonly cost: { startedAt: number | null; endedAt: number | null; usage: UsageCounters | null }
@@ -135,10 +133,6 @@ function takeChildEnd(document: DocumentFold, entry: Entry): void {
   if (entry.type !== 'end' && entry.type !== 'error') return
   const gathered = document.gathered.get(entry.place.call) ?? null
   asked.result = callersView(entry.body, gathered)
-  if (entry.type === 'error') {
-    const plain = withoutProviderWords(entry.body)
-    if (plain !== entry.body) asked.plainResult = callersView(plain, gathered)
-  }
   const { byAgent: _, ...usage } = entry.body.usage ?? { ...emptyCounters(), byAgent: {} }
   asked.cost.endedAt = entry.at
   asked.cost.usage = usage
@@ -169,7 +163,7 @@ function takeOwn(document: DocumentFold, entry: Entry): void {
     if (asked === undefined) return
     asked.cost.endedAt = entry.at
     if (entry.type === 'end') asked.result = entry.body.result
-    if (entry.type === 'error') asked.result = { error: entry.body.detail }
+    if (entry.type === 'error') asked.result = { error: plainDetail(entry.body) }
   } else if (isRequired(entry)) document.open.set(entry.body.id, askedView(entry.body))
   else if (entry.type === 'resolved') document.open.delete(entry.body.id)
 }

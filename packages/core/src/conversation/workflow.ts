@@ -67,7 +67,12 @@ export function foldStepOver(parent: WorkflowCall, call: AgentCall, body: AgentE
 
 function endOf(call: AgentCall, body: AgentEndBody | ErrorBody): StepEnd {
   const given = agentAnswer(body, (text) => answerText(call, text))
-  if ('error' in given) return { error: given.error, code: 'code' in body ? body.code : 'RUN_CANCELLED' }
+  if ('error' in given) {
+    const { error } = given
+    return 'code' in body
+      ? { error, detail: answerText(call, body.detail), code: body.code }
+      : { error, detail: error, code: 'RUN_CANCELLED' }
+  }
   const { isAttributed = false, exits = false, isSpare = false } = holderOf(call).final ?? {}
   return { ...given, hasSchema: call.agent.outputSchema !== null, isAttributed, exits, isSpare }
 }

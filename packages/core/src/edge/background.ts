@@ -1,6 +1,7 @@
 /** The tools of an agent with background tasks: read their result, ask for progress, send messages, cancel [F24–F28]. */
 import { isWitanError, type Task } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
+import { plainDetail } from '@witan/protocol/entries'
 import type { TaskControl } from '../task/control.ts'
 import { failed, type Outcome, result } from '../tool/outcome.ts'
 import { checkSchema, type JsonSchema } from '../tool/schema.ts'
@@ -80,7 +81,8 @@ function standing({ taskId: id, status, text, output, error }: Task): Readonly<R
   const base = { status, task_id: id }
   if (status === 'completed') return { ...base, result: output ?? text }
   if (error === null) return base
-  return output === null ? { ...base, error: error.detail } : { ...base, result: output, error: error.detail }
+  const why = plainDetail(error)
+  return output === null ? { ...base, error: why } : { ...base, result: output, error: why }
 }
 
 const resultTool = (control: TaskControl): RunningTool =>

@@ -17,6 +17,7 @@ import { notReplayable, type Replayed } from './bring.ts'
 import { agentsIn, usedRevisions } from '../runtime/export/definitions.ts'
 import type { Contents } from './give.ts'
 import { withPseudonyms } from '../runtime/export/pseudonyms.ts'
+import { withPlainDetails } from './plain-details.ts'
 import { createReplayStage, type ReplayStage } from './stage.ts'
 import { createScript } from './script.ts'
 import { type DeclaredTool, undeclaredTool } from './undeclared.ts'
@@ -225,9 +226,10 @@ export async function readReplaySource(
   const { database } = one
   const own = definitions.filter((definition) => definition.database === database)
   const { maxDepth = null, ...limits } = runtime?.limits ?? {}
+  const whole = await asRead(async () => collected(await withPseudonyms(opened(one.snapshot), agentsIn(own))))
   return {
     database,
-    whole: await asRead(async () => collected(await withPseudonyms(opened(one.snapshot), agentsIn(own)))),
+    whole: { ...whole, entries: withPlainDetails(whole.entries) },
     definitions: own,
     tools: runtime?.tools ?? [],
     limits: {

@@ -7,7 +7,7 @@ import { hasRead } from '../conversation/view.ts'
 import { jsonLength } from '../identity/json-length.ts'
 import { countWork, isWorkSpent, nextTurn } from '../identity/turn.ts'
 import { faultPoint } from '../identity/fault-point.ts'
-import type { CallState } from '../model/model.ts'
+import { type CallState, ModelCallError } from '../model/model.ts'
 import { failed, type Outcome, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
 import type { ImmediateTool, RunningTool, Tool, ToolContext } from '../tool/tool.ts'
 import { preparedOf, recordOutcome } from './admit.ts'
@@ -225,7 +225,8 @@ async function outcomeOf(
   } catch (error) {
     if (isAbandoned(signal)) return failed('RUN_CANCELLED', `\`${name}\` was stopped.`)
     if (signal.aborted) return failed('TOOL_TIMEOUT', `\`${name}\` took longer than ${timeoutMs} ms and was stopped.`)
-    return failed('TOOL_FAILED', `\`${name}\` failed: ${error instanceof Error ? error.message : 'unknown trouble'}`)
+    const code = error instanceof ModelCallError ? 'MODEL_CALL_FAILED' : 'TOOL_FAILED'
+    return failed(code, `\`${name}\` failed: ${error instanceof Error ? error.message : 'unknown trouble'}`)
   } finally {
     clearTimeout(timer)
   }

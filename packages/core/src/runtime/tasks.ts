@@ -1,6 +1,7 @@
 /** The tasks of one principal's database: list, send messages, ask for progress, cancel. */
 import { createHash } from 'node:crypto'
 import { isWitanError, WitanError } from '@witan/protocol'
+import { plainDetail } from '@witan/protocol/entries'
 import { taskMessageSchema, taskQuestionSchema } from '@witan/protocol/schemas'
 import { ModelCallError } from '../model/model.ts'
 import { cancelJob } from '../command/cancel.ts'
@@ -12,7 +13,8 @@ import { jobRow, reached, refuseForeignCursor } from './reach.ts'
 import { errorFor } from './reader-errors.ts'
 import type { Scope } from './scope.ts'
 import { rowPage } from './page.ts'
-import { readLimitOf } from '../identity/rights.ts'
+import { readLimitOf, readsAll } from '../identity/rights.ts'
+import type { Principal } from '../identity/principal.ts'
 
 /** The task methods of one principal; every method waits until the runtime is ready. */
 export function taskControls(scope: Scope): TaskControls {
@@ -49,7 +51,9 @@ export function taskControls(scope: Scope): TaskControls {
       const signal = new AbortController().signal
       const asked = { id, ...parseBody(taskQuestionSchema, question), signal }
       await refuseForeign(id)
-      const { text, asOfSeq } = await progressOf(parts, database, asked).catch(modelTrouble)
+      const { text, asOfSeq } = await progressOf(parts, database, asked).catch((error: unknown) =>
+        modelTrouble(principal, error),
+      )
       return { text, asOfSeq }
     },
     async cancel(id) {
@@ -66,8 +70,11 @@ function sameWords(key: string): string {
   return `k_${createHash('sha256').update(key).digest('base64url')}`
 }
 
-function modelTrouble(error: unknown): never {
+function modelTrouble(principal: Principal, error: unknown): never {
   if (isWitanError(error) || !(error instanceof ModelCallError)) throw error
   const hint = 'Try again, or look at the connection.'
-  throw new WitanError('MODEL_CALL_FAILED', `The model could not be asked: ${error.message}`, { hint, cause: error })
+  const code = 'MODEL_CALL_FAILED'
+  const detail = `The model could not be asked: ${error.message}`
+  const shown = readsAll(principal) ? detail : plainDetail({ code, detail })
+  throw new WitanError(code, shown, { hint, cause: error })
 }

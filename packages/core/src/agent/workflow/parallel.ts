@@ -1,5 +1,5 @@
 /** A parallel: all agents at once. It gives every answer, and fails only if every agent failed [Kb12]. */
-import type { Workflow } from '@witan/protocol/entries'
+import { quotesProvider, type Workflow } from '@witan/protocol/entries'
 import { markForeign } from '../../model/attribution.ts'
 import { answer, isAnswered, left, type Next, type WorkflowStep, start } from './workflow-step.ts'
 
@@ -29,9 +29,9 @@ export function parallel({ agents }: Workflow, steps: readonly WorkflowStep[]): 
 }
 
 function allFailed(steps: readonly WorkflowStep[]): Next {
-  const errors = steps.map(({ agent, end }) => `\`${agent}\`: ${end !== null && 'error' in end ? end.error : ''}`)
-  const [first] = steps
-  const code = first?.end !== null && first?.end !== undefined && 'code' in first.end ? first.end.code : 'TOOL_FAILED'
+  const failures = steps.flatMap(({ agent, end }) => (end !== null && 'error' in end ? [{ agent, ...end }] : []))
+  const code = failures[0]?.code ?? 'TOOL_FAILED'
+  const errors = failures.map((one) => `\`${one.agent}\`: ${quotesProvider(code) ? one.detail : one.error}`)
   return { kind: 'fail', error: `every agent failed: ${errors.join('; ')}`, code }
 }
 

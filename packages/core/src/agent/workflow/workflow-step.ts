@@ -11,8 +11,11 @@ export interface WorkflowStep {
   readonly end: StepEnd | null
 }
 
-/** How a step ended: with an answer, or with an error. */
-export type StepEnd = StepAnswer | { readonly error: string; readonly code: string }
+/**
+ * How a step ended: with an answer, or with an error. `detail` may repeat what a model's server said: it is for errors with a code of
+ * that kind alone.
+ */
+export type StepEnd = StepAnswer | { readonly error: string; readonly detail: string; readonly code: string }
 
 /** What a step, or a workflow, has come to. */
 export interface StepAnswer {
@@ -65,5 +68,5 @@ export function left(exit: StepAnswer, others: readonly WorkflowStep[]): StepAns
 /** The failure of a workflow because of a step, or of the last of its steps. */
 export function failure({ agent, end }: WorkflowStep): Next {
   if (end === null || 'text' in end) return { kind: 'wait' }
-  return { kind: 'fail', error: `\`${agent}\` failed: ${end.error}`, code: end.code }
+  return { kind: 'fail', error: `\`${agent}\` failed: ${end.detail}`, code: end.code }
 }
