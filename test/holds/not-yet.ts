@@ -1,13 +1,8 @@
 /** Inputs that still hold the loop for longer than they may, and what it would take. A row leaves this list when its work is mended. */
 const writing = 'the JSON of a result is written whole before it is cut'
-const copying = 'the copy of a log is stored in one append'
 
 export const notYet: Readonly<Record<string, string>> = {
   '128 calls of a tool that returns a list of 256,000 characters in one reply': writing,
-  'a fork of a conversation with thirty prompts of 0.9 MB on SQLite': copying,
-  'a fork of a conversation with 5,000 short prompts on SQLite': copying,
-  'a fork of a conversation with thirty prompts of 0.9 MB on PostgreSQL': copying,
-  'a fork of a conversation with 5,000 short prompts on PostgreSQL': copying,
   'a tool returns a Buffer of 8 MB': writing,
   'a tool returns a typed array of 2 MB': writing,
   'a tool returns an object of 300,000 keys': writing,

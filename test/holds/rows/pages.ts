@@ -1,7 +1,9 @@
 /** Readers of a long conversation: what one page holds is bounded, also when many ask for one at once. */
-import type { Runtime } from '@witan/core'
-import { type Length, openLong, stores } from '../support/long.ts'
+import type { Runtime, Store } from '@witan/core'
+import { type Length, openLong, openStore, stores } from '../support/long.ts'
 import type { Row } from '../support/row.ts'
+
+type Long = Parameters<Store['putSnapshot']>[1]
 
 /** What readers ask for. */
 const asked: Readonly<Record<string, (runtime: Runtime) => Promise<unknown>>> = {
@@ -25,6 +27,34 @@ const copied: Readonly<Record<string, (runtime: Runtime) => Promise<unknown>>> =
     const { lastSeq } = await runtime.getConversation('chats/long')
     await runtime.forkConversation('chats/long', { seq: lastSeq })
   },
+}
+
+/** What moves it in or out of a store, without a runtime. */
+const moved: Readonly<Record<string, (store: Store, long: Long) => Promise<() => Promise<unknown>>>> = {
+  'an import': async (store, long) => () => store.putSnapshot('default', long),
+  async 'a delete'(store, long) {
+    await store.putSnapshot('default', long)
+    return () => store.deleteConversation('default', long.row.id)
+  },
+  async 'a sweep'(store, long) {
+    await store.putSnapshot('default', { ...long, row: { ...long.row, expiresAt: 1 } })
+    return async () => {
+      const swept = await store.sweepConversations(100)
+      if (swept.length !== 1) throw new Error(`${swept.length} conversations were swept`)
+    }
+  },
+}
+
+function moving(what: string, { name, ...long }: Length & { readonly name: string; readonly kind: string }): Row {
+  return {
+    name: `${what} of a conversation with ${name} by the store ${long.kind}`,
+    setUp: async (play) => {
+      const opened = await openStore(play, long)
+      const act = await moved[what]?.(opened.store, opened.long)
+      if (act === undefined) throw new Error(`nothing is called "${what}"`)
+      return act
+    },
+  }
 }
 
 /** Rows of pages. */
@@ -53,5 +83,13 @@ export const pages: readonly Row[] = [
         }),
       ),
     ),
+  ),
+  ...Object.keys(stores).flatMap((kind) =>
+    Object.entries(lengths).flatMap(([name, length]) =>
+      Object.keys(moved).map((what) => moving(what, { name, kind, ...length })),
+    ),
+  ),
+  ...['a delete', 'a sweep'].map((what) =>
+    moving(what, { name: '20,000 short prompts', kind: 'SQLite', runs: 20_000, characters: 100 }),
   ),
 ]

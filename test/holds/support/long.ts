@@ -45,6 +45,29 @@ export async function openLong(play: Play, length: Length, kind = 'memory'): Pro
   return runtime
 }
 
+/** A store, and a long conversation that it could import. */
+export async function openStore(
+  play: Play,
+  { kind, ...length }: Length & { readonly kind: string },
+): Promise<{ readonly store: Store; readonly long: Snapshot }> {
+  const from = memoryStore()
+  const runtime = createRuntime({
+    store: from,
+    models: { 'play/root': saying('play/root', () => ({ text: 'Done.' })) },
+    agents: [{ id: 'root', model: 'play/root', instructions: 'You do it.' }],
+    report: () => undefined,
+  })
+  await (await runtime.start({ agent: 'root', id: 'chats/short', prompt: 'Go.' })).run?.result
+  const short = await from.readSnapshot('default', 'chats/short')
+  await runtime.close()
+  const store = await stores[kind]?.(play)
+  if (store === undefined || short === null) throw new Error(`there is no store "${kind}", or no conversation`)
+  play.after(() => store.close())
+  await store.open()
+  return { store, long: lengthened(short, { id: 'chats/long', ...length }) }
+}
+
+type Snapshot = NonNullable<Awaited<ReturnType<Store['readSnapshot']>>>
 type Entry = Parameters<Store['addRecord']>[1]
 
 /** At once in one transaction. */

@@ -8,6 +8,7 @@ import { parametersUpTo } from '../conversation/stored-values.ts'
 import { entriesOf } from '../conversation/warm-conversations.ts'
 import { refusalError } from '../command/accept.ts'
 import { parseBody } from './body.ts'
+import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import type { NoteOption } from './contract.ts'
 import { foreignIdError, wholeId } from './new-conversation.ts'
 import { conversationRow, reached } from './reach.ts'
@@ -37,10 +38,15 @@ export async function forkConversation(
   const parameters = parametersUpTo(original.parameters, seq)
   const row = { ...original, id, parameters, createdBy: principal.id }
   const create: ConversationRow = { ...row, createdAt: at, lastMessageAt, lastSeq: 0 }
-  const copies = entries.map((entry) => movedEntry(entry, from, id))
+  const copies: Entry[] = []
+  const files = new Map<string, ContentUse>()
+  for (const entry of entries) {
+    if (isTurnSpent()) await nextTurn()
+    copies.push(movedEntry(entry, from, id))
+    for (const use of contentsIn(entry)) if (!files.has(use.digest)) files.set(use.digest, use)
+  }
   const held = note === undefined ? {} : { note: { ...note, text: null } }
-  const files = entries.flatMap(contentsIn)
-  const contents = files.length === 0 ? {} : { contents: files }
+  const contents = files.size === 0 ? {} : { contents: [...files.values()] }
   const people = rowsAfter(original, entries)
   const participants = people.length === 0 ? {} : { participants: people }
   const more = { ...held, ...contents, ...participants }

@@ -270,7 +270,10 @@ export interface Store extends AgentReading, ArtifactRecords, KeyRecords, Record
   open(): Promise<void>
   close(): Promise<void>
 
-  /** Stores one append. Appends of one conversation through this store keep their order. Resolves when it is durable. */
+  /**
+   * Stores one append. Appends of one conversation through this store keep their order. Resolves when it is durable. Until then a new
+   * conversation is missing for everybody; one without a job may be stored a little in each turn, and its order does not count.
+   */
   append(append: Append): Promise<AppendResult>
 
   getConversation(database: string, id: string): Promise<ConversationRow | null>

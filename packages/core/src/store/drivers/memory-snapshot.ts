@@ -45,8 +45,10 @@ export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
       if (interruptions.some(({ view }) => isTaken(tables.interruptions.get(view.id)))) return false
       if (over !== null) removeConversation(memory, over)
       const kept = addConversation(tables, row)
-      kept.entries.push(...entries)
-      for (const entry of entries) indexArtifact(kept, entry)
+      for (const entry of entries) {
+        kept.entries.push(entry)
+        indexArtifact(kept, entry)
+      }
       for (const job of jobs) addJob(memory, kept, { ...job })
       for (const one of interruptions) addInterruption(tables, kept, one)
       for (const { digest, bytes } of contents) putContent(memory, database, { digest, bytes })

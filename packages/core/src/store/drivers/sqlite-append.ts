@@ -14,7 +14,8 @@ import type { SqliteConnection } from './sqlite-connection.ts'
 import { useContents } from './sqlite-content-rows.ts'
 import { setParticipants } from './sqlite-participant-rows.ts'
 import { firstRunKey, nextKey, startJob, takeJob } from './sqlite-job-rows.ts'
-import { removeConversation, type WaitingUsage } from './sqlite-usage-rows.ts'
+import { removeConversation } from './sqlite-unlinked.ts'
+import type { WaitingUsage } from './sqlite-usage-rows.ts'
 import { jobOf, jsonText, optionalText, type StoredJob, storedJob } from './sqlite-rows.ts'
 
 /** The heads that earlier appends left, by channel, those of the latest appends last, until a run rests. Nothing else was written since. */
@@ -36,12 +37,22 @@ const mostHeads = 1024
 export interface WriteCache {
   readonly heads: Heads
   readonly usage: WaitingUsage
+  /** The numbers of conversations that are being written in several transactions. */
+  readonly drafts: Set<number>
 }
 
 /** Where and when an append is stored. */
-export interface AppendPlace extends WriteCache {
+export interface AppendPlace extends Pick<WriteCache, 'heads' | 'usage'> {
   readonly connection: SqliteConnection
   readonly now: number
+  /** The number of the new conversation, and how many entries are stored under it already. Default: the next number, and none. */
+  readonly written?: Written
+}
+
+/** Entries that are stored and belong to no conversation yet. */
+export interface Written {
+  readonly number: number
+  readonly entries: number
 }
 
 /** An append under way. */
@@ -52,22 +63,17 @@ interface Member {
   readonly head: Head | null
   /** The number of an expired conversation of this id, which is deleted when a new one is created. */
   readonly over: number | null
+  readonly written: Written | null
 }
 
 /** How many entry keys a conversation has. */
-const keysOfConversation = 1_048_576
+export const keysOfConversation = 1_048_576
 
 /** Stores one append, or returns the refusal. Throws `STORE_UNAVAILABLE`, before anything is written, if the conversation is full. */
 export function storeAppend(at: AppendPlace, append: Append, texts: readonly string[]): AppendResult {
-  const { connection, heads, usage } = at
+  const { connection, heads } = at
   const channel = channelOf(append.database, append.conversation)
-  const known = heads.get(channel)
-  const member = {
-    connection,
-    usage,
-    append,
-    ...(known === undefined || isPast(known, at.now) ? readHead(at, append) : { head: known, over: null }),
-  }
+  const member = memberOf(at, append)
   const decision = decideAppend(standingOf(member), append, at.now)
   heads.delete(channel)
   if (decision.ok) {
@@ -81,6 +87,19 @@ export function storeAppend(at: AppendPlace, append: Append, texts: readonly str
   if (reason !== 'woken' || job.owner === null) return { ok: false, reason, job: jobOf(job, append) }
   connection.run(jobSql.wakeJob, job.key, 0)
   return { ok: false, reason, job: { ...jobOf(job, append), wake: false } }
+}
+
+/** The refusal of an append without jobs, before anything of it is written; null if it may be stored. */
+export function refusalOf(at: AppendPlace, append: Append): AppendResult | null {
+  const decision = decideAppend(standingOf(memberOf(at, append)), append, at.now)
+  return decision.ok ? null : { ok: false, reason: decision.reason, job: null }
+}
+
+function memberOf(at: AppendPlace, append: Append): Member {
+  const { connection, heads, usage, written = null } = at
+  const known = heads.get(channelOf(append.database, append.conversation))
+  const place = known === undefined || isPast(known, at.now) ? readHead(at, append) : { head: known, over: null }
+  return { connection, usage, append, written, ...place }
 }
 
 function readHead({ connection, now }: AppendPlace, { database, conversation }: Append): Pick<Member, 'head' | 'over'> {
@@ -134,12 +153,12 @@ function write(
   texts: readonly string[],
   planned: readonly Planned<StoredJob>[],
 ): { readonly result: AppendResult & { readonly ok: true }; readonly head: Head | null } {
-  const { connection, append } = member
+  const { connection, append, written } = member
   const before = member.head?.lastSeq ?? 0
-  const lastSeq = before + texts.length
+  const lastSeq = (written?.entries ?? before) + texts.length
   if (lastSeq >= keysOfConversation) throw fullError(append.conversation)
   if (member.over !== null) removeConversation(connection, member.usage, member.over)
-  const number = member.head?.number ?? createConversation(connection, newRow(append))
+  const number = member.head?.number ?? createConversation(connection, newRow(append), written?.number)
   let key = number * keysOfConversation + before
   for (const text of texts) connection.run(logSql.insertEntry, ++key, text)
   if (append.messageAt !== undefined && member.head !== null) {
@@ -152,7 +171,7 @@ function write(
   const at = { database, number, before }
   if (append.contents !== undefined) useContents(connection, append.contents, at)
   if (append.participants !== undefined) setParticipants(connection, append.participants, at)
-  insertArtifacts(connection, append.entries, at)
+  if (written === null) insertArtifacts(connection, append.entries, at)
   if (append.usedBy !== undefined)
     member.usage.note(connection, append.entries, { ...at, conversation: append.conversation, user: append.usedBy })
   if (note !== undefined && note.text !== null) connection.run(replySql.noteReply, database, note.key, note.text)
@@ -174,10 +193,13 @@ function newRow(append: Append): ConversationRow {
   return { ...row, lastMessageAt: append.messageAt ?? row.lastMessageAt }
 }
 
-/** Creates an empty conversation and returns its number. */
-export function createConversation({ nextConversation, run }: SqliteConnection, row: ConversationRow): number {
+/** Creates a conversation and returns its number. It has the rows that are stored under that number. */
+export function createConversation(
+  { nextConversation, run }: SqliteConnection,
+  row: ConversationRow,
+  number = nextConversation(),
+): number {
   const { database, id, agent, createdBy, createdAt, lastMessageAt, parameters } = row
-  const number = nextConversation()
   const given = [database, id, agent, createdBy, createdAt, lastMessageAt]
   run(logSql.insertConversation, number, ...given, jsonText(parameters), row.maxModelIterationsPerCall, row.expiresAt)
   return number
@@ -243,7 +265,8 @@ function keyOfNew(
   return nextKey(connection, number, kind)
 }
 
-function fullError(conversation: string): WitanError {
+/** The error for an append that would make a log longer than one can be. */
+export function fullError(conversation: string): WitanError {
   const detail = `Conversation \`${conversation}\` is full: it has ${keysOfConversation - 1} entries.`
   return new WitanError('STORE_UNAVAILABLE', detail, { hint: 'Go on in a new conversation.' })
 }

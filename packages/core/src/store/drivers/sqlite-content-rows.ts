@@ -47,19 +47,3 @@ export function useContents(
     run(contentSql.holdContent, database, digest)
   }
 }
-
-/** Stores the content of an imported conversation, in the transaction of the import. */
-export function importContents(
-  connection: SqliteConnection,
-  contents: readonly StoredContent[],
-  at: { readonly database: string; readonly number: number },
-): void {
-  for (const { digest, bytes } of contents) {
-    const number = beginContent(connection, { database: at.database, digest, now: 0 })
-    if (number === null) continue
-    const parts = partsOf(bytes)
-    for (const [index, part] of parts.entries()) connection.run(contentSql.putPart, number, index, part)
-    connection.run(contentSql.finishContent, number, parts.length)
-  }
-  useContents(connection, contents, at)
-}

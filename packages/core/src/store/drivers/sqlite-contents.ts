@@ -10,25 +10,29 @@ import type { SqliteSession } from './sqlite-session.ts'
 /** The methods of a store that are about content. */
 export function contentMethods(session: SqliteSession): Pick<Store, 'putContent' | 'readContent'> {
   return {
-    async putContent(database, digest, bytes) {
-      await sweepContents(session, session.now() - unusedContentMs)
-      const number = await session.write((connection) =>
-        beginContent(connection, { database, digest, now: session.now() }),
-      )
-      if (number === null) return
-      const parts = partsOf(bytes)
-      for (const [at, part] of parts.entries()) {
-        await nextTurn() // a write alone in its turn would else follow the one before at once
-        await session.write(({ run }) => run(contentSql.putPart, number, at, part))
-      }
-      await session.write(({ run }) => run(contentSql.finishContent, number, parts.length))
-    },
+    putContent: (database, digest, bytes) => putContent(session, { database, digest, bytes }),
     readContent: (database, conversation, digest) =>
       session.read((connection) => {
         const row = connection.get(contentSql.readUse, database, conversation, digest, session.now())
         return row === null ? null : contentOf(connection, row)
       }),
   }
+}
+
+/** Stores content part by part. */
+export async function putContent(
+  session: SqliteSession,
+  { database, digest, bytes }: { readonly database: string; readonly digest: string; readonly bytes: Uint8Array },
+): Promise<void> {
+  await sweepContents(session, session.now() - unusedContentMs)
+  const number = await session.write((connection) => beginContent(connection, { database, digest, now: session.now() }))
+  if (number === null) return
+  const parts = partsOf(bytes)
+  for (const [at, part] of parts.entries()) {
+    await nextTurn() // a write alone in its turn would else follow the one before at once
+    await session.write(({ run }) => run(contentSql.putPart, number, at, part))
+  }
+  await session.write(({ run }) => run(contentSql.finishContent, number, parts.length))
 }
 
 /** Removes content that has been unused since before that time, part by part. Without any it only reads. */

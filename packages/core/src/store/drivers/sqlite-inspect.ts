@@ -57,6 +57,9 @@ function addressOf(file: string): URL | string {
   return url
 }
 
+/** Whether the rows of this number belong to a conversation. */
+const isLinked = (number: string) => `exists (select 1 from conversations c where c.number = ${number})`
+
 function look(db: DatabaseSync): Partial<StoreFileReport> & Pick<StoreFileReport, 'state'> {
   const number = (sql: string) => Number(Object.values(db.prepare(sql).get() ?? {})[0])
   const version = number('pragma user_version')
@@ -67,8 +70,12 @@ function look(db: DatabaseSync): Partial<StoreFileReport> & Pick<StoreFileReport
     where database = 'default' order by id`)
   return {
     ...{ state: 'readable', version },
-    openJobs: number(`select count(*) from jobs where database = 'default' and ended_at is null`),
-    openInterruptions: number(`select count(*) from interruptions where database = 'default' and state = 'open'`),
+    openJobs: number(
+      `select count(*) from jobs where database = 'default' and ended_at is null and ${isLinked('key >> 20')}`,
+    ),
+    openInterruptions: number(
+      `select count(*) from interruptions where database = 'default' and state = 'open' and ${isLinked('conversation')}`,
+    ),
     agents: agents.all().map(({ data }) => JSON.parse(String(data)) as object),
   }
 }

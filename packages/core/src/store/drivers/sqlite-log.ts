@@ -1,32 +1,27 @@
 /** Conversations and entries of the embedded store: appended, read, listed, deleted. */
 import { pageStart } from '../cursor.ts'
 import { entryOf, entryText } from '../entry-text.ts'
+import { isCopy } from '../pieces.ts'
 import { logSql } from '../sql/log.ts'
-import type { JobRow, Store } from '../store.ts'
+import type { Append, AppendResult, JobRow, Store } from '../store.ts'
+import { appendCopy } from './sqlite-append-copy.ts'
 import { storeAppend, type WriteCache } from './sqlite-append.ts'
-import { sweepContents } from './sqlite-contents.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { conversationRow, listedConversation } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
-import { removeConversation } from './sqlite-usage-rows.ts'
+import { clearUnlinked, firstUnlinked } from './sqlite-clearing.ts'
+import { removeConversation } from './sqlite-unlinked.ts'
 
 type LogMethods = Pick<
   Store,
   'append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'sweepConversations' | 'readEntries'
 >
 
-/** Content that a deletion released is unused since 0. */
-const released = 1
-
 /** The methods of a store that are about the log. */
 export function logMethods(session: SqliteSession): LogMethods {
   return {
     async append(append) {
-      const texts = append.entries.map(entryText) // an entry that JSON cannot hold fails here, without the group
-      const result = await session.write(
-        (connection, cache) => storeAppend({ connection, ...cache, now: session.now() }, append, texts),
-        true,
-      )
+      const result = isCopy(append) ? await appendCopy(session, append) : await appendAtOnce(session, append)
       if (!result.ok) return result
       append.entries.forEach((entry, index) => {
         entry.seq = result.before + 1 + index
@@ -56,14 +51,18 @@ export function logMethods(session: SqliteSession): LogMethods {
         if (found !== null) removeConversation(connection, usage, found.number as number)
         return found !== null
       })
-      if (isGone) await sweepContents(session, released)
+      if (isGone) await clearUnlinked(session)
       return isGone
     },
     async sweepConversations(limit) {
-      const isDue = await session.read(({ get }) => get(logSql.goneConversations, session.now(), 1) !== null)
+      const isDue = await session.read(
+        (connection, cache) =>
+          connection.get(logSql.goneConversations, session.now(), 1) !== null ||
+          firstUnlinked(connection, cache) !== null,
+      )
       if (!isDue) return []
       const gone = await session.write((connection, cache) => sweep(connection, cache, { now: session.now(), limit }))
-      await sweepContents(session, released)
+      await clearUnlinked(session)
       return gone
     },
     readEntries: (database, conversation, { after, limit, bound }) =>
@@ -73,6 +72,14 @@ export function logMethods(session: SqliteSession): LogMethods {
         ),
       ),
   }
+}
+
+function appendAtOnce(session: SqliteSession, append: Append): Promise<AppendResult> {
+  const texts = append.entries.map(entryText) // an entry that JSON cannot hold fails here, without the group
+  return session.write(
+    (connection, cache) => storeAppend({ connection, ...cache, now: session.now() }, append, texts),
+    true,
+  )
 }
 
 function sweep(

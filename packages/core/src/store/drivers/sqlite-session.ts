@@ -38,7 +38,7 @@ export class SqliteSession {
   async #open(): Promise<void> {
     const connection = await openConnection(this.#settings)
     this.atWork.clear()
-    const cache: WriteCache = { heads: new Map(), usage: new WaitingUsage() }
+    const cache: WriteCache = { heads: new Map(), usage: new WaitingUsage(), drafts: new Set() }
     const group = new CommitGroup(connection, {
       alone: () => this.atWork.size < 2,
       begin: () => cache.usage.begin(),
@@ -67,16 +67,16 @@ export class SqliteSession {
   }
 
   /**
-   * Runs `work` in one transaction with the other writes of this turn. Resolves when it is durable. An append may use the
-   * `heads` that earlier appends left; any other write clears them, and so does a rollback.
+   * Runs `work` in one transaction with the other writes of this turn. Resolves when it is durable. The `heads` that earlier appends
+   * left stay if `work` keeps them right; any other write clears them, and so does a rollback.
    */
   async write<Value>(
     work: (connection: SqliteConnection, cache: WriteCache) => Value,
-    isAppend = false,
+    keepsHeads = false,
   ): Promise<Value> {
     const { connection, group, cache } = this.#use()
     return group.write(() => {
-      if (!isAppend) cache.heads.clear()
+      if (!keepsHeads) cache.heads.clear()
       return work(connection, cache)
     })
   }

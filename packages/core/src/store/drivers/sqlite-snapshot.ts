@@ -1,5 +1,5 @@
 /** Export and import of conversations, and the list of databases, of the embedded store. */
-import { entryOf, entryText } from '../entry-text.ts'
+import { entryOf } from '../entry-text.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
@@ -9,15 +9,18 @@ import { contentSql } from '../sql/contents.ts'
 import type { ConversationSnapshot, OpenSnapshot, Store } from '../store.ts'
 import { arriving, trialConversation } from '../snapshot.ts'
 import { addSnapshot, UsageCount } from '../usage-count.ts'
-import { contentOf, importContents } from './sqlite-content-rows.ts'
-import { insertArtifacts } from './sqlite-artifact-rows.ts'
+import { assertRoom, entryRows, useRows } from './sqlite-append-copy.ts'
 import { createConversation, insertInterruption } from './sqlite-append.ts'
 import { type SqliteConnection, textIn } from './sqlite-connection.ts'
+import { contentOf } from './sqlite-content-rows.ts'
+import { putContent } from './sqlite-contents.ts'
+import { type DraftRow, writeDraft } from './sqlite-draft.ts'
 import { insertJob, nextKey } from './sqlite-job-rows.ts'
-import { conversationRow, interruptionRow, jobOfTuple, type Tuple } from './sqlite-rows.ts'
+import { conversationRow, interruptionRow, jobOfTuple, jsonText, optionalText, type Tuple } from './sqlite-rows.ts'
 import { participantsOf, setParticipants } from './sqlite-participant-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
-import { addUsage, removeConversation, type WaitingUsage } from './sqlite-usage-rows.ts'
+import { removeConversation } from './sqlite-unlinked.ts'
+import { addUsage, type WaitingUsage } from './sqlite-usage-rows.ts'
 
 type SnapshotMethods = Pick<Store, 'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
 
@@ -28,9 +31,7 @@ export function snapshotMethods(session: SqliteSession): SnapshotMethods {
     openSnapshot: (database, id) => open(session, database, id),
     readSnapshot: async (database, id) => collectedIfThere(await open(session, database, id)),
     async putSnapshot(database, snapshot) {
-      const arrived = arriving(database, snapshot)
-      const texts = arrived.entries.map(entryText) // an entry that JSON cannot hold fails here, without the group
-      return session.write((connection, { usage }) => put(connection, arrived, { texts, usage, now: session.now() }))
+      return put(session, arriving(database, snapshot))
     },
     checkWritable: () => session.write((connection, { usage }) => tryToWrite(connection, usage, session.now())),
   }
@@ -105,35 +106,80 @@ const trialId = ' trial'
 /** Writes to the disk, although the content is unchanged in the end. */
 function tryToWrite(connection: SqliteConnection, usage: WaitingUsage, now: number): void {
   const snapshot = trialConversation('default', trialId, now)
-  if (!put(connection, snapshot, { texts: snapshot.entries.map(entryText), usage, now })) return
-  const number = connection.get(logSql.findConversation, 'default', snapshot.row.id)?.number as number
+  const number = connection.nextConversation()
+  for (const row of rowsIn(snapshot)) row.write(connection, number)
+  createConversation(connection, snapshot.row, number)
   removeConversation(connection, usage, number)
 }
 
-function put(
-  connection: SqliteConnection,
-  { row, entries, jobs, interruptions, contents = [], participants = [] }: ConversationSnapshot,
-  { texts, usage, now }: { readonly texts: readonly string[]; readonly usage: WaitingUsage; readonly now: number },
-): boolean {
-  const { get, tuple, run } = connection
+/** Stores a conversation as a draft. An expired one of its id is deleted first. Its content is unused until a row refers to it. */
+async function put(session: SqliteSession, snapshot: ConversationSnapshot): Promise<boolean> {
+  const { row, entries, jobs, interruptions, contents = [] } = snapshot
   const { database, id } = row
-  const found = (get(logSql.findConversation, database, id)?.number as number | undefined) ?? null
-  if (found !== null && get(logSql.isGone, found, now)?.gone !== 1) return false
-  const isTaken = (conversation: unknown) => conversation !== null && conversation !== found
-  if (jobs.some((job) => isTaken(tuple(jobSql.conversationOfJob, database, job.id)?.[0] ?? null))) return false
-  const stateOf = (name: string) => tuple(interruptionSql.interruptionState, database, name)
-  if (interruptions.some(({ view }) => isTaken(stateOf(view.id)?.[0] ?? null))) return false
-  if (found !== null) removeConversation(connection, usage, found)
-  const number = createConversation(connection, row)
-  let key = number * 1_048_576
-  for (const text of texts) run(logSql.insertEntry, ++key, text)
-  for (const job of jobs) insertJob(connection, job, nextKey(connection, number, job.kind))
-  for (const one of interruptions) insertInterruption(connection, one, number)
-  importContents(connection, contents, { database, number })
-  setParticipants(connection, participants, { database, number })
-  insertArtifacts(connection, entries, { database, number, before: 0 })
+  assertRoom(id, entries)
+  const over = await session.read((connection) => findOver(connection, { database, id, now: session.now() }))
+  if (over === 'kept') return false
+  if (over !== null) await session.write((connection, { usage }) => removeConversation(connection, usage, over))
+  for (const { digest, bytes } of contents) await putContent(session, { database, digest, bytes })
   const used = addSnapshot(new UsageCount(), { id, entries, jobs }).rows()
-  for (const one of used) addUsage(connection, database, one)
-  usage.addUp(connection)
-  return true
+  return writeDraft<boolean>(session, {
+    rows: rowsIn(snapshot),
+    refused: false,
+    refusal: ({ get }) => (get(logSql.findConversation, database, id) === null ? null : false),
+    // A row of an id that another conversation has got since then was replaced.
+    isWhole: ({ tuple }, number) =>
+      tuple(jobSql.countJobs, number)?.[0] === jobs.length &&
+      tuple(interruptionSql.countInterruptions, number)?.[0] === interruptions.length,
+    finish(connection, { usage }, number) {
+      createConversation(connection, row, number)
+      for (const one of used) addUsage(connection, database, one)
+      usage.addUp(connection)
+      return true
+    },
+  })
+}
+
+/** The number of an expired conversation of this id; null if there is no conversation, `kept` if there is one that has not expired. */
+function findOver(
+  { get }: SqliteConnection,
+  { database, id, now }: { readonly database: string; readonly id: string; readonly now: number },
+): number | 'kept' | null {
+  const number = (get(logSql.findConversation, database, id)?.number as number | undefined) ?? null
+  return number === null || get(logSql.isGone, number, now)?.gone === 1 ? number : 'kept'
+}
+
+function* rowsIn(snapshot: ConversationSnapshot): Generator<DraftRow> {
+  const { row, entries, jobs, interruptions, contents = [], participants = [] } = snapshot
+  const { database } = row
+  yield* entryRows(database, entries)
+  for (const job of jobs) {
+    yield {
+      size: (optionalText(job.about)?.length ?? 0) + (optionalText(job.result)?.length ?? 0),
+      write(connection, number) {
+        if (connection.tuple(jobSql.conversationOfJob, database, job.id) !== null) return false
+        insertJob(connection, job, nextKey(connection, number, job.kind))
+        return true
+      },
+    }
+  }
+  for (const one of interruptions) {
+    yield {
+      size: jsonText(one).length,
+      write(connection, number) {
+        if (connection.tuple(interruptionSql.interruptionState, database, one.view.id) !== null) return false
+        insertInterruption(connection, one, number)
+        return true
+      },
+    }
+  }
+  yield* useRows(database, contents)
+  for (const one of participants) {
+    yield {
+      size: 0,
+      write(connection, number) {
+        setParticipants(connection, [one], { database, number })
+        return true
+      },
+    }
+  }
 }

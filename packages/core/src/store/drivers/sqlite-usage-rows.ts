@@ -1,6 +1,5 @@
 /** Usage of the embedded store, inside its transactions: what appends note, and the sums that it is added to. */
 import type { Entry } from '@witan/protocol/entries'
-import { logSql } from '../sql/log.ts'
 import { usageSql } from '../sql/usage.ts'
 import { countsAsUsage, UsageCount, type UsageOwner } from '../usage-count.ts'
 import type { UsageRow } from '../usage-records.ts'
@@ -110,12 +109,6 @@ function count(counts: Counts, noted: readonly Noted[]): Counts {
 
 function marksOf(conversations: readonly number[]): Marks {
   return { last: conversations.at(-1) ?? 0, marked: new Set(conversations) }
-}
-
-/** Deletes all rows of a conversation, by its number. What it has used stays in the sums of others. */
-export function removeConversation(connection: SqliteConnection, usage: WaitingUsage, number: number): void {
-  if (!usage.isEmpty) usage.addUp(connection)
-  for (const sql of logSql.deleteConversation) connection.run(sql, number)
 }
 
 /** Adds to the sums of one key and day. */

@@ -22,10 +22,15 @@ const isSeen = `(${isFor('?10', '?11')} or ${isReached})`
 /** Statements on interruptions. Parameters are numbered, `?1` being the first. */
 export const interruptionSql = {
   getInterruption: `${columns} where i.database = ?1 and i.id = ?2`,
-  interruptionState: 'select conversation, state from interruptions where database = ?1 and id = ?2',
+  interruptionState: `
+select i.conversation, i.state from interruptions i join conversations c on c.number = i.conversation
+where i.database = ?1 and i.id = ?2`,
+  /** How many interruptions the conversation with this number has. */
+  countInterruptions: 'select count(*) from interruptions where conversation = ?1',
   findInterruption: 'select number from interruptions where database = ?1 and id = ?2',
+  /** It replaces one of its id that belongs to no conversation. */
   insertInterruption: `
-insert into interruptions (database, id, conversation, job, call, addressee, state, view, bound, terms, answer, answered_by,
+insert or replace into interruptions (database, id, conversation, job, call, addressee, state, view, bound, terms, answer, answered_by,
   created_at, expires_at, settled_at)
 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)`,
   settleInterruption: `
@@ -62,7 +67,9 @@ limit ?3`,
   /** Found by their conversation. */
   listInterruptionsReached: `${columns} where i.number > ?2 and ${filter} and ${isReached} order by i.number limit ?3`,
   /** One row for each. */
-  openOnes: `select 1 as one from interruptions where database = ?1 and state = 'open' limit ?2`,
+  openOnes: `
+select 1 as one from interruptions i join conversations c on c.number = i.conversation
+where i.database = ?1 and i.state = 'open' limit ?2`,
   numbersOf: 'select number from interruptions where conversation = ?1 order by number',
   dueInterruptions: `${columns}
 where i.state = 'open' and i.expires_at is not null and i.expires_at <= ?1

@@ -42,7 +42,10 @@ export const jobSql = {
   getJob: `${selectJob} where j.database = ?1 and j.id = ?2`,
   findJob: 'select created_at from jobs where database = ?1 and id = ?2',
   /** The number of the conversation that has this job. */
-  conversationOfJob: 'select key >> 20 from jobs where database = ?1 and id = ?2',
+  conversationOfJob: `
+select c.number from jobs j join conversations c on c.number = j.key >> 20 where j.database = ?1 and j.id = ?2`,
+  /** How many jobs the conversation with this number has. */
+  countJobs: 'select count(*) from jobs where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',
   listJobs: `${selectJob}
 where j.key >= ?1 * 1048576 and j.key < (?1 + 1) * 1048576
 order by j.first_seq, j.key`,
@@ -68,13 +71,13 @@ limit ?3`,
   /** The keys of the latest run and the latest task of a conversation. */
   latestRun: `select ${latestRun('?1')}`,
   latestTask: 'select max(key) from jobs where key >= ?1 * 1048576 + 524288 and key < (?1 + 1) * 1048576',
-  /** A new job with an owner, as nearly all have. */
+  /** A new job with an owner, as nearly all have. It replaces one of its id that belongs to no conversation. */
   startJob: `
-insert into jobs (key, database, id, kind, status, owner, epoch, lease_until, wake, attempts, created_at, started_at, first_seq,
+insert or replace into jobs (key, database, id, kind, status, owner, epoch, lease_until, wake, attempts, created_at, started_at, first_seq,
   about)
 values (?1, ?2, ?3, ?4, 'running', ?5, 1, ?6, 0, 1, ?7, ?7, ?8, ?9)`,
   insertJob: `
-insert into jobs (key, database, id, kind, status, owner, epoch, lease_until, wake, attempts, created_at, started_at, ended_at,
+insert or replace into jobs (key, database, id, kind, status, owner, epoch, lease_until, wake, attempts, created_at, started_at, ended_at,
   first_seq, about, result)
 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
   wakeJob: 'update jobs set wake = ?2 where key = ?1',

@@ -21,14 +21,21 @@ export const isGone = (now: string) => `(c.expires_at is not null and c.expires_
   and not exists (select 1 from interruptions i
     where i.conversation = c.number and i.state = 'open' and (i.expires_at is null or i.expires_at > ${now})))`
 
-/** The conversation `?1` no longer refers to content. What nobody else refers to is unused from now on. */
+const someUses = 'select content from content_uses where conversation = ?1 order by content limit ?2'
+
+/** The conversation `?1` no longer refers to some content. What nobody else refers to is unused from now on. */
 const releaseContents = [
   `
 update contents set unused_since = 0
-where number in (select content from content_uses where conversation = ?1)
+where number in (${someUses})
   and not exists (select 1 from content_uses o where o.content = contents.number and o.conversation <> ?1)`,
-  'delete from content_uses where conversation = ?1',
+  `delete from content_uses where conversation = ?1 and content in (${someUses}) returning 1`,
 ]
+
+/** Deletes `?2` rows of the number `?1` from a table whose keys begin with it. */
+const deleteKeys = (table: string) => `
+delete from ${table} where key in (
+  select key from ${table} where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576 limit ?2) returning 1`
 
 /** The first words and the latest run of conversation `c`. */
 const latest = `
@@ -42,7 +49,8 @@ export const logSql = {
 select c.number, ${lastSeq}, c.expires_at, ${jobColumns}, ${isGone('?3')}
 from conversations c left join jobs j on j.key = ${latestRun('c.number')}
 where c.database = ?1 and c.id = ?2`,
-  lastConversationNumber: 'select coalesce(max(number), 0) as number from conversations',
+  lastConversationNumber: `
+select max(coalesce((select max(number) from conversations), 0), coalesce((select max(number) from unlinked), 0)) as number`,
   insertConversation: `
 insert into conversations (number, database, id, agent, created_by, created_at, last_message_at, parameters,
   max_iterations, expires_at)
@@ -80,15 +88,31 @@ order by 1`,
   /** Expired conversations, the longest expired first. */
   goneConversations: `
 select c.number, c.database, c.id from conversations c where ${isGone('?1')} order by c.expires_at, c.number limit ?2`,
-  /** All rows of one conversation, by its number. */
-  deleteConversation: [
-    ...releaseContents,
-    'delete from artifacts where conversation = ?1',
-    'delete from entries where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',
-    'delete from jobs where key >= ?1 * 1048576 and key < (?1 + 1) * 1048576',
-    'delete from interruptions where conversation = ?1',
-    'delete from participants where conversation = ?1',
+  /** Takes the conversation `?1` from every reader: what is left belongs to no conversation, and none of it is live. */
+  unlinkConversation: [
+    `delete from jobs where ended_at is null
+  and key in (select ${latestRun('?1')} union all select t.key from jobs t where ${liveTasks('?1')})`,
+    `delete from interruptions where conversation = ?1 and state = 'open'`,
     usageSql.deleteUsage,
+    'insert into unlinked (number) values (?1)',
     'delete from conversations where number = ?1',
   ],
+  /** Each deletes `?2` rows of the number `?1`, which belong to no conversation; the last of its statements returns a row for each. */
+  deleteRows: [
+    releaseContents,
+    [
+      'delete from artifacts where conversation = ?1 and seq in (select seq from artifacts where conversation = ?1 limit ?2) returning 1',
+    ],
+    [deleteKeys('entries')],
+    [deleteKeys('jobs')],
+    [
+      'delete from interruptions where number in (select number from interruptions where conversation = ?1 limit ?2) returning 1',
+    ],
+    [
+      'delete from participants where conversation = ?1 and user in (select user from participants where conversation = ?1 limit ?2) returning 1',
+    ],
+  ],
+  unlink: 'insert or ignore into unlinked (number) values (?1)',
+  link: 'delete from unlinked where number = ?1',
+  listUnlinked: 'select number from unlinked order by number',
 } as const

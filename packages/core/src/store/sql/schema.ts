@@ -320,6 +320,12 @@ from conversations c order by c.number desc limit 1;
 /** Who made a revision of an agent or protocol. Earlier versions would change one without writing it to the audit. */
 const changed = 'alter table agent_revisions add column changed text'
 
+/**
+ * Numbers whose rows belong to no conversation: not yet, while a long log is written in several transactions, or no longer, while one
+ * is deleted in several. Earlier versions would leave them behind.
+ */
+const unlinked = 'create table unlinked (number integer primary key)'
+
 /** How SQLite writes records. */
 export const dialect: Dialect = {
   ...{ schema: '', mark: '?', number: 'integer primary key', key: 'unique', text: 'text', integer: 'integer' },
@@ -340,6 +346,7 @@ const steps: readonly string[] = [
   usage,
   usageMarks,
   changed,
+  unlinked,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

@@ -4,6 +4,7 @@ import type { Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
 import {
   about,
+  assertRefused,
   begin,
   by,
   change,
@@ -73,6 +74,7 @@ export function checkAppends(check: Check): void {
     assert.equal((await store.getConversation(database, job.conversation))?.lastMessageAt, 99)
   })
 
+  check('a long log is copied whole or not at all, under one id once [Rb55]', copied)
   check('seq has no gap when jobs and others append at once [I2]', interleaved)
   check('appends made in one turn are stored in their order', async (store) => {
     const job = await begin(store, { id: 'j1' })
@@ -180,4 +182,38 @@ async function interleaved(store: Store): Promise<void> {
   const expected = rounds.flatMap((round) => [`own ${round}`, `own ${round} too`, `foreign ${round}`])
   for (const { conversation } of jobs) assert.deepEqual(await textsOf(store, conversation), ['hello', ...expected])
   assert.deepEqual(await textsOf(store, 'chats/other'), ['hello'])
+}
+
+/** Two copies of 3 MB of one id at once, and readers who look for it meanwhile. */
+async function copied(store: Store): Promise<void> {
+  const id = 'chats/copy'
+  const texts = Array.from({ length: 30 }, (_, index) => `${index} ${'x'.repeat(100_000)}`)
+  const copy = () => {
+    const entries = texts.map((text) => entry(text))
+    return store.append({ database, conversation: id, create: conversation(id), entries })
+  }
+  let isOver = false
+  const copies = Promise.all([copy(), copy()]).finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    const found = (await store.getConversation(database, id))?.lastSeq
+    assert.ok(found === undefined || found === texts.length, `${found} entries are there`)
+    const page = { ...wholePage, agent: null, createdBy: null }
+    const listed = (await store.listConversations(database, page)).map(({ lastSeq }) => lastSeq)
+    assert.deepEqual(
+      listed.filter((lastSeq) => lastSeq !== texts.length),
+      [],
+    )
+    await store.sweepConversations(10)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const results = await copies
+  assert.deepEqual(results.map(({ ok }) => ok).sort(), [false, true])
+  assertRefused(results.find(({ ok }) => !ok) ?? assert.fail(), 'exists')
+  assert.deepEqual(await textsOf(store, id, 50), texts)
+  assert.equal(await store.deleteConversation(database, id), true)
+  assert.equal(await store.getConversation(database, id), null)
+  assert.deepEqual(await store.readEntries(database, id, { after: 0, limit: 1 }), [])
+  assert.ok((await copy()).ok)
 }

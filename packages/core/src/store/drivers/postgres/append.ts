@@ -1,5 +1,6 @@
 /** One group of appends to one database: read under lock, decided here, written and committed in two round trips. */
 import { faultPoint } from '../../../identity/fault-point.ts'
+import { pause } from '../../../identity/turn.ts'
 import { readSql } from '../../sql/postgres/append.ts'
 import { contentSql } from '../../sql/postgres/contents.ts'
 import type { AppendResult } from '../../store.ts'
@@ -42,13 +43,13 @@ export function storeGroup(session: PostgresSession, group: Group): Promise<Stor
     const { batch } = read
     await readMore(transaction, batch, group)
     const results = group.members.map((member) => apply(batch, member))
-    const writes = writesOf(batch)
     const done: StoredGroup = { results, replaced: batch.purged }
-    if (writes.length === 0) return done
+    const last = await sendAllButLast(transaction, writesOf(batch))
+    if (last.length === 0) return done
     const { evidence, writes: marks } = evidenceOf(batch, group.markId)
     unreported = { ...done, evidence }
     faultPoint('committing')
-    await conclude(transaction.commit([...writes, ...marks]), () => {
+    await conclude(transaction.commit([...last, ...marks]), () => {
       unreported = null
     })
     return done
@@ -56,6 +57,23 @@ export function storeGroup(session: PostgresSession, group: Group): Promise<Stor
   return work.catch((error: unknown) => {
     throw unreported === null ? error : inDoubt(error)
   })
+}
+
+/** Sends pieces, each in a turn of its own, up to the last one, which it returns. */
+async function sendAllButLast(
+  { send }: Transaction,
+  pieces: Iterable<readonly Statement[]>,
+): Promise<readonly Statement[]> {
+  let last: readonly Statement[] = []
+  for (const piece of pieces) {
+    if (last.length > 0) {
+      faultPoint('committing')
+      await send(last)
+      await pause()
+    }
+    last = piece
+  }
+  return last
 }
 
 /** Reads what nearly every append needs. Conversations are locked before jobs, as in every transaction. */

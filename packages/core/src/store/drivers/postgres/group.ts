@@ -1,6 +1,9 @@
 /** Group commit: appends of one turn of the event loop to one database share a transaction, each conversation in its order. */
 import { WitanError } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
+import { pause } from '../../../identity/turn.ts'
 import { entryText } from '../../entry-text.ts'
+import { isCopy, piecesOf } from '../../pieces.ts'
 import type { Append, AppendResult } from '../../store.ts'
 import { isServerAway } from './error.ts'
 import type { GroupMember } from './working.ts'
@@ -45,11 +48,15 @@ export class GroupCommit {
   }
 
   /** Resolves once the append is durable or refused. An entry that JSON cannot hold fails here, without the group. */
-  append(append: Append): Promise<AppendResult> {
+  async append(append: Append): Promise<AppendResult> {
+    const texts = isCopy(append) ? copiedTexts(append.entries) : append.entries.map(entryText)
+    return this.#add(append, texts instanceof Promise ? await texts : texts)
+  }
+
+  #add(append: Append, texts: readonly string[]): Promise<AppendResult> {
+    const bytes = texts.reduce((sum, text) => sum + text.length, 0)
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new WitanError('STORE_UNAVAILABLE', 'The store is closed.'))
-      const texts = append.entries.map(entryText)
-      const bytes = texts.reduce((sum, text) => sum + text.length, 0)
       const lane = this.#laneOf(append.database)
       lane.waiting.push({ append, texts, bytes, resolve, reject })
       this.#schedule(lane)
@@ -102,6 +109,27 @@ export class GroupCommit {
     if (this.#lanes.size === 0) return
     await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
+}
+
+/** The texts of a log: at once if it is short, so that the append takes its turn among the others; else piece by piece. */
+function copiedTexts(entries: readonly Entry[]): readonly string[] | Promise<readonly string[]> {
+  const pieces = piecesOf(eachText(entries), (text) => text.length)
+  const first: readonly string[] = pieces.next().value ?? []
+  return first.length === entries.length ? first : withRest(first, pieces)
+}
+
+function* eachText(entries: readonly Entry[]): Generator<string> {
+  for (const entry of entries) yield entryText(entry)
+}
+
+async function withRest(first: readonly string[], pieces: Iterable<readonly string[]>): Promise<readonly string[]> {
+  const texts = [...first]
+  await pause()
+  for (const piece of pieces) {
+    texts.push(...piece)
+    await pause()
+  }
+  return texts
 }
 
 /** Takes the next group from the waiting appends, in order. */

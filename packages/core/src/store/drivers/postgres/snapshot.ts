@@ -1,5 +1,8 @@
 /** Export and import of conversations, and the list of databases. */
+import { faultPoint } from '../../../identity/fault-point.ts'
+import { pause } from '../../../identity/turn.ts'
 import { entryOf, entryText } from '../../entry-text.ts'
+import { piecesOf } from '../../pieces.ts'
 import { readSql } from '../../sql/postgres/append.ts'
 import { contentSql } from '../../sql/postgres/contents.ts'
 import { interruptionSql, listInterruptions } from '../../sql/postgres/interruptions.ts'
@@ -8,7 +11,7 @@ import { logSql } from '../../sql/postgres/log.ts'
 import { participantSql } from '../../sql/postgres/participants.ts'
 import { collectedIfThere, rowsOf } from '../../open-snapshot.ts'
 import { readBound } from '../../row-page.ts'
-import type { ConversationSnapshot, OpenSnapshot, Store } from '../../store.ts'
+import type { ConversationSnapshot, JobRow, OpenSnapshot, Store } from '../../store.ts'
 import { artifactRows } from '../../artifact-records.ts'
 import { arriving, trialConversation } from '../../snapshot.ts'
 import { addSnapshot, UsageCount } from '../../usage-count.ts'
@@ -20,17 +23,15 @@ import type { Row, Statement } from './statements.ts'
 import { newMark } from './ids.ts'
 import type { Notifications } from './notify.ts'
 import { participantRow, setParticipants } from './participants.ts'
-import { conversationRow, interruptionRow, jobRow } from './rows.ts'
+import { conversationRow, interruptionRow, jobRow, type StoredJob } from './rows.ts'
 import { conclude, type PostgresSession } from './session.ts'
 import { jsonText, restored, stored } from './text.ts'
 import { addUsage } from './usage.ts'
-import { deletesOf, insertEntries, insertInterruptions, insertJobs, writesOf } from './writing.ts'
+import { deletesOf, insertEntries, insertInterruptions, insertJobs, lengthOf, noText, writesOf } from './writing.ts'
 import { arrive, createBatch } from './working.ts'
 
 type SnapshotMethods = Pick<Store, 'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
 
-/** How many entries one statement stores. */
-const pageSize = 2000
 const snapshotMs = 60_000
 
 /** The time limit of a trial write, retries included. */
@@ -63,7 +64,7 @@ async function checkWritable(session: PostgresSession): Promise<void> {
   const database = 'default'
   const id = `trial/${newMark()}`
   const queries: Statement[] = [
-    ...[...parts(database, trialConversation(database, id, session.clock.now()))].flat(),
+    ...statementsOf(database, trialConversation(database, id, session.clock.now())),
     ...deletesOf(database, [id]),
   ]
   const options = { pool: 'write', replyMs: trialMs.reply } as const
@@ -168,7 +169,11 @@ async function putSnapshot(
       isUntold = false
       if (found.isTaken) return false
       if (found.isOver) await transaction.send(deletesOf(database, [row.id]))
-      for (const queries of parts(database, snapshot)) await transaction.send(queries)
+      for (const queries of piecesOf(statementsOf(database, snapshot), lengthOf)) {
+        faultPoint('committing')
+        await transaction.send(queries)
+        await pause()
+      }
       isUntold = true
       await conclude(transaction.commit([]), () => {
         isUntold = false
@@ -199,35 +204,32 @@ async function look({ send }: Transaction, at: string, { row, jobs, interruption
   return { conversation, isOver, isTaken: conversation !== null || others.length > 0 }
 }
 
-function* parts(database: string, snapshot: ConversationSnapshot): Generator<Statement[]> {
+function* statementsOf(database: string, snapshot: ConversationSnapshot): Generator<Statement> {
   const { row, entries, jobs, interruptions, contents = [], participants = [] } = snapshot
   const batch = createBatch(database, 0)
   arrive(batch, row)
-  yield writesOf(batch)
-  const at = stored(database)
-  for (let start = 0; start < entries.length; start += pageSize) {
-    const page = entries.slice(start, start + pageSize)
-    yield [
-      insertEntries(
-        at,
-        page.map((entry) => ({ id: row.id, seq: entry.seq, text: entryText(entry) })),
-      ),
-    ]
-  }
-  const artifacts = artifactRows(entries, 0).map((one) => ({ ...one, conversation: row.id }))
-  if (artifacts.length > 0) yield insertArtifacts(at, artifacts)
-  const usage = addUsage(at, addSnapshot(new UsageCount(), { id: row.id, entries, jobs }).rows())
-  if (usage.length > 0) yield usage
-  const texts = jobs.map((job) => ({ ...job, about: jsonText(job.about), result: jsonText(job.result) }))
-  if (texts.length > 0) yield [insertJobs(at, texts)]
-  if (interruptions.length > 0) yield [insertInterruptions(at, interruptions)]
-  for (const content of contents) yield [putContent(at, content)]
-  const uses = contents.map((content) => ({ ...content, conversation: row.id }))
-  if (uses.length > 0) yield useContents(at, uses)
-  if (participants.length > 0) {
-    yield setParticipants(
-      at,
-      participants.map((one) => ({ ...one, conversation: row.id })),
-    )
-  }
+  for (const queries of writesOf(batch)) yield* queries
+  const [at, conversation] = [stored(database), row.id]
+  yield* insertEntries(at, linesOf(snapshot))
+  const artifacts = artifactRows(entries, 0).map((one) => ({ ...one, conversation }))
+  for (const rows of piecesOf(artifacts, noText)) yield* insertArtifacts(at, rows)
+  yield* addUsage(at, addSnapshot(new UsageCount(), { id: conversation, entries, jobs }).rows())
+  for (const rows of piecesOf(storedJobs(jobs), ({ about, result }) => about.length + result.length))
+    yield insertJobs(at, rows)
+  for (const rows of piecesOf(interruptions, (one) => jsonText(one).length)) yield insertInterruptions(at, rows)
+  for (const content of contents) yield putContent(at, content)
+  const uses = contents.map((content) => ({ ...content, conversation }))
+  for (const rows of piecesOf(uses, noText)) yield* useContents(at, rows)
+  yield* setParticipants(
+    at,
+    participants.map((one) => ({ ...one, conversation })),
+  )
+}
+
+function* storedJobs(jobs: readonly JobRow[]): Generator<StoredJob> {
+  for (const job of jobs) yield { ...job, about: jsonText(job.about), result: jsonText(job.result) }
+}
+
+function* linesOf({ row: { id }, entries }: ConversationSnapshot) {
+  for (const entry of entries) yield { id, seq: entry.seq, text: entryText(entry) }
 }

@@ -1,4 +1,5 @@
 /** Builds the statements that write the batch of a group, one for all rows of a kind. */
+import { piecesOf } from '../../pieces.ts'
 import { logSql } from '../../sql/postgres/log.ts'
 import { writeSql } from '../../sql/postgres/append.ts'
 import { artifactSql } from '../../sql/postgres/artifacts.ts'
@@ -31,25 +32,36 @@ export type Evidence =
   | { readonly kind: 'entry'; readonly conversation: string; readonly seq: number; readonly text: string }
   | { readonly kind: 'mark'; readonly id: string }
 
-/** The statements that write the batch; empty if nothing changed. */
-export function writesOf(batch: Batch): Statement[] {
+/** The statements that write the batch, in pieces that are sent one after the other; none if nothing changed. */
+export function writesOf(batch: Batch): Generator<readonly Statement[]> {
+  return piecesOf(statementsOf(batch), lengthOf)
+}
+
+function* statementsOf(batch: Batch): Generator<Statement> {
   const database = stored(batch.database)
-  const writes = [
-    ...purges(batch, database),
-    ...conversationWrites(batch, database),
-    ...entryWrites(batch, database),
-    ...jobWrites(batch, database),
-    ...interruptionWrites(batch, database),
-    ...useContents(database, batch.uses),
-    ...setParticipants(database, batch.people),
-    ...artifactWrites(batch, database),
-  ]
+  yield* purges(batch, database)
+  yield* conversationWrites(batch, database)
+  yield* insertEntries(database, entriesIn(batch))
+  yield* jobWrites(batch, database)
+  yield* interruptionWrites(batch, database)
+  for (const uses of piecesOf(batch.uses, noText)) yield* useContents(database, uses)
+  yield* setParticipants(database, batch.people)
+  for (const rows of piecesOf(artifactsIn(batch), noText)) yield* insertArtifacts(database, rows)
   if (batch.notes.size > 0) {
     const keys = [...batch.notes.keys()]
-    writes.push([writeSql.noteReplies, database, texts(keys), texts([...batch.notes.values()])])
+    yield [writeSql.noteReplies, database, texts(keys), texts([...batch.notes.values()])]
   }
-  writes.push(...addUsage(database, batch.usage.rows())) // last: other transactions wait for these rows
-  return writes
+  yield* addUsage(database, batch.usage.rows()) // last: other transactions wait for these rows
+}
+
+/** The length of a row without a long text. */
+export const noText = () => 0
+
+/** About how many characters of a statement are sent. */
+export function lengthOf([, ...values]: Statement): number {
+  let length = 0
+  for (const value of values) if (typeof value === 'string' || value instanceof Buffer) length += value.length
+  return length
 }
 
 /** The mark of a group: one of its entries, or a separate mark with the statements that store it. */
@@ -138,26 +150,28 @@ function insertConversations(database: string, made: readonly BatchConversation[
   ]
 }
 
-function entryWrites(batch: Batch, database: string): Statement[] {
-  const rows = [...batch.conversations.values()].flatMap(({ id, entries }) =>
-    entries.map((entry) => ({ id, ...entry })),
-  )
-  return rows.length === 0 ? [] : [insertEntries(database, rows)]
+function* entriesIn({ conversations }: Batch): Generator<EntryLine> {
+  for (const { id, entries } of conversations.values()) for (const entry of entries) yield { id, ...entry }
 }
 
-function artifactWrites(batch: Batch, database: string): Statement[] {
-  const all = [...batch.conversations.values()].filter(({ artifacts }) => artifacts.length > 0)
-  const rows = all.flatMap(({ id, artifacts }) => artifacts.map((row) => ({ ...row, conversation: id })))
-  return insertArtifacts(database, rows)
+function* artifactsIn({ conversations }: Batch) {
+  for (const { id: conversation, artifacts } of conversations.values())
+    for (const row of artifacts) yield { ...row, conversation }
 }
 
-/** Stores lines of the log. */
-export function insertEntries(
-  database: string,
-  rows: readonly { readonly id: string; readonly seq: number; readonly text: string }[],
-): Statement {
-  const [ids, seqs] = [texts(rows.map(({ id }) => id)), rows.map(({ seq }) => seq)]
-  return [writeSql.insertEntries, database, ids, seqs, lines(rows.map(({ text }) => text))]
+/** A line of the log of the conversation `id`. */
+interface EntryLine {
+  readonly id: string
+  readonly seq: number
+  readonly text: string
+}
+
+/** Stores lines of the log, a piece with each statement. */
+export function* insertEntries(database: string, all: Iterable<EntryLine>): Generator<Statement> {
+  for (const rows of piecesOf(all, ({ text }) => text.length)) {
+    const [ids, seqs] = [texts(rows.map(({ id }) => id)), rows.map(({ seq }) => seq)]
+    yield [writeSql.insertEntries, database, ids, seqs, lines(rows.map(({ text }) => text))]
+  }
 }
 
 function jobWrites({ jobs }: Batch, database: string): Statement[] {
