@@ -113,7 +113,7 @@ describe('an agent wrapped as a tool', () => {
     const [content] = toolContents(stage.model.of('desk').at(-1))
     const { text, error } = JSON.parse(content ?? '') as { text: string; error: string }
     assert.equal(text, '')
-    assert.match(error, /The model could not be called\./)
+    assert.match(error, /play\/poet/)
   })
 
   test('the same agent as delegate and as tool is refused [E11] [E12]', async () => {

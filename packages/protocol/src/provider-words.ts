@@ -1,6 +1,6 @@
 /**
- * What a model's server said, its address among it: for who may read everything. It stands in the entry of the error or notice and
- * nowhere else: others read the code and a title there, and what is made of the error has the title.
+ * What a model's server said, its address among it: for who may read everything. It stands in the entry of the error or notice and in
+ * no other: people without that right read the code and a title there, and what is recorded of the error elsewhere has the title.
  */
 import { type ErrorCode, errorTable } from './error.ts'
 
@@ -23,7 +23,7 @@ export function withoutProviderWords<One extends { readonly code: ErrorCode | (s
   return title === undefined ? one : { ...one, detail: `${title}.` }
 }
 
-/** The detail of an error as everything but its own entry repeats it: to models, in answers, results and messages. */
+/** The detail of an error as every other entry repeats it: in answers, results and messages. */
 export function plainDetail({ code, detail }: { readonly code: string; readonly detail: string }): string {
   const title = titleOf(code)
   return title === undefined ? detail : `${title}.`

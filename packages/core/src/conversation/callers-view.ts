@@ -1,6 +1,6 @@
 /** What a caller reads when a child has ended: its answer, all its texts, or its text with its errors [C13, K20, K21]. */
 import type { AgentEndBody, AgentStartBody, AnswerTerms, CallPlace, Entry, ErrorBody } from '@witan/protocol/entries'
-import { plainDetail } from '@witan/protocol/entries'
+import { plainDetail, withoutProviderWords } from '@witan/protocol/entries'
 import type { AgentAnswer } from '../tool/tool.ts'
 import { contentOf } from './said.ts'
 
@@ -14,11 +14,13 @@ export interface Gathered {
   readonly texts: string[]
   /** The errors of tool calls and children. */
   readonly errors: string[]
+  /** The same without what a model's server said, where somebody reads that. */
+  readonly plainErrors: string[]
 }
 
 /** An empty collection, or null if the answer alone is enough. */
 export function gather(terms: AnswerTerms | undefined): Gathered | null {
-  return terms === undefined ? null : { terms, texts: [], errors: [] }
+  return terms === undefined ? null : { terms, texts: [], errors: [], plainErrors: [] }
 }
 
 /** The call above that a call speaks in the place of: it got that call's control, or is a step of it. Null if it speaks for itself. */
@@ -37,8 +39,11 @@ export function listenTo(of: Map<string, Gathered>, { place, body }: { place: Ca
 
 /** Collects from a log entry, for a reader without a fold. `of` holds the collections by the child's call. */
 export function overhear(of: ReadonlyMap<string, Gathered>, { type, kind, place, body }: Entry): void {
-  if (type === 'error') of.get(place.parentCall ?? '')?.errors.push(plainDetail(body))
-  else if (type === 'end' && kind === 'model' && body.accepted && body.text !== '')
+  if (type === 'error') {
+    const gathered = of.get(place.parentCall ?? '')
+    gathered?.errors.push(body.detail)
+    gathered?.plainErrors.push(plainDetail(body))
+  } else if (type === 'end' && kind === 'model' && body.accepted && body.text !== '')
     of.get(place.call)?.texts.push(body.text)
 }
 
@@ -55,9 +60,15 @@ export function callersView(body: AgentEndBody | ErrorBody, gathered: Gathered |
   return (body as AgentEndBody).output ?? text
 }
 
+/** The same for a person who may not read what a model's server said. */
+export function plainView(body: AgentEndBody | ErrorBody, gathered: Gathered | null): unknown {
+  const plain = 'code' in body ? withoutProviderWords(body) : body
+  return callersView(plain, gathered === null ? null : { ...gathered, errors: gathered.plainErrors })
+}
+
 /** The answer that a tool gets from an agent that it runs. `clean` removes what the tool's agent may not know. */
 export function agentAnswer(body: AgentEndBody | ErrorBody, clean: (text: string) => string): AgentAnswer {
-  const failure = failureOf(body)
+  const failure = failureOf('code' in body ? withoutProviderWords(body) : body)
   if (failure !== null) return { error: clean(failure) }
   const { text, output } = body as AgentEndBody
   const written = contentOf(output)
@@ -66,7 +77,7 @@ export function agentAnswer(body: AgentEndBody | ErrorBody, clean: (text: string
 
 /** The error of a call, or null. A cancelled call counts as failed, so that its caller reads no empty answer [D10]. */
 function failureOf(body: AgentEndBody | ErrorBody): string | null {
-  if ('code' in body) return plainDetail(body)
+  if ('code' in body) return body.detail
   return body.finishReason === 'cancelled' ? 'The run ended before this was answered.' : null
 }
 

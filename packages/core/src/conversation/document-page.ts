@@ -33,6 +33,8 @@ export interface DocumentPage {
   readonly bound?: PageBound
   /** Takes out of a text what was hidden after it was written. */
   readonly scrub?: ((text: string) => string) | null
+  /** True for a reader who may not read what a model's server said. */
+  readonly isPlain?: boolean
 }
 
 /** A page of a document, in the order of the log. It grows from its start. It shares only the results of tool calls with the fold. */
@@ -64,12 +66,12 @@ export async function pageOf(
 async function take(
   messages: readonly KeptMessage[],
   { from, step, most }: { readonly from: number; readonly step: 1 | -1; readonly most: number },
-  { detail, bound = pageBound(), scrub = null }: DocumentPage,
+  { detail, bound = pageBound(), scrub = null, isPlain = false }: DocumentPage,
 ): Promise<Document['messages']> {
   const taken: Document['messages'] = []
   for (let count = 0; count < most; count += 1) {
     if (isTurnSpent()) await nextTurn()
-    const message = shown(messages[from + count * step] as KeptMessage, detail)
+    const message = shown(messages[from + count * step] as KeptMessage, { detail, isPlain })
     if (scrub !== null && message.reasoning !== undefined) message.reasoning = scrub(message.reasoning)
     if (!(await bound.fits(message))) break
     taken.push(message)
@@ -102,12 +104,17 @@ function countUntil(messages: readonly KeptMessage[], isBehind: (message: KeptMe
 
 function shown(
   { at, part: _, parts, usage, toolCalls, reasoning, ...message }: KeptMessage,
-  detail: DetailLevel,
+  { detail, isPlain }: { readonly detail: DetailLevel; readonly isPlain: boolean },
 ): Document['messages'][number] {
   return {
     ...message,
     parts: parts.map((one) => ({ ...one })),
-    toolCalls: detail === 'simple' ? [] : toolCalls.map((one) => callOf(one, detail)),
+    toolCalls:
+      detail === 'simple'
+        ? []
+        : toolCalls.map((one) =>
+            callOf(isPlain && one.plainResult !== undefined ? { ...one, result: one.plainResult } : one, detail),
+          ),
     date: iso(at),
     usage: usage === null ? null : { ...usage },
     ...(detail !== 'full' || reasoning === undefined ? {} : { reasoning }),

@@ -4,7 +4,7 @@ import { plainDetail } from '@witan/protocol/entries'
 import { addCounters, addModelCall, authorKindOf, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
-import { callersView, type Gathered, handleOf, listenTo, overhear } from './callers-view.ts'
+import { callersView, type Gathered, handleOf, listenTo, overhear, plainView } from './callers-view.ts'
 import { askedView, isRequired } from './fold-interruptions.ts'
 import { refusedResult } from './said.ts'
 
@@ -15,6 +15,8 @@ export interface ShownCall {
   /** Its arguments, as text. */
   readonly written: string
   result: unknown
+  /** The same without what a model's server said, for who may not read that; undefined where both are the same. */
+  plainResult?: unknown
   document: string | null
   /** Shown only with full detail. */
   readonly cost: { startedAt: number | null; endedAt: number | null; usage: UsageCounters | null }
@@ -133,6 +135,7 @@ function takeChildEnd(document: DocumentFold, entry: Entry): void {
   if (entry.type !== 'end' && entry.type !== 'error') return
   const gathered = document.gathered.get(entry.place.call) ?? null
   asked.result = callersView(entry.body, gathered)
+  if (entry.type === 'error' || gathered?.errors.length) asked.plainResult = plainView(entry.body, gathered)
   const { byAgent: _, ...usage } = entry.body.usage ?? { ...emptyCounters(), byAgent: {} }
   asked.cost.endedAt = entry.at
   asked.cost.usage = usage
@@ -163,7 +166,10 @@ function takeOwn(document: DocumentFold, entry: Entry): void {
     if (asked === undefined) return
     asked.cost.endedAt = entry.at
     if (entry.type === 'end') asked.result = entry.body.result
-    if (entry.type === 'error') asked.result = { error: plainDetail(entry.body) }
+    if (entry.type === 'error') {
+      asked.result = { error: entry.body.detail }
+      asked.plainResult = { error: plainDetail(entry.body) }
+    }
   } else if (isRequired(entry)) document.open.set(entry.body.id, askedView(entry.body))
   else if (entry.type === 'resolved') document.open.delete(entry.body.id)
 }

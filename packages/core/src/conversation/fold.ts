@@ -9,7 +9,7 @@ import type {
   ModelEndBody,
   TaskGrant,
 } from '@witan/protocol/entries'
-import { addModelCall, plainDetail, roundCost } from '@witan/protocol/entries'
+import { addModelCall, roundCost } from '@witan/protocol/entries'
 import { channelOf } from '../identity/channel.ts'
 import { principalOf } from '../identity/principal.ts'
 import { countersOf, mergeUsage } from './merge-usage.ts'
@@ -292,7 +292,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   settleRest(call)
   if (call.handOver !== null && call.parent !== null) {
     calls.splice(calls.indexOf(call), 1)
-    if ('code' in body) gatherError(call, plainDetail(body))
+    if ('code' in body) gatherError(call, body.detail)
     return mergeUsage(call.parent.usage, call.usage)
   }
   // A message that a model wrote to the child is dropped if unread; a person's message stays.
@@ -313,7 +313,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   mergeUsage(call.parent.usage, call.usage)
   const { askedBy } = call
   if (askedBy?.state === 'paused') return answerTool(askedBy, call, body)
-  if ('code' in body) gatherError(call.parent, plainDetail(body))
+  if ('code' in body) gatherError(call.parent, body.detail)
   if (call.step !== null && isWorkflow(call.parent)) return foldStepOver(call.parent, call, body)
   // Values bound to the child but not declared by its caller are scrubbed from the answer [C17].
   if (askedBy === null) return

@@ -1,6 +1,5 @@
 /** Folds the tool calls of a step: requested, started, resumed, and settled together. */
 import type { CallPlace, CheckpointBody, Entry, ErrorBody, ToolStartBody } from '@witan/protocol/entries'
-import { plainDetail } from '@witan/protocol/entries'
 import { jsonForModel } from '../model/attribution.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { gatheredText, somethingSaid } from './fold-hand-over.ts'
@@ -77,10 +76,10 @@ const ownErrors: ReadonlySet<string> = new Set([
 export function foldToolError(run: LiveJob | null, place: CallPlace, body: ErrorBody): void {
   const call = run?.calls.get(place.parentCall ?? '')
   if (call !== undefined) {
-    gatherError(call, plainDetail(body))
+    gatherError(call, body.detail)
     if (!ownErrors.has(body.code)) somethingSaid(call)
   }
-  foldToolOver(run, place, jsonForModel({ error: plainDetail(body) }))
+  foldToolOver(run, place, jsonForModel({ error: body.detail }))
 }
 
 /** Collects an error for the call's caller, scrubbed of values that the call may not see [D15]. */

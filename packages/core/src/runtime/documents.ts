@@ -11,6 +11,7 @@ import { visibleValues } from '../parameter/visibility.ts'
 import type { ConversationRow } from '../store/store.ts'
 import type { DocumentOptions } from './contract.ts'
 import { notFound } from '../identity/not-found.ts'
+import { readsAll } from '../identity/rights.ts'
 import { reached } from './reach.ts'
 import type { Scope } from './scope.ts'
 import { limitOf } from './page.ts'
@@ -44,6 +45,7 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
     detail,
     bound,
     scrub: scrubberOf(row),
+    isPlain: !readsAll(scope.principal),
   })
   return {
     id: path,
