@@ -113,6 +113,13 @@ const bodies: Readonly<Record<string, Script>> = {
     times: 200_000,
     tail: end,
   },
+  'a call of 90,000 characters that begins again in 5,000 pieces': {
+    type: stream,
+    head: call({ index: 0, id: 'a', function: { name: 'no_such', arguments: `{"a":[${'0,'.repeat(45_000)}{}` } }),
+    piece: call({ index: 0, function: { name: 'no_such', arguments: '{}' } }),
+    times: 5_000,
+    tail: end,
+  },
   'a text in 200,000 pieces': { type: stream, piece: delta({ content: 'a b ' }), times: 200_000, tail: end },
   'an error of 60,000 brackets': { status: 400, ...filled('[', 60_000) },
   'an error of 9 MB': { status: 400, head: '{"error":{"message":"', ...filled('a ', nine), tail: '"}}' },

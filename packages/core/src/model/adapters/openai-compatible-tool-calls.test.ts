@@ -19,6 +19,8 @@ const piece = (index: number | null, id: string | null, ...[name, args]: readonl
   function: { ...(name === undefined ? {} : { name }), ...(args === undefined ? {} : { arguments: args }) },
 })
 
+const long = 'a'.repeat(200_000)
+
 const table: readonly (readonly [string, readonly unknown[], readonly unknown[]])[] = [
   [
     'by index, mixed',
@@ -102,6 +104,30 @@ const table: readonly (readonly [string, readonly unknown[], readonly unknown[]]
       ['fresh0', 'f', '{}'],
       ['fresh1', 'g', '{}'],
       ['fresh2', 'g', '{"x":2}'],
+    ],
+  ],
+  [
+    'the index and the name repeated, with brackets, quotes and cut escapes in texts',
+    [
+      piece(0, null, 'f', '{"x":"}'),
+      piece(0, null, 'f', '{\\'),
+      piece(0, null, undefined, '"}"'),
+      piece(0, null, 'f', '{'),
+      piece(0, null, 'f', '}'),
+      piece(0, null, undefined, '}'),
+      piece(0, null, 'f', '{"x":[2]}'),
+    ],
+    [
+      ['fresh0', 'f', '{"x":"}{\\"}"{}}'],
+      ['fresh1', 'f', '{"x":[2]}'],
+    ],
+  ],
+  [
+    'the index and the name repeated, after long arguments',
+    [piece(0, null, 'f', `{"x":"${long}"}`), piece(0, null, 'f', '{"x":2}')],
+    [
+      ['fresh0', 'f', `{"x":"${long}"}`],
+      ['fresh1', 'f', '{"x":2}'],
     ],
   ],
   [

@@ -23,6 +23,16 @@ interface Call {
   name: string
   arguments: string
   extra: unknown
+  readonly brackets: Brackets
+}
+
+/** How far the brackets of a text that comes in pieces are closed. */
+interface Brackets {
+  depth: number
+  isInText: boolean
+  isEscaped: boolean
+  /** Whether all that were opened are closed. */
+  isWhole: boolean
 }
 
 interface Piece {
@@ -60,7 +70,9 @@ export function createToolCallCollector(freshId: (position: number) => string): 
       length += piece.arguments.length
       let call = find(piece)
       if (call === undefined) {
-        call = { id: piece.id, name: piece.name, arguments: piece.arguments, extra: piece.extra }
+        const brackets = { depth: 0, isInText: false, isEscaped: false, isWhole: false }
+        follow(brackets, piece.arguments)
+        call = { id: piece.id, name: piece.name, arguments: piece.arguments, extra: piece.extra, brackets }
         calls.push(call)
         byId.set(call.id, call)
       } else extend(call, piece)
@@ -79,7 +91,7 @@ function continued(call: Call | undefined, piece: Piece): Call | undefined {
   if (piece.name !== call.name) return undefined
   // The name again: a server that repeats it with every piece, or, once the arguments are whole, the next call of the same tool.
   const startsOver = otherId || piece.arguments.trimStart().startsWith('{')
-  return startsOver && isWhole(call.arguments) ? undefined : call
+  return startsOver && call.brackets.isWhole ? undefined : call
 }
 
 function extend(call: Call, piece: Piece): void {
@@ -87,6 +99,7 @@ function extend(call: Call, piece: Piece): void {
   // Names may come in pieces, but only before the arguments; the same name again is a repetition.
   if (call.name === '' || (call.arguments === '' && piece.name !== call.name)) call.name += piece.name
   call.arguments += piece.arguments
+  follow(call.brackets, piece.arguments)
   call.extra = piece.extra ?? call.extra
 }
 
@@ -124,13 +137,19 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** Whether the text is JSON. Long texts are not tried: a server that repeats itself could make that very slow. */
-function isWhole(text: string): boolean {
-  if (text.length > 100_000 || !text.trimEnd().endsWith('}')) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
+/** Looks at each piece once: a server that repeats itself could have very many. */
+function follow(brackets: Brackets, piece: string): void {
+  for (let at = 0; at < piece.length; at++) {
+    const code = piece.charCodeAt(at)
+    if (brackets.isEscaped) brackets.isEscaped = false
+    else if (code === 0x5c) brackets.isEscaped = brackets.isInText
+    else if (code === 0x22) brackets.isInText = !brackets.isInText
+    else if (brackets.isInText) continue
+    else if (code === 0x7b || code === 0x5b) brackets.depth += 1
+    else if (code === 0x7d || code === 0x5d) {
+      brackets.depth -= 1
+      brackets.isWhole = true
+    }
   }
+  brackets.isWhole &&= brackets.depth === 0
 }
