@@ -20,12 +20,12 @@ export function readJson(text: string): ReadJson {
 
 /** Whether a value nests deeper than {@link maxJsonDepth}; true for one that contains itself. Stops as soon as it knows. */
 export function isTooDeep(value: unknown): boolean {
-  const open: (readonly [value: unknown, depth: number])[] = [[value, 1]]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [current, depth] = next
-    if (typeof current !== 'object' || current === null) continue
-    if (depth > maxJsonDepth) return true
-    for (const inner of Object.values(current)) if (typeof inner === 'object') open.push([inner, depth + 1])
-  }
+  return isDeeperThan(maxJsonDepth, value)
+}
+
+function isDeeperThan(depth: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (depth === 0) return true
+  for (const inner of Object.values(value)) if (typeof inner === 'object' && isDeeperThan(depth - 1, inner)) return true
   return false
 }

@@ -106,8 +106,21 @@ function patterns(number: number, most: number): readonly Schema[] {
   }))
 }
 
+function references(count: number): readonly Schema[] {
+  const named = properties(count, () => ({ $ref: '#/$defs/a' }))
+  return [{ type: 'object', properties: named, $defs: { a: { type: 'string' } } }]
+}
+
+/** Many properties, each of a schema of its own. */
+function properties(count: number, one: (at: number) => Schema): Schema {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, one(at)]))
+}
+
+/** A name that no model may see, which a check looks for in every schema. */
+const hidden = { parameters: [{ name: 'key', secret: true, sendToModel: false }] }
+
 /** The save of an agent whose actions have these schemas. */
-function saving(what: string, schemas: (number: number) => readonly Schema[]): Row {
+function saving(what: string, schemas: (number: number) => readonly Schema[], more: Schema = {}): Row {
   return {
     name: `a save with ${what}`,
     setUp: async (play) => {
@@ -117,7 +130,7 @@ function saving(what: string, schemas: (number: number) => readonly Schema[]): R
         description: 'Acts.',
         parametersSchema,
       }))
-      const agent = { id: 'saved', model: 'play/root', instructions: 'You do it.', actions }
+      const agent = { id: 'saved', model: 'play/root', instructions: 'You do it.', actions, ...more }
       return () => runtime.agents.save(agent).catch(() => undefined)
     },
   }
@@ -182,10 +195,65 @@ export const servers: readonly Row[] = [
   },
   ...Object.entries(readings).flatMap(([what, path]) => reading(what, path)),
   ...collectors.flatMap(({ name, script }) => [tracing(name, script, 'otlp'), tracing(name, script, 'mlflow')]),
-  saving('18,000 references', () => {
-    const properties = Object.fromEntries(Array.from({ length: 18_000 }, (_, at) => [`p${at}`, { $ref: '#/$defs/a' }]))
-    return [{ type: 'object', properties, $defs: { a: { type: 'string' } } }]
-  }),
+  saving('18,000 references', () => references(18_000)),
+  saving('18,000 references beside a hidden name', () => references(18_000), hidden),
+  saving(
+    'a schema of 40,000 properties beside a hidden name',
+    () => [{ type: 'object', properties: properties(40_000, () => ({ type: 'string' })) }],
+    hidden,
+  ),
+  saving(
+    '40,000 properties inside an argument beside a hidden name',
+    () => [
+      {
+        type: 'object',
+        properties: { one: { type: 'object', properties: properties(40_000, () => ({ type: 'string' })) } },
+      },
+    ],
+    hidden,
+  ),
+  saving(
+    '40,000 required names inside an argument beside a hidden name',
+    () => [
+      {
+        type: 'object',
+        properties: { one: { type: 'object', required: Array.from({ length: 40_000 }, (_, at) => `r${at}`) } },
+      },
+    ],
+    hidden,
+  ),
+  saving(
+    '40,000 alternatives beside a hidden name',
+    () => [
+      {
+        type: 'object',
+        anyOf: Array.from({ length: 40_000 }, (_, at) => ({ properties: { [`a${at}`]: { type: 'string' } } })),
+      },
+    ],
+    hidden,
+  ),
+  {
+    name: 'a check of an agent with 1,000 siblings',
+    setUp: async (play) => {
+      const one = (id: string, more: Schema = {}) => ({
+        id,
+        model: 'play/root',
+        instructions: 'You help.',
+        description: 'Helps.',
+        ...more,
+      })
+      const edges = (from: number, count: number, id: string) =>
+        Array.from({ length: count }, (_, at) => ({ agent: `${id}-${from + at}`, description: 'Helps.' }))
+      const agents = [
+        one('top', { subAgents: edges(0, 5, 'middle'), transferReach: 'tree', transfers: edges(0, 5, 'middle') }),
+        ...Array.from({ length: 5 }, (_, at) => one(`middle-${at}`, { subAgents: edges(200 * at, 200, 'leaf') })),
+        ...Array.from({ length: 1_000 }, (_, at) => one(`leaf-${at}`)),
+      ]
+      const runtime = await open(play, { script: done, options: { agents } })
+      const leaf = one('leaf-7', { transferReach: 'tree', transfers: edges(8, 100, 'leaf') })
+      return () => runtime.agents.check([leaf])
+    },
+  },
   saving('950 patterns, each dear to compile', (number) => patterns(number, 4)),
   saving('950 patterns that repeat too often', (number) => patterns(number, 50)),
 ]

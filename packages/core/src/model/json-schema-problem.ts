@@ -41,6 +41,9 @@ const unsupported = ['unevaluatedItems', 'unevaluatedProperties', 'dependencies'
 /** What the patterns of one schema may weigh together, since the first check after a start compiles them all. */
 const mostWeight = 8000
 
+/** So many parts are listed between two pauses. */
+const atOnce = 500
+
 /** The first thing that is wrong; null for a schema that can be checked. `patterns` is what is left for the patterns of a whole request. */
 export function* schemaProblem(
   schema: Schema,
@@ -67,7 +70,10 @@ export function* schemaProblem(
     }
     const reason = problemOf(part, schema)
     if (reason !== null) return { path, reason }
-    for (const [key, inner] of partsOf(part)) open.push([path === '' ? key : `${path}.${key}`, inner])
+    for (const [key, inner] of partsOf(part)) {
+      open.push([path === '' ? key : `${path}.${key}`, inner])
+      if (open.length % atOnce === 0) yield
+    }
   }
   return null
 }
@@ -102,18 +108,17 @@ function refProblem(root: Schema, ref: unknown): string | null {
   return resolved(root, ref) === undefined ? `Reference not found: ${ref.slice(0, 80)}` : null
 }
 
-function partsOf(part: Schema): (readonly [key: string, schema: unknown])[] {
-  const found: (readonly [string, unknown])[] = []
+function* partsOf(part: Schema): Generator<readonly [key: string, schema: unknown]> {
   for (const keyword of single)
-    if (part[keyword] !== undefined && !Array.isArray(part[keyword])) found.push([keyword, part[keyword]])
+    if (part[keyword] !== undefined && !Array.isArray(part[keyword])) yield [keyword, part[keyword]]
   for (const keyword of lists) {
     const list = part[keyword]
-    if (Array.isArray(list)) for (const [index, one] of list.entries()) found.push([`${keyword}.${index}`, one])
+    if (Array.isArray(list)) for (const [index, one] of list.entries()) yield [`${keyword}.${index}`, one]
   }
-  for (const keyword of named)
-    for (const [name, one] of Object.entries(isSchema(part[keyword]) ? part[keyword] : {}))
-      found.push([`${keyword}.${name}`, one])
-  return found
+  for (const keyword of named) {
+    const schemas = part[keyword]
+    if (isSchema(schemas)) for (const name of Object.keys(schemas)) yield [`${keyword}.${name}`, schemas[name]]
+  }
 }
 
 function isSchema(value: unknown): value is Schema {

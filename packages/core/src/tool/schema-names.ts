@@ -1,4 +1,5 @@
 /** What a schema of arguments says of names, wherever it says it: through references, combinations and conditions. */
+import type { Pausable } from '../identity/pausable.ts'
 import { resolved, type Schema } from '../model/json-schema-look.ts'
 import { patternOf } from '../model/pattern.ts'
 
@@ -140,32 +141,54 @@ export function matchesName(pattern: string, name: string): boolean {
  * The names of `wanted` that stand inside the values of arguments, with the path of the first occurrence each. Only arguments
  * themselves are bound, so a model would read such a name and write its value.
  */
-export function namesInside(schema: Schema, wanted: ReadonlySet<string>): ReadonlyMap<string, string> {
+export function* namesInside(schema: Schema, wanted: ReadonlySet<string>): Pausable<ReadonlyMap<string, string>> {
   const found = new Map<string, string>()
   if (wanted.size === 0) return found
   const seen = new Map<Schema, string>()
-  for (const node of sameValueWalk(schema, schema))
-    for (const [path, inner] of insideSchemas(node, wanted)) if (!seen.has(inner)) seen.set(inner, path)
+  let looked = 0
+  const isPause = () => ++looked % atOnce === 0
+  for (const node of sameValueWalk(schema, schema)) {
+    if (isPause()) yield
+    for (const [path, inner] of insideSchemas(node, wanted)) {
+      if (!seen.has(inner)) seen.set(inner, path)
+      if (isPause()) yield
+    }
+  }
   for (const [node, path] of seen) {
+    if (isPause()) yield
     for (const name of directNames(node)) if (wanted.has(name) && !found.has(name)) found.set(name, `${path}.${name}`)
     for (const next of sameValueSchemas(schema, node)) if (!seen.has(next)) seen.set(next, path)
-    for (const [key, inner] of insideSchemas(node, none)) if (!seen.has(inner)) seen.set(inner, `${path}.${key}`)
+    for (const [key, inner] of insideSchemas(node, none)) {
+      if (!seen.has(inner)) seen.set(inner, `${path}.${key}`)
+      if (isPause()) yield
+    }
   }
   return found
 }
 
+/** So many schemas are looked at between two pauses. */
+const atOnce = 200
+
 const none: ReadonlySet<string> = new Set()
 
 /** The schemas inside the value of `node`, without those of the properties `except`. */
-function insideSchemas(node: Schema, except: ReadonlySet<string>): readonly (readonly [string, Schema])[] {
-  const found: (readonly [string, unknown])[] = []
-  for (const keyword of insideNamed)
-    for (const [name, one] of Object.entries(isSchema(node[keyword]) ? (node[keyword] as Schema) : {}))
-      if (!except.has(name)) found.push([name, one])
-  for (const keyword of insideSingle) if (keyword in node) found.push([keyword, node[keyword]])
-  for (const keyword of insideLists)
-    if (Array.isArray(node[keyword])) for (const one of node[keyword] as unknown[]) found.push([keyword, one])
-  return found.filter((one): one is readonly [string, Schema] => isSchema(one[1]))
+function* insideSchemas(node: Schema, except: ReadonlySet<string>): Generator<readonly [string, Schema]> {
+  for (const keyword of insideNamed) {
+    const named = node[keyword]
+    if (!isSchema(named)) continue
+    for (const name of Object.keys(named)) {
+      const one = named[name]
+      if (!except.has(name) && isSchema(one)) yield [name, one]
+    }
+  }
+  for (const keyword of insideSingle) {
+    const one = node[keyword]
+    if (isSchema(one)) yield [keyword, one]
+  }
+  for (const keyword of insideLists) {
+    const list = node[keyword]
+    if (Array.isArray(list)) for (const one of list) if (isSchema(one)) yield [keyword, one]
+  }
 }
 
 /** The names that one schema itself has: listed, required, or in a dependency. */

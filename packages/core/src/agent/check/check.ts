@@ -67,7 +67,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   findings.add(await runWithPauses(checkApprovals(agent, agents, context)))
   findings.add(checkAccess(agent, { agents, ...context }))
   findings.add(await checkQueries(agent, context))
-  findings.add(checkHiddenNames(agent, context))
+  findings.add(await runWithPauses(checkHiddenNames(agent, context)))
   findings.add(await runWithPauses(checkLongDescriptions(agent, { agents, ...context })))
   for (const one of reached) findings.add(await runWithPauses(found.of(one)))
   findings.add(await runWithPauses(findFrom(agent, survey, found)))
