@@ -8,8 +8,9 @@ import { ConversationsPage } from './pages/conversations-page.tsx'
 import { HealthPage } from './pages/health-page.tsx'
 import { WaitingPage } from './pages/waiting-page.tsx'
 import { fromSegment } from './state/address.ts'
+import { pageProblem } from './state/problem.ts'
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: PageFailed })
+const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: FrameFailed })
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -62,6 +63,7 @@ export const router = createRouter({
     waiting,
     health,
   ]),
+  defaultErrorComponent: PageFailed,
   defaultPreload: false,
   pathParamsAllowedCharacters: [':'],
 })
@@ -88,12 +90,21 @@ function NothingHere() {
   )
 }
 
-/** In the place of the whole frame, which an error of a page takes with it. */
+/** In the place of a page that an error has stopped. The frame around it stays, and leads elsewhere. */
 function PageFailed({ error }: { readonly error: unknown }) {
   return (
-    <main id="page" className="space-y-3 p-4">
+    <div className="mx-auto max-w-2xl space-y-3 p-4 md:pt-6" data-testid="page-failed">
       <h1 className="text-base font-semibold">This page has failed</h1>
-      <ProblemNote error={error} onRetry={() => window.location.reload()} />
+      <ProblemNote error={pageProblem(error)} onRetry={() => window.location.reload()} />
+    </div>
+  )
+}
+
+/** In the place of everything, where the frame itself has failed. */
+function FrameFailed({ error }: { readonly error: unknown }) {
+  return (
+    <main id="page">
+      <PageFailed error={error} />
     </main>
   )
 }

@@ -7,6 +7,8 @@ export interface ShownProblem {
   readonly hint: string
 }
 
+const unreachable = 'UNREACHABLE'
+
 /** Reads any value that was thrown or stands in an event; what has a code has its detail and hint, everything else is shown as a lost connection. */
 export function shownProblem(error: unknown): ShownProblem {
   const fields = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {}
@@ -19,10 +21,27 @@ export function shownProblem(error: unknown): ShownProblem {
       hint: typeof fields.hint === 'string' ? fields.hint : hintFor(code),
     }
   return {
-    code: 'UNREACHABLE',
+    code: unreachable,
     detail: detail || 'The server gave no answer.',
     hint: 'Check that the server is running, then try again.',
   }
+}
+
+/** What stopped a page: an answer of the server with its own code, or else an error of the page itself, of which the server knows nothing. */
+export function pageProblem(error: unknown): ShownProblem {
+  const shown = shownProblem(error)
+  if (shown.code !== unreachable || isLost(error)) return shown
+  const words = error instanceof Error || typeof error === 'string' ? shown.detail : 'nothing says why.'
+  return {
+    code: 'PAGE_FAILED',
+    detail: `An error in the Studio stopped this page: ${words}`,
+    hint: 'Runs go on, and nothing is lost. Try again or go to another page. If it fails again, report this text with the address of the page.',
+  }
+}
+
+/** What `fetch` throws where no answer came; every browser words it in its own way. */
+function isLost(error: unknown): boolean {
+  return error instanceof TypeError && /fetch|network|load failed/i.test(error.message)
 }
 
 function textOf(value: unknown): string | null {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fromSegment, toSegment } from './address.ts'
 import { count, elapsedMs, formatAgo, formatElapsed, formatTokens, formatValue } from './format.ts'
-import { shownProblem } from './problem.ts'
+import { pageProblem, shownProblem } from './problem.ts'
 import { scriptedNotice } from './scripted.ts'
 
 test('times are short and never negative', () => {
@@ -56,6 +56,27 @@ test('an error always has a code, a detail and a hint', () => {
   ]) {
     const { code, detail, hint } = shownProblem(error)
     assert.ok(code.length > 0 && detail.length > 0 && hint.length > 0)
+  }
+})
+
+test('a page that has failed says so of itself, and leaves to the server what the server said', () => {
+  for (const [error, code, detail, hint] of [
+    [
+      new TypeError("Cannot read properties of undefined (reading 'map')"),
+      'PAGE_FAILED',
+      /in the Studio .*reading 'map'/,
+      /Runs go on/,
+    ],
+    ['broken', 'PAGE_FAILED', /broken/, /report this text/],
+    [null, 'PAGE_FAILED', /in the Studio/, /another page/],
+    [new TypeError('Failed to fetch'), 'UNREACHABLE', /Failed to fetch/, /server is running/],
+    [Object.assign(new Error('Gone.'), { code: 'NOT_FOUND' }), 'NOT_FOUND', /^Gone\.$/, /deleted/],
+  ] as const) {
+    const shown = pageProblem(error)
+    assert.equal(shown.code, code)
+    assert.match(shown.detail, detail)
+    assert.match(shown.hint, hint)
+    if (code === 'PAGE_FAILED') assert.doesNotMatch(`${shown.detail} ${shown.hint}`, /server/)
   }
 })
 
