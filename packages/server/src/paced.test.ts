@@ -4,7 +4,8 @@ import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { getRequestListener } from '@hono/node-server'
-import { type Body, paced, pacedBytes } from './paced.ts'
+import { type Body, paced } from './paced.ts'
+import { unreadBytes } from './unread.ts'
 
 const length = 4 * 1_048_576
 const until = async (isTrue: () => boolean): Promise<void> => {
@@ -46,12 +47,12 @@ for (const [name, { body, each }] of Object.entries(bodies))
       socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
       stuck.push(socket)
       await new Promise((resolve) => setTimeout(resolve, 5))
-      most = Math.max(most, pacedBytes())
+      most = Math.max(most, unreadBytes())
     }
     assert.ok(most <= pacing.mostBytes, `${most} bytes`)
     const answer = await fetch(`http://127.0.0.1:${port}/`)
     assert.equal((await answer.arrayBuffer()).byteLength % length, 0)
-    await until(() => ends.filter((end) => end === 'slow').length >= 16 && pacedBytes() === 0)
+    await until(() => ends.filter((end) => end === 'slow').length >= 16 && unreadBytes() === 0)
     assert.ok(ends.includes('done'))
     for (const socket of stuck) socket.destroy()
     await new Promise<void>((resolve) => server.close(() => resolve()))
@@ -71,7 +72,7 @@ test('a body that fails cuts its reply short and reports the error; a reader tha
     ['failed', new Error('broken')],
     ['gone', undefined],
   ])
-  assert.equal(pacedBytes(), 0)
+  assert.equal(unreadBytes(), 0)
 })
 
 test('a slow source is no slow reader', async () => {

@@ -1,15 +1,16 @@
 /** Long replies: written as their reader takes them, bounded over all connections, and cut off for a reader that takes nothing. */
+import { count, isOpen, join, leave as stopCounting, mostUnreadBytes, type Unread, wasRead } from './unread.ts'
 
 /** The bounds of long replies. Tests make them small. */
 export interface Pacing {
-  /** How many bytes all long replies hold together; beyond it, the one whose reader took nothing for longest is cut off. */
+  /** How many bytes all long replies and streams hold together; beyond it, the one whose reader took nothing for longest is cut off. */
   readonly mostBytes: number
   /** A reader that takes less than `minBytes` in this time is disconnected. */
   readonly stallMs: number
   readonly minBytes: number
 }
 
-const defaults: Pacing = Object.freeze({ mostBytes: 256 * 1_048_576, stallMs: 10_000, minBytes: 65_536 })
+const defaults: Pacing = Object.freeze({ mostBytes: mostUnreadBytes, stallMs: 10_000, minBytes: 65_536 })
 
 /** How many bytes are written at once. Shorter replies are written whole. */
 export const pieceBytes = 65_536
@@ -26,20 +27,6 @@ export interface PacedOptions {
   readonly pacing?: Pacing
 }
 
-interface Held {
-  bytes: number
-  cut(): void
-}
-
-/** The replies that are being read, the one read last at the end. */
-const open = new Set<Held>()
-let heldBytes = 0
-
-/** How many bytes long replies hold now. */
-export function pacedBytes(): number {
-  return heldBytes
-}
-
 /** A body in pieces that wait for the reader. It holds one chunk, and asks for the next one when that is taken. */
 export function paced(
   body: Body,
@@ -50,7 +37,7 @@ export function paced(
   let taken = 0
   let takenBefore = 0
   let isMaking = false
-  const held: Held = {
+  const unread: Unread = {
     bytes: 0,
     cut() {
       leave('slow')
@@ -59,13 +46,12 @@ export function paced(
   }
   const leave = (...end: Parameters<PacedOptions['onEnd']>): void => {
     clearInterval(watch)
-    if (!open.delete(held)) return
-    hold(held, new Uint8Array())
+    if (!stopCounting(unread)) return
     rest = new Uint8Array()
     onEnd(...end)
   }
   const watch = setInterval(() => {
-    if (!isMaking && taken - takenBefore < pacing.minBytes) held.cut()
+    if (!isMaking && taken - takenBefore < pacing.minBytes) unread.cut()
     takenBefore = taken
   }, pacing.stallMs).unref()
   /** The next chunk, for which the reader has the whole time; null after the last. */
@@ -77,29 +63,30 @@ export function paced(
     watch.refresh()
     return done === true ? null : value
   }
-  open.add(held)
+  join(unread)
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
         try {
-          while (open.has(held) && rest.byteLength === 0) {
+          while (isOpen(unread) && rest.byteLength === 0) {
             const chunk = await make()
             if (chunk === null) {
               leave('done')
               return controller.close()
             }
-            if (open.has(held)) rest = hold(held, chunk, pacing.mostBytes)
+            if (!isOpen(unread)) break
+            rest = chunk
+            count(unread, chunk.byteLength, pacing.mostBytes)
           }
         } catch (error) {
           leave('failed', error)
           throw error
         }
-        if (!open.delete(held)) return controller.error(new Error('The reader of a reply was too slow.'))
-        open.add(held)
+        if (!wasRead(unread)) return controller.error(new Error('The reader of a reply was too slow.'))
         controller.enqueue(rest.subarray(0, pieceBytes))
         taken += Math.min(pieceBytes, rest.byteLength)
         rest = rest.subarray(pieceBytes)
-        if (rest.byteLength === 0) hold(held, rest)
+        if (rest.byteLength === 0) count(unread, 0)
       },
       cancel: () => leave('gone'),
     },
@@ -110,15 +97,4 @@ export function paced(
 async function* chunksOf(body: Body): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   if (body instanceof Uint8Array) yield body
   else yield* body
-}
-
-/** Counts what a reply holds from now on. If all together hold too much, those go whose readers took nothing for longest. */
-function hold(held: Held, chunk: Uint8Array<ArrayBuffer>, most = Number.POSITIVE_INFINITY): Uint8Array<ArrayBuffer> {
-  heldBytes += chunk.byteLength - held.bytes
-  held.bytes = chunk.byteLength
-  for (const oldest of open) {
-    if (heldBytes <= most) break
-    if (oldest !== held && oldest.bytes > 0) oldest.cut()
-  }
-  return chunk
 }

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import fc from 'fast-check'
 import { encodeComment, encodeFrame, type StreamEnd, streamResponse } from './sse.ts'
+import { unreadBytes } from './unread.ts'
 import { seed } from '../../../test/support/seeds.ts'
 
 function parse(chunks: readonly string[]): EventSourceMessage[] {
@@ -55,6 +56,11 @@ test('an id or a name of two lines is a mistake of ours', () => {
   assert.throws(() => encodeComment('a\rb'))
 })
 
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let tries = 0; !isTrue() && tries < 1_000; tries += 1) await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.ok(isTrue())
+}
+
 const limits = { pingMs: 60_000, maxQueuedBytes: 1_000, stallMs: 20, minBytes: 100 }
 
 interface Ends {
@@ -100,6 +106,49 @@ test('a reader that keeps reading gets everything and is never cut', async () =>
   const messages = parse([await response.text()])
   assert.equal(messages.length, 500)
   assert.deepEqual(ends, ['done'])
+})
+
+test('sixteen streams whose readers take nothing hold no more than the bound; those who took nothing for longest are cut off', async () => {
+  const { ends, onEnd } = collectEnds()
+  const stop = new AbortController()
+  const most = { ...limits, stallMs: 60_000, mostBytes: 8_000 }
+  let held = 0
+  const readers = []
+  for (let index = 0; index < 16; index += 1) {
+    const sent = { count: 0 }
+    const response = streamResponse((signal) => endless(signal, sent), { stop: stop.signal, onEnd, limits: most })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    for (let turn = 0; turn < 20; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve))
+      held = Math.max(held, unreadBytes())
+    }
+    readers.push(reader)
+  }
+  assert.ok(held > 6_000 && held <= most.mostBytes, `${held} bytes`)
+  assert.ok(ends.length >= 8, `${ends.length} were cut off`)
+  assert.deepEqual([...new Set(ends)], ['slow'])
+  const last = Buffer.from((await readers[0]?.read())?.value ?? []).toString()
+  assert.equal(last, ': slow_consumer\n\n')
+  assert.match(Buffer.from((await readers[15]?.read())?.value ?? []).toString(), /^data: x/)
+  await Promise.all(readers.map((reader) => reader?.cancel()))
+  assert.equal(unreadBytes(), 0)
+})
+
+test('who does not take the rest of a stream that has ended is disconnected', async () => {
+  const { ends, onEnd } = collectEnds()
+  async function* source(): AsyncGenerator<string> {
+    for (let index = 0; index < 5; index += 1) yield encodeFrame({ data: 'x'.repeat(92) })
+  }
+  const cut = Promise.withResolvers<void>()
+  const stop = new AbortController().signal
+  const response = streamResponse(source, { stop, onEnd, limits, destroy: cut.resolve })
+  const reader = response.body?.getReader()
+  await reader?.read()
+  assert.ok(unreadBytes() > 0)
+  await until(() => unreadBytes() === 0)
+  assert.deepEqual(ends, ['done'])
+  assert.equal(Buffer.from((await reader?.read())?.value ?? []).toString(), ': slow_consumer\n\n')
 })
 
 test('leaving and stopping end the source', async () => {

@@ -1,6 +1,7 @@
-/** Server-sent events: the frame encoder, and a response that never queues more than a megabyte for a slow reader. */
+/** Server-sent events: the frame encoder, and a response that never queues more than a megabyte for a slow reader, nor too much over all. */
 import { channel } from 'node:diagnostics_channel'
 import { createFrameQueue, type FrameQueue } from './frame-queue.ts'
+import { count, join, leave, mostUnreadBytes, type Unread, wasRead } from './unread.ts'
 
 /** One frame. `id` and `event` are single lines. */
 export interface Frame {
@@ -41,8 +42,12 @@ export interface StreamOptions {
   readonly limits?: StreamLimits
 }
 
-/** At most `maxQueuedBytes` (1 MB) are queued; a reader that then takes less than `minBytes` (64 kB) in `stallMs` (10 s) is disconnected. */
+/**
+ * At most `maxQueuedBytes` (1 MB) are queued; a reader that then takes less than `minBytes` (64 kB) in `stallMs` (10 s) is disconnected, and
+ * so is one that does not take the rest of a stream that has ended. All long replies and streams hold `mostBytes` (256 MiB) together.
+ */
 export interface StreamLimits {
+  readonly mostBytes?: number
   readonly pingMs: number
   readonly maxQueuedBytes: number
   readonly stallMs: number
@@ -74,79 +79,120 @@ export function streamResponse(
   options: StreamOptions,
 ): Response {
   const queue = createFrameQueue((options.limits ?? defaultLimits).maxQueuedBytes)
-  let end: ((reason: StreamEnd) => void) | null = null
+  let stream: Stream | null = null
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
-        end ??= startStream(source, queue, options)
+        stream ??= startStream(source, queue, options)
         const chunk = await queue.take()
+        stream.taken()
         if (chunk === null) controller.close()
         else controller.enqueue(chunk)
       },
-      cancel: () => (end === null ? options.onEnd?.('disconnected') : end('disconnected')),
+      cancel: () => (stream === null ? options.onEnd?.('disconnected') : stream.left()),
     },
     { highWaterMark: 0 },
   )
   return new Response(body, { headers })
 }
 
-/** Starts the source, the pings and the watch on the reader; returns the function that ends them all. */
+/** A stream that has begun. */
+interface Stream {
+  /** Its reader took what was first in the queue. */
+  taken(): void
+  /** Its reader has left. */
+  left(): void
+}
+
+/** Starts the source, the pings and the watch on the reader, who is watched until nothing is queued any more. */
 function startStream(
   source: (signal: AbortSignal) => AsyncIterable<Buffer<ArrayBuffer> | string>,
   queue: FrameQueue,
   options: StreamOptions,
-): (reason: StreamEnd) => void {
+): Stream {
   const limits = options.limits ?? defaultLimits
   opened.publish(queue)
   const abort = new AbortController()
   let ended = false
+  const unread: Unread = {
+    bytes: 0,
+    cut() {
+      close()
+      if (ended) cutShort(queue, options)
+      else end('slow')
+    },
+  }
+  const close = (): void => {
+    clearInterval(watch)
+    leave(unread)
+  }
   const end = (reason: StreamEnd, error?: unknown): void => {
     if (ended) return
     ended = true
     clearInterval(ping)
-    clearInterval(watch)
     options.stop.removeEventListener('abort', onStop)
     abort.abort()
     if (reason === 'slow') cutShort(queue, options)
     else queue.close()
+    watch.unref()
+    if (queue.empty()) close()
     options.onEnd?.(reason, error)
   }
   const onStop = (): void => end('stopped')
+  const queued = (): void => count(unread, queue.heldBytes(), limits.mostBytes ?? mostUnreadBytes)
   const ping = setInterval(() => {
     if (queue.hungry()) void queue.push(encodeComment('ping'))
   }, limits.pingMs)
   const watch = setInterval(
-    watchReader(queue, limits, () => end('slow')),
+    watchReader(queue, limits, { isOver: () => ended, tooSlow: () => unread.cut() }),
     limits.stallMs,
   )
+  join(unread)
   options.stop.addEventListener('abort', onStop)
   if (options.stop.aborted) onStop()
   else
-    pump(source(abort.signal), queue, abort.signal).then(
+    pump(source(abort.signal), queue, { signal: abort.signal, queued }).then(
       () => end('done'),
       (error: unknown) => end(abort.signal.aborted ? 'done' : 'failed', error),
     )
-  return end
+  return {
+    taken() {
+      wasRead(unread)
+      queued()
+      if (ended && queue.empty()) close()
+    },
+    left() {
+      end('disconnected')
+      close()
+    },
+  }
 }
 
 async function pump(
   frames: AsyncIterable<Buffer<ArrayBuffer> | string>,
   queue: FrameQueue,
-  signal: AbortSignal,
+  { signal, queued }: { readonly signal: AbortSignal; readonly queued: () => void },
 ): Promise<void> {
   for await (const frame of frames) {
     if (signal.aborted) return
     const room = queue.push(frame)
+    queued()
     if (room !== undefined) await room
   }
 }
 
-function watchReader(queue: FrameQueue, limits: StreamLimits, tooSlow: () => void): () => void {
+/** Looks whether a reader who could take enough has taken too little. */
+function watchReader(
+  queue: FrameQueue,
+  { minBytes }: StreamLimits,
+  { isOver, tooSlow }: { readonly isOver: () => boolean; readonly tooSlow: () => void },
+): () => void {
   let takenBefore: number | null = null
   return () => {
     const taken = queue.takenBytes()
-    if (takenBefore !== null && queue.full() && taken - takenBefore < limits.minBytes) tooSlow()
-    takenBefore = queue.full() ? taken : null
+    const waits = isOver() ? !queue.empty() : queue.full()
+    if (takenBefore !== null && waits && taken - takenBefore < minBytes) tooSlow()
+    takenBefore = waits ? taken : null
   }
 }
 
