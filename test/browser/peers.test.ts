@@ -55,6 +55,22 @@ describe('peers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
       assert.equal(said[0], '1. user to buyer: Are there two beams?')
       assert.ok(said.some((one) => one.endsWith('north to buyer: clarify {"question":"The long or the short one?"}')))
       assert.ok(said.some((one) => /north to buyer: north's reply does not fit stock-request\.order/.test(one)))
+      assert.ok(
+        said.some((one) => one.endsWith('south to buyer: None, says south.')),
+        'no marks of Markdown',
+      )
+      const refused = arrows.filter({ hasText: 'TOOL_ARGS_INVALID' })
+      assert.match((await refused.getAttribute('aria-label')) ?? '', /buyer to north, refused: /)
+      const colours = `['TOOL_ARGS_INVALID', 'Are there two beams?'].map((words) =>
+        [...document.querySelectorAll('[data-testid=diagram] li > span')].find((one) => one.textContent.includes(words)))
+        .map((one) => getComputedStyle(one).color)`
+      assert.equal(new Set((await page.evaluate(colours)) as string[]).size, 2, 'what was refused looks different')
+      const diagram = page.getByTestId('diagram')
+      await diagram.hover()
+      await page.mouse.wheel(300, 300)
+      const scrolled = () => diagram.evaluate(({ scrollTop, scrollLeft }) => scrollTop + scrollLeft)
+      for (let times = 0; times < 60 && (await scrolled()) === 0; times += 1) await page.waitForTimeout(50)
+      assert.ok((await scrolled()) > 0, 'it scrolls')
       await inspect(page, `peers-${width}`)
       await page.getByRole('button', { name: 'Tree' }).click()
       await page.getByRole('treeitem').filter({ hasText: 'South' }).waitFor()

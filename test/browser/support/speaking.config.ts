@@ -1,4 +1,4 @@
-/** A buyer that asks two warehouses by a protocol; one of them asks back, and a manager is asked for a yes. */
+/** A buyer that asks two warehouses by a protocol and orders too early, in a wrong form; one of them asks back, and a manager is asked for a yes. */
 import { defineAgent, defineProtocol } from '@witan/core'
 import { call, lastUserMessage, type Rule, scriptedModel } from '@witan/core/testing'
 import { defineConfig } from '@witan/server'
@@ -24,9 +24,9 @@ const buyer: Rule = (request) => {
   const results = request.messages.filter(({ role }) => role === 'tool').length
   if (results === 0) {
     const asked = ['north_ask', 'south_ask'].map((name) => ({ name, arguments: { sku: 'beam-7' } }))
-    return { toolCalls: asked }
+    return { toolCalls: [...asked, { name: 'north_order', arguments: { count: 'many' } }] }
   }
-  return results === 2 ? call('north_order', { count: 2 }) : 'North has three long beams, but takes no order.'
+  return results === 3 ? call('north_order', { count: 2 }) : 'North has three long beams, but takes no order.'
 }
 const speaks = [{ protocol: 'stock-request', role: 'responder' as const }]
 
@@ -55,7 +55,7 @@ export default defineConfig({
       id: 'south',
       name: 'South',
       description: 'The warehouse in the south.',
-      model: scriptedModel(() => 'None.', { id: 'scripted/south' }),
+      model: scriptedModel(() => '**None**, says `south`.', { id: 'scripted/south' }),
       instructions: 'Answer.',
       speaks,
     }),

@@ -19,8 +19,8 @@ const swing = 46
 
 /** The path as SVG has it, and the middle of its last bend, where its words stand. */
 export function linePath({ from, to, lanes, laneWidth }: LineEnds): { readonly path: string; readonly middle: Point } {
-  const goesBack =
-    (lanes[0]?.x ?? Number.POSITIVE_INFINITY) < from.x && (lanes.at(-1)?.x ?? 0) <= to.x && to.x <= from.x
+  // Its first place is in the layer of its own agent, left of where it leaves that agent.
+  const goesBack = (lanes[0]?.x ?? Number.POSITIVE_INFINITY) < from.x
   const parts = [`M${from.x},${from.y}`]
   let at = from
   for (const lane of lanes) {

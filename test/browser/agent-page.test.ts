@@ -1,0 +1,118 @@
+/** The page of an agent against a real server: how its lines are drawn, whom its tools reach; and what the badge counts. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createClient } from '@witan/client'
+import { defineAgent } from '@witan/core'
+import { call, scriptedModel } from '@witan/core/testing'
+import { loadConfig, startServer, type WitanServer } from '@witan/server'
+import type { Browser, Page } from 'playwright-core'
+import { closePages, missing, openBrowser, openPage } from './support/browser.ts'
+
+const asks = (id: string, name: string, args: object) =>
+  scriptedModel((_, turn) => (turn === 0 ? call(name, args as never) : 'Noted.'), { id: `scripted/${id}` })
+const quiet = (id: string) => scriptedModel(() => 'Done.', { id: `scripted/${id}` })
+const work = { instructions: 'Work.', description: 'Works.' }
+const question = { id: 'q', text: 'Well?' }
+
+/** The line from the lead to the last agent crosses the layers of the two between them. */
+const agents = [
+  defineAgent({
+    ...{ ...work, id: 'lead', model: asks('lead', 'ask_user', { user: 'bob', message: 'So?' }) },
+    users: [{ id: 'anna' }, { id: 'bob' }],
+    subAgents: [{ agent: 'last' }, { agent: 'near', blocking: 'never' as const }],
+    transfers: [{ agent: 'mid' }],
+  }),
+  defineAgent({ ...work, id: 'near', model: quiet('near'), subAgents: [{ agent: 'mid' }] }),
+  defineAgent({ ...work, id: 'mid', model: quiet('mid'), subAgents: [{ agent: 'last' }] }),
+  defineAgent({ ...work, id: 'last', model: quiet('last'), transfers: [{ agent: 'near' }] }),
+  defineAgent({
+    ...{ ...work, id: 'quiz', model: asks('quiz', 'ask_question', { questions: [question] }), questions: true },
+  }),
+]
+
+/** The lines that pass behind an agent other than their ends, as the browser draws them. */
+const hidden = `[...document.querySelectorAll('.react-flow__edge')].flatMap((edge) => {
+  const [from, , to] = edge.getAttribute('aria-label').split(/[ :]/)
+  const path = edge.querySelector('.react-flow__edge-path')
+  const matrix = path.getScreenCTM()
+  const boxes = [...document.querySelectorAll('.react-flow__node')]
+    .filter((node) => ![from, to].includes(node.dataset.id))
+    .map((node) => [node.dataset.id, node.getBoundingClientRect()])
+  return Array.from({ length: 400 }, (_, at) => path.getPointAtLength((path.getTotalLength() * at) / 399).matrixTransform(matrix))
+    .flatMap(({ x, y }) => boxes.filter(([, box]) => x > box.left && x < box.right && y > box.top && y < box.bottom))
+    .map(([id]) => from + ' to ' + to + ' behind ' + id)
+})`
+
+describe('the page of an agent', { skip: missing() }, () => {
+  let browser: Browser
+  let server: WitanServer
+  before(async () => {
+    const config = await loadConfig({
+      file: new URL('./support/asking.config.ts', import.meta.url).pathname,
+      env: { WITAN_LOG_LEVEL: 'error', WITAN_PORT: '0', WITAN_STORE_URL: 'memory:', WITAN_AUTH_MODE: 'none' },
+    })
+    server = await startServer({ ...config, agents })
+    browser = await openBrowser()
+  })
+  after(async () => {
+    await closePages()
+    await server?.close()
+  })
+
+  async function inPage(use: (page: Page) => Promise<void>): Promise<void> {
+    const { page, complaints, close } = await openPage(browser, server.url)
+    try {
+      await page.goto(`${server.url}/agents/lead`)
+      await use(page)
+      assert.deepEqual(complaints, [])
+    } finally {
+      await close()
+    }
+  }
+
+  test('draws a line of its own for what is waited for, what goes on beside, and a hand-over', () =>
+    inPage(async (page) => {
+      const line = (words: string) => `.react-flow__edge[aria-label="${words}"] .react-flow__edge-path`
+      await page.locator(line('lead to near: subAgents')).waitFor({ state: 'attached' })
+      const looks = await Promise.all(
+        ['lead to last: subAgents', 'lead to near: subAgents', 'lead to mid: transfers'].map((words) =>
+          page.evaluate(`getComputedStyle(document.querySelector('${line(words)}')).strokeDasharray`),
+        ),
+      )
+      assert.equal(new Set(looks).size, 3, looks.join(' | '))
+      const legend = page.getByRole('list', { name: 'Legend' })
+      for (const words of ['waits for the answer', 'may go on while it works', 'hands over'])
+        await legend.getByText(words, { exact: true }).waitFor()
+    }))
+
+  test('leads no line behind an agent', () =>
+    inPage(async (page) => {
+      // Six to agents, two to people.
+      await page.locator('.react-flow__edge').nth(7).waitFor({ state: 'attached' })
+      assert.deepEqual([...new Set((await page.evaluate(hidden)) as string[])], [])
+    }))
+
+  test('lists the tools that reach one of its people, and all of them', () =>
+    inPage(async (page) => {
+      const tools = page.getByTestId('tools').locator('li')
+      await tools.filter({ hasText: 'ask_user' }).getByText('Reaches anna, bob.').waitFor()
+      await tools.filter({ hasText: 'ask_all_users' }).getByText('Asks all of them at once').waitFor()
+    }))
+
+  test('the badge and the page of what waits leave out what somebody else is asked', () =>
+    inPage(async (page) => {
+      const client = createClient({ url: server.url })
+      for (const agent of ['lead', 'quiz']) await client.conversation(agent).run('Go.')
+      const { items } = await client.interruptions.list({ state: 'open' })
+      assert.deepEqual(items.map(({ addressee }) => addressee).sort(), ['bob', null])
+      client.close()
+      await page.reload()
+      const link = page.getByTestId('waiting-link')
+      await link.getByText('1 for you').waitFor()
+      assert.equal(await page.title(), '(1) Witan Studio')
+      await link.click()
+      await page.getByRole('heading', { name: 'Waits for you' }).waitFor()
+      await page.getByText('Well?').waitFor()
+      assert.equal(await page.getByText('So?').count(), 0)
+    }))
+})
