@@ -120,6 +120,85 @@ const bodies: Readonly<Record<string, Script>> = {
     times: 5_000,
     tail: end,
   },
+  'thoughts of 30 documents of 9,900 keys each': {
+    type: stream,
+    head: Array.from({ length: 30 }, (_, page) =>
+      delta({
+        reasoning_details: [
+          {
+            index: 0,
+            type: 'reasoning.text',
+            ...Object.fromEntries(Array.from({ length: 9_900 }, (_, at) => [`k${page}x${at}`, 0])),
+          },
+        ],
+      }),
+    ).join(''),
+    tail: end,
+  },
+  'thoughts of 60 MB': {
+    type: stream,
+    piece: delta({ reasoning_content: 'a b '.repeat(2_000) }),
+    times: 7_300,
+    tail: end,
+  },
+  'details of thoughts of 60 MB': {
+    type: stream,
+    piece: delta({ reasoning_details: [{ index: 0, type: 'reasoning.text', text: 'a b '.repeat(2_000) }] }),
+    times: 7_300,
+    tail: end,
+  },
+  '60,000 details of thoughts': {
+    type: stream,
+    head: Array.from({ length: 600 }, (_, page) =>
+      delta({
+        reasoning_details: Array.from({ length: 100 }, (_, at) => ({
+          index: page * 100 + at,
+          type: 'reasoning.text',
+          text: 'a',
+        })),
+      }),
+    ).join(''),
+    tail: end,
+  },
+  'a name of a model of 9 MB': {
+    head: '{"model":"',
+    ...filled('a b ', nine),
+    tail: '","choices":[{"finish_reason":"stop","message":{"content":"Done."}}]}',
+  },
+  'a reason to end of 9 MB': {
+    head: '{"choices":[{"message":{"content":"Done."},"finish_reason":"',
+    ...filled('a b ', nine),
+    tail: '"}]}',
+  },
+  'an id of a call of 9 MB': {
+    head: '{"choices":[{"finish_reason":"tool_calls","message":{"tool_calls":[{"function":{"name":"no_such","arguments":"{}"},"id":"',
+    ...filled('a b ', nine),
+    tail: '"}]}}]}',
+  },
+  'a name of a tool of 9 MB': {
+    head: '{"choices":[{"finish_reason":"tool_calls","message":{"tool_calls":[{"id":"a","function":{"arguments":"{}","name":"',
+    ...filled('a b ', nine),
+    tail: '"}}]}}]}',
+  },
+  '100 names of tools of 90 kB': {
+    head: '{"choices":[{"finish_reason":"tool_calls","message":{"tool_calls":[',
+    piece: `{"id":"a","function":{"arguments":"{}","name":"${'a b '.repeat(22_000)}"}},`,
+    times: 100,
+    tail: '{}]}}]}',
+  },
+  'arguments of a call as an object of 9,900 keys': {
+    head: `{"choices":[{"finish_reason":"tool_calls","message":{"tool_calls":[{"id":"a","function":{"name":"no_such","arguments":{${list(9_900, (at) => `"k${at}":0`)}}}}]}}]}`,
+  },
+  'notes at a call of 9 MB': {
+    head: '{"choices":[{"finish_reason":"tool_calls","message":{"tool_calls":[{"id":"a","function":{"name":"no_such","arguments":"{}"},"extra_content":{"a":"',
+    ...filled('a b ', nine),
+    tail: '"}}]}}]}',
+  },
+  'a refusal of 9 MB': {
+    head: '{"choices":[{"finish_reason":"stop","message":{"refusal":"',
+    ...filled('a b ', nine),
+    tail: '"}}]}',
+  },
   'a text in 200,000 pieces': { type: stream, piece: delta({ content: 'a b ' }), times: 200_000, tail: end },
   'an error of 60,000 brackets': { status: 400, ...filled('[', 60_000) },
   'an error of 9 MB': { status: 400, head: '{"error":{"message":"', ...filled('a ', nine), tail: '"}}' },

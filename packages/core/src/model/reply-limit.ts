@@ -12,6 +12,12 @@ export function errorOfCalls(by: string): ModelCallError {
   return new ModelCallError(`${by} asked for more than ${mostCalls} calls of tools in one reply.`, { retryable: false })
 }
 
+/** The error of a reply whose calls have ids and names that are longer together than {@link longestReply}. */
+export function errorOfLabels(by: string): ModelCallError {
+  const what = 'in the ids and names of the calls of one reply'
+  return new ModelCallError(`${by} wrote more than ${longestReply} characters ${what}.`, { retryable: false })
+}
+
 /** The error of a reply that is longer. `by` names who wrote it. */
 export function errorOfLength(by: string): ModelCallError {
   const advice = 'Set `maxOutputTokens` to have it stop earlier.'

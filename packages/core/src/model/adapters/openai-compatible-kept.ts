@@ -1,5 +1,6 @@
 /** What a chat completion says beside text and calls, and wants back: thoughts, and what a server notes at a call. */
 import type { KeptParts } from '@witan/protocol/entries'
+import { jsonLength } from '../../identity/json-length.ts'
 import type { AssistantMessage } from '../message.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -39,18 +40,26 @@ export function readableIn({ reasoning_content: content, reasoning, reasoning_de
   return words
 }
 
-/** Takes in a delta or a whole message; pieces of a stream are put together. */
-export function addThoughts(thoughts: Thoughts, said: Json): void {
+/** Takes in a delta or a whole message; pieces of a stream are put together. Returns about how many characters longer their JSON is. */
+export function addThoughts(thoughts: Thoughts, said: Json): number {
   const { reasoning_content: content, reasoning, reasoning_details: details } = said
-  if (typeof content === 'string') thoughts.reasoning_content = (thoughts.reasoning_content ?? '') + content
-  if (typeof reasoning === 'string') thoughts.reasoning = (thoughts.reasoning ?? '') + reasoning
-  if (!Array.isArray(details)) return
+  let length = 0
+  if (typeof content === 'string') {
+    thoughts.reasoning_content = (thoughts.reasoning_content ?? '') + content
+    length += content.length
+  }
+  if (typeof reasoning === 'string') {
+    thoughts.reasoning = (thoughts.reasoning ?? '') + reasoning
+    length += reasoning.length
+  }
+  if (!Array.isArray(details)) return length
   thoughts.reasoning_details ??= []
-  for (const piece of details) if (isObject(piece)) addDetail(thoughts.reasoning_details, piece)
+  for (const piece of details) if (isObject(piece)) length += addDetail(thoughts.reasoning_details, piece)
+  return length
 }
 
 /** A signature covers the complete text: its pieces, which share an index, must be sent back as one. Sealed parts arrive complete. */
-function addDetail(details: Detail[], piece: Detail): void {
+function addDetail(details: Detail[], piece: Detail): number {
   const last = details.at(-1)
   const goesOn =
     last !== undefined &&
@@ -58,26 +67,38 @@ function addDetail(details: Detail[], piece: Detail): void {
     piece.index === last.index &&
     piece.type === last.type &&
     piece.data === undefined
-  if (goesOn) join(last, piece)
-  else details.push(piece)
+  if (goesOn) return join(last, piece)
+  details.push(piece)
+  return jsonLength(piece)
 }
 
+/** What a key that only a later piece has counts for: a detail has a few keys, and one with very many takes long to write and to read. */
+const newKeyLength = 200
+
 /** In place: a copy for each piece takes minutes where a server sends thousands of them. */
-function join(whole: Detail, next: Detail): void {
+function join(whole: Detail, next: Detail): number {
+  let length = 0
   for (const [key, value] of Object.entries(next)) {
     if (value === null || value === undefined || key === '__proto__') continue
     const before = whole[key]
     const isWritten = (key === 'text' || key === 'summary') && typeof before === 'string' && typeof value === 'string'
+    if (isWritten) length += value.length
+    else if (before === undefined) length += newKeyLength + key.length + jsonLength(value)
     whole[key] = isWritten ? before + value : value
   }
+  return length
 }
 
-/** The parts of a reply to keep; undefined if there are none, or the model does not accept them back. */
+/**
+ * The parts of a reply to keep; undefined if there are none, or the model does not accept them back. Thoughts are null where they are too long:
+ * then there are parts, and none of them can be stored.
+ */
 export function keptOf(
-  thoughts: Thoughts,
+  thoughts: Thoughts | null,
   { by, extras }: { readonly by: string; readonly extras: ReadonlyMap<string, unknown> },
 ): KeptParts | undefined {
   if (by === '') return undefined
+  if (thoughts === null) return { by, parts: null }
   const isThought = Object.values(thoughts).some((said) => said.length > 0)
   if (!isThought && extras.size === 0) return undefined
   const parts: Parts = {

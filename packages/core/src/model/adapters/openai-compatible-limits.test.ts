@@ -146,17 +146,44 @@ test('JSON with too many values or keys is not parsed, in either form of a reply
     }
 })
 
-test('thoughts in tens of thousands of pieces, each with a key of its own, are read in time', {
+test('thoughts that are too long or have very many keys are read in time and not kept; the rest of the reply is', {
   timeout: 10_000,
 }, async () => {
-  const pieces = Array.from({ length: 20_000 }, (_, at) => ({ index: 0, type: 'reasoning.text', [`key${at}`]: at }))
-  const documents = [0, 1, 2, 3].map((at) =>
-    chunk({ content: 'x', reasoning_details: pieces.slice(5_000 * at, 5_000 * (at + 1)) }),
+  /** A hundred in each document. */
+  const details = (count: number, one: (at: number) => object) =>
+    Array.from({ length: count / 100 }, (_, page) => {
+      const some = Array.from({ length: 100 }, (__, at) => ({ index: 0, ...one(100 * page + at) }))
+      return chunk({ content: 'x', reasoning_details: some })
+    })
+  const words = 'a'.repeat(10_000)
+  const kinds: readonly [documents: readonly Record<string, unknown>[], isKept: boolean][] = [
+    [details(20_000, (at) => ({ [`key${at}`]: at })), false],
+    [details(300, () => ({ text: words })), false],
+    [Array.from({ length: 300 }, () => chunk({ content: 'x', reasoning_content: words })), false],
+    [details(20_000, () => ({ text: 'word' })), true],
+    [details(100, () => ({ text: words })), true],
+  ]
+  for (const [documents, isKept] of kinds) {
+    const { reply } = await play(eventStream([...documents, chunk({}, 'stop')]))
+    assert.equal(reply?.text, 'x'.repeat(documents.length))
+    assert.equal(reply?.kept?.parts !== null, isKept)
+  }
+})
+
+test('a reply whose calls have more than a million characters of ids and names ends the call', async () => {
+  const name = 'n'.repeat(200_000)
+  const calls = (some: readonly object[]) => eventStream([chunk({ tool_calls: some }), chunk({}, 'tool_calls')])
+  const many = Array.from({ length: 6 }, (_, index) => ({ index, id: `${index}`, function: { name, arguments: '{}' } }))
+  assert.match(failure(await play(calls(many))).message, /1000000 characters in the ids and names of the calls/)
+  assert.match(
+    failure(await play(calls(many.map((one) => ({ ...one, id: name + one.index, function: { name: 'f' } }))))).message,
+    /ids and names/,
   )
-  const { reply } = await play(eventStream([...documents, chunk({}, 'stop')]))
-  const { message } = (reply?.kept?.parts ?? {}) as { message: { reasoning_details: object[] } }
-  assert.deepEqual(
-    [message.reasoning_details.length, Object.keys(message.reasoning_details[0] ?? {}).length],
-    [1, 20_002],
-  )
+  // A server that repeats them with each piece has not written more.
+  const again = Array.from({ length: 5_000 }, () => ({
+    index: 0,
+    id: 'a'.repeat(300),
+    function: { name: 'f', arguments: '[' },
+  }))
+  assert.equal((await play(calls(again))).reply?.toolCalls.length, 1)
 })

@@ -1,7 +1,7 @@
 /** Reads the body of a reply chunk by chunk until it is complete, or reports why it cannot be. */
 import type { ModelRequest } from '../model.ts'
 import { ModelCallError } from '../model.ts'
-import { errorOfCalls, errorOfLength, longestReply, mostCalls } from '../reply-limit.ts'
+import { errorOfCalls, errorOfLabels, errorOfLength, longestReply, mostCalls } from '../reply-limit.ts'
 import type { Called } from './openai-compatible-error.ts'
 import {
   errorOfEnd,
@@ -110,6 +110,7 @@ function takeDocument(reply: ReplySoFar, document: ReplyDocument, { called, requ
   if (document.type === 'broken') return errorOfText(document.text, called)
   addDocument(reply, document.value, request)
   if (reply.text.length + (reply.calls?.length ?? 0) > longestReply) return errorOfLength(called.name)
+  if ((reply.calls?.labelLength ?? 0) > longestReply) return errorOfLabels(called.name)
   if ((reply.calls?.count ?? 0) > mostCalls) return errorOfCalls(called.name)
   return reply.error === undefined ? 'open' : errorOfObject(reply.error, called)
 }

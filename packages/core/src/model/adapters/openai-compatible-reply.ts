@@ -1,6 +1,7 @@
 /** Gathers the documents of one reply, streamed or plain, into a `ModelReply`. */
 import type { ModelUsage } from '@witan/protocol/entries'
 import { endingOf, isBreak } from '../ending.ts'
+import { longestKept } from '../kept.ts'
 import type { ModelMessage } from '../message.ts'
 import type { ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
 import { mostCalls } from '../reply-limit.ts'
@@ -23,6 +24,8 @@ export interface ReplySoFar {
   model: string | null
   refused: boolean
   readonly thoughts: Thoughts
+  /** About how many characters their JSON has. */
+  thoughtLength: number
   /** The thoughts as people read them; null where nobody may. */
   reasoning: string | null
   freshReasoning: string
@@ -40,6 +43,7 @@ export function emptyReply(shows: boolean): ReplySoFar {
     model: null,
     refused: false,
     thoughts: {},
+    thoughtLength: 0,
     reasoning: shows ? '' : null,
     freshReasoning: '',
   }
@@ -66,7 +70,8 @@ export function addDocument(reply: ReplySoFar, document: unknown, { messages }: 
   const said = choice.delta ?? choice.message
   if (!isObject(said)) return
   addText(reply, readText(said.content))
-  addThoughts(reply.thoughts, said)
+  // What is longer is not kept: no more of it is put together.
+  if (reply.thoughtLength <= longestKept) reply.thoughtLength += addThoughts(reply.thoughts, said)
   if (reply.reasoning !== null) addReasoning(reply, readableIn(said))
   if (typeof said.refusal === 'string' && said.refusal !== '') {
     reply.refused = true
@@ -103,7 +108,7 @@ const noCalls: CollectedCalls = { calls: [], extras: new Map() }
 
 /** The complete reply. If a server ended properly without a reason, the reply counts as finished. */
 export function finishReply(
-  { text, calls, usage, model, refused, thoughts, reasoning, ...reply }: ReplySoFar,
+  { text, calls, usage, model, refused, thoughts, thoughtLength, reasoning, ...reply }: ReplySoFar,
   by: string,
 ): ModelReply {
   const { calls: toolCalls, extras } = calls?.finish(reply.finishReason !== null) ?? noCalls
@@ -113,7 +118,7 @@ export function finishReply(
   if (finishReason === 'stop' || finishReason === 'tool_calls')
     finishReason = toolCalls.length > 0 ? 'tool_calls' : 'stop'
   if (finishReason === 'stop' && refused) finishReason = 'content_filter'
-  const kept = keptOf(thoughts, { by, extras })
+  const kept = keptOf(thoughtLength > longestKept ? null : thoughts, { by, extras })
   return {
     text,
     toolCalls,

@@ -5,6 +5,8 @@ import type { ModelToolCall } from '../message.ts'
 export interface ToolCallCollector {
   /** How long the arguments are so far, in characters. */
   readonly length: number
+  /** How long their ids and names are so far, in characters. */
+  readonly labelLength: number
   /** How many calls there are so far. */
   readonly count: number
   add(piece: unknown): void
@@ -47,6 +49,7 @@ interface Piece {
 export function createToolCallCollector(freshId: (position: number) => string): ToolCallCollector {
   const calls: Call[] = []
   let length = 0
+  let labelLength = 0
   const byIndex = new Map<number, Call>()
   /** The latest with each id: a reply may have very many calls. */
   const byId = new Map<string, Call>()
@@ -60,6 +63,9 @@ export function createToolCallCollector(freshId: (position: number) => string): 
   return {
     get length() {
       return length
+    },
+    get labelLength() {
+      return labelLength
     },
     get count() {
       return calls.length
@@ -75,7 +81,12 @@ export function createToolCallCollector(freshId: (position: number) => string): 
         call = { id: piece.id, name: piece.name, arguments: piece.arguments, extra: piece.extra, brackets }
         calls.push(call)
         byId.set(call.id, call)
-      } else extend(call, piece)
+        labelLength += call.id.length + call.name.length
+      } else {
+        labelLength -= call.id.length + call.name.length
+        extend(call, piece)
+        labelLength += call.id.length + call.name.length
+      }
       if (piece.index !== null) byIndex.set(piece.index, call)
       if (!byId.has(call.id)) byId.set(call.id, call)
     },
