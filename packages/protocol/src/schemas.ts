@@ -6,7 +6,7 @@ export { isTooDeep, readJson } from './json.ts'
 export { jsonDepth, jsonExcess, jsonSize, maxJsonDepth, maxJsonSize } from './json-size.ts'
 
 // what has passed a schema
-export { isChecked, markChecked } from './checked.ts'
+export { isChecked, isParsed, markChecked, markParsed } from './checked.ts'
 
 // agents
 export type { ErrorFinding, RefusalCode, WarningFinding } from './finding.ts'

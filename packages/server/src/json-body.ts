@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { WitanError } from '@witan/protocol'
 import { withTexts } from '@witan/protocol/digits'
-import { jsonExcess, jsonSize } from '@witan/protocol/schemas'
+import { jsonExcess, jsonSize, markParsed } from '@witan/protocol/schemas'
 
 /** The most bytes a body may have: 1 MB. */
 export const MAX_BODY_BYTES = 1_048_576
@@ -29,7 +29,7 @@ export async function readJsonBody(request: Request, most = MAX_BODY_BYTES): Pro
   if (bytes.byteLength > most) throw tooLarge(`${bytes.byteLength} bytes`, most)
   if (bytes.byteLength === 0) return { bytes, value: undefined }
   checkType(request, typed)
-  const value = await parseJson(bytes)
+  const value = markParsed(await parseJson(bytes))
   if (bytes.byteLength <= MAX_BODY_BYTES) return { bytes, value }
   await nextTurn()
   const beside = bytes.byteLength - lengthOfFiles(value)

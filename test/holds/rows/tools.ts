@@ -45,6 +45,11 @@ const results: Readonly<Record<string, () => unknown>> = {
     return list
   },
   'a list whose `toJSON` is called 300,000 times': () => Array.from({ length: 300_000 }, () => ({ toJSON: () => 1 })),
+  'a list of 10 million holes': () => new Array(10_000_000),
+  'a value whose `toJSON` never ends': () => {
+    const endless: unknown = { toJSON: () => [1, endless] }
+    return endless
+  },
   'a map of 1 million entries': () => new Map(Array.from({ length: 1_000_000 }, (_, at) => [at, at])),
 }
 

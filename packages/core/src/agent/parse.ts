@@ -1,6 +1,7 @@
 /** Parses input into a checked agent, or into the first problem with it. */
 import { type AgentData, type ErrorCode, WitanError } from '@witan/protocol'
 import { shownName } from '@witan/protocol/names'
+import { frozen } from '../identity/frozen.ts'
 import { agentSchema, isTooDeep, maxJsonDepth, reservedParameterNames } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { isReservedName } from './naming.ts'
@@ -41,7 +42,7 @@ function problemsOf(error: z.ZodError, input: unknown): WitanError[] {
 function complete(agent: AgentData): AgentData {
   const actions = agent.actions.map(withSchema)
   const queries = agent.queries.map(withSchema)
-  return freeze({
+  return frozen({
     ...agent,
     actions,
     queries,
@@ -282,11 +283,4 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   return [
     ...new Set(oneOf.flatMap((one) => Object.keys((one as { properties?: object } | undefined)?.properties ?? {}))),
   ]
-}
-
-function freeze<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  Object.freeze(value)
-  for (const inner of Object.values(value)) freeze(inner)
-  return value
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { type DetailLevel, type Document, WitanError } from '@witan/protocol'
 import { readJson } from '@witan/protocol/schemas'
 import { type PageBound, pageBound } from '../identity/page-bound.ts'
+import { frozen } from '../identity/frozen.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import type { DocumentFold, KeptMessage, ShownCall } from './document.ts'
 
@@ -37,7 +38,7 @@ export interface DocumentPage {
   readonly isPlain?: boolean
 }
 
-/** A page of a document, in the order of the log. It grows from its start. It shares only the results of tool calls with the fold. */
+/** A page of a document, in the order of the log. It grows from its start. It shares only the results of tool calls with the fold, and they are frozen. */
 export async function pageOf(
   document: DocumentFold,
   page: DocumentPage,
@@ -124,7 +125,7 @@ function shown(
 type Call = Document['messages'][number]['toolCalls'][number]
 
 function callOf({ id, name, written, result, document, cost }: ShownCall, detail: DetailLevel): Call {
-  const call = { id, name, arguments: parsed(written), result, document }
+  const call = { id, name, arguments: parsed(written), result: frozen(result), document }
   if (detail !== 'full') return call
   const { startedAt, endedAt, usage } = cost
   const at = { startedAt: startedAt === null ? null : iso(startedAt), endedAt: endedAt === null ? null : iso(endedAt) }

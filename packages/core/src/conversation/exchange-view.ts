@@ -1,6 +1,7 @@
 /** The exchanges of a run as its readers see them, folded from its entries [T20]. */
 import type { Entry, ExchangeEnds, ExchangeMessage, ExchangeStanding, ToolStartBody } from '@witan/protocol/entries'
 import type { Exchange } from '@witan/protocol/protocols'
+import { frozen } from '../identity/frozen.ts'
 import { exchangeKey } from '../tool/exchange.ts'
 
 interface Reading {
@@ -44,7 +45,7 @@ function takeMessage(
   reading.latest.set(keyIn(job, sent), id)
   reading.sent += 1
   const to = author === initiator ? responder : initiator
-  exchange.messages.push({ seq, number: reading.sent, from: author, to, name, isReply, body })
+  exchange.messages.push({ seq, number: reading.sent, from: author, to, name, isReply, body: frozen(body) })
   if (isReply) return
   exchange.state = sent.state
   exchange.finished = sent.finished

@@ -2,6 +2,7 @@
 import type { CallNode, UsageCounters } from '@witan/protocol'
 import type { CallPlace, Entry } from '@witan/protocol/entries'
 import { addModelCall, emptyCounters } from '@witan/protocol/entries'
+import { frozen } from '../identity/frozen.ts'
 import { isRequired, type RequiredEntry } from './fold-interruptions.ts'
 
 type Node = { -readonly [Field in keyof CallNode]: CallNode[Field] } & { children: CallNode[]; usage: UsageCounters }
@@ -78,7 +79,7 @@ function newNode(entry: Entry & { type: 'start' }, startedAt: string): Node {
   const node = nodeAt(place, startedAt)
   if (entry.kind === 'tool') return { ...node, kind: 'tool', name: entry.body.name }
   const { agent, handedFrom = null, step = null } = entry.body
-  return { ...node, kind: 'agent', name: agent, handedFrom, step }
+  return { ...node, kind: 'agent', name: agent, handedFrom, step: frozen(step) }
 }
 
 function nodeAt(place: CallPlace, startedAt: string): Omit<Node, 'kind' | 'name'> {

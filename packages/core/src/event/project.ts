@@ -1,6 +1,7 @@
 /** Converts an entry to the event that readers see, by the reader table alone. */
 import type { AnyEvent, Event } from '@witan/protocol'
 import { authorKindOf, type CallPlace, type Entry, readersOf, type ShownPlace } from '@witan/protocol/entries'
+import { frozen } from '../identity/frozen.ts'
 import { traceIdOf } from '../identity/trace.ts'
 import type { Delta } from './live.ts'
 
@@ -14,10 +15,12 @@ export interface LogPlace {
 export function toEvent(entry: Entry, of: LogPlace): Event {
   const { seq, type, kind, place } = entry
   const content = contentOf(entry, of)
+  // They are those of the log, and of what has been folded from it.
+  for (const field in content) frozen(content[field])
   const event = { seq, ...eventAt(place, of.conversation), type, kind, at: isoDate(entry.at), content }
   if (type === 'message' && entry.body.authorKind !== undefined) event.authorKind = entry.body.authorKind
   const { actions } = readersOf(type, kind)
-  if (actions !== undefined) event.actions = actions(entry.body) as Record<string, unknown>
+  if (actions !== undefined) event.actions = frozen(actions(entry.body)) as Record<string, unknown>
   // The table that fills the content is the one that its type is derived from.
   return event as Event
 }

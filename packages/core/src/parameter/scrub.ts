@@ -146,6 +146,12 @@ export function cutTo(text: string, most: number): string {
   return kept + cutMark(kept.length, text.length)
 }
 
+/** The beginning of a text that goes on, of at most so many characters. */
+export function cutOpen(text: string, most: number): string {
+  const kept = text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
+  return `${kept} [cut: ${kept.length} of more than ${kept.length} characters]`
+}
+
 /** The most characters of an error text. A longer one would be read again with each step of its run. */
 const mostErrorCharacters = 16_000
 
@@ -154,7 +160,7 @@ export function errorText(text: string): string {
   return cutTo(text, mostErrorCharacters)
 }
 
-const cutMarks = / \[cut: \d+ of \d+ characters\]/g
+const cutMarks = / \[cut: \d+ of (?:more than )?\d+ characters\]/g
 
 /**
  * A cut text may end inside a secret, which no pattern would match. So the longest possible fragment is removed before each

@@ -1,14 +1,16 @@
 /** Runs a tool whose start is in the log, and turns the answer to a waiting call into its outcome. */
 import type { CallPlace } from '@witan/protocol/entries'
-import { isTooDeep } from '@witan/protocol/schemas'
+import { maxJsonDepth } from '@witan/protocol/schemas'
 import { spend } from '../budget/budget.ts'
 import type { Slot } from '../conversation/state.ts'
 import { hasRead } from '../conversation/view.ts'
 import { jsonLength } from '../identity/json-length.ts'
+import { runWithoutPause } from '../identity/pausable.ts'
+import { plainCopy } from '../identity/plain.ts'
 import { countWork, isWorkSpent, nextTurn } from '../identity/turn.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { type CallState, ModelCallError } from '../model/model.ts'
-import { failed, type Outcome, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
+import { failed, type Outcome, type PendingOutcome, reasonOf, type ResultOutcome } from '../tool/outcome.ts'
 import type { ImmediateTool, RunningTool, Tool, ToolContext } from '../tool/tool.ts'
 import { preparedOf, recordOutcome } from './admit.ts'
 import { toolsOf } from './caller.ts'
@@ -167,14 +169,21 @@ function resumed(slot: Slot, tool: ImmediateTool | undefined): ResultOutcome {
 /** The longest checkpoint that a call may save, in characters of JSON. */
 const longestNote = 16_000
 
+/** A copy of what a call saves, as it is now. */
+function noteOf(note: unknown): unknown {
+  const limits = { characters: longestNote, values: 2 * longestNote }
+  const { value, isWhole, depth } = runWithoutPause(plainCopy(note, limits))
+  const fits = value !== undefined && isWhole && depth <= maxJsonDepth && JSON.stringify(value).length <= longestNote
+  if (fits) return value
+  throw new RangeError(`A checkpoint is JSON of at most ${longestNote} characters.`)
+}
+
 function noteSaver(slot: Slot, job: Job, signal: AbortSignal): (note: unknown) => Promise<void> {
   return async (note) => {
-    const text = JSON.stringify(note)
-    if (text === undefined || text.length > longestNote || isTooDeep(note))
-      throw new RangeError(`A checkpoint is JSON of at most ${longestNote} characters.`)
+    const kept = noteOf(note)
     while (job.log.proposals.pending !== null) await job.log.proposals.pending
     if (signal.aborted || slot.state !== 'started') throw new Error('The call is over: it can leave no checkpoint.')
-    record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { note: JSON.parse(text) } })
+    record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { note: kept } })
     await job.writer.commit()
   }
 }
@@ -226,7 +235,7 @@ async function outcomeOf(
     if (isAbandoned(signal)) return failed('RUN_CANCELLED', `\`${name}\` was stopped.`)
     if (signal.aborted) return failed('TOOL_TIMEOUT', `\`${name}\` took longer than ${timeoutMs} ms and was stopped.`)
     const code = error instanceof ModelCallError ? 'MODEL_CALL_FAILED' : 'TOOL_FAILED'
-    return failed(code, `\`${name}\` failed: ${error instanceof Error ? error.message : 'unknown trouble'}`)
+    return failed(code, `\`${name}\` failed: ${reasonOf(error, 'unknown trouble')}`)
   } finally {
     clearTimeout(timer)
   }

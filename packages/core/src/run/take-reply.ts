@@ -28,13 +28,15 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
   const { maxToolCallsPerReply: most } = job.env.ceilings
   const isFlood = asks && reply.toolCalls.length > most
   if (isFlood) recordFlood(call, job, { asked: reply.toolCalls.length, most })
-  const toolCalls = cut === null ? withOwnIds(recorded(reply.toolCalls)) : []
+  const asked = recorded(reply.toolCalls)
+  const toolCalls = cut === null ? withOwnIds(asked) : []
   // A call that was given another id is none that its model knows.
-  const kept = toolCalls === reply.toolCalls ? keptOf(reply, call, job) : null
+  const isWhole = toolCalls === asked && asked.length === reply.toolCalls.length
+  const kept = isWhole ? keptOf(reply, call, job) : null
   const reasoning = storedReasoning(call, reply)
   const body: Writable<ModelEndBody> = {
     model: reply.model ?? model.id,
-    usage: reply.usage,
+    usage: reply.usage === null ? null : { ...reply.usage },
     finishReason: offered ? reply.finishReason : 'iteration_limit',
     text: reply.text,
     toolCalls,
@@ -129,7 +131,8 @@ function keptOf({ kept }: ModelReply, call: AgentCall, job: Job): KeptParts | nu
 
 /** A reply with thousands of calls is cut: each of them would be read again with every later request. */
 function recorded(calls: ModelReply['toolCalls']): ModelReply['toolCalls'] {
-  return calls.length > mostCallsInReply ? calls.slice(0, mostCallsInReply) : calls
+  const first = calls.length > mostCallsInReply ? calls.slice(0, mostCallsInReply) : calls
+  return first.map(({ id, name, arguments: written }) => ({ id, name, arguments: written }))
 }
 
 /** Some servers give two calls of one reply the same id; results are matched by it, so each gets its own. */

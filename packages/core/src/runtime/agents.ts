@@ -15,6 +15,7 @@ import { checkTogether, deleteAgent, getAgent, toStored } from '../agent/admin/a
 import { readAgent } from '../agent/admin/read.ts'
 import { saveAgents, saveTogether } from '../agent/admin/save.ts'
 import type { AgentRow } from '../agent/records.ts'
+import { frozen } from '../identity/frozen.ts'
 import { idOfNamed } from '../agent/registry.ts'
 import { notFound, nothingHere } from '../identity/not-found.ts'
 import { hasRole, readsAll } from '../identity/rights.ts'
@@ -80,7 +81,7 @@ function agentViews(scope: Scope): Pick<AgentAdmin, 'views' | 'view'> {
 }
 
 function viewOf({ data: { id, name, description, parameters } }: AgentRow): AgentView {
-  return { id, ...(name === undefined ? {} : { name }), description, parameters }
+  return { id, ...(name === undefined ? {} : { name }), description, parameters: frozen(parameters) }
 }
 
 const byId = (one: { readonly id: string }, other: { readonly id: string }) => (one.id < other.id ? -1 : 1)

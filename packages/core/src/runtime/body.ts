@@ -1,33 +1,70 @@
-/** Validates request bodies against their schemas. */
-import { type RunRequest, WitanError } from '@witan/protocol'
-import { isChecked, isTooDeep, maxJsonDepth } from '@witan/protocol/schemas'
+/** Takes request bodies in: as plain JSON, and validated against their schemas. */
+import { type ErrorCode, type RunRequest, WitanError } from '@witan/protocol'
+import { isChecked, isParsed, markChecked, maxJsonDepth } from '@witan/protocol/schemas'
 import type { z } from 'zod'
 import { nearest } from '../agent/nearest.ts'
+import { runWithoutPause } from '../identity/pausable.ts'
+import { NotPlain, type PlainCopy, plainCopy } from '../identity/plain.ts'
+import { reasonOf } from '../tool/outcome.ts'
 
-/** Throws `JSON_TOO_DEEP` for a body that nests deeper than JSON may. */
-export function refuseTooDeep(body: unknown): void {
-  if (!isTooDeep(body)) return
+/** More values than a body of 1 MB of JSON has. */
+const bodyLimits = {
+  characters: Number.POSITIVE_INFINITY,
+  values: 1_000_000,
+  isStrict: true,
+  whole: 'parameters',
+} as const
+
+/**
+ * A body as plain JSON, as it is now: what its sender changes later changes nothing here. Throws `BODY_INVALID` for what JSON cannot hold,
+ * `JSON_TOO_DEEP` for what nests deeper than JSON may, and `BODY_TOO_LARGE`.
+ */
+export function plainBody(body: unknown): unknown {
+  if (isParsed(body)) return body
+  const { value, isWhole, depth } = copied(body)
+  if (!isWhole)
+    throw new WitanError('BODY_TOO_LARGE', `The body has more than ${bodyLimits.values} values.`, {
+      hint: 'Send less.',
+    })
+  if (depth > maxJsonDepth) throw tooDeep()
+  return value
+}
+
+function copied(body: unknown): PlainCopy {
+  try {
+    return runWithoutPause(plainCopy(body, bodyLimits))
+  } catch (error) {
+    if (error instanceof NotPlain && error.isCircle) throw tooDeep()
+    const path = error instanceof NotPlain ? error.path.slice(0, 200) : ''
+    const why = `\`${path || 'body'}\` is not JSON: ${reasonOf(error, 'it cannot be read')}.`
+    throw new WitanError(path.startsWith('parameters.') ? 'PARAM_TYPE' : codeAt(path), why, {
+      path,
+      hint: 'Send objects, lists, texts, finite numbers, booleans and null.',
+    })
+  }
+}
+
+function codeAt(path: string): ErrorCode {
+  return /(^|\.)max[A-Z]/.test(path) ? 'LIMIT_INVALID' : 'BODY_INVALID'
+}
+
+function tooDeep(): WitanError {
   const detail = `The body is nested deeper than ${maxJsonDepth}, or contains itself.`
-  throw new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })
+  return new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })
 }
 
 /** Parses a body once. The first issue becomes an error with its path and the nearest known key. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   if (isChecked(schema, body)) return body
-  refuseTooDeep(body)
-  const parsed = schema.safeParse(body)
-  if (parsed.success) return parsed.data
+  const parsed = schema.safeParse(plainBody(body))
+  if (parsed.success) return markChecked(schema, parsed.data)
   const issue = parsed.error.issues[0] as z.core.$ZodIssue
   const path = issue.path.join('.')
   if (issue.code !== 'unrecognized_keys') {
-    throw new WitanError(
-      /(^|\.)max[A-Z]/.test(path) ? 'LIMIT_INVALID' : 'BODY_INVALID',
-      `\`${path || 'body'}\` is not valid: ${issue.message}.`,
-      {
-        path,
-        hint: 'The types of `@witan/core` describe the valid values.',
-      },
-    )
+    throw new WitanError(codeAt(path), `\`${path || 'body'}\` is not valid: ${issue.message}.`, {
+      path,
+      hint: 'The types of `@witan/core` describe the valid values.',
+    })
   }
   const key = issue.keys[0] ?? ''
   const known = Object.keys((schema as unknown as { shape?: object }).shape ?? {})

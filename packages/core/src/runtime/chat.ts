@@ -7,6 +7,7 @@ import {
   type RunResult,
   WitanError,
 } from '@witan/protocol'
+import { ownCopy } from '../identity/frozen.ts'
 import { refuseMixedInput } from './body.ts'
 import type { AcceptedRun, Chat, Witan } from './contract.ts'
 
@@ -89,7 +90,7 @@ function handled(result: RunResult, handlers: ReadonlyMap<string, Handler>): rea
 /** What a handler throws goes to the model as text [Rb47]. */
 async function respond({ interruption, handler }: Handled): Promise<{ id: string; response: unknown }> {
   try {
-    return { id: interruption.id, response: (await handler(interruption.arguments)) ?? null }
+    return { id: interruption.id, response: (await handler(ownCopy(interruption.arguments))) ?? null }
   } catch (error) {
     return { id: interruption.id, response: { error: error instanceof Error ? error.message : 'the handler failed' } }
   }

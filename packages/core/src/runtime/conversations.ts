@@ -42,7 +42,7 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
       ...(noting.note === undefined ? {} : { note: { ...noting.note, text: null } }),
     })
     if (!stored.ok && stored.reason !== 'exists') throw refusalError(stored.reason, id)
-    if (!stored.ok) return startConversation(scope, body, noting)
+    if (!stored.ok) return startConversation(scope, request, noting)
     parts.warm.drop(database, id) // an expired one may have had this id
     return { id, agent, created: true, run: null }
   }
@@ -50,7 +50,7 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
   const message = { ...sayDefaults, ...selfOf(scope), ...noting, by: scope.principal, text: textOf(prompt) }
   const whole = sent === undefined ? message : { ...message, files: await storeFiles(scope, agent, sent) }
   const accepted = await acceptFirst(parts, row, whole)
-  if (accepted === null) return startConversation(scope, body, noting)
+  if (accepted === null) return startConversation(scope, request, noting)
   return { id, agent, created: true, run: presented(scope, accepted) }
 }
 

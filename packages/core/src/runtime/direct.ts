@@ -38,7 +38,8 @@ export interface OpenedDirectRun {
  * request, or else a fresh id [F42]. Nothing runs yet, and a refused request stores nothing.
  */
 export async function openDirectRun(scope: Scope, direct: DirectRun): Promise<OpenedDirectRun> {
-  const { conversationId, parameters, users, ...rest } = parseBody(directRunRequestSchema, direct.request)
+  const request = parseBody(directRunRequestSchema, direct.request)
+  const { conversationId, parameters, users, ...rest } = request
   const body = markChecked(runRequestSchema, rest)
   refuseMixedInput(body)
   const id = await runnableSubAgent(scope, direct)
@@ -62,7 +63,7 @@ export async function openDirectRun(scope: Scope, direct: DirectRun): Promise<Op
   if (sent !== undefined) await readFiles(scope, id, sent)
   const named = conversationId === null ? {} : { id: conversationId }
   const started = await startDirect(scope, { agent: id, parameters, users, ...named })
-  return started === null ? openDirectRun(scope, direct) : { conversationId: started, body }
+  return started === null ? openDirectRun(scope, { ...direct, request }) : { conversationId: started, body }
 }
 
 /** The id of the sub-agent. Throws `NOT_FOUND` for a parent that the caller does not reach, and for what that one does not list. */

@@ -10,6 +10,7 @@ import { scrubberOfValues } from '../parameter/scrub.ts'
 import { visibleValues } from '../parameter/visibility.ts'
 import type { ConversationRow } from '../store/store.ts'
 import type { DocumentOptions } from './contract.ts'
+import { frozen } from '../identity/frozen.ts'
 import { notFound } from '../identity/not-found.ts'
 import { readsAll } from '../identity/rights.ts'
 import { reached } from './reach.ts'
@@ -32,7 +33,7 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
   const { detail = 'detailed', bound = pageBound() } = options
   const rest = {
     linkedConversations: [...fold.linked],
-    openCalls: [...fold.open.values()],
+    openCalls: [...fold.open.values()].map(frozen),
     totalUsage: { ...fold.usage },
     createdAt: iso(fold.createdAt ?? row.createdAt),
     lastMessageAt: iso(fold.messages.at(-1)?.at ?? row.createdAt),
@@ -111,7 +112,7 @@ async function shownParameters(
   for (const { name } of agent.parameters) {
     const hiddenMeanwhile = path === row.id && conversationValues.get(name)?.hidden === true
     const open = Object.hasOwn(values, name) && !hiddenMeanwhile
-    shown[name] = open ? { value: values[name], sendToModel: true } : { sendToModel: false }
+    shown[name] = open ? { value: frozen(values[name]), sendToModel: true } : { sendToModel: false }
   }
   return shown
 }

@@ -11,10 +11,11 @@ import {
   WitanError,
 } from '@witan/protocol'
 import { answerOne } from '../command/answer-interruption.ts'
+import { frozen } from '../identity/frozen.ts'
 import type { Principal } from '../identity/principal.ts'
 import { addresseesOf, hasRole, type Involvement, readLimitOf } from '../identity/rights.ts'
 import { mayAnswer, mayKnow } from '../interruption/may-answer.ts'
-import { refuseTooDeep } from './body.ts'
+import { plainBody } from './body.ts'
 import type { Page, PageOptions } from './contract.ts'
 import { taskOf } from './jobs.ts'
 import { errorFor } from './reader-errors.ts'
@@ -37,9 +38,9 @@ export function presentInterruption(
   involvement: Involvement,
 ): Interruption {
   const createdAt = new Date(row.createdAt).toISOString()
-  const view: Interruption = { ...row.view, conversationId: row.conversation, createdAt }
+  const view: Interruption = { ...frozen(row.view), conversationId: row.conversation, createdAt }
   if (view.kind !== 'action' || !mayAnswer(principal, { addressee: view.addressee, ...involvement })) return view
-  return { ...view, arguments: { ...view.arguments, ...row.bound } }
+  return { ...view, arguments: { ...view.arguments, ...frozen(row.bound) } }
 }
 
 /** The current state of a run's tasks. */
@@ -63,7 +64,7 @@ async function rootOf({ parts, database }: Scope, { conversationId }: OldResult)
 export async function shownResult(scope: Scope, stored: OldResult): Promise<RunResult> {
   const { parts, principal, database } = scope
   const traceId = traceIdOf(database, stored.runId)
-  const whole: RunResult = { ...stored, agent: stored.agent ?? (await rootOf(scope, stored)), traceId }
+  const whole: RunResult = { ...frozen(stored), agent: stored.agent ?? (await rootOf(scope, stored)), traceId }
   const known = errorFor(principal, whole)
   const result = known.tasks.length === 0 ? known : { ...known, tasks: await freshTasks(scope, known) }
   if (result.interruptions.length === 0) return result
@@ -159,8 +160,8 @@ export async function answer(
 }
 
 function readAnswer(body: unknown): Answer {
-  refuseTooDeep(body)
-  const given = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
+  const plain = plainBody(body)
+  const given = (typeof plain === 'object' && plain !== null ? plain : {}) as Record<string, unknown>
   const keys = Object.keys(given)
   if (keys.length === 1 && Object.hasOwn(given, 'answer')) return { value: given['answer'] }
   if (keys.length === 1 && typeof given['error'] === 'string') return { error: given['error'] }

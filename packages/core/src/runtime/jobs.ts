@@ -1,4 +1,5 @@
 /** Runs and tasks as readers see them: their jobs, and the data stored with these. */
+import { frozen } from '../identity/frozen.ts'
 import type { RunLine, RunResult, Task, Usage } from '@witan/protocol'
 import { emptyCounters } from '@witan/protocol/entries'
 import type { TaskAbout } from '../job/task.ts'
@@ -35,7 +36,7 @@ export function runLine(job: LastRun): RunLine {
 /** A task in the state of its job. It has a result once it has ended. */
 export function taskOf(job: JobRow): Task {
   const { agent, agentPath, toolCallId } = job.about as TaskAbout
-  const result = job.result as RunResult | null
+  const result = frozen(job.result as RunResult | null)
   const over = job.endedAt !== null
   return {
     taskId: job.id,

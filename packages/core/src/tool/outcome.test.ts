@@ -3,17 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { returned, MOST_RESULT_CHARACTERS } from './outcome.ts'
 
-test('[F15] what a tool gives is kept as it is, as long as it is JSON and not too long', () => {
+test('[F15] what a tool gives is kept as it is, as long as it is JSON and not too long', async () => {
   for (const value of ['text', 12, null, undefined, { a: [1] }, 'x'.repeat(MOST_RESULT_CHARACTERS)])
-    assert.deepEqual(returned('it', value), { kind: 'result', value, truncated: false, failure: null })
+    assert.deepEqual(await returned('it', value), { kind: 'result', value, truncated: false, failure: null })
 })
 
-test('a result that is nested too deep is kept as text, whole', () => {
+test('a result that is nested too deep is kept as text, whole', async () => {
   let nested: unknown = 1
   for (let depth = 0; depth < 64; depth += 1) nested = [nested]
-  assert.deepEqual(returned('it', nested).value, nested)
+  assert.deepEqual((await returned('it', nested)).value, nested)
   const deeper = [nested]
-  assert.deepEqual(returned('it', deeper), {
+  assert.deepEqual(await returned('it', deeper), {
     kind: 'result',
     value: JSON.stringify(deeper),
     truncated: false,
@@ -21,29 +21,34 @@ test('a result that is nested too deep is kept as text, whole', () => {
   })
 })
 
-test('[F15] what is too long is cut, and the cut says how much there was', () => {
-  const { value, truncated } = returned('it', 'x'.repeat(1_000_000))
+test('[F15] what is too long is cut, and the cut says how much there was', async () => {
+  const { value, truncated } = await returned('it', 'x'.repeat(1_000_000))
   assert.equal(truncated, true)
   assert.equal(value, `${'x'.repeat(MOST_RESULT_CHARACTERS)} [cut: 256000 of 1000000 characters]`)
-  const list = returned(
+  const list = await returned(
     'it',
     Array.from({ length: 200_000 }, () => 1),
   )
   assert.ok(
-    list.truncated && String(list.value).startsWith('[1,1') && /of 400001 characters\]$/.test(String(list.value)),
+    list.truncated &&
+      String(list.value).startsWith('[1,1') &&
+      / \[cut: 256000 of more than 256000 characters\]$/.test(String(list.value)),
   )
-  const halved = returned('it', `${'x'.repeat(MOST_RESULT_CHARACTERS - 1)}\u{1f600}`)
+  const halved = await returned('it', `${'x'.repeat(MOST_RESULT_CHARACTERS - 1)}\u{1f600}`)
   assert.ok(String(halved.value).isWellFormed())
 })
 
-test('[F15] what is no JSON fails the call, in words, and not the run', () => {
+test('[F15] what is no JSON fails the call, in words, and not the run', async () => {
   const circle: Record<string, unknown> = {}
   circle['self'] = circle
-  assert.equal(returned('it', circle).failure?.detail, '`it` returned a value that is not JSON: it refers to itself')
-  assert.match(returned('it', 12n).failure?.detail ?? '', /^`it` returned a value that is not JSON: .*BigInt/)
+  assert.equal(
+    (await returned('it', circle)).failure?.detail,
+    '`it` returned a value that is not JSON: it refers to itself',
+  )
+  assert.match((await returned('it', 12n)).failure?.detail ?? '', /^`it` returned a value that is not JSON: .*BigInt/)
   const toJSON = () => {
     throw new Error('not this')
   }
-  const thrown = returned('it', { toJSON })
+  const thrown = await returned('it', { toJSON })
   assert.equal(thrown.failure?.code, 'TOOL_FAILED')
 })

@@ -1,8 +1,11 @@
 /** The outcomes of a tool. The engine knows these three and never a kind of tool. */
 import type { ErrorCode } from '@witan/protocol'
 import type { AgentStartBody, ModelEndBody, NoticeBody } from '@witan/protocol/entries'
-import { jsonDepth, maxJsonDepth } from '@witan/protocol/schemas'
-import { cutTo, errorText } from '../parameter/scrub.ts'
+import { maxJsonDepth } from '@witan/protocol/schemas'
+import { runByPieces } from '../identity/pausable.ts'
+import { type PlainCopy, plainCopy } from '../identity/plain.ts'
+import { countWork } from '../identity/turn.ts'
+import { cutOpen, cutTo, errorText } from '../parameter/scrub.ts'
 import type { InterruptionDraft, Spawn } from './waiting.ts'
 
 /** A value for the model; or, with `failure`, an error that the model reads while the run continues. */
@@ -59,26 +62,40 @@ export function result(value: unknown, truncated = false): ResultOutcome {
 /** The maximum length of a stored result, in characters; the model reads the original length. */
 export const MOST_RESULT_CHARACTERS = 256_000
 
+const mostResult = MOST_RESULT_CHARACTERS
+/** An object may have many keys that JSON leaves out. */
+const mostValues = 2 * mostResult
+
 /**
- * A function's return value as an outcome: text or JSON unchanged. JSON that is nested too deep becomes text; text that is
- * too long is cut; a value that is not JSON is a failure.
+ * A function's return value as an outcome: text, or a copy of the value as JSON. JSON that is nested too deep becomes text; what is too
+ * long is cut, and read no further; a value that is not JSON is a failure. Gives way to other work between its pieces.
  */
-export function returned(name: string, value: unknown): ResultOutcome {
-  const text = typeof value === 'string' ? value : jsonOf(value)
-  if (text instanceof Error)
-    return failed('TOOL_FAILED', `\`${name}\` returned a value that is not JSON: ${text.message}`)
-  if (text.length <= MOST_RESULT_CHARACTERS) return result(jsonDepth(text) > maxJsonDepth ? text : value)
-  return result(cutTo(text, MOST_RESULT_CHARACTERS), true)
+export async function returned(name: string, value: unknown): Promise<ResultOutcome> {
+  if (typeof value === 'string') return result(cutTo(value, mostResult), value.length > mostResult)
+  try {
+    return copied(await runByPieces(plainCopy(value, { characters: mostResult, values: mostValues })))
+  } catch (error) {
+    return failed(
+      'TOOL_FAILED',
+      `\`${name}\` returned a value that is not JSON: ${reasonOf(error, 'it cannot be written')}`,
+    )
+  }
 }
 
-function jsonOf(value: unknown): string | Error {
+function copied({ value, isWhole, characters, depth }: PlainCopy): ResultOutcome {
+  const isShort = isWhole && 6 * characters <= mostResult
+  if (isShort && depth <= maxJsonDepth) return result(value)
+  const text = JSON.stringify(value)
+  countWork(text.length)
+  if (isWhole && text.length <= mostResult) return result(depth > maxJsonDepth ? text : value)
+  return result(isWhole ? cutTo(text, mostResult) : cutOpen(text, mostResult), true)
+}
+/** What something thrown says; `otherwise` if it is no error, or cannot be read. */
+export function reasonOf(error: unknown, otherwise: string): string {
   try {
-    return JSON.stringify(value) ?? 'null'
-  } catch (error) {
-    // The engine's own message for a circular value has several lines and quotes names of the value.
-    const isCircle = error instanceof TypeError && error.message.includes('circular')
-    if (isCircle) return new Error('it refers to itself')
-    return error instanceof Error ? error : new Error('it cannot be written')
+    return error instanceof Error ? String(error.message) : otherwise
+  } catch {
+    return otherwise
   }
 }
 

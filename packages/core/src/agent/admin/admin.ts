@@ -17,6 +17,7 @@ import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
 import { type Inspected, inspectAgent } from '../inspect.ts'
 import type { AgentRecords, AgentRow, ProtocolRow } from '../records.ts'
 import { idOfNamed, type Registry } from '../registry.ts'
+import { frozen } from '../../identity/frozen.ts'
 import { notFound } from '../../identity/not-found.ts'
 import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
 import { doubleError, readProtocol, staleError } from './read.ts'
@@ -39,14 +40,14 @@ export interface AdminContext {
 export function toStored(admin: Pick<AdminContext, 'modelKind'>, row: AgentRow): StoredAgent {
   const { data, revision, source, warnings, changed } = row
   const modelKind = admin.modelKind(data.model)
-  return { ...data, revision, source, warnings: [...warnings], modelKind, ...shownChange(changed) }
+  return { ...frozen(data), revision, source, warnings: warnings.map(frozen), modelKind, ...shownChange(changed) }
 }
 
 /** A protocol in the form that readers get. Its warnings are those of the agents as they are now. */
 export function toStoredProtocol(admin: AdminContext, row: ProtocolRow): StoredProtocol {
   const { data, revision, source, changed } = row
   const warnings = unspoken(protocolUses(currentAgents(admin), new Map([[data.name, data]])))
-  return { ...data, revision, source, warnings, ...shownChange(changed) }
+  return { ...frozen(data), revision, source, warnings, ...shownChange(changed) }
 }
 
 /** The stored protocol. Throws `NOT_FOUND`. */

@@ -1,10 +1,14 @@
 /** What a function tool gets besides its arguments: its caller, and ways to ask, to run agents and to save a checkpoint. */
 import type { AgentData } from '@witan/protocol'
 import { MaxSubAgentDepthError } from '@witan/protocol'
+import { maxJsonDepth } from '@witan/protocol/schemas'
+import { ownCopy } from '../../identity/frozen.ts'
+import { runWithoutPause } from '../../identity/pausable.ts'
+import { plainCopy } from '../../identity/plain.ts'
 import { callDigest, canonicalJson } from '../digest.ts'
 import type { AgentReply, Answers, Approval, FunctionContext, FunctionTool } from '../define-tool.ts'
 import { bindChild, type FindAgent, repeats } from '../delegation.ts'
-import { asking, type PendingOutcome } from '../outcome.ts'
+import { asking, MOST_RESULT_CHARACTERS, type PendingOutcome } from '../outcome.ts'
 import { checkQuestions, type QuestionInput } from '../questions.ts'
 import type { CallAnswer, Caller, ToolContext, ToolRequest } from '../tool.ts'
 import type { InterruptionDraft, Spawn } from '../waiting.ts'
@@ -49,7 +53,7 @@ export function functionRun(
     const answer = answerTo(draft, answers)
     if (answer === null) return wait(asking(draft))
     if ('error' in answer) throw new Error(answer.error)
-    return answer.value
+    return ownCopy(answer.value)
   }
   const context: FunctionContext = {
     callId: request.callId,
@@ -61,8 +65,9 @@ export function functionRun(
     signal,
     ask: async (questions, { to } = {}) => (await asked({ ...questionDraft(questions), ...addressee(to) })) as Answers,
     async approve(what, { to } = {}) {
-      const digest = callDigest(tool.name, what)
-      const draft = { kind: 'approval', tool: tool.name, arguments: { ...what }, digest, ...addressee(to) } as const
+      const args = plainArguments(what)
+      const digest = callDigest(tool.name, args)
+      const draft = { kind: 'approval', tool: tool.name, arguments: args, digest, ...addressee(to) } as const
       return approvalOf((await asked(draft)) as { readonly decision: string; readonly reason?: string })
     },
     agents: {
@@ -80,9 +85,19 @@ export function functionRun(
       },
       read: artifacts.read,
     },
-    checkpoint: { value: note, save: saveNote },
+    checkpoint: { value: ownCopy(note), save: saveNote },
   }
   return { context, waitsFor: () => pending }
+}
+
+/** What is asked about, as it is now. */
+function plainArguments(what: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const limits = { characters: MOST_RESULT_CHARACTERS, values: MOST_RESULT_CHARACTERS }
+  const { value, isWhole, depth } = runWithoutPause(plainCopy({ ...what }, limits))
+  if (isWhole && depth <= maxJsonDepth) return value as Readonly<Record<string, unknown>>
+  throw new RangeError(
+    `What is approved is JSON of at most ${MOST_RESULT_CHARACTERS} characters, nested at most ${maxJsonDepth} deep.`,
+  )
 }
 
 function addressee(to: string | undefined): { readonly addressee?: string } {
@@ -115,7 +130,7 @@ function approvalOf({ decision, reason }: { readonly decision: string; readonly 
 
 function replyOf(answer: (CallAnswer & { kind: 'agent' })['answer']): AgentReply {
   if ('error' in answer) throw new Error(answer.error)
-  return answer
+  return ownCopy(answer)
 }
 
 /** The child that runs an agent for a tool. Throws if the agent cannot be run. */

@@ -1,6 +1,7 @@
 /** Function tools: code in this process, named by agents. */
 import { isWitanError } from '@witan/protocol'
 import { validatorOf } from '../../model/json-schema.ts'
+import { ownCopy } from '../../identity/frozen.ts'
 import type { FunctionTool } from '../define-tool.ts'
 import type { FindAgent } from '../delegation.ts'
 import { failed, returned } from '../outcome.ts'
@@ -74,8 +75,8 @@ function asTool(
       if (!own.ok) return failed('TOOL_ARGS_INVALID', withoutBoundOnes(own.issues, values))
       const run = functionRun({ tool, find, parameters: watched(values, on.took) }, request, on)
       try {
-        const value = await tool.execute(own.arguments, run.context)
-        return run.waitsFor() ?? returned(tool.name, value)
+        const value = await tool.execute(ownCopy(own.arguments), run.context)
+        return run.waitsFor() ?? (await returned(tool.name, value))
       } catch (error) {
         const pending = run.waitsFor()
         if (pending !== null) return pending

@@ -1,0 +1,30 @@
+/** Freezes plain data that several hold, so that none of them changes what the others have. */
+
+/**
+ * The value itself, with all that it holds. What is frozen already is taken as frozen whole, so that a value that goes out often is walked
+ * once. For plain JSON, which is never deep; never for a value of the host program, which is copied when it comes in.
+ */
+export function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const inner of Object.values(value)) if (typeof inner === 'object') frozen(inner)
+  return value
+}
+
+/**
+ * A copy for the host program to work with: its own objects and lists. Other values, such as a date that a schema made of a text, are
+ * passed as they are.
+ */
+export function ownCopy<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(ownCopy) as Value
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  const copy = Object.create(prototype) as Record<string, unknown>
+  for (const name of Object.keys(value)) {
+    const inner = ownCopy((value as Record<string, unknown>)[name])
+    if (name !== '__proto__') copy[name] = inner
+    else Object.defineProperty(copy, name, { value: inner, enumerable: true, configurable: true, writable: true })
+  }
+  return copy as Value
+}
