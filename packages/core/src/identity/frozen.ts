@@ -1,4 +1,4 @@
-/** Freezes plain data that several hold, so that none of them changes what the others have. */
+/** Freezes plain data that several hold, so that none of them changes what the others have; or copies it for one. */
 
 /**
  * The value itself, with all that it holds. What is frozen already is taken as frozen whole, so that a value that goes out often is walked
@@ -12,19 +12,15 @@ export function frozen<Value>(value: Value): Value {
 }
 
 /**
- * A copy for the host program to work with: its own objects and lists. Other values, such as a date that a schema made of a text, are
- * passed as they are.
+ * A copy for one holder to work with: its own objects and lists. Other values, such as a date that a schema made of a text, are passed
+ * as they are.
  */
 export function ownCopy<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(ownCopy) as Value
-  const prototype = Object.getPrototypeOf(value)
+  const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return value
-  const copy = Object.create(prototype) as Record<string, unknown>
-  for (const name of Object.keys(value)) {
-    const inner = ownCopy((value as Record<string, unknown>)[name])
-    if (name !== '__proto__') copy[name] = inner
-    else Object.defineProperty(copy, name, { value: inner, enumerable: true, configurable: true, writable: true })
-  }
-  return copy as Value
+  const copy = { ...value }
+  for (const name in copy) if (typeof copy[name] === 'object') copy[name] = ownCopy(copy[name])
+  return copy
 }

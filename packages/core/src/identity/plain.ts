@@ -108,7 +108,7 @@ function takeNext(walk: Walk, level: Level): void {
 /** Copies one value to its spot; an object or a list begins a level. */
 function take(walk: Walk, given: unknown, spot: Spot): void {
   walk.values += 1
-  const read = written(walk, given, spot.key)
+  const read = written(given, spot.key)
   const isLeftOut = read === undefined || typeof read === 'function' || typeof read === 'symbol'
   if (isLeftOut && (walk.levels.length === 0 || !Array.isArray(spot.to))) {
     if (walk.limits.whole !== undefined && walk.levels[0]?.keys?.[walk.levels[0].at - 1] === walk.limits.whole)
@@ -120,11 +120,15 @@ function take(walk: Walk, given: unknown, spot: Spot): void {
 }
 
 /** What `toJSON` makes of a value, and what a wrapper of a text, a number or a boolean holds. */
-function written(walk: Walk, given: unknown, key: string): unknown {
+function written(given: unknown, key: string): unknown {
   if ((typeof given !== 'object' || given === null) && typeof given !== 'bigint') return given
   const { toJSON } = given as { readonly toJSON?: unknown }
   const isOwn = typeof toJSON === 'function'
-  const value = !isOwn ? given : toJSON === bufferJson ? buffered(walk, given as Buffer) : toJSON.call(given, key)
+  const value = !isOwn
+    ? given
+    : toJSON === bufferJson
+      ? { type: 'Buffer', data: new ByteList(given as Buffer) }
+      : toJSON.call(given, key)
   if (value instanceof Number) return Number(value)
   if (value instanceof String) return String(value)
   return value instanceof Boolean || value instanceof BigInt ? value.valueOf() : value
@@ -132,17 +136,13 @@ function written(walk: Walk, given: unknown, key: string): unknown {
 
 const bufferJson: unknown = Buffer.prototype.toJSON
 
-/** The JSON of a Buffer, as far as it can be kept. */
-function buffered(walk: Walk, buffer: Buffer): object {
-  const data: number[] = []
-  const length = Math.min(buffer.length, roomIn(walk))
-  for (let at = 0; at < length; at += 1) data.push(buffer[at] as number)
-  return { type: 'Buffer', data }
-}
+/** Bytes that are copied as a list of numbers. */
+class ByteList {
+  readonly bytes: Uint8Array
 
-/** No more items than this are kept, each of two characters at least. */
-function roomIn({ limits, characters, values }: Walk): number {
-  return 2 + Math.max(0, Math.min((limits.characters - characters) / 2, limits.values - values))
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
 }
 
 /** Counts the comma and the key before an item. */
@@ -178,12 +178,13 @@ function text(walk: Walk, whole: string, besides: number): string {
 }
 
 /** Begins the copy of an object or a list. */
-function opened(walk: Walk, of: object): object {
+function opened(walk: Walk, given: object): object {
+  const of = given instanceof ByteList ? given.bytes : given
   if (walk.above.has(of)) throw refusal(walk, 'it refers to itself', true)
-  const isList = Array.isArray(of)
+  const isList = of !== given || Array.isArray(of)
   const to = isList ? [] : {}
   walk.characters += 1
-  const keys = isList ? null : Object.keys(ArrayBuffer.isView(of) ? startOf(of, roomIn(walk)) : of)
+  const keys = isList ? null : keysOf(walk, of)
   const length = keys === null ? (of as readonly unknown[]).length : keys.length
   walk.levels.push({ of, keys, length, to, at: 0, isEmpty: true })
   walk.above.add(of)
@@ -191,10 +192,12 @@ function opened(walk: Walk, of: object): object {
   return to
 }
 
-/** The first items of a typed array: for the others no key is made. */
-function startOf(view: ArrayBufferView, most: number): object {
-  const list = view as ArrayBufferView & { readonly length?: number; subarray?(from: number, to: number): object }
-  return (list.length ?? 0) <= most || list.subarray === undefined ? view : list.subarray(0, most)
+/** The keys of an object. Of a typed array those that can be kept: an item has six characters at least, its key included. */
+function keysOf({ limits, characters }: Walk, of: object): readonly string[] {
+  const most = 2 + Math.max(0, limits.characters - characters) / 6
+  const { length = 0, subarray } = of as { readonly length?: number; subarray?(from: number, to: number): object }
+  const isLong = ArrayBuffer.isView(of) && length > most && subarray !== undefined
+  return Object.keys(isLong ? subarray.call(of, 0, most) : of)
 }
 
 function put(to: object, at: string | number, value: unknown): void {

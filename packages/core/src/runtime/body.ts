@@ -1,6 +1,6 @@
 /** Takes request bodies in: as plain JSON, and validated against their schemas. */
 import { type ErrorCode, type RunRequest, WitanError } from '@witan/protocol'
-import { isChecked, isParsed, markChecked, maxJsonDepth } from '@witan/protocol/schemas'
+import { isChecked, isParsed, maxJsonDepth } from '@witan/protocol/schemas'
 import type { z } from 'zod'
 import { nearest } from '../agent/nearest.ts'
 import { runWithoutPause } from '../identity/pausable.ts'
@@ -21,13 +21,29 @@ const bodyLimits = {
  */
 export function plainBody(body: unknown): unknown {
   if (isParsed(body)) return body
-  const { value, isWhole, depth } = copied(body)
+  // Most bodies are an object of texts and the like.
+  const own = isPlainObject(body) ? { ...body } : body
+  if (own !== body && isFlat(own as Record<string, unknown>)) return own
+  const { value, isWhole, depth } = copied(own)
   if (!isWhole)
     throw new WitanError('BODY_TOO_LARGE', `The body has more than ${bodyLimits.values} values.`, {
       hint: 'Send less.',
     })
   if (depth > maxJsonDepth) throw tooDeep()
   return value
+}
+
+function isPlainObject(body: unknown): body is object {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
+  return Object.getPrototypeOf(body) === Object.prototype
+}
+
+function isFlat(own: Readonly<Record<string, unknown>>): boolean {
+  for (const name in own) {
+    const value = own[name]
+    if (typeof value !== 'string' && typeof value !== 'boolean' && value !== null) return false
+  }
+  return true
 }
 
 function copied(body: unknown): PlainCopy {
@@ -57,7 +73,7 @@ function tooDeep(): WitanError {
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   if (isChecked(schema, body)) return body
   const parsed = schema.safeParse(plainBody(body))
-  if (parsed.success) return markChecked(schema, parsed.data)
+  if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0] as z.core.$ZodIssue
   const path = issue.path.join('.')
   if (issue.code !== 'unrecognized_keys') {

@@ -1,5 +1,5 @@
 /** Starts conversations, with or without a first message, and deletes them. */
-import { conversationRequestSchema } from '@witan/protocol/schemas'
+import { conversationRequestSchema, markChecked } from '@witan/protocol/schemas'
 import { acceptFirst, refusalError } from '../command/accept.ts'
 import { channelOf } from '../identity/channel.ts'
 import { selfOf } from './author.ts'
@@ -42,7 +42,7 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
       ...(noting.note === undefined ? {} : { note: { ...noting.note, text: null } }),
     })
     if (!stored.ok && stored.reason !== 'exists') throw refusalError(stored.reason, id)
-    if (!stored.ok) return startConversation(scope, request, noting)
+    if (!stored.ok) return startConversation(scope, markChecked(conversationRequestSchema, request), noting)
     parts.warm.drop(database, id) // an expired one may have had this id
     return { id, agent, created: true, run: null }
   }
@@ -50,7 +50,7 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
   const message = { ...sayDefaults, ...selfOf(scope), ...noting, by: scope.principal, text: textOf(prompt) }
   const whole = sent === undefined ? message : { ...message, files: await storeFiles(scope, agent, sent) }
   const accepted = await acceptFirst(parts, row, whole)
-  if (accepted === null) return startConversation(scope, request, noting)
+  if (accepted === null) return startConversation(scope, markChecked(conversationRequestSchema, request), noting)
   return { id, agent, created: true, run: presented(scope, accepted) }
 }
 

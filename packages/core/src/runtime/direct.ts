@@ -63,7 +63,9 @@ export async function openDirectRun(scope: Scope, direct: DirectRun): Promise<Op
   if (sent !== undefined) await readFiles(scope, id, sent)
   const named = conversationId === null ? {} : { id: conversationId }
   const started = await startDirect(scope, { agent: id, parameters, users, ...named })
-  return started === null ? openDirectRun(scope, { ...direct, request }) : { conversationId: started, body }
+  return started === null
+    ? openDirectRun(scope, { ...direct, request: markChecked(directRunRequestSchema, request) })
+    : { conversationId: started, body }
 }
 
 /** The id of the sub-agent. Throws `NOT_FOUND` for a parent that the caller does not reach, and for what that one does not list. */

@@ -11,7 +11,7 @@ import {
   WitanError,
 } from '@witan/protocol'
 import { answerOne } from '../command/answer-interruption.ts'
-import { frozen } from '../identity/frozen.ts'
+import { frozen, ownCopy } from '../identity/frozen.ts'
 import type { Principal } from '../identity/principal.ts'
 import { addresseesOf, hasRole, type Involvement, readLimitOf } from '../identity/rights.ts'
 import { mayAnswer, mayKnow } from '../interruption/may-answer.ts'
@@ -60,11 +60,11 @@ async function rootOf({ parts, database }: Scope, { conversationId }: OldResult)
   return (await parts.store.getConversation(database, conversationId))?.agent ?? ''
 }
 
-/** A result as its caller sees it. */
+/** A result as its caller sees it: a copy, since the store and whoever else awaits the run have the same. */
 export async function shownResult(scope: Scope, stored: OldResult): Promise<RunResult> {
   const { parts, principal, database } = scope
   const traceId = traceIdOf(database, stored.runId)
-  const whole: RunResult = { ...frozen(stored), agent: stored.agent ?? (await rootOf(scope, stored)), traceId }
+  const whole: RunResult = { ...ownCopy(stored), agent: stored.agent ?? (await rootOf(scope, stored)), traceId }
   const known = errorFor(principal, whole)
   const result = known.tasks.length === 0 ? known : { ...known, tasks: await freshTasks(scope, known) }
   if (result.interruptions.length === 0) return result

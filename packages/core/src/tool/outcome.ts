@@ -4,7 +4,7 @@ import type { AgentStartBody, ModelEndBody, NoticeBody } from '@witan/protocol/e
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { runByPieces } from '../identity/pausable.ts'
 import { type PlainCopy, plainCopy } from '../identity/plain.ts'
-import { countWork } from '../identity/turn.ts'
+import { countWork, isWorkSpent, nextTurn } from '../identity/turn.ts'
 import { cutOpen, cutTo, errorText } from '../parameter/scrub.ts'
 import type { InterruptionDraft, Spawn } from './waiting.ts'
 
@@ -70,26 +70,34 @@ const mostValues = 2 * mostResult
  * A function's return value as an outcome: text, or a copy of the value as JSON. JSON that is nested too deep becomes text; what is too
  * long is cut, and read no further; a value that is not JSON is a failure. Gives way to other work between its pieces.
  */
-export async function returned(name: string, value: unknown): Promise<ResultOutcome> {
-  if (typeof value === 'string') return result(cutTo(value, mostResult), value.length > mostResult)
+export function returned(name: string, value: unknown): ResultOutcome | Promise<ResultOutcome> {
+  return typeof value === 'string' ? text(value) : copied(name, value)
+}
+
+function text(value: string): ResultOutcome {
+  return result(cutTo(value, mostResult), value.length > mostResult)
+}
+
+async function copied(name: string, value: unknown): Promise<ResultOutcome> {
   try {
-    return copied(await runByPieces(plainCopy(value, { characters: mostResult, values: mostValues })))
+    const copy = await runByPieces(plainCopy(value, { characters: mostResult, values: mostValues }))
+    const { isWhole, characters, depth } = copy
+    if (isWhole && 6 * characters <= mostResult && depth <= maxJsonDepth) return result(copy.value)
+    countWork(characters)
+    if (isWorkSpent()) await nextTurn()
+    return cut(copy)
   } catch (error) {
-    return failed(
-      'TOOL_FAILED',
-      `\`${name}\` returned a value that is not JSON: ${reasonOf(error, 'it cannot be written')}`,
-    )
+    const why = reasonOf(error, 'it cannot be written')
+    return failed('TOOL_FAILED', `\`${name}\` returned a value that is not JSON: ${why}`)
   }
 }
 
-function copied({ value, isWhole, characters, depth }: PlainCopy): ResultOutcome {
-  const isShort = isWhole && 6 * characters <= mostResult
-  if (isShort && depth <= maxJsonDepth) return result(value)
+function cut({ value, isWhole, depth }: PlainCopy): ResultOutcome {
   const text = JSON.stringify(value)
-  countWork(text.length)
   if (isWhole && text.length <= mostResult) return result(depth > maxJsonDepth ? text : value)
   return result(isWhole ? cutTo(text, mostResult) : cutOpen(text, mostResult), true)
 }
+
 /** What something thrown says; `otherwise` if it is no error, or cannot be read. */
 export function reasonOf(error: unknown, otherwise: string): string {
   try {

@@ -76,7 +76,7 @@ function asTool(
       const run = functionRun({ tool, find, parameters: watched(values, on.took) }, request, on)
       try {
         const value = await tool.execute(ownCopy(own.arguments), run.context)
-        return run.waitsFor() ?? (await returned(tool.name, value))
+        return run.waitsFor() ?? returned(tool.name, value)
       } catch (error) {
         const pending = run.waitsFor()
         if (pending !== null) return pending
