@@ -1,16 +1,16 @@
 /** Takes request bodies in: as plain JSON, and validated against their schemas. */
 import { type ErrorCode, type RunRequest, WitanError } from '@witan/protocol'
-import { isChecked, isParsed, maxJsonDepth } from '@witan/protocol/schemas'
+import { isChecked, isParsed, maxJsonDepth, maxJsonSize } from '@witan/protocol/schemas'
 import type { z } from 'zod'
 import { nearest } from '../agent/nearest.ts'
 import { runWithoutPause } from '../identity/pausable.ts'
 import { NotPlain, type PlainCopy, plainCopy } from '../identity/plain.ts'
 import { reasonOf } from '../tool/outcome.ts'
 
-/** More values than a body of 1 MB of JSON has. */
+/** No more values than a body has that comes to a server. */
 const bodyLimits = {
   characters: Number.POSITIVE_INFINITY,
-  values: 1_000_000,
+  values: maxJsonSize.values,
   isStrict: true,
   whole: 'parameters',
 } as const
